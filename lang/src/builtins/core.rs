@@ -147,7 +147,7 @@ fn assert(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if args[0].truthy() {
         return Ok(Value::Nil);
     }
-    Err(failed(&args[1], "the assertion does not hold".to_owned()).about(0, format!("this is {}", inspect(&args[0]))))
+    Err(failed(&args[1], "assertion failed".to_owned()).about(0, format!("this is {}", inspect(&args[0]))))
 }
 
 fn assert_eq(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -166,7 +166,7 @@ fn assert_ne(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn unreachable(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Err(failed(&args[0], "a place that is never reached was reached".to_owned()))
+    Err(failed(&args[0], "unreachable code was reached".to_owned()))
 }
 
 fn exit(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

@@ -149,7 +149,7 @@ fn better(acc: &mut Value, at: &At<'_>, key: Value, wanted: Ordering) -> Result<
     if let Value::Pair(best) = acc {
         let mut comparer = Comparer::default();
         let found = comparer.compare(&key, &best.first);
-        comparer.finish().map_err(|raise| raise.about(1, "gives keys that cannot be compared"))?;
+        comparer.finish().map_err(|raise| raise.about(1, "returns keys that cannot be compared"))?;
         if found != wanted {
             return Ok(Walk::On);
         }
@@ -175,7 +175,7 @@ static REDUCE: &Native = &Native {
     enter: |_, regs| {
         items::count(regs, 0)?;
         args::function(regs, FUNCTION)
-            .map_err(|raise| raise.help("the start comes first: `xs.reduce(0, { a, b -> … })`"))?;
+            .map_err(|raise| raise.help("pass the start value first: `xs.reduce(0, { a, b -> … })`"))?;
         regs[INDEX] = Value::Int(0);
         Ok(reduce_next(regs))
     },

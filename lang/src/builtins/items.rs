@@ -120,7 +120,7 @@ pub(super) fn position(index: i64, len: usize) -> Option<usize> {
 pub(super) fn size(args: &[Value], i: usize, what: &str) -> Result<usize, Box<Raise>> {
     let n = args::count(args, i)?;
     if n == 0 {
-        return Err(Raise::error(RunCode::Value, format!("{what} is 0, but must be at least 1")).about(i, "too small"));
+        return Err(Raise::error(RunCode::Value, format!("{what} must be at least 1, found 0")).about(i, "too small"));
     }
     Ok(n)
 }

@@ -44,7 +44,7 @@ pub(super) struct FnState {
 
 /// A `catch` whose body is being compiled.
 pub(super) struct Caught {
-    /// What it binds.
+    /// Pattern that it binds.
     pub(super) id: Option<BindingId>,
     /// Where the error itself waits.
     pub(super) held: Reg,

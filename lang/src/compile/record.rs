@@ -22,7 +22,7 @@ pub(super) struct Member<'a> {
 
 enum MemberBody<'a> {
     Method(&'a FnDecl),
-    /// What a field is where a literal leaves it out.
+    /// Default of a field, used if a literal leaves it out.
     Default(&'a Expr),
 }
 

@@ -113,7 +113,7 @@ impl Fiber {
     ) -> Result<(), Box<Raise>> {
         // SAFETY: kept by the isolate, or by the closure that the caller's register holds.
         let code = unsafe { &*proto };
-        debug_assert!(code.verified.get(), "`{}` runs without having been verified", code.title());
+        debug_assert!(code.verified.get(), "code of `{}` was not verified", code.title());
         self.check_depth()?;
         let params = usize::from(code.params);
         self.ensure(base + usize::from(code.regs).max(argc) + 1);
@@ -132,8 +132,8 @@ impl Fiber {
         if self.frames.len() < limit {
             return Ok(());
         }
-        let message = format!("calls are nested more than {limit} deep");
-        let raise = Raise::error(RunCode::Depth, message).labelled("one call too many");
+        let message = format!("calls nested more than {limit} levels deep");
+        let raise = Raise::error(RunCode::Depth, message).labelled("this call exceeds the limit");
         Err(raise.help(self.isolate.limits().suggestions.depth))
     }
 
@@ -210,7 +210,7 @@ impl Fiber {
         }
         if let Some(denied) = builtin.caps.iter().find(|c| self.isolate.is_denied(**c)) {
             let message = format!(
-                "`{}` needs the capability `{}`, which this run does not have",
+                "`{}` requires the capability `{}`, which this run does not have",
                 builtin.full_name(),
                 denied.name()
             );

@@ -111,11 +111,11 @@ pub struct Suggestions {
 }
 
 static SUGGESTIONS: Suggestions = Suggestions {
-    depth: "a recursion without an end is the usual reason",
-    fuel: "give it more, or look for a loop without an end",
-    memory: "give it more, or look for what keeps growing",
-    time: "give it more",
-    right: "leave the call out",
+    depth: "check for a recursion that never ends",
+    fuel: "raise the limit, or check for a loop that never ends",
+    memory: "raise the limit, or check for a value that keeps growing",
+    time: "raise the limit",
+    right: "remove the call",
 };
 
 impl Default for Limits {
@@ -224,7 +224,7 @@ impl Cx<'_> {
         let limit = self.isolate.limits().value_bytes;
         match bytes {
             Some(bytes) if bytes <= limit => self.isolate.check_memory(bytes),
-            _ => Err(Raise::error(super::RunCode::Size, format!("the result would be larger than {limit} bytes"))),
+            _ => Err(Raise::error(super::RunCode::Size, format!("the result would exceed {limit} bytes"))),
         }
     }
 }

@@ -356,14 +356,13 @@ impl Fiber {
 }
 
 fn nobody() -> Box<Raise> {
-    Raise::error(RunCode::Outside, "nothing is at work that could wait")
+    Raise::error(RunCode::Outside, "no task is running that could wait")
 }
 
 fn no_stack(error: &std::io::Error) -> Box<Raise> {
-    Raise::error(RunCode::Outside, format!("the system gave no memory for a stack: {error}"))
+    Raise::error(RunCode::Outside, format!("could not allocate a stack: {error}"))
 }
 
 fn full() -> Box<Raise> {
-    Raise::error(RunCode::Depth, "calls are nested deeper than the stack has room for")
-        .help("a recursion without an end is the usual reason")
+    Raise::error(RunCode::Depth, "calls nested too deeply for the stack").help("check for a recursion that never ends")
 }

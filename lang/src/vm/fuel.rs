@@ -47,7 +47,7 @@ impl Isolate {
     /// The error of a run without fuel.
     pub(super) fn out_of_fuel(&self) -> Box<Raise> {
         let limit = self.limits().fuel.unwrap_or_default();
-        let mut raise = Raise::error(RunCode::Fuel, format!("the run used up its fuel: {limit} instructions"));
+        let mut raise = Raise::error(RunCode::Fuel, format!("fuel limit of {limit} instructions reached"));
         raise.why = Why::Exhausted;
         raise.help(self.limits().suggestions.fuel)
     }

@@ -215,7 +215,7 @@ impl Function<'_> {
             Operand::Failure(at) => entry(&proto.failures, at, |failure| match failure {
                 Failure::NoArm => "no arm fits".to_owned(),
                 Failure::Unfit => "the pattern does not fit".to_owned(),
-                Failure::Require => "a requirement does not hold".to_owned(),
+                Failure::Require => "requirement failed".to_owned(),
             }),
         }
     }

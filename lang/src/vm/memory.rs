@@ -147,7 +147,7 @@ impl Isolate {
 /// The run is over its limit.
 fn exhausted(limits: &Limits) -> Box<Raise> {
     let limit = limits.memory.unwrap_or_default();
-    let mut raise = Raise::error(RunCode::Memory, format!("the run used up its memory: it may hold {}", size(limit)));
+    let mut raise = Raise::error(RunCode::Memory, format!("memory limit of {} reached", size(limit)));
     raise.why = Why::Exhausted;
     raise.help(limits.suggestions.memory)
 }

@@ -40,7 +40,7 @@ pub enum About {
     All,
     /// An argument, from 0; for a method the receiver is 0.
     Argument(usize),
-    /// What is called.
+    /// Called value.
     Callee,
 }
 

@@ -141,7 +141,7 @@ fn outranked(raise: Box<Raise>, beside: &Value, depth: usize) -> Box<Raise> {
     let Some(mut first) = held(beside) else { return raise };
     first.told = Some(depth);
     if let Why::Exit(code) = raise.why {
-        first.notes.push(format!("`exit({code})` in a clean-up is too late to count"));
+        first.notes.push(format!("`exit({code})` during the clean-up was ignored"));
         return first;
     }
     first.notes.push(format!("the clean-up failed: {} ({})", raise.message, raise.code));

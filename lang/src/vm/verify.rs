@@ -64,18 +64,18 @@ pub enum Rule {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rule = match self.rule {
-            Rule::Register => "a register outside of the window",
-            Rule::Index => "an index outside of a table",
-            Rule::Global => "an unknown global",
-            Rule::Function => "an unknown function",
-            Rule::Capture => "an unknown capture",
-            Rule::Jump => "a jump to nowhere, or back without a look at limits",
-            Rule::End => "code without an end",
-            Rule::Parameters => "parameters that do not fit",
-            Rule::Spans => "an instruction without a span",
-            Rule::Iterator => "an item given outside of an iterator",
-            Rule::Itself => "a value moved into itself",
-            Rule::Cache => "a filled inline cache",
+            Rule::Register => "register out of range",
+            Rule::Index => "table index out of range",
+            Rule::Global => "unknown global",
+            Rule::Function => "unknown function",
+            Rule::Capture => "unknown capture",
+            Rule::Jump => "invalid jump target, or backward jump without a limit check",
+            Rule::End => "code does not end with a return or a jump",
+            Rule::Parameters => "invalid parameters",
+            Rule::Spans => "missing span of an instruction",
+            Rule::Iterator => "item produced outside of an iterator",
+            Rule::Itself => "value moved to its own register",
+            Rule::Cache => "inline cache is not empty",
         };
         match self.at {
             Some(at) => write!(f, "{rule}, in `{}` at instruction {at}", self.function),

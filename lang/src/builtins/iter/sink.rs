@@ -206,7 +206,8 @@ static FOR_EACH: &Native = asking!(Value::Nil, |_, _| None);
 // Registers of `reduce`: the iterator, what came so far, the function, the call's two.
 static REDUCE: &Native = &Native {
     enter: |_, regs| {
-        args::function(regs, 2).map_err(|raise| raise.help("the start comes first: `it.reduce(0, { a, b -> … })`"))?;
+        args::function(regs, 2)
+            .map_err(|raise| raise.help("pass the start value first: `it.reduce(0, { a, b -> … })`"))?;
         Ok(NEXT)
     },
     item: |_, regs, item| {

@@ -6,7 +6,7 @@ use crate::builtin_type::Kind;
 use std::fmt;
 
 impl fmt::Display for Type {
-    /// As it is written.
+    /// Spelling in source.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(f, "{text:?}"),

@@ -99,7 +99,7 @@ struct Guard(Rc<Group>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.give_up("the `parallel` was given up");
+        self.0.give_up("the `parallel` was cancelled");
     }
 }
 
