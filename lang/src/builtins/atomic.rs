@@ -45,7 +45,7 @@ impl Shared {
         shared
     }
 
-    /// What another task gets of it.
+    /// Copy that another task gets.
     fn get(&self, cx: &Cx<'_>) -> Result<Value, Box<Raise>> {
         cross(cx.isolate, &self.value.borrow())
     }
@@ -168,7 +168,7 @@ fn shared_set(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     Ok(Value::Nil)
 }
 
-/// What marks a dict as a snapshot.
+/// Key that marks a dict as a snapshot.
 const SNAPSHOT: &str = "shared_snapshot";
 
 fn shared_snapshot(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

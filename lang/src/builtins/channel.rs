@@ -220,7 +220,7 @@ impl ReceivePlace {
         Self { ticket: channel.receivers.ticket(), channel: channel.clone() }
     }
 
-    /// What `receive` would give at once.
+    /// Value that `receive` could return at once.
     pub(super) fn next(&self) -> Option<Value> {
         self.channel.next_or(Value::default)
     }

@@ -1,4 +1,4 @@
-//! What the compiler makes of `spawn`, `parallel`, `deadline`, `mutex` and `select`. Scripts cannot name these.
+//! Builtins to which the compiler translates `spawn`, `parallel`, `deadline`, `mutex` and `select`. Scripts cannot name them.
 
 use super::task::task_value;
 use super::{args, items};

@@ -10,7 +10,7 @@ crate::builtins! { "" =>
     plain "print(...values) -> nil" print;
     /// Prints the text of the values, separated by spaces, and a newline.
     plain "println(...values) -> nil" println;
-    /// As `println`, to standard error.
+    /// Does what `println` does, but writes to standard error.
     plain "eprintln(...values) -> nil" eprintln;
     /// Prints `[harn] ` and the text of the values.
     plain "log(...values) -> nil" log;
@@ -20,7 +20,7 @@ crate::builtins! { "" =>
     plain "type_of(value: any) -> string" type_of;
     /// The text of a value, as `println` shows it.
     plain "to_string(value: any) -> string" to_string;
-    /// As `to_string`.
+    /// Does what `to_string` does.
     plain "str(value: any) -> string" to_string;
     /// An int from a number or text; a fraction is cut off; nil when the text is no number.
     plain "to_int(value: any) -> int | nil" to_int;

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 crate::builtins! { "<list>" =>
-    /// What the function gives for each element.
+    /// Maps each element with the function.
     native "map(self: list, f: fn(any) -> any) -> list" MAP;
     /// The elements for which the function gives something true.
     native "filter(self: list, f: fn(any) -> any) -> list" FILTER;
@@ -28,7 +28,7 @@ crate::builtins! { "<list>" =>
     native "any(self: list, f: fn(any) -> any) -> bool" ANY;
     /// Whether the function gives something true for every element.
     native "all(self: list, f: fn(any) -> any) -> bool" EVERY;
-    /// As `all`.
+    /// Does what `all` does.
     native "every(self: list, f: fn(any) -> any) -> bool" EVERY;
     /// Whether the function gives something true for no element.
     native "none(self: list, f: fn(any) -> any) -> bool" NONE;

@@ -7,7 +7,7 @@ use crate::vm::{Cx, Raise, RunCode};
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// What readers of [`items`] say they expected.
+/// Expected type in the errors of the readers of [`items`].
 const EXPECTED: &str = "a list, set or range";
 
 /// What it takes to look at an element, in instructions: less where they are added up, more where they are put into a set.

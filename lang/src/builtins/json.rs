@@ -13,7 +13,7 @@ crate::builtins! { "" =>
     plain "json_parse(text: string) -> any" json_parse;
     /// The JSON text of a value, keys in order.
     plain "json_stringify(value: any) -> string" json_stringify;
-    /// The same on several lines.
+    /// Writes the value on several lines.
     plain "json_stringify_pretty(value: any) -> string" json_stringify_pretty;
 }
 
@@ -147,7 +147,7 @@ struct Writer<'v> {
     writing: &'v Writing,
 }
 
-/// What the writers of one text share.
+/// State that the writers of one text share.
 struct Writing {
     /// Why writing ended early.
     failed: Cell<Option<Box<Raise>>>,

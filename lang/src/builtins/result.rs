@@ -22,7 +22,7 @@ crate::builtins! { "" =>
     plain "Err(error: any = nil) -> any" err;
 }
 
-/// Those that are also methods of results: all but the last two.
+/// Rows that are also methods of results: all but the last two.
 const METHOD_ROWS: usize = TABLE.len() - 2;
 
 /// The methods of results.

@@ -30,11 +30,11 @@ crate::builtins! { "<string>" =>
     plain "ends_with(self: string, text: string) -> bool" [pure] ends_with;
     /// In small letters.
     plain "lowercase(self: string) -> string" [pure] lowercase;
-    /// As `lowercase`.
+    /// Does what `lowercase` does.
     plain "lower(self: string) -> string" [pure] lowercase;
     /// In capital letters.
     plain "uppercase(self: string) -> string" [pure] uppercase;
-    /// As `uppercase`.
+    /// Does what `uppercase` does.
     plain "upper(self: string) -> string" [pure] uppercase;
     /// `length` characters from `start` on, or all that are left; a negative `start` counts from the end.
     plain "substring(self: string, start: int, length: int = nil) -> string" [pure] substring;
@@ -234,7 +234,7 @@ fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::from(reversed))
 }
 
-/// What fills the string up.
+/// Text that pads the string.
 fn filling(cx: &Cx<'_>, args: &[Value]) -> Result<String, Box<Raise>> {
     let text = args::str(args, 0)?;
     let width = args::count(args, 1)?;

@@ -24,7 +24,7 @@ pub(super) struct FnState {
     dirty: Option<(Reg, Reg)>,
     pub(super) loops: Vec<Loop>,
     pub(super) catches: Vec<Caught>,
-    /// What a way out of here passes, outermost first.
+    /// Constructs that a way out of here passes, outermost first.
     pub(super) exits: Vec<Exit>,
     /// The `deadline` or `mutex` around this, which no item can be given out of.
     pub(super) closed: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! What structs and variants are instances of. The compiler makes these definitions of the declarations of a script.
+//! Definitions of structs and variants, which the compiler makes from the declarations of a script.
 
 use super::{Str, Value};
 use crate::declaration::{HasName, Methods, Site};
@@ -33,7 +33,7 @@ pub enum FieldDefault {
     None,
     /// Always the same.
     Constant(Value),
-    /// What the function of that number gives.
+    /// Result type of the function of that number.
     Computed(Cell<u32>),
 }
 

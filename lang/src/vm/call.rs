@@ -11,7 +11,7 @@ use crate::value::{Closure, HostBox, Value, article, inspect};
 use std::ptr;
 use std::rc::Rc;
 
-/// What a call led to.
+/// Outcome of a call.
 pub(super) enum Entered {
     /// A new frame is on top.
     Frame,
@@ -23,7 +23,7 @@ pub(super) enum Entered {
     Pause,
 }
 
-/// What a call that a builtin makes led to.
+/// Outcome of a call that a builtin makes.
 enum Begun {
     /// A new frame is on top.
     Frame,
@@ -447,7 +447,7 @@ impl Fiber {
     }
 }
 
-/// What is there already needs no wait.
+/// Returns a value that is already available without a wait.
 fn begun(wait: Wait) -> Result<Begun, Box<Raise>> {
     match wait.state {
         State::Now(outcome) => outcome.map(Begun::Value),

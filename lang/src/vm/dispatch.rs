@@ -1033,7 +1033,7 @@ impl Fiber {
         }
     }
 
-    /// What the running function was called as; null when by its number.
+    /// Value that was called; null if the function was called by its number.
     fn closure(&self) -> *const Closure {
         self.frames.last().map_or(NO_CLOSURE, Frame::closure)
     }

@@ -16,7 +16,7 @@ use super::{PathSite, Place, Test, record};
 use crate::value::{Closure, Tag, Value};
 use std::rc::Rc;
 
-/// What a call weighs.
+/// Cost of a call.
 const CALL: i64 = 8;
 
 impl Fiber {

@@ -5,7 +5,7 @@ use super::fiber::SLICE;
 use super::{Isolate, Raise, RunCode, Why};
 use std::cell::Cell;
 
-/// What a run has used, in instructions.
+/// Instructions that a run has used.
 #[derive(Default)]
 pub(super) struct Fuel {
     used: Cell<u64>,
@@ -33,7 +33,7 @@ impl Isolate {
         }
     }
 
-    /// As [`Isolate::charge`], whatever it is.
+    /// Does what [`Isolate::charge`] does, for any kind of charge.
     #[cold]
     #[inline(never)]
     pub(super) fn charge_large(&self, instructions: usize) {

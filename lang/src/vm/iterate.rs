@@ -15,7 +15,7 @@ use crate::declaration::Builtin;
 use crate::value::{Body, Closure, Flavor, Iter, Status, Tag, Value};
 use std::rc::Rc;
 
-/// What asking an iterator led to.
+/// Outcome of a request to an iterator.
 pub(super) enum Advanced {
     /// The item, or nothing at the end.
     Ready(Option<Value>),

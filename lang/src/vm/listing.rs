@@ -49,7 +49,7 @@ pub fn listing(isolate: &Isolate, main: &Rc<Proto>, globals: &[(u32, &str)]) -> 
     out
 }
 
-/// What is shown, under which names.
+/// Values to show, with their names.
 struct Listed<'a> {
     isolate: &'a Isolate,
     globals: HashMap<u32, String>,

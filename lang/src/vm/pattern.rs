@@ -1,4 +1,4 @@
-//! What patterns ask and take.
+//! Tests and bindings of patterns.
 
 use super::call::with_article;
 use super::{FieldSite, Raise, RunCode, Test, access};

@@ -28,7 +28,7 @@ pub(crate) fn held(value: &Value) -> Option<Box<Raise>> {
     value.as_host::<Held>()?.0.borrow_mut().take()
 }
 
-/// As [`held`], where it is an interruption.
+/// Does what [`held`] does, if it is an interruption.
 pub(super) fn held_interruption(value: &Value) -> Option<Box<Raise>> {
     let held = value.as_host::<Held>()?;
     held.0.borrow_mut().take_if(|raise| raise.why.interrupts())

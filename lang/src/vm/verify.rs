@@ -28,11 +28,11 @@ pub struct Refused {
     pub function: String,
     /// The instruction, counted from 0; `None` where it is not about one.
     pub at: Option<usize>,
-    /// What it breaks.
+    /// Rule that it breaks.
     pub rule: Rule,
 }
 
-/// What a function must keep to.
+/// Rules for a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// Registers lie within the window.
@@ -112,7 +112,7 @@ pub fn verify(isolate: &Isolate, made: &BTreeSet<usize>, proto: &Proto) -> Resul
 /// Checks a function that is called by its number.
 ///
 /// # Errors
-/// As [`verify`]; such a function has captured nothing.
+/// Does what [`verify`] does for a function that has captured nothing.
 pub fn verify_function(isolate: &Isolate, made: &BTreeSet<usize>, proto: &Proto) -> Result<(), Refused> {
     if !proto.captures.is_empty() {
         return Err(Refused { function: proto.title(), at: None, rule: Rule::Function });
@@ -144,7 +144,7 @@ impl Checked<'_> {
         self.iterator().map_err(|rule| (None, rule))
     }
 
-    /// What is not about one instruction.
+    /// Rules that are not about one instruction.
     fn head(&self) -> Check {
         let proto = self.proto;
         let (params, rest) = (usize::from(proto.params), usize::from(proto.rest));

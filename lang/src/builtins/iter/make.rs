@@ -8,7 +8,7 @@ use crate::vm::{Cx, Raise, RunCode, walkable};
 crate::builtins! { "<iter>" =>
     /// The iterator itself.
     plain "iter(self: iter) -> iter" iter;
-    /// What the function gives for each item.
+    /// Maps each item with the function.
     plain "map(self: iter, f: fn(any) -> any) -> iter" map;
     /// The items for which the function gives something true.
     plain "filter(self: iter, f: fn(any) -> any) -> iter" filter;

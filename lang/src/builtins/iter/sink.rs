@@ -1,4 +1,4 @@
-//! What asks an iterator for its items: `next`, and what goes on to the end.
+//! Methods that consume an iterator: `next`, and those that run to the end.
 
 use crate::builtins::ordering::Comparer;
 use crate::builtins::walk::push;
@@ -41,7 +41,7 @@ crate::builtins! { "<iter>" =>
     native "for_each(self: iter, f: fn(any) -> any) -> nil" FOR_EACH;
 }
 
-/// What only streams have.
+/// State that only streams have.
 pub(super) mod stream {
     crate::builtins! { "<stream>" =>
         /// The item that is there already, else nil.

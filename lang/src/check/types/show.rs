@@ -109,7 +109,7 @@ impl Type {
 }
 
 impl Type {
-    /// As it is written, unless that is long.
+    /// Returns its source text, unless that is long.
     pub(in crate::check) fn shortened(&self) -> String {
         const MOST: usize = 60;
         let text = self.to_string();

@@ -1,4 +1,4 @@
-//! What crosses from one task to another is copied, here and nowhere else.
+//! Copies the values that are passed from one task to another.
 //!
 //! Collections are values: sharing one is no different from copying it. What two tasks could see each other change are
 //! variables, and those are reached only through closures that captured them. So a value without such a closure crosses as it

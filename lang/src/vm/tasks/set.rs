@@ -241,7 +241,7 @@ pub async fn run<T>(isolate: &Rc<Isolate>, root: &Rc<Task>, main: impl Future<Ou
     run_by(isolate, root, TURN, main).await
 }
 
-/// As [`run`], with at most so many steps each time it is polled.
+/// Does what [`run`] does, with at most so many steps per poll.
 pub async fn run_by<T>(isolate: &Rc<Isolate>, root: &Rc<Task>, steps: u32, main: impl Future<Output = T>) -> T {
     let tasks = isolate.tasks();
     *tasks.root.borrow_mut() = Some(root.clone());
@@ -282,7 +282,7 @@ pub async fn close(isolate: &Rc<Isolate>, root: &Rc<Task>) {
     tasks.clear();
 }
 
-/// What was woken. Wakers may be called from any thread.
+/// Fibers that were woken. Wakers may be called from any thread.
 #[derive(Default)]
 struct Ready {
     queue: Mutex<VecDeque<usize>>,

@@ -173,7 +173,7 @@ impl Task {
         running
     }
 
-    /// What it came to, for somebody who awaits it; nothing while it runs.
+    /// Returns its result for a task that awaits it, `None` while it runs.
     pub(crate) fn result(&self, isolate: &Isolate) -> Option<Outcome> {
         Some(match self.outcome()? {
             Ok(value) => cross(isolate, &value),
