@@ -4,7 +4,7 @@
 //! stages contains types of later ones. An early stage names such a type by a trait in this module, and the later stage says by an
 //! `impl` which type it is. The early stage passes these types on and does not look into them.
 
-/// What the machine adds to values and to the rows of builtins.
+/// Types that the machine adds to values and to the rows of builtins.
 pub trait Machine {
     /// The code of a function.
     type Proto;
@@ -22,7 +22,7 @@ pub trait Machine {
     fn lacks_room(bytes: usize) -> bool;
 }
 
-/// What the checker adds to the rows of builtins.
+/// Types that the checker adds to the rows of builtins.
 pub trait Checker {
     /// A check on the syntax of a call.
     type Lint: Copy;

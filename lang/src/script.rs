@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Findings that are shown of one file.
 const MOST_FINDINGS: usize = 1_000;
 
-/// What loading gave.
+/// Result of loading.
 pub struct Loaded {
     /// The compiled module; nothing when there are errors.
     pub unit: Option<Unit>,

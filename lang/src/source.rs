@@ -25,7 +25,7 @@ impl Span {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// As a range of indexes.
+    /// Returns the span as a range of indexes.
     #[must_use]
     pub const fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
@@ -66,7 +66,7 @@ impl Source {
         Arc::new(Self { name: name.into(), text: text.into(), lines: OnceLock::new() })
     }
 
-    /// What diagnostics call it, usually the path as the person gave it.
+    /// Returns the name in diagnostics, usually the path as the user gave it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -45,7 +45,7 @@ fn a_loop_without_an_end_lets_others_have_their_turn() {
 #[test]
 fn a_loop_without_an_end_is_ended_by_a_deadline() {
     let script = "try { deadline(20, || { while true {} }); } catch (e) { print(e.message); }";
-    assert_eq!(printed("deadline", script), "the deadline of 20ms passed\n");
+    assert_eq!(printed("deadline", script), "deadline of 20ms exceeded\n");
 }
 
 #[test]

@@ -237,7 +237,7 @@ const EXACT: &[(&str, &str, &str)] = &[
     (
         "json-of-a-range",
         "try { json_stringify(0 to 9223372036854775807) } catch (e) { println(e.code, e.help) }",
-        "HARN-RUN-017 write its bounds instead: `{from: …, to: …}`\n",
+        "HARN-RUN-017 use its bounds instead: `{from: …, to: …}`\n",
     ),
     (
         "data-of-a-range",

@@ -118,7 +118,7 @@ pub enum ExprKind {
     },
     /// `f(a, ...b)`. A method call is a call whose callee is a [`ExprKind::Field`].
     Call {
-        /// What is called.
+        /// Called value.
         callee: Box<Expr>,
         /// Its arguments.
         args: Vec<ListItem>,
@@ -140,7 +140,7 @@ pub enum ExprKind {
     },
     /// `match v { … }`.
     Match {
-        /// What is matched.
+        /// Matched value.
         value: Box<Expr>,
         /// Tried in order.
         arms: Vec<Arm>,
@@ -163,7 +163,7 @@ pub enum ExprKind {
     Retry {
         /// How often at most.
         times: Box<Expr>,
-        /// What is tried.
+        /// Block that is tried.
         body: Block,
     },
     /// `parallel n { i -> … }`, `parallel each xs with {…} { x -> … }`, `parallel settle …`.
@@ -183,14 +183,14 @@ pub enum ExprKind {
     Deadline {
         /// How long, in milliseconds.
         limit: Box<Expr>,
-        /// What must be done by then.
+        /// Block that must be done by then.
         body: Block,
     },
     /// `mutex { … }`.
     Mutex(Block),
     /// `select { m from ch { … } timeout 5s { … } default { … } }`.
     Select(Vec<SelectArm>),
-    /// What could not be parsed; a diagnostic has said so.
+    /// Placeholder for text that could not be parsed, which a diagnostic reports.
     Error,
     /// Deeper than [`MAX_DEPTH`]; what was below is gone and the parser says so.
     TooDeep,
@@ -208,7 +208,7 @@ pub struct Closure {
 /// `try` with its handlers; without any it gives a `Result`.
 #[derive(Debug)]
 pub struct TryBlock {
-    /// What is tried.
+    /// Block that is tried.
     pub body: Block,
     /// `catch`.
     pub catch: Option<Catch>,
@@ -230,7 +230,7 @@ pub struct Catch {
 /// `pattern if guard -> body`.
 #[derive(Debug)]
 pub struct Arm {
-    /// What fits.
+    /// Pattern to match.
     pub pattern: Pattern,
     /// And must hold.
     pub guard: Option<Expr>,
@@ -249,14 +249,14 @@ pub enum SelectArm {
         name: Name,
         /// The channel.
         channel: Expr,
-        /// What then.
+        /// Body to run.
         body: Block,
     },
     /// `timeout 5s { … }`.
     Timeout {
         /// How long.
         limit: Expr,
-        /// What then.
+        /// Body to run.
         body: Block,
     },
     /// `default { … }`.

@@ -6,7 +6,7 @@ use crate::source::Span;
 /// A declaration with its attributes and documentation.
 #[derive(Debug)]
 pub struct Item {
-    /// What is declared.
+    /// Declaration.
     pub kind: ItemKind,
     /// `pub` before it.
     pub public: bool,
@@ -58,7 +58,7 @@ pub enum ItemKind {
     Tool {
         /// Parameters and body (without the description).
         decl: FnDecl,
-        /// What the model reads.
+        /// Description that the model reads.
         description: Option<Expr>,
     },
     /// `struct P { x: int }`.
@@ -103,7 +103,7 @@ pub enum ItemKind {
         name: Name,
         /// Type parameters.
         generics: Vec<Name>,
-        /// What it stands for.
+        /// Type that it stands for.
         ty: TypeExpr,
     },
     /// `import "path"`, `import {a, b as c} from "path"`.
@@ -143,7 +143,7 @@ impl FnDecl {
 /// A parameter: `name`, `name: T = default`, `{a, b}`, `...rest`.
 #[derive(Debug)]
 pub struct Param {
-    /// What it binds.
+    /// Pattern that it binds.
     pub pattern: Pattern,
     /// The annotation.
     pub ty: Option<Box<TypeExpr>>,

@@ -30,7 +30,7 @@ pub const MAX_DEPTH: u16 = 1000;
 /// An identifier where it stands.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// As written.
+    /// Text as written.
     pub text: SmolStr,
     /// Where.
     pub span: Span,
@@ -88,7 +88,7 @@ pub enum StmtKind {
     Let {
         /// `let`, `const` or `var`.
         kind: LetKind,
-        /// What it binds.
+        /// Pattern that it binds.
         pattern: Pattern,
         /// The annotation.
         ty: Option<Box<TypeExpr>>,
@@ -119,21 +119,21 @@ pub enum StmtKind {
     For {
         /// The loop variables.
         pattern: Pattern,
-        /// What is walked.
+        /// Value that is iterated over.
         iter: Expr,
         /// The turn.
         body: Block,
     },
     /// `guard c else { … }`.
     Guard {
-        /// What must hold.
+        /// Condition that must be true.
         cond: Expr,
         /// Must leave the scope.
         otherwise: Block,
     },
     /// `require c, "message"`.
     Require {
-        /// What must hold.
+        /// Condition that must be true.
         cond: Expr,
         /// Said when it does not.
         message: Option<Expr>,
@@ -142,7 +142,7 @@ pub enum StmtKind {
     Defer(Block),
     /// A declaration.
     Item(Box<Item>),
-    /// What could not be parsed; a diagnostic has said so.
+    /// Placeholder for text that could not be parsed, which a diagnostic reports.
     Error,
 }
 

@@ -43,7 +43,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// As it is written.
+    /// Spelling in source.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {

@@ -53,7 +53,7 @@ pub enum PatternKind {
     },
     /// `a | b`.
     Or(Vec<Pattern>),
-    /// What could not be parsed.
+    /// Placeholder for text that could not be parsed.
     Error,
 }
 
@@ -62,7 +62,7 @@ pub enum PatternKind {
 pub struct PatternField {
     /// The key.
     pub key: Name,
-    /// What its value must fit; a binding of the same name in the short form.
+    /// Pattern for its value; a binding of the same name in the short form.
     pub pattern: Pattern,
     /// Used when the key is missing or nil.
     pub default: Option<Expr>,

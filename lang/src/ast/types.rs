@@ -45,7 +45,7 @@ pub enum TypeKind {
     Union(Vec<TypeExpr>),
     /// `T?`.
     Optional(Box<TypeExpr>),
-    /// What could not be parsed.
+    /// Placeholder for text that could not be parsed.
     Error,
 }
 

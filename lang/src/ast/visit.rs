@@ -4,7 +4,7 @@
 
 use super::*;
 
-/// What a pass does at each node; left alone, it goes on below.
+/// Methods that a pass overrides for each kind of node; the defaults visit the children.
 #[allow(missing_docs)] // Each is named after its node.
 pub trait Visit<'a> {
     fn stmt(&mut self, stmt: &'a Stmt) {

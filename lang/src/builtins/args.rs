@@ -9,7 +9,7 @@ fn wrong(i: usize, args: &[Value], expected: &str) -> Box<Raise> {
     let raise = Raise::error(RunCode::Type, format!("expected {expected}, found {}", article(given.type_name())))
         .about(i, format!("this is {}", super::items::shown(given)));
     if matches!(given, Value::Iter(_)) && expected.contains("list") {
-        raise.help("make a list of its items with `.to_list()`")
+        raise.help("convert it to a list with `.to_list()`")
     } else {
         raise
     }
@@ -70,10 +70,9 @@ pub fn count(args: &[Value], i: usize) -> Result<usize, Box<Raise>> {
 /// When it is something else.
 pub fn duration(args: &[Value], i: usize) -> Result<u64, Box<Raise>> {
     match args.get(i) {
-        Some(Value::Int(n)) => u64::try_from(*n).map_err(|_| {
-            Raise::error(RunCode::Value, format!("expected a span of time, found {n}")).about(i, "negative")
-        }),
-        _ => Err(wrong(i, args, "a span of time").help("write it with a unit: `500ms`, `30s`, `5m`")),
+        Some(Value::Int(n)) => u64::try_from(*n)
+            .map_err(|_| Raise::error(RunCode::Value, format!("expected a duration, found {n}")).about(i, "negative")),
+        _ => Err(wrong(i, args, "a duration").help("write a duration with a unit: `500ms`, `30s`, `5m`")),
     }
 }
 

@@ -45,7 +45,7 @@ impl Shared {
         shared
     }
 
-    /// What another task gets of it.
+    /// Copy that another task gets.
     fn get(&self, cx: &Cx<'_>) -> Result<Value, Box<Raise>> {
         cross(cx.isolate, &self.value.borrow())
     }
@@ -92,11 +92,12 @@ fn handle<'a>(args: &'a [Value], kind: &'static str, expected: &str) -> Result<&
 }
 
 fn an_atomic(args: &[Value]) -> Result<&Rc<Shared>, Box<Raise>> {
-    handle(args, "atomic", "an atomic").map_err(|raise| raise.help("`atomic(0)` makes one"))
+    handle(args, "atomic", "an atomic").map_err(|raise| raise.help("create one with `atomic(0)`"))
 }
 
 fn a_cell(args: &[Value]) -> Result<&Rc<Shared>, Box<Raise>> {
-    handle(args, "shared_cell", "a shared cell").map_err(|raise| raise.help("`shared_cell({key: \"…\"})` gives one"))
+    handle(args, "shared_cell", "a shared cell")
+        .map_err(|raise| raise.help("create one with `shared_cell({key: \"…\"})`"))
 }
 
 fn atomic(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -116,9 +117,7 @@ fn atomic_add(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     let shared = an_atomic(args)?;
     let before = shared.get(cx)?;
     if before.as_number().is_none() {
-        return Err(
-            Raise::error(RunCode::Type, "only a number can be added to, and this atomic holds none").about(0, "")
-        );
+        return Err(Raise::error(RunCode::Type, "cannot add to an atomic that does not hold a number").about(0, ""));
     }
     let limit = cx.isolate.limits().value_bytes;
     let sum = operate::binary(BinaryOp::Add, before.clone(), &args[1], limit).map_err(|(_, raise)| raise)?;
@@ -134,12 +133,14 @@ fn atomic_set(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 fn shared_cell(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let options = args::dict(args, 0)?;
     if let Some((key, _)) = options.iter().find(|(key, _)| !["scope", "key", "initial"].contains(&key.as_str())) {
-        let raise = Raise::error(RunCode::Value, format!("`shared_cell` has no option `{key}`"));
+        let raise = Raise::error(RunCode::Value, format!("unknown option `{key}` of `shared_cell`"));
         return Err(raise.about(0, "").help("the options are `scope`, `key` and `initial`"));
     }
     let scope = text(options, "scope")?.unwrap_or_else(|| Str::new("run"));
     let Some(key) = text(options, "key")? else {
-        return Err(Raise::error(RunCode::Value, "a shared cell needs a `key`").about(0, "no `key` in it"));
+        return Err(
+            Raise::error(RunCode::Value, "missing option `key` of `shared_cell`").about(0, "no `key` in this dict")
+        );
     };
     let initial = options.get_str("initial").cloned().unwrap_or_default();
     let name = format!("cell {:?} {:?}", scope.as_str(), key.as_str());
@@ -167,7 +168,7 @@ fn shared_set(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     Ok(Value::Nil)
 }
 
-/// What marks a dict as a snapshot.
+/// Key that marks a dict as a snapshot.
 const SNAPSHOT: &str = "shared_snapshot";
 
 fn shared_snapshot(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

@@ -46,7 +46,7 @@ fn to_string(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
             Ok(Value::str(text))
         }
         Err(e) => {
-            let message = format!("these bytes are no UTF-8 text: byte {} does not fit", e.valid_up_to());
+            let message = format!("invalid UTF-8 at byte {}", e.valid_up_to());
             Err(Raise::error(RunCode::Value, message).about(0, "not UTF-8"))
         }
     }

@@ -123,7 +123,7 @@ impl Channel {
     }
 
     fn refused(&self) -> Box<Raise> {
-        Raise::error(RunCode::Closed, format!("the channel `{}` is closed", self.name))
+        Raise::error(RunCode::Closed, format!("channel `{}` is closed", self.name))
     }
 
     /// The next value, if there is one.
@@ -220,7 +220,7 @@ impl ReceivePlace {
         Self { ticket: channel.receivers.ticket(), channel: channel.clone() }
     }
 
-    /// What `receive` would give at once.
+    /// Value that `receive` could return at once.
     pub(super) fn next(&self) -> Option<Value> {
         self.channel.next_or(Value::default)
     }
@@ -268,7 +268,7 @@ impl HostObject for ChannelValue {
 pub(super) fn channel_of(args: &[Value], i: usize) -> Result<&Rc<Channel>, Box<Raise>> {
     match args.get(i).and_then(Value::as_host::<ChannelValue>) {
         Some(channel) => Ok(&channel.0),
-        None => Err(args::mismatch(args, i, "a channel").help("`channel(name, capacity)` makes one")),
+        None => Err(args::mismatch(args, i, "a channel").help("create one with `channel(name, capacity)`")),
     }
 }
 

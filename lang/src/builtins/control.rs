@@ -1,4 +1,4 @@
-//! What the compiler makes of `spawn`, `parallel`, `deadline`, `mutex` and `select`. Scripts cannot name these.
+//! Builtins to which the compiler translates `spawn`, `parallel`, `deadline`, `mutex` and `select`. Scripts cannot name them.
 
 use super::task::task_value;
 use super::{args, items};
@@ -67,8 +67,8 @@ fn start(cx: &Cx<'_>, args: &[Value], items: Items, settle: bool) -> Result<Wait
 fn at_once(args: &[Value]) -> Result<Option<usize>, Box<Raise>> {
     let Some(options) = args::opt_dict(args, 1)? else { return Ok(None) };
     if let Some((key, _)) = options.iter().find(|(key, _)| key.as_str() != "max_concurrent") {
-        let raise = Raise::error(RunCode::Value, format!("`parallel` has no option `{key}`"));
-        return Err(raise.about(1, format!("`{key}` is not known")).help("the one option is `max_concurrent`"));
+        let raise = Raise::error(RunCode::Value, format!("unknown option `{key}` of `parallel`"));
+        return Err(raise.about(1, format!("unknown option")).help("the only option is `max_concurrent`"));
     }
     match options.get_str("max_concurrent") {
         None | Some(Value::Nil) => Ok(None),
@@ -83,7 +83,7 @@ fn at_once(args: &[Value]) -> Result<Option<usize>, Box<Raise>> {
 
 fn deadline_open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let ms = args::duration(args, 0)?;
-    let message = format!("the deadline of {} passed", args::duration_text(ms));
+    let message = format!("deadline of {} exceeded", args::duration_text(ms));
     let deadline = Deadline::open(cx.isolate, &cx.context.task, ms, message);
     let number = deadline.number();
     cx.context.open.deadline(deadline);
@@ -105,7 +105,7 @@ fn passed(raise: &Raise) -> Box<Raise> {
     let mut error = Raise::error(RunCode::Deadline, raise.message.clone()).labelled("not done in time");
     error.notes.clone_from(&raise.notes);
     match raise.labels.first() {
-        Some(at) => error.also(&at.source, at.span, "this was running when the time was over"),
+        Some(at) => error.also(&at.source, at.span, "this was running at the deadline"),
         None => error,
     }
 }

@@ -10,7 +10,7 @@ crate::builtins! { "" =>
     plain "print(...values) -> nil" print;
     /// Prints the text of the values, separated by spaces, and a newline.
     plain "println(...values) -> nil" println;
-    /// As `println`, to standard error.
+    /// Does what `println` does, but writes to standard error.
     plain "eprintln(...values) -> nil" eprintln;
     /// Prints `[harn] ` and the text of the values.
     plain "log(...values) -> nil" log;
@@ -20,7 +20,7 @@ crate::builtins! { "" =>
     plain "type_of(value: any) -> string" type_of;
     /// The text of a value, as `println` shows it.
     plain "to_string(value: any) -> string" to_string;
-    /// As `to_string`.
+    /// Does what `to_string` does.
     plain "str(value: any) -> string" to_string;
     /// An int from a number or text; a fraction is cut off; nil when the text is no number.
     plain "to_int(value: any) -> int | nil" to_int;
@@ -147,7 +147,7 @@ fn assert(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if args[0].truthy() {
         return Ok(Value::Nil);
     }
-    Err(failed(&args[1], "the assertion does not hold".to_owned()).about(0, format!("this is {}", inspect(&args[0]))))
+    Err(failed(&args[1], "assertion failed".to_owned()).about(0, format!("this is {}", inspect(&args[0]))))
 }
 
 fn assert_eq(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -166,7 +166,7 @@ fn assert_ne(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn unreachable(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Err(failed(&args[0], "a place that is never reached was reached".to_owned()))
+    Err(failed(&args[0], "unreachable code was reached".to_owned()))
 }
 
 fn exit(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

@@ -23,7 +23,7 @@ crate::builtins! { "<dict>" =>
     plain "get(self: dict, key: string, fallback: any = nil) -> any" [pure] get;
     /// The dict with one key set.
     plain "set(self: dict, key: string, value: any) -> dict" [pure] set;
-    /// As `set`.
+    /// Does what `set` does.
     plain "with(self: dict, key: string, value: any) -> dict" [pure] set;
     /// The entries of both; where both have a key, the other's value.
     plain "merge(self: dict, other: dict) -> dict" [pure] merge;
@@ -31,7 +31,7 @@ crate::builtins! { "<dict>" =>
     plain "remove(self: dict, ...keys: string) -> dict" [pure] remove;
     /// The dict with what the function gives for each value.
     native "map_values(self: dict, f: fn(any) -> any) -> dict" MAP_VALUES;
-    /// As `map_values`; a function with two parameters gets the key and the value.
+    /// Does what `map_values` does; a function with two parameters gets the key and the value.
     native "map(self: dict, f: fn(any, any) -> any) -> dict" MAP;
     /// The entries for which the function returns something true. A function with one parameter gets the value, one with
     /// two the key and the value.

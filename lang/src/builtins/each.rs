@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 crate::builtins! { "<list>" =>
-    /// What the function gives for each element.
+    /// Maps each element with the function.
     native "map(self: list, f: fn(any) -> any) -> list" MAP;
     /// The elements for which the function gives something true.
     native "filter(self: list, f: fn(any) -> any) -> list" FILTER;
@@ -28,7 +28,7 @@ crate::builtins! { "<list>" =>
     native "any(self: list, f: fn(any) -> any) -> bool" ANY;
     /// Whether the function gives something true for every element.
     native "all(self: list, f: fn(any) -> any) -> bool" EVERY;
-    /// As `all`.
+    /// Does what `all` does.
     native "every(self: list, f: fn(any) -> any) -> bool" EVERY;
     /// Whether the function gives something true for no element.
     native "none(self: list, f: fn(any) -> any) -> bool" NONE;
@@ -149,7 +149,7 @@ fn better(acc: &mut Value, at: &At<'_>, key: Value, wanted: Ordering) -> Result<
     if let Value::Pair(best) = acc {
         let mut comparer = Comparer::default();
         let found = comparer.compare(&key, &best.first);
-        comparer.finish().map_err(|raise| raise.about(1, "gives keys that cannot be compared"))?;
+        comparer.finish().map_err(|raise| raise.about(1, "returns keys that cannot be compared"))?;
         if found != wanted {
             return Ok(Walk::On);
         }
@@ -175,7 +175,7 @@ static REDUCE: &Native = &Native {
     enter: |_, regs| {
         items::count(regs, 0)?;
         args::function(regs, FUNCTION)
-            .map_err(|raise| raise.help("the start comes first: `xs.reduce(0, { a, b -> … })`"))?;
+            .map_err(|raise| raise.help("pass the start value first: `xs.reduce(0, { a, b -> … })`"))?;
         regs[INDEX] = Value::Int(0);
         Ok(reduce_next(regs))
     },

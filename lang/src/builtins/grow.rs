@@ -45,7 +45,7 @@ fn insert(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let index = args::int(args, 1)?;
     // One place more than there are elements: behind the last one.
     let Some(at) = (if index < 0 { position(index, n) } else { position(index, n + 1) }) else {
-        return Err(out_of_range(index, n).help(format!("an element can be put at 0 to {n}")));
+        return Err(out_of_range(index, n).help(format!("insert at an index from 0 to {n}")));
     };
     items::room(cx, n.saturating_add(1))?;
     let value = std::mem::take(&mut args[2]);
@@ -72,5 +72,5 @@ fn out_of_range(index: i64, len: usize) -> Box<Raise> {
         1 => "has one element".to_owned(),
         n => format!("has {n} elements"),
     };
-    Raise::error(RunCode::Index, format!("index {index} is out of range: the list {holds}")).about(1, "no such place")
+    Raise::error(RunCode::Index, format!("index {index} is out of range: the list {holds}")).about(1, "out of range")
 }

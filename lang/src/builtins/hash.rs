@@ -40,9 +40,9 @@ fn base64_decode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
     // Mail and PEM files break the text into lines.
     let text: Vec<u8> = args::str(args, 0)?.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
     let bytes = STANDARD.decode(&text).map_err(|e| {
-        Raise::error(RunCode::Value, format!("this is not Base64: {e}"))
+        Raise::error(RunCode::Value, format!("invalid Base64: {e}"))
             .about(0, "cannot be decoded")
-            .help("Base64 has the characters `A-Z a-z 0-9 + /` and is filled up with `=` to a multiple of four")
+            .help("Base64 uses the characters `A-Z a-z 0-9 + /` and is padded with `=` to a multiple of four")
     })?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) => Value::from(text),

@@ -7,7 +7,7 @@ use crate::vm::{Cx, Raise, RunCode};
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// What readers of [`items`] say they expected.
+/// Expected type in the errors of the readers of [`items`].
 const EXPECTED: &str = "a list, set or range";
 
 /// What it takes to look at an element, in instructions: less where they are added up, more where they are put into a set.
@@ -120,7 +120,7 @@ pub(super) fn position(index: i64, len: usize) -> Option<usize> {
 pub(super) fn size(args: &[Value], i: usize, what: &str) -> Result<usize, Box<Raise>> {
     let n = args::count(args, i)?;
     if n == 0 {
-        return Err(Raise::error(RunCode::Value, format!("{what} is 0, but must be at least 1")).about(i, "too small"));
+        return Err(Raise::error(RunCode::Value, format!("{what} must be at least 1, found 0")).about(i, "too small"));
     }
     Ok(n)
 }

@@ -13,7 +13,7 @@ crate::builtins! { "" =>
     plain "json_parse(text: string) -> any" json_parse;
     /// The JSON text of a value, keys in order.
     plain "json_stringify(value: any) -> string" json_stringify;
-    /// The same on several lines.
+    /// Writes the value on several lines.
     plain "json_stringify_pretty(value: any) -> string" json_stringify_pretty;
 }
 
@@ -30,7 +30,7 @@ pub fn parse_json(text: &str) -> Result<Value, Box<Raise>> {
     Reader { keys: &keys }
         .deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
-        .map_err(|e| Raise::error(RunCode::Value, format!("this is not JSON: {e}")))
+        .map_err(|e| Raise::error(RunCode::Value, format!("invalid JSON: {e}")))
 }
 
 /// Keys that were read, for the records of a list share theirs: the last one of each length and first letter.
@@ -147,7 +147,7 @@ struct Writer<'v> {
     writing: &'v Writing,
 }
 
-/// What the writers of one text share.
+/// State that the writers of one text share.
 struct Writing {
     /// Why writing ended early.
     failed: Cell<Option<Box<Raise>>>,
@@ -226,7 +226,7 @@ impl Writer<'_> {
 impl serde::Serialize for Writer<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if self.depth == 0 {
-            let message = format!("the value is nested more than {DEPTH} levels deep");
+            let message = format!("value nested more than {DEPTH} levels deep");
             return Err(self.fail(Raise::error(RunCode::Value, message)));
         }
         self.step()?;
@@ -264,7 +264,7 @@ fn written(
 ) -> Result<String, Box<Raise>> {
     let writing = Writing { failed: Cell::new(None), meter: RefCell::new(Meter::start()), uncounted: Cell::new(0) };
     write(&Writer { value, depth: DEPTH, writing: &writing }).map_err(|e| {
-        writing.failed.take().unwrap_or_else(|| Raise::error(RunCode::Value, format!("this is no JSON: {e}")))
+        writing.failed.take().unwrap_or_else(|| Raise::error(RunCode::Value, format!("invalid JSON: {e}")))
     })
 }
 

@@ -240,10 +240,10 @@ pub(super) fn plus(total: &Value, item: &Value, index: i64) -> Result<Value, Box
     if let (Some(a), Some(b)) = (total.as_number(), item.as_number()) {
         return Ok(Value::Float(a + b));
     }
-    let message = format!("only numbers have a sum; element {index} is {}", items::article(item));
+    let message = format!("cannot sum: element {index} is {}", items::article(item));
     Err(Raise::error(RunCode::Type, message)
         .about(0, format!("holds {}", items::shown(item)))
-        .help("take the number out first: `xs.map({ x -> … }).sum()`"))
+        .help("convert the elements to numbers first: `xs.map({ x -> … }).sum()`"))
 }
 
 fn best(cx: &Cx<'_>, args: &[Value], wanted: Ordering) -> Result<Value, Box<Raise>> {
@@ -306,10 +306,10 @@ pub(super) fn to_dict(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
             _ => None,
         };
         let Some((Value::Str(key), value)) = entry else {
-            let message = format!("element {i} is no entry of a dict: {}", items::shown(item));
+            let message = format!("element {i} is not an entry of a dict: {}", items::shown(item));
             return Err(Raise::error(RunCode::Type, message)
                 .about(0, "not a list of entries")
-                .help("an entry is a pair `(key, value)`, `[key, value]` or `{key, value}` whose key is a string"));
+                .help("write an entry as `(key, value)`, `[key, value]` or `{key, value}` with a string as the key"));
         };
         dict.insert(key.clone(), value.clone());
     }

@@ -49,7 +49,7 @@ fn mailbox_of(cx: &Cx<'_>, args: &[Value]) -> Result<Rc<Channel>, Box<Raise>> {
     };
     match found.as_host::<Mailbox>() {
         Some(mailbox) => Ok(mailbox.0.clone()),
-        None => Err(args::mismatch(args, 0, "a mailbox or its name").help("`mailbox_open(name)` gives one")),
+        None => Err(args::mismatch(args, 0, "a mailbox or its name").help("open one with `mailbox_open(name)`")),
     }
 }
 
@@ -60,7 +60,7 @@ fn mailbox_open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>
 fn mailbox_send(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let mailbox = mailbox_of(cx, args)?;
     if mailbox.len() >= FULL {
-        let message = format!("the mailbox holds {FULL} messages that nobody has read");
+        let message = format!("mailbox is full: it holds {FULL} unread messages");
         return Err(Raise::error(RunCode::Size, message).about(0, "full"));
     }
     mailbox.send(cross(cx.isolate, &args[1])?)?;

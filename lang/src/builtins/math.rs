@@ -54,7 +54,7 @@ pub(super) fn abs(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
 
 fn best(cx: &Cx<'_>, args: &[Value], wanted: Ordering) -> Result<Value, Box<Raise>> {
     match args {
-        [] => Err(Raise::error(RunCode::Arity, "there are no values to choose from").help("give at least one value")),
+        [] => Err(Raise::error(RunCode::Arity, "expected at least one value").help("pass at least one value")),
         [Value::Range(range)] => Ok(extreme_of_range(**range, wanted)),
         [_] => extreme(&items::items(cx, args, 0)?, wanted),
         many => extreme(many, wanted),

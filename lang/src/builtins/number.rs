@@ -23,7 +23,7 @@ crate::builtins! { "<int>" =>
     plain "round(self: int | float, digits: int = nil) -> int | float" [pure] round;
 }
 
-/// The same for floats.
+/// Does this for floats.
 pub(super) static FLOAT: &[Builtin] = &under::<{ TABLE.len() }>("<float>", TABLE);
 
 fn to_string(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

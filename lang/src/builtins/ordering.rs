@@ -55,19 +55,21 @@ impl Comparer {
     pub(super) fn finish(self) -> Result<(), Box<Raise>> {
         let Some((a, b)) = self.clash else { return Ok(()) };
         let message = if a.type_name() == b.type_name() {
-            format!("values of the type {} have no order", a.type_name())
+            format!("values of type {} cannot be ordered", a.type_name())
         } else {
-            format!("{} and {} have no order among each other", article(&a), article(&b))
+            format!("cannot order {} and {}", article(&a), article(&b))
         };
-        let raise = Raise::error(RunCode::Type, message).about(0, "cannot be put in order").note(format!(
-            "they are {} and {}",
+        let raise = Raise::error(RunCode::Type, message).about(0, "cannot be ordered").note(format!(
+            "the values are {} and {}",
             inspect(&a),
             inspect(&b)
         ));
         Err(if a.is_nil() || b.is_nil() {
-            raise.help("take the nils out first: `xs.compact()`, or give them a key: `xs.sort_by({ x -> x ?? 0 })`")
+            raise.help(
+                "remove the nils first with `xs.compact()`, or replace them in the key: `xs.sort_by({ x -> x ?? 0 })`",
+            )
         } else {
-            raise.help("use one key type: `xs.sort_by({ x -> … })`, where the function gives numbers or strings")
+            raise.help("use one key type: `xs.sort_by({ x -> … })`, where the function returns numbers or strings")
         })
     }
 }

@@ -39,7 +39,7 @@ fn pattern(args: &[Value]) -> Result<Rc<Pattern>, Box<Raise>> {
             }
             kept.push((text.clone(), Rc::new(pattern)));
         }
-        kept.last().map(|(_, pattern)| pattern.clone()).ok_or_else(|| Raise::error(RunCode::Value, "no pattern"))
+        kept.last().map(|(_, pattern)| pattern.clone()).ok_or_else(|| Raise::error(RunCode::Value, "not a pattern"))
     })
 }
 
@@ -50,7 +50,7 @@ fn unusable(why: &Unusable) -> Box<Raise> {
                 .about(0, "too long")
         }
         Unusable::TooLarge(limit) => {
-            Raise::error(RunCode::Value, format!("this pattern is too large: it would take more than {limit} bytes"))
+            Raise::error(RunCode::Value, format!("regular expression too large: it would take more than {limit} bytes"))
                 .about(0, "too large")
                 .help("use smaller counts in `{m,n}`")
         }
@@ -58,15 +58,15 @@ fn unusable(why: &Unusable) -> Box<Raise> {
             let text = format!("too many capture groups: a search would need more than {limit} bytes");
             Raise::error(RunCode::Value, text)
                 .about(0, "too many groups")
-                .help("use `(?:…)` for groups that you do not read")
+                .help("use `(?:…)` for groups that need no capture")
         }
         Unusable::Wrong(error) => {
             // The crate draws the pattern with a mark under the mistake; the last line says what it is.
             let text = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
             let reason = text.lines().next_back().unwrap_or_default().trim_start_matches("error: ");
-            let raise = Raise::error(RunCode::Value, format!("this is no regular expression: {reason}"))
-                .about(0, "cannot be read")
-                .help("write patterns as raw strings, `r\"\\d+\"`, and a character that has a meaning as `\\(`");
+            let raise = Raise::error(RunCode::Value, format!("invalid regular expression: {reason}"))
+                .about(0, "invalid pattern")
+                .help("write the pattern as a raw string, `r\"\\d+\"`, and escape special characters, as in `\\(`");
             match drawing(&text) {
                 Some(drawing) => raise.note(drawing),
                 None => raise,

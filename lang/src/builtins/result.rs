@@ -22,7 +22,7 @@ crate::builtins! { "" =>
     plain "Err(error: any = nil) -> any" err;
 }
 
-/// Those that are also methods of results: all but the last two.
+/// Rows that are also methods of results: all but the last two.
 const METHOD_ROWS: usize = TABLE.len() - 2;
 
 /// The methods of results.
@@ -37,7 +37,7 @@ fn err(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn no_result(args: &[Value]) -> Box<Raise> {
-    args::mismatch(args, 0, "a result").help("results are made by `Ok(…)`, `Err(…)` and `try { … }`")
+    args::mismatch(args, 0, "a result").help("create a Result with `Ok(…)`, `Err(…)` or `try { … }`")
 }
 
 fn unwrap(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -45,14 +45,14 @@ fn unwrap(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         Some(Ok(value)) => Ok(value.clone()),
         Some(Err(error)) => {
             let text = error.as_dict().and_then(|d| d.get_str("message")).map_or_else(|| brief(error), brief);
-            Err(Raise::error(RunCode::Value, format!("`unwrap` of an error: {text}"))
+            Err(Raise::error(RunCode::Value, format!("`unwrap` of an `Err`: {text}"))
                 .about(0, "this is an `Err`")
                 .field("error", error.clone())
-                .help("ask `is_ok` first, use `unwrap_or`, or hand the error on: `result?`"))
+                .help("check `is_ok` first, use `unwrap_or`, or return the error with `result?`"))
         }
         None if args[0].is_nil() => Err(Raise::error(RunCode::Value, "`unwrap` of nil")
             .about(0, "this is nil")
-            .help("give a default: `value ?? …`")),
+            .help("use a default: `value ?? …`")),
         None => match cx.isolate.host().outcome(&args[0]) {
             Some(outcome) => outcome.map(|()| std::mem::take(&mut args[0])),
             None => Err(no_result(args)),
@@ -78,7 +78,7 @@ fn unwrap_err(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         Some(Err(error)) => Ok(error.clone()),
         Some(Ok(value)) => {
             let message = format!("`unwrap_err` of an `Ok`: {}", brief(value));
-            Err(Raise::error(RunCode::Value, message).about(0, "this is an `Ok`").help("ask `is_err` first"))
+            Err(Raise::error(RunCode::Value, message).about(0, "this is an `Ok`").help("check `is_err` first"))
         }
         None => Err(no_result(args)),
     }

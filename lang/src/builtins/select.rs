@@ -1,4 +1,4 @@
-//! `select`: the first of several channels that has something, or the end of a span of time.
+//! `select`: the first of several channels that has something, or the end of a duration.
 
 use super::args;
 use super::channel::{ReceivePlace, channel_of};

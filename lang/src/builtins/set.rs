@@ -129,9 +129,7 @@ fn is_disjoint(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>>
 pub(super) fn make(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let members: Set = match &*args {
         [Value::Iter(_)] => {
-            return Err(
-                args::mismatch(args, 0, "the members of a set").help("make a set of its items with `.to_set()`")
-            );
+            return Err(args::mismatch(args, 0, "the members of a set").help("convert it to a set with `.to_set()`"));
         }
         [one] if items::len(one).is_some() => items(cx, args, 0)?.iter().cloned().collect(),
         many => many.iter().cloned().collect(),

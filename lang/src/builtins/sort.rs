@@ -44,7 +44,7 @@ fn order_of(keys: &[Value]) -> Result<Vec<usize>, Box<Raise>> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     let mut comparer = Comparer::default();
     order.sort_by(|&a, &b| comparer.compare(&keys[a], &keys[b]));
-    comparer.finish().map_err(|raise| raise.about(1, "gives keys that cannot be put in order"))?;
+    comparer.finish().map_err(|raise| raise.about(1, "returns keys that cannot be ordered"))?;
     Ok(order)
 }
 
@@ -175,10 +175,10 @@ fn sort_resume(_: &mut Cx<'_>, regs: &mut [Value], answer: Value) -> Result<Step
         Value::Int(i) => i < 0,
         Value::Float(f) => f < 0.0,
         other => {
-            let message = format!("the comparator gave {}, where a number or a bool is needed", article(&other));
-            return Err(Raise::error(RunCode::Type, message)
-                .about(1, "must say which comes first")
-                .help("give a negative number or true when the first one comes first: `xs.sort({ a, b -> a - b })`"));
+            let message = format!("comparator returned {}, expected a number or a bool", article(&other));
+            return Err(Raise::error(RunCode::Type, message).about(1, "must return a number or a bool").help(
+                "return a negative number or true if the first value comes first: `xs.sort({ a, b -> a - b })`",
+            ));
         }
     };
     let register = if right_first { RIGHT } else { LEFT };

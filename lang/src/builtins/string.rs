@@ -30,11 +30,11 @@ crate::builtins! { "<string>" =>
     plain "ends_with(self: string, text: string) -> bool" [pure] ends_with;
     /// In small letters.
     plain "lowercase(self: string) -> string" [pure] lowercase;
-    /// As `lowercase`.
+    /// Does what `lowercase` does.
     plain "lower(self: string) -> string" [pure] lowercase;
     /// In capital letters.
     plain "uppercase(self: string) -> string" [pure] uppercase;
-    /// As `uppercase`.
+    /// Does what `uppercase` does.
     plain "upper(self: string) -> string" [pure] uppercase;
     /// `length` characters from `start` on, or all that are left; a negative `start` counts from the end.
     plain "substring(self: string, start: int, length: int = nil) -> string" [pure] substring;
@@ -220,7 +220,7 @@ fn last_index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
 fn repeat(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     let times = args::count(args, 1)?;
-    cx.check_size(text.len().checked_mul(times)).map_err(|raise| raise.about(1, "so often"))?;
+    cx.check_size(text.len().checked_mul(times)).map_err(|raise| raise.about(1, "too many repetitions"))?;
     cx.charge_part(text.len().saturating_mul(times), 16);
     Ok(Value::Str(text.repeated(times)))
 }
@@ -234,17 +234,17 @@ fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::from(reversed))
 }
 
-/// What fills the string up.
+/// Text that pads the string.
 fn filling(cx: &Cx<'_>, args: &[Value]) -> Result<String, Box<Raise>> {
     let text = args::str(args, 0)?;
     let width = args::count(args, 1)?;
     let fill = args::opt_str(args, 2)?.map_or(" ", |s| s.as_str());
     let missing = width.saturating_sub(text.char_count());
     if missing > 0 && fill.is_empty() {
-        return Err(Raise::error(RunCode::Value, "an empty string fills nothing up").about(2, "empty"));
+        return Err(Raise::error(RunCode::Value, "cannot pad with an empty string").about(2, "empty"));
     }
     let size = missing.checked_mul(fill.len()).and_then(|n| n.checked_add(text.len()));
-    cx.check_size(size).map_err(|raise| raise.about(1, "so wide"))?;
+    cx.check_size(size).map_err(|raise| raise.about(1, "too wide"))?;
     cx.charge(missing, 1);
     Ok(fill.chars().cycle().take(missing).collect())
 }

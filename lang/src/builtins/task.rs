@@ -13,7 +13,7 @@ crate::builtins! { "" =>
     /// Waits until a task is over and gives its result. An error of the task is raised here, each time it is awaited.
     waits "await(task: any) -> any" await_task;
     /// Gives a task up: its `defer` and `finally` blocks run, then it is over. Whether it was still running.
-    plain "cancel(task: any, reason: string = \"somebody cancelled it\") -> bool" cancel;
+    plain "cancel(task: any, reason: string = \"no reason given\") -> bool" cancel;
     /// Whether a task was given up; without an argument, this one.
     plain "is_cancelled(task: any = nil) -> bool" is_cancelled;
 }
@@ -39,7 +39,7 @@ pub(crate) fn task_value(task: Rc<Task>) -> Value {
 fn task_of(args: &[Value], i: usize) -> Result<&Rc<Task>, Box<Raise>> {
     match args.get(i).and_then(Value::as_host::<Handle>) {
         Some(handle) => Ok(&handle.0),
-        None => Err(args::mismatch(args, i, "a task").help("`spawn { … }` gives one")),
+        None => Err(args::mismatch(args, i, "a task").help("start one with `spawn { … }`")),
     }
 }
 
@@ -49,7 +49,7 @@ fn await_task(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         return Ok(Wait::ready(outcome));
     }
     if Rc::ptr_eq(&task, &cx.context.task) {
-        return Err(Raise::error(RunCode::Deadlock, "a task cannot await itself").about(0, "this is the task at hand"));
+        return Err(Raise::error(RunCode::Deadlock, "a task cannot await itself").about(0, "this is the current task"));
     }
     let isolate = cx.isolate.clone();
     let place = Place { ticket: task.waiters.ticket(), task };
@@ -76,7 +76,7 @@ impl Drop for Place {
 }
 
 fn cancel(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let reason = args::opt_str(args, 1)?.map_or("somebody cancelled it", |s| s.as_str());
+    let reason = args::opt_str(args, 1)?.map_or("no reason given", |s| s.as_str());
     Ok(Value::Bool(task_of(args, 0)?.cancel(cx.isolate, reason)))
 }
 

@@ -5,7 +5,7 @@ use crate::value::{List, Value};
 use crate::vm::{Cx, Raise};
 use std::rc::Rc;
 
-/// What a walk does with each answer.
+/// Action of a walk for each answer.
 pub(super) enum Walk {
     /// Goes on.
     On,
@@ -35,9 +35,9 @@ impl At<'_> {
     }
 }
 
-/// What becomes of an answer.
+/// Use of an answer.
 pub(super) type Take = fn(&Cx<'_>, &mut Value, &At<'_>, Value) -> Result<Walk, Box<Raise>>;
-/// What the registers come to at the end.
+/// Computes the result from the registers at the end.
 pub(super) type End = fn(&mut [Value]) -> Result<Value, Box<Raise>>;
 
 // Registers of a walk over one list with one closure: the arguments, then index and accumulator, then the call's own.

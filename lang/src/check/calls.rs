@@ -20,7 +20,7 @@ pub(crate) struct Calls<'a> {
     /// Their numbers, by namespace and name of the builtin.
     of_row: KeyedMap<(&'static str, &'static str), Vec<usize>>,
     names: &'a Resolution,
-    /// What `let`s bind, for following names to literals.
+    /// Values that `let`s bind, for following names to literals.
     lets: KeyedMap<BindingId, &'a Expr>,
 }
 

@@ -1,4 +1,4 @@
-//! What the file declares: types, functions and methods, by their bindings.
+//! Declarations of the file: types, functions and methods, by their bindings.
 
 use super::types::{Field, FileNames, FnType, Kinds, NamedKind, NamedType, Nominal, Reader, Shape, Signatures, Type};
 use crate::ast::{Attribute, Expr, FnDecl, Item, ItemKind, Name, Param, Stmt, StmtKind, TypeExpr};
@@ -16,7 +16,7 @@ pub(super) struct Items<'a> {
     methods: KeyedMap<BindingId, Vec<&'a FnDecl>>,
     /// The methods that have a receiver, by their names.
     by_name: KeyedMap<BindingId, KeyedMap<&'a str, &'a FnDecl>>,
-    /// What aliases stand for, each read once.
+    /// Types that aliases stand for, each read once.
     aliases: RefCell<KeyedMap<BindingId, Type>>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Declared<'a> {
         Reader { file: Some(FileNames { names, items }), signatures, generics, open: Vec::new() }.read(ty).bounded()
     }
 
-    /// What a parameter takes; nil stands for its default.
+    /// Type of the argument for a parameter; nil selects its default.
     pub(super) fn param(&self, param: &Param, generics: &[Name]) -> Type {
         let Some(ty) = &param.ty else { return Type::Any };
         let ty = self.read(ty, generics);

@@ -1,4 +1,4 @@
-//! What is certain to fail, found before the run: never a guess.
+//! Finds code that is certain to fail before the run, and never guesses.
 //!
 //! - `types`: what is known of a value; `items`: what the file declares.
 //! - `infer`: the types of expressions, and what fails because of them.
@@ -73,7 +73,7 @@ pub fn check_calls(
     lint(source, module, &names, denied, found);
 }
 
-/// What the rows of the builtins look at.
+/// Arguments that the rows of the builtins inspect.
 fn lint(source: &SourceRef, module: &Module, names: &Resolution, denied: &[Right], found: &mut Vec<Diagnostic>) {
     let calls = calls::collect(module, names);
     for call in &calls.all {

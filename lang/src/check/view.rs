@@ -139,7 +139,7 @@ impl<'a> DictView<'a> {
     }
 }
 
-/// What a closure may give: the operands of its `return`s and its last expression.
+/// Possible results of a closure: the operands of its `return`s and its last expression.
 #[must_use]
 pub fn returned(closure: &Closure) -> Vec<&Expr> {
     let mut found = Vec::new();

@@ -88,7 +88,7 @@ impl<'a> Compiler<'a> {
         self.operand(e)
     }
 
-    /// As [`Self::link`], into the newest register; those that it needed on the way are free again.
+    /// Does what [`Self::link`] does, into the newest register, and frees those that it needed on the way.
     fn link_into(&mut self, e: &'a Expr, dst: Reg, nones: &mut Vec<usize>) {
         if is_link(e) {
             self.chain(e, dst, nones);

@@ -24,7 +24,7 @@ pub(super) struct FnState {
     dirty: Option<(Reg, Reg)>,
     pub(super) loops: Vec<Loop>,
     pub(super) catches: Vec<Caught>,
-    /// What a way out of here passes, outermost first.
+    /// Constructs that a way out of here passes, outermost first.
     pub(super) exits: Vec<Exit>,
     /// The `deadline` or `mutex` around this, which no item can be given out of.
     pub(super) closed: Option<&'static str>,
@@ -44,7 +44,7 @@ pub(super) struct FnState {
 
 /// A `catch` whose body is being compiled.
 pub(super) struct Caught {
-    /// What it binds.
+    /// Pattern that it binds.
     pub(super) id: Option<BindingId>,
     /// Where the error itself waits.
     pub(super) held: Reg,

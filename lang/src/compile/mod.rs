@@ -83,7 +83,7 @@ pub struct Entry {
 /// Compiles a resolved module into `isolate`.
 ///
 /// # Errors
-/// What cannot be compiled. Nothing is loaded then.
+/// Diagnostics of the compiler. If there is one, no code is loaded.
 pub fn compile(
     isolate: &Rc<Isolate>,
     source: &SourceRef,

@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// A function of a type, whose body is compiled when all numbers are given out.
 pub(super) struct Member<'a> {
     number: usize,
-    /// As stack traces call it.
+    /// Name in stack traces.
     title: String,
     span: Span,
     body: MemberBody<'a>,
@@ -22,7 +22,7 @@ pub(super) struct Member<'a> {
 
 enum MemberBody<'a> {
     Method(&'a FnDecl),
-    /// What a field is where a literal leaves it out.
+    /// Default of a field, used if a literal leaves it out.
     Default(&'a Expr),
 }
 
@@ -30,7 +30,7 @@ enum MemberBody<'a> {
 #[derive(Default)]
 pub(super) struct Variants(HashMap<(*const EnumDef, u32), Value>);
 
-/// What `Type.name` is.
+/// Meaning of `Type.name`.
 pub(super) enum Static {
     Variant(Rc<EnumDef>, u32),
     Function(u16),

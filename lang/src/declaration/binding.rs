@@ -1,9 +1,9 @@
-//! What a name stands for.
+//! Kinds of bindings.
 
 /// Number of a binding in its module.
 pub type BindingId = u32;
 
-/// What made a binding.
+/// Kind of the declaration that made a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindingKind {
     /// `let`, `const`

@@ -47,7 +47,7 @@ pub struct Builtin {
     pub sig: &'static str,
     /// One or two sentences.
     pub doc: &'static str,
-    /// What a run must be allowed to do.
+    /// Capability that a run must have.
     pub caps: &'static [Right],
     /// Calls no closure and, when it fails, leaves its first argument alone: `x = x.f(…)` may change x in place.
     pub pure: bool,
@@ -62,7 +62,7 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// As a script writes it.
+    /// Spelling in scripts.
     #[must_use]
     pub fn full_name(&self) -> String {
         if self.module.is_empty() {

@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
-/// What the name of a type stands for.
+/// Declaration that the name of a type stands for.
 #[derive(Clone)]
 pub enum TypeDecl {
     /// `struct`
@@ -40,7 +40,7 @@ pub struct StructDecl {
     pub site: Site,
     /// Its fields in the order of the declaration.
     pub fields: Box<[FieldDecl]>,
-    /// What its `impl`s declare.
+    /// Functions that its `impl`s declare.
     pub methods: Methods<MethodDecl>,
 }
 
@@ -52,17 +52,17 @@ pub struct FieldDecl {
     pub span: Span,
     /// Its annotation.
     pub ty: Option<TypeExpr>,
-    /// What it is where a literal leaves it out.
+    /// Default, used if a literal leaves it out.
     pub default: DefaultDecl,
 }
 
-/// What a field is where a literal leaves it out.
+/// Default of a field, used if a literal leaves it out.
 pub enum DefaultDecl {
     /// It cannot be left out.
     None,
     /// Always the same.
     Constant(Constant),
-    /// What its expression gives.
+    /// Value of its expression.
     Computed,
 }
 
@@ -93,7 +93,7 @@ pub struct EnumDecl {
     pub site: Option<Site>,
     /// Its variants in the order of the declaration.
     pub variants: Box<[VariantDecl]>,
-    /// What its `impl`s declare.
+    /// Functions that its `impl`s declare.
     pub methods: Methods<MethodDecl>,
 }
 
@@ -115,7 +115,7 @@ pub struct InterfaceDecl {
     pub name: SmolStr,
     /// Where.
     pub site: Site,
-    /// What a value must have.
+    /// Functions that a value must have.
     pub methods: Box<[Signature]>,
 }
 
@@ -127,7 +127,7 @@ pub struct AliasDecl {
     pub site: Site,
     /// Its type parameters.
     pub generics: Box<[SmolStr]>,
-    /// What it stands for.
+    /// Type that it stands for.
     pub ty: TypeExpr,
     /// The types that `ty` names.
     pub names: RefCell<Vec<(SmolStr, Named)>>,
@@ -175,7 +175,7 @@ impl HasName for MethodDecl {
 }
 
 impl Signature {
-    /// What it takes, in a few words.
+    /// Describes the parameters in a few words.
     #[must_use]
     pub fn parameters(&self) -> String {
         let count = match self.max {

@@ -18,11 +18,11 @@ pub struct Code {
     pub severity: Severity,
     /// One terse phrase.
     pub title: &'static str,
-    /// What it means and what to do: a short paragraph.
+    /// Explanation and fix: a short paragraph.
     pub meaning: &'static str,
     /// A script that triggers it.
     pub fails: &'static str,
-    /// The same script mended.
+    /// Fixed version of that script.
     pub mended: &'static str,
 }
 

@@ -56,7 +56,7 @@ pub struct Label {
 pub struct Fix {
     /// The bytes to replace, in the source of the first label.
     pub span: Span,
-    /// What to put there.
+    /// Replacement text.
     pub replacement: String,
 }
 
@@ -93,15 +93,15 @@ pub struct Diagnostic {
     pub code: CodeRef,
     /// How bad: as the row of the code says, unless it is raised otherwise.
     pub severity: Severity,
-    /// What happened: one sentence, lower case, no full stop.
+    /// Headline: one phrase, lower case, no full stop.
     pub message: String,
     /// Places; the first is the main one.
     pub labels: Vec<Label>,
     /// Facts that help to understand.
     pub notes: Vec<String>,
-    /// What to do, mended code where possible.
+    /// Suggestions, with fixed code if possible.
     pub help: Vec<String>,
-    /// The same as edits.
+    /// Suggestions as edits.
     pub fixes: Vec<Fix>,
     /// For runtime errors: who called whom.
     pub trace: Vec<TraceFrame>,

@@ -1,4 +1,4 @@
-//! What a `{` opens: a body, a closure, a dict.
+//! Decides what a `{` opens: a body, a closure or a dict.
 //!
 //! Where the grammar demands a body it is one. Where an expression may stand, what follows decides, in this order:
 //! `params ->` (a closure), then `}`, `key:`, `...`, `[expr]:`, `name,` or `name}` (a dict), else a block.
@@ -6,7 +6,7 @@
 use super::layout::{Frame, Head, Layout, Lines};
 use super::token::{Kw, Token};
 
-/// What an expression's `{` opens.
+/// Decides what the `{` of an expression opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Closure,

@@ -11,7 +11,7 @@ use super::{LexCode, Lexed, MAX_NESTING, braces};
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
 
-/// What line breaks mean in a frame.
+/// Meaning of line breaks in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lines {
     /// Nothing.

@@ -39,7 +39,7 @@ pub struct Lexed<'a> {
     /// The comments in the order of the text, documentation and a first line that begins with `#!` included. Outside of
     /// tokens and comments a text without mistakes holds only white space.
     pub comments: Vec<Span>,
-    /// What was wrong.
+    /// Diagnostics of the lexer.
     pub diagnostics: Vec<Diagnostic>,
     /// Stretches that were mended by guess: complaints of the parser that begin there are noise.
     pub damaged: Vec<Span>,

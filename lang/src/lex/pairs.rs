@@ -10,7 +10,7 @@ use super::{LexCode, MAX_NESTING};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-/// What is open.
+/// Kind of an open bracket or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Open {
     /// `(`

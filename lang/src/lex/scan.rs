@@ -26,7 +26,7 @@ pub(super) struct Lexeme<'a> {
     pub(super) mate: u32,
 }
 
-/// What [`scan`] gives.
+/// Result of [`scan`].
 #[derive(Debug, Default)]
 pub(super) struct Scanned<'a> {
     pub(super) lexemes: Vec<Lexeme<'a>>,
@@ -34,7 +34,7 @@ pub(super) struct Scanned<'a> {
     pub(super) report: Report,
 }
 
-/// What was wrong with the text.
+/// Report of the mistakes in a text.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -120,7 +120,7 @@ impl<'a> Scanner<'a> {
         self.line_break = false;
     }
 
-    /// What comes next is on a new line.
+    /// Notes that the next token is on a new line.
     pub(super) fn note_line_break(&mut self) {
         self.line_break = true;
     }

@@ -1,4 +1,4 @@
-//! What a string is made of, between its quotes.
+//! Parts of a string between its quotes.
 
 use logos::Logos;
 

@@ -20,7 +20,7 @@ macro_rules! keywords {
                 }
             }
 
-            /// As it is written.
+            /// Spelling in source.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$name => $text),* }
@@ -45,7 +45,7 @@ keywords! {
 /// Words that mean something in one place and are names everywhere else.
 pub const CONTEXTUAL: &[&str] = &["gen", "with", "as", "stream", "where", "not", "timeout", "default"];
 
-/// What surrounds a string.
+/// Quotes of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quote {
     /// `"…"`
@@ -70,7 +70,7 @@ pub enum Token<'a> {
     Int(i64),
     /// A float.
     Float(f64),
-    /// What is inside `r"…"`.
+    /// Text inside `r"…"`.
     Raw(&'a str),
     /// The opening quotes.
     StrStart(Quote),
@@ -396,7 +396,7 @@ impl Token<'_> {
 }
 
 impl fmt::Display for Token<'_> {
-    /// As a message names it.
+    /// Returns the name of the token in messages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Self::Ident(name) => return write!(f, "`{name}`"),

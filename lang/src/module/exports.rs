@@ -1,4 +1,4 @@
-//! What a file offers to those that import it.
+//! Exports of a file.
 
 use super::FileId;
 use crate::declaration::{BindingId, BindingKind, Builtin, TypeDecl};
@@ -34,13 +34,13 @@ pub struct Takes {
 pub struct Export {
     /// Where it was first bound, however many files passed it on.
     pub origin: Origin,
-    /// What made it there.
+    /// Kind of the declaration in that file.
     pub kind: BindingKind,
     /// The builtin that it is another name for.
     pub builtin: Option<&'static Builtin>,
-    /// What it stands for, if it is a type.
+    /// Declaration, if it is a type.
     pub def: Option<TypeDecl>,
-    /// What it takes, if it is a function.
+    /// Signature, if it is a function.
     pub takes: Option<Rc<Takes>>,
 }
 
@@ -49,7 +49,7 @@ pub struct Export {
 pub struct Private {
     /// Where it is bound.
     pub span: Span,
-    /// What made it.
+    /// Kind of the declaration that made it.
     pub kind: BindingKind,
 }
 
@@ -57,9 +57,9 @@ pub struct Private {
 pub struct Exports {
     /// The file's text.
     pub source: SourceRef,
-    /// What can be imported.
+    /// Names that can be imported.
     pub names: BTreeMap<SmolStr, Export>,
-    /// What cannot, for messages.
+    /// Names that cannot be imported, for messages.
     pub private: BTreeMap<SmolStr, Private>,
     /// Errors in the file may hide more names.
     pub incomplete: bool,

@@ -33,7 +33,7 @@ pub struct Placed {
     pub functions: HashMap<BindingId, u16>,
 }
 
-/// What an import statement brings, for the resolver.
+/// Exports that an import statement brings, for the resolver.
 #[derive(Clone)]
 pub enum Link {
     /// The names of a file.
@@ -50,11 +50,11 @@ pub struct File {
     pub source: SourceRef,
     /// Its tree.
     pub ast: ast::Module,
-    /// What parsing found.
+    /// Diagnostics of the parser.
     pub(crate) parsed: Vec<Diagnostic>,
-    /// What its imports lead to, in the order of the text.
+    /// Files that its imports name, in the order of the text.
     pub imports: OnceCell<Vec<Import>>,
-    /// What it offers; there once it is resolved.
+    /// Exports; set once the file is resolved.
     pub exports: OnceCell<Rc<Exports>>,
     /// Where its names live; there once it is compiled.
     pub placed: OnceCell<Placed>,

@@ -17,7 +17,7 @@ const MOST_CYCLES: usize = 16;
 /// So many files of a cycle are shown.
 const MOST_SHOWN: usize = 6;
 
-/// What a script reaches.
+/// Files that a script reaches by imports.
 pub(crate) struct Graph {
     /// The files that are new in the run, in the order of evaluation; the script itself is the last.
     pub(crate) files: Vec<Rc<File>>,
@@ -28,7 +28,7 @@ pub(crate) struct Graph {
 /// A file whose imports are being followed.
 struct Open {
     file: Rc<File>,
-    /// Those that are not followed yet, the next one last.
+    /// Imports that are not followed yet, the next one last.
     todo: Vec<(NodeAt, String)>,
     done: Vec<Import>,
 }

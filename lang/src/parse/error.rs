@@ -76,7 +76,7 @@ impl<'t, 'a> Scene<'t, 'a> {
         matches!(self.before(1), None | Some((Token::Newline | Token::Semi | Token::LBody, _)))
     }
 
-    /// As messages name what was found.
+    /// Returns the name in messages of the token that was found.
     pub(super) fn found_text(&self) -> String {
         match self.found() {
             None => "the end of the text".to_owned(),
@@ -221,7 +221,7 @@ fn wants_text(wants: Wants) -> String {
     }
 }
 
-/// What the bracket at `index` opened.
+/// Names the construct that the bracket at `index` opens.
 fn opener_name(scene: &Scene<'_, '_>, index: usize, token: Token<'_>) -> &'static str {
     let before = index.checked_sub(1).map(|i| scene.tokens[i].0);
     let word = index.checked_sub(2).map(|i| scene.tokens[i].0);

@@ -154,7 +154,7 @@ fn exclusive(inp: &mut Reader<'_, '_>, inner: Expr, span: Span) -> Expr {
     }
 }
 
-/// What stands before an operand.
+/// Prefix of an operand.
 #[derive(Clone, Copy)]
 enum PrefixOp {
     Unary(UnaryOp),
@@ -179,7 +179,7 @@ fn prefix_op(token: Token<'_>) -> Option<PrefixOp> {
     })
 }
 
-/// What is attached to an operand.
+/// Suffix of an operand.
 enum Attached {
     Field { name: Name, optional: bool },
     Index { index: Expr, optional: bool },

@@ -106,7 +106,7 @@ pub(super) enum Problem {
 pub(super) struct Failure {
     /// The token that did not fit, or what the problem is about.
     pub(super) span: Span,
-    /// What would have fitted.
+    /// Tokens that were expected.
     pub(super) wants: Wants,
     /// What is wrong, where that is more than a token that does not fit.
     pub(super) problem: Option<Problem>,

@@ -1,4 +1,4 @@
-//! What the rules of the grammar have in common: their types and their smallest pieces.
+//! Types and smallest pieces that the rules of the grammar share.
 
 use super::failure::{Failure, Want};
 use crate::ast::{Block, Expr, ExprKind, Name, NodeId, NodeIds, Pattern, PatternKind, Stmt, TypeExpr, TypeKind};
@@ -73,7 +73,7 @@ pub(super) type Ex = extra::Err<Failure>;
 /// A named rule. Boxed, so that no type grows with the grammar.
 pub(super) type Rule<'a, T> = Boxed<'a, 'a, In<'a>, T, Ex>;
 
-/// What the rules share while one text is parsed.
+/// State that the rules share while one text is parsed.
 #[derive(Debug, Default)]
 pub(super) struct Cx {
     /// The ids of the nodes.

@@ -21,7 +21,7 @@ pub(super) fn begins_item(token: Token<'_>) -> bool {
     }
 }
 
-/// What stands before a declaration.
+/// Prefix of a declaration.
 enum Before<'a> {
     Doc(&'a str),
     Attribute(Attribute),

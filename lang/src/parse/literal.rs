@@ -112,7 +112,7 @@ fn item<'a>(expr: Rule<'a, Expr>) -> Rule<'a, ListItem> {
     tok(Token::Ellipsis).or_not().then(expr).map(|(dots, value)| ListItem { value, spread: dots.is_some() }).boxed()
 }
 
-/// What stands in `f(a, ...b)`, with its parentheses.
+/// Arguments of a call such as `f(a, ...b)`, with the parentheses.
 pub(super) fn arguments<'a>(expr: Rule<'a, Expr>) -> Rule<'a, Vec<ListItem>> {
     elements(item(expr), &[Want::Comma, Want::RParen], error_item)
         .delimited_by(tok(Token::LParen), tok(Token::RParen))

@@ -43,7 +43,7 @@ pub(super) fn error_pattern(span: Span) -> Pattern {
     Pattern { kind: PatternKind::Error, span, id: NodeId::NONE }
 }
 
-/// What stands behind a name in a pattern.
+/// Part after a name in a pattern.
 enum Behind {
     Variant(Name, Vec<Pattern>),
     Args(Vec<Pattern>),

@@ -213,7 +213,7 @@ fn wants_name(scene: &Scene<'_, '_>) -> bool {
     (wants.has(Want::Pattern) && binds) || (wants.has(Want::Name) && declares)
 }
 
-/// What to do about a mistake with an ordinary message.
+/// Returns the help for a mistake with an ordinary message.
 pub(super) fn help(scene: &Scene<'_, '_>) -> Option<&'static str> {
     let before = scene.before(1).map(|(t, _)| t);
     for_tokens(scene, before, scene.found())

@@ -1,4 +1,4 @@
-//! What a resolved file offers to those that import it.
+//! Exports of a resolved file.
 
 use super::Resolution;
 use crate::module::{Export, Exports, FileId, Origin, Private};

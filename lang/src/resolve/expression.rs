@@ -10,7 +10,7 @@ use crate::declaration::TypeDecl;
 use crate::diagnostic::{Diagnostic, nearest};
 use smol_str::SmolStr;
 
-/// What the piped value is bound to; no pattern binds it.
+/// Name that the piped value is bound to; no pattern binds it.
 const PIPED: SmolStr = SmolStr::new_inline("_");
 
 impl Walk<'_> {

@@ -1,4 +1,4 @@
-//! What imports bind.
+//! Binds the names that imports bring.
 //!
 //! Names that are listed are names of the file like any other. What an import without a list brings lies one scope
 //! further out: the file's own names hide it.

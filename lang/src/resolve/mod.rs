@@ -44,7 +44,7 @@ pub struct Outer {
     pub origin: Option<Origin>,
     /// The builtin that it is another name for.
     pub builtin: Option<&'static Builtin>,
-    /// What it stands for, if it is a type.
+    /// Declaration, if it is a type.
     pub def: Option<TypeDecl>,
 }
 
@@ -52,13 +52,13 @@ pub struct Outer {
 pub struct Surroundings<'a> {
     /// Bindings of earlier pieces.
     pub outer: &'a [Outer],
-    /// What its imports bring, by their paths.
+    /// Exports of its imports, by their paths.
     pub links: NodeMap<Link>,
-    /// Who else sees its names.
+    /// Visibility of its names to others.
     pub role: Role,
 }
 
-/// What a text is in its run.
+/// Role of a text in its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// The script itself: nobody else sees its names.

@@ -1,4 +1,4 @@
-//! What a name means: looking it up, and saying so where it means nothing.
+//! Looks names up, and reports those that are unknown.
 
 use super::ResolveCode;
 use super::scope::Target;

@@ -16,7 +16,7 @@ use smol_str::SmolStr;
 /// How many pipelines may extend one another in a row: each holds the bodies of all below it.
 const DEEPEST: usize = 32;
 
-/// What a pipeline offers to those that extend it.
+/// Members that a pipeline offers to the pipelines that extend it.
 #[derive(Clone)]
 pub(super) struct Base {
     /// Its functions and those of its own base.

@@ -17,7 +17,7 @@ pub struct Binding {
     pub name: SmolStr,
     /// Where it was bound.
     pub span: Span,
-    /// What made it.
+    /// Kind of the declaration that made it.
     pub kind: BindingKind,
     /// It stands at the top of the file.
     pub top: bool,
@@ -31,7 +31,7 @@ pub struct Binding {
     pub origin: Option<Origin>,
     /// The builtin that it is another name for.
     pub builtin: Option<&'static Builtin>,
-    /// What it takes, if it is a function at the top of a file.
+    /// Signature, if it is a function at the top level of a file.
     pub takes: Option<Rc<Takes>>,
     /// A function inside uses it.
     pub captured: bool,
@@ -41,7 +41,7 @@ pub struct Binding {
     pub early: bool,
     /// Something reads it.
     pub read: bool,
-    /// What it stands for, if it is a type.
+    /// Declaration, if it is a type.
     pub def: Option<TypeDecl>,
     /// Number of the function whose window it belongs to.
     pub function: u32,
@@ -61,7 +61,7 @@ impl Binding {
     }
 }
 
-/// What a name means.
+/// Meaning of a name.
 #[derive(Clone, Copy)]
 pub enum Target {
     /// A binding of the module.
@@ -102,7 +102,7 @@ const BUILTIN: u32 = 1 << 31;
 pub struct Resolution {
     /// All bindings.
     pub bindings: Vec<Binding>,
-    /// What names mean: bindings from 0 up, builtins from [`BUILTIN`] up.
+    /// Meanings of names: bindings from 0 up, builtins from [`BUILTIN`] up.
     uses: NodeNumbers,
     /// The builtins that are used by their bare names, and their places in this list.
     used: Vec<&'static Builtin>,

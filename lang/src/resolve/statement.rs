@@ -224,7 +224,7 @@ impl Walk<'_> {
         self.loops -= 1;
     }
 
-    /// What is assigned to: a name, or a path that starts at one.
+    /// Resolves an assignment target: a name, or a path that starts at one.
     pub(super) fn target(&mut self, target: &Expr, also_read: bool) {
         match &target.kind {
             ExprKind::Name(name) => {

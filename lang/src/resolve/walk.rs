@@ -42,7 +42,7 @@ pub(super) struct Walk<'a> {
     pub(super) barriers: Vec<usize>,
     /// Names that an earlier alternative of the same pattern bound.
     pub(super) shared: Vec<(SmolStr, BindingId)>,
-    /// What pipelines offer to those that extend them, by their names.
+    /// Members that pipelines offer to the pipelines that extend them, by name.
     pub(super) bases: NodeMap<Base>,
     /// Which functions are overridden: the function, the name behind `extends`, the name that overrides.
     pub(super) overridden: Vec<(BindingId, Span, Span)>,
@@ -53,7 +53,7 @@ pub(super) struct Walk<'a> {
     pub(super) undefined: HashSet<SmolStr>,
     /// `pub` stands before the statement at hand.
     pub(super) public: bool,
-    /// Those of the types declared so far, for their `impl`s.
+    /// Type parameters of the types declared so far, for their `impl`s.
     pub(super) type_generics: KeyedMap<BindingId, Vec<SmolStr>>,
     /// Names that two files bring, with the path of the second import.
     pub(super) ambiguous: KeyedMap<BindingId, Span>,

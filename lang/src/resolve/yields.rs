@@ -7,7 +7,7 @@ use crate::builtin_type::Flavor;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-/// What the statements being walked are the body of.
+/// Owner of the body that is being visited.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum BodyOf {
     /// The file.
@@ -19,7 +19,7 @@ pub(super) enum BodyOf {
     Pipeline,
     /// A tool.
     Tool,
-    /// What runs as a task of its own.
+    /// Body that runs as a task of its own.
     Task,
     /// A function or closure.
     Function,

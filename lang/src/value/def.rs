@@ -1,4 +1,4 @@
-//! What structs and variants are instances of. The compiler makes these definitions of the declarations of a script.
+//! Definitions of structs and variants, which the compiler makes from the declarations of a script.
 
 use super::{Str, Value};
 use crate::declaration::{HasName, Methods, Site};
@@ -13,7 +13,7 @@ pub struct StructDef {
     pub site: Site,
     /// Its fields in the order of the declaration.
     pub fields: Box<[FieldDef]>,
-    /// What its `impl`s declare.
+    /// Functions that its `impl`s declare.
     pub methods: Methods<Method>,
 }
 
@@ -23,17 +23,17 @@ pub struct FieldDef {
     pub name: Str,
     /// Where.
     pub span: Span,
-    /// What it is where a literal leaves it out.
+    /// Default, used if a literal leaves it out.
     pub default: FieldDefault,
 }
 
-/// What a field is where a literal leaves it out.
+/// Default of a field, used if a literal leaves it out.
 pub enum FieldDefault {
     /// It cannot be left out.
     None,
     /// Always the same.
     Constant(Value),
-    /// What the function of that number gives.
+    /// Result type of the function of that number.
     Computed(Cell<u32>),
 }
 
@@ -45,7 +45,7 @@ pub struct EnumDef {
     pub site: Option<Site>,
     /// Its variants in the order of the declaration.
     pub variants: Box<[VariantDef]>,
-    /// What its `impl`s declare.
+    /// Functions that its `impl`s declare.
     pub methods: Methods<Method>,
 }
 

@@ -50,7 +50,7 @@ pub(super) fn drop_entries(dict: &mut Dict) {
 /// Drops the values where they lie, however deep they are. The slice must not be used afterwards.
 ///
 /// # Safety
-/// As [`ptr::drop_in_place`].
+/// See [`ptr::drop_in_place`].
 pub(super) unsafe fn drop_slice(values: &mut [Value]) {
     let deep = values.iter().any(Value::holds_values);
     let level = if deep { LEVEL.try_with(Cell::get).unwrap_or(0) } else { 0 };

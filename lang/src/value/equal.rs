@@ -68,7 +68,7 @@ struct Frame {
 
 /// Looks for the members of one set in another.
 struct Search {
-    /// Those still to be found.
+    /// Items still to be found.
     members: Vec<Value>,
     among: Rc<Set>,
     /// The one that is looked for, and members of the other set that may be its equal.

@@ -31,7 +31,7 @@ pub(crate) enum Body {
     Script {
         /// Its code.
         code: Rc<<ThisCrate as Machine>::Proto>,
-        /// What it captured.
+        /// Captured variables.
         closure: Option<Rc<Closure>>,
         /// The instruction it goes on with.
         pc: usize,
@@ -67,7 +67,7 @@ impl Iter {
         Value::Iter(Rc::new(Self::new(Flavor::Iter, Body::Items { source, position: 0 })))
     }
 
-    /// What a script calls it.
+    /// Name in scripts.
     #[must_use]
     pub fn flavor(&self) -> Flavor {
         self.flavor
@@ -94,7 +94,7 @@ impl Iter {
         std::mem::drop(old);
     }
 
-    /// What a generator returned, the first time it is asked for.
+    /// Returns the return value of a generator the first time, then `None`.
     pub(crate) fn take_result(&self) -> Value {
         match &mut *self.body.borrow_mut() {
             Body::Over(result) => std::mem::take(result),

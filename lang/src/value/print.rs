@@ -3,7 +3,7 @@
 use super::{Meter, Status, Stopped, Str, Value};
 use std::fmt::Write;
 
-/// As `to_string` returns it: strings bare, at every level.
+/// Formats the value as `to_string` does: strings bare, at every level.
 #[must_use]
 pub fn display(value: &Value) -> String {
     match value {
@@ -12,13 +12,13 @@ pub fn display(value: &Value) -> String {
     }
 }
 
-/// As [`display`], cut after a few pages: for messages.
+/// Does what [`display`] does, cut after a few pages, for messages.
 #[must_use]
 pub fn brief(value: &Value) -> String {
     walk(value, &Form { quote: false, length: 16 << 10, depth: DEEPEST })
 }
 
-/// As an error message or the REPL shows it: strings quoted, long and deep values cut.
+/// Formats the value for error messages and the REPL: strings quoted, long and deep values cut.
 #[must_use]
 pub fn inspect(value: &Value) -> String {
     walk(value, &Form { quote: true, length: 4096, depth: DEEPEST })

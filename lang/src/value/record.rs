@@ -80,7 +80,7 @@ impl<D> Record<D> {
         self.block.as_ptr().cast_const().cast()
     }
 
-    /// What it is an instance of.
+    /// Definition that it is an instance of.
     #[inline(always)]
     #[must_use]
     pub fn def(&self) -> &Rc<D> {
@@ -123,7 +123,7 @@ impl<D> Record<D> {
         }
     }
 
-    /// The same block, not only the same values.
+    /// Tells whether both are the same block, not only equal values.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         self.block == other.block

@@ -32,7 +32,7 @@ impl Value {
     /// Counts one holder more of what is on the heap.
     #[inline(always)]
     fn retain(&self) {
-        /// As `Rc::clone`, with nothing to hold the new count.
+        /// Does what `Rc::clone` does, without an owner of the new count.
         #[inline(always)]
         fn count<T>(rc: &Rc<T>) {
             // SAFETY: the pointer comes from a living `Rc`.
@@ -79,7 +79,7 @@ impl Value {
     /// `*place = int`
     ///
     /// # Safety
-    /// As [`Self::empty`].
+    /// Does what [`Self::empty`] does.
     #[inline(always)]
     pub(crate) unsafe fn put_int(place: *mut Self, int: i64) {
         // SAFETY: by the caller.
@@ -93,7 +93,7 @@ impl Value {
     /// `*place = float`
     ///
     /// # Safety
-    /// As [`Self::empty`].
+    /// Does what [`Self::empty`] does.
     #[inline(always)]
     pub(crate) unsafe fn put_float(place: *mut Self, float: f64) {
         // SAFETY: by the caller.
@@ -107,7 +107,7 @@ impl Value {
     /// `*place = bool`
     ///
     /// # Safety
-    /// As [`Self::empty`].
+    /// Does what [`Self::empty`] does.
     #[inline(always)]
     pub(crate) unsafe fn put_bool(place: *mut Self, bool: bool) {
         // SAFETY: by the caller.
@@ -121,7 +121,7 @@ impl Value {
     /// `*place = nil`
     ///
     /// # Safety
-    /// As [`Self::empty`].
+    /// Does what [`Self::empty`] does.
     #[inline(always)]
     pub(crate) unsafe fn put_nil(place: *mut Self) {
         // SAFETY: by the caller.
@@ -168,5 +168,5 @@ impl Value {
     }
 }
 
-/// What stands behind a tag; anything, where the tag says all.
+/// Payload after a tag; ignored if the tag is the whole value.
 type Word = MaybeUninit<u64>;

@@ -201,7 +201,7 @@ impl Str {
         }
     }
 
-    /// The same block, not only the same text.
+    /// Tells whether both are the same block, not only equal text.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         self.block == other.block

@@ -33,7 +33,7 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
         },
         Value::Nil => Err(Raise::error(RunCode::Member, format!("nil has no field `{name}`"))
             .labelled("this is nil")
-            .help(format!("write `?.{name}` where it may be nil"))),
+            .help(format!("use `?.{name}` if it may be nil"))),
         _ => match property(cx, object, name)? {
             Some(v) => Ok(v),
             None => Err(no_member(cx, object, name)),
@@ -115,13 +115,13 @@ pub(super) fn no_method(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
     if let Value::Dict(d) = object
         && let Some(found) = d.dict.get(name)
     {
-        let message = format!("`{name}` of this dict is {}, not a function", with_article(found));
+        let message = format!("key `{name}` of this dict is {}, not a function", with_article(found));
         return Raise::error(RunCode::Call, message).about(0, "");
     }
     if object.is_nil() {
         return Raise::error(RunCode::Member, format!("nil has no method `{name}`"))
             .about(0, "this is nil")
-            .help(format!("write `?.{name}(…)` where it may be nil"));
+            .help(format!("use `?.{name}(…)` if it may be nil"));
     }
     no_member(cx, object, name).about(0, "")
 }
@@ -142,8 +142,8 @@ fn no_member(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
     let registry = cx.isolate.registry();
     let methods = registry.module(&module).map(|row| row.name);
     match nearest(name, fields.into_iter().chain(own).chain(methods)) {
-        Some(near) if near == name.as_str() => raise.help(format!("it is a method: call it, `.{near}()`")),
-        Some(near) => raise.help(format!("there is `{near}`")),
+        Some(near) if near == name.as_str() => raise.help(format!("call the method: `.{near}()`")),
+        Some(near) => raise.help(format!("did you mean `{near}`?")),
         None => raise,
     }
 }
@@ -185,16 +185,16 @@ pub(super) fn index(object: &Value, index: &Value) -> Result<Option<Value>, Box<
         (Value::Host(h), Value::Int(i)) => Ok(h.object().at(*i)),
         (Value::Nil, _) => Err(Raise::error(RunCode::Type, "nil cannot be indexed")
             .labelled("this is nil")
-            .help("write `?[…]` where it may be nil")),
+            .help("use `?[…]` if it may be nil")),
         (Value::List(_) | Value::Str(_) | Value::Range(_) | Value::Dict(_) | Value::Host(_), other) => {
             let wants = if matches!(object, Value::Dict(_)) { "a string" } else { "an int" };
             Err(Raise::error(
                 RunCode::Type,
-                format!("{} is indexed by {wants}, not by {}", with_article(object), with_article(other)),
+                format!("{} must be indexed by {wants}, not by {}", with_article(object), with_article(other)),
             ))
         }
         (Value::Iter(_), _) => Err(Raise::error(RunCode::Type, format!("{} cannot be indexed", with_article(object)))
-            .help("its items have no places: make a list with `.to_list()`, or take one with `.skip(n).first()`")),
+            .help("make a list with `.to_list()`, or take one item with `.skip(n).first()`")),
         _ => Err(Raise::error(RunCode::Type, format!("{} cannot be indexed", with_article(object)))),
     }
 }
@@ -218,7 +218,7 @@ pub(super) fn out_of_range(object: &Value, index: &Value) -> Box<Raise> {
         RunCode::Index,
         format!("index {} is out of range: the {} {holds}", inspect(index), object.type_name()),
     )
-    .help("`?[…]` gives nil instead; `[-1]` is the last element")
+    .help("use `?[…]` to get nil instead; `[-1]` is the last element")
 }
 
 /// `object[from:to]`: bounds are clamped, negative ones count from the end.
@@ -230,7 +230,9 @@ pub(super) fn slice(object: &Value, from: &Value, to: &Value) -> Result<Value, B
             let at = if *i < 0 { i.saturating_add(len_signed) } else { *i };
             Ok(usize::try_from(at.max(0)).unwrap_or(0).min(len))
         }
-        other => Err(Raise::error(RunCode::Type, format!("a slice's bounds are ints, not {}", with_article(other)))),
+        other => {
+            Err(Raise::error(RunCode::Type, format!("the bounds of a slice must be ints, not {}", with_article(other))))
+        }
     };
     let bounds = |len: usize| Ok::<_, Box<Raise>>((bound(from, 0, len)?, bound(to, len, len)?));
     match object {
@@ -261,11 +263,11 @@ pub(super) fn slice(object: &Value, from: &Value, to: &Value) -> Result<Value, B
 /// Makes a value ready for `for`.
 pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
     walkable(value).map_err(|value| {
-        let raise = Raise::error(RunCode::Type, format!("{} cannot be walked with `for`", with_article(&value)));
+        let raise = Raise::error(RunCode::Type, format!("{} is not iterable", with_article(&value)));
         match value {
-            Value::Int(n) => raise.help(format!("for a number of turns write `0 to {n} exclusive`")),
-            Value::Nil => raise.help("write `?? []` where it may be nil"),
-            Value::Closure(_) | Value::Builtin(_) => raise.help("call it, if it gives something to walk"),
+            Value::Int(n) => raise.help(format!("to repeat {n} times, use `0 to {n} exclusive`")),
+            Value::Nil => raise.help("use `?? []` if it may be nil"),
+            Value::Closure(_) | Value::Builtin(_) => raise.help("call the function to iterate over its result"),
             _ => raise,
         }
     })
@@ -318,7 +320,7 @@ pub(super) fn item(value: &Value, position: i64) -> Result<(Item, i64), Box<Rais
             Some(Next::Ready(result)) => result?,
             Some(Next::Later(wait)) => return Ok((Item::Wait(wait), position)),
             None => {
-                let message = format!("{} cannot be walked with `for`", with_article(value));
+                let message = format!("{} is not iterable", with_article(value));
                 return Err(Raise::error(RunCode::Type, message));
             }
         },
@@ -454,7 +456,7 @@ fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Va
             match found {
                 Some(at) => Ok(dict.at_place(at)),
                 None if fresh => Ok(dict.slot(k)),
-                None => Err(Raise::error(RunCode::Member, format!("there is no `{k}` to change in this dict"))),
+                None => Err(Raise::error(RunCode::Member, format!("key `{k}` not found in this dict"))),
             }
         }
         (Value::List(l), Value::Int(i)) => match offset(*i, len) {
@@ -463,21 +465,21 @@ fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Va
                 RunCode::Index,
                 format!("index {i} is out of range: the list has {len} element{}", if len == 1 { "" } else { "s" }),
             )
-            .help("`xs.push(v)` gives a longer list")),
+            .help("use `xs.push(v)` to make the list longer")),
         },
         (Value::Struct(s), Value::Str(k)) => match s.def().position(k) {
             Some(at) => Ok(&mut s.values_mut()[at]),
             None => Err(record::no_field(s.def(), k)),
         },
-        (Value::Host(h), _) => {
-            Err(Raise::error(RunCode::Type, format!("a {} cannot be changed", h.object().type_name()))
-                .help("make a dict of it first: `{...value}`"))
-        }
-        (found, Value::Str(k)) => {
-            Err(Raise::error(RunCode::Type, format!("{} has no field `{k}` that could be set", with_article(found))))
-        }
+        (Value::Host(h), _) => Err(Raise::error(RunCode::Type, format!("cannot modify a {}", h.object().type_name()))
+            .help("copy it to a dict first: `{...value}`")),
+        (found, Value::Str(k)) => Err(Raise::error(
+            RunCode::Type,
+            format!("{} has no field `{k}` that can be assigned to", with_article(found)),
+        )),
         (found, other) => {
-            let message = format!("{} has no element at {} that could be set", with_article(found), inspect(other));
+            let message =
+                format!("{} has no element at {} that can be assigned to", with_article(found), inspect(other));
             Err(Raise::error(RunCode::Type, message))
         }
     }

@@ -11,7 +11,7 @@ use crate::value::{Closure, HostBox, Value, article, inspect};
 use std::ptr;
 use std::rc::Rc;
 
-/// What a call led to.
+/// Outcome of a call.
 pub(super) enum Entered {
     /// A new frame is on top.
     Frame,
@@ -23,7 +23,7 @@ pub(super) enum Entered {
     Pause,
 }
 
-/// What a call that a builtin makes led to.
+/// Outcome of a call that a builtin makes.
 enum Begun {
     /// A new frame is on top.
     Frame,
@@ -113,7 +113,7 @@ impl Fiber {
     ) -> Result<(), Box<Raise>> {
         // SAFETY: kept by the isolate, or by the closure that the caller's register holds.
         let code = unsafe { &*proto };
-        debug_assert!(code.verified.get(), "`{}` runs without having been verified", code.title());
+        debug_assert!(code.verified.get(), "code of `{}` was not verified", code.title());
         self.check_depth()?;
         let params = usize::from(code.params);
         self.ensure(base + usize::from(code.regs).max(argc) + 1);
@@ -132,8 +132,8 @@ impl Fiber {
         if self.frames.len() < limit {
             return Ok(());
         }
-        let message = format!("calls are nested more than {limit} deep");
-        let raise = Raise::error(RunCode::Depth, message).labelled("one call too many");
+        let message = format!("calls nested more than {limit} levels deep");
+        let raise = Raise::error(RunCode::Depth, message).labelled("this call exceeds the limit");
         Err(raise.help(self.isolate.limits().suggestions.depth))
     }
 
@@ -210,7 +210,7 @@ impl Fiber {
         }
         if let Some(denied) = builtin.caps.iter().find(|c| self.isolate.is_denied(**c)) {
             let message = format!(
-                "`{}` needs the capability `{}`, which this run does not have",
+                "`{}` requires the capability `{}`, which this run does not have",
                 builtin.full_name(),
                 denied.name()
             );
@@ -447,7 +447,7 @@ impl Fiber {
     }
 }
 
-/// What is there already needs no wait.
+/// Returns a value that is already available without a wait.
 fn begun(wait: Wait) -> Result<Begun, Box<Raise>> {
     match wait.state {
         State::Now(outcome) => outcome.map(Begun::Value),

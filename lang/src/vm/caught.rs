@@ -20,7 +20,7 @@ pub(super) struct Caught {
 }
 
 impl Fiber {
-    /// What `catch` binds.
+    /// Value that `catch` binds.
     pub(super) fn caught(&mut self, mut raise: Box<Raise>) -> Value {
         let value = raise.to_value();
         if let Value::Dict(dict) = &value {

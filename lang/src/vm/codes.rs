@@ -111,10 +111,10 @@ pub enum RunCode {
         fails: "println(\"ab\".repeat(0 - 1))\n",
         mended: "println(\"ab\".repeat(2))\n",
     },
-    /// Permission denied.
+    /// Missing capability.
     Denied = "HARN-RUN-014", Error {
-        title: "permission denied",
-        meaning: "The builtin needs a permission (files, processes, network, environment, models) that was removed with \
+        title: "missing capability",
+        meaning: "The builtin needs a capability (files, processes, network, environment, models) that was removed with \
                   `--deny`.",
     },
     /// Run cancelled.

@@ -7,12 +7,12 @@ use std::any::Any;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What the language needs from whoever runs it.
+/// Services that the language needs from its host.
 pub trait Host {
     /// `print`, `println`, `log`.
     ///
     /// # Errors
-    /// What ends the run where the text cannot be written.
+    /// Error that ends the run if the text cannot be written.
     fn print(&self, text: &str) -> Result<(), Box<Raise>>;
     /// `eprintln`.
     fn eprint(&self, text: &str);
@@ -65,7 +65,7 @@ impl Host for NoHost {
     }
 }
 
-/// What a host says when nothing can go on.
+/// Answer of a host when no task can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
     /// Time was moved, and somebody woken.
@@ -91,7 +91,7 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Tasks alive at one time.
     pub tasks: usize,
-    /// What errors suggest where a limit is reached.
+    /// Help of errors about reached limits.
     pub suggestions: &'static Suggestions,
 }
 
@@ -111,11 +111,11 @@ pub struct Suggestions {
 }
 
 static SUGGESTIONS: Suggestions = Suggestions {
-    depth: "a recursion without an end is the usual reason",
-    fuel: "give it more, or look for a loop without an end",
-    memory: "give it more, or look for what keeps growing",
-    time: "give it more",
-    right: "leave the call out",
+    depth: "check for a recursion that never ends",
+    fuel: "raise the limit, or check for a loop that never ends",
+    memory: "raise the limit, or check for a value that keeps growing",
+    time: "raise the limit",
+    right: "remove the call",
 };
 
 impl Default for Limits {
@@ -142,7 +142,7 @@ pub struct Context {
     pub(super) globals: Option<Rc<Globals>>,
     /// What the fiber must close behind it; a clone starts with nothing.
     pub(crate) open: Open,
-    /// What stops this call of a function, and nothing beside it.
+    /// Signal that stops only this call of a function.
     pub halt: Option<Halt>,
     /// Whatever the crate above put there.
     pub data: Option<Rc<dyn Any>>,
@@ -151,7 +151,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// The same with other data.
+    /// Returns a copy with other data.
     #[must_use]
     pub fn with_data(&self, data: Rc<dyn Any>) -> Self {
         Self { data: Some(data), ..self.clone() }
@@ -164,7 +164,7 @@ impl Context {
     }
 }
 
-/// What a builtin is given besides its arguments.
+/// Context of a builtin call besides its arguments.
 pub struct Cx<'a> {
     /// The run.
     pub isolate: &'a Rc<Isolate>,
@@ -224,7 +224,7 @@ impl Cx<'_> {
         let limit = self.isolate.limits().value_bytes;
         match bytes {
             Some(bytes) if bytes <= limit => self.isolate.check_memory(bytes),
-            _ => Err(Raise::error(super::RunCode::Size, format!("the result would be larger than {limit} bytes"))),
+            _ => Err(Raise::error(super::RunCode::Size, format!("the result would exceed {limit} bytes"))),
         }
     }
 }

@@ -50,7 +50,7 @@ enum Pause {
 
 type Body = Coroutine<Outcome, Pause, Outcome>;
 
-/// What the code at work on a stack reaches of the run.
+/// State of the run that the code on a stack can reach.
 struct Line {
     isolate: Rc<Isolate>,
     context: Rc<Context>,
@@ -89,7 +89,7 @@ pub fn begin(cx: &Cx<'_>, body: impl FnOnce() -> Outcome + 'static) -> Result<Wa
 /// Calls a function of the run and waits for it: for code that [`begin`] started.
 ///
 /// # Errors
-/// What interrupted it.
+/// Cause of the interruption.
 pub fn call(function: Value, args: Vec<Value>) -> Outcome {
     let Some(line) = current() else { return Err(nobody()) };
     let spare = line.spare.take();
@@ -125,7 +125,7 @@ pub fn inside<T>(work: impl FnOnce(&mut Cx<'_>) -> T) -> Option<T> {
 /// Counts one operation of code that [`begin`] started, and now and then lets others have their turn.
 ///
 /// # Errors
-/// What ends it: fuel, memory or time that is used up, a stack without room, a signal.
+/// Cause of its end: a reached limit of fuel, memory or time, a full stack, or a signal.
 #[inline]
 pub fn tick() -> Result<(), Box<Raise>> {
     let Some(line) = current() else { return Ok(()) };
@@ -356,14 +356,13 @@ impl Fiber {
 }
 
 fn nobody() -> Box<Raise> {
-    Raise::error(RunCode::Outside, "nothing is at work that could wait")
+    Raise::error(RunCode::Outside, "no task is running that could wait")
 }
 
 fn no_stack(error: &std::io::Error) -> Box<Raise> {
-    Raise::error(RunCode::Outside, format!("the system gave no memory for a stack: {error}"))
+    Raise::error(RunCode::Outside, format!("could not allocate a stack: {error}"))
 }
 
 fn full() -> Box<Raise> {
-    Raise::error(RunCode::Depth, "calls are nested deeper than the stack has room for")
-        .help("a recursion without an end is the usual reason")
+    Raise::error(RunCode::Depth, "calls nested too deeply for the stack").help("check for a recursion that never ends")
 }

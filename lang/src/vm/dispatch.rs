@@ -672,7 +672,7 @@ impl Fiber {
                     let Value::Str(k) = get!(key) else {
                         raise!(Raise::error(
                             RunCode::Type,
-                            format!("a dict's keys are strings, not {}", inspect(get!(key)))
+                            format!("the keys of a dict must be strings, not {}", inspect(get!(key)))
                         ))
                     };
                     let (k, v) = (k.clone(), get!(value).clone());
@@ -697,7 +697,10 @@ impl Fiber {
                         (_, Value::Nil) => {}
                         (_, other) => raise!(Raise::error(
                             RunCode::Type,
-                            format!("only a dict can be spread into a dict, not {}", super::call::with_article(other))
+                            format!(
+                                "expected a dict to spread into a dict, found {}",
+                                super::call::with_article(other)
+                            )
                         )),
                     }
                 }
@@ -1030,7 +1033,7 @@ impl Fiber {
         }
     }
 
-    /// What the running function was called as; null when by its number.
+    /// Value that was called; null if the function was called by its number.
     fn closure(&self) -> *const Closure {
         self.frames.last().map_or(NO_CLOSURE, Frame::closure)
     }
@@ -1058,21 +1061,21 @@ fn unbound(code: &Proto, pc: *const Op) -> Box<Raise> {
     let name = code.source.as_ref().zip(code.spans.get(at)).map_or("", |(source, span)| source.slice(*span));
     Raise::error(RunCode::Unbound, format!("`{name}` is read before it is bound"))
         .labelled("not bound yet")
-        .help("call the function after the binding")
+        .help("call the function only after the binding")
 }
 
 #[cold]
 fn not_spreadable(value: &Value) -> Box<Raise> {
     Raise::error(
         RunCode::Type,
-        format!("only a list, set or range can be spread here, not {}", super::call::with_article(value)),
+        format!("expected a list, set or range to spread, found {}", super::call::with_article(value)),
     )
 }
 
 #[cold]
 fn not_a_result(what: &str, value: &Value) -> Box<Raise> {
-    Raise::error(RunCode::Type, format!("`{what}` needs a Result, not {}", super::call::with_article(value)))
-        .help("`Ok(v)`, `Err(e)` and `try { … }` give Results")
+    Raise::error(RunCode::Type, format!("`{what}` requires a Result, found {}", super::call::with_article(value)))
+        .help("`Ok(v)`, `Err(e)` and `try { … }` return a Result")
 }
 
 fn make_range(a: &Value, b: &Value, exclusive: bool) -> Result<Value, Box<Raise>> {
@@ -1081,7 +1084,7 @@ fn make_range(a: &Value, b: &Value, exclusive: bool) -> Result<Value, Box<Raise>
         _ => Err(Raise::error(
             RunCode::Type,
             format!(
-                "a range goes from int to int, not from {} to {}",
+                "the bounds of a range must be ints, found {} and {}",
                 super::call::with_article(a),
                 super::call::with_article(b)
             ),
@@ -1092,15 +1095,15 @@ fn make_range(a: &Value, b: &Value, exclusive: bool) -> Result<Value, Box<Raise>
 #[cold]
 fn failure(kind: &Failure, value: &Value) -> Box<Raise> {
     match kind {
-        Failure::NoArm => Raise::error(RunCode::NoArm, format!("no arm of this `match` fits {}", inspect(value)))
-            .labelled("nothing fits")
-            .help("add an arm for it, or `_ -> …` for all that is left"),
-        Failure::Unfit => Raise::error(RunCode::Type, format!("this pattern does not fit {}", inspect(value)))
-            .labelled("another value is taken apart here")
-            .help("`match` tries patterns one after the other"),
+        Failure::NoArm => Raise::error(RunCode::NoArm, format!("no arm of this `match` matches {}", inspect(value)))
+            .labelled("no arm matches")
+            .help("add an arm for it, or `_ -> …` for all other values"),
+        Failure::Unfit => Raise::error(RunCode::Type, format!("pattern does not match {}", inspect(value)))
+            .labelled("this pattern expects a different value")
+            .help("use `match` to try several patterns"),
         Failure::Require => {
             let message = match value {
-                Value::Nil => "a requirement does not hold".to_owned(),
+                Value::Nil => "requirement failed".to_owned(),
                 Value::Str(s) => s.as_str().to_owned(),
                 other => brief(other),
             };

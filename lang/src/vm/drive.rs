@@ -10,7 +10,7 @@ use std::task::Poll;
 /// Runs a fiber to its end.
 ///
 /// # Errors
-/// What interrupted it.
+/// Cause of the interruption.
 pub async fn drive(mut fiber: Fiber) -> Outcome {
     loop {
         match fiber.run() {
@@ -45,7 +45,7 @@ async fn wait_in(fiber: &mut Fiber, wait: Wait) {
 /// Goes on with a fiber that has just come back to wait or to yield.
 ///
 /// # Errors
-/// What interrupts it.
+/// Cause of the interruption.
 pub async fn resume(mut fiber: Fiber, exit: Exit) -> Outcome {
     match exit {
         Exit::Done(value) => return Ok(value),
@@ -97,7 +97,7 @@ impl Function {
         &self.isolate
     }
 
-    /// What it was registered with.
+    /// Registered value.
     #[must_use]
     pub fn context(&self) -> &Rc<Context> {
         &self.context
@@ -110,7 +110,7 @@ impl Function {
         self.call_in((*self.context).clone(), args)
     }
 
-    /// The same in another context.
+    /// Returns the value for another context.
     #[must_use]
     pub fn call_in(&self, mut context: Context, args: impl IntoIterator<Item = Value>) -> Called {
         if let Err(raise) = self.isolate.step_of(Step::Call) {

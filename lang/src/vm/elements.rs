@@ -42,5 +42,5 @@ pub fn elements(value: &Value) -> Result<Option<Vec<Value>>, Box<Raise>> {
 pub fn long_range(range: Range) -> Box<Raise> {
     let message =
         format!("`{}` has more than {} items, too many for a list", inspect(&range.into()), Range::MOST_ITEMS);
-    Raise::error(RunCode::Size, message).help("write its bounds instead: `{from: …, to: …}`")
+    Raise::error(RunCode::Size, message).help("use its bounds instead: `{from: …, to: …}`")
 }

@@ -16,7 +16,7 @@ use super::{PathSite, Place, Test, record};
 use crate::value::{Closure, Tag, Value};
 use std::rc::Rc;
 
-/// What a call weighs.
+/// Cost of a call.
 const CALL: i64 = 8;
 
 impl Fiber {
@@ -191,7 +191,7 @@ impl Fiber {
                 let first = (*frame).base + usize::from($at);
                 let depth = self.frames.len();
                 let left = self.ticks - CALL;
-                debug_assert!(callee.verified.get(), "`{}` runs without having been verified", callee.title());
+                debug_assert!(callee.verified.get(), "code of `{}` was not verified", callee.title());
                 if u16::from($argc) == callee.exact
                     && first + usize::from(callee.regs) < self.stack.len()
                     && depth < self.room

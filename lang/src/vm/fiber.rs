@@ -51,7 +51,7 @@ pub(super) struct Frame {
     pub(super) wants_item: bool,
 }
 
-/// What to do with the value that a wait gives.
+/// Continuation for the value of a wait.
 #[derive(Clone, Copy)]
 pub(super) enum Pending {
     /// Nothing is awaited.
@@ -74,7 +74,7 @@ pub struct Fiber {
     /// As many frames fit without a look at their limit and at the vector's capacity.
     pub(super) room: usize,
     pub(super) pending: Pending,
-    /// What the wait gave.
+    /// Value of the wait.
     pub(super) woken: Option<Result<Value, Box<Raise>>>,
     /// A builtin that was called directly and waits.
     pub(super) entry_wait: Option<Wait>,
@@ -88,7 +88,7 @@ pub struct Fiber {
     pub(super) root: Value,
     /// Errors that may be thrown again.
     pub(super) caught: Vec<Caught>,
-    /// What it knows of its task's signals.
+    /// Signals of its task that it has seen.
     pub(super) noticed: Noticed,
     /// How often it was interrupted by its call's own switch.
     pub(super) halted: u16,
@@ -139,7 +139,7 @@ impl Fiber {
     /// Makes a finished fiber call another function.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Does what [`Self::new`] does.
     pub fn start(&mut self, function: Value, args: impl IntoIterator<Item = Value>) -> Result<(), Box<Raise>> {
         let mut argc = 0;
         for arg in args {
@@ -168,13 +168,13 @@ impl Fiber {
         self.woken = Some(result);
     }
 
-    /// What it carries.
+    /// Carried value.
     #[must_use]
     pub fn context(&self) -> &Rc<Context> {
         &self.context
     }
 
-    /// What interrupts it now.
+    /// Current cause of the interruption.
     pub(super) fn interrupt(&mut self) -> Option<Box<Raise>> {
         let found = self.interruption();
         self.note_line();

@@ -5,7 +5,7 @@ use super::fiber::SLICE;
 use super::{Isolate, Raise, RunCode, Why};
 use std::cell::Cell;
 
-/// What a run has used, in instructions.
+/// Instructions that a run has used.
 #[derive(Default)]
 pub(super) struct Fuel {
     used: Cell<u64>,
@@ -33,7 +33,7 @@ impl Isolate {
         }
     }
 
-    /// As [`Isolate::charge`], whatever it is.
+    /// Does what [`Isolate::charge`] does, for any kind of charge.
     #[cold]
     #[inline(never)]
     pub(super) fn charge_large(&self, instructions: usize) {
@@ -47,7 +47,7 @@ impl Isolate {
     /// The error of a run without fuel.
     pub(super) fn out_of_fuel(&self) -> Box<Raise> {
         let limit = self.limits().fuel.unwrap_or_default();
-        let mut raise = Raise::error(RunCode::Fuel, format!("the run used up its fuel: {limit} instructions"));
+        let mut raise = Raise::error(RunCode::Fuel, format!("fuel limit of {limit} instructions reached"));
         raise.why = Why::Exhausted;
         raise.help(self.limits().suggestions.fuel)
     }

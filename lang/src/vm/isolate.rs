@@ -1,4 +1,4 @@
-//! What the scripts of one run share.
+//! State that the scripts of one run share.
 #![allow(unsafe_code)]
 
 use super::fiber::Spare;
@@ -30,7 +30,7 @@ pub struct Isolate {
     cells: RefCell<Vec<Weak<RefCell<Value>>>>,
     iters: RefCell<Vec<Weak<Iter>>>,
     holders: RefCell<Vec<Weak<dyn Holder>>>,
-    /// What all tasks find under a name.
+    /// Values that all tasks share by name.
     named: RefCell<HashMap<String, Value>>,
     registry: Registry,
     host: Rc<dyn Host>,
@@ -54,7 +54,7 @@ pub struct Isolate {
     spare: RefCell<Vec<Spare>>,
     /// The variables of the main task, while another's are in `globals`.
     own_globals: Rc<Globals>,
-    /// Whose variables are in `globals`.
+    /// Owner of the variables in `globals`.
     seen_globals: RefCell<Rc<Globals>>,
     /// Globals that are known to reach no captured variable.
     plain_globals: RefCell<Vec<Value>>,
@@ -220,7 +220,7 @@ impl Isolate {
         name
     }
 
-    /// What `next` of an iterator gives.
+    /// Result of `next` of an iterator.
     pub(crate) fn step(&self, value: Value, done: bool) -> Value {
         let [done_key, value_key] = self.step.get_or_init(|| [self.intern("done"), self.intern("value")]);
         let mut step = Dict::with_capacity(2);
@@ -244,7 +244,7 @@ impl Isolate {
         drop(old);
     }
 
-    /// What a finished fiber left behind.
+    /// Result of a finished fiber.
     pub(super) fn take_spare(&self) -> Option<Spare> {
         self.spare.borrow_mut().pop()
     }
@@ -361,7 +361,7 @@ impl Isolate {
         holders.push(Rc::downgrade(holder));
     }
 
-    /// What the run holds under a name, made where there is nothing yet.
+    /// Returns the value that the run holds under a name, and makes it if there is none.
     pub(crate) fn named(
         &self,
         name: &str,

@@ -15,7 +15,7 @@ use crate::declaration::Builtin;
 use crate::value::{Body, Closure, Flavor, Iter, Status, Tag, Value};
 use std::rc::Rc;
 
-/// What asking an iterator led to.
+/// Outcome of a request to an iterator.
 pub(super) enum Advanced {
     /// The item, or nothing at the end.
     Ready(Option<Value>),
@@ -199,6 +199,6 @@ fn walked(item: access::Item) -> Result<Advanced, Box<Raise>> {
 #[cold]
 fn running(iter: &Iter) -> Box<Raise> {
     let name = if iter.flavor() == Flavor::Iter { "iterator" } else { iter.flavor().name() };
-    Raise::error(RunCode::Running, format!("this {name} is asked for an item while it is making one"))
-        .help(format!("a {name} cannot walk itself; make a second one"))
+    Raise::error(RunCode::Running, format!("this {name} is already producing an item"))
+        .help(format!("make a second one; a {name} cannot iterate over itself"))
 }

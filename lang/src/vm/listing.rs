@@ -49,7 +49,7 @@ pub fn listing(isolate: &Isolate, main: &Rc<Proto>, globals: &[(u32, &str)]) -> 
     out
 }
 
-/// What is shown, under which names.
+/// Values to show, with their names.
 struct Listed<'a> {
     isolate: &'a Isolate,
     globals: HashMap<u32, String>,
@@ -215,7 +215,7 @@ impl Function<'_> {
             Operand::Failure(at) => entry(&proto.failures, at, |failure| match failure {
                 Failure::NoArm => "no arm fits".to_owned(),
                 Failure::Unfit => "the pattern does not fit".to_owned(),
-                Failure::Require => "a requirement does not hold".to_owned(),
+                Failure::Require => "requirement failed".to_owned(),
             }),
         }
     }

@@ -86,7 +86,7 @@ pub fn allocated() -> i64 {
 /// The account of a run.
 #[derive(Default)]
 pub(super) struct Account {
-    /// What it held when it was last put aside.
+    /// Contents when it was last put aside.
     held: Cell<i64>,
     /// The thread's count when it was taken up; nothing while it is put aside.
     since: Cell<Option<i64>>,
@@ -147,7 +147,7 @@ impl Isolate {
 /// The run is over its limit.
 fn exhausted(limits: &Limits) -> Box<Raise> {
     let limit = limits.memory.unwrap_or_default();
-    let mut raise = Raise::error(RunCode::Memory, format!("the run used up its memory: it may hold {}", size(limit)));
+    let mut raise = Raise::error(RunCode::Memory, format!("memory limit of {} reached", size(limit)));
     raise.why = Why::Exhausted;
     raise.help(limits.suggestions.memory)
 }
@@ -171,7 +171,7 @@ impl Fiber {
     /// value.
     ///
     /// # Errors
-    /// What stopped a walk over a value: its result means nothing.
+    /// Cause that stopped a walk over a value, whose result is then invalid.
     #[inline]
     pub(super) fn weigh(&mut self) -> Result<(), Box<Raise>> {
         if live() > self.isolate.account().mark.get() { self.cut_short() } else { Ok(()) }

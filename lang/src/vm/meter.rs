@@ -1,4 +1,4 @@
-//! What stops the walks over values that a [`Meter`] counts.
+//! Stops the walks over values that a [`Meter`] counts.
 //!
 //! The limits are those of the run that is at work on this thread: fuel, memory, time, interruption. The reason for which a walk was
 //! stopped is kept until the machine raises it, which it does before the script sees the result of the walk.
@@ -44,7 +44,7 @@ enum Why {
     Interrupted,
 }
 
-/// What decides whether a fiber is interrupted.
+/// State that decides whether a fiber is interrupted.
 #[derive(Clone, Copy)]
 pub(super) struct Line {
     context: *const Context,

@@ -1,4 +1,4 @@
-//! What the machine calls in Rust: the functions of builtins, and host values that can be called.
+//! Rust functions that the machine calls: those of builtins, and host values that can be called.
 
 use super::{Cx, Raise, Wait};
 use crate::source::{SourceRef, Span};
@@ -15,7 +15,7 @@ pub type ResumeFn = fn(&mut Cx<'_>, &mut [Value], Value) -> Result<Step, Box<Rai
 /// Goes on with the item that a [`Step::Next`] asked for, or with its absence.
 pub type ItemFn = fn(&mut Cx<'_>, &mut [Value], Option<Value>) -> Result<Step, Box<Raise>>;
 
-/// What a step of a [`Native`] gave.
+/// Outcome of a step of a [`Native`].
 pub enum Step {
     /// It is done. An iterator's machine has no more items.
     Return(Value),
@@ -88,7 +88,7 @@ pub trait Callable {
     }
 }
 
-/// What an iteration step gave.
+/// Outcome of an iteration step.
 pub enum Next {
     /// An item, or nothing at the end.
     Ready(Result<Option<Value>, Box<Raise>>),

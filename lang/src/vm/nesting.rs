@@ -18,8 +18,8 @@ const GROWTH: usize = 8 << 20;
 
 /// The error of a call more than may be.
 pub(super) fn too_deep() -> Box<Raise> {
-    let message = format!("functions called by the runtime are nested more than {MOST} deep");
-    Raise::error(RunCode::Depth, message).help("a hook, tool or provider probably starts what calls it again")
+    let message = format!("functions called by the runtime nested more than {MOST} levels deep");
+    Raise::error(RunCode::Depth, message).help("check for a hook, tool or provider that calls itself indirectly")
 }
 
 /// Runs a call where the native stack has room for it.

@@ -249,11 +249,11 @@ instructions! {
     IsType { dst: Write, src: Read, ty: Type } goes_on "{dst} = {src} is {ty}",
     /// An element of a list pattern, nil when there is none.
     Item { dst: Write, src: Read, index: Number } goes_on "{dst} = {src}[{index}]",
-    /// What a list pattern's `...rest` holds.
+    /// Value of `...rest` in a list pattern.
     ItemsFrom { dst: Write, src: Read, index: Number } goes_on "{dst} = {src}[{index}:]",
     /// A key of a dict pattern, nil when it is absent.
     Key { dst: Write, src: Read, field: Field } goes_on "{dst} = {src}{field}",
-    /// What a dict pattern's `...rest` holds: all but the keys of `shapes[shape]`.
+    /// Value of `...rest` in a dict pattern: all but the keys of `shapes[shape]`.
     KeysBut { dst: Write, src: Read, shape: Shape } goes_on "{dst} = {src} without {shape}",
     /// A value of a variant.
     Value { dst: Write, src: Read, index: Number } goes_on "{dst} = {src}[{index}]",

@@ -176,7 +176,7 @@ fn contains(a: &Value, b: &Value) -> Result<bool, Box<Raise>> {
         (_, Value::Dict(_)) => Ok(false),
         (Value::Str(k), Value::Host(h)) => Ok(h.object().get(k).is_some()),
         (_, Value::Iter(_)) => Err(mismatch(BinaryOp::In, a, b)
-            .help("looking uses an iterator up: say so with `.any({ x -> x == … })`, or look in `.to_list()`")),
+            .help("searching consumes the iterator: use `.any({ x -> x == … })`, or search in `.to_list()`")),
         _ => Err(mismatch(BinaryOp::In, a, b)),
     }
 }
@@ -193,11 +193,11 @@ pub(super) fn negate(a: &Value) -> Result<Value, Box<Raise>> {
 
 fn by_zero(verb: &str) -> Box<Raise> {
     Raise::error(RunCode::Zero, format!("cannot {verb} by the integer zero"))
-        .help("test the divisor first, or divide by a float: `x / 0.0` is `inf`")
+        .help("check the divisor first, or divide by a float: `x / 0.0` is `inf`")
 }
 
 pub(super) fn too_large(limit: usize) -> Box<Raise> {
-    Raise::error(RunCode::Size, format!("the result would be larger than {limit} bytes"))
+    Raise::error(RunCode::Size, format!("the result would exceed {limit} bytes"))
 }
 
 fn mismatch(op: BinaryOp, a: &Value, b: &Value) -> Box<Raise> {
@@ -205,9 +205,9 @@ fn mismatch(op: BinaryOp, a: &Value, b: &Value) -> Box<Raise> {
     let raise = Raise::error(RunCode::Type, message);
     match (op, a, b) {
         (BinaryOp::Add, Value::Str(_), _) | (BinaryOp::Add, _, Value::Str(_)) => {
-            raise.help("nothing becomes a string by itself: write `\"…${value}\"` or `to_string(value)`")
+            raise.help("convert the value with `\"…${value}\"` or `to_string(value)`")
         }
-        (_, Value::Nil, _) | (_, _, Value::Nil) => raise.help("one side is nil: give it a value with `??` first"),
+        (_, Value::Nil, _) | (_, _, Value::Nil) => raise.help("one operand is nil: replace it with `??` first"),
         _ => raise,
     }
 }

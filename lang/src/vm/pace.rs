@@ -20,7 +20,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// What it costs, in instructions.
+    /// Cost in instructions.
     fn fuel(self) -> u64 {
         match self {
             Self::Call | Self::Wait => 50,
@@ -41,7 +41,7 @@ impl Step {
 /// order of the tasks of a run, which must be the same each time.
 const TURN: u32 = 256;
 
-/// What was done since the driver had its last turn.
+/// Steps since the driver had its last turn.
 #[derive(Default)]
 pub(super) struct Pace {
     done: Cell<u32>,

@@ -1,4 +1,4 @@
-//! What patterns ask and take.
+//! Tests and bindings of patterns.
 
 use super::call::with_article;
 use super::{FieldSite, Raise, RunCode, Test, access};
@@ -24,11 +24,7 @@ pub(super) fn item(value: &Value, index: usize) -> Result<Value, Box<Raise>> {
         Value::List(l) => l.items.get(index).cloned(),
         Value::Host(h) => i64::try_from(index).ok().and_then(|i| h.object().at(i)),
         _ => {
-            return Err(no_part(
-                value,
-                "a list",
-                "`[a, b]` takes lists apart; `to_list()` makes one of other collections",
-            ));
+            return Err(no_part(value, "a list", "convert another collection with `to_list()`"));
         }
     };
     Ok(found.unwrap_or_default())
@@ -46,7 +42,7 @@ pub(super) fn key(value: &Value, site: &FieldSite) -> Result<Value, Box<Raise>> 
         Value::Dict(d) => d.dict.get(&site.name).cloned(),
         Value::Struct(s) => access::slot(s, site).and_then(|at| s.values().get(at)).cloned(),
         Value::Host(h) => h.object().get(&site.name),
-        _ => return Err(no_part(value, "a dict", "`{a, b}` takes dicts and structs apart")),
+        _ => return Err(no_part(value, "a dict", "use `{a, b}` only for dicts and structs")),
     };
     Ok(found.unwrap_or_default())
 }
@@ -62,7 +58,7 @@ pub(super) fn keys_but(value: &Value, keys: &[Str]) -> Result<Value, Box<Raise>>
     let rest: Dict = match &whole {
         Value::Dict(d) => d.dict.iter().filter(others).map(copy).collect(),
         Value::Struct(s) => s.entries().filter(others).map(copy).collect(),
-        _ => return Err(no_part(value, "a dict", "`{a, ...rest}` takes dicts and structs apart")),
+        _ => return Err(no_part(value, "a dict", "use `{a, ...rest}` only for dicts and structs")),
     };
     Ok(Value::dict(rest))
 }
@@ -72,12 +68,12 @@ pub(super) fn part(value: &Value, index: usize) -> Result<Value, Box<Raise>> {
     match value {
         Value::Pair(p) if index == 0 => Ok(p.first.clone()),
         Value::Pair(p) => Ok(p.second.clone()),
-        _ => Err(no_part(value, "a pair", "`(a, b)` takes pairs apart, `[a, b]` lists and `{key, value}` entries")),
+        _ => Err(no_part(value, "a pair", "use `(a, b)` for pairs, `[a, b]` for lists and `{key, value}` for entries")),
     }
 }
 
 /// A pattern that binds, given a value of another kind.
 fn no_part(value: &Value, wanted: &str, help: &str) -> Box<Raise> {
-    let message = format!("this pattern takes {wanted} apart, but the value is {}", with_article(value));
+    let message = format!("pattern expects {wanted}, found {}", with_article(value));
     Raise::error(RunCode::Type, message).help(help)
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// A compiled function: code, what it refers to, and where each instruction came from.
 #[derive(Clone, Default)]
 pub struct Proto {
-    /// As its author named it; empty for a closure.
+    /// Name given by its author; empty for a closure.
     pub name: Str0,
     /// The file.
     pub source: Option<SourceRef>,
@@ -57,9 +57,9 @@ pub struct Proto {
     pub paths: Vec<PathSite>,
     /// Places changed by `x = x.method(…)`, and how many instructions do the same the long way.
     pub places: Vec<(Place, u8)>,
-    /// What patterns ask.
+    /// Tests that patterns make.
     pub tests: Vec<Test>,
-    /// What `Fail` says.
+    /// Reason of a `Fail`.
     pub failures: Vec<Failure>,
     /// Handlers, innermost first.
     pub handlers: Vec<Handler>,
@@ -118,7 +118,7 @@ pub struct MethodSite {
     pub name: Str,
     /// It is `push`.
     pub push: bool,
-    /// What it was last time, and for which type.
+    /// Last result, and its type.
     pub cache: Cell<Option<(Tag, &'static Builtin)>>,
     /// The struct or enum whose own method it was last time; only compared, never followed.
     pub shape: Cell<*const ()>,
@@ -170,7 +170,7 @@ pub struct PathSite {
     pub spans: Vec<Span>,
 }
 
-/// What a pattern asks.
+/// Test that a pattern makes.
 #[derive(Clone)]
 pub enum Test {
     /// A list of `len` elements, or of at least so many.
@@ -188,7 +188,7 @@ pub enum Test {
     Variant(Rc<EnumDef>, u32),
 }
 
-/// What `Fail` says about a value.
+/// Reason that `Fail` gives about a value.
 #[derive(Clone)]
 pub enum Failure {
     /// `match` without a fitting arm.
@@ -210,11 +210,11 @@ pub struct Handler {
     pub target: u32,
     /// Where the error goes.
     pub reg: u16,
-    /// What it takes.
+    /// Parameters.
     pub kind: HandlerKind,
 }
 
-/// What a handler takes.
+/// Raises that a handler catches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandlerKind {
     /// Errors and thrown values, as values.
@@ -237,7 +237,7 @@ pub struct CallSite {
     pub pc: u32,
     /// Each argument, the receiver first for a method.
     pub args: Vec<Span>,
-    /// What is called, where that is a value.
+    /// Callee, if it is a value.
     pub callee: Option<Span>,
 }
 

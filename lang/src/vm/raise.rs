@@ -1,4 +1,4 @@
-//! What interrupts a run: a thrown value, an error of the language, a cancellation, an exit.
+//! Interruptions of a run: a thrown value, an error of the language, a cancellation, an exit.
 
 use crate::diagnostic::code::CodeRef;
 use crate::diagnostic::{Diagnostic, Label, Severity, TraceFrame};
@@ -40,7 +40,7 @@ pub enum About {
     All,
     /// An argument, from 0; for a method the receiver is 0.
     Argument(usize),
-    /// What is called.
+    /// Called value.
     Callee,
 }
 
@@ -49,11 +49,11 @@ pub enum About {
 pub struct Raise {
     /// Why.
     pub why: Why,
-    /// What `catch` binds; made from the message when nil.
+    /// Value that `catch` binds; made from the message if it is nil.
     pub value: Value,
     /// Catalogue code.
     pub code: CodeRef,
-    /// What happened, one sentence.
+    /// Headline: one phrase.
     pub message: String,
     /// Places; the first is the main one. Empty until the VM knows where.
     pub labels: Vec<Label>,
@@ -61,15 +61,15 @@ pub struct Raise {
     pub notes: Vec<String>,
     /// What to do.
     pub help: Vec<String>,
-    /// What the main label says.
+    /// Text of the main label.
     pub label: String,
-    /// What it is about.
+    /// Subject.
     pub about: About,
     /// Whether the main label is set.
     pub located: bool,
     /// It was caught or held up before: the frames from that depth on are written down already.
     pub(crate) told: Option<usize>,
-    /// Who called whom, innermost first.
+    /// Call stack, innermost first.
     pub trace: Vec<TraceFrame>,
     /// What the first clean-up that failed raised, where this is the interruption that it cleaned up after.
     pub clean_up: Option<Box<Raise>>,
@@ -132,7 +132,7 @@ impl Raise {
         raise
     }
 
-    /// What it is about, and a few words for the label.
+    /// Argument that it is about, and a short text for the label.
     #[must_use]
     pub fn about(mut self: Box<Self>, argument: usize, label: impl Into<String>) -> Box<Self> {
         self.about = About::Argument(argument);
@@ -199,7 +199,7 @@ impl Raise {
         }
     }
 
-    /// What `catch` binds.
+    /// Value that `catch` binds.
     #[must_use]
     pub fn to_value(&self) -> Value {
         if self.why == Why::Thrown || !self.value.is_nil() {
@@ -217,7 +217,7 @@ impl Raise {
         Value::dict(dict)
     }
 
-    /// As a diagnostic, for a person.
+    /// Converts the error to a diagnostic.
     #[must_use]
     pub fn to_diagnostic(&self) -> Diagnostic {
         // What was raised has ended something, whatever its code usually means.

@@ -81,9 +81,12 @@ fn from_entries(site: &Rebuild, from: &Value) -> Result<Record<StructDef>, Box<R
             (None, FieldDefault::Constant(value)) => value.clone(),
             (None, FieldDefault::Computed(_)) => Value::Unbound,
             (None, FieldDefault::None) => {
-                return Err(Raise::error(RunCode::NotMade, format!("`{}` of `{}` is missing", field.name, def.name))
-                    .also(&def.site.source, field.span, "declared without a default")
-                    .help(format!("add `{}: …`, or give the field a default", field.name)));
+                return Err(Raise::error(
+                    RunCode::NotMade,
+                    format!("missing field `{}` of `{}`", field.name, def.name),
+                )
+                .also(&def.site.source, field.span, "declared without a default")
+                .help(format!("add `{}: …`, or give the field a default", field.name)));
             }
         });
     }
@@ -93,7 +96,7 @@ fn from_entries(site: &Rebuild, from: &Value) -> Result<Record<StructDef>, Box<R
 fn no_entries(value: &Value) -> Box<Raise> {
     Raise::error(
         RunCode::Type,
-        format!("only a dict or a struct can be spread into a struct, not {}", with_article(value)),
+        format!("expected a dict or a struct to spread into a struct, found {}", with_article(value)),
     )
 }
 
@@ -105,7 +108,7 @@ pub(super) fn no_field(def: &StructDef, name: &str) -> Box<Raise> {
         "declared here",
     );
     match nearest(name, def.names().map(Str::as_str)) {
-        Some(near) => raise.help(format!("there is `{near}`")),
+        Some(near) => raise.help(format!("did you mean `{near}`?")),
         None => raise.note(fields(def)),
     }
 }
@@ -114,7 +117,7 @@ fn fields(def: &StructDef) -> String {
     if def.fields.is_empty() {
         return "it has no fields".to_owned();
     }
-    format!("its fields are {}", def.names().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
+    format!("the fields are {}", def.names().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
 }
 
 /// `value.method` without a call: a function that has its `self` already.
@@ -173,7 +176,7 @@ pub(super) fn explain(raise: Box<Raise>, value: &Value, name: &str) -> Box<Raise
     let Some(methods) = methods(value) else { return raise };
     if methods.get(name).is_some_and(|m| !m.takes_self) {
         let owner = value.type_name();
-        return raise.help(format!("it takes no `self`: call `{owner}.{name}(…)`"));
+        return raise.help(format!("call `{owner}.{name}(…)`; the function has no `self`"));
     }
     raise
 }

@@ -28,7 +28,7 @@ pub(crate) fn held(value: &Value) -> Option<Box<Raise>> {
     value.as_host::<Held>()?.0.borrow_mut().take()
 }
 
-/// As [`held`], where it is an interruption.
+/// Does what [`held`] does, if it is an interruption.
 pub(super) fn held_interruption(value: &Value) -> Option<Box<Raise>> {
     let held = value.as_host::<Held>()?;
     held.0.borrow_mut().take_if(|raise| raise.why.interrupts())
@@ -141,7 +141,7 @@ fn outranked(raise: Box<Raise>, beside: &Value, depth: usize) -> Box<Raise> {
     let Some(mut first) = held(beside) else { return raise };
     first.told = Some(depth);
     if let Why::Exit(code) = raise.why {
-        first.notes.push(format!("`exit({code})` in a clean-up is too late to count"));
+        first.notes.push(format!("`exit({code})` during the clean-up was ignored"));
         return first;
     }
     first.notes.push(format!("the clean-up failed: {} ({})", raise.message, raise.code));

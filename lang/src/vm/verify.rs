@@ -28,11 +28,11 @@ pub struct Refused {
     pub function: String,
     /// The instruction, counted from 0; `None` where it is not about one.
     pub at: Option<usize>,
-    /// What it breaks.
+    /// Rule that it breaks.
     pub rule: Rule,
 }
 
-/// What a function must keep to.
+/// Rules for a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// Registers lie within the window.
@@ -64,18 +64,18 @@ pub enum Rule {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rule = match self.rule {
-            Rule::Register => "a register outside of the window",
-            Rule::Index => "an index outside of a table",
-            Rule::Global => "an unknown global",
-            Rule::Function => "an unknown function",
-            Rule::Capture => "an unknown capture",
-            Rule::Jump => "a jump to nowhere, or back without a look at limits",
-            Rule::End => "code without an end",
-            Rule::Parameters => "parameters that do not fit",
-            Rule::Spans => "an instruction without a span",
-            Rule::Iterator => "an item given outside of an iterator",
-            Rule::Itself => "a value moved into itself",
-            Rule::Cache => "a filled inline cache",
+            Rule::Register => "register out of range",
+            Rule::Index => "table index out of range",
+            Rule::Global => "unknown global",
+            Rule::Function => "unknown function",
+            Rule::Capture => "unknown capture",
+            Rule::Jump => "invalid jump target, or backward jump without a limit check",
+            Rule::End => "code does not end with a return or a jump",
+            Rule::Parameters => "invalid parameters",
+            Rule::Spans => "missing span of an instruction",
+            Rule::Iterator => "item produced outside of an iterator",
+            Rule::Itself => "value moved to its own register",
+            Rule::Cache => "inline cache is not empty",
         };
         match self.at {
             Some(at) => write!(f, "{rule}, in `{}` at instruction {at}", self.function),
@@ -112,7 +112,7 @@ pub fn verify(isolate: &Isolate, made: &BTreeSet<usize>, proto: &Proto) -> Resul
 /// Checks a function that is called by its number.
 ///
 /// # Errors
-/// As [`verify`]; such a function has captured nothing.
+/// Does what [`verify`] does for a function that has captured nothing.
 pub fn verify_function(isolate: &Isolate, made: &BTreeSet<usize>, proto: &Proto) -> Result<(), Refused> {
     if !proto.captures.is_empty() {
         return Err(Refused { function: proto.title(), at: None, rule: Rule::Function });
@@ -144,7 +144,7 @@ impl Checked<'_> {
         self.iterator().map_err(|rule| (None, rule))
     }
 
-    /// What is not about one instruction.
+    /// Rules that are not about one instruction.
     fn head(&self) -> Check {
         let proto = self.proto;
         let (params, rest) = (usize::from(proto.params), usize::from(proto.rest));

@@ -4,7 +4,7 @@ use super::Raise;
 use crate::value::{Str, Value};
 use std::pin::Pin;
 
-/// What a wait comes to.
+/// Outcome of a wait.
 pub type Outcome = Result<Value, Box<Raise>>;
 
 /// A future of this thread.
@@ -27,7 +27,7 @@ pub(super) enum State {
     Later(Local<Outcome>),
 }
 
-/// What ends a wait.
+/// Event that ends a wait.
 #[derive(Clone, Debug)]
 pub enum On {
     /// Something outside the run: a socket, a process, a person. It may always come.
@@ -46,7 +46,7 @@ impl Wait {
         Self { state: State::Later(Box::pin(future)), on: On::Outside, stop: None, takes: false }
     }
 
-    /// What is there already.
+    /// Value that is already available.
     #[must_use]
     pub fn ready(result: Outcome) -> Self {
         Self { state: State::Now(result), on: On::Outside, stop: None, takes: false }
@@ -72,7 +72,7 @@ impl Wait {
         Self { stop: Some(Box::new(stop)), ..self }
     }
 
-    /// The same as a future of its own.
+    /// Returns this as a separate future.
     #[must_use]
     pub fn into_local(self) -> Local<Outcome> {
         match self.state {
@@ -84,7 +84,7 @@ impl Wait {
     /// The result, for those who wait outside any fiber.
     ///
     /// # Errors
-    /// What interrupted it.
+    /// Cause of the interruption.
     pub async fn get(self) -> Outcome {
         match self.state {
             State::Now(result) => result,
@@ -93,7 +93,7 @@ impl Wait {
     }
 }
 
-/// What a call gave: usually its result at once, else a future of it.
+/// Result of a call: usually the value itself, otherwise a future.
 pub enum Called {
     /// It did not have to wait.
     Now(Outcome),
@@ -105,7 +105,7 @@ impl Called {
     /// The result.
     ///
     /// # Errors
-    /// What interrupted the function.
+    /// Cause that interrupted the function.
     pub async fn get(self) -> Outcome {
         match self {
             Self::Now(result) => result,

@@ -39,7 +39,7 @@ impl Isolate {
         if taken <= limit {
             return Ok(false);
         }
-        let mut raise = Raise::error(RunCode::Time, format!("the run took longer than {}", shown(limit)));
+        let mut raise = Raise::error(RunCode::Time, format!("time limit of {} reached", shown(limit)));
         if self.watch().told.replace(true) {
             if taken <= limit + grace(limit) {
                 return Ok(false);

@@ -159,7 +159,7 @@ fn a_call_that_goes_on_wrong_shows_its_opener() {
     let parsed = parsed("foo(1 2)");
     let diagnostic = &parsed.diagnostics[0];
     assert_eq!(diagnostic.labels[1].span.start, 3);
-    assert_eq!(diagnostic.labels[1].text, "call opened here");
+    assert_eq!(diagnostic.labels[1].text, "the call opened here");
 }
 
 #[test]

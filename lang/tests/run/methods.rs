@@ -20,7 +20,7 @@ fn fails(expression: &str, code: &str, words: &str) {
 fn a_list_that_grows_too_large_stays_as_it_was() {
     let script = "var xs = []\ntry { while true { xs = xs.push(1) } } catch { println(len(xs) > 1000) }";
     assert_eq!(run(script), "true\n");
-    fails("{ -> var xs = []\nwhile true { xs = xs.insert(0, 1).concat(xs) } }()", "HARN-RUN-017", "larger than");
+    fails("{ -> var xs = []\nwhile true { xs = xs.insert(0, 1).concat(xs) } }()", "HARN-RUN-017", "would exceed");
 }
 
 #[test]
@@ -54,11 +54,11 @@ fn strings() {
 #[test]
 fn strings_that_fail() {
     fails("\"ab\".repeat(0 - 1)", "HARN-RUN-013", "at least 0");
-    fails("\"ab\".repeat(999999999999)", "HARN-RUN-017", "larger than");
-    fails("\"ab\".pad_left(999999999999)", "HARN-RUN-017", "larger than");
+    fails("\"ab\".repeat(999999999999)", "HARN-RUN-017", "would exceed");
+    fails("\"ab\".pad_left(999999999999)", "HARN-RUN-017", "would exceed");
     fails("\"ab\".pad_left(5, \"\")", "HARN-RUN-013", "empty string");
     fails("\"ab\".contains(1)", "HARN-RUN-002", "expected a string, found an int");
-    fails("join(range(0, 9000000000000000000), \"\")", "HARN-RUN-017", "larger than");
+    fails("join(range(0, 9000000000000000000), \"\")", "HARN-RUN-017", "would exceed");
 }
 
 #[test]
@@ -97,13 +97,13 @@ fn lists_without_functions() {
 #[test]
 fn lists_that_fail() {
     fails("[1, \"a\"].sum()", "HARN-RUN-002", "element 1 is a string");
-    fails("[1, 2].chunk(0)", "HARN-RUN-013", "the size of a chunk is 0");
-    fails("[1, 2].window(1, 0)", "HARN-RUN-013", "the step is 0");
+    fails("[1, 2].chunk(0)", "HARN-RUN-013", "the size of a chunk must be at least 1, found 0");
+    fails("[1, 2].window(1, 0)", "HARN-RUN-013", "the step must be at least 1, found 0");
     fails("[1, 2].take(0 - 1)", "HARN-RUN-013", "at least 0");
     fails("[1].insert(2, 0)", "HARN-RUN-004", "index 2 is out of range");
     fails("[1].remove_at(1)", "HARN-RUN-004", "has one element");
-    fails("[1, \"a\"].max()", "HARN-RUN-002", "have no order");
-    fails("[1].to_dict()", "HARN-RUN-002", "element 0 is no entry");
+    fails("[1, \"a\"].max()", "HARN-RUN-002", "cannot order");
+    fails("[1].to_dict()", "HARN-RUN-002", "element 0 is not an entry");
     fails("[1].map(2)", "HARN-RUN-002", "expected a function, found an int");
     fails("[1].reduce({ a, b -> a + b }, 0)", "HARN-RUN-002", "expected a function, found an int");
     fails("[1].zip(3)", "HARN-RUN-002", "expected a list, set or range");
@@ -137,7 +137,7 @@ fn what_a_function_throws_comes_out() {
     let out =
         run("let r = try { [1, 2].map({ x -> x == 2 ? [1].reduce(0, { a, b -> throw \"deep\" }) : x }) }\nprintln(r)");
     assert_eq!(out.trim_end(), "Result.Err(deep)");
-    fails("[1, \"a\"].min_by({ x -> x })", "HARN-RUN-002", "have no order");
+    fails("[1, \"a\"].min_by({ x -> x })", "HARN-RUN-002", "cannot order");
 }
 
 #[test]
@@ -160,11 +160,11 @@ fn sorting() {
     );
     let out = run("let xs = [3, 1, 2]\nlet ys = xs.sort()\nlet zs = xs.sort_by({ x -> -x })\nprintln(xs, ys, zs)");
     assert_eq!(out.trim_end(), "[3, 1, 2] [1, 2, 3] [3, 2, 1]");
-    fails("[1, \"a\"].sort()", "HARN-RUN-002", "a string and an int have no order");
-    fails("[1, nil].sort()", "HARN-RUN-002", "nil and an int have no order");
-    fails("[{a: 1}, {a: 2}].sort()", "HARN-RUN-002", "the type dict have no order");
-    fails("[1, 2].sort_by({ x -> x == 1 ? \"a\" : 1 })", "HARN-RUN-002", "have no order");
-    fails("[1, 2].sort({ a, b -> \"x\" })", "HARN-RUN-002", "the comparator gave a string");
+    fails("[1, \"a\"].sort()", "HARN-RUN-002", "cannot order a string and an int");
+    fails("[1, nil].sort()", "HARN-RUN-002", "cannot order nil and an int");
+    fails("[{a: 1}, {a: 2}].sort()", "HARN-RUN-002", "values of type dict cannot be ordered");
+    fails("[1, 2].sort_by({ x -> x == 1 ? \"a\" : 1 })", "HARN-RUN-002", "cannot order");
+    fails("[1, 2].sort({ a, b -> \"x\" })", "HARN-RUN-002", "comparator returned a string");
 }
 
 #[test]
@@ -265,11 +265,11 @@ fn sets_and_ranges() {
         "[(0 to 9000000000000000000).take(2), (0 to 9000000000000000000).index_of(8000000000000000000)]",
         "[[0, 1], 8000000000000000000]",
     );
-    fails("(0 to 9000000000000000000).to_list()", "HARN-RUN-017", "larger than");
-    fails("[1].flat_map({ x -> 0 to 9000000000000000000 })", "HARN-RUN-017", "larger than");
+    fails("(0 to 9000000000000000000).to_list()", "HARN-RUN-017", "would exceed");
+    fails("[1].flat_map({ x -> 0 to 9000000000000000000 })", "HARN-RUN-017", "would exceed");
     for method in ["map", "filter", "take_while", "partition", "group_by", "sort_by"] {
         let script = format!("(1 to 9000000000000000000).{method}({{ x -> true }})");
-        fails(&script, "HARN-RUN-017", "larger than");
+        fails(&script, "HARN-RUN-017", "would exceed");
     }
     fails("set(1).push(2)", "HARN-RUN-005", "no method");
 }
@@ -288,7 +288,7 @@ fn numbers() {
     gives("[abs(-9223372036854775807 - 1), floor(1e300), floor(9.3e18)]", "[9.223372036854776e18, 1e300, 9.3e18]");
     gives("[5.to_string() + \"!\", 2.7.to_int(), 2.to_float(), 2.5.round(), (-3).abs()]", "[5!, 2, 2.0, 3, 3]");
     fails("sqrt(\"a\")", "HARN-", "found");
-    fails("max()", "HARN-RUN-006", "no values");
+    fails("max()", "HARN-RUN-006", "at least one value");
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn hashes_and_encodings() {
         "[base64_decode(\"//8=\").to_list(), \"é\".to_bytes().to_list(), \"é\".to_bytes().to_string(), base64_encode(base64_decode(\"//8=\"))]",
         "[[255, 255], [195, 169], é, //8=]",
     );
-    fails("base64_decode(\"a*b\")", "HARN-RUN-013", "not Base64");
+    fails("base64_decode(\"a*b\")", "HARN-RUN-013", "invalid Base64");
     fails("base64_decode(\"//8=\").to_string()", "HARN-RUN-013", "UTF-8");
 }
 

@@ -202,7 +202,7 @@ fn a_deadlock_while_cleaning_up_ends_with_the_grace() {
 fn the_deadlock_says_who_waits_where() {
     let out = run("let ch = channel(\"jobs\", 1)\nlet h = spawn {\n  receive(ch)\n}\nawait(h)");
     assert!(
-        out.contains("HARN-RUN-031: every task waits, and nothing is left that could wake one of them at 5:1"),
+        out.contains("HARN-RUN-031: deadlock: all tasks are waiting, and nothing can wake any of them at 5:1"),
         "{out}"
     );
 }

@@ -84,7 +84,7 @@ pub(super) fn add_tasks(rows: &[&'static Builtin], module: &mut Module) {
 fn deadline(context: &NativeCallContext<'_>, args: &mut [&mut Dynamic]) -> Result<Dynamic, Box<EvalAltResult>> {
     let ms = u64::try_from(args[0].as_int().unwrap_or(0)).unwrap_or(0);
     let Some(body) = args[1].read_lock::<FnPtr>().map(|body| body.clone()) else { return Ok(Dynamic::UNIT) };
-    let message = format!("the deadline of {} passed", lang::builtins::args::duration_text(ms));
+    let message = format!("deadline of {} exceeded", lang::builtins::args::duration_text(ms));
     let open = inside(|cx| Deadline::open(cx.isolate, &cx.context.task, ms, message));
     let number = open.as_ref().map(Deadline::number);
     let done = body.call_raw(context, None, []);

@@ -8,7 +8,7 @@ use crate::vm::{Cx, Raise, RunCode, walkable};
 crate::builtins! { "<iter>" =>
     /// The iterator itself.
     plain "iter(self: iter) -> iter" iter;
-    /// What the function gives for each item.
+    /// Maps each item with the function.
     plain "map(self: iter, f: fn(any) -> any) -> iter" map;
     /// The items for which the function gives something true.
     plain "filter(self: iter, f: fn(any) -> any) -> iter" filter;
@@ -54,7 +54,7 @@ pub(super) fn try_iter(value: Value) -> Result<Value, Value> {
 /// An argument's items as an iterator.
 fn source(args: &mut [Value], i: usize) -> Result<Value, Box<Raise>> {
     try_iter(std::mem::take(&mut args[i])).map_err(|value| {
-        let message = format!("{} has no items to go through", items::article(&value));
+        let message = format!("{} is not iterable", items::article(&value));
         Raise::error(RunCode::Type, message).about(i, format!("this is {}", items::shown(&value)))
     })
 }

@@ -1,4 +1,4 @@
-//! What asks an iterator for its items: `next`, and what goes on to the end.
+//! Methods that consume an iterator: `next`, and those that run to the end.
 
 use crate::builtins::ordering::Comparer;
 use crate::builtins::walk::push;
@@ -41,7 +41,7 @@ crate::builtins! { "<iter>" =>
     native "for_each(self: iter, f: fn(any) -> any) -> nil" FOR_EACH;
 }
 
-/// What only streams have.
+/// State that only streams have.
 pub(super) mod stream {
     crate::builtins! { "<stream>" =>
         /// The item that is there already, else nil.
@@ -206,7 +206,8 @@ static FOR_EACH: &Native = asking!(Value::Nil, |_, _| None);
 // Registers of `reduce`: the iterator, what came so far, the function, the call's two.
 static REDUCE: &Native = &Native {
     enter: |_, regs| {
-        args::function(regs, 2).map_err(|raise| raise.help("the start comes first: `it.reduce(0, { a, b -> … })`"))?;
+        args::function(regs, 2)
+            .map_err(|raise| raise.help("pass the start value first: `it.reduce(0, { a, b -> … })`"))?;
         Ok(NEXT)
     },
     item: |_, regs, item| {

@@ -63,7 +63,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a part of the path holds.
+    /// Value of a part of the path.
     fn place_value(&mut self, e: &'a Expr) -> Type {
         self.expr(e, Want::FREE)
     }

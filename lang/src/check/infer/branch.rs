@@ -1,4 +1,4 @@
-//! What has several roads: `if`, `match`, `try`, `select` and their like.
+//! Expressions with several branches: `if`, `match`, `try`, `select` and others.
 
 use super::Checker;
 use super::condition::{of_kind, of_name};

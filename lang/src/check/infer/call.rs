@@ -10,7 +10,7 @@ use crate::resolve::Target;
 use crate::source::Span;
 use std::rc::Rc;
 
-/// What a parameter takes: its type, and who demands it.
+/// Demand of a parameter: its type and origin.
 pub(super) type Taken = (Type, Why);
 
 impl<'a> Checker<'a> {
@@ -284,7 +284,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// What is called by its name.
+/// Function that is called by its name.
 enum Named<'a> {
     Builtin(&'static Builtin),
     Function(&'a FnDecl),

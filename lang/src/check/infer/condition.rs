@@ -24,7 +24,7 @@ const MOST_LOOSENED: usize = 32;
 /// A variable and the keys that lead from it.
 pub(super) type Place = (BindingId, Vec<SmolStr>);
 
-/// What becomes of the type of a place.
+/// Effect on the type of a place.
 type Narrow<'n> = &'n dyn Fn(&Type) -> Type;
 
 impl<'a> Checker<'a> {
@@ -346,7 +346,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// What is left of a type where `type_of` says `asked`.
+/// Returns the part of a type for which `type_of` returns `asked`.
 pub(super) fn of_kind(ty: &Type, asked: &Type) -> Type {
     match ty {
         Type::Any => asked.clone(),

@@ -1,4 +1,4 @@
-//! What is known at a point of the text: facts about variables that tests and assignments have told.
+//! Facts about variables at a point of the text, from tests and assignments.
 
 use super::Checker;
 use crate::ast::Block;
@@ -43,12 +43,12 @@ impl Flow {
 }
 
 impl Checker<'_> {
-    /// What is known of a binding here.
+    /// Facts about a binding at this point.
     pub(super) fn known(&self, id: BindingId) -> Type {
         self.flow.fact(id).cloned().unwrap_or_else(|| self.base(id))
     }
 
-    /// What a binding is wherever it is seen.
+    /// Type that a binding has everywhere.
     pub(super) fn base(&self, id: BindingId) -> Type {
         self.bases.get(id as usize).cloned().unwrap_or(Type::Any)
     }
@@ -94,7 +94,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What is known where two roads meet.
+    /// Facts that hold after two branches.
     pub(super) fn meet(&self, a: Flow, b: Flow) -> Flow {
         if a.dead {
             return b;

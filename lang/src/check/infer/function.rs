@@ -10,9 +10,9 @@ use std::rc::Rc;
 /// The function that is being looked at.
 #[derive(Default)]
 pub(super) struct Frame {
-    /// What its annotation promises, and where.
+    /// Declared result type, and its place.
     promised: Option<(Type, Why)>,
-    /// What its `return`s have given so far.
+    /// Types of its `return`s so far.
     given: Option<Type>,
     /// It yields or emits, so its result is another thing.
     yields: bool,

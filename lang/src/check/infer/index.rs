@@ -11,7 +11,7 @@ use std::rc::Rc;
 const INT: Kinds = Kinds::of(Tag::Int);
 const STR: Kinds = Kinds::of(Tag::Str);
 
-/// What can be indexed by an int, by a string, not at all.
+/// Ways to index a value: by an int, by a string, not at all.
 const BY_INT: Kinds = Kinds::of(Tag::List)
     .and(Kinds::of(Tag::Str))
     .and(Kinds::of(Tag::Range))
@@ -21,7 +21,7 @@ const BY_INT: Kinds = Kinds::of(Tag::List)
 const BY_STRING: Kinds = Kinds::of(Tag::Dict).and(Kinds::of(Tag::Struct)).and(Kinds::of(Tag::Host));
 const SLICED: Kinds =
     Kinds::of(Tag::List).and(Kinds::of(Tag::Str)).and(Kinds::of(Tag::Range)).and(Kinds::of(Tag::Bytes));
-/// What `for` certainly cannot walk over.
+/// Tells whether `for` certainly cannot iterate over a type.
 const UNWALKED: Kinds = Kinds::of(Tag::Nil).and(Kinds::of(Tag::Bool)).and(Kinds::NUMBER).and(Kinds::of(Tag::Function));
 
 impl<'a> Checker<'a> {

@@ -10,7 +10,7 @@ use crate::check::types::{Kinds, NamedKind, NamedType, Nominal, Type, fill, join
 use crate::declaration::Builtin;
 use crate::source::Span;
 
-/// What a name after a dot means when it is called.
+/// Meaning of a called name after a dot.
 enum Method<'a> {
     /// A builtin of the receiver's type.
     Row(&'static Builtin),

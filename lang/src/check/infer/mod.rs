@@ -42,13 +42,13 @@ use std::collections::HashMap;
 pub(super) struct Checker<'a> {
     source: &'a SourceRef,
     world: Declared<'a>,
-    /// What each binding is wherever it is seen.
+    /// Types that bindings have everywhere.
     bases: Vec<Type>,
     flow: Flow,
     frame: Frame,
     /// What `break`s have left of the loops around, innermost last.
     loops: Vec<Vec<Flow>>,
-    /// What `_` is, innermost pipe last.
+    /// Types of `_`, innermost pipe last.
     piped: Vec<Type>,
     /// Around this, somebody catches what is raised.
     caught: usize,

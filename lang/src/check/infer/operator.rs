@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         self.operation(op, &left, &right, a.span, b.span, span)
     }
 
-    /// What an operator gives for values of these types.
+    /// Returns the result type of an operator for these types.
     pub(super) fn operation(&mut self, op: BinaryOp, a: &Type, b: &Type, a_at: Span, b_at: Span, _whole: Span) -> Type {
         if matches!((a, b), (Type::Never, _) | (_, Type::Never)) {
             return Type::Never;

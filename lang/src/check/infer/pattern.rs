@@ -7,9 +7,9 @@ use crate::check::types::{NamedKind, Nominal, Type, fill, join};
 use crate::resolve::BindingId;
 use std::rc::Rc;
 
-/// What a pattern makes of a value.
+/// Effect of a pattern on a value.
 pub(super) struct Fits {
-    /// What the value is where the pattern fits; never, where it cannot.
+    /// Type of the value if the pattern fits; `never` if it cannot.
     pub(super) matched: Type,
     /// What it may be where the pattern did not fit.
     pub(super) rest: Type,

@@ -56,7 +56,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a type lacks of an interface.
+    /// Returns a function of an interface that a type lacks.
     fn lacking(&self, found: &Type, wanted: &Type) -> Option<String> {
         let Type::Named(interface) = wanted else { return None };
         if interface.kind != NamedKind::Interface {

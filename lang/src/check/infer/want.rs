@@ -1,4 +1,4 @@
-//! What is asked of an expression.
+//! Demands on an expression.
 
 use crate::check::types::Type;
 use crate::source::Span;
@@ -11,7 +11,7 @@ pub(super) struct Want<'t> {
     pub(super) why: Option<Why>,
 }
 
-/// Who demands a type.
+/// Origin of a demanded type.
 #[derive(Clone, Copy)]
 pub(super) enum Why {
     /// An annotation at that place.
@@ -40,7 +40,7 @@ impl<'t> Want<'t> {
         Self { ty: Some(ty), why: Some(why) }
     }
 
-    /// The same demand for a part.
+    /// Returns this demand for a part.
     pub(super) fn part(self, ty: &'t Type) -> Self {
         Self { ty: Some(ty), why: self.why }
     }

@@ -4,7 +4,7 @@ use super::{Field, FnType, NamedType, Shape, Type, join};
 use smol_str::SmolStr;
 use std::rc::Rc;
 
-/// What the parameters of one call have come to.
+/// Types of the parameters of one call.
 pub(in crate::check) type Bound = Vec<(SmolStr, Type)>;
 
 /// Learns from a value of type `found` where a `wanted` is asked for.

@@ -1,4 +1,4 @@
-//! What is known of a value before the run.
+//! Facts about a value that are known before the run.
 //!
 //! A type says what a value is certain to be; [`Type::Any`] says that nothing is known. The questions asked of types
 //! are therefore of one kind: is it *certain* that this value cannot be that ([`Type::refuses`]), that no pair of these
@@ -37,7 +37,7 @@ pub(super) const MOST_PARTS: usize = 1_000;
 /// A dict literal with more keys than this is data: which keys it has is not kept.
 pub(super) const MOST_KEYS: usize = 250;
 
-/// What is known of a value.
+/// Facts about a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Type {
     /// Nothing.
@@ -127,7 +127,7 @@ pub(super) struct NamedType {
     pub(super) args: Vec<Type>,
 }
 
-/// What declared it.
+/// Declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NamedKind {
     Struct,
@@ -259,7 +259,7 @@ impl Type {
         if self == Self::Never { Self::Any } else { self }
     }
 
-    /// What is left when it is not nil.
+    /// Type without nil.
     pub(super) fn without_nil(&self) -> Self {
         self.only(|m| *m != Self::Nil)
     }

@@ -4,7 +4,7 @@ use super::{FnType, NamedKind, NamedType, Shape, Type};
 use crate::builtin_type::Tag;
 use std::rc::Rc;
 
-/// What the declarations of the file say of structs and interfaces.
+/// Structs and interfaces that the file declares.
 pub(in crate::check) trait Nominal {
     /// The fields of a struct as the keys of a dict.
     fn fields(&self, of: &NamedType) -> Option<Rc<Shape>>;

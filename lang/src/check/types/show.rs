@@ -6,7 +6,7 @@ use crate::builtin_type::Kind;
 use std::fmt;
 
 impl fmt::Display for Type {
-    /// As it is written.
+    /// Spelling in source.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(f, "{text:?}"),
@@ -109,7 +109,7 @@ impl Type {
 }
 
 impl Type {
-    /// As it is written, unless that is long.
+    /// Returns its source text, unless that is long.
     pub(in crate::check) fn shortened(&self) -> String {
         const MOST: usize = 60;
         let text = self.to_string();

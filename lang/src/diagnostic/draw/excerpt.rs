@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// A line longer than this is cut.
 const LONGEST: usize = 300;
-/// What stays on both sides of a mark in a line that is cut.
+/// Number of columns kept on both sides of a mark in a line that is cut.
 const MARGIN: usize = 60;
 /// Above the first mark no more empty lines than this are made.
 const MOST_ABOVE: usize = 10_000;
@@ -171,7 +171,7 @@ fn ends(text: &str, span: Span) -> [usize; 2] {
     [start, text.floor_char_boundary(last.max(start))]
 }
 
-/// What is kept of a line that holds marks.
+/// Returns the part to keep of a line with marks.
 fn window(text: &str, line: Range<usize>, marks: &[usize]) -> Range<usize> {
     if line.len() <= LONGEST {
         return line;

@@ -1,4 +1,4 @@
-//! What the table of instructions becomes.
+//! Code generated from the table of instructions.
 
 /// Turns rows `Name { operand: Role, … } effect "text"` into the type [`Op`](super::Op) and its visitors of operands. A
 /// window's role is followed by how many registers it has; `{operand}` in the text is where that operand is printed.
@@ -44,7 +44,7 @@ macro_rules! instructions {
                 }
             }
 
-            /// What runs after it.
+            /// Code that runs after it.
             pub(super) const fn effect(self) -> Effect {
                 match self {
                     $(Self::$name { .. } => effect!($effect),)*

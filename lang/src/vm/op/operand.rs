@@ -1,4 +1,4 @@
-//! What operands are for.
+//! Roles of operands.
 
 use super::{IN_LIST, Reg};
 use crate::value::Flavor;
@@ -30,7 +30,7 @@ pub mod role {
     pub type Number = u16;
     /// True or false.
     pub type Truth = bool;
-    /// What kind of iterator.
+    /// Kind of the iterator.
     pub type Kind = Flavor;
     /// A jump forward.
     pub type Forward = i32;
@@ -120,7 +120,7 @@ pub(in crate::vm) enum Extent {
     Two,
     /// The arguments of a call.
     Arguments(u8),
-    /// What is called, and the arguments.
+    /// Callee and arguments.
     Callee(u8),
     /// The receiver, and the arguments.
     Receiver(u8),
@@ -132,7 +132,7 @@ pub(in crate::vm) enum Extent {
     Keys(u16),
     /// A value for each field of a struct.
     Fields(u16),
-    /// What is spread into a struct, and a value for each field that is given.
+    /// Value that is spread into a struct, and a value for each given field.
     Spread(u16),
     /// The values of a variant.
     Values(u16),
@@ -163,7 +163,7 @@ impl Extent {
     }
 }
 
-/// What runs after an instruction, when nothing is raised.
+/// Instructions that can follow one that does not raise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::vm) enum Effect {
     /// The next one.

@@ -1,4 +1,4 @@
-//! What crosses from one task to another is copied, here and nowhere else.
+//! Copies the values that are passed from one task to another.
 //!
 //! Collections are values: sharing one is no different from copying it. What two tasks could see each other change are
 //! variables, and those are reached only through closures that captured them. So a value without such a closure crosses as it
@@ -51,7 +51,7 @@ impl<'a> Crossing<'a> {
             }
             return Err(Raise::error(
                 RunCode::Size,
-                format!("a closure lies more than {DEPTH} levels deep in what goes to another task"),
+                format!("closure nested more than {DEPTH} levels deep in a value for another task"),
             ));
         }
         let Some(place) = value.shared_place() else { return self.fresh(value, depth + 1) };
@@ -119,7 +119,8 @@ impl<'a> Crossing<'a> {
 
     fn iter(&mut self, iter: &Rc<Iter>, depth: usize) -> Result<Value, Box<Raise>> {
         if iter.status() == Status::Running {
-            let message = format!("this {} cannot go to another task while it is making an item", iter.flavor().name());
+            let message =
+                format!("cannot pass this {} to another task while it produces an item", iter.flavor().name());
             return Err(Raise::error(RunCode::Running, message));
         }
         let body = match &*iter.body().borrow() {

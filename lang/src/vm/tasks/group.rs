@@ -14,7 +14,7 @@ use std::task::{Poll, Waker};
 /// Items that run at one time where nothing else was said.
 const AT_ONCE: usize = 10_000;
 
-/// What runs for each item.
+/// Code that runs for each item.
 pub(crate) struct Work {
     /// The items.
     pub(crate) items: Items,
@@ -69,7 +69,7 @@ struct State {
     failed: Option<Box<Raise>>,
     /// No more items are started.
     over: bool,
-    /// Whoever waits for it is told to stop.
+    /// Tells the tasks that wait for it to stop.
     given_up: bool,
     waker: Option<Waker>,
 }
@@ -99,7 +99,7 @@ struct Guard(Rc<Group>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.give_up("the `parallel` was given up");
+        self.0.give_up("the `parallel` was cancelled");
     }
 }
 

@@ -33,7 +33,7 @@ pub(in crate::vm) struct Tasks {
     current: RefCell<Option<Rc<Task>>>,
     /// Tasks that are not over.
     live: Cell<usize>,
-    /// Fibers that wait for something outside.
+    /// Fibers that wait for an external operation.
     outside: Cell<usize>,
     numbers: Cell<u64>,
     /// Tasks that failed in a way that nobody had seen when they ended.
@@ -241,7 +241,7 @@ pub async fn run<T>(isolate: &Rc<Isolate>, root: &Rc<Task>, main: impl Future<Ou
     run_by(isolate, root, TURN, main).await
 }
 
-/// As [`run`], with at most so many steps each time it is polled.
+/// Does what [`run`] does, with at most so many steps per poll.
 pub async fn run_by<T>(isolate: &Rc<Isolate>, root: &Rc<Task>, steps: u32, main: impl Future<Output = T>) -> T {
     let tasks = isolate.tasks();
     *tasks.root.borrow_mut() = Some(root.clone());
@@ -252,7 +252,7 @@ pub async fn run_by<T>(isolate: &Rc<Isolate>, root: &Rc<Task>, steps: u32, main:
         .await
 }
 
-/// Runs the tasks of the run while `work`, which is no part of it, waits for something outside: whatever they wait for, it is
+/// Runs the tasks of the run while `work`, which is no part of it, waits for an external operation: whatever they wait for, it is
 /// no deadlock.
 pub async fn run_beside<T>(isolate: &Rc<Isolate>, steps: u32, work: impl Future<Output = T>) -> T {
     /// Counted until it is dropped.
@@ -282,7 +282,7 @@ pub async fn close(isolate: &Rc<Isolate>, root: &Rc<Task>) {
     tasks.clear();
 }
 
-/// What was woken. Wakers may be called from any thread.
+/// Fibers that were woken. Wakers may be called from any thread.
 #[derive(Default)]
 struct Ready {
     queue: Mutex<VecDeque<usize>>,

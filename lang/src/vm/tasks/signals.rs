@@ -1,4 +1,4 @@
-//! What interrupts a task.
+//! Signals that interrupt a task.
 //!
 //! Each event (a cancellation, a deadline that passed, the end of a grace) raises the task's serial number. A fiber keeps
 //! the number it has noticed last; where they differ it looks closer. A fiber that begins while its task is being cancelled
@@ -50,7 +50,7 @@ struct Deadline {
     timer: Option<Key>,
 }
 
-/// What a fiber has noticed of its task's signals.
+/// Signals of its task that a fiber has seen.
 #[derive(Clone, Copy, Default)]
 pub(in crate::vm) struct Noticed {
     serial: u32,

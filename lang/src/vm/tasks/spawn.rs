@@ -69,8 +69,8 @@ fn check_room(isolate: &Isolate) -> Result<(), Box<Raise>> {
     if isolate.tasks().live() < limit {
         return Ok(());
     }
-    Err(Raise::error(RunCode::Tasks, format!("{limit} tasks are running already"))
-        .help("let fewer run at one time: `parallel each xs with {max_concurrent: 100} { x -> … }`"))
+    Err(Raise::error(RunCode::Tasks, format!("limit of {limit} running tasks reached"))
+        .help("run fewer at the same time: `parallel each xs with {max_concurrent: 100} { x -> … }`"))
 }
 
 /// Where a closure was written.
@@ -160,7 +160,7 @@ fn given_up(raise: &Raise) -> Box<Raise> {
         .labelled("it has no result");
     error.notes.clone_from(&raise.notes);
     match raise.labels.first() {
-        Some(at) => error.also(&at.source, at.span, "it was here when it was cancelled"),
+        Some(at) => error.also(&at.source, at.span, "cancelled while it was here"),
         None => error,
     }
 }
@@ -173,7 +173,7 @@ impl Task {
         running
     }
 
-    /// What it came to, for somebody who awaits it; nothing while it runs.
+    /// Returns its result for a task that awaits it, `None` while it runs.
     pub(crate) fn result(&self, isolate: &Isolate) -> Option<Outcome> {
         Some(match self.outcome()? {
             Ok(value) => cross(isolate, &value),

@@ -39,9 +39,9 @@ fn deadlock(tasks: &Tasks) -> bool {
 
 fn describe(tasks: &Tasks, main: Option<&Noted>) -> Box<Raise> {
     let mut raise =
-        Raise::error(RunCode::Deadlock, "every task waits, and nothing is left that could wake one of them");
+        Raise::error(RunCode::Deadlock, "deadlock: all tasks are waiting, and nothing can wake any of them");
     if let Some(main) = main {
-        raise = raise.labelled(format!("this waits {}", main.on));
+        raise = raise.labelled(format!("waits {}", main.on));
     }
     let others = tasks.all();
     for task in others.iter().take(NAMED) {
@@ -51,9 +51,9 @@ fn describe(tasks: &Tasks, main: Option<&Noted>) -> Box<Raise> {
         raise = raise.note(format!("the task started at {} waits{at} {}", shown(origin), noted.on));
     }
     if others.len() > NAMED {
-        raise = raise.note(format!("and {} more tasks wait", others.len() - NAMED));
+        raise = raise.note(format!("{} more tasks wait", others.len() - NAMED));
     }
-    raise.help("close a channel when nothing more is sent, or give the wait an end: `deadline 30s { … }`")
+    raise.help("close each channel after the last value is sent, or limit the wait: `deadline 30s { … }`")
 }
 
 fn shown((source, span): &(SourceRef, Span)) -> String {
@@ -64,7 +64,7 @@ fn shown((source, span): &(SourceRef, Span)) -> String {
 impl std::fmt::Display for On {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Outside => f.write_str("for something outside"),
+            Self::Outside => f.write_str("for an external operation"),
             Self::Clock => f.write_str("for the clock"),
             Self::Script => f.write_str("for a function"),
             Self::Task(what, None) => f.write_str(what),

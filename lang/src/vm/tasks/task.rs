@@ -21,13 +21,13 @@ pub struct Task {
     pub(super) signals: Signals,
     /// Wakers of its waiting fibers, for signals.
     watchers: RefCell<Vec<Waker>>,
-    /// What its fibers wait for, the innermost last.
+    /// Waits of its fibers, the innermost last.
     pub(super) waits: RefCell<Vec<Noted>>,
     /// Tasks it started, each with the deadlines it was under then.
     pub(super) children: RefCell<Vec<(Weak<Task>, Vec<u64>)>>,
-    /// What it came to.
+    /// Result.
     outcome: RefCell<Option<Outcome>>,
-    /// Who waits for its end.
+    /// Tasks that wait for its end.
     pub(crate) waiters: Waiters,
     /// The `parallel` that it is an item of, and which.
     pub(super) group: RefCell<Option<(Weak<Group>, usize)>>,
@@ -62,7 +62,7 @@ impl Task {
         self.signals.stopped_by().is_some_and(|raise| matches!(raise.why, Why::Exit(_) | Why::Exhausted))
     }
 
-    /// What it came to; nothing while it runs. It counts as seen then.
+    /// Takes its result, `None` while it runs. The result then counts as seen.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let outcome = self.outcome.borrow();
         let outcome = outcome.as_ref()?;

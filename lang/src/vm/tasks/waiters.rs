@@ -1,4 +1,4 @@
-//! Who waits for one thing, in the order of coming.
+//! Queue of the waiters for one event, in the order of arrival.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
