@@ -68,7 +68,7 @@ fn at_once(args: &[Value]) -> Result<Option<usize>, Box<Raise>> {
     let Some(options) = args::opt_dict(args, 1)? else { return Ok(None) };
     if let Some((key, _)) = options.iter().find(|(key, _)| key.as_str() != "max_concurrent") {
         let raise = Raise::error(RunCode::Value, format!("unknown option `{key}` of `parallel`"));
-        return Err(raise.about(1, format!("unknown option")).help("the only option is `max_concurrent`"));
+        return Err(raise.about(1, "unknown option").help("the only option is `max_concurrent`"));
     }
     match options.get_str("max_concurrent") {
         None | Some(Value::Nil) => Ok(None),
