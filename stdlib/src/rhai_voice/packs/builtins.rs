@@ -198,10 +198,7 @@ mod tests {
             .filter(|row| !row.caps.is_empty() && matches!(row.run, Run::Plain(_)) && !GRANTED.contains(&row.name))
             .map(|row| row.name)
             .collect();
-        // Facts, tools and streams live in a run.
-        assert_eq!(
-            missing,
-            ["store_fact", "recall_facts", "invalidate_facts", "file_tools", "shell_tool", "llm_stream"]
-        );
+        // Tools and streams live in a run.
+        assert_eq!(missing, ["file_tools", "shell_tool", "llm_stream"]);
     }
 }
