@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// The longest line that is read [default: 16m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_line: Option<u64>,
-    /// Who gets the updates on reminders, which are no part of the protocol: clients that ask for them, all, or none
+    /// Clients that get updates on reminders, an extension of the protocol: those that ask for them, all, or none
     #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(ReminderUpdates::WORDS), default_value = "auto")]
     reminder_updates: String,
 }

@@ -47,7 +47,7 @@ pub struct Request<P> {
     pub params: Option<P>,
 }
 
-/// A response to a request of ours. Either member may be missing: whoever sent the request decides what that means.
+/// A response to a request of ours. Either member may be missing; the sender of the request decides what that means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer<P> {
     /// The id of the request.
@@ -65,11 +65,11 @@ pub struct EnvelopeError {
     pub id: Id,
     /// Whether the text is a response. Two peers that answer invalid responses would never stop.
     pub is_answer: bool,
-    /// What is wrong.
+    /// The error in the text.
     pub problem: Problem,
 }
 
-/// What is wrong with an envelope.
+/// An error in an envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
     /// Not UTF-8.
@@ -90,7 +90,7 @@ pub enum Problem {
     },
     /// The id is a string that is not valid Unicode.
     InvalidId {
-        /// What is wrong with it.
+        /// The error in the string.
         message: String,
     },
     /// A batch.
