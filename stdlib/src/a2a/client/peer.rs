@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a::{Frame, Misfit, Task, Version};
+use a2a::{Frame, ShapeError, Task, Version};
 use providers::web::{Method as HttpMethod, Opened, Question, Web, too_many_values};
 use runtime::data::Data;
 
@@ -196,7 +196,7 @@ impl Peer {
     }
 
     /// An answer that is not of the shape that the version promises.
-    pub(super) fn unfit(&self, misfit: &Misfit) -> PeerError {
+    pub(super) fn unfit(&self, misfit: &ShapeError) -> PeerError {
         let at = if misfit.field.is_empty() { String::new() } else { format!("`{}`: ", misfit.field) };
         let version = self.card.version.as_str();
         let message = format!("what {} answered is not of version {version}: {at}{}", self.shown(), misfit.message);
