@@ -97,7 +97,7 @@ fn parts(text: &str) -> Vec<ProgramPart> {
                 found.push(ProgramPart { kind, range: start..range.end });
             }
             Token::Ident(_) | Token::Int(_) | Token::Float(_) => {
-                found.push(ProgramPart { kind: PartKind::Atom, range })
+                found.push(ProgramPart { kind: PartKind::Atom, range });
             }
             _ => {}
         }
