@@ -7,7 +7,7 @@ use std::time::Duration;
 use stdlib::limits::{RunLimits, parse_size, parse_time};
 use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Project, RunOptions};
 
-/// What a run is given and what it is not.
+/// The limits and capabilities of a run.
 #[derive(clap::Args)]
 pub(crate) struct Limits {
     /// Fix ids, clock and randomness, so that two runs print the same

@@ -23,7 +23,7 @@ pub(crate) enum Wire {
     A2a(a2a::ServeA2aArgs),
 }
 
-/// What is served, whoever it is served to.
+/// The script that is served, on any wire.
 #[derive(clap::Args)]
 struct ServedScript {
     /// The script; its pipeline runs once for each prompt

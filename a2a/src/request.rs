@@ -35,7 +35,7 @@ pub struct Configuration {
 pub struct GetTask {
     /// The task's id.
     pub id: Arc<str>,
-    /// The same limit as [`Configuration::history_length`].
+    /// Limit of history messages, as in [`Configuration::history_length`].
     pub history_length: Option<u32>,
 }
 
@@ -52,7 +52,7 @@ pub struct ListTasks {
     pub page_size: Option<u32>,
     /// The `next_page_token` of the page before.
     pub page_token: Option<Arc<str>>,
-    /// The same limit as [`Configuration::history_length`]; no messages if absent.
+    /// Limit of history messages, as in [`Configuration::history_length`]; no messages if absent.
     pub history_length: Option<u32>,
     /// Whether artifacts are wanted.
     pub include_artifacts: bool,

@@ -1,7 +1,7 @@
 //! Content that every wire spells differently, read once: text, images and documents, and what an answer carried along.
 //!
 //! A block of a message is text, an image or a document in any vendor's spelling, or something that only one vendor knows.
-//! What an answer must take back as it came (signed thinking, encrypted reasoning, signatures of thoughts) is kept so that every
+//! Data that a vendor requires back unchanged (signed thinking, encrypted reasoning, thought signatures) is kept so that every
 //! other wire knows it for foreign and leaves it out:
 //!
 //! | vendor | block |

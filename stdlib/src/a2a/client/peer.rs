@@ -14,10 +14,10 @@ use super::{ErrorKind, PeerError};
 /// The largest body, and the largest event of a stream, in bytes.
 pub(crate) const MOST_BODY: usize = 16 << 20;
 
-/// How much of a body that is none a message shows, in characters.
+/// The maximum excerpt of an invalid body in a message, in characters.
 const EXCERPT: usize = 120;
 
-/// What a peer can be asked for.
+/// A method of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Send,
@@ -29,7 +29,7 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    /// As a version calls it.
+    /// Returns the name of the method in a version.
     fn name(self, version: Version) -> &'static str {
         use Version::{V0_3, V1_0};
         match (self, version) {
@@ -56,12 +56,12 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// What the peer is called in messages.
+    /// Returns the peer's name in messages.
     pub(crate) fn shown(&self) -> String {
         format!("{} at {}", self.card.name, shown(self.card.endpoint.as_str()))
     }
 
-    /// Calls a method and gives its result.
+    /// Calls a method and returns its result.
     pub(crate) async fn call(&self, web: &Web, method: Method, params: Data) -> Result<Data, PeerError> {
         let opened = self.open(web, method, params, false).await?;
         self.result(opened).await
