@@ -1,4 +1,4 @@
-//! A file of a tape: JSON for people, with a digest of what it says.
+//! A file of a recording: JSON for people, with a digest of what it says.
 
 use super::RecordingError;
 use runtime::data::Data;

@@ -3,10 +3,10 @@
 use super::VERSION;
 use std::path::{Path, PathBuf};
 
-/// Why a tape cannot be written or read.
+/// Why a recording cannot be written or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordingError {
-    /// The folder for a new tape holds something.
+    /// The folder for a new recording holds something.
     #[error("cannot record into {}: the folder is not empty", .0.display())]
     NotEmpty(PathBuf),
     /// The folder is not empty: it contains a recording.

@@ -1,4 +1,4 @@
-//! `tape.json`: which run it was.
+//! `tape.json`: the description of the run.
 
 use super::document::{self, Entries};
 use super::{RecordingError, Secrets, VERSION};
@@ -34,7 +34,7 @@ impl Manifest {
     /// The file.
     pub(super) const FILE: &str = "tape.json";
 
-    /// Whether a folder holds a tape.
+    /// Whether a folder holds a recording.
     pub(super) fn is_in(folder: &Path) -> bool {
         folder.join(Self::FILE).exists()
     }

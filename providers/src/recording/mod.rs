@@ -1,4 +1,4 @@
-//! Tapes: what a run asked of models and what they answered, as a folder of files that a person can read.
+//! Recordings: a run's requests to models and their answers, as a folder of files that a person can read.
 //!
 //! ```text
 //! tape.json                 which script, which seed, when it began
@@ -14,7 +14,7 @@
 //!
 //! | offers | for |
 //! |---|---|
-//! | [`Recorder`] | writing a tape |
+//! | [`Recorder`] | writing a recording |
 //! | [`Recording`] | reading one |
 //! | [`Manifest`], [`RecordedRoute`] | the run, and the routes it found |
 //! | [`RecordedRequest`], [`LastRequest`] | a request in no vendor's shape, and what a line of work sent before it |

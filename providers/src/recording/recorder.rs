@@ -1,4 +1,4 @@
-//! Writing a tape.
+//! Writing a recording.
 
 use super::RecordingError;
 use super::call::{file_name, notes_to_data, request_of};
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A tape that is being written.
+/// A recording that is being written.
 #[derive(Debug)]
 pub struct Recorder {
     folder: PathBuf,
@@ -53,7 +53,7 @@ pub struct CallResult {
 }
 
 impl Recorder {
-    /// Begins a tape in a folder that is new or empty.
+    /// Begins a recording in a folder that is new or empty.
     ///
     /// # Errors
     /// The folder holds something, or cannot be written.

@@ -1,4 +1,4 @@
-//! Reading a tape.
+//! Reading a recording.
 
 use super::RecordingError;
 use super::call::{RecordedCall, file_name};
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// A tape that was read.
+/// A recording that was read.
 #[derive(Debug)]
 pub struct Recording {
     folder: PathBuf,
@@ -50,7 +50,7 @@ pub enum MissingAnswer {
 }
 
 impl Recording {
-    /// Reads a tape.
+    /// Reads a recording.
     ///
     /// # Errors
     /// Fails if the folder is not a recording, has a later version, is damaged, or was edited.

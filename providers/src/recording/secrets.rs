@@ -11,7 +11,7 @@ const ENDINGS: [&str; 6] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD",
 /// Shorter values would be found by chance.
 const SHORTEST: usize = 8;
 
-/// Keys of a tape's own. A tape without them could not be read, and who sees the gap would know the secret.
+/// Keys of a recording's own. A recording without them could not be read, and who sees the gap would know the secret.
 const KEYS: [&str; 29] = [
     "additionalProperties",
     "arguments",
@@ -44,7 +44,7 @@ const KEYS: [&str; 29] = [
     "tool_use_id",
 ];
 
-/// Words that a tape says by itself, and the keys below which it does.
+/// Words that a recording says by itself, and the keys below which it does.
 const WORDS: [(&str, &[&str]); 5] = [
     ("role", &["assistant", "developer"]),
     ("type", &["redacted_thinking", "thinking", "tool_result", "tool_use"]),

@@ -55,7 +55,7 @@ fn reply() -> Reply {
     }
 }
 
-/// A tape of two calls, whole where `closed`.
+/// A recording of two calls, whole where `closed`.
 fn record(path: &Path, closed: bool) {
     let place = TestSession::new();
     let turn = Turn { session: &place.session, number: 1, scope: &place.scope };
@@ -108,7 +108,7 @@ fn what_was_written_is_read_again() {
     fs::remove_dir_all(path).unwrap();
 }
 
-/// A tape of one call, made where variables have these values, that asks `prompt` and is answered so.
+/// A recording of one call, made where variables have these values, that asks `prompt` and is answered so.
 fn record_one(path: &Path, variables: &[(&str, &str)], prompt: Data, pieces: Vec<RecordedPiece>, reply: Reply) {
     let place = TestSession::new();
     let turn = Turn { session: &place.session, number: 1, scope: &place.scope };

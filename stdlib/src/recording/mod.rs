@@ -1,7 +1,7 @@
 //! Runs on record: `harn run --record` and `--replay`.
 //!
 //! - [`RunRecording`]: what a run writes, or what it is run again from.
-//! - [`Models`]: the routes of a run with a tape around them; everything that asks a model goes through it.
+//! - [`Models`]: the routes of a run with a recording around them; everything that asks a model goes through it.
 //! - `record`, `replay`: one call, written down or answered from what was written.
 //! - `sources`: the files that a run is made of.
 //! - `report`: what is wrong, as diagnostics.
@@ -115,7 +115,7 @@ pub(crate) struct RunStart {
 }
 
 impl RunStart {
-    /// With a seed its ids, clock and randomness follow from it; with a tape they are those on it.
+    /// With a seed its ids, clock and randomness follow from it; with a recording they are those on it.
     pub(crate) fn of(seed: Option<u64>, recording: Option<RunRecording>) -> Self {
         let Some(recording) = recording else {
             let clock = if seed.is_some() { RunClock::fixed() } else { RunClock::system() };

@@ -1,4 +1,4 @@
-//! The routes of a run, with a tape around them.
+//! The routes of a run, with a recording around them.
 
 use super::replay::RequestsByLine;
 use super::{RecordingMode, report};
@@ -18,7 +18,7 @@ use std::task::Poll;
 /// Finds the place in the script that waits for a model.
 type PlaceFinder = Box<dyn Fn() -> Option<(SourceRef, Span)>>;
 
-/// The routes of a run, with a tape around them.
+/// The routes of a run, with a recording around them.
 pub(crate) struct Models {
     pub(super) routes: Routes,
     pub(super) clock: Rc<RunClock>,
@@ -110,7 +110,7 @@ impl Models {
         }
     }
 
-    /// The run is over: the tape is closed, or found not to be at its end.
+    /// The run is over: the recording is closed, or found not to be at its end.
     pub(crate) fn finish(&self, exit_code: i32) -> Vec<Diagnostic> {
         match &self.deck {
             RecordingMode::Empty => Vec::new(),

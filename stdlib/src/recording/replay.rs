@@ -54,7 +54,7 @@ impl Models {
             return std::future::pending().await;
         }
         let model = to.model.unwrap_or_default();
-        // The mock answers from the script, which may look at what it was sent: its books are kept, its answer is on the tape.
+        // The mock answers from the script, which may look at what it was sent: its books are kept, its answer is on the recording.
         let mut mock =
             (to.provider.as_deref() == Some("mock")).then(|| Box::pin(self.routes.ask_mock(turn, request, &model)));
         let mut told = pin!(async {

@@ -8,7 +8,7 @@ use providers::recording::{MissingAnswer, RecordedCall, Recording, RecordingErro
 /// Lines of work that a message names.
 const NAMED: usize = 6;
 
-/// An error of a tape.
+/// An error of a recording.
 pub(super) fn of(error: &RecordingError) -> Diagnostic {
     let code = match error {
         RecordingError::NotEmpty(_) | RecordingError::Recorded(_) | RecordingError::Unwritten { .. } => {

@@ -1,4 +1,4 @@
-//! Rhai as the second voice: `.rhai` files call the same builtins, and the core calls their closures.
+//! Rhai as a second language: `.rhai` files call the same builtins, and the core calls their closures.
 //!
 //! - [`RhaiFrontEnd`]: a Rhai engine with what it may reach. One is made for a run on its first `.rhai` file, others for packs:
 //!   [`FrontEndConfig`] say which rows of the table of builtins it offers, what a script may use up, and what else it knows.
