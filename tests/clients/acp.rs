@@ -10,7 +10,7 @@
 //! - [`sessions`]: sessions that are not there, or busy.
 //! - [`store`]: sessions over two processes.
 //! - [`reminders`]: who is told what of reminders.
-//! - [`pressure`]: floods, and clients that do not read.
+//! - [`pressure`]: floods, and clients that do not read. [`stalled`]: a disk that does not answer.
 //! - [`lifetime`]: how a process ends, and what is left of it.
 
 // What `json!` makes is given away.
@@ -30,5 +30,6 @@ mod reminders;
 mod schema;
 mod sdk;
 mod sessions;
+mod stalled;
 mod start;
 mod store;

@@ -54,6 +54,7 @@ mod diff;
 mod dis;
 mod doc;
 mod docs;
+mod earlier_layouts;
 mod event_log;
 mod examples;
 mod explain;

@@ -9,7 +9,7 @@ use crate::reminder::bridge::Seam;
 use crate::seam::Outcome;
 use crate::watch::Change;
 
-use super::persist::Stand;
+use super::persist::Checkpoint;
 use super::{Ended, LoopState, LoopStatus, Run, until_stopped};
 
 mod consolidate;
@@ -62,7 +62,7 @@ impl Run<'_> {
             let wake_interval_ms = self.options.wake_interval_ms.unwrap_or_default();
             self.emit(&HookEvent::SessionIdle { iteration: state.iteration, wake_interval_ms }).await?;
             state.naps += 1;
-            self.persist(state, Stand::Idle)?;
+            self.persist(state, Checkpoint::Idle).await?;
             let woken = until_stopped(&self.scope, 0, self.nap(wake_interval_ms)).await;
             let (cause, changed) = match woken {
                 Err(stopped) => {

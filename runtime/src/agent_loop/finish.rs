@@ -7,7 +7,7 @@ use crate::hooks::HookEvent;
 use crate::reminder::bridge::Seam;
 use crate::seam::{Outcome, Scope};
 
-use super::persist::Stand;
+use super::persist::Checkpoint;
 use super::watch::Seen;
 use super::{Ended, LoopResult, LoopState, LoopStatus, Run, sentinel};
 
@@ -30,7 +30,7 @@ impl Run<'_> {
             };
             run.emit(&event).await?;
         }
-        run.persist(&state, Stand::Over(&ended))?;
+        run.persist(&state, Checkpoint::Over(&ended)).await?;
         run.scope.log.durable(Ticket::ALL).await?;
         let visible_text = sentinel::without(&run.options.done_sentinel, &state.text);
         let diagnostics = run.scope.notes.borrow().get(first_note..).unwrap_or_default().to_vec();

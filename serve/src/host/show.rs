@@ -18,7 +18,7 @@ use runtime::reminder::bridge::{Injection, Payload};
 use runtime::session::Session;
 use stdlib::{Live, Said};
 
-use crate::store::Book;
+use crate::store::SessionJournal;
 
 use super::event::new_message_id;
 use super::{Event, Peer, Prompt};
@@ -41,7 +41,7 @@ pub(super) struct Shown {
     /// The sessions whose reminders are shown: the served one, and those of the loops at work.
     sessions: RefCell<HashMap<Arc<str>, Weak<Session>>>,
     /// Where it is written down, if it is.
-    book: Option<Arc<Book>>,
+    book: Option<Arc<SessionJournal>>,
 }
 
 /// A loop at work.
@@ -69,7 +69,7 @@ struct Came {
 }
 
 impl Shown {
-    pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>, book: Option<Arc<Book>>) -> Shown {
+    pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>, book: Option<Arc<SessionJournal>>) -> Shown {
         Shown { id, peer, loops: RefCell::default(), sessions: RefCell::default(), book }
     }
 
