@@ -1,6 +1,6 @@
 //! A served process whose disk does not answer, under many sessions.
 
-use super::start::Start;
+use super::start::AgentCommand;
 use crate::harn::root;
 use serde_json::{Value, json};
 use std::fs;
@@ -17,7 +17,7 @@ const P99: Duration = Duration::from_millis(250);
 #[test]
 fn a_thousand_sessions_take_injections_while_the_disk_does_not_answer() {
     let script = fs::read_to_string(root().join("tests/acp/agents/seams.harn")).unwrap();
-    let start = Start::script(&script, "stalled").logged().with(&["--max-sessions", "1100"]);
+    let start = AgentCommand::script(&script, "stalled").logged().with(&["--max-sessions", "1100"]);
     fs::write(start.folder().join("harn.toml"), "[event_log]\nlock_timeout = \"100s\"\n").unwrap();
     let mut client = start.initialized();
     let sessions: Vec<String> = (0..SESSIONS).map(|_| client.session()).collect();
