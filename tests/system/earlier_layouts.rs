@@ -54,7 +54,7 @@ fn the_log_of_a_run_is_read_as_it_is_and_migrated_when_it_is_written() {
     .unwrap();
     let ran = run(&script, &format!("sqlite:{}", text(&log)), &[]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
-    assert_eq!(ran.out, "26 2\n3\n[{trace: \"t1\"}, nil, nil]\n");
+    assert_eq!(ran.out, "26 2\n3\n[{trace: t1}, nil, nil]\n");
     assert_eq!(layout(&log), 2);
     assert_eq!(sessions_of(&log), sessions);
     let file = rusqlite::Connection::open(&log).unwrap();

@@ -120,7 +120,7 @@ pub fn read_text(path: &Path) -> Result<String, SnapshotError> {
 fn regular(path: &Path) -> io::Result<()> {
     let meta = fs::metadata(path)?;
     match meta.len() {
-        _ if !meta.is_file() => Err(io::Error::other("it is no regular file")),
+        _ if !meta.is_file() => Err(io::Error::other("it is not a regular file")),
         LARGEST.. => Err(io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20))),
         _ => Ok(()),
     }
