@@ -1,7 +1,6 @@
 //! Attributes: which there are, what they stand before, and what they are given.
 
 use super::CheckCode;
-use crate::ast::visit::{Visit, walk_item, walk_module};
 use crate::ast::*;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::SourceRef;
@@ -9,26 +8,24 @@ use crate::source::SourceRef;
 /// The attributes that there are.
 const KNOWN: &[&str] = &["test", "deprecated", "resumable"];
 
-/// Checks a module.
-pub(super) fn check(source: &SourceRef, module: &Module, found: &mut Vec<Diagnostic>) {
-    walk_module(&mut Attributes { source, found }, module);
-}
-
-struct Attributes<'c> {
+/// Checks attributes.
+pub(super) struct Attributes<'c> {
     source: &'c SourceRef,
-    found: &'c mut Vec<Diagnostic>,
+    pub(super) found: Vec<Diagnostic>,
 }
 
-impl<'a> Visit<'a> for Attributes<'_> {
-    fn item(&mut self, item: &'a Item) {
+impl<'c> Attributes<'c> {
+    pub(super) fn new(source: &'c SourceRef) -> Self {
+        Self { source, found: Vec::new() }
+    }
+
+    /// Checks the attributes of a declaration.
+    pub(super) fn item(&mut self, item: &Item) {
         for attribute in &item.attributes {
             self.attribute(attribute, item);
         }
-        walk_item(self, item);
     }
-}
 
-impl Attributes<'_> {
     fn attribute(&mut self, attribute: &Attribute, item: &Item) {
         match attribute.name.text.as_str() {
             "test" => self.test(attribute, item),

@@ -2,26 +2,26 @@
 
 use super::CheckCode;
 use super::members::listed;
-use crate::ast::visit::{Visit, walk_item, walk_module};
 use crate::ast::*;
 use crate::declaration::{InterfaceDecl, Signature, TypeDecl};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::Resolution;
 use crate::source::SourceRef;
 
-/// Checks a resolved module.
-pub(super) fn check(source: &SourceRef, module: &Module, names: &Resolution, found: &mut Vec<Diagnostic>) {
-    walk_module(&mut Interfaces { source, names, found }, module);
-}
-
-struct Interfaces<'c> {
+/// Checks interfaces and their implementations.
+pub(super) struct Interfaces<'c> {
     source: &'c SourceRef,
     names: &'c Resolution,
-    found: &'c mut Vec<Diagnostic>,
+    pub(super) found: Vec<Diagnostic>,
 }
 
-impl<'a> Visit<'a> for Interfaces<'_> {
-    fn item(&mut self, item: &'a Item) {
+impl<'c> Interfaces<'c> {
+    pub(super) fn new(source: &'c SourceRef, names: &'c Resolution) -> Self {
+        Self { source, names, found: Vec::new() }
+    }
+
+    /// Checks a declaration, without its parts.
+    pub(super) fn item(&mut self, item: &Item) {
         if let ItemKind::Impl { target, interface: Some(interface), .. } = &item.kind
             && let Some(TypeDecl::Interface(wanted)) = self.names.named_type(interface.id).map(TypeDecl::resolved)
             && let Some(def) = self.names.named_type(target.id).map(TypeDecl::resolved)
@@ -31,11 +31,8 @@ impl<'a> Visit<'a> for Interfaces<'_> {
         if let ItemKind::Interface { methods, .. } = &item.kind {
             methods.iter().for_each(|method| self.no_body(method));
         }
-        walk_item(self, item);
     }
-}
 
-impl Interfaces<'_> {
     fn no_body(&mut self, method: &FnDecl) {
         if !method.body.stmts.is_empty() {
             self.found.push(

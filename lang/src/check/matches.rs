@@ -3,7 +3,6 @@
 use super::CheckCode;
 use super::cover::{self, Pat};
 use super::members::listed;
-use crate::ast::visit::{Visit, walk_expr, walk_module, walk_pattern};
 use crate::ast::*;
 use crate::declaration::{EnumDecl, TypeDecl};
 use crate::diagnostic::Diagnostic;
@@ -15,36 +14,35 @@ use std::rc::Rc;
 /// Missing values that are named.
 const NAMED: usize = 4;
 
-/// Checks a resolved module.
-pub(super) fn check(source: &SourceRef, module: &Module, names: &Resolution, found: &mut Vec<Diagnostic>) {
-    walk_module(&mut Matches { source, names, found, left: cover::STEPS_OF_FILE }, module);
-}
-
-struct Matches<'c> {
+/// Checks what the arms of a `match` and the alternatives of a pattern cover and bind.
+pub(super) struct Matches<'c> {
     source: &'c SourceRef,
     names: &'c Resolution,
-    found: &'c mut Vec<Diagnostic>,
+    pub(super) found: Vec<Diagnostic>,
     /// Steps that are left for questions about what arms cover.
     left: usize,
 }
 
-impl<'a> Visit<'a> for Matches<'_> {
-    fn expr(&mut self, e: &'a Expr) {
+impl<'c> Matches<'c> {
+    pub(super) fn new(source: &'c SourceRef, names: &'c Resolution) -> Self {
+        Self { source, names, found: Vec::new(), left: cover::STEPS_OF_FILE }
+    }
+
+    /// Checks an expression, without its parts.
+    #[inline]
+    pub(super) fn expr(&mut self, e: &Expr) {
         if let ExprKind::Match { value, arms } = &e.kind {
             self.arms(e, value, arms);
         }
-        walk_expr(self, e);
     }
 
-    fn pattern(&mut self, pattern: &'a Pattern) {
+    /// Checks a pattern, without its parts.
+    pub(super) fn pattern(&mut self, pattern: &Pattern) {
         if let PatternKind::Or(alternatives) = &pattern.kind {
             self.alternatives(alternatives);
         }
-        walk_pattern(self, pattern);
     }
-}
 
-impl Matches<'_> {
     fn arms(&mut self, e: &Expr, value: &Expr, arms: &[Arm]) {
         let mut rows: Vec<Vec<Pat>> = Vec::new();
         let mut taken: Vec<&Arm> = Vec::new();

@@ -1,7 +1,6 @@
 //! Struct literals, variants and the functions of types: names that are not there, and what is too many or too few.
 
 use super::CheckCode;
-use crate::ast::visit::{Visit, walk_expr, walk_module, walk_pattern};
 use crate::ast::*;
 use crate::declaration::{DefaultDecl, EnumDecl, Methods, Signature, Site, StructDecl, TypeDecl, VariantDecl};
 use crate::diagnostic::{Diagnostic, nearest};
@@ -11,19 +10,21 @@ use smol_str::SmolStr;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Checks a resolved module.
-pub(super) fn check(source: &SourceRef, module: &Module, names: &Resolution, found: &mut Vec<Diagnostic>) {
-    walk_module(&mut Members { source, names, found }, module);
-}
-
-struct Members<'c> {
+/// Checks the uses of members.
+pub(super) struct Members<'c> {
     source: &'c SourceRef,
     names: &'c Resolution,
-    found: &'c mut Vec<Diagnostic>,
+    pub(super) found: Vec<Diagnostic>,
 }
 
-impl<'a> Visit<'a> for Members<'_> {
-    fn expr(&mut self, e: &'a Expr) {
+impl<'c> Members<'c> {
+    pub(super) fn new(source: &'c SourceRef, names: &'c Resolution) -> Self {
+        Self { source, names, found: Vec::new() }
+    }
+
+    /// Checks an expression, without its parts.
+    #[inline]
+    pub(super) fn expr(&mut self, e: &Expr) {
         match &e.kind {
             ExprKind::Struct { name, items } => {
                 if let Some(TypeDecl::Struct(def)) = self.names.named_type(name.id).map(TypeDecl::resolved) {
@@ -45,10 +46,10 @@ impl<'a> Visit<'a> for Members<'_> {
             }
             _ => {}
         }
-        walk_expr(self, e);
     }
 
-    fn pattern(&mut self, pattern: &'a Pattern) {
+    /// Checks a pattern, without its parts.
+    pub(super) fn pattern(&mut self, pattern: &Pattern) {
         match &pattern.kind {
             PatternKind::Dict { name: Some(name), fields, .. } => {
                 if let Some(TypeDecl::Struct(def)) = self.names.named_type(name.id).map(TypeDecl::resolved) {
@@ -64,11 +65,8 @@ impl<'a> Visit<'a> for Members<'_> {
             }
             _ => {}
         }
-        walk_pattern(self, pattern);
     }
-}
 
-impl Members<'_> {
     fn error(&self, code: CheckCode, message: String, span: Span, label: &str) -> Diagnostic {
         Diagnostic::new(code, message).label(self.source, span, label)
     }
