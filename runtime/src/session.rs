@@ -20,6 +20,7 @@ mod directory;
 mod go_on;
 mod inbox;
 mod injections;
+mod observe;
 mod prompts;
 mod reminders;
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod tests;
 pub use directory::{SessionError, Sessions};
 pub use go_on::{Left, LeftReminder};
 pub use inbox::{INJECTION_TOPIC, Inbox, Injected};
+pub use observe::{ReminderObserver, ReminderSeen};
 
 /// A session.
 pub struct Session {
@@ -38,6 +40,8 @@ pub struct Session {
     watched: Cell<bool>,
     /// What its records share.
     whose: RefCell<Option<Arc<Whose>>>,
+    /// Sees what becomes of its reminders.
+    observer: RefCell<Option<Rc<dyn ReminderObserver>>>,
     state: RefCell<State>,
 }
 
@@ -88,6 +92,7 @@ impl Session {
             queue,
             watched: Cell::default(),
             whose: RefCell::default(),
+            observer: RefCell::default(),
             state: RefCell::new(state),
         })
     }
@@ -100,6 +105,7 @@ impl Session {
             queue,
             watched: Cell::default(),
             whose: RefCell::default(),
+            observer: RefCell::default(),
             state: RefCell::new(state),
         })
     }

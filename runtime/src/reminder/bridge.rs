@@ -19,7 +19,7 @@ pub use payload::{MessagePayload, RemindPayload};
 pub use queue::{Accepted, Fate, Queue, QueueError, Revoked, SharedQueue};
 pub use told::QueueTold;
 
-use super::Reminder;
+use super::{Reminder, ReminderField, Surface};
 
 words! {
     /// When an item is delivered.
@@ -91,21 +91,22 @@ pub enum Payload {
 }
 
 impl Injection {
-    /// The row that a host sees.
+    /// The fields of a queued reminder that a host sees.
+    pub const ROW: [ReminderField; 7] = {
+        use ReminderField as F;
+        [F::Id, F::Body, F::Tags, F::DedupeKey, F::TtlTurns, F::RoleHint, F::Source]
+    };
+
+    /// Returns the row that a host sees. The guide spells its names in camelCase; its source is in the words of `surface`.
     #[must_use]
-    pub fn to_data(&self) -> Data {
+    pub fn to_data(&self, surface: Surface) -> Data {
         let common = [("mode", Data::from(self.mode.as_str()))];
         match &self.payload {
-            Payload::Reminder(reminder) => Data::dict(common.into_iter().chain([
-                ("kind", Data::from("reminder")),
-                ("reminderId", (&self.id).into()),
-                ("body", (&reminder.body).into()),
-                ("tags", reminder.tags.iter().map(Data::from).collect()),
-                ("dedupeKey", reminder.dedupe_key.clone().into()),
-                ("ttlTurns", reminder.ttl_turns.into()),
-                ("roleHint", reminder.role_hint.as_str().into()),
-                ("source", reminder.source.as_str().into()),
-            ])),
+            Payload::Reminder(reminder) => {
+                let kind = [("kind", Data::from("reminder"))];
+                let fields = Self::ROW.map(|field| (field.name(Surface::Acp), reminder.written(field, surface).1));
+                Data::dict(common.into_iter().chain(kind).chain(fields))
+            }
             Payload::Message(message) => Data::dict_of_present(common.into_iter().chain([
                 ("kind", Data::from("user_message")),
                 ("injectionId", (&self.id).into()),

@@ -8,7 +8,7 @@ use crate::note::{Note, Severity};
 use crate::reminder::bridge::{
     Injection, MessagePayload, Payload, PendingKeys, Queue, QueueError, RemindPayload, Revoked, Seam,
 };
-use crate::reminder::lifecycle::{LifecycleRecord, Road};
+use crate::reminder::lifecycle::{ExpireReason, LifecycleRecord, Road};
 use crate::reminder::{Reminder, ReminderError};
 use crate::seam::Scope;
 
@@ -102,6 +102,7 @@ impl Session {
     /// Logs that an item left the queue because its session ended before a loop took it.
     pub fn log_expired(&self, scope: &Scope, item: &Injection) {
         scope.log.append(self.intake(scope).expired(&item.id));
+        self.show_unread(&item.id, ExpireReason::Cleared);
     }
 
     /// Delivers what is due at a seam, first in first. At `loop_exit` it is for the record only.

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::mailbox::{Asked, Errand, Mailbox, Put};
 use super::permission::SessionApprover;
-use super::show::{Shown, watched};
+use super::show::Shown;
 use super::worker::Open;
 use super::{Ended, Event, Failure, Handle, HostError, Mode, NewSession, Peer, Prompt, Served, Stop, new_message_id};
 
@@ -96,7 +96,7 @@ impl Session {
         let id = mailbox.id().clone();
         let approver = Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone()));
         let room = room(&peer, &id);
-        let shown = Rc::new(Shown::new(id.clone(), peer, mailbox.book().cloned()));
+        let shown = Shown::new(id.clone(), peer, mailbox.book().cloned());
         let hosting = Rc::new(Hosting {
             session_id: id,
             protocol: served.protocol,
@@ -111,12 +111,8 @@ impl Session {
         });
         let options = (served.run)();
         let log = log_of(served, mailbox.id());
-        let options = RunOptions {
-            log: Some(watched(log.here(), shown.clone())),
-            live: Some(shown.clone().live()),
-            output: Rc::new(Aside),
-            ..options
-        };
+        let options =
+            RunOptions { log: Some(log.here()), live: Some(shown.clone().live()), output: Rc::new(Aside), ..options };
         let hosted = Hosted::new(options, &hosting, &served.source);
         shown.follow(hosted.session());
         Session { hosted, hosting, shown, mailbox, log }

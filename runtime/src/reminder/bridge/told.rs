@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::message::Message;
-use crate::reminder::Reminder;
+use crate::reminder::{Reminder, Surface};
 
 use super::{Fate, Injection, Mode, Payload};
 
@@ -51,7 +51,7 @@ fn item(payload: &Data) -> Result<Injection, String> {
             Payload::Message(Arc::new(Message::from_data(message).map_err(|error| error.to_string())?))
         }
         (reminder, _) => {
-            let read: Result<Reminder, _> = serde_json::from_str(&reminder.to_json());
+            let read = Reminder::from_stored(reminder, Surface::Script);
             Payload::Reminder(Arc::new(read.map_err(|error| format!("`reminder`: {error}"))?))
         }
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::data::{Data, Entries, lent, shared};
 use crate::event_log::{Batch, Facts, NewRecord, Payload};
-use crate::reminder::Reminder;
+use crate::reminder::{Reminder, ReminderField, Surface};
 
 use super::{Charge, Deduped, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC, TURN_TOPIC};
 
@@ -197,6 +197,11 @@ impl Told {
         let records = last.map_or_else(|| Records::Many(records.into()), Records::One);
         Told { records, whose, task_id, turn }
     }
+
+    /// Returns the records, in order.
+    pub(crate) fn records(&self) -> &[LifecycleRecord] {
+        self.records.all()
+    }
 }
 
 impl Batch for Told {
@@ -245,20 +250,11 @@ impl Facts for Told {
     }
 }
 
-/// The whole reminder, so that the log alone can rebuild it.
+/// Writes the whole reminder, so that the log alone can rebuild it.
 fn describe(reminder: &Reminder, put: &mut dyn FnMut(Arc<str>, Data)) {
-    put(shared!("reminder_id"), (&reminder.id).into());
-    put(shared!("body"), (&reminder.body).into());
-    put(shared!("tags"), reminder.tags.iter().map(Data::from).collect());
-    put(shared!("dedupe_key"), reminder.dedupe_key.as_ref().into());
-    put(shared!("source"), reminder.source.as_str().into());
-    put(shared!("role_hint"), reminder.role_hint.as_str().into());
-    put(shared!("ttl_turns"), reminder.ttl_turns.into());
-    put(shared!("preserve_on_compact"), reminder.preserve_on_compact.into());
-    put(shared!("propagate"), reminder.propagate.as_str().into());
-    put(shared!("fired_at_turn"), reminder.fired_at_turn.into());
-    put(shared!("originating_agent_id"), reminder.originating_agent_id.as_ref().into());
-    put(shared!("producer"), reminder.producer.as_ref().into());
+    for field in ReminderField::ALL {
+        put(field.key(Surface::Log).clone(), reminder.value(*field));
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::event_log::Record;
-use crate::reminder::Reminder;
+use crate::reminder::{Reminder, Surface};
 use crate::render::RenderedRole;
 
 use super::super::{Charge, DiscardReason, DropReason, ExpireReason, Pass, TOPIC, TURN_TOPIC};
@@ -57,7 +57,7 @@ pub(super) fn read(record: &Record) -> Reading {
 fn of_reminder(record: &Record) -> Read<Entry> {
     let payload = &record.payload;
     let id = || text(payload, "reminder_id");
-    let born = |by| Ok(Entry::Born { by, reminder: Arc::new(reminder(payload)?) });
+    let born = |by| Ok(Entry::Born { by, reminder: Arc::new(Reminder::from_stored(payload, Surface::Log)?) });
     let word = record.kind.strip_prefix("transcript.reminder.").ok_or("its kind is none of this topic")?;
     match word {
         "injected" => born(BornBy::Injected),
@@ -145,28 +145,6 @@ fn pass(payload: &Data) -> Read<Pass> {
         "compaction" => Ok(Pass::Compaction(charge)),
         other => Err(format!("`pass` is `{other}`")),
     }
-}
-
-/// The whole reminder. Enumerations are read as they were written, nothing falls back.
-fn reminder(payload: &Data) -> Read<Reminder> {
-    let ttl_turns = match payload.get("ttl_turns") {
-        Data::Nil => None,
-        _ => Some(number(payload, "ttl_turns")?),
-    };
-    Ok(Reminder {
-        id: text(payload, "reminder_id")?,
-        body: text(payload, "body")?,
-        tags: payload.get("tags").as_list().unwrap_or_default().iter().filter_map(Data::as_shared_str).collect(),
-        dedupe_key: payload.get("dedupe_key").as_shared_str(),
-        ttl_turns,
-        preserve_on_compact: payload.get("preserve_on_compact").as_bool().unwrap_or(false),
-        propagate: parsed(payload, "propagate")?,
-        role_hint: parsed(payload, "role_hint")?,
-        source: parsed(payload, "source")?,
-        fired_at_turn: number(payload, "fired_at_turn")?,
-        originating_agent_id: payload.get("originating_agent_id").as_shared_str(),
-        producer: payload.get("producer").as_shared_str(),
-    })
 }
 
 /// The turn in which the record was written.
