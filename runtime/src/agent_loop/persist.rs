@@ -74,7 +74,7 @@ impl Run<'_> {
         };
         let ended = match stand {
             Stand::Over(ended) if !may_go_on(ended.status) => {
-                Some(StoredEnd { status: ended.status, stop_reason: ended.stop_reason.clone() })
+                Some(StoredEnd { status: ended.status, stop_reason: ended.stop_reason })
             }
             _ => None,
         };
@@ -96,7 +96,7 @@ impl Run<'_> {
             Stand::Idle => ("the process ended while the loop was idle".into(), false),
             Stand::Over(ended) => match self.parking.requested() {
                 Some(request) if ended.status == LoopStatus::Suspended => (request.reason, request.by_itself),
-                _ => (ended.stop_reason.clone(), false),
+                _ => (ended.stop_reason.as_str().into(), false),
             },
         }
     }

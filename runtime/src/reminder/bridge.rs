@@ -3,9 +3,10 @@
 //! The queue is shared with the thread that serves hosts (`Arc<Mutex<…>>`): putting in, listing and revoking need no
 //! answer from the worker, and whether an item was delivered already is decided by one lock.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::data::Data;
+use crate::session::INJECTION_TOPIC;
 use crate::words::words;
 
 mod payload;
@@ -67,6 +68,39 @@ impl Seam {
             Mode::FinishStep => matches!(self, S::IterationStart | S::PostToolDispatch | S::IterationEnd),
             Mode::AuditOnly => self == S::LoopExit,
         }
+    }
+}
+
+words! {
+    /// What becomes of an item of the queue, in the word of its record.
+    pub enum InjectionChange {
+        /// It was accepted.
+        Queued = "queued",
+        /// A newer one replaced it.
+        Replaced = "replaced",
+        /// Its host took it back.
+        Revoked = "revoked",
+        /// It was cleared, or its task or session ended.
+        Expired = "expired",
+        /// It was delivered.
+        Delivered = "delivered",
+    }
+}
+
+impl InjectionChange {
+    /// Returns the kind of the record.
+    #[must_use]
+    pub fn kind(self) -> &'static Arc<str> {
+        static KINDS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
+            InjectionChange::WORDS.iter().map(|word| format!("{INJECTION_TOPIC}.{word}").into()).collect()
+        });
+        &KINDS[self as usize]
+    }
+
+    /// Returns the change that a record of a kind reports; `None` for a kind of another topic.
+    #[must_use]
+    pub fn of_kind(kind: &str) -> Option<InjectionChange> {
+        InjectionChange::ALL.iter().copied().find(|change| **change.kind() == *kind)
     }
 }
 

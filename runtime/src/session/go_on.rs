@@ -13,6 +13,7 @@ use crate::reminder::lifecycle::{DiscardReason, LifecycleRecord, Moment, post_tu
 use crate::seam::Scope;
 use crate::transcript::Transcript;
 
+use super::inbox::DeliveredAt;
 use super::{Session, State};
 
 /// What the log tells of a session.
@@ -72,7 +73,7 @@ impl Session {
             left.queue.fates.into_iter().chain(left.delivered.iter().map(delivered)).collect(),
         );
         for item in &left.delivered {
-            self.log_delivered(scope, item, "session_load");
+            self.log_delivered(scope, item, DeliveredAt::SessionLoad);
         }
         let mut transcript = Transcript::new(self.id.clone());
         (transcript.summary, transcript.metadata, transcript.assets) = (left.summary, left.metadata, left.assets);

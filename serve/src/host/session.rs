@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use runtime::agent_loop::StopReason;
 use runtime::data::Data;
 use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog};
 use runtime::reminder::bridge::Payload;
@@ -246,7 +247,7 @@ impl Session {
                 if let Some(text) = text {
                     self.shown.say(text);
                 }
-                (of_loop(status, &stop_reason), Data::Nil)
+                (of_loop(status, stop_reason), Data::Nil)
             }
         };
         closing = closing.filter(|_| stop == Stop::Done);
@@ -292,10 +293,10 @@ fn tell(answer: Option<oneshot::Sender<Ended>>, ended: Ended) {
 }
 
 /// How a prompt ended whose pipeline returned the result of a loop.
-fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: &str) -> Stop {
+fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReason>) -> Stop {
     use runtime::agent_loop::LoopStatus as Status;
     match status {
-        Status::BudgetExhausted if stop_reason == "token_budget" => Stop::MaxTokens,
+        Status::BudgetExhausted if stop_reason == Some(StopReason::TokenBudget) => Stop::MaxTokens,
         Status::BudgetExhausted => Stop::MaxTurns,
         _ => Stop::Done,
     }

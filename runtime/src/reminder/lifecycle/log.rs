@@ -7,7 +7,7 @@ use crate::data::{Data, Entries, lent, shared};
 use crate::event_log::{Batch, Facts, NewRecord, Payload};
 use crate::reminder::{Reminder, ReminderField, Surface};
 
-use super::{Charge, Deduped, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC, TURN_TOPIC};
+use super::{Charge, Deduped, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC};
 
 impl LifecycleRecord {
     /// The record as it goes to the log alone.
@@ -26,31 +26,8 @@ impl LifecycleRecord {
     }
 
     fn with_payload(&self, payload: Payload, occurred_at_ms: u64) -> NewRecord {
-        let (topic, kind) = (self.topic().clone(), self.kind().clone());
+        let (topic, kind) = (self.kind().topic().clone(), self.kind().name().clone());
         NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms }
-    }
-
-    fn topic(&self) -> &'static Arc<str> {
-        if self.is_of_turn() { lent!(TURN_TOPIC) } else { lent!(TOPIC) }
-    }
-
-    /// The prefix of its topic, and [`LifecycleRecord::word`].
-    fn kind(&self) -> &'static Arc<str> {
-        match self {
-            LifecycleRecord::Injected(_) => lent!("transcript.reminder.injected"),
-            LifecycleRecord::Inherited(_) => lent!("transcript.reminder.inherited"),
-            LifecycleRecord::Forked(_) => lent!("transcript.reminder.forked"),
-            LifecycleRecord::Audited(_) => lent!("transcript.reminder.audited"),
-            LifecycleRecord::Fired { .. } => lent!("transcript.reminder.fired"),
-            LifecycleRecord::Deduped(_) => lent!("transcript.reminder.deduped"),
-            LifecycleRecord::Expired { .. } => lent!("transcript.reminder.expired"),
-            LifecycleRecord::Dropped { .. } => lent!("transcript.reminder.dropped"),
-            LifecycleRecord::Discarded { .. } => lent!("transcript.reminder.discarded"),
-            LifecycleRecord::ProviderEvaluated { .. } => lent!("transcript.reminder.provider_evaluated"),
-            LifecycleRecord::Passed(_) => lent!("transcript.turn.passed"),
-            LifecycleRecord::Void => lent!("transcript.turn.void"),
-            LifecycleRecord::Resumed(_) => lent!("transcript.turn.resumed"),
-        }
     }
 
     fn put_fields(&self, payload: &mut Entries, at: &Told) {
@@ -211,7 +188,10 @@ impl Batch for Told {
 
     fn names(&self, place: usize) -> (&'static Arc<str>, &'static Arc<str>) {
         // There is no other place.
-        self.records.all().get(place).map_or((lent!(TOPIC), lent!(TOPIC)), |record| (record.topic(), record.kind()))
+        self.records
+            .all()
+            .get(place)
+            .map_or((lent!(TOPIC), lent!(TOPIC)), |record| (record.kind().topic(), record.kind().name()))
     }
 }
 
@@ -261,6 +241,7 @@ fn describe(reminder: &Reminder, put: &mut dyn FnMut(Arc<str>, Data)) {
 mod tests {
     use super::*;
     use crate::ids::{IdStream, SharedIds};
+    use crate::reminder::lifecycle::TURN_TOPIC;
 
     #[test]
     fn what_turns_do_goes_to_a_topic_of_its_own() {

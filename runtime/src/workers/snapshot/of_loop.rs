@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::agent_loop::{LoopOptions, LoopState, LoopStatus};
+use crate::agent_loop::{LoopOptions, LoopState, LoopStatus, StopReason};
 use crate::message::{Message, ToolCall, ToolSpec};
 use crate::session::Session;
 
@@ -18,8 +18,8 @@ use super::{FORMAT, Snapshot, StoredSession};
 pub struct StoredEnd {
     /// How.
     pub status: LoopStatus,
-    /// Why, in one word.
-    pub stop_reason: Arc<str>,
+    /// Why.
+    pub stop_reason: StopReason,
 }
 
 impl Snapshot {
