@@ -12,12 +12,12 @@ use runtime::words::snake_case;
 /// The key of metadata that reminders travel under.
 pub(crate) const KEY: &str = "harn.reminder";
 
-/// What has become of a reminder of a peer.
+/// A peer's report about a reminder.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Told {
     /// What happened.
     pub(crate) change: ReminderChange,
-    /// Whose session it is in.
+    /// The task whose session has it.
     pub(crate) task_id: Option<Arc<str>>,
     /// The reminder, by its names inside.
     pub(crate) reminder: Data,
@@ -29,14 +29,14 @@ pub(crate) struct Told {
 pub(crate) fn of_notification(method: &str, params: &Data) -> Option<Told> {
     let change = change_of(method.strip_prefix("tasks/")?)?;
     let reminder = if params.get("reminder").is_nil() { params } else { params.get("reminder") };
-    // What the draft has no field for stands beside it.
+    // Entries without a field of the draft are kept beside it.
     let (beside, metadata) = split(params.get("metadata"), KEY);
     let all = beside.as_dict().into_iter().flatten().filter(|(key, _)| reminder.get(key).is_nil());
     let reminder = all.fold(reminder.clone(), |all, (key, value)| all.with(key.clone(), value.clone()));
     Some(Told { change, task_id: params.get("taskId").as_shared_str(), reminder: inward(&reminder), metadata })
 }
 
-/// The same, told in the metadata of another event.
+/// Reads a report in the metadata of another event.
 pub(crate) fn of_metadata(metadata: &Data, task_id: &Arc<str>) -> Option<Told> {
     let said = if metadata.get(KEY).is_nil() { metadata.at(KEY) } else { metadata.get(KEY) };
     said.as_dict()?;
@@ -83,7 +83,7 @@ fn renamed<'d>(dict: &'d Data, name: impl Fn(&'d str) -> Cow<'d, str>) -> Data {
 /// A reminder that a script wrote, read strictly, as the wire has it. `more` goes with it.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns the problem with the specification.
 pub(crate) fn to_wire(spec: &Data, more: &[(&'static str, Data)]) -> Result<Data, ReminderError> {
     RemindPayload::from_data(spec)?;
     let mut wire = outward(spec);
@@ -93,7 +93,7 @@ pub(crate) fn to_wire(spec: &Data, more: &[(&'static str, Data)]) -> Result<Data
     Ok(wire)
 }
 
-/// What a sub-task inherits of a session's reminders: those that go all the way.
+/// Returns the reminders that a sub-task inherits from a session: those with `propagate: "all"`.
 pub(crate) fn inherited(handed: &[Arc<Reminder>]) -> Vec<Data> {
     let goes = handed.iter().filter(|reminder| reminder.propagate == Propagate::All);
     goes.map(|reminder| Data::dict_of_present(INHERITED.map(|field| of_inherited(reminder, field)))).collect()
