@@ -10,7 +10,7 @@ use crate::ids::IdStream;
 use crate::message::Message;
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{Injection, Mode, Payload, Queue};
-use crate::reminder::lifecycle::{DiscardReason, LifecycleRecord, TOPIC};
+use crate::reminder::lifecycle::{DiscardReason, LifecycleKind, LifecycleRecord, TOPIC};
 use crate::seam::{Outcome, Scope};
 use crate::session::{Session, State};
 use crate::transcript::{Detail, Event, Transcript};
@@ -229,12 +229,12 @@ fn pending_by_log(session: &Session, scope: &Scope) -> Outcome<BTreeSet<Arc<str>
             continue;
         }
         let id = payload.get("reminder_id").as_shared_str();
-        match record.kind.rsplit('.').next().unwrap_or_default() {
-            "injected" | "inherited" | "forked" => known.extend(id),
-            "expired" | "dropped" | "discarded" => {
+        match LifecycleKind::named(&record.kind) {
+            Some(LifecycleKind::Injected | LifecycleKind::Inherited | LifecycleKind::Forked) => known.extend(id),
+            Some(LifecycleKind::Expired | LifecycleKind::Dropped | LifecycleKind::Discarded) => {
                 id.map(|id| known.remove(&id));
             }
-            "deduped" => {
+            Some(LifecycleKind::Deduped) => {
                 for id in
                     payload.get("replaced_ids").as_list().unwrap_or_default().iter().filter_map(Data::as_shared_str)
                 {
