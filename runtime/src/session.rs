@@ -21,6 +21,7 @@ mod go_on;
 mod inbox;
 mod injections;
 mod journal;
+mod observe;
 mod open_calls;
 mod prompts;
 mod reminders;
@@ -32,6 +33,7 @@ pub use go_on::{Recovered, RecoveredReminder};
 pub use inbox::{INJECTION_TOPIC, Inbox, Injected};
 pub use journal::{Change, Conversation, ConversationJournal, MESSAGE_TOPIC, STATE_TOPIC};
 pub use open_calls::{NOT_RUN, close_open_calls, open_calls};
+pub use observe::{ReminderObserver, ReminderSeen};
 
 /// A session.
 pub struct Session {
@@ -42,6 +44,8 @@ pub struct Session {
     watched: Cell<bool>,
     /// What its records share.
     whose: RefCell<Option<Arc<Whose>>>,
+    /// Sees what becomes of its reminders.
+    observer: RefCell<Option<Rc<dyn ReminderObserver>>>,
     state: RefCell<State>,
 }
 
@@ -92,6 +96,7 @@ impl Session {
             queue,
             watched: Cell::default(),
             whose: RefCell::default(),
+            observer: RefCell::default(),
             state: RefCell::new(state),
         })
     }
@@ -104,6 +109,7 @@ impl Session {
             queue,
             watched: Cell::default(),
             whose: RefCell::default(),
+            observer: RefCell::default(),
             state: RefCell::new(state),
         })
     }

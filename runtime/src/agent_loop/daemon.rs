@@ -10,7 +10,7 @@ use crate::seam::Outcome;
 use crate::watch::Change;
 
 use super::persist::Checkpoint;
-use super::{Ended, LoopState, LoopStatus, Run, until_stopped};
+use super::{Ended, LoopState, LoopStatus, Run, StopReason, until_stopped};
 
 mod consolidate;
 mod files;
@@ -41,7 +41,7 @@ impl Run<'_> {
     /// Whether the loop idles instead of ending.
     pub(super) fn sleeps_after(&self, ended: &Ended) -> bool {
         // A callback that ends the loop means it.
-        let is_over = ended.stop_reason.as_ref() == Ended::BY_CALLBACK;
+        let is_over = ended.stop_reason == StopReason::PostTurnCallback;
         let may = matches!(ended.status, LoopStatus::Done | LoopStatus::Stuck) && !is_over;
         may && self.options.wake_interval_ms.is_some()
     }

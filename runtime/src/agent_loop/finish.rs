@@ -24,8 +24,8 @@ impl Run<'_> {
         if !stays {
             run.pass(Seam::LoopExit, &mut state).await?;
             let event = HookEvent::SessionEnd {
-                final_status: ended.status.as_str(),
-                stop_reason: &ended.stop_reason,
+                final_status: ended.status,
+                stop_reason: ended.stop_reason,
                 iterations: state.iteration,
             };
             run.emit(&event).await?;

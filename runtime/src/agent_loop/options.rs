@@ -11,7 +11,7 @@ use crate::reminder::providers::ReminderOptions;
 use crate::seam::{Approver, Permissions};
 use crate::watch::Watch;
 
-use super::{LoopState, Parking, Persist, Resumed};
+use super::{LoopState, Parking, Persist, Resumed, ToolMode};
 
 /// What a loop is told.
 #[derive(Debug, Clone)]
@@ -42,8 +42,8 @@ pub struct LoopOptions {
     pub parallel_tool_calls: bool,
     /// How many turns in a row may ask for the same and get the same; 0 means any number.
     pub max_repeats: u32,
-    /// How calls reach the model and come back, for the result: `native` or `text`.
-    pub tool_mode: &'static str,
+    /// How calls reach the model and come back, for the result.
+    pub tool_mode: ToolMode,
     /// The loop's own compaction; nothing means it lets the context grow.
     pub compaction: Option<AutoCompact>,
     /// A daemon does not end when the model has nothing more to do: it sleeps so many milliseconds, or until a host puts
@@ -96,7 +96,7 @@ impl LoopOptions {
             max_tool_output_chars: None,
             parallel_tool_calls: true,
             max_repeats: 16,
-            tool_mode: "native",
+            tool_mode: ToolMode::Native,
             compaction: None,
             wake_interval_ms: None,
             watch: None,

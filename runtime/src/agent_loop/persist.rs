@@ -149,7 +149,7 @@ impl Run<'_> {
         }
         let ended = match at {
             Checkpoint::Over(ended) if !may_go_on(ended.status) => {
-                Some(StoredEnd { status: ended.status, stop_reason: ended.stop_reason.clone() })
+                Some(StoredEnd { status: ended.status, stop_reason: ended.stop_reason })
             }
             _ => None,
         };
@@ -176,7 +176,7 @@ impl Run<'_> {
             Checkpoint::Idle => ("the process ended while the loop was idle".into(), false),
             Checkpoint::Over(ended) => match self.parking.requested() {
                 Some(request) if ended.status == LoopStatus::Suspended => (request.reason, request.by_itself),
-                _ => (ended.stop_reason.clone(), false),
+                _ => (ended.stop_reason.as_str().into(), false),
             },
         }
     }

@@ -10,6 +10,7 @@ use crate::reminder::lifecycle::{DiscardReason, LifecycleRecord, Moment, post_tu
 use crate::seam::Scope;
 use crate::transcript::Transcript;
 
+use super::inbox::DeliveredAt;
 use super::{Conversation, Session, State};
 
 /// A session as the log tells it.
@@ -61,7 +62,7 @@ impl Session {
             left.queue.fates.into_iter().chain(left.delivered.iter().map(delivered)).collect(),
         );
         for item in &left.delivered {
-            self.log_delivered(scope, item, "session_load");
+            self.log_delivered(scope, item, DeliveredAt::SessionLoad);
         }
         let mut transcript = Transcript::new(self.id.clone());
         let Conversation { messages, summary, metadata, assets, provider_memory } = left.conversation;

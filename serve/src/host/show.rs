@@ -1,7 +1,7 @@
 //! [`Shown`]: what a session shows, as [`Event`]s for its peer.
 //!
-//! What its loops do is seen of them ([`Seen`]); what becomes of its reminders is read from the records that go to the log
-//! ([`watched`]). Loops of sub-agents and workers are not the agent's own: of them only the tool call is shown that they
+//! Its loops report what they do ([`Seen`]), and its sessions what becomes of their reminders
+//! ([`ReminderObserver`](runtime::session::ReminderObserver)). Loops of sub-agents and workers are not the agent's own: of them only the tool call is shown that they
 //! answer.
 
 use std::cell::RefCell;
@@ -13,9 +13,8 @@ use std::time::Duration;
 use runtime::agent_loop::{Seen, Sight};
 use runtime::data::Data;
 use runtime::model::{Delta, Reply};
-use runtime::reminder::Reminder;
 use runtime::reminder::bridge::{Injection, Payload};
-use runtime::session::Session;
+use runtime::session::{ReminderObserver, Session};
 use stdlib::{Live, Said};
 
 use crate::store::SessionJournal;
@@ -27,14 +26,14 @@ mod reminders;
 #[cfg(test)]
 mod tests;
 
-pub(super) use reminders::watched;
-
 /// How long text may be shown and not be on its way to the log.
 const UNWRITTEN: Duration = Duration::from_secs(1);
 
 /// What a session shows.
 pub(super) struct Shown {
     id: Arc<str>,
+    /// Itself, for the sessions that it observes.
+    me: Weak<Shown>,
     peer: Arc<dyn Peer>,
     /// The agent's loops at work, by the sessions they work in.
     loops: RefCell<HashMap<Arc<str>, Looping>>,
@@ -69,8 +68,9 @@ struct Came {
 }
 
 impl Shown {
-    pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>, book: Option<Arc<SessionJournal>>) -> Shown {
-        Shown { id, peer, loops: RefCell::default(), sessions: RefCell::default(), book }
+    pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>, book: Option<Arc<SessionJournal>>) -> Rc<Shown> {
+        let (loops, sessions) = (RefCell::default(), RefCell::default());
+        Rc::new_cyclic(|me| Shown { id, me: me.clone(), peer, loops, sessions, book })
     }
 
     /// A prompt begins. Its client knows what it has said; whoever is shown the session again does not.
@@ -114,6 +114,7 @@ impl Shown {
     /// From here on the reminders of a session are shown.
     pub(super) fn follow(&self, session: &Rc<Session>) {
         self.sessions.borrow_mut().insert(session.id().clone(), Rc::downgrade(session));
+        session.observe(self.me.upgrade().map(|me| me as Rc<dyn ReminderObserver>));
     }
 
     /// The prompt is over, however it was: calls of loops that were given up have failed. Other loops go on beside the next.
@@ -127,17 +128,6 @@ impl Shown {
             let text = "stopped: the loop was given up; it is not known how far the tool had come".into();
             self.show(Event::ToolEnded { id, text, value: Data::Nil, ok: false });
         }
-    }
-
-    /// Whether the reminders of a session are shown.
-    fn follows(&self, session_id: &str) -> bool {
-        *session_id == *self.id || self.sessions.borrow().contains_key(session_id)
-    }
-
-    /// A pending reminder of one of them.
-    fn reminder(&self, session_id: &str, id: &str) -> Option<Arc<Reminder>> {
-        let session = self.sessions.borrow().get(session_id)?.upgrade()?;
-        session.with(|state| state.transcript.find(id).map(|pending| pending.reminder.clone()))
     }
 
     fn see(&self, sight: &Sight<'_>) {
@@ -201,6 +191,7 @@ impl Shown {
                 self.loops.borrow_mut().remove(session.id());
                 if *session.id() != self.id {
                     self.sessions.borrow_mut().remove(session.id());
+                    session.observe(None);
                 }
             }
             Seen::Interrupted { mark } => self.interrupted(session.id(), mark),

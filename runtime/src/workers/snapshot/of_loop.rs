@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent_loop::{LoopOptions, LoopState, LoopStatus};
+use crate::agent_loop::{LoopOptions, LoopState, LoopStatus, StopReason};
 use crate::message::ToolSpec;
 use crate::session::Session;
 
@@ -16,8 +16,8 @@ use super::{FORMAT, Snapshot, StoredSession};
 pub struct StoredEnd {
     /// How.
     pub status: LoopStatus,
-    /// Why, in one word.
-    pub stop_reason: Arc<str>,
+    /// Why.
+    pub stop_reason: StopReason,
 }
 
 impl Snapshot {

@@ -10,7 +10,7 @@ use crate::ids::IdStream;
 use crate::message::Message;
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{Injection, Mode, Payload, Queue};
-use crate::reminder::lifecycle::{DiscardReason, LifecycleRecord, TOPIC};
+use crate::reminder::lifecycle::{DiscardReason, LifecycleKind, LifecycleRecord, TOPIC};
 use crate::session::{Conversation, ConversationJournal, Session, State};
 use crate::transcript::{Detail, Event, Transcript};
 
@@ -444,12 +444,12 @@ fn follow(known: &mut BTreeSet<Arc<str>>, record: &Record, session_id: &str) {
         return;
     }
     let id = payload.get("reminder_id").as_shared_str();
-    match record.kind.rsplit('.').next().unwrap_or_default() {
-        "injected" | "inherited" | "forked" => known.extend(id),
-        "expired" | "dropped" | "discarded" => {
+    match LifecycleKind::named(&record.kind) {
+        Some(LifecycleKind::Injected | LifecycleKind::Inherited | LifecycleKind::Forked) => known.extend(id),
+        Some(LifecycleKind::Expired | LifecycleKind::Dropped | LifecycleKind::Discarded) => {
             id.map(|id| known.remove(&id));
         }
-        "deduped" => {
+        Some(LifecycleKind::Deduped) => {
             let replaced = payload.get("replaced_ids").as_list().unwrap_or_default();
             for id in replaced.iter().filter_map(Data::as_shared_str) {
                 known.remove(&id);
