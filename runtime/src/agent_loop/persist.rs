@@ -133,7 +133,7 @@ impl Run<'_> {
     /// Writes what has changed of the state; at the end of the loop all of it, as one snapshot. If it cannot be written the
     /// first time, nothing begins; later that is noted, for what the loop does is worth more than its copy.
     pub(super) async fn persist(&self, state: &LoopState, at: Checkpoint<'_>) -> Outcome<()> {
-        let Some(persist) = &self.options.persist else { return Ok(()) };
+        let Some(persist) = &self.options.continuity.persist else { return Ok(()) };
         let (reason, by_itself) = self.why_left(at);
         let suspension = Suspension {
             reason,
@@ -183,7 +183,7 @@ impl Run<'_> {
 
     /// Says what is not as it was when the loop was left.
     pub(super) fn remark_on_resumption(&self) {
-        let remarks = self.options.resumed.iter().flat_map(|resumed| &resumed.remarks);
+        let remarks = self.options.continuity.resumed.iter().flat_map(|resumed| &resumed.remarks);
         for message in remarks.cloned() {
             let (severity, about) = (Severity::Warning, Some("resume_path".into()));
             self.note(Note { code: None, severity, message, about, fault: None });
@@ -192,7 +192,7 @@ impl Run<'_> {
 
     /// Tells handlers and providers that the loop goes on, and hands in what is new.
     pub(super) async fn go_on(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
-        let Some(resumed) = &self.options.resumed else { return Ok(None) };
+        let Some(resumed) = &self.options.continuity.resumed else { return Ok(None) };
         let input: Data = resumed.input.as_ref().into();
         let worker = Data::dict([
             ("id", Data::from(self.session.id())),
