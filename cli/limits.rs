@@ -1,6 +1,8 @@
 //! What a run is given and what it is not: the command line first, then the `harn.toml` of its project.
 
+use crate::otel;
 use crate::report::{Format, show};
+use runtime::event_log::{SharedLog as _, Tap, Tapped};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -34,18 +36,29 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// As the engine wants them, with what the project of `script` says. What an untrusted project may not say is shown as a
+    /// As the engine wants them, with what the project of `script` says. `tap` sees what the runtime writes to its log. What an untrusted project may not say is shown as a
     /// warning.
     ///
     /// # Errors
     /// Everything that is wrong with the project's file, and an event log that cannot be opened.
-    pub(crate) fn options(self, script: &Path, to: &dyn Output, format: Format) -> Result<RunOptions, Vec<Diagnostic>> {
+    pub(crate) fn options(
+        self,
+        script: &Path,
+        to: &dyn Output,
+        format: Format,
+        tap: Option<Tap>,
+    ) -> Result<RunOptions, Vec<Diagnostic>> {
         let (setup, log) = self.read(script, to, format)?;
-        let log = match setup.limits.time {
-            Some(time) => runtime::event_log::within(time, || log.open(&[]))?,
-            None => log.open(&[])?,
+        let activity = (log.is_file() || tap.is_some()).then(otel::activity);
+        let open = || match tap {
+            Some(tap) => Ok(Tapped::new(log.open_shared(&[])?, tap).here()),
+            None => log.open(&[]),
         };
-        Ok(RunOptions { log: Some(log), ..setup.options() })
+        let log = match setup.limits.time {
+            Some(time) => runtime::event_log::within(time, open)?,
+            None => open()?,
+        };
+        Ok(RunOptions { log: Some(log), activity, ..setup.options() })
     }
 
     /// The same for a process that runs the script more than once: what each run is given, and where all of them keep their

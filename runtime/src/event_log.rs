@@ -12,6 +12,7 @@
 //!   is told at once.
 //! - [`Room`]: room for records, set aside before a lock is taken.
 //! - [`SharedLog`]: a log that several threads write to.
+//! - [`Tapped`]: a log whose records somebody else sees too.
 //! - [`Through`]: a log with a [`Passage`] in front of it.
 //! - [`LogError`]: what can go wrong; its codes are [`LogCode`].
 
@@ -30,6 +31,7 @@ mod read;
 mod room;
 mod shared;
 mod sqlite;
+mod tapped;
 mod through;
 
 pub use codes::LogCode;
@@ -41,6 +43,7 @@ pub use payload::{Batch, Facts, Payload};
 pub use room::Room;
 pub use shared::{Settled, SharedLog};
 pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, within};
+pub use tapped::{Tap, Tapped};
 pub use through::{Passage, Through};
 
 /// A record that is about to be written.

@@ -9,6 +9,7 @@ use runtime::event_log::{
 };
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Steps of a run that count for what SQLite does between two questions, so that each question looks at the limits.
@@ -26,6 +27,12 @@ pub struct LogSettings {
 }
 
 impl LogSettings {
+    /// Whether it is kept in a file, and so can be read after the run.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        matches!(self.home, Some(Home::Sqlite(_)))
+    }
+
     /// Opens the log for one thread. The first of `said` that says something names its home.
     ///
     /// # Errors
@@ -74,9 +81,10 @@ impl LogSettings {
 
 /// What tells this process from all others that write to the same file. It follows from no seed: a run that is repeated
 /// is another run.
-fn run_id() -> String {
+pub(crate) fn run_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("{:x}-{:x}", now.as_micros(), std::process::id())
+    format!("{:x}-{:x}-{:x}", now.as_micros(), std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// An error of the log that belongs to no place in a script.

@@ -41,6 +41,8 @@ impl Run<'_> {
         };
         let left = stays.then(|| Box::new(state.clone()));
         let iteration = state.iteration;
+        let (status, stop_reason) = (ended.status.as_str(), &*ended.stop_reason);
+        tracing::debug!(status, stop_reason, iterations = iteration, "loop ended");
         let result = LoopResult {
             suspension,
             left,

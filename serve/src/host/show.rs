@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runtime::agent_loop::{Seen, Sight};
 use runtime::data::Data;
@@ -18,6 +18,8 @@ use runtime::reminder::bridge::{Injection, Payload};
 use runtime::session::Session;
 use stdlib::{Live, Said};
 
+use crate::Metrics;
+use crate::metrics::outcome;
 use crate::store::Book;
 
 use super::event::new_message_id;
@@ -42,6 +44,9 @@ pub(super) struct Shown {
     sessions: RefCell<HashMap<Arc<str>, Weak<Session>>>,
     /// Where it is written down, if it is.
     book: Option<Arc<Book>>,
+    metrics: Arc<Metrics>,
+    /// When a model was asked, by the sessions whose loops asked.
+    asked: RefCell<HashMap<Arc<str>, Instant>>,
 }
 
 /// A loop at work.
@@ -69,8 +74,9 @@ struct Came {
 }
 
 impl Shown {
-    pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>, book: Option<Arc<Book>>) -> Shown {
-        Shown { id, peer, loops: RefCell::default(), sessions: RefCell::default(), book }
+    pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>, book: Option<Arc<Book>>, metrics: Arc<Metrics>) -> Shown {
+        let (loops, sessions, asked) = Default::default();
+        Shown { id, peer, loops, sessions, book, metrics, asked }
     }
 
     /// A prompt begins. Its client knows what it has said; whoever is shown the session again does not.
@@ -141,12 +147,33 @@ impl Shown {
     }
 
     fn see(&self, sight: &Sight<'_>) {
+        self.count(sight);
         if let Some(book) = &self.book {
             book.sight(sight);
         }
         self.watch(sight);
         if matches!(sight.seen, Seen::Piece(_)) {
             self.write_soon();
+        }
+    }
+
+    /// Counts what loops do, those of workers included.
+    fn count(&self, sight: &Sight<'_>) {
+        let id = sight.turn.session.id();
+        match sight.seen {
+            Seen::Asked => {
+                self.metrics.turns.add();
+                self.asked.borrow_mut().insert(id.clone(), Instant::now());
+            }
+            Seen::Answered { .. } | Seen::Unanswered => {
+                if let Some(asked) = self.asked.borrow_mut().remove(id) {
+                    self.metrics.model_calls[outcome(matches!(sight.seen, Seen::Answered { .. }))].add();
+                    self.metrics.model_time.observe(asked.elapsed());
+                }
+            }
+            Seen::ToolAnswered { result, .. } => self.metrics.tool_calls[outcome(result.ok)].add(),
+            Seen::Delivered(_) => self.metrics.injections.delivered.add(),
+            _ => {}
         }
     }
 

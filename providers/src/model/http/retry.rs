@@ -4,6 +4,7 @@
 
 use runtime::model::{Delta, ModelError};
 use runtime::seam::{Outcome, Scope, Stopped, fault};
+use tracing::Instrument as _;
 
 /// The wait before the first retry, in milliseconds.
 const FIRST_MS: u64 = 500;
@@ -22,10 +23,12 @@ pub(crate) async fn with_retries<T>(
     let mut tried = 0;
     loop {
         scope.check().map_err(fault)?;
-        let error = match stoppable(scope, attempt(tried)).await.map_err(fault)? {
+        let span = tracing::debug_span!("attempt", attempt = tried + 1);
+        let error = match stoppable(scope, attempt(tried)).instrument(span.clone()).await.map_err(fault)? {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
+        span.in_scope(|| tracing::debug!(error = error.kind.as_str(), "attempt failed"));
         let wait = if tried < retries { wait_ms(&error, tried) } else { None };
         tried += 1;
         let Some(wait) = wait else { return Err(fault(after(error, tried))) };
