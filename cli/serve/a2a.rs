@@ -1,20 +1,20 @@
 //! `harn serve a2a FILE`: a script as an agent for other agents.
 
 use super::signals::signalled;
-use super::{Script, raise_limit_of_files};
+use super::{ServedScript, raise_limit_of_files};
 use crate::otel::Exporting;
 use serve::a2a::{self, A2aCode, Bounds, Token, address};
 use std::time::Duration;
 use stdlib::Diagnostic;
 use stdlib::limits::parse_size;
 
-/// Where the token is read from: unlike a flag, it is not seen in the list of processes.
+/// The variable with the token: unlike a flag, it does not appear in the list of processes.
 const TOKEN: &str = "HARN_A2A_TOKEN";
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ServeA2aArgs {
     #[command(flatten)]
-    pub(super) script: Script,
+    pub(super) script: ServedScript,
     /// Where to listen: HOST:PORT, or a port of this machine; port 0 is one that is free
     #[arg(long, value_name = "ADDR", default_value = address::USUAL)]
     listen: String,
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 /// Serves until a signal asks for the end.
-pub(super) fn serve(args: Args, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
+pub(super) fn serve(args: ServeA2aArgs, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
     let listen = address::resolve(&args.listen).map_err(|diagnostic| vec![*diagnostic])?;
     let token = token(args.token, TOKEN)?;
     let mode = args.script.mode.as_str().into();

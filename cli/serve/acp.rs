@@ -2,7 +2,7 @@
 
 use super::a2a::token;
 use super::signals::signalled;
-use super::{Script, raise_limit_of_files};
+use super::{ServedScript, raise_limit_of_files};
 use crate::otel::Exporting;
 use clap::builder::PossibleValuesParser;
 use nix::errno::Errno;
@@ -17,9 +17,9 @@ use stdlib::Diagnostic;
 use stdlib::limits::parse_size;
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ServeAcpArgs {
     #[command(flatten)]
-    pub(super) script: Script,
+    pub(super) script: ServedScript,
     /// The longest line that is read [default: 16m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_line: Option<u64>,
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 const TOKEN: &str = "HARN_METRICS_TOKEN";
 
 /// Serves until the editor closes its end, or a signal asks for the end.
-pub(super) fn serve(args: Args, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
+pub(super) fn serve(args: ServeAcpArgs, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
     let mode = args.script.mode.as_str().into();
     let drain = Duration::from_secs(args.script.drain);
     let probe = match &args.metrics {
@@ -66,10 +66,11 @@ pub(super) fn serve(args: Args, exporting: Option<&Exporting>) -> Result<i32, Ve
     acp::serve(served, streams, settings, signalled)
 }
 
-/// Returns once nobody can write to standard input any more. Of a file nobody can tell, and it does not return.
+/// Returns when the other end of standard input has hung up. A file never hangs up, so the function
+/// does not return.
 fn wait_for_end_of_input() {
     let input = stdin();
-    // That the other side hangs up is always told.
+    // A hang-up is always reported.
     let mut asked = [PollFd::new(input.as_fd(), PollFlags::empty())];
     while poll(&mut asked, PollTimeout::NONE) == Err(Errno::EINTR) {}
 }

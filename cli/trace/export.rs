@@ -6,7 +6,7 @@ use std::path::Path;
 use runtime::event_log::RUN_ID;
 use telemetry::{ActivityRecord, Destination, ExportError, Exporter, Span, SpanBuilder};
 
-use super::source::{self, Told};
+use super::source::{self, LogReading};
 use super::{Failure, names, not_printed};
 use crate::{otel, stdout};
 
@@ -14,10 +14,10 @@ use crate::{otel, stdout};
 const BATCH: usize = 512;
 
 /// Sends the spans of a log up to a cursor, and prints how many there were.
-pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<Told, Failure> {
+pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<LogReading, Failure> {
     let failed = |error: &ExportError| {
         let help = "start the collector, or check `--otel` and the OTEL_EXPORTER_OTLP_… variables".to_owned();
-        Failure::Said(1, format!("could not export spans to {to}: {error}"), help)
+        Failure::Message(1, format!("could not export spans to {to}: {error}"), help)
     };
     let exporter = Exporter::new(to).map_err(|error| failed(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -41,7 +41,7 @@ pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<Told, Fa
             error = send(&mut ready).err();
         }
     })
-    .map_err(Failure::Told)?;
+    .map_err(Failure::Diagnostic)?;
     ready.extend(builder.finish());
     while error.is_none() && !ready.is_empty() {
         let mut batch: Vec<Span> = ready.drain(..ready.len().min(BATCH)).collect();
