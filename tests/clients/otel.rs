@@ -20,19 +20,18 @@ type Bodies = Arc<Mutex<Vec<Bytes>>>;
 struct Collector {
     url: String,
     bodies: Bodies,
-    _runtime: tokio::runtime::Runtime,
 }
 
 impl Collector {
     fn start() -> Collector {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime.unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let bodies = Bodies::default();
         let router = Router::new().route("/v1/traces", post(take)).with_state(bodies.clone());
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        runtime.spawn(serve(listener, router));
-        Collector { url, bodies, _runtime: runtime }
+        // It ends with the process.
+        std::thread::spawn(move || runtime.block_on(serve(listener, router)));
+        Collector { url, bodies }
     }
 
     /// The spans that have come, by their names in order.

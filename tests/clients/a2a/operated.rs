@@ -1,7 +1,7 @@
 //! A server as operators see it: its metrics under load, its end, its log lines, and the probes of `harn serve acp`.
 
 use super::http::Request;
-use super::server::{Server, Start, message};
+use super::server::{Server, ServerCommand, message};
 use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ fn readiness(server: &Server) -> (u16, String) {
 fn the_metrics_show_every_task_of_a_load() {
     const CALLERS: u64 = 8;
     const TASKS: u64 = 25;
-    let server = Start::agent("desk.harn", "operated-load").spawn();
+    let server = ServerCommand::agent("desk.harn", "operated-load").spawn();
     thread::scope(|scope| {
         for caller in 0..CALLERS {
             let server = &server;
@@ -57,7 +57,7 @@ fn the_metrics_show_every_task_of_a_load() {
 }
 
 /// A task that waits until its folder says that it may go on, followed by a stream.
-fn waiting(server: &Server, start: &Start) -> (super::http::Connection, Vec<u8>) {
+fn waiting(server: &Server, start: &ServerCommand) -> (super::http::Connection, Vec<u8>) {
     let mut said = message("wait");
     said["metadata"] = json!({"folder": start.folder()});
     let mut connection = server.connect();
@@ -71,7 +71,7 @@ fn waiting(server: &Server, start: &Start) -> (super::http::Connection, Vec<u8>)
 
 #[test]
 fn a_server_that_drains_lets_its_tasks_end() {
-    let start = Start::agent("desk.harn", "operated-drain").with(&["--drain", "60"]);
+    let start = ServerCommand::agent("desk.harn", "operated-drain").with(&["--drain", "60"]);
     let server = start.spawn();
     let (mut connection, mut pending) = waiting(&server, &start);
     let told = metrics(&server);
@@ -95,14 +95,14 @@ fn a_server_that_drains_lets_its_tasks_end() {
 
 #[test]
 fn a_drain_has_an_end_and_a_second_signal_ends_it_at_once() {
-    let start = Start::agent("desk.harn", "operated-grace").with(&["--drain", "1"]);
+    let start = ServerCommand::agent("desk.harn", "operated-grace").with(&["--drain", "1"]);
     let server = start.spawn();
     let (_connection, _) = waiting(&server, &start);
     let ended = server.ended_by("TERM");
     assert_eq!(ended.code, Some(143), "{}", ended.said);
     assert!(ended.said.contains("harn: not drained after 1 s: cancelling 1 task"), "{}", ended.said);
 
-    let start = Start::agent("desk.harn", "operated-twice").with(&["--drain", "600"]);
+    let start = ServerCommand::agent("desk.harn", "operated-twice").with(&["--drain", "600"]);
     let server = start.spawn();
     let (_connection, _) = waiting(&server, &start);
     server.signal("TERM");
@@ -115,7 +115,8 @@ fn a_drain_has_an_end_and_a_second_signal_ends_it_at_once() {
 
 #[test]
 fn log_lines_are_json_where_that_is_asked_for() {
-    let start = Start::agent("desk.harn", "operated-json").with(&["--log-format", "json"]).env("HARN_LOG", "debug");
+    let start =
+        ServerCommand::agent("desk.harn", "operated-json").with(&["--log-format", "json"]).env("HARN_LOG", "debug");
     let server = start.spawn();
     server.result("SendMessage", json!({"message": message("remember this")}));
     let ended = server.ended_by("TERM");
