@@ -91,7 +91,7 @@ impl Probe {
     ) -> Result<Probe, Vec<Diagnostic>> {
         let is_local = is_local(&address);
         if !is_local && token.is_none() {
-            return Err(vec![without_token(&address)]);
+            return Err(vec![without_token(&address, "HARN_METRICS_TOKEN")]);
         }
         let listen = || -> io::Result<(TcpListener, SocketAddr)> {
             let listener = std::net::TcpListener::bind(address)?;

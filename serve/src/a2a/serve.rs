@@ -106,7 +106,7 @@ async fn talk(
 ) -> Result<i32, Vec<Diagnostic>> {
     let is_local = is_local(&settings.listen);
     if !is_local && settings.token.is_none() {
-        return Err(vec![without_token(&settings.listen)]);
+        return Err(vec![without_token(&settings.listen, "HARN_A2A_TOKEN")]);
     }
     let listener = listen(settings.listen).map_err(|error| not_free(&settings.listen, &error))?;
     let address = listener.local_addr().map_err(|error| not_free(&settings.listen, &error))?;
@@ -194,10 +194,11 @@ fn host_of(url: &str) -> Option<String> {
     name_of(rest.split(['/', '?', '#']).next()?)
 }
 
-pub(crate) fn without_token(address: &SocketAddr) -> Diagnostic {
-    Diagnostic::new(A2aCode::Exposed, format!("`{address}` can be reached from other machines, and no token is set")).help(
-        "set HARN_A2A_TOKEN to something that is hard to guess, or listen on 127.0.0.1, which only this machine reaches",
-    )
+pub(crate) fn without_token(address: &SocketAddr, variable: &str) -> Diagnostic {
+    Diagnostic::new(A2aCode::Exposed, format!("`{address}` can be reached from other machines, and no token is set"))
+        .help(format!(
+            "set {variable} to something that is hard to guess, or listen on 127.0.0.1, which only this machine reaches"
+        ))
 }
 
 pub(crate) fn not_free(address: &SocketAddr, error: &io::Error) -> Vec<Diagnostic> {
