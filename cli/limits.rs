@@ -33,6 +33,9 @@ pub(crate) struct Limits {
     /// Where events are written: memory or sqlite:PATH [env: HARN_EVENT_LOG] [default: memory]
     #[arg(long, value_name = "HOME")]
     event_log: Option<String>,
+    /// Write what loops, model calls and tool calls do to the event log too, for `harn trace --otel`; always with `--otel`
+    #[arg(long)]
+    activity: bool,
 }
 
 impl Limits {
@@ -50,7 +53,7 @@ impl Limits {
         tap: Option<Tap>,
     ) -> Result<RunOptions, Vec<Diagnostic>> {
         let (setup, log) = self.read(script, to, format)?;
-        let activity = (log.is_file() || tap.is_some()).then(otel::activity);
+        let activity = (setup.activity || tap.is_some()).then(otel::activity);
         let open = || match tap {
             Some(tap) => Ok(Tapped::new(log.open_shared(&[])?, tap).here()),
             None => log.open(&[]),
@@ -85,7 +88,15 @@ impl Limits {
             ..RunLimits::default()
         };
         let files = Files::of(script);
-        let setup = RunSetup { seed: self.seed, denied: self.deny, limits: said.over(project.limits), project, files };
+        let activity = self.activity;
+        let setup = RunSetup {
+            activity,
+            seed: self.seed,
+            denied: self.deny,
+            limits: said.over(project.limits),
+            project,
+            files,
+        };
         Ok((setup, log))
     }
 }
@@ -94,6 +105,8 @@ impl Limits {
 /// not.
 #[derive(Clone)]
 pub(crate) struct RunSetup {
+    /// Whether what loops do is written to the event log, though nothing is exported.
+    pub(crate) activity: bool,
     seed: Option<u64>,
     denied: Vec<Capability>,
     limits: RunLimits,

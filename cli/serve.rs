@@ -75,7 +75,7 @@ impl ServedScript {
         };
         let agent = setup.project.agent.clone();
         let taps = exporting.map(Exporting::taps);
-        let activity = taps.is_some().then(otel::activity);
+        let activity = (setup.activity || taps.is_some()).then(otel::activity);
         let run = Arc::new(move || RunOptions { activity, ..setup.options() });
         let metrics = Arc::default();
         Ok((Served { source, log: log.open_file()?, run, protocol, settings, metrics, taps }, agent))

@@ -224,7 +224,7 @@ impl Engine {
     /// Writes down that a run begins, where that is asked for.
     fn begin_activity(&self, source: &SourceRef, protocol: &str, task_id: Option<&str>) {
         let Some(activity) = &self.world.activity else { return };
-        let id = crate::log::run_id();
+        let id = crate::log::activity_id();
         let name = Path::new(source.name()).file_name().unwrap_or_default().to_string_lossy();
         activity.run_began(&self.world.scope(), &id, &name, protocol, task_id);
         self.activity.replace(Some(id));

@@ -27,12 +27,6 @@ pub struct LogSettings {
 }
 
 impl LogSettings {
-    /// Whether it is kept in a file, and so can be read after the run.
-    #[must_use]
-    pub fn is_file(&self) -> bool {
-        matches!(self.home, Some(Home::Sqlite(_)))
-    }
-
     /// Opens the log for one thread. The first of `said` that says something names its home.
     ///
     /// # Errors
@@ -81,10 +75,15 @@ impl LogSettings {
 
 /// Returns an id that distinguishes this process from all others that write to the same file. It
 /// does not depend on the seed: a repeated run is another run.
-pub(crate) fn run_id() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
+fn run_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("{:x}-{:x}-{:x}", now.as_micros(), std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+    format!("{:x}-{:x}", now.as_micros(), std::process::id())
+}
+
+/// Returns an id that no other run has, in this process or another.
+pub(crate) fn activity_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{:x}", run_id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// An error of the log that belongs to no place in a script.

@@ -145,11 +145,11 @@ fn a_live_run_and_its_exported_log_have_the_same_spans() {
 }
 
 #[test]
-fn a_run_without_export_can_be_exported_later_and_each_run_is_a_trace() {
+fn a_run_that_writes_its_activity_can_be_exported_later_and_each_run_is_a_trace() {
     let collector = Collector::start();
     let folder = scratch("otel-later");
-    run(&folder, &[], &[]);
-    run(&folder, &[], &[]);
+    run(&folder, &["--activity"], &[]);
+    run(&folder, &["--activity"], &[]);
     let traced = harn_in(&folder, &["trace", "log.db", "--otel", &collector.url], b"", &[]);
     assert_eq!(traced.out, format!("14 spans of 2 runs sent to {}/v1/traces\n", collector.url), "{}", traced.err);
     let mut traces: Vec<String> = collector.spans().iter().map(|span| span["trace"].to_string()).collect();
