@@ -210,6 +210,15 @@ impl Run {
         self.find(&Key::Loop(session_id.clone())).map_or(root, |span| span.id)
     }
 
+    /// The open span of a tool call, the newest of those with this id; of the session, if that is known.
+    fn tool(&self, session_id: Option<&str>, call_id: &str) -> Option<[u8; 8]> {
+        let is_meant = |key: &Key| match key {
+            Key::Tool(session, call) => **call == *call_id && session_id.is_none_or(|id| **session == *id),
+            _ => false,
+        };
+        self.open.iter().rev().find(|(key, _)| is_meant(key)).map(|(_, span)| span.id)
+    }
+
     /// What a loop, a model call or a tool call did.
     fn activity(&mut self, word: &str, record: ActivityRecord<'_>, content: bool) -> Option<Span> {
         let (payload, at_ms) = (record.payload, record.at_ms);
@@ -218,11 +227,12 @@ impl Run {
         let text = |field: &str| payload.get(field).as_shared_str();
         match word {
             "loop_began" => {
-                let within = text("parent_id").zip(text("within_call"));
-                let tool = within.map(|(parent, call)| Key::Tool(parent, call));
-                let parent = match tool.and_then(|key| self.find(&key).map(|span| span.id)) {
-                    Some(id) => id,
-                    None => text("parent_id").map_or(self.root.id, |parent| self.home(&parent)),
+                let parent_id = text("parent_id");
+                let tool = text("within_call").and_then(|call| self.tool(parent_id.as_deref(), &call));
+                let parent = match (tool, parent_id) {
+                    (Some(tool), _) => tool,
+                    (None, Some(parent)) => self.home(&parent),
+                    (None, None) => self.root.id,
                 };
                 let agent = text("agent").unwrap_or_else(|| "agent".into());
                 let attributes = Attributes::of(payload)
