@@ -13,6 +13,7 @@
 //! - [`LogReader`]: reads a log on any thread.
 //! - [`Room`]: room for records, set aside before a lock is taken.
 //! - [`SharedLog`]: a log that several threads write to.
+//! - [`Tapped`]: a log whose records somebody else sees too.
 //! - [`Through`]: a log with a [`Passage`] in front of it.
 //! - [`LogError`]: what can go wrong; its codes are [`LogCode`].
 
@@ -33,6 +34,7 @@ mod reader;
 mod room;
 mod shared;
 mod sqlite;
+mod tapped;
 mod through;
 
 pub use codes::LogCode;
@@ -45,6 +47,7 @@ pub use reader::LogReader;
 pub use room::Room;
 pub use shared::{Settled, SharedLog};
 pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, while_wanted, within};
+pub use tapped::{Tap, Tapped};
 pub use through::{Passage, Through};
 
 /// A record that is about to be written.

@@ -20,11 +20,13 @@
 //! | [`session`] | sessions and their directory |
 //! | [`compaction`] | shortening a session's transcript: who is told, who sums up |
 //! | [`agent_loop`] | the loop, one function for each seam |
+//! | [`activity`] | what loops do, as records that traces are made of |
 //! | [`watch`] | watching files for a daemon |
 //! | [`workers`] | loops that work for another: propagation, events, suspension |
 //! | [`codes`] | the codes of this crate's diagnostics, and how they are defined |
 //! | [`words`] | enums of words, suggestions |
 
+pub mod activity;
 pub mod agent_loop;
 pub mod cancel;
 pub mod capabilities;

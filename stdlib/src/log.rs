@@ -12,6 +12,7 @@ use runtime::event_log::{
 use runtime::seam::{fault, run_blocking};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Steps of a run that count for what SQLite does between two questions, so that each question looks at the limits.
@@ -98,6 +99,12 @@ pub(crate) async fn read_log<T: Send + 'static>(
 fn run_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", now.as_micros(), std::process::id())
+}
+
+/// Returns an id that no other run has, in this process or another.
+pub(crate) fn activity_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{:x}", run_id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// An error of the log that belongs to no place in a script.

@@ -20,6 +20,7 @@ use lang::vm::{Host, Raise};
 use providers::fact::Facts;
 use providers::model::{CapabilityTable, Routes};
 use providers::web::Web;
+use runtime::activity::Activity;
 use runtime::agent_loop::Sight;
 use runtime::clock::Clock;
 use runtime::data::Data;
@@ -53,6 +54,8 @@ pub struct World {
     pub(crate) cut_short: RefCell<Vec<CutShort>>,
     pub(crate) clock: Rc<RunClock>,
     pub(crate) log: Rc<dyn EventLog>,
+    /// Whether what loops do is written to it.
+    pub(crate) activity: Option<Activity>,
     pub(crate) sessions: Sessions,
     pub(crate) workers: Workers,
     pub(crate) hooks: Rc<Hooks>,
@@ -105,6 +108,7 @@ impl World {
         task: Option<String>,
         models: Option<CapabilityTable>,
         log: Rc<dyn EventLog>,
+        activity: Option<Activity>,
         denied: &[Capability],
         packs: Vec<PackSpec>,
         hosting: Option<Rc<Hosting>>,
@@ -127,6 +131,7 @@ impl World {
             cut_short: RefCell::default(),
             clock: clock.clone(),
             log,
+            activity,
             sessions: Sessions::new(chosen),
             workers: Workers::default(),
             hooks: Rc::new(Hooks::new()),

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use tracing::Instrument as _;
+
 use crate::hooks::event::ToolResults;
 use crate::hooks::{HookEvent, Step};
 use crate::model::{Reply, Request};
@@ -26,7 +28,9 @@ impl Run<'_> {
         request: &Request,
     ) -> Outcome<Result<Reply, Rc<dyn Fault>>> {
         self.pre_step(state, Step::Model).await?;
-        let answered = self.ask_model(state, request).await;
+        let span =
+            tracing::info_span!("model_call", provider = request.provider.as_deref(), model = request.model.as_deref());
+        let answered = self.ask_model(state, request).instrument(span).await;
         let said = answered.as_ref().ok().map(|reply| reply.text.clone());
         let mut event = self.post_step(state, Step::Model, said.is_some());
         if let HookEvent::PostStep { text, .. } = &mut event {

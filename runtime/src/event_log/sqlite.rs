@@ -98,6 +98,12 @@ impl SqliteLog {
         &self.0.path
     }
 
+    /// Returns how many records are on their way to the file, and how many may be.
+    #[must_use]
+    pub fn backlog(&self) -> (u64, u64) {
+        self.0.shared.backlog()
+    }
+
     /// Reads the file, once everything that was appended here can be read. Waits for the disk.
     ///
     /// # Errors

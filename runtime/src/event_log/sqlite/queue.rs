@@ -258,6 +258,12 @@ impl Shared {
         state
     }
 
+    /// Returns how many records are not settled, and how many may wait for the writer.
+    pub(super) fn backlog(&self) -> (u64, u64) {
+        let state = self.lock();
+        (state.appended - state.settled, (MOST_RECORDS + HOST_RECORDS) as u64)
+    }
+
     /// Blocks until everything that was appended so far is written.
     pub(super) fn flush(&self) -> Result<(), LogError> {
         let mut state = self.lock();
