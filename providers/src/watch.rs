@@ -33,10 +33,10 @@ pub struct FileWatch {
     /// The base of relative patterns in a session without an anchor; `None` for the working
     /// directory.
     folder: Option<PathBuf>,
-    state: RefCell<Option<State>>,
+    state: RefCell<Option<WatchState>>,
 }
 
-struct State {
+struct WatchState {
     patterns: Arc<Patterns>,
     known: Census,
     signals: Signals,
@@ -83,7 +83,7 @@ impl FileWatch {
         );
         let mut remarked = SeenTexts::new(MAX_REMARKED);
         remarks.retain(|remark| remarked.insert(remark.clone()));
-        let state = State { patterns, known: census, signals, remarked };
+        let state = WatchState { patterns, known: census, signals, remarked };
         *self.state.borrow_mut() = Some(state);
         Seen { changes: Vec::new(), remarks }
     }
@@ -102,7 +102,7 @@ impl FileWatch {
         compared.unwrap_or_default()
     }
 
-    fn with<R>(&self, look: impl FnOnce(&mut State) -> R) -> Option<R> {
+    fn with<R>(&self, look: impl FnOnce(&mut WatchState) -> R) -> Option<R> {
         self.state.borrow_mut().as_mut().map(look)
     }
 }

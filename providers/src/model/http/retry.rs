@@ -98,7 +98,7 @@ mod tests {
     use runtime::seam::Sort;
 
     use super::*;
-    use crate::testing::{Place, block_on};
+    use crate::testing::{TestSession, block_on};
 
     fn error(kind: ModelErrorKind) -> ModelError {
         ModelError::new(kind, "no")
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn waits_double_are_bounded_and_follow_from_the_seed() {
         let slept = |seed| {
-            let mut place = Place::new();
+            let mut place = TestSession::new();
             place.scope.seed = seed;
             let outcome: Outcome<()> =
                 block_on(with_retries(&place.scope, 6, &|_| {}, async |_| Err(error(ModelErrorKind::Server))));
