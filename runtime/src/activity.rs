@@ -9,7 +9,7 @@ use crate::agent_loop::{LoopResult, LoopStatus, Seen, Sight};
 use crate::data::{Data, shared};
 use crate::event_log::NewRecord;
 use crate::model::{Reply, Usage};
-use crate::seam::{Scope, Turn};
+use crate::seam::{Caller, Scope, Turn};
 
 /// The topic of all records of what runs and loops do.
 pub const ACTIVITY_TOPIC: &str = "session.activity";
@@ -95,7 +95,7 @@ impl Activity {
 }
 
 fn began(turn: Turn<'_>) {
-    let Scope { task_id, agent_id, persona, .. } = turn.scope;
+    let Caller { task_id, agent_id, persona, .. } = &turn.scope.caller;
     let parent_id = turn.session.with(|state| state.parent_id.clone());
     let fields = [
         ("agent", Data::from(agent_id.as_ref().or(persona.as_ref()))),
@@ -114,7 +114,7 @@ fn ended(turn: Turn<'_>, result: &LoopResult) {
     let fields = [
         ("ok", Data::from(ok)),
         ("status", result.status.as_str().into()),
-        ("stop_reason", (&result.stop_reason).into()),
+        ("stop_reason", result.stop_reason.as_str().into()),
         ("error", result.error.get("category").clone()),
         ("iterations", result.iterations.into()),
     ];

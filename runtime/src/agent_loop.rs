@@ -152,7 +152,7 @@ pub async fn agent_loop(
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
     run.let_see(state.iteration, Seen::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
-    let span = tracing::info_span!("session", session_id = %session.id(), depth = run.scope.depth);
+    let span = tracing::info_span!("session", session_id = %session.id(), depth = run.scope.caller.depth);
     let ended = match Box::pin(run.steps(&mut state)).instrument(span.clone()).await {
         // Whoever was waited for when the loop was stopped was stopped with it; the end is told all the same.
         Err(thrown) if run.scope.check().is_err() && matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => {

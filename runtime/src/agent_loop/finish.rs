@@ -39,7 +39,7 @@ impl Run<'_> {
         let daemon_state = daemon.map_or(Data::Nil, |daemon| state.daemon.to_data(state.naps, daemon.watch.is_some()));
         let left = stays.then(|| Box::new(state.clone()));
         let iteration = state.iteration;
-        let (status, stop_reason) = (ended.status.as_str(), &*ended.stop_reason);
+        let (status, stop_reason) = (ended.status.as_str(), ended.stop_reason.as_str());
         tracing::debug!(status, stop_reason, iterations = iteration, "loop ended");
         let result = LoopResult {
             suspension,

@@ -58,7 +58,7 @@ impl EventStream {
 
 /// The record that is there already, which is known once the file was read.
 struct Attempt {
-    source: Shared,
+    source: SharedSubscription,
 }
 
 impl HostObject for Attempt {
@@ -70,7 +70,7 @@ impl HostObject for Attempt {
         let shared = self.source.clone();
         Some(Next::Later(Wait::new(async move {
             let source = shared.borrow_mut().take();
-            let mut taken = Taken { shared, source };
+            let mut taken = TakenSubscription { shared, source };
             let Some(source) = &mut taken.source else { return Err(taken_already()) };
             let record = source.try_next().get().await.map_err(|e| to_raise(&e))?;
             Ok(record.map_or(Value::Nil, |record| Value::pair(to_value(&record.to_data()), Value::Bool(true))))
