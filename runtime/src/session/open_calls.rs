@@ -70,7 +70,7 @@ mod tests {
             Message::tool_result(&other, "done", true),
         ]
         .map(Arc::new);
-        assert_eq!(open_calls(&messages), [second.clone()]);
+        assert_eq!(open_calls(&messages), std::slice::from_ref(&second));
         let known = close_open_calls(&messages, |call| (*call.name == *"second").then(|| ("shown".into(), true)));
         assert_eq!(known, [Arc::new(Message::tool_result(&second, "shown", true))]);
         let answered: Vec<_> = messages.iter().cloned().chain(close_open_calls(&messages, |_| None)).collect();

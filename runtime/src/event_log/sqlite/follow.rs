@@ -134,7 +134,11 @@ impl Subscription for Follower {
             loop {
                 let (log, waiter) = (self.reading.log.clone(), self.waiter);
                 // Watched for first, so that no commit falls between the look and the wait.
-                poll_fn(|cx| Poll::Ready(log.shared.watch(waiter, cx.waker()))).await;
+                poll_fn(|cx| {
+                    log.shared.watch(waiter, cx.waker());
+                    Poll::Ready(())
+                })
+                .await;
                 let record = self.turn_page(false).await;
                 if !matches!(record, Ok(None)) {
                     log.shared.unwatch(waiter);
