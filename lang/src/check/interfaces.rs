@@ -1,7 +1,6 @@
 //! `impl Interface for Type`: whether the type has what the interface names.
 
-use super::CheckCode;
-use super::members::listed;
+use super::messages;
 use crate::ast::*;
 use crate::declaration::{InterfaceDecl, Signature, TypeDecl};
 use crate::diagnostic::Diagnostic;
@@ -35,11 +34,7 @@ impl<'c> Interfaces<'c> {
 
     fn no_body(&mut self, method: &FnDecl) {
         if !method.body.stmts.is_empty() {
-            self.found.push(
-                Diagnostic::new(CheckCode::Nonsense, "function of an interface has a body")
-                    .label(self.source, method.body.span, "this would never run")
-                    .help("move the body to an `impl`"),
-            );
+            self.found.push(messages::interface_body(self.source, method));
         }
     }
 
@@ -47,14 +42,7 @@ impl<'c> Interfaces<'c> {
         let Some(methods) = def.methods() else { return };
         let missing: Vec<&Signature> = interface.methods.iter().filter(|m| methods.get(&m.name).is_none()).collect();
         if let Some(first) = missing.first() {
-            let list = listed(missing.iter().map(|m| m.name.as_str()), "or");
-            let message = format!("`{}` has no {list}, which `{}` requires", def.name(), interface.name);
-            self.found.push(
-                Diagnostic::new(CheckCode::NotImplemented, message)
-                    .label(self.source, target.span, "does not implement the interface")
-                    .label(&interface.site.source, first.span, "required here")
-                    .help(format!("add `fn {}(…) {{ … }}` to an `impl` of `{}`", first.name, def.name())),
-            );
+            self.found.push(messages::not_implemented(self.source, target, def, interface, &missing, first));
         }
         for wanted in &interface.methods {
             let Some(method) = methods.get(&wanted.name) else { continue };
@@ -63,18 +51,7 @@ impl<'c> Interfaces<'c> {
                 && own.min <= wanted.min
                 && own.max.is_none_or(|max| wanted.max.is_some_and(|wanted| max >= wanted));
             if !fits {
-                let message = format!(
-                    "parameters of `{}` of `{}` differ from those in `{}`",
-                    own.name,
-                    def.name(),
-                    interface.name
-                );
-                self.found.push(
-                    Diagnostic::new(CheckCode::NotImplemented, message)
-                        .label(&method.source, own.span, own.parameters())
-                        .label(&interface.site.source, wanted.span, wanted.parameters())
-                        .help("declare the same parameters as in the interface"),
-                );
+                self.found.push(messages::other_parameters(def, &method, interface, wanted));
             }
         }
     }

@@ -20,6 +20,7 @@ mod interfaces;
 mod items;
 mod matches;
 mod members;
+mod messages;
 mod types;
 pub mod view;
 

@@ -30,8 +30,12 @@ pub(super) fn pattern<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: Rule<'a
             Token::LDict => Some(2),
             Token::LBracket => Some(3),
             Token::LParen => Some(4),
-            Token::Int(_) | Token::Float(_) | Token::Minus | Token::StrStart(_) | Token::Raw(_) => Some(5),
-            Token::Kw(Kw::Nil | Kw::True | Kw::False) => Some(5),
+            Token::Int(_)
+            | Token::Float(_)
+            | Token::Minus
+            | Token::StrStart(_)
+            | Token::Raw(_)
+            | Token::Kw(Kw::Nil | Kw::True | Kw::False) => Some(5),
             _ => None,
         },
         Want::Pattern,
