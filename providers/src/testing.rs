@@ -75,9 +75,9 @@ impl TestSession {
     }
 }
 
-/// Returns the first waits between the attempts of a call in a [`Place`].
+/// Returns the first waits between the attempts of a call in a [`TestSession`].
 pub(crate) fn waits(count: usize) -> Vec<u64> {
-    let waits = schedule(&Place::new().scope).take(count);
+    let waits = schedule(&TestSession::new().scope).take(count);
     waits.map(|wait| u64::try_from(wait.as_millis()).unwrap()).collect()
 }
 
