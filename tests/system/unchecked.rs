@@ -14,7 +14,7 @@ const UNCHECKED: &[&str] =
 /// Steps from a pointer by an index. Steps by a constant (`add(1)`) are part of a layout, not an access by index.
 const POINTERS: &[&str] = &["as_ptr().add(", "as_mut_ptr().add(", "_at().add(", "base.add(", "frame.add("];
 
-/// How many lines above an access may hold its check; the next line may do so as well, which looks at the result.
+/// Number of lines above an access that may hold its check; the next line may do so as well, which looks at the result.
 const NEAR: usize = 10;
 
 fn is_unchecked(line: &str) -> bool {
