@@ -83,14 +83,7 @@ pub(super) fn files(root: &Root, path: &str, arguments: &Data, given_up: &GivenU
 }
 
 /// Adds the matching lines of one file. Links, devices, large files and files that are not text are skipped.
-fn file(
-    root: &Root,
-    path: &str,
-    wanted: &LineMatcher,
-    searcher: &mut Searcher,
-    lines: &mut Lines,
-    given_up: &GivenUp,
-) {
+fn file(root: &Root, path: &str, wanted: &LineMatcher, searcher: &mut Searcher, lines: &mut Lines, given_up: &GivenUp) {
     let Ok((file, stat)) = root.place(path, false).and_then(|place| place.open(path)) else { return };
     if u64::try_from(stat.st_size).unwrap_or(0) > LARGEST {
         return;
