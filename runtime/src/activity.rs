@@ -9,7 +9,7 @@ use crate::agent_loop::{LoopResult, LoopStatus, Seen, Sight};
 use crate::data::{Data, shared};
 use crate::event_log::NewRecord;
 use crate::model::{Reply, Usage};
-use crate::seam::{Scope, Turn};
+use crate::seam::{Caller, Scope, Turn};
 
 /// The topic of all records of what runs and loops do.
 pub const ACTIVITY_TOPIC: &str = "session.activity";
@@ -95,7 +95,7 @@ impl Activity {
 }
 
 fn began(turn: Turn<'_>) {
-    let Scope { task_id, agent_id, persona, .. } = turn.scope;
+    let Caller { task_id, agent_id, persona, .. } = &turn.scope.caller;
     let parent_id = turn.session.with(|state| state.parent_id.clone());
     let fields = [
         ("agent", Data::from(agent_id.as_ref().or(persona.as_ref()))),

@@ -164,7 +164,7 @@ impl Asking {
             );
         }
         let reply = answered.map_err(|e| to_raise(&e))?;
-        for note in scope.notes.borrow().iter() {
+        for note in &scope.notes.all() {
             world.show(note);
         }
         let transcript = keeps.then(|| {
