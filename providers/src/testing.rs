@@ -19,6 +19,7 @@ use runtime::render::{RenderOptions, render};
 use runtime::seam::{Local, Scope, Turn};
 use runtime::session::Session;
 
+use crate::model::http::retry::schedule;
 use crate::model::http::{Assembly, Progress};
 
 /// Runs a future that never really waits for anything outside.
@@ -56,22 +57,28 @@ impl Clock for SkippingClock {
 }
 
 /// A session and what surrounds it.
-pub(crate) struct Place {
+pub(crate) struct TestSession {
     pub(crate) session: Rc<Session>,
     pub(crate) scope: Scope,
     pub(crate) clock: Rc<SkippingClock>,
 }
 
-impl Place {
-    pub(crate) fn new() -> Place {
+impl TestSession {
+    pub(crate) fn new() -> TestSession {
         let clock = Rc::new(SkippingClock::default());
         let scope = Scope::new(clock.clone(), Rc::new(MemoryLog::default()));
-        Place { session: Session::new("s", IdStream::new(1, "test"), 0), scope, clock }
+        TestSession { session: Session::new("s", IdStream::new(1, "test"), 0), scope, clock }
     }
 
     pub(crate) fn turn(&self) -> Turn<'_> {
         Turn { session: &self.session, number: 1, scope: &self.scope }
     }
+}
+
+/// Returns the first waits between the attempts of a call in a [`TestSession`].
+pub(crate) fn waits(count: usize) -> Vec<u64> {
+    let waits = schedule(&TestSession::new().scope).take(count);
+    waits.map(|wait| u64::try_from(wait.as_millis()).unwrap()).collect()
 }
 
 /// The request with these reminders rendered for a route.
@@ -99,7 +106,7 @@ pub(crate) fn fire(
     event: &HookEvent<'_>,
     config: &Data,
 ) -> Result<Vec<ReminderSpec>, String> {
-    let place = Place::new();
+    let place = TestSession::new();
     block_on(provider.evaluate(place.turn(), event, config).get()).map_err(|fault| fault.to_string())
 }
 

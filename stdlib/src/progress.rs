@@ -24,7 +24,7 @@ pub struct CutShort {
 
 /// The progress of a loop.
 #[derive(Default)]
-struct Progress {
+struct LoopProgress {
     asking: bool,
     idle: bool,
     tools: Vec<String>,
@@ -32,7 +32,7 @@ struct Progress {
     cut: Option<String>,
 }
 
-impl Progress {
+impl LoopProgress {
     fn describe(&self) -> String {
         match self.tools.as_slice() {
             [] if self.asking => "while the model answered".to_owned(),
@@ -74,7 +74,7 @@ pub(crate) fn watch(world: &Rc<World>) -> Live {
     if world.interrupt.is_none() {
         return live.unwrap_or_else(|| Rc::new(|_| {}));
     }
-    let (world, progress) = (Rc::downgrade(world), RefCell::new(Progress::default()));
+    let (world, progress) = (Rc::downgrade(world), RefCell::new(LoopProgress::default()));
     Rc::new(move |sight| {
         progress.borrow_mut().see(&sight);
         if let Seen::Ended(result) = sight.seen
@@ -93,7 +93,7 @@ pub(crate) fn watch(world: &Rc<World>) -> Live {
 
 fn cut_short(sight: &Sight<'_>, result: &LoopResult, doing: String) -> CutShort {
     let scope = sight.turn.scope;
-    let name = scope.agent_id.as_ref().or(scope.persona.as_ref());
+    let name = scope.caller.agent_id.as_ref().or(scope.caller.persona.as_ref());
     CutShort {
         name: name.map_or_else(|| "agent".to_owned(), ToString::to_string),
         session_id: result.session_id.to_string(),

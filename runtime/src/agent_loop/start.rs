@@ -21,8 +21,8 @@ impl Run<'_> {
         }
         let event = HookEvent::SessionStart {
             task: &state.task,
-            system: self.options.request.system.primary.as_ref(),
-            max_iterations: self.options.max_iterations,
+            system: self.options.model.request.system.primary.as_ref(),
+            max_iterations: self.options.limits.max_iterations,
         };
         self.emit(&event).await?;
         Ok(None)
@@ -30,7 +30,7 @@ impl Run<'_> {
 
     pub(super) async fn user_prompt_submit(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
         let prompt = state.task.clone();
-        let system = self.options.request.system.primary.as_ref();
+        let system = self.options.model.request.system.primary.as_ref();
         let event = HookEvent::UserPromptSubmit { prompt: &prompt, system };
         match self.listening_to(&event).ask::<UserPromptSubmit>(self.turn(), &event).await? {
             PromptAction::Submit => {}

@@ -1,12 +1,12 @@
 //! Options of a daemon: its sleep, its watched files.
 
-use super::Reader;
+use super::OptionReader;
 use crate::Capability;
 use crate::here;
 use lang::value::{Value, article};
 use lang::vm::{Cx, Raise, RunCode};
 use providers::watch::FileWatch;
-use runtime::agent_loop::LoopOptions;
+use runtime::agent_loop::{DaemonOptions, LoopOptions};
 use runtime::watch::Watch;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const WAKE_INTERVAL_MS: u64 = 30_000;
 const OF_DAEMONS: [&str; 2] = ["watch_paths", "consolidate_on_idle"];
 
 /// Reads the options of a daemon into those of a loop, whose compaction has been read.
-pub(crate) fn read(cx: &Cx<'_>, options: &Reader<'_>, out: &mut LoopOptions) -> Result<(), Box<Raise>> {
+pub(crate) fn read(cx: &Cx<'_>, options: &OptionReader<'_>, out: &mut LoopOptions) -> Result<(), Box<Raise>> {
     if !options.flag("daemon")?.unwrap_or(false) {
         let idle = OF_DAEMONS.into_iter().find(|key| !matches!(options.value(key), Value::Nil | Value::Bool(false)));
         return match idle {
@@ -30,13 +30,15 @@ pub(crate) fn read(cx: &Cx<'_>, options: &Reader<'_>, out: &mut LoopOptions) -> 
             }
         };
     }
-    out.wake_interval_ms = Some(options.count("wake_interval_ms")?.unwrap_or(WAKE_INTERVAL_MS));
-    out.consolidate = super::compaction::on_idle(cx, options, out.compaction.as_ref())?.map(Box::new);
-    out.watch = watch(cx, options)?;
+    out.daemon = Some(DaemonOptions {
+        wake_interval_ms: options.count("wake_interval_ms")?.unwrap_or(WAKE_INTERVAL_MS),
+        consolidate: super::compaction::on_idle(cx, options, out.compaction.as_ref())?.map(Box::new),
+        watch: watch(cx, options)?,
+    });
     Ok(())
 }
 
-fn watch(cx: &Cx<'_>, options: &Reader<'_>) -> Result<Option<Rc<dyn Watch>>, Box<Raise>> {
+fn watch(cx: &Cx<'_>, options: &OptionReader<'_>) -> Result<Option<Rc<dyn Watch>>, Box<Raise>> {
     let key = "watch_paths";
     let at = |raise: Box<Raise>| raise.about(options.arg(), format!("`{key}` is at fault"));
     let wrong = |found: &Value| {

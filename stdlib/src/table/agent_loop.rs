@@ -5,7 +5,7 @@ use crate::fault::{of_session, to_raise};
 use crate::here;
 use crate::lint;
 use crate::loops::{prepare, put_messages, result_value};
-use crate::options::Reader;
+use crate::options::OptionReader;
 use crate::persist;
 use crate::world::World;
 use lang::builtins::args;
@@ -26,7 +26,7 @@ lang::builtins! { "" =>
 fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let system = args::opt_str(args, 1)?.cloned();
-    let options = Reader::agent_loop(args, 2)?;
+    let options = OptionReader::agent_loop(args, 2)?;
     let task = if args[0].is_nil() { String::new() } else { display(&args[0]) };
     let mut prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
     let plan = persist::plan(cx, &options, system.as_ref().map(Str::as_str))?;
@@ -70,5 +70,5 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 /// The current session of a served script, where no loop is at work in it. Those who work for another have their own.
 fn free_current(world: &World, scope: &Scope) -> Option<Rc<Session>> {
-    world.current_session().filter(|session| !scope.is_worker && !session.is_busy())
+    world.current_session().filter(|session| !scope.caller.is_worker && !session.is_busy())
 }

@@ -5,7 +5,7 @@ use crate::convert::to_data;
 use crate::fault::{of_reminder, of_session, of_worker};
 use crate::here;
 use crate::loops::{prepare, put_messages};
-use crate::options::{Reader, label_of};
+use crate::options::{OptionReader, label_of};
 use crate::world::World;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
@@ -13,7 +13,7 @@ use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::ids::Ids;
 use runtime::reminder::Reminder;
-use runtime::seam::Scope;
+use runtime::seam::{Caller, Scope};
 use runtime::session::Session;
 use runtime::workers::worker::{Made, Recipe};
 use runtime::workers::{Worker, WorkerError, WorkerMode, propagation};
@@ -40,7 +40,7 @@ pub(crate) struct Making {
 pub(crate) fn make(
     cx: &Cx<'_>,
     world: &Rc<World>,
-    options: &Reader<'_>,
+    options: &OptionReader<'_>,
     task: String,
     mode: WorkerMode,
 ) -> Result<Making, Box<Raise>> {
@@ -64,9 +64,10 @@ pub(crate) fn make(
     let (session, id) = world.sessions.open_child(parent.as_ref(), wanted.as_deref(), now_ms);
     let scope = here::own_scope(cx, world);
     // The tool call at hand and the notes are the parent's.
-    let path = scope.path.child("worker");
-    let scope =
-        Scope { task_id: None, agent_id: given_name.clone(), is_worker: true, notes: Rc::default(), path, ..scope };
+    let path = scope.caller.path.child("worker");
+    let agent_id = given_name.clone();
+    let caller = Caller { path, task_id: None, agent_id, is_worker: true, ..scope.caller.clone() };
+    let scope = Scope { caller, notes: Rc::default(), ..scope };
     put_messages(world, &session, options, &scope)?;
     let name = given_name.unwrap_or_else(|| name_of(&prepared.options.task));
     if options.value("persona").is_nil() {
@@ -86,7 +87,7 @@ fn is_busy(world: &World, id: &str) -> bool {
 }
 
 /// Returns the options for a snapshot: those that are data, and the names of the others.
-pub(crate) fn recipe_of(options: &Reader<'_>) -> (Data, Vec<Arc<str>>) {
+pub(crate) fn recipe_of(options: &OptionReader<'_>) -> (Data, Vec<Arc<str>>) {
     let mut data = Vec::new();
     let mut needs = Vec::new();
     let entries = options.entries().filter(|(key, value)| !value.is_nil() && !NOT_AGAIN.contains(&key.as_str()));
@@ -100,14 +101,14 @@ pub(crate) fn recipe_of(options: &Reader<'_>) -> (Data, Vec<Arc<str>>) {
     (Data::dict(data), needs)
 }
 
-fn recipe(cx: &Cx<'_>, options: &Reader<'_>) -> Recipe {
+fn recipe(cx: &Cx<'_>, options: &OptionReader<'_>) -> Recipe {
     let (options, needs) = recipe_of(options);
     let folder = (!cx.isolate.is_denied(Capability::FsWrite)).then(|| SNAPSHOTS.into());
     Recipe { options, needs, folder }
 }
 
 /// For whom it works: the session that is named, else the one at hand.
-fn parent(cx: &Cx<'_>, world: &World, options: &Reader<'_>) -> Result<Option<Rc<Session>>, Box<Raise>> {
+fn parent(cx: &Cx<'_>, world: &World, options: &OptionReader<'_>) -> Result<Option<Rc<Session>>, Box<Raise>> {
     match options.text("parent_session_id")? {
         None => Ok(here::session(cx)),
         Some(id) => {
@@ -120,7 +121,7 @@ fn parent(cx: &Cx<'_>, world: &World, options: &Reader<'_>) -> Result<Option<Rc<
 /// Returns the reminders that it inherits: the caller's list, else those of the parent.
 pub(crate) fn handed(
     world: &World,
-    options: &Reader<'_>,
+    options: &OptionReader<'_>,
     parent: Option<&Rc<Session>>,
 ) -> Result<Vec<Arc<Reminder>>, Box<Raise>> {
     let given = options.value("reminder_propagation");

@@ -7,7 +7,7 @@ use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request};
 use runtime::seam::{Model, Outcome};
 
 use super::tests::{Act, GOOD, answer, json, request, routes, server};
-use crate::testing::Place;
+use crate::testing::{TestSession, waits};
 
 const HELLO: &str =
     r#"{"id":"c1","model":"gpt-4o","choices":[{"index":0,"delta":{"role":"assistant","content":"hel"}}]}"#;
@@ -31,14 +31,14 @@ fn unended(body: &str) -> String {
     )
 }
 
-struct Told {
+struct ReportedDeltas {
     outcome: Outcome<Reply>,
     deltas: Vec<String>,
     slept: Vec<u64>,
     requests: Vec<String>,
 }
 
-impl Told {
+impl ReportedDeltas {
     fn reply(&self) -> &Reply {
         self.outcome.as_ref().unwrap()
     }
@@ -48,18 +48,18 @@ impl Told {
     }
 }
 
-async fn ask(acts: Vec<Act>) -> Told {
+async fn ask(acts: Vec<Act>) -> ReportedDeltas {
     ask_for(acts, Request { stream: true, ..request() }).await
 }
 
-async fn ask_for(acts: Vec<Act>, request: Request) -> Told {
+async fn ask_for(acts: Vec<Act>, request: Request) -> ReportedDeltas {
     let (base, requests) = server(acts).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let deltas = RefCell::new(Vec::new());
     let live = |delta: Delta<'_>| deltas.borrow_mut().push(format!("{delta:?}"));
     let outcome = routes(&base, &[]).call(place.turn(), &request, &live).get().await;
     let slept = place.clock.slept.borrow().clone();
-    Told { outcome, deltas: deltas.into_inner(), slept, requests: requests.try_iter().collect() }
+    ReportedDeltas { outcome, deltas: deltas.into_inner(), slept, requests: requests.try_iter().collect() }
 }
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn a_stream_that_breaks_is_void_and_tried_again() {
         let told = ask(vec![broken, whole.clone()]).await;
         assert_eq!(told.reply().text.as_ref(), "hello");
         assert_eq!(told.deltas, ["Text(\"hel\")", "Restart", "Text(\"hel\")", "Text(\"lo\")"]);
-        assert_eq!(told.slept, [500]);
+        assert_eq!(told.slept, waits(1));
         assert_eq!(told.requests[0], told.requests[1]);
     }
     let before = ask(vec![Act::Say(String::new()), whole]).await;
@@ -163,7 +163,7 @@ async fn what_went_wrong_with_a_stream_is_told_in_a_sentence() {
         assert!(error.message.starts_with("openai at http://127.0.0.1:"), "{error}");
     }
     let told = ask(vec![json("529 Overloaded", r#"{"error":{"message":"busy"}}"#); 3]).await;
-    assert_eq!((told.error().kind, told.slept.as_slice()), (K::Overloaded, &[500, 1000][..]));
+    assert_eq!((told.error().kind, told.slept.as_slice()), (K::Overloaded, &waits(2)[..]));
     assert!(told.error().message.contains("answered 529: busy; try again later"), "{}", told.error());
 }
 
@@ -185,7 +185,7 @@ async fn a_stream_has_its_limits() {
 #[tokio::test]
 async fn a_stream_that_falls_silent_has_run_out_of_time() {
     let (base, _requests) = server(vec![Act::SayAndWait(unended(&events(&[HELLO])))]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let routes = routes(&base, &[]);
     let route = routes.choose(None, None).unwrap();
     let mut body = route.body(&request()).unwrap();
@@ -213,7 +213,7 @@ async fn a_stream_that_falls_silent_has_run_out_of_time() {
 #[tokio::test]
 async fn who_no_longer_wants_an_answer_closes_the_connection() {
     let (base, requests) = server(vec![Act::SayAndWait(unended(&events(&[HELLO])))]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let (routes, request) = (routes(&base, &[]), Request { stream: true, ..request() });
     {
         let live = |_: Delta<'_>| place.scope.cancel.cancel("enough");
