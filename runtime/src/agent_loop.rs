@@ -22,6 +22,7 @@ use std::sync::Arc;
 use open_calls::OpenCalls;
 use park::AwaitResumption;
 use toolbox::Toolbox;
+use tracing::Instrument as _;
 use watchers::Watchers;
 
 use crate::data::Data;
@@ -151,7 +152,8 @@ pub async fn agent_loop(
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
     run.let_see(state.iteration, Seen::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
-    let ended = match Box::pin(run.steps(&mut state)).await {
+    let span = tracing::info_span!("session", session_id = %session.id(), depth = run.scope.caller.depth);
+    let ended = match Box::pin(run.steps(&mut state)).instrument(span.clone()).await {
         // Whoever was waited for when the loop was stopped was stopped with it; the end is told all the same.
         Err(thrown) if run.scope.check().is_err() && matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => {
             Run::ended_by(thrown.as_ref())
@@ -162,7 +164,7 @@ pub async fn agent_loop(
         LoopStatus::Cancelled if session.is_closed() => Ended { stop_reason: StopReason::SessionClosed, ..ended },
         _ => ended,
     };
-    Box::pin(run.finish(state, ended, first_note)).await
+    Box::pin(run.finish(state, ended, first_note)).instrument(span).await
 }
 
 /// A loop at work: what does not change from step to step.
@@ -213,7 +215,8 @@ impl Run<'_> {
         }
         loop {
             self.scope.driver.before_iteration().get().await?;
-            if let Some(ended) = self.iteration(state).await? {
+            let span = tracing::info_span!("turn", turn = self.turn().number + 1);
+            if let Some(ended) = self.iteration(state).instrument(span).await? {
                 return Ok(ended);
             }
         }

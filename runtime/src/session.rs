@@ -20,16 +20,20 @@ mod directory;
 mod go_on;
 mod inbox;
 mod injections;
+mod journal;
 mod observe;
+mod open_calls;
 mod prompts;
 mod reminders;
 #[cfg(test)]
 mod tests;
 
 pub use directory::{SessionError, Sessions};
-pub use go_on::{Left, LeftReminder};
+pub use go_on::{Recovered, RecoveredReminder};
 pub use inbox::{INJECTION_TOPIC, Inbox, Injected};
+pub use journal::{Change, Conversation, ConversationJournal, MESSAGE_TOPIC, STATE_TOPIC};
 pub use observe::{ReminderObserver, ReminderSeen};
+pub use open_calls::{NOT_RUN, close_open_calls, open_calls};
 
 /// A session.
 pub struct Session {

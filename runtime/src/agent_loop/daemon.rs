@@ -8,7 +8,7 @@ use crate::reminder::bridge::{Queue, Seam};
 use crate::seam::Outcome;
 use crate::watch::{Change, Watch};
 
-use super::persist::Stand;
+use super::persist::Checkpoint;
 use super::{Ended, LoopState, LoopStatus, Run, StopReason, until_stopped};
 
 mod consolidate;
@@ -61,7 +61,7 @@ impl Run<'_> {
             let wake_interval_ms = self.options.daemon.as_ref().map_or(0, |daemon| daemon.wake_interval_ms);
             self.emit(&HookEvent::SessionIdle { iteration: state.iteration, wake_interval_ms }).await?;
             state.naps += 1;
-            self.persist(state, Stand::Idle)?;
+            self.persist(state, Checkpoint::Idle).await?;
             let woken = until_stopped(&self.scope, 0, self.nap(wake_interval_ms)).await;
             let (cause, changed) = match woken {
                 Err(stopped) => {

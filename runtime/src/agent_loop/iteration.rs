@@ -13,7 +13,7 @@ use crate::reminder::bridge::Seam;
 use crate::reminder::lifecycle::post_turn;
 use crate::seam::{Fault, Outcome, Sort};
 
-use super::persist::Stand;
+use super::persist::Checkpoint;
 use super::{Ended, LoopState, LoopStatus, Run, StopReason};
 
 impl Run<'_> {
@@ -31,7 +31,7 @@ impl Run<'_> {
         if let Some(ended) = self.out_of_budget(state) {
             return Ok(Some(ended));
         }
-        self.persist(state, Stand::Working)?;
+        self.persist(state, Checkpoint::Working).await?;
         state.iteration += 1;
         self.session.with(|s| s.turns += 1);
         self.compact_if_due(state).await?;

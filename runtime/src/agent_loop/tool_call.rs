@@ -4,6 +4,8 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use tracing::Instrument as _;
+
 use crate::data::Data;
 use crate::event_log::Ticket;
 use crate::hooks::event::ToolResult;
@@ -75,7 +77,13 @@ impl Run<'_> {
     pub(super) async fn run(&self, scope: &Scope, iteration: u32, ready: &Ready) -> Outcome<Output> {
         let turn = Turn { scope, ..self.turn() };
         self.let_see(iteration, Seen::ToolBegan(&ready.call));
-        let output = self.run_tool(turn, ready).await;
+        let span = tracing::info_span!("tool_call", tool = &*ready.call.name, call_id = &*ready.call.id);
+        let work = async {
+            let output = self.run_tool(turn, ready).await;
+            tracing::debug!(ok = output.as_ref().is_ok_and(|output| output.ok), "tool ended");
+            output
+        };
+        let output = work.instrument(span).await;
         self.let_see(iteration, Seen::ToolEnded(&ready.call));
         output
     }

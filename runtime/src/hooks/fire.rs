@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use tracing::Instrument as _;
+
 use crate::note::{Note, Severity};
 use crate::patience::{is_late, patiently};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
@@ -128,8 +130,9 @@ async fn ask_one(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict:
 pub async fn call(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Verdict> {
     let cancel = turn.scope.cancel.child();
     let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
-    let answer = hook.on(Turn { scope: &scope, ..turn }, event);
-    let answered = patiently(turn.scope, &cancel, answer).await;
+    let span = tracing::debug_span!("hook", event = event.kind().as_str(), hook = hook.name());
+    let answer = span.in_scope(|| hook.on(Turn { scope: &scope, ..turn }, event));
+    let answered = patiently(turn.scope, &cancel, answer).instrument(span).await;
     answered.map_err(|thrown| if is_late(&thrown) { hook.late(turn.scope.hook_timeout_ms) } else { thrown })
 }
 

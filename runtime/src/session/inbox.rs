@@ -116,6 +116,12 @@ impl Inbox {
         locked(&self.0.queue).pending().cloned().collect()
     }
 
+    /// Returns how many items wait.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        locked(&self.0.queue).pending().count()
+    }
+
     /// Takes an item back before a seam delivers it.
     ///
     /// # Errors

@@ -31,7 +31,11 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Accepts a request; the answer may be told once it is settled.
 pub(crate) fn accept(host: &Host, method: Method, params: Value) -> Result<Answer, Refusal> {
-    Ok(bridge::call(method, &Data::from(params), host)?)
+    let accepted = bridge::call(method, &Data::from(params), host);
+    if accepted.is_err() && method.injects() {
+        host.metrics().injections.refused.add();
+    }
+    Ok(accepted?)
 }
 
 /// What is told once it is settled.

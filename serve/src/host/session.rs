@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::agent_loop::StopReason;
 use runtime::data::Data;
-use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog};
+use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog, Tapped};
 use runtime::reminder::bridge::Payload;
 use runtime::workers::propagation;
 use stdlib::{
@@ -16,6 +16,8 @@ use stdlib::{
     output,
 };
 use tokio::sync::oneshot;
+
+use crate::metrics::CountedLog;
 
 use super::mailbox::{Asked, Errand, Mailbox, Put};
 use super::permission::SessionApprover;
@@ -100,7 +102,7 @@ impl Session {
         let id = mailbox.id().clone();
         let approver = Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone()));
         let room = room(&peer, &id);
-        let shown = Shown::new(id.clone(), peer, mailbox.book().cloned());
+        let shown = Shown::new(id.clone(), peer, mailbox.book().cloned(), served.metrics.clone());
         let hosting = Rc::new(Hosting {
             session_id: id,
             protocol: served.protocol,
@@ -310,10 +312,15 @@ const OWN: Kept = Kept { records: 16_384, bytes: 4 << 20 };
 
 /// The log that all sessions share, on which each is a run of its own in whatever process it goes on; else one of its own.
 fn log_of(served: &Served, id: &str) -> Arc<dyn SharedLog> {
-    match &served.log {
+    let log: Arc<dyn SharedLog> = match &served.log {
         Some(log) => Arc::new(OfRun::new(log.clone(), id)),
         None => Arc::new(MemoryLog::keeping(OWN)),
-    }
+    };
+    let log = match &served.taps {
+        Some(taps) => Arc::new(Tapped::new(log, taps(id))),
+        None => log,
+    };
+    Arc::new(CountedLog::new(log, served.metrics.clone()))
 }
 
 /// What time it is for those who put something in. It is that of the system: theirs is no script's.

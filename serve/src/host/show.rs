@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runtime::agent_loop::{Seen, Sight};
 use runtime::data::Data;
@@ -17,7 +17,9 @@ use runtime::reminder::bridge::{Injection, Payload};
 use runtime::session::{ReminderObserver, Session};
 use stdlib::{Live, Said};
 
-use crate::store::Book;
+use crate::Metrics;
+use crate::metrics::outcome;
+use crate::store::SessionJournal;
 
 use super::event::new_message_id;
 use super::{Event, Peer, Prompt};
@@ -40,7 +42,10 @@ pub(super) struct Shown {
     /// The sessions whose reminders are shown: the served one, and those of the loops at work.
     sessions: RefCell<HashMap<Arc<str>, Weak<Session>>>,
     /// Where it is written down, if it is.
-    book: Option<Arc<Book>>,
+    book: Option<Arc<SessionJournal>>,
+    metrics: Arc<Metrics>,
+    /// When a model was asked, by the sessions whose loops asked.
+    asked: RefCell<HashMap<Arc<str>, Instant>>,
 }
 
 /// A loop at work.
@@ -68,9 +73,14 @@ struct Came {
 }
 
 impl Shown {
-    pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>, book: Option<Arc<Book>>) -> Rc<Shown> {
-        let (loops, sessions) = (RefCell::default(), RefCell::default());
-        Rc::new_cyclic(|me| Shown { id, me: me.clone(), peer, loops, sessions, book })
+    pub(super) fn new(
+        id: Arc<str>,
+        peer: Arc<dyn Peer>,
+        book: Option<Arc<SessionJournal>>,
+        metrics: Arc<Metrics>,
+    ) -> Rc<Shown> {
+        let (loops, sessions, asked) = Default::default();
+        Rc::new_cyclic(|me| Shown { id, me: me.clone(), peer, loops, sessions, book, metrics, asked })
     }
 
     /// A prompt begins. Its client knows what it has said; whoever is shown the session again does not.
@@ -131,12 +141,33 @@ impl Shown {
     }
 
     fn see(&self, sight: &Sight<'_>) {
+        self.count(sight);
         if let Some(book) = &self.book {
             book.sight(sight);
         }
         self.watch(sight);
         if matches!(sight.seen, Seen::Piece(_)) {
             self.write_soon();
+        }
+    }
+
+    /// Counts what loops do, those of workers included.
+    fn count(&self, sight: &Sight<'_>) {
+        let id = sight.turn.session.id();
+        match sight.seen {
+            Seen::Asked => {
+                self.metrics.turns.add();
+                self.asked.borrow_mut().insert(id.clone(), Instant::now());
+            }
+            Seen::Answered { .. } | Seen::Unanswered => {
+                if let Some(asked) = self.asked.borrow_mut().remove(id) {
+                    self.metrics.model_calls[outcome(matches!(sight.seen, Seen::Answered { .. }))].add();
+                    self.metrics.model_time.observe(asked.elapsed());
+                }
+            }
+            Seen::ToolAnswered { result, .. } => self.metrics.tool_calls[outcome(result.ok)].add(),
+            Seen::Delivered(_) => self.metrics.injections.delivered.add(),
+            _ => {}
         }
     }
 

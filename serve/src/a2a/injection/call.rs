@@ -57,7 +57,13 @@ pub struct Accepted {
 /// The parameters are wrong, there is no such task, it is over, or its queue refuses.
 pub async fn call(method: &str, params: &Data, desk: &Desk) -> Result<Answer, Refusal> {
     match method {
-        INJECT => Ok(Answer::Given(inject(params, desk).await?)),
+        INJECT => {
+            let injected = inject(params, desk).await;
+            if injected.is_err() {
+                desk.count_refusal();
+            }
+            Ok(Answer::Given(injected?))
+        }
         PENDING => Ok(Answer::Data(pending(params, desk).await?)),
         REVOKE => Ok(Answer::Data(revoke(params, desk).await?)),
         CLEAR => Ok(Answer::Data(clear(params, desk).await?)),
