@@ -114,7 +114,7 @@ fn ended(turn: Turn<'_>, result: &LoopResult) {
     let fields = [
         ("ok", Data::from(ok)),
         ("status", result.status.as_str().into()),
-        ("stop_reason", (&result.stop_reason).into()),
+        ("stop_reason", result.stop_reason.as_str().into()),
         ("error", result.error.get("category").clone()),
         ("iterations", result.iterations.into()),
     ];

@@ -26,7 +26,7 @@ use tracing::Instrument as _;
 use watchers::Watchers;
 
 use crate::data::Data;
-use crate::hooks::{Decision, Hook, HookEvent, Hooks, Listeners};
+use crate::hooks::{Hook, HookEvent, Hooks, Listeners};
 use crate::message::ToolSpec;
 use crate::note::Note;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
@@ -68,7 +68,7 @@ pub use options::{Continuity, DaemonOptions, LoopLimits, LoopOptions, ModelOptio
 pub use park::{ParkRequest, Parking};
 pub use persist::{Persist, Resumed};
 pub use prompt::interruption_mark;
-pub use result::{LoopResult, LoopStatus, ToolNames};
+pub use result::{LoopResult, LoopStatus, StopReason, ToolMode, ToolNames};
 pub use state::LoopState;
 pub use stop::{GRACE_MS, stopped, until_stopped};
 pub use watch::{Seen, Sight};
@@ -161,7 +161,7 @@ pub async fn agent_loop(
         ended => ended?,
     };
     let ended = match ended.status {
-        LoopStatus::Cancelled if session.is_closed() => Ended { stop_reason: "session_closed".into(), ..ended },
+        LoopStatus::Cancelled if session.is_closed() => Ended { stop_reason: StopReason::SessionClosed, ..ended },
         _ => ended,
     };
     Box::pin(run.finish(state, ended, first_note)).instrument(span).await
@@ -186,16 +186,13 @@ struct Run<'a> {
 #[derive(Debug, Clone)]
 struct Ended {
     status: LoopStatus,
-    stop_reason: Arc<str>,
+    stop_reason: StopReason,
     error: Data,
 }
 
 impl Ended {
-    /// Why a loop ended that `post_turn_callback` has ended.
-    const BY_CALLBACK: &'static str = "post_turn_callback";
-
-    fn new(status: LoopStatus, stop_reason: impl Into<Arc<str>>) -> Ended {
-        Ended { status, stop_reason: stop_reason.into(), error: Data::Nil }
+    fn new(status: LoopStatus, stop_reason: StopReason) -> Ended {
+        Ended { status, stop_reason, error: Data::Nil }
     }
 }
 
@@ -226,16 +223,16 @@ impl Run<'_> {
     }
 
     /// Tells handlers, then providers. Most events of a loop nobody wants to see.
-    async fn emit(&self, event: &HookEvent<'_>) -> Outcome<Decision> {
+    async fn emit(&self, event: &HookEvent<'_>) -> Outcome<()> {
         let kind = event.kind();
         if !self.parts.hooks.hears(kind) && self.watchers.of(kind).is_empty() {
-            return Ok(Decision::Allow);
+            return Ok(());
         }
         self.listening_to(event).emit(self.turn(), event).get().await
     }
 
     /// The same inside a tool call, whose scope names the call.
-    async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Decision> {
+    async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<()> {
         self.listening_to(event).emit(turn, event).get().await
     }
 

@@ -11,7 +11,7 @@
 //! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
 //! | [`render`] | pending reminders into the slots of a route |
 //! | [`transcript`] | messages and events in persistent vectors |
-//! | [`files`] | opening regular files only, without waiting |
+//! | [`files`], [`lock`] | opening regular files only, without waiting; advisory locks on files |
 //! | [`event_log`] | the log and its homes in memory and in a file |
 //! | [`hooks`] | events, verdicts, who is registered |
 //! | [`receipt`] | receipts of tool calls |
@@ -38,6 +38,7 @@ pub mod event_log;
 pub mod files;
 pub mod hooks;
 pub mod ids;
+pub mod lock;
 pub mod message;
 pub mod model;
 pub mod moment;

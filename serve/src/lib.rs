@@ -3,7 +3,7 @@
 //!
 //! | module | offers |
 //! |---|---|
-//! | [`wire`] | the one table of names and words, inside and on each wire |
+//! | [`wire`] | what has become of a reminder, in the names and words of each wire |
 //! | [`host`] | sessions on workers, and whom they are served to |
 //! | [`store`] | sessions that survive the process |
 //! | [`acp`] | the Agent Client Protocol over standard input and output |

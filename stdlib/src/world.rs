@@ -29,7 +29,7 @@ use runtime::hooks::Hooks;
 use runtime::ids::{IdStream, SharedIds};
 use runtime::note::{Note, Severity};
 use runtime::reminder::providers::ReminderProviders;
-use runtime::seam::{Driver, Scope};
+use runtime::seam::{BlockingPool, Driver, Scope};
 use runtime::seen_texts::SeenTexts;
 use runtime::session::{Session, Sessions};
 use runtime::workers::Workers;
@@ -91,6 +91,12 @@ pub struct World {
 }
 
 impl World {
+    /// Where work waits for the disk. A run whose time does not follow the system's does it on its own thread, so that a
+    /// repeated run takes the same steps.
+    pub(crate) fn pool(&self) -> Option<Rc<dyn BlockingPool>> {
+        self.clock.follows_system().then(|| Rc::new(self.disk.pool()) as Rc<dyn BlockingPool>)
+    }
+
     /// A world; its ids, clock and randomness follow from its beginning.
     #[allow(clippy::too_many_arguments)] // one for each thing that a run may be given
     pub(crate) fn new(

@@ -9,7 +9,7 @@ use crate::hooks::{HookEvent, Step};
 use crate::model::{Reply, Request};
 use crate::seam::{Fault, Outcome};
 
-use super::persist::Stand;
+use super::persist::Checkpoint;
 use super::{LoopState, Run};
 
 impl Run<'_> {
@@ -47,7 +47,7 @@ impl Run<'_> {
         }
         self.pre_step(state, Step::Tools).await?;
         // A tool may do what cannot be done twice: whoever goes on from here learns that it may have run.
-        self.persist(state, Stand::Working)?;
+        self.persist(state, Checkpoint::Working).await?;
         let results = self.dispatch(state, reply).await?;
         let ok = results.rows().iter().all(|row| row.result.ok);
         let mut event = self.post_step(state, Step::Tools, ok);

@@ -404,6 +404,13 @@ impl Shared {
         }
     }
 
+    /// Whether nothing has come since [`Shared::watch`]. If so, this waker is woken.
+    pub(super) fn watches_still(&self, waiter: u64, waker: &Waker) -> bool {
+        let mut state = self.lock();
+        let watched = state.watching.get_mut(&waiter);
+        watched.map(|watched| watched.clone_from(waker)).is_some()
+    }
+
     pub(super) fn unwatch(&self, waiter: u64) {
         self.lock().watching.remove(&waiter);
     }
