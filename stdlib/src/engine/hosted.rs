@@ -128,7 +128,7 @@ impl Hosted {
     /// Runs the pipeline. Once `stop` says why, it is told to, with a grace of two seconds.
     pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> Came {
         let Some(main) = self.main.get() else {
-            let missing = Diagnostic::new(ServedCode::Unservable, "the script has not begun");
+            let missing = Diagnostic::new(ServedCode::Unservable, "the script has not started");
             return Came {
                 end: End::Failed(Box::new(missing)),
                 closing: None,

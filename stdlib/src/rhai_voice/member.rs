@@ -39,7 +39,7 @@ pub(super) fn add_members(module: &mut Module) {
         let name = object.type_name();
         Err(to_rhai(
             Raise::error(RunCode::Type, format!("a {name} cannot be changed"))
-                .help("builtins that change one give the changed one back"),
+                .help("use a builtin, which returns the changed value"),
         ))
     };
     add(module, "index$set$", &[opaque, any, any], "value[key] = value", " Values of the run cannot be changed.", set);
@@ -72,7 +72,7 @@ fn value_of(dynamic: &Dynamic) -> Value {
 }
 
 fn nobody() -> Box<Raise> {
-    Raise::error(RunCode::Outside, "nothing runs that could read this")
+    Raise::error(RunCode::Outside, "no run is active that could read this")
 }
 
 /// A walk over such a value.

@@ -180,7 +180,7 @@ fn engine(this: &Weak<Voice>, surroundings: Surroundings) -> Engine {
         inside(|cx| {
             // Rhai has no way to fail here: the run is told to stop instead.
             if cx.isolate.host().print(&format!("{text}\n")).is_err() {
-                interrupt(cx.isolate, &cx.context.task, "standard output cannot be written");
+                interrupt(cx.isolate, &cx.context.task, "cannot write to standard output");
             }
         });
     });

@@ -30,7 +30,7 @@ impl EventStream {
                 let record = source.try_next().map_err(|e| to_raise(&e))?;
                 Ok(record.map(|r| to_value(&r.to_data())))
             }
-            None => Err(Raise::error(lang::vm::RunCode::Value, "somebody else waits on this stream already")),
+            None => Err(Raise::error(lang::vm::RunCode::Value, "another task already waits for this stream")),
         }
     }
 
@@ -41,7 +41,7 @@ impl EventStream {
             let source = shared.borrow_mut().take();
             let mut taken = Taken { shared, source };
             let Some(source) = &mut taken.source else {
-                return Err(Raise::error(lang::vm::RunCode::Value, "somebody else waits on this stream already"));
+                return Err(Raise::error(lang::vm::RunCode::Value, "another task already waits for this stream"));
             };
             match source.next().await {
                 Ok(Some(record)) => Ok(Value::pair(to_value(&record.to_data()), Value::Bool(true))),

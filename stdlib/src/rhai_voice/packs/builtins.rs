@@ -136,7 +136,7 @@ impl Room {
         match stuck {
             Stuck::Over(limit) => self.over(*limit),
             Stuck::NoData(what) => format!("this function takes data, not {what}").into(),
-            Stuck::TooDeep => "this value is nested too deep".into(),
+            Stuck::TooDeep => "value nested too deeply".into(),
         }
     }
 

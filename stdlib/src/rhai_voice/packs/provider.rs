@@ -110,7 +110,7 @@ impl PackProvider {
         match stuck {
             Stuck::Over(limit) => self.whose().over(*limit, Some(self.at)),
             Stuck::NoData(what) => self.whose().no_data(what, Some(self.at)),
-            Stuck::TooDeep => self.whose().no_data("what is nested too deep", Some(self.at)),
+            Stuck::TooDeep => self.whose().no_data("a value that is nested too deeply", Some(self.at)),
         }
     }
 

@@ -51,7 +51,7 @@ pub(super) fn files(
             }
             looked_at += 1;
             if looked_at > MOST_FILES {
-                let _ = write!(out, "[stopped after {MOST_FILES} files; search a folder below, or give a `glob`]");
+                let _ = write!(out, "[stopped after {MOST_FILES} files; search a subfolder, or set `glob`]");
                 return Ok((out, true));
             }
             // Links, devices, large files and what is no text are passed by.
@@ -61,7 +61,7 @@ pub(super) fn files(
             }
             for (index, line) in text.lines().enumerate().filter(|(_, line)| wanted.is_match(line)) {
                 if found == most {
-                    let _ = write!(out, "[stopped after {most} lines; search for less]");
+                    let _ = write!(out, "[stopped after {most} lines; use a narrower search]");
                     return Ok((out, true));
                 }
                 found += 1;
@@ -72,7 +72,7 @@ pub(super) fn files(
         open.extend(inner.into_iter().rev());
     }
     if found == 0 {
-        out = format!("nothing found in {looked_at} files");
+        out = format!("no match in {looked_at} files");
     }
     Ok((out, false))
 }
@@ -87,13 +87,16 @@ fn pattern(arguments: &Data) -> Result<Regex, String> {
     }
     let escaped = arguments.get("literal").truthy().then(|| regex::escape(text));
     RegexBuilder::new(escaped.as_deref().unwrap_or(text)).size_limit(1 << 20).build().map_err(|e| {
-        format!("`pattern` is no regular expression: {}; set `literal` for a plain text", last_line(&e.to_string()))
+        format!(
+            "`pattern` is not a regular expression: {}; set `literal` to search for plain text",
+            last_line(&e.to_string())
+        )
     })
 }
 
 fn glob(text: &str) -> Result<GlobMatcher, String> {
     let glob = GlobBuilder::new(text).literal_separator(true).build();
-    glob.map(|glob| glob.compile_matcher()).map_err(|e| format!("`glob` cannot be read: {e}"))
+    glob.map(|glob| glob.compile_matcher()).map_err(|e| format!("invalid `glob`: {e}"))
 }
 
 fn last_line(text: &str) -> &str {
