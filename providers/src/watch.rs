@@ -70,12 +70,9 @@ impl FileWatch {
         let mut remarks = signals.arm(patterns.roots());
         let census = take(&patterns).await;
         remarks.extend(census.remarks());
-        remarks.extend(
-            patterns
-                .roots()
-                .filter(|root| !root.exists())
-                .map(|root| format!("there is no `{}` to watch yet; it is waited for", patterns.shown(root))),
-        );
+        remarks.extend(patterns.roots().filter(|root| !root.exists()).map(|root| {
+            format!("the watched path `{}` does not exist yet; it is watched once it exists", patterns.shown(root))
+        }));
         let state = State { patterns, known: census, signals, remarked: remarks.clone() };
         *self.state.borrow_mut() = Some(state);
         Seen { changes: Vec::new(), remarks }

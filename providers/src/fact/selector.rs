@@ -47,13 +47,13 @@ fn one(data: &Data) -> Result<Wanted, FactError> {
     };
     if let Some(text) = data.as_shared_str() {
         return match text.trim() {
-            "" => wrong("an empty text selects no facts".to_owned()),
+            "" => wrong("an empty text does not select any facts".to_owned()),
             key if key.starts_with("fact:") => Ok(Wanted { key: Some(key.into()), ..Wanted::default() }),
             id => Ok(Wanted { id: Some(id.into()), ..Wanted::default() }),
         };
     }
     if data.as_dict().is_none() {
-        return wrong(format!("facts are selected by a text or a dict, got {}", data.type_name()));
+        return wrong(format!("a fact selector must be a text or a dict, got {}", data.type_name()));
     }
     if data.get("_type").as_str() == Some("memory_record") {
         return one(data.get("id"));
@@ -72,7 +72,7 @@ fn one(data: &Data) -> Result<Wanted, FactError> {
     };
     let wanted = Wanted { id: text("id")?, key: text("key")?, tag: text("tag")?, kind };
     if wanted == Wanted::default() {
-        return wrong("this selector says nothing, and would mean every fact".to_owned());
+        return wrong("the selector is empty and would match every fact".to_owned());
     }
     Ok(wanted)
 }

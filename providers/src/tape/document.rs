@@ -46,7 +46,7 @@ pub(super) fn read(path: &Path) -> Result<Data, TapeError> {
     let mut data =
         Data::from_nested_json(&text, DEEPEST).map_err(|error| TapeError::broken(path, format!("it is {error}")))?;
     let Data::Dict(entries) = &mut data else {
-        return Err(TapeError::broken(path, "it holds no JSON object"));
+        return Err(TapeError::broken(path, "it does not contain a JSON object"));
     };
     match std::sync::Arc::make_mut(entries).remove(DIGEST) {
         // Taken out on purpose.
@@ -61,13 +61,13 @@ pub(super) fn text(path: &Path) -> Result<String, TapeError> {
     let unread = |error: std::io::Error| TapeError::broken(path, error.to_string());
     let what = fs::metadata(path).map_err(unread)?;
     if !what.is_file() {
-        return Err(TapeError::broken(path, "it is no regular file"));
+        return Err(TapeError::broken(path, "it is not a regular file"));
     }
     if what.len() > LARGEST {
         return Err(TapeError::broken(path, format!("it is larger than {} MiB", LARGEST >> 20)));
     }
     let bytes = fs::read(path).map_err(unread)?;
-    String::from_utf8(bytes).map_err(|_| TapeError::broken(path, "it is no text"))
+    String::from_utf8(bytes).map_err(|_| TapeError::broken(path, "it is not UTF-8 text"))
 }
 
 /// Reads entries of a document that must be there.
@@ -99,7 +99,7 @@ impl<'a> Entries<'a> {
     pub(super) fn time(&self, key: &str) -> Result<u64, TapeError> {
         let time = self.count(key)?;
         if time > LATEST_MS {
-            return Err(TapeError::broken(self.path, format!("`{key}` is no time: {time}")));
+            return Err(TapeError::broken(self.path, format!("`{key}` is not a valid time: {time}")));
         }
         Ok(time)
     }
