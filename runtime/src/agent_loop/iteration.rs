@@ -101,7 +101,7 @@ impl Run<'_> {
         }
         if let Err(why) = self.structured(&reply.text.replace(sentinel.as_ref(), "")) {
             let nudge =
-                format!("The answer does not fit the wanted schema: {why}. Answer with the corrected JSON alone.");
+                format!("The answer does not match the required schema: {why}. Answer with the corrected JSON only.");
             return self.nudge(state, nudge, "output_schema");
         }
         let stop_reason = if self.options.loop_until_done { "done_sentinel" } else { "completed" };

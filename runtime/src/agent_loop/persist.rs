@@ -92,7 +92,7 @@ impl Run<'_> {
     /// Why the loop will have been left, should this be the last that is written of it.
     fn why_left(&self, stand: Stand<'_>) -> (Arc<str>, bool) {
         match stand {
-            Stand::Working => ("the process ended while the loop was at work".into(), false),
+            Stand::Working => ("the process ended while the loop was running".into(), false),
             Stand::Idle => ("the process ended while the loop was idle".into(), false),
             Stand::Over(ended) => match self.parking.requested() {
                 Some(request) if ended.status == LoopStatus::Suspended => (request.reason, request.by_itself),

@@ -85,9 +85,7 @@ pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration)
         (APPLICATION, found) if found > LAYOUT => Err(LogError::Newer { path: path.clone(), found, known: LAYOUT }),
         (0, 0) if tables == 0 => Ok(Found::Empty),
         (0, _) => foreign("it is a SQLite database with other tables".to_owned()),
-        (APPLICATION, found) => {
-            foreign(format!("it says that it is one, with the layout {found}, which there never was"))
-        }
+        (APPLICATION, found) => foreign(format!("it has the unknown layout {found}")),
         (other, _) => foreign(format!("it is the SQLite database of another application ({other:#x})")),
     }
 }
@@ -107,7 +105,7 @@ fn stranger(connection: &Connection) -> rusqlite::Result<Option<String>> {
         }
     };
     let strange = objects(connection)?.into_iter().find(|(_, text)| !ours.contains(text));
-    Ok(strange.map(|(name, _)| format!("it has {name}, which no event log of harn has")))
+    Ok(strange.map(|(name, _)| format!("it contains {name}, which is not part of an event log")))
 }
 
 /// The objects of a schema: a name to show, and everything that SQLite knows of each. One more than ours is enough.

@@ -15,7 +15,7 @@ const LARGEST: u64 = 256 << 20;
 /// Writes a snapshot in place of what is there, which must be nothing, or a regular file.
 pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        return Err(io_error(path, &io::Error::other("it is no regular file")));
+        return Err(io_error(path, &io::Error::other("it is not a regular file")));
     }
     let written = write_beside(path, snapshot).and_then(|draft| {
         fs::rename(&draft, path)?;
@@ -57,7 +57,9 @@ pub fn write_new(folder: &Path, stem: &str, snapshot: &Snapshot) -> Result<PathB
     let _ = fs::remove_file(&draft);
     match placed {
         Some(placed) => placed.map_err(|error| io_error(&first, &error)),
-        None => Err(SnapshotError::Io { path: shown(&first), why: "too many snapshots stand beside it".to_owned() }),
+        None => {
+            Err(SnapshotError::Io { path: shown(&first), why: "there are too many snapshots next to it".to_owned() })
+        }
     }
 }
 
@@ -90,7 +92,7 @@ pub fn read(path: &Path) -> Result<Snapshot, SnapshotError> {
 fn regular(path: &Path) -> io::Result<()> {
     let meta = fs::metadata(path)?;
     match meta.len() {
-        _ if !meta.is_file() => Err(io::Error::other("it is no regular file")),
+        _ if !meta.is_file() => Err(io::Error::other("it is not a regular file")),
         LARGEST.. => Err(io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20))),
         _ => Ok(()),
     }

@@ -55,7 +55,8 @@ impl Snapshot {
 
 /// Answers the calls that a process left open when it ended, so that every wire format takes the conversation. How many.
 pub fn answer_open_calls(session: &Rc<Session>) -> usize {
-    const WHY: &str = "not run: the process ended before this call was answered; whether it did anything is not known";
+    const WHY: &str = "not run: the process ended before this call was answered; the tool may have completed a \
+        part of its work";
     session.with(|state| {
         let open = open_calls(state.transcript.messages().iter());
         for call in &open {

@@ -58,7 +58,7 @@ fn of_reminder(record: &Record) -> Read<Entry> {
     let payload = &record.payload;
     let id = || text(payload, "reminder_id");
     let born = |by| Ok(Entry::Born { by, reminder: Arc::new(reminder(payload)?) });
-    let word = record.kind.strip_prefix("transcript.reminder.").ok_or("its kind is none of this topic")?;
+    let word = record.kind.strip_prefix("transcript.reminder.").ok_or("its kind does not belong to this topic")?;
     match word {
         "injected" => born(BornBy::Injected),
         "inherited" => born(BornBy::Inherited),
@@ -98,7 +98,7 @@ fn of_reminder(record: &Record) -> Read<Entry> {
             fired: payload.get("fired").as_bool().unwrap_or(false),
             error: payload.get("error").as_shared_str(),
         })),
-        _ => Err("its kind is not known here".to_owned()),
+        _ => Err("its kind is unknown".to_owned()),
     }
 }
 
@@ -117,7 +117,7 @@ fn queue_end(record: &Record) -> Option<Read<Entry>> {
 
 fn of_turn(record: &Record) -> Read<Entry> {
     let payload = &record.payload;
-    match record.kind.strip_prefix("transcript.turn.").ok_or("its kind is none of this topic")? {
+    match record.kind.strip_prefix("transcript.turn.").ok_or("its kind does not belong to this topic")? {
         "passed" => pass(payload).map(Entry::Passed),
         "void" => Ok(Entry::Void),
         "resumed" => {
@@ -129,7 +129,7 @@ fn of_turn(record: &Record) -> Read<Entry> {
             Ok(Entry::Resumed(pending.collect::<Read<_>>()?))
         }
         "prompt" => Prompt::read(record).map(Entry::Prompt),
-        _ => Err("its kind is not known here".to_owned()),
+        _ => Err("its kind is unknown".to_owned()),
     }
 }
 
@@ -180,7 +180,7 @@ pub(super) fn text(payload: &Data, field: &str) -> Read<Arc<str>> {
 
 pub(super) fn number(payload: &Data, field: &str) -> Read<u32> {
     let whole = payload.get(field).as_int().and_then(|number| u32::try_from(number).ok());
-    whole.ok_or_else(|| format!("`{field}` is no count"))
+    whole.ok_or_else(|| format!("`{field}` is not a count"))
 }
 
 fn parsed<T: std::str::FromStr<Err = crate::words::UnknownWord>>(payload: &Data, field: &str) -> Read<T> {
