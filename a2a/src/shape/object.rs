@@ -123,8 +123,7 @@ impl<'a> Object<'a> {
         }
         match self.meant_for(key) {
             Some(written) => {
-                let misfit =
-                    At::Field(&self.at, written).misfit(&format!("is not known here, and `{}` is missing", key.name));
+                let misfit = At::Field(&self.at, written).misfit(&format!("is unknown, and `{}` is missing", key.name));
                 Misfit { suggestion: Some(key.name.to_owned()), ..misfit }
             }
             None => At::Field(&self.at, key.name).misfit("is missing"),
@@ -245,8 +244,8 @@ impl<'a> Object<'a> {
         match number.map(i32::try_from) {
             Some(Ok(count)) if count >= 0 => Ok(Some(count.unsigned_abs())),
             Some(_) => Err(At::Field(&self.at, written).misfit("must be from 0 to 2147483647")),
-            None if data.as_float().is_some() => Err(At::Field(&self.at, written).misfit("must be a whole number")),
-            None => Err(At::Field(&self.at, written).must_be("a whole number", data)),
+            None if data.as_float().is_some() => Err(At::Field(&self.at, written).misfit("must be an integer")),
+            None => Err(At::Field(&self.at, written).must_be("an integer", data)),
         }
     }
 
@@ -255,7 +254,7 @@ impl<'a> Object<'a> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match from_rfc3339(&text) {
             Some(ms) => Ok(Some(ms)),
-            None => Err(self.wrong(key, "must be a moment since 1970 in RFC 3339, such as `2026-01-31T12:00:00.000Z`")),
+            None => Err(self.wrong(key, "must be an RFC 3339 time since 1970, such as `2026-01-31T12:00:00.000Z`")),
         }
     }
 

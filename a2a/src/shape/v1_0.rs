@@ -74,7 +74,10 @@ fn read_content(part: &Object<'_>) -> Result<Content, Misfit> {
     let mut given = [text, raw, url, data].into_iter().flatten();
     match (given.next(), given.next()) {
         (Some(content), None) => Ok(content),
-        (Some(_), Some(_)) => Err(part.misfit("has several of `text`, `raw`, `url` and `data`, and may have only one")),
+        (Some(_), Some(_)) => Err(part.misfit(
+            "has several of `text`, `raw`, `url` and `data`, but only one is \
+            allowed",
+        )),
         // No other member is there, so that the data are null.
         (None, _) if part.has(&key::DATA) => Ok(Content::Data(Data::Nil)),
         (None, _) => Err(without_content(part)),
@@ -88,7 +91,7 @@ fn without_content(part: &Object<'_>) -> Misfit {
     }
     let mut misfit = part.misfit("needs one of `text`, `raw`, `url` and `data`");
     if part.has(&key::FILE) {
-        misfit.message.push_str("; version 1.0 has no `file`");
+        misfit.message.push_str("; version 1.0 does not support `file`");
     }
     misfit
 }
@@ -121,7 +124,7 @@ pub(super) fn read_frame(frame: &Object<'_>) -> Result<Frame, Misfit> {
     match (told.next(), told.next()) {
         (Some(frame), None) => Ok(frame),
         (Some(_), Some(_)) => Err(frame
-            .misfit("has several of `task`, `message`, `statusUpdate` and `artifactUpdate`, and may have only one")),
+            .misfit("has several of `task`, `message`, `statusUpdate` and `artifactUpdate`, but only one is allowed")),
         (None, _) => Err(frame.misfit("needs one of `task`, `message`, `statusUpdate` and `artifactUpdate`")),
     }
 }

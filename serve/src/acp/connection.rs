@@ -81,7 +81,7 @@ impl Front {
             "initialize" => Answer::Now(self.initialize(&params)),
             "authenticate" => Answer::Now(Err(Refusal::params(
                 "methodId",
-                "`methodId` names no way to log in: this agent needs none, as `authMethods` says",
+                "unknown `methodId`: this agent needs no authentication, so `authMethods` is empty",
             ))),
             "session/new" => Answer::Later(Box::pin(open(sessions, params))),
             "session/prompt" => Answer::later(sessions.prompt(params, responder.cancellation())),
@@ -131,7 +131,7 @@ impl Front {
     fn put_in(&self, name: &str, params: Value) {
         let Some(method) = Method::of(name) else { return };
         if let Err(why) = bridge::notify(method, &Data::from(params), &self.sessions.host) {
-            note(&format!("the notification `{name}` came to nothing: {why}"));
+            note(&format!("the notification `{name}` had no effect: {why}"));
         }
     }
 }

@@ -127,7 +127,7 @@ impl Fold {
 
     fn message(&mut self, word: &str, payload: &Data) -> Result<(), String> {
         if word == "streamed" {
-            self.draft.push_str(payload.get("text").as_str().ok_or("`text` is no text")?);
+            self.draft.push_str(payload.get("text").as_str().ok_or("`text` is not a string")?);
             return Ok(());
         }
         messages::apply(&mut self.messages, word, payload)?;

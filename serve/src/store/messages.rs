@@ -33,19 +33,19 @@ pub(super) fn apply(messages: &mut Vec<Arc<Message>>, word: &str, payload: &Data
         match index {
             Some(index) if index <= there => Ok(index),
             Some(index) => Err(format!("`{field}` is {index}, but there are {there} messages")),
-            None => Err(format!("`{field}` is no number of messages")),
+            None => Err(format!("`{field}` is not a number of messages")),
         }
     };
     match word {
         "appended" => {
             if index("index")? != messages.len() {
-                return Err(format!("its message stands there already, for there are {}", messages.len()));
+                return Err(format!("its message already exists: there are {}", messages.len()));
             }
             messages.push(read(payload.get("message"))?);
         }
         "replaced" => {
             let keep = index("keep")?;
-            let new = payload.get("messages").as_list().ok_or("`messages` is no list")?;
+            let new = payload.get("messages").as_list().ok_or("`messages` is not a list")?;
             let new = new.iter().map(read).collect::<Result<Vec<_>, _>>()?;
             messages.truncate(keep);
             messages.extend(new);
@@ -95,7 +95,7 @@ mod tests {
         let mut why = |word: &str, json: &str| apply(&mut messages, word, &Data::from_json(json).unwrap());
         let hi = r#"{"index":0,"message":{"role":"user","content":"hi"}}"#;
         assert!(why("appended", &hi.replace('0', "1")).unwrap_err().contains("there are 0 messages"));
-        assert!(why("appended", r#"{"index":0,"message":7}"#).unwrap_err().contains("a message is a dict"));
+        assert!(why("appended", r#"{"index":0,"message":7}"#).unwrap_err().contains("a message must be a dict"));
         assert_eq!(why("appended", hi), Ok(()));
         assert!(why("appended", hi).unwrap_err().contains("already"));
         assert!(why("replaced", r#"{"keep":2,"messages":[]}"#).is_err());

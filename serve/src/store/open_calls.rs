@@ -11,7 +11,7 @@ use crate::host::Event;
 
 /// What the model and the client are told of a call that nobody answered.
 pub(super) const NOT_RUN: &str =
-    "not run: the process ended before this call was answered; whether it did anything is not known";
+    "not run: the process ended before this call was answered; the tool may have completed a part of its work";
 
 /// Answers for the calls of the last reply that have none, so that every wire takes the conversation. What the client was shown
 /// of the end of a call is its answer.

@@ -58,11 +58,11 @@ fn exposition(load: &Load) -> String {
         (
             "harn_a2a_tasks_started_total",
             "counter",
-            "Tasks started, those resumed from the log included.",
+            "Tasks started, including those resumed from the log.",
             load.started,
         ),
         ("harn_a2a_tasks_open", "gauge", "Tasks that are not over.", load.open as u64),
-        ("harn_a2a_tasks_open_limit", "gauge", "Largest number of tasks that are not over.", load.most as u64),
+        ("harn_a2a_tasks_open_limit", "gauge", "Limit of tasks that are not over.", load.most as u64),
     ];
     let mut text = String::new();
     for (name, kind, help, value) in rows {
