@@ -31,24 +31,24 @@ mod timeline;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A log in a SQLite file, or a file with a record as JSON in each line
+    /// SQLite file of an event log, or a file with one JSON record per line
     log: PathBuf,
-    /// What was pending after the record with this cursor; with --json, --html and --records: all up to it
+    /// Show the reminders that were pending after this cursor; with --json, --html and --records: everything up to it
     #[arg(long, value_name = "CURSOR")]
     at: Option<u64>,
-    /// Only this session; the end of its id is enough
+    /// Show only this session; the last characters of its id are enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// One JSON document
+    /// Print one JSON document
     #[arg(long, group = "form")]
     json: bool,
-    /// Every record as a line of JSON
+    /// Print every record as a line of JSON
     #[arg(long, group = "form")]
     records: bool,
-    /// Write one HTML page that needs nothing else
+    /// Write a self-contained HTML page
     #[arg(long, value_name = "FILE", group = "form")]
     html: Option<PathBuf>,
-    /// Also providers that looked and added nothing, and every pass that charged reminders
+    /// Also show providers without a result, and every pass that charged reminders
     #[arg(long, short)]
     verbose: bool,
 }
@@ -100,7 +100,7 @@ impl Trace {
     fn left_of(&self, session: &SessionLife) -> Option<String> {
         let left = session.pending().count();
         (session.run < self.rebuilt.runs(&session.id) && left > 0).then(|| {
-            format!("{} pending at the last record of this run; a later run begins anew", names::grouped(left as u64))
+            format!("{} pending at the last record of this run; a later run starts anew", names::grouped(left as u64))
         })
     }
 
@@ -140,15 +140,15 @@ fn trace(args: &Args) -> Result<(), Failure> {
 }
 
 fn not_printed(error: &std::io::Error) -> Failure {
-    let help = "the output is incomplete; make room, or write somewhere else";
+    let help = "the output is incomplete; free space, or write to another place";
     Failure::Said(1, format!("cannot write to standard output: {error}"), help.to_owned())
 }
 
 fn check_cursor(args: &Args, last: u64) -> Result<(), Failure> {
     match args.at {
         Some(cursor) if cursor > last => {
-            let message = format!("the log has no cursor {cursor} yet; its last record has {last}");
-            Err(Failure::Said(2, message, format!("`--at` takes a cursor from 0 to {last}; `--records` shows them")))
+            let message = format!("cursor {cursor} is after the end of the log; its last record has cursor {last}");
+            Err(Failure::Said(2, message, format!("`--at` takes a cursor from 0 to {last}; `--records` lists them")))
         }
         _ => Ok(()),
     }
@@ -166,10 +166,10 @@ fn find_session(rebuilt: &Rebuilt, names: &Names, wanted: &str) -> Result<String
         let near = runtime::words::nearest(wanted, rebuilt.sessions().map(|session| session.id.as_ref()));
         let help = match near {
             Some(near) => format!("did you mean `{}`?", names::clean(near)),
-            None if ids.is_empty() => "the log names no session".to_owned(),
-            None => format!("the log names {}", ids.join(", ")),
+            None if ids.is_empty() => "the log does not contain any sessions".to_owned(),
+            None => format!("the sessions are {}", ids.join(", ")),
         };
-        Failure::Said(2, format!("no session is called `{}`, or more than one ends so", names::clean(wanted)), help)
+        Failure::Said(2, format!("no session matches `{}`, or several do", names::clean(wanted)), help)
     })
 }
 
@@ -202,8 +202,8 @@ fn is_of(record: &Record, session: Option<&str>) -> bool {
 fn write_page(trace: &Trace, args: &Args, file: &std::path::Path) -> Result<(), Failure> {
     let name = args.log.file_name().map_or_else(|| "log".to_owned(), |name| name.to_string_lossy().into_owned());
     output::write_whole(file, &page::page(trace, &name), &args.log).map_err(|error| {
-        let message = format!("`{}` cannot be written: {error}", file.display());
-        let help = "name a file in a folder that is there and may be written to; what stood there is as it was";
+        let message = format!("cannot write `{}`: {error}", file.display());
+        let help = "use a file in an existing, writable folder; the previous file was not changed";
         Failure::Said(1, message, help.to_owned())
     })?;
     let lives: usize = trace.sessions().map(|session| session.reminders.len()).sum();

@@ -16,10 +16,10 @@ use stdlib::limits::parse_size;
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) script: Script,
-    /// The longest line that is read [default: 16m]
+    /// Limit of the length of an input line [default: 16m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_line: Option<u64>,
-    /// Clients that get updates on reminders, an extension of the protocol: those that ask for them, all, or none
+    /// Clients that receive reminder updates, an extension of the protocol: those that request them, all, or none
     #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(ReminderUpdates::WORDS), default_value = "auto")]
     reminder_updates: String,
 }
@@ -38,7 +38,7 @@ pub(super) fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
     };
     raise_limit_of_files();
     if stdin().is_terminal() {
-        eprintln!("harn: waiting for an editor, which writes lines of JSON-RPC to standard input; Ctrl-C ends it");
+        eprintln!("harn: waiting for a client, which writes lines of JSON-RPC to standard input; Ctrl-C stops");
     }
     let streams =
         Streams { input: Box::new(stdin()), output: Box::new(stdout()), ended: Some(Box::new(wait_for_end_of_input)) };
