@@ -36,12 +36,12 @@ enum Server {
 const SERVERS: [(Server, &str); 8] = [
     (Server::Down, "cannot connect to"),
     (Server::Failing, "answered 500 Internal Server Error: it broke"),
-    (Server::HalfJson, "JSON that ends in the middle"),
-    (Server::HalfAnswer, "broke off in the middle of its answer"),
-    (Server::Nothing, "closed the connection without an answer"),
+    (Server::HalfJson, "incomplete JSON"),
+    (Server::HalfAnswer, "closed the connection in the middle of its response"),
+    (Server::Nothing, "closed the connection without a response"),
     (Server::WebPage, "a web page instead of JSON"),
-    (Server::OtherJson, "something else than a reply"),
-    (Server::Silent, "gave no whole answer within 300 ms"),
+    (Server::OtherJson, "sent an invalid response"),
+    (Server::Silent, "timed out after 300 ms"),
 ];
 
 /// Provider, variable of its base URL, variable of its key.
@@ -188,7 +188,7 @@ fn a_loop_ends_with_a_status_and_the_script_goes_on() {
             let (port, asked) = server.start();
             // Where each line is a piece of the answer, JSON that is no reply is a piece that says nothing.
             let says_nothing = matches!(server, Server::OtherJson) && stream && wire.0 == "ollama";
-            let phrase = if says_nothing { "ended its stream before its answer was whole" } else { phrase };
+            let phrase = if says_nothing { "ended its stream before the response was complete" } else { phrase };
             let outcome = run("loop", &script.replace("STREAM", &stream.to_string()), wire, port);
             let place = format!("{server:?} on {}, stream: {stream}:\n{}{}", wire.0, outcome.out, outcome.err);
             assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{place}");
@@ -232,11 +232,11 @@ const STREAMS: [(Stream, &str, &str); 5] = [
     (
         Stream::Error,
         "overloaded",
-        "broke off its answer with an error: Overloaded; try again later, or raise `llm_retries`",
+        "aborted its response with an error: Overloaded; try again later, or raise `llm_retries`",
     ),
-    (Stream::Garbage, "bad_response", "streamed an event that is no JSON: {garbage}; check the server, or try again"),
-    (Stream::Endless, "timeout", "gave no whole answer within 300 ms; give it longer with `timeout_ms`"),
-    (Stream::Silent, "timeout", "gave no whole answer within 300 ms"),
+    (Stream::Garbage, "bad_response", "streamed an event that is not JSON: {garbage}; check the server, or try again"),
+    (Stream::Endless, "timeout", "timed out after 300 ms; raise `timeout_ms`"),
+    (Stream::Silent, "timeout", "timed out after 300 ms"),
     (Stream::Huge, "bad_response", "streamed more than 16 MiB in one event"),
 ];
 
