@@ -12,7 +12,7 @@ use std::rc::Rc;
 use stdlib::{Capability, CodeRef, Diagnostic, Engine, Files, Project, RunOptions, Severity, unreadable_source};
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CheckArgs {
     /// Scripts to check, together with the files that they import; a folder means all scripts in it that `.gitignore` does not
     /// exclude; `-` means standard input
     #[arg(required = true, value_name = "PATH")]
@@ -28,8 +28,8 @@ pub(crate) struct Args {
     format: Format,
 }
 
-/// All scripts are checked, whatever is wrong with the first. Warnings alone are no failure.
-pub(crate) fn run(args: &Args, console: &Console) -> i32 {
+/// Checks all scripts, even if the first has errors. Warnings alone are not a failure.
+pub(crate) fn run(args: &CheckArgs, console: &Console) -> i32 {
     let mut failed = false;
     let mut told = HashSet::new();
     for path in &args.paths {
@@ -111,7 +111,7 @@ fn expand(path: &Path, rhai: bool) -> Result<Vec<Script>, Diagnostic> {
     Ok(scripts)
 }
 
-/// What makes two diagnostics the same finding.
+/// Returns the key by which two diagnostics are the same finding.
 fn key(diagnostic: &Diagnostic) -> (CodeRef, String, String, u32) {
     let file = diagnostic.labels.first().map_or(String::new(), |label| label.source.name().to_owned());
     (diagnostic.code, file, diagnostic.message.clone(), diagnostic.position())

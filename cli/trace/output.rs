@@ -4,11 +4,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file whole or not at all: beside it first, then in its place. Links are followed, rights kept; what is no file
-/// (a device, a pipe) is written to.
+/// Writes a file completely or not at all: to a temporary file beside it first, then renamed. Links
+/// are followed and permissions kept; a target that is not a regular file (a device, a pipe) is
+/// written to directly.
 ///
 /// # Errors
-/// The target is the log that is read, or a part of it; or the system refuses. What stood there is as it was.
+/// Fails if the target is the log that is read, or a part of it, or if the system refuses. The old
+/// content is then unchanged.
 pub(super) fn write_whole(target: &Path, text: &str, log: &Path) -> Result<()> {
     // What a link points to, where that is there.
     let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_path_buf());
@@ -28,7 +30,7 @@ pub(super) fn write_whole(target: &Path, text: &str, log: &Path) -> Result<()> {
 fn replace(target: &Path, text: &str, rights: Option<fs::Permissions>) -> Result<()> {
     let beside = with_end(target, &format!(".{}.part", std::process::id()));
     let write = || {
-        // Never through a link that somebody put there.
+        // Never through a link that another process created.
         let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
         file.write_all(text.as_bytes())?;
         if let Some(rights) = rights {

@@ -24,7 +24,7 @@ pub enum FactCode {
         fails: "store_fact({kind: \"descision\", claim: \"Tabs indent the sources.\", confidence: 0.9})\n",
         mended: "store_fact({kind: \"decision\", claim: \"Tabs indent the sources.\", confidence: 0.9})\n",
     },
-    /// A confidence that is no number from 0 to 1.
+    /// The confidence is not a number from 0 to 1.
     Confidence = "HARN-FACT-003", Error {
         title: "confidence is not a number from 0 to 1",
         meaning: "`confidence` and `min_confidence` state how certain a fact is: 1 is certain, 0.5 is as likely as \
@@ -58,7 +58,7 @@ pub enum FactCode {
         fails: "println(recall_facts(\"signals\", nil, nil, {root: \"/dev/null\"}))\n",
         mended: "println(recall_facts(\"signals\", nil, nil, {root: \".harn/memory\"}))\n",
     },
-    /// A line of a store that is no record.
+    /// A line of a store is not a record.
     Line = "HARN-FACT-007", Warning {
         title: "invalid line in a fact file",
         meaning: "The file was edited or damaged. The line is skipped and stays in the file; all other facts are \

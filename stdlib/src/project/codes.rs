@@ -5,7 +5,7 @@ use lang::codes;
 codes! {
 /// The codes of settings: `harn.toml` and those of the user.
 pub(crate) enum ProjectCode {
-    /// It is no TOML.
+    /// The file is not valid TOML.
     NotToml = "HARN-CFG-001", Error {
         title: "invalid TOML in `harn.toml`",
         meaning: "The file next to the script, or in a folder above it, is not valid TOML. Nothing was run, \

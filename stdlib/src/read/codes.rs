@@ -11,7 +11,7 @@ pub(crate) enum SourceCode {
         meaning: "The file does not exist, is a directory, is too large, or its permissions do not allow it. \
             Nothing was run.",
     },
-    /// A script that is no UTF-8 text.
+    /// The script is not UTF-8.
     NotText = "HARN-SRC-002", Error {
         title: "script is not UTF-8 text",
         meaning: "Scripts must be UTF-8. Save the file in that encoding; the message says where the first invalid \
