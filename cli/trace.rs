@@ -178,7 +178,7 @@ fn find_session(rebuilt: &Rebuilt, names: &ShortNames, wanted: &str) -> Result<S
             None if ids.is_empty() => "the log does not contain any sessions".to_owned(),
             None => format!("the sessions are {}", ids.join(", ")),
         };
-        Failure::Message(2, format!("no session matches `{}`, or several do", names::clean(wanted)), help)
+        Failure::Message(2, format!("`{}` does not match exactly one session", names::clean(wanted)), help)
     })
 }
 

@@ -113,9 +113,10 @@ fn refused(text: &str) -> Option<(String, &'static str)> {
         let hit = lower.match_indices(phrase).find(|(at, _)| {
             let before = &lower[..*at];
             let is_word = !before.ends_with(|c: char| c.is_alphanumeric());
+            let is_longer = lower[*at..].starts_with("is no longer");
             let is_plain =
-                *phrase == "is no " && (before.ends_with("there ") || lower[*at..].starts_with("is no longer"));
-            is_word && !(is_plain && !before.trim().eq("there"))
+                *phrase == "is no " && (is_longer || (before.ends_with("there ") && before.trim() != "there"));
+            is_word && !is_plain
         });
         if hit.is_some() {
             return Some(((*phrase).to_owned(), plain));
