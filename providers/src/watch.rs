@@ -29,10 +29,10 @@ pub struct FileWatch {
     /// The base of relative patterns in a session without an anchor; `None` for the working
     /// directory.
     folder: Option<PathBuf>,
-    state: RefCell<Option<State>>,
+    state: RefCell<Option<WatchState>>,
 }
 
-struct State {
+struct WatchState {
     patterns: Arc<Patterns>,
     known: Census,
     signals: Signals,
@@ -74,7 +74,7 @@ impl FileWatch {
         remarks.extend(patterns.roots().filter(|root| !root.exists()).map(|root| {
             format!("the watched path `{}` does not exist yet; it is watched once it exists", patterns.shown(root))
         }));
-        let state = State { patterns, known: census, signals, remarked: remarks.clone() };
+        let state = WatchState { patterns, known: census, signals, remarked: remarks.clone() };
         *self.state.borrow_mut() = Some(state);
         Seen { changes: Vec::new(), remarks }
     }
@@ -94,7 +94,7 @@ impl FileWatch {
         compared.unwrap_or_default()
     }
 
-    fn with<R>(&self, look: impl FnOnce(&mut State) -> R) -> Option<R> {
+    fn with<R>(&self, look: impl FnOnce(&mut WatchState) -> R) -> Option<R> {
         self.state.borrow_mut().as_mut().map(look)
     }
 }
