@@ -67,9 +67,6 @@ impl RecordingError {
                 let path = path.display();
                 format!("use another folder, remove this one first, or replay it: `harn run --replay {path} SCRIPT`")
             }
-            TapeError::Unwritten { .. } => {
-                "check the permissions of the folder and the free space on the disk".to_owned()
-            }
             RecordingError::Unwritten { .. } => {
                 "check the permissions of the folder and the free space on the disk".to_owned()
             }
