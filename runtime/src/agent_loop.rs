@@ -29,7 +29,7 @@ use crate::hooks::{Decision, Hook, HookEvent, Hooks, Listeners};
 use crate::message::ToolSpec;
 use crate::note::Note;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
-use crate::seam::{Fault, Model, Outcome, Scope, Sort, Tool, Turn, fault};
+use crate::seam::{Caller, Fault, Model, Outcome, Receipts, Scope, Sort, Tool, Turn, fault};
 use crate::session::Session;
 
 mod compact;
@@ -63,7 +63,7 @@ mod tests;
 
 pub use daemon::{DaemonState, WakeCause};
 pub use open_calls::close_open_calls;
-pub use options::LoopOptions;
+pub use options::{Continuity, DaemonOptions, LoopLimits, LoopOptions, ModelOptions, Sentinel};
 pub use park::{ParkRequest, Parking};
 pub use persist::{Persist, Resumed};
 pub use prompt::interruption_mark;
@@ -115,13 +115,13 @@ pub async fn agent_loop(
     parts: &Parts,
     options: LoopOptions,
 ) -> Outcome<LoopResult> {
-    if scope.depth >= Scope::MAX_DEPTH {
+    if scope.caller.depth >= Scope::MAX_DEPTH {
         return Err(fault(TooDeep));
     }
     let providers = options.reminders.select(&parts.providers).map_err(fault)?;
     let _occupied = session.occupy().map_err(fault)?;
     let _open_calls = OpenCalls(session);
-    let own_deadline = options.deadline_ms.map(|ms| scope.clock.now_ms().saturating_add(ms));
+    let own_deadline = options.limits.deadline_ms.map(|ms| scope.clock.now_ms().saturating_add(ms));
     let cancel = scope.cancel.child();
     // Whoever closes the session stops what runs in it.
     session.with(|state| state.at_work = Some(cancel.clone()));
@@ -129,19 +129,22 @@ pub async fn agent_loop(
         cancel,
         // The nearer of two deadlines counts.
         deadline_ms: [own_deadline, scope.deadline_ms].into_iter().flatten().min(),
-        depth: scope.depth + 1,
-        persona: Some(options.persona.clone()),
+        caller: Caller {
+            depth: scope.caller.depth + 1,
+            persona: Some(options.persona.clone()),
+            ..scope.caller.clone()
+        },
         options: options.written.clone(),
         // What a loop inside a tool makes belongs to its own calls.
-        reports: None,
-        hook_timeout_ms: options.hook_timeout_ms.unwrap_or(scope.hook_timeout_ms),
+        receipts: scope.receipts.as_ref().map(|receipts| Receipts { log: receipts.log.clone(), of_call: None }),
+        hook_timeout_ms: options.limits.hook_timeout_ms.unwrap_or(scope.hook_timeout_ms),
         ..scope.clone()
     };
-    let first_note = scope.notes.borrow().len();
-    let parking = options.parking.clone().unwrap_or_default();
+    let first_note = scope.notes.mark();
+    let parking = options.continuity.parking.clone().unwrap_or_default();
     let tools = Toolbox::new(AwaitResumption::beside(&parts.tools, &parking));
     let specs = Arc::new(tools.specs());
-    let (left, now_ms) = (options.from.clone(), scope.clock.now_ms());
+    let (left, now_ms) = (options.continuity.from.clone(), scope.clock.now_ms());
     let watchers = Watchers::new(&providers);
     let run =
         Run { session, scope, parts, options, providers, watchers, tools, specs, parking, withdrawn: Cell::new(false) };
@@ -204,7 +207,7 @@ impl Run<'_> {
         Box::pin(self.begin_to_watch()).await;
         self.remark_on_resumption();
         // One that goes on has begun already.
-        let begun = match &self.options.from {
+        let begun = match &self.options.continuity.from {
             Some(_) => Box::pin(self.go_on(state)).await?,
             None => self.start(state).await?,
         };

@@ -46,6 +46,7 @@ pub mod reminder;
 pub mod render;
 pub mod schema;
 pub mod seam;
+pub mod seen_texts;
 pub mod session;
 pub mod transcript;
 pub mod watch;

@@ -153,7 +153,7 @@ impl Plan {
         parts: &Parts,
         options: &mut LoopOptions,
     ) -> Result<(), Box<Raise>> {
-        options.persist = self.persist.map(Rc::new);
+        options.continuity.persist = self.persist.map(Rc::new);
         let Some(LeftLoop { snapshot, claim }) = self.left else { return Ok(()) };
         let refuse = |error: SnapshotError| of_snapshot(&error).about(self.arg, "invalid `resume_path`");
         let restored = snapshot.session.clone().restore().map_err(refuse)?;
@@ -175,9 +175,9 @@ impl Plan {
         let is_new = |task: &Arc<str>| !task.is_empty() && *task != snapshot.task && *task != snapshot.state.task;
         let input = Some(options.task.clone()).filter(|task| snapshot.ended.is_none() && is_new(task));
         if snapshot.ended.is_none() {
-            options.from = Some(Box::new(snapshot.state));
+            options.continuity.from = Some(Box::new(snapshot.state));
         }
-        options.resumed = Some(Box::new(Resumed { suspension: snapshot.suspension, input, remarks }));
+        options.continuity.resumed = Some(Box::new(Resumed { suspension: snapshot.suspension, input, remarks }));
         Ok(())
     }
 }
@@ -187,7 +187,7 @@ impl Plan {
 fn differences(snapshot: &Snapshot, parts: &Parts, options: &LoopOptions) -> Vec<String> {
     let mut remarks = Vec::new();
     let before = snapshot.options.get("system").as_shared_str();
-    if before != options.request.system.primary {
+    if before != options.model.request.system.primary {
         remarks.push(
             "the system prompt differs from the one that this loop was saved with; the new one is used".to_owned(),
         );

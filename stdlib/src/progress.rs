@@ -93,7 +93,7 @@ pub(crate) fn watch(world: &Rc<World>) -> Live {
 
 fn cut_short(sight: &Sight<'_>, result: &LoopResult, doing: String) -> CutShort {
     let scope = sight.turn.scope;
-    let name = scope.agent_id.as_ref().or(scope.persona.as_ref());
+    let name = scope.caller.agent_id.as_ref().or(scope.caller.persona.as_ref());
     CutShort {
         name: name.map_or_else(|| "agent".to_owned(), ToString::to_string),
         session_id: result.session_id.to_string(),

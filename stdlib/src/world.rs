@@ -29,11 +29,11 @@ use runtime::ids::{IdStream, SharedIds};
 use runtime::note::{Note, Severity};
 use runtime::reminder::providers::ReminderProviders;
 use runtime::seam::{Driver, Scope};
+use runtime::seen_texts::SeenTexts;
 use runtime::session::{Session, Sessions};
 use runtime::workers::Workers;
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -74,6 +74,8 @@ pub struct World {
     pub(crate) ids: SharedIds,
     pub(crate) args: Vec<String>,
     pub(crate) task: Option<String>,
+    /// The seed of the run.
+    seed: u64,
     random: Cell<u64>,
     /// The timeout of one handler or provider, in milliseconds.
     pub(crate) hook_timeout_ms: Cell<u64>,
@@ -82,7 +84,7 @@ pub struct World {
     /// The driver of the run's loops; set once its isolate exists.
     pub(crate) driver: OnceCell<Rc<dyn Driver>>,
     /// Notes shown once each.
-    shown: RefCell<BTreeSet<String>>,
+    shown: RefCell<SeenTexts>,
 }
 
 impl World {
@@ -135,11 +137,12 @@ impl World {
             ids: SharedIds::new(IdStream::new(chosen, "run")),
             args,
             task,
+            seed: chosen,
             random: Cell::new(chosen),
             hook_timeout_ms: Cell::new(Scope::HOOK_TIMEOUT_MS),
             hosting,
             driver: OnceCell::new(),
-            shown: RefCell::default(),
+            shown: RefCell::new(SeenTexts::new(MAX_SHOWN)),
         })
     }
 
@@ -177,6 +180,7 @@ impl World {
     pub(crate) fn scope(&self) -> Scope {
         let mut scope = Scope::new(self.clock.clone(), self.log.clone());
         scope.hook_timeout_ms = self.hook_timeout_ms.get();
+        scope.seed = self.seed;
         if let Some(driver) = self.driver.get() {
             scope.driver = driver.clone();
         }
@@ -203,6 +207,9 @@ impl World {
         self.args.iter().map(|a| Data::from(a.as_str())).collect()
     }
 }
+
+/// The most texts that are remembered as shown.
+const MAX_SHOWN: usize = 4_096;
 
 /// Returns the diagnostic of a note. A raise has a place; a note alone does not.
 fn as_diagnostic(note: &Note) -> Diagnostic {

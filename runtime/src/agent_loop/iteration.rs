@@ -86,16 +86,16 @@ impl Run<'_> {
     fn is_done(&self, state: &mut LoopState, reply: &Reply) -> Option<Ended> {
         if !reply.tool_calls.is_empty() {
             state.nudges = 0;
-            let most = self.options.max_repeats;
+            let most = self.options.limits.max_repeats;
             let stuck = most > 0 && state.repeats.in_a_row() >= most;
             return stuck.then(|| Ended::new(LoopStatus::Stuck, "repeated_tool_calls"));
         }
-        let sentinel = &self.options.done_sentinel;
+        let sentinel = &self.options.sentinel.word;
         if reply.text.trim().is_empty() {
             let nudge = "Your answer was empty. Call a tool, or answer with text.".to_owned();
             return self.nudge(state, nudge, "empty_reply");
         }
-        if self.options.loop_until_done && !reply.text.contains(sentinel.as_ref()) {
+        if self.options.sentinel.is_required && !reply.text.contains(sentinel.as_ref()) {
             let nudge = format!("Continue with the task. Reply with {sentinel} once it is complete.");
             return self.nudge(state, nudge, "max_nudges");
         }
@@ -104,13 +104,13 @@ impl Run<'_> {
                 format!("The answer does not match the required schema: {why}. Answer with the corrected JSON only.");
             return self.nudge(state, nudge, "output_schema");
         }
-        let stop_reason = if self.options.loop_until_done { "done_sentinel" } else { "completed" };
+        let stop_reason = if self.options.sentinel.is_required { "done_sentinel" } else { "completed" };
         Some(Ended::new(LoopStatus::Done, stop_reason))
     }
 
     /// Asks the model to go on, unless it was asked too often without having called a tool.
     fn nudge(&self, state: &mut LoopState, nudge: String, stop_reason: &'static str) -> Option<Ended> {
-        if state.nudges >= self.options.max_nudges {
+        if state.nudges >= self.options.limits.max_nudges {
             return Some(Ended::new(LoopStatus::Stuck, stop_reason));
         }
         state.nudges += 1;
@@ -120,7 +120,7 @@ impl Run<'_> {
 
     /// The answer as `output_schema` wants it; nil where none was given.
     pub(super) fn structured(&self, text: &str) -> Result<Data, String> {
-        let schema = &self.options.request.output_schema;
+        let schema = &self.options.model.request.output_schema;
         if schema.is_nil() { Ok(Data::Nil) } else { crate::schema::read_answer(text, schema) }
     }
 
@@ -131,11 +131,11 @@ impl Run<'_> {
     }
 
     pub(super) fn out_of_budget(&self, state: &LoopState) -> Option<Ended> {
-        if state.iteration.saturating_add(state.naps) >= self.options.max_iterations {
+        if state.iteration.saturating_add(state.naps) >= self.options.limits.max_iterations {
             return Some(Ended::new(LoopStatus::BudgetExhausted, "max_iterations"));
         }
         let used = state.usage.input_tokens + state.usage.output_tokens;
-        let over = self.options.token_budget.is_some_and(|budget| used >= budget);
+        let over = self.options.limits.token_budget.is_some_and(|budget| used >= budget);
         over.then(|| Ended::new(LoopStatus::BudgetExhausted, "token_budget"))
     }
 

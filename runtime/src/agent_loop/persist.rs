@@ -64,7 +64,7 @@ impl Run<'_> {
     /// Writes the state. Where it cannot be written the first time, nothing begins; later that is noted, for what the loop
     /// does is worth more than its copy.
     pub(super) fn persist(&self, state: &LoopState, stand: Stand<'_>) -> Outcome<()> {
-        let Some(persist) = &self.options.persist else { return Ok(()) };
+        let Some(persist) = &self.options.continuity.persist else { return Ok(()) };
         let (reason, by_itself) = self.why_left(stand);
         let suspension = Suspension {
             reason,
@@ -103,7 +103,7 @@ impl Run<'_> {
 
     /// Says what is not as it was when the loop was left.
     pub(super) fn remark_on_resumption(&self) {
-        let remarks = self.options.resumed.iter().flat_map(|resumed| &resumed.remarks);
+        let remarks = self.options.continuity.resumed.iter().flat_map(|resumed| &resumed.remarks);
         for message in remarks.cloned() {
             let (severity, about) = (Severity::Warning, Some("resume_path".into()));
             self.note(Note { code: None, severity, message, about, fault: None });
@@ -112,7 +112,7 @@ impl Run<'_> {
 
     /// Tells handlers and providers that the loop goes on, and hands in what is new.
     pub(super) async fn go_on(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
-        let Some(resumed) = &self.options.resumed else { return Ok(None) };
+        let Some(resumed) = &self.options.continuity.resumed else { return Ok(None) };
         let input: Data = resumed.input.as_ref().into();
         let worker = Data::dict([
             ("id", Data::from(self.session.id())),

@@ -32,7 +32,8 @@ words! {
     }
 }
 
-/// The names of the tools that were called, a name for each call, in the order of the calls.
+/// The names of the tools that were called, a name for each call, in the order of the calls. At most [`ToolNames::CAPACITY`] of each
+/// kind are kept, the newest: a daemon calls tools for months, and each snapshot holds the names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ToolNames {
     /// Asked for by the model.
@@ -44,6 +45,19 @@ pub struct ToolNames {
     /// Not run: refused, unknown, malformed or interrupted.
     #[serde(deserialize_with = "read_names")]
     pub rejected: Vec<Arc<str>>,
+}
+
+impl ToolNames {
+    /// The most names of each kind.
+    pub const CAPACITY: usize = 10_000;
+
+    /// Adds a name. Beyond the capacity the older half is dropped, so that dropping costs little for each call.
+    pub(super) fn push(names: &mut Vec<Arc<str>>, name: Arc<str>) {
+        if names.len() >= Self::CAPACITY {
+            names.drain(..Self::CAPACITY / 2);
+        }
+        names.push(name);
+    }
 }
 
 /// Reads names. Snapshots up to version 2 hold a count in their place, and the names behind it are lost.
@@ -156,4 +170,20 @@ fn counted(notes: &[Note]) -> Data {
         }
     }
     rows.into_iter().map(|(row, count)| if count > 1 { row.with("times", count.into()) } else { row }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_names_are_kept_up_to_the_capacity() {
+        let mut names = Vec::new();
+        for n in 0..3 * ToolNames::CAPACITY {
+            ToolNames::push(&mut names, n.to_string().into());
+            assert!(names.len() <= ToolNames::CAPACITY);
+        }
+        assert!(names.len() > ToolNames::CAPACITY / 2);
+        assert_eq!(names.last().map(|name| &**name), Some("29999"));
+    }
 }

@@ -22,8 +22,8 @@ impl Run<'_> {
         }
         let event = HookEvent::SessionStart {
             task: &state.task,
-            system: self.options.request.system.primary.as_ref(),
-            max_iterations: self.options.max_iterations,
+            system: self.options.model.request.system.primary.as_ref(),
+            max_iterations: self.options.limits.max_iterations,
         };
         self.emit(&event).await?;
         Ok(None)
@@ -31,7 +31,7 @@ impl Run<'_> {
 
     pub(super) async fn user_prompt_submit(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
         let prompt = state.task.clone();
-        let system = self.options.request.system.primary.as_ref();
+        let system = self.options.model.request.system.primary.as_ref();
         match self.emit(&HookEvent::UserPromptSubmit { prompt: &prompt, system }).await? {
             Decision::Allow => {}
             Decision::Modify(changed) => {

@@ -97,7 +97,7 @@ impl Run<'_> {
 
     /// What is left of an output: the least of what the handlers and the loop allow.
     pub(super) fn cut(&self, ready: &Ready, output: Output) -> ToolResult {
-        let own = self.options.max_tool_output_chars.unwrap_or(MOST_OUTPUT_CHARS);
+        let own = self.options.limits.max_tool_output_chars.unwrap_or(MOST_OUTPUT_CHARS);
         let limit = ready.hooks.iter().filter_map(|hook| hook.max_output).fold(own, usize::min);
         cut(output, limit)
     }

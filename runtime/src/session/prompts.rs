@@ -20,8 +20,8 @@ impl Session {
         self.apply(scope, |t, at| fire(t, &request.reminders, charges, at), std::mem::take);
         let (turn, measured) = self.with(|state| (state.turns, state.prefix.measure(request)));
         let prompt = Prompt {
-            whose: self.whose(scope.agent_id.as_ref()),
-            task_id: scope.task_id.clone(),
+            whose: self.whose(scope.caller.agent_id.as_ref()),
+            task_id: scope.caller.task_id.clone(),
             turn,
             charges,
             to: model.destination(request),

@@ -128,7 +128,7 @@ impl Session {
 
     fn moment<'a>(&'a self, scope: &'a Scope, turn: u32) -> Moment<'a> {
         let ids: &dyn Ids = &self.ids;
-        let (task_id, agent_id) = (scope.task_id.as_ref(), scope.agent_id.as_ref());
+        let (task_id, agent_id) = (scope.caller.task_id.as_ref(), scope.caller.agent_id.as_ref());
         Moment { session_id: &self.id, task_id, agent_id, turn, now_ms: scope.clock.now_ms(), ids }
     }
 

@@ -164,7 +164,7 @@ impl Shown {
     }
 
     fn watch(&self, sight: &Sight<'_>) {
-        if sight.turn.scope.is_worker {
+        if sight.turn.scope.caller.is_worker {
             return;
         }
         let session = sight.turn.session;

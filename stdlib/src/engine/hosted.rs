@@ -275,7 +275,7 @@ fn noting(live: Live, hosting: &Rc<Hosting>) -> Live {
     let hosting = Rc::downgrade(hosting);
     Rc::new(move |sight| {
         if let Seen::Ended(result) = sight.seen
-            && !sight.turn.scope.is_worker
+            && !sight.turn.scope.caller.is_worker
             && let Some(hosting) = hosting.upgrade()
         {
             hosting.shown(result);

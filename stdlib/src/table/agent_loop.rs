@@ -70,5 +70,5 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 /// The current session of a served script, where no loop is at work in it. Those who work for another have their own.
 fn free_current(world: &World, scope: &Scope) -> Option<Rc<Session>> {
-    world.current_session().filter(|session| !scope.is_worker && !session.is_busy())
+    world.current_session().filter(|session| !scope.caller.is_worker && !session.is_busy())
 }

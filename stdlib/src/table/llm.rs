@@ -150,7 +150,7 @@ impl Asking {
         let routes: Rc<dyn Model> = world.routes.clone();
         let model = if text_tools { Rc::new(TextTools::new(routes)) } else { routes };
         let reply = model.call(turn, &request, live).get().await.map_err(|e| to_raise(&e))?;
-        for note in scope.notes.borrow().iter() {
+        for note in &scope.notes.all() {
             world.show(note);
         }
         let transcript = keeps.then(|| {

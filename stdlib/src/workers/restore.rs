@@ -8,7 +8,7 @@ use crate::options::OptionReader;
 use crate::world::World;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise};
-use runtime::seam::Scope;
+use runtime::seam::{Caller, Scope};
 use runtime::session::Session;
 use runtime::workers::snapshot::{self, answer_open_calls, settle_with_log};
 use runtime::workers::worker::{Made, Recipe};
@@ -96,8 +96,9 @@ fn complete(snapshot: &Snapshot, given: Option<&Dict>, prepared: &Prepared) -> R
 /// Enters its session. Reminders that the log at hand does not know came along from elsewhere: it says so.
 fn enter(cx: &Cx<'_>, world: &World, session: &Rc<Session>) -> Result<Scope, Box<Raise>> {
     let scope = here::own_scope(cx, world);
-    let path = scope.path.child("worker");
-    let scope = Scope { task_id: None, agent_id: None, is_worker: true, notes: Rc::default(), path, ..scope };
+    let path = scope.caller.path.child("worker");
+    let caller = Caller { path, task_id: None, agent_id: None, is_worker: true, ..scope.caller.clone() };
+    let scope = Scope { caller, notes: Rc::default(), ..scope };
     let settled = settle_with_log(session, &scope).map_err(|e| crate::fault::to_raise(&e))?;
     world.sessions.enter(session).map_err(|e| of_session(&e).about(0, ""))?;
     // A worker is suspended where every call has its answer; a file may say anything.

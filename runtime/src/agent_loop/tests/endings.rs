@@ -32,11 +32,11 @@ fn turns_count_on_over_loops() {
 #[test]
 fn iterations_and_tokens_are_limited() {
     let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
-    bench.options.max_iterations = 3;
+    bench.options.limits.max_iterations = 3;
     let result = bench.run();
     assert_eq!((result.status, result.iterations), (LoopStatus::BudgetExhausted, 3));
     let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
-    bench.options.token_budget = Some(30);
+    bench.options.limits.token_budget = Some(30);
     let result = bench.run();
     assert_eq!((result.stop_reason.as_ref(), result.iterations), ("token_budget", 2));
 }
@@ -44,12 +44,13 @@ fn iterations_and_tokens_are_limited() {
 #[test]
 fn until_done_asks_on_and_gives_up() {
     let mut bench = Bench::new([says("thinking"), calls(&["echo"]), says("all set ##DONE##")]);
-    bench.options.loop_until_done = true;
+    bench.options.sentinel.is_required = true;
     let result = bench.run();
     assert_eq!((result.status, result.stop_reason.as_ref()), (LoopStatus::Done, "done_sentinel"));
     assert_eq!(result.visible_text.as_ref(), "all set");
     let mut bench = Bench::new((0..9).map(|_| says("hm")));
-    bench.options = LoopOptions { loop_until_done: true, max_nudges: 2, ..bench.options };
+    bench.options.sentinel.is_required = true;
+    bench.options.limits.max_nudges = 2;
     let result = bench.run();
     assert_eq!((result.status, result.iterations), (LoopStatus::Stuck, 3));
 }
@@ -120,7 +121,7 @@ fn cancelling_keeps_what_was_done_and_answers_open_calls() {
 #[test]
 fn loops_nest_only_so_deep() {
     let mut bench = Bench::new([]);
-    bench.scope.depth = Scope::MAX_DEPTH;
+    bench.scope.caller.depth = Scope::MAX_DEPTH;
     assert_eq!(bench.try_run().unwrap_err().sort(), Sort::Limit);
 }
 

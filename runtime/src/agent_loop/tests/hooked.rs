@@ -54,7 +54,7 @@ fn a_guard_that_breaks_does_not_open_the_gate() {
 fn output_is_cut_and_a_post_hook_may_replace_it() {
     let mut bench = Bench::new([calls(&["echo", "long"]), says("ok")]);
     bench.parts.tools.push(tool("long", |_, _| Ok(Output::of("ééééé".into()))));
-    bench.options.max_tool_output_chars = Some(3);
+    bench.options.limits.max_tool_output_chars = Some(3);
     let seen = Rc::new(RefCell::new(Vec::new()));
     let told = seen.clone();
     let post = handler(move |_, event| {
@@ -133,7 +133,7 @@ fn a_permission_is_asked_for_and_told_of() {
     for event in [EventKind::PermissionAsked, EventKind::PermissionReplied] {
         let told = seen.clone();
         bench.on(event, move |turn, event| {
-            let call = turn.scope.task_id.clone().unwrap_or_default();
+            let call = turn.scope.caller.task_id.clone().unwrap_or_default();
             told.borrow_mut().push(format!("{call} {}", event.get("decision").to_text()));
             Ok(Verdict::allow())
         });

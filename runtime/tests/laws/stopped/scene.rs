@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
-use runtime::agent_loop::{LoopOptions, Parts};
+use runtime::agent_loop::{DaemonOptions, LoopOptions, Parts};
 use runtime::clock::ManualClock;
 use runtime::compaction::{AutoCompact, Threshold};
 use runtime::data::Data;
@@ -76,8 +76,8 @@ impl Scene {
             live: Rc::new(|_| {}),
         };
         let mut options = LoopOptions::new("Do it.");
-        options.max_iterations = 9;
-        options.wake_interval_ms = Some(1_000);
+        options.limits.max_iterations = 9;
+        options.daemon = Some(DaemonOptions { wake_interval_ms: 1_000, watch: None, consolidate: None });
         options.compaction = Some(AutoCompact {
             options: CompactOptions {
                 strategy: Strategy::Custom,

@@ -60,6 +60,7 @@ impl FileToolKind {
                 ("path", "string", "The folder to search; `.` is the root.", false),
                 ("glob", "string", "Search only files whose path matches, for example `**/*.rs`.", false),
                 ("literal", "boolean", "Set to true if the pattern is plain text.", false),
+                ("ignored", "boolean", "Set to true to search files that `.gitignore` excludes, too.", false),
                 ("max", "integer", "The maximum number of lines; default 100, at most 1000.", false),
             ],
             Self::Write => &[
