@@ -54,7 +54,7 @@ impl SessionApprover {
                 let reason = Some(always("allowed", &scope));
                 match self.remember(scope, true) {
                     true => Permit { allow: true, reason },
-                    false => Permit { allow: true, reason: Some("the user has allowed it".into()) },
+                    false => Permit { allow: true, reason: Some("the user allowed it".into()) },
                 }
             }
             Verdict::RejectOnce => Permit::deny("the user refused it"),
@@ -62,7 +62,7 @@ impl SessionApprover {
                 let reason = always("refused", &scope);
                 match self.remember(scope, false) {
                     true => Permit::deny(reason),
-                    false => Permit::deny("the user has refused it"),
+                    false => Permit::deny("the user refused it"),
                 }
             }
             Verdict::Cancelled => Permit::deny("the permission request was cancelled"),
@@ -272,7 +272,7 @@ mod tests {
         for n in 0..MAX_ANSWERS {
             assert!(bench.ask(&format!("tool{n}")).0);
         }
-        assert_eq!(bench.ask("more"), (true, "the user has allowed it".to_owned()), "it holds once");
+        assert_eq!(bench.ask("more"), (true, "the user allowed it".to_owned()), "it holds once");
         bench.ask("more");
         assert_eq!(bench.peer.asked.lock().unwrap().len(), MAX_ANSWERS + 2, "so it is asked again");
         assert_eq!(bench.ask("tool7"), (true, "the user has allowed every call of `tool7`".to_owned()));

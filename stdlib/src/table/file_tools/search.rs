@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(search("one$"), "dos:1: one\nlast:1: no end: one\nlatin:1: caf\u{fffd} one\nwide:1: one\n");
         assert_eq!(search("^two$"), "dos:2: two\n");
         assert_eq!(search(r"\Atwo\z"), "dos:2: two\n");
-        assert_eq!(search(r"one\s+two"), "nothing found in 4 files");
+        assert_eq!(search(r"one\s+two"), "no match in 4 files");
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
         let found = folder.search(".", &[("pattern", "y".into()), ("max", 5_000.into())]);
         assert_eq!(found.lines().next().unwrap().len(), "a:1: ".len() + LINE_CHARS);
         assert_eq!(found.lines().count(), MOST_LINES + 1);
-        assert!(found.ends_with("[stopped after 1000 lines; search for less]"), "{found}");
+        assert!(found.ends_with("[stopped after 1000 lines; use a narrower search]"), "{found}");
     }
 
     #[test]
