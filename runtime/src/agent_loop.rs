@@ -22,10 +22,11 @@ use std::sync::Arc;
 use open_calls::OpenCalls;
 use park::AwaitResumption;
 use toolbox::Toolbox;
+use tracing::Instrument as _;
 use watchers::Watchers;
 
 use crate::data::Data;
-use crate::hooks::{Decision, Hook, HookEvent, Hooks, Listeners};
+use crate::hooks::{Hook, HookEvent, Hooks, Listeners};
 use crate::message::ToolSpec;
 use crate::note::Note;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
@@ -67,7 +68,7 @@ pub use options::{Continuity, DaemonOptions, LoopLimits, LoopOptions, ModelOptio
 pub use park::{ParkRequest, Parking};
 pub use persist::{Persist, Resumed};
 pub use prompt::interruption_mark;
-pub use result::{LoopResult, LoopStatus, ToolNames};
+pub use result::{LoopResult, LoopStatus, StopReason, ToolMode, ToolNames};
 pub use state::LoopState;
 pub use stop::{GRACE_MS, stopped, until_stopped};
 pub use watch::{Seen, Sight};
@@ -151,7 +152,8 @@ pub async fn agent_loop(
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
     run.let_see(state.iteration, Seen::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
-    let ended = match Box::pin(run.steps(&mut state)).await {
+    let span = tracing::info_span!("session", session_id = %session.id(), depth = run.scope.caller.depth);
+    let ended = match Box::pin(run.steps(&mut state)).instrument(span.clone()).await {
         // Whoever was waited for when the loop was stopped was stopped with it; the end is told all the same.
         Err(thrown) if run.scope.check().is_err() && matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => {
             Run::ended_by(thrown.as_ref())
@@ -159,10 +161,10 @@ pub async fn agent_loop(
         ended => ended?,
     };
     let ended = match ended.status {
-        LoopStatus::Cancelled if session.is_closed() => Ended { stop_reason: "session_closed".into(), ..ended },
+        LoopStatus::Cancelled if session.is_closed() => Ended { stop_reason: StopReason::SessionClosed, ..ended },
         _ => ended,
     };
-    Box::pin(run.finish(state, ended, first_note)).await
+    Box::pin(run.finish(state, ended, first_note)).instrument(span).await
 }
 
 /// A loop at work: what does not change from step to step.
@@ -184,16 +186,13 @@ struct Run<'a> {
 #[derive(Debug, Clone)]
 struct Ended {
     status: LoopStatus,
-    stop_reason: Arc<str>,
+    stop_reason: StopReason,
     error: Data,
 }
 
 impl Ended {
-    /// Why a loop ended that `post_turn_callback` has ended.
-    const BY_CALLBACK: &'static str = "post_turn_callback";
-
-    fn new(status: LoopStatus, stop_reason: impl Into<Arc<str>>) -> Ended {
-        Ended { status, stop_reason: stop_reason.into(), error: Data::Nil }
+    fn new(status: LoopStatus, stop_reason: StopReason) -> Ended {
+        Ended { status, stop_reason, error: Data::Nil }
     }
 }
 
@@ -216,23 +215,24 @@ impl Run<'_> {
         }
         loop {
             self.scope.driver.before_iteration().get().await?;
-            if let Some(ended) = self.iteration(state).await? {
+            let span = tracing::info_span!("turn", turn = self.turn().number + 1);
+            if let Some(ended) = self.iteration(state).instrument(span).await? {
                 return Ok(ended);
             }
         }
     }
 
     /// Tells handlers, then providers. Most events of a loop nobody wants to see.
-    async fn emit(&self, event: &HookEvent<'_>) -> Outcome<Decision> {
+    async fn emit(&self, event: &HookEvent<'_>) -> Outcome<()> {
         let kind = event.kind();
         if !self.parts.hooks.hears(kind) && self.watchers.of(kind).is_empty() {
-            return Ok(Decision::Allow);
+            return Ok(());
         }
         self.listening_to(event).emit(self.turn(), event).get().await
     }
 
     /// The same inside a tool call, whose scope names the call.
-    async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Decision> {
+    async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<()> {
         self.listening_to(event).emit(turn, event).get().await
     }
 

@@ -27,8 +27,10 @@ use crate::reminder::lifecycle::Admitted;
 use crate::session::Session;
 use crate::words::words;
 
+mod blocking;
 mod permission;
 
+pub use blocking::{BlockingPool, run_blocking};
 pub use permission::{Approver, Demand, Permissions, Permit, Ruling};
 
 /// A future that stays on its thread.
@@ -48,6 +50,15 @@ impl<'a, T> Answer<'a, T> {
         match self {
             Answer::Now(value) => value,
             Answer::Later(future) => future.await,
+        }
+    }
+
+    /// The answer of a callee that does not wait.
+    #[cfg(test)]
+    pub(crate) fn now(self) -> T {
+        match self {
+            Answer::Now(value) => value,
+            Answer::Later(_) => panic!("the callee waits"),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::world::World;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::agent_loop::{LoopOptions, LoopResult, Parts};
+use runtime::agent_loop::{LoopOptions, LoopResult, Parts, ToolMode};
 use runtime::capabilities::Capabilities;
 use runtime::data::Data;
 use runtime::hooks::Hook;
@@ -76,7 +76,7 @@ fn parts(
             world.routes.clone()
         }
     };
-    let model = if loop_options.model.tool_mode == "text" { Rc::new(TextTools::new(model)) } else { model };
+    let model = if loop_options.model.tool_mode == ToolMode::Text { Rc::new(TextTools::new(model)) } else { model };
     let (model, tools) = match &world.hosting {
         Some(hosting) => (roomy_model(model, hosting), roomy_tools(tools, hosting)),
         None => (model, tools),
@@ -127,7 +127,7 @@ fn loop_options(
         out.limits.max_repeats = n;
     }
     if options.wants_text_tools(out.model.capabilities.native_tools)? {
-        out.model.tool_mode = "text";
+        out.model.tool_mode = ToolMode::Text;
     }
     out.reminders = options.reminders(world)?;
     // The loop selects them itself; here the error still knows its place among the options.

@@ -20,6 +20,7 @@ use lang::vm::{Host, Raise};
 use providers::fact::Facts;
 use providers::model::{CapabilityTable, Routes};
 use providers::web::Web;
+use runtime::activity::Activity;
 use runtime::agent_loop::Sight;
 use runtime::clock::Clock;
 use runtime::data::Data;
@@ -28,7 +29,7 @@ use runtime::hooks::Hooks;
 use runtime::ids::{IdStream, SharedIds};
 use runtime::note::{Note, Severity};
 use runtime::reminder::providers::ReminderProviders;
-use runtime::seam::{Driver, Scope};
+use runtime::seam::{BlockingPool, Driver, Scope};
 use runtime::seen_texts::SeenTexts;
 use runtime::session::{Session, Sessions};
 use runtime::workers::Workers;
@@ -53,6 +54,8 @@ pub struct World {
     pub(crate) cut_short: RefCell<Vec<CutShort>>,
     pub(crate) clock: Rc<RunClock>,
     pub(crate) log: Rc<dyn EventLog>,
+    /// Whether what loops do is written to it.
+    pub(crate) activity: Option<Activity>,
     pub(crate) sessions: Sessions,
     pub(crate) workers: Workers,
     pub(crate) hooks: Rc<Hooks>,
@@ -88,6 +91,12 @@ pub struct World {
 }
 
 impl World {
+    /// Where work waits for the disk. A run whose time does not follow the system's does it on its own thread, so that a
+    /// repeated run takes the same steps.
+    pub(crate) fn pool(&self) -> Option<Rc<dyn BlockingPool>> {
+        self.clock.follows_system().then(|| Rc::new(self.disk.pool()) as Rc<dyn BlockingPool>)
+    }
+
     /// A world; its ids, clock and randomness follow from its beginning.
     #[allow(clippy::too_many_arguments)] // one for each thing that a run may be given
     pub(crate) fn new(
@@ -99,6 +108,7 @@ impl World {
         task: Option<String>,
         models: Option<CapabilityTable>,
         log: Rc<dyn EventLog>,
+        activity: Option<Activity>,
         denied: &[Capability],
         packs: Vec<PackSpec>,
         hosting: Option<Rc<Hosting>>,
@@ -121,6 +131,7 @@ impl World {
             cut_short: RefCell::default(),
             clock: clock.clone(),
             log,
+            activity,
             sessions: Sessions::new(chosen),
             workers: Workers::default(),
             hooks: Rc::new(Hooks::new()),

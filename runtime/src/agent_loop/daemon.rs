@@ -8,8 +8,8 @@ use crate::reminder::bridge::{Queue, Seam};
 use crate::seam::Outcome;
 use crate::watch::{Change, Watch};
 
-use super::persist::Stand;
-use super::{Ended, LoopState, LoopStatus, Run, until_stopped};
+use super::persist::Checkpoint;
+use super::{Ended, LoopState, LoopStatus, Run, StopReason, until_stopped};
 
 mod consolidate;
 mod files;
@@ -40,7 +40,7 @@ impl Run<'_> {
     /// Whether the loop idles instead of ending.
     pub(super) fn sleeps_after(&self, ended: &Ended) -> bool {
         // A callback that ends the loop means it.
-        let is_over = ended.stop_reason.as_ref() == Ended::BY_CALLBACK;
+        let is_over = ended.stop_reason == StopReason::PostTurnCallback;
         let may = matches!(ended.status, LoopStatus::Done | LoopStatus::Stuck) && !is_over;
         may && self.options.daemon.is_some()
     }
@@ -61,7 +61,7 @@ impl Run<'_> {
             let wake_interval_ms = self.options.daemon.as_ref().map_or(0, |daemon| daemon.wake_interval_ms);
             self.emit(&HookEvent::SessionIdle { iteration: state.iteration, wake_interval_ms }).await?;
             state.naps += 1;
-            self.persist(state, Stand::Idle)?;
+            self.persist(state, Checkpoint::Idle).await?;
             let woken = until_stopped(&self.scope, 0, self.nap(wake_interval_ms)).await;
             let (cause, changed) = match woken {
                 Err(stopped) => {

@@ -8,7 +8,7 @@ use crate::note::NoteMark;
 use crate::reminder::bridge::Seam;
 use crate::seam::{Outcome, Scope};
 
-use super::persist::Stand;
+use super::persist::Checkpoint;
 use super::watch::Seen;
 use super::{Ended, LoopResult, LoopState, LoopStatus, Run, sentinel};
 
@@ -25,13 +25,13 @@ impl Run<'_> {
         if !stays {
             run.pass(Seam::LoopExit, &mut state).await?;
             let event = HookEvent::SessionEnd {
-                final_status: ended.status.as_str(),
-                stop_reason: &ended.stop_reason,
+                final_status: ended.status,
+                stop_reason: ended.stop_reason,
                 iterations: state.iteration,
             };
             run.emit(&event).await?;
         }
-        run.persist(&state, Stand::Over(&ended))?;
+        run.persist(&state, Checkpoint::Over(&ended)).await?;
         run.scope.log.durable(Ticket::ALL).await?;
         let visible_text = sentinel::without(&run.options.sentinel.word, &state.text);
         let diagnostics = run.scope.notes.since(first_note);
@@ -39,6 +39,8 @@ impl Run<'_> {
         let daemon_state = daemon.map_or(Data::Nil, |daemon| state.daemon.to_data(state.naps, daemon.watch.is_some()));
         let left = stays.then(|| Box::new(state.clone()));
         let iteration = state.iteration;
+        let (status, stop_reason) = (ended.status.as_str(), ended.stop_reason.as_str());
+        tracing::debug!(status, stop_reason, iterations = iteration, "loop ended");
         let result = LoopResult {
             suspension,
             left,

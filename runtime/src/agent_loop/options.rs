@@ -11,7 +11,7 @@ use crate::reminder::providers::ReminderOptions;
 use crate::seam::{Approver, Permissions};
 use crate::watch::Watch;
 
-use super::{LoopState, Parking, Persist, Resumed};
+use super::{LoopState, Parking, Persist, Resumed, ToolMode};
 
 /// The options of a loop.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ pub struct ModelOptions {
     /// What the route can take.
     pub capabilities: Arc<Capabilities>,
     /// How calls reach the model and come back, for the result: `native` or `text`.
-    pub tool_mode: &'static str,
+    pub tool_mode: ToolMode,
     /// The context window that the script names. With `None` that of the route counts.
     pub context_window: Option<u64>,
 }
@@ -123,7 +123,7 @@ impl LoopOptions {
                 request: Request::default(),
                 stream: None,
                 capabilities: Arc::default(),
-                tool_mode: "native",
+                tool_mode: ToolMode::Native,
                 context_window: None,
             },
             limits: LoopLimits {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::hooks::HookEvent;
+use crate::hooks::{HookEvent, PermissionAnswer};
 use crate::message::{ToolCall, ToolSpec};
 use crate::note::Note;
 use crate::patience::{is_late, patiently};
@@ -114,7 +114,7 @@ impl Run<'_> {
     /// Tells the handlers of the answer.
     async fn replied(&self, turn: Turn<'_>, call: &ToolCall, permit: Permit, reason: Arc<str>) -> Outcome<Gate> {
         let said = permit.reason.unwrap_or(reason);
-        let decision = if permit.allow { "allow" } else { "deny" };
+        let decision = if permit.allow { PermissionAnswer::Allow } else { PermissionAnswer::Deny };
         self.emit_in(turn, &HookEvent::PermissionReplied { call, reason: &said, decision }).await?;
         Ok(match permit.allow {
             true => Gate::Open,

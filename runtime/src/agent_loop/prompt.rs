@@ -7,7 +7,7 @@ use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::message::Message;
-use crate::model::{Delta, ModelError, Reply, Request};
+use crate::model::{Delta, ModelError, Reply, Request, Usage};
 use crate::reminder::lifecycle::{before_prompt, void};
 use crate::render::{RenderOptions, demotion, render};
 use crate::seam::{Fault, Outcome, Sort, fault};
@@ -86,6 +86,7 @@ impl Run<'_> {
         let reply = match answered {
             Ok(reply) => self.with_call_ids(reply),
             Err(thrown) => {
+                tracing::warn!(error = thrown.sort().as_str(), "model call failed");
                 self.let_see(iteration, Seen::Unanswered);
                 if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline)
                     && let Some(text) = deltas.text()
@@ -98,6 +99,8 @@ impl Run<'_> {
                 return Err(thrown);
             }
         };
+        let Usage { input_tokens, output_tokens, .. } = reply.usage;
+        tracing::debug!(input_tokens, output_tokens, tool_calls = reply.tool_calls.len(), "model answered");
         self.session.with(|s| s.transcript.push_message(Arc::new(reply.to_message())));
         state.text = reply.text.clone();
         let context_window = self.options.model.capabilities.context_window;

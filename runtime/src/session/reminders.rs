@@ -138,8 +138,9 @@ impl Session {
             return;
         }
         self.tell_records(&records);
-        let told = Told::new(records, self.whose(moment.agent_id), moment.task_id.cloned(), moment.turn);
-        scope.log.tell(Arc::new(told), moment.now_ms);
+        let told = Arc::new(Told::new(records, self.whose(moment.agent_id), moment.task_id.cloned(), moment.turn));
+        scope.log.tell(told.clone(), moment.now_ms);
+        self.show_records(told.records(), moment.turn);
     }
 
     /// Whose the records are that are written now. Most often the same as those before, which share it.

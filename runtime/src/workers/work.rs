@@ -69,7 +69,7 @@ async fn settle(worker: &Rc<Worker>, scope: &Scope, mut result: LoopResult) -> O
     let error = error_of(&result);
     let fields = Data::dict_of_present([
         ("error", error.clone()),
-        ("stop_reason", (&result.stop_reason).into()),
+        ("stop_reason", result.stop_reason.as_str().into()),
         ("text", (&result.visible_text).into()),
         ("iteration", result.iterations.into()),
     ]);

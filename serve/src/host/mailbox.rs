@@ -11,7 +11,7 @@ use runtime::reminder::Reminder;
 use runtime::reminder::lifecycle::Selector;
 use tokio::sync::{Notify, oneshot, watch};
 
-use crate::store::Book;
+use crate::store::SessionJournal;
 
 use super::{Ended, HostError, Prompt};
 
@@ -40,7 +40,7 @@ const SUCCESSORS: usize = 64;
 pub(super) struct Mailbox {
     id: Arc<str>,
     /// Where the session is written down, if it is.
-    book: OnceLock<Arc<Book>>,
+    book: OnceLock<Arc<SessionJournal>>,
     inside: Mutex<Inside>,
     changed: Notify,
     /// The session is over.
@@ -79,12 +79,12 @@ impl Mailbox {
     }
 
     /// Where the session is written down; nothing where it is not, or is only being opened.
-    pub(super) fn book(&self) -> Option<&Arc<Book>> {
+    pub(super) fn book(&self) -> Option<&Arc<SessionJournal>> {
         self.book.get()
     }
 
     /// The session is written down there.
-    pub(super) fn set_book(&self, book: &Arc<Book>) {
+    pub(super) fn set_book(&self, book: &Arc<SessionJournal>) {
         let _ = self.book.set(book.clone());
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use runtime::model::{Delta, ModelError};
 use runtime::seam::{Outcome, Scope, Stopped, fault};
+use tracing::Instrument as _;
 
 /// The least wait before the first retry. With the jitter, a wait is less than twice as long.
 const FIRST: Duration = Duration::from_millis(250);
@@ -28,10 +29,12 @@ pub(crate) async fn with_retries<T>(
     let mut waits = None;
     loop {
         scope.check().map_err(fault)?;
-        let error = match stoppable(scope, attempt(tried)).await.map_err(fault)? {
+        let span = tracing::debug_span!("attempt", attempt = tried + 1);
+        let error = match stoppable(scope, attempt(tried)).instrument(span.clone()).await.map_err(fault)? {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
+        span.in_scope(|| tracing::debug!(error = error.kind.as_str(), "attempt failed"));
         let jittered = || waits.get_or_insert_with(|| schedule(scope)).next();
         let wait = if tried < retries { wait_ms(&error, jittered) } else { None };
         tried += 1;
