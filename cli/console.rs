@@ -1,4 +1,4 @@
-//! Where `run`, `check` and `dis` print.
+//! Where `run`, `check`, `fmt` and `dis` print.
 
 use std::rc::Rc;
 use stdlib::output::Terminal;

@@ -10,6 +10,7 @@ mod console;
 mod dis;
 mod doc;
 mod explain;
+mod fmt;
 mod interrupt;
 mod lazy;
 mod limits;
@@ -22,6 +23,7 @@ mod serve;
 mod stdout;
 mod trace;
 mod trust;
+mod whole_file;
 
 use clap::{Parser, Subcommand};
 use console::Console;
@@ -45,6 +47,8 @@ enum Command {
     Run(Lazy<run::Args>),
     /// Find what is wrong with scripts without running them
     Check(Lazy<check::Args>),
+    /// Format scripts
+    Fmt(Lazy<fmt::Args>),
     /// Say what a diagnostic code means, with a failing and a mended script
     Explain(Lazy<explain::Args>),
     /// Show what a script is compiled to, instruction by instruction
@@ -86,6 +90,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit_code(match command {
         Command::Run(Lazy(args)) => run::run(args, &console),
         Command::Check(Lazy(args)) => check::run(&args, &console),
+        Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
         Command::Explain(Lazy(args)) => explain::run(&args),
         Command::Dis(Lazy(args)) => dis::run(args, &console),
         Command::Doc(Lazy(args)) => doc::run(&args),
@@ -112,7 +117,7 @@ pub struct Ended {
     pub err: String,
 }
 
-/// Runs `harn run …`, `harn check …` or `harn dis …` on this thread and returns what it prints.
+/// Runs `harn run …`, `harn check …`, `harn fmt …` or `harn dis …` on this thread and returns what it prints.
 ///
 /// The script sees the environment variables, the working directory and the standard input of the process. Signals are not
 /// handled, and loops are not shown at work. A limit of memory needs [`stdlib::Counted`] as the allocator.
@@ -125,8 +130,9 @@ pub fn capture(line: impl IntoIterator<Item = OsString>) -> Result<Ended, String
     let code = match Cli::try_parse_from(line).map_err(|error| error.to_string())?.command {
         Command::Run(Lazy(args)) => run::run(args, &console),
         Command::Check(Lazy(args)) => check::run(&args, &console),
+        Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
         Command::Dis(Lazy(args)) => dis::run(args, &console),
-        _ => return Err("only `run`, `check` and `dis` can be captured".to_owned()),
+        _ => return Err("only `run`, `check`, `fmt` and `dis` can be captured".to_owned()),
     };
     Ok(Ended { code: exit_code(code), out: output.stdout(), err: output.stderr() })
 }

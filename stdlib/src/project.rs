@@ -40,6 +40,9 @@
 //! base_url = "http://gpu.local:8000/v1"
 //! key_env = "GPU_KEY"            # the variable that holds the key
 //!
+//! [fmt]
+//! width = 100                    # of the lines of formatted scripts
+//!
 //! [[capabilities]]               # what models can take, laid over the built-in table
 //! provider = "openai_compatible"
 //! model = "local-*"
@@ -87,6 +90,8 @@ pub struct Project {
     pub packs: Vec<PackSpec>,
     /// Where its event log is kept.
     pub log: LogSettings,
+    /// The width of the lines of formatted scripts.
+    pub width: Option<u32>,
     /// What was ignored because the folder is not trusted, as one warning.
     pub warning: Option<Diagnostic>,
 }

@@ -1,0 +1,116 @@
+//! Operators between operands.
+
+use super::Writer;
+use super::comments::Sep;
+use super::expression::Place;
+use crate::document::Style;
+use lang::ast::{BinaryOp, Expr, ExprKind, LogicOp};
+
+/// How an operator groups its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Power,
+    Product,
+    Coalesce,
+    Sum,
+    Comparison,
+    Equality,
+    And,
+    Or,
+    Pipe,
+}
+
+/// The level of an operator and its operands.
+fn parts(e: &Expr) -> Option<(Level, &Expr, &Expr)> {
+    let (level, a, b) = match &e.kind {
+        ExprKind::Binary(op, _, a, b) => {
+            let level = match op {
+                BinaryOp::Pow => Level::Power,
+                BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => Level::Product,
+                BinaryOp::Add | BinaryOp::Sub => Level::Sum,
+                BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::In | BinaryOp::NotIn => {
+                    Level::Comparison
+                }
+                BinaryOp::Eq | BinaryOp::Ne => Level::Equality,
+            };
+            (level, a, b)
+        }
+        ExprKind::Logic(op, a, b) => {
+            let level = match op {
+                LogicOp::And => Level::And,
+                LogicOp::Or => Level::Or,
+                LogicOp::Coalesce => Level::Coalesce,
+            };
+            (level, a, b)
+        }
+        ExprKind::Pipe(a, b) => (Level::Pipe, a, b),
+        _ => return None,
+    };
+    Some((level, a, b))
+}
+
+/// Whether a line that begins with the operator would be a statement of its own.
+fn ends_line(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Binary(BinaryOp::Sub | BinaryOp::In | BinaryOp::NotIn, ..))
+}
+
+impl Writer<'_> {
+    /// Prints operands between operators of one level, which break together.
+    pub(super) fn operators(&mut self, e: &Expr) {
+        let Some((level, mut first, right)) = parts(e) else { return };
+        let mut operands = vec![right];
+        let mut trailing = ends_line(e);
+        while level != Level::Power
+            && first.parens == 0
+            && let Some((same, a, b)) = parts(first)
+            && same == level
+        {
+            trailing |= ends_line(first);
+            operands.push(b);
+            first = a;
+        }
+        self.doc.open(Style::Chain);
+        self.expr(first, Place::Operand);
+        self.doc.indent();
+        for operand in operands.into_iter().rev() {
+            let line = Sep::Line { blank: false };
+            self.written_break(level);
+            self.sep(if trailing { Sep::Space } else { line });
+            self.tok();
+            self.written_break(level);
+            self.sep(if trailing { line } else { Sep::Space });
+            self.expr(operand, Place::Operand);
+        }
+        self.doc.dedent();
+        self.doc.close();
+    }
+
+    /// Notes a line break beside an operator. Pipes keep it; others break there if not all fits on a line.
+    fn written_break(&mut self, level: Level) {
+        if !self.cursor.on_new_line() {
+            return;
+        }
+        if level == Level::Pipe {
+            self.doc.ask();
+        } else {
+            self.doc.wish();
+        }
+    }
+
+    /// Prints `cond ? then : otherwise`.
+    pub(super) fn ternary(&mut self, cond: &Expr, then: &Expr, otherwise: &Expr) {
+        self.doc.open(Style::Chain);
+        self.expr(cond, Place::Operand);
+        self.doc.indent();
+        for branch in [then, otherwise] {
+            self.written_break(Level::Or);
+            self.sep(Sep::Line { blank: false });
+            self.tok();
+            self.written_break(Level::Or);
+            self.space();
+            self.expr(branch, Place::Operand);
+        }
+        self.doc.dedent();
+        self.doc.close();
+    }
+}
