@@ -127,6 +127,11 @@ impl<'a> Cursor<'a> {
         gap.match_indices('\n').filter(|(at, _)| !joined(&gap[..*at])).count()
     }
 
+    /// Whether something is between what was taken last and `to`.
+    pub(crate) const fn is_apart(&self, to: u32) -> bool {
+        self.end < to
+    }
+
     /// Whether the next token is on another line than the last one.
     pub(crate) fn on_new_line(&self) -> bool {
         self.text.get(self.end as usize..self.start() as usize).is_some_and(|gap| gap.contains('\n'))

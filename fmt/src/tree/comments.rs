@@ -44,12 +44,14 @@ impl Writer<'_> {
             self.separate(sep, blank);
             return;
         }
+        let written = sep;
         let mut sep = sep;
         let keeps_blank = sep.keeps_blank();
         let mut must_break = false;
         let mut behind = 0;
         while let Some(comment) = self.cursor.comment() {
             let before = self.cursor.breaks_to(comment.start);
+            let apart = self.cursor.is_apart(comment.start);
             self.cursor.take_comment();
             let next = self.cursor.comment().map_or(self.cursor.start(), |next| next.start);
             behind = self.cursor.breaks(comment.end, next);
@@ -65,11 +67,14 @@ impl Writer<'_> {
                 }
             } else if !is_line && behind == 0 {
                 // Close to what follows.
-                self.separate(sep, blank);
-                self.comment(comment);
-                if sep != Sep::None {
+                if sep == Sep::None && apart {
                     sep = Sep::Space;
                 }
+                self.separate(sep, blank);
+                self.comment(comment);
+                // Where nothing separates the tokens, the spaces around a comment are the author's.
+                let close = written == Sep::None && !self.cursor.is_apart(next);
+                sep = if close { Sep::None } else { Sep::Space };
             } else {
                 self.doc.char(' ');
                 self.comment(comment);

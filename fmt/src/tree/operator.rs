@@ -74,10 +74,10 @@ impl Writer<'_> {
         self.doc.indent();
         for operand in operands.into_iter().rev() {
             let line = Sep::Line { blank: false };
-            self.written_break(level);
+            self.written_break(level == Level::Pipe);
             self.sep(if trailing { Sep::Space } else { line });
             self.tok();
-            self.written_break(level);
+            self.written_break(level == Level::Pipe);
             self.sep(if trailing { line } else { Sep::Space });
             self.expr(operand, Place::Operand);
         }
@@ -85,12 +85,13 @@ impl Writer<'_> {
         self.doc.close();
     }
 
-    /// Notes a line break beside an operator. Pipes keep it; others break there if not all fits on a line.
-    fn written_break(&mut self, level: Level) {
+    /// Notes a line break beside an operator, if there is one. Where it is not kept, the group breaks there only if it does not
+    /// fit on a line.
+    pub(super) fn written_break(&mut self, kept: bool) {
         if !self.cursor.on_new_line() {
             return;
         }
-        if level == Level::Pipe {
+        if kept {
             self.doc.ask();
         } else {
             self.doc.wish();
@@ -103,10 +104,10 @@ impl Writer<'_> {
         self.expr(cond, Place::Operand);
         self.doc.indent();
         for branch in [then, otherwise] {
-            self.written_break(Level::Or);
+            self.written_break(false);
             self.sep(Sep::Line { blank: false });
             self.tok();
-            self.written_break(Level::Or);
+            self.written_break(false);
             self.space();
             self.expr(branch, Place::Operand);
         }

@@ -95,8 +95,10 @@ impl Writer<'_> {
                 self.doc.indent();
                 continue;
             }
+            self.written_break(false);
             self.sep(Sep::Line { blank: false });
             self.tok();
+            self.written_break(false);
             self.space();
             self.ty(option);
         }
