@@ -106,9 +106,10 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Whether the next comment is before `end`.
-    pub(crate) fn has_comment_before(&self, end: u32) -> bool {
-        self.comments.get(self.comment).is_some_and(|comment| comment.start < end)
+    /// Whether a comment is in a stretch of the text.
+    pub(crate) fn has_comment_in(&self, span: Span) -> bool {
+        let next = self.comments.partition_point(|comment| comment.start < span.start);
+        self.comments.get(next).is_some_and(|comment| comment.start < span.end)
     }
 
     /// How many lines end between what was taken last and `to`. A line break behind a backslash is none.
@@ -142,10 +143,11 @@ impl<'a> Cursor<'a> {
         self.text[span.range()].contains('\n')
     }
 
-    /// The tokens from the next one up to `end`.
-    pub(crate) fn tokens_before(&self, end: u32) -> impl Iterator<Item = Token<'a>> {
-        let rest = self.tokens.get(self.at..).unwrap_or(&[]);
-        rest.iter().take_while(move |(_, span)| span.start < end).map(|(token, _)| *token)
+    /// The tokens in a stretch of the text.
+    pub(crate) fn tokens_in(&self, stretch: Span) -> impl Iterator<Item = Token<'a>> {
+        let first = self.tokens.partition_point(|(_, span)| span.start < stretch.start);
+        let rest = self.tokens.get(first..).unwrap_or(&[]);
+        rest.iter().take_while(move |(_, span)| span.start < stretch.end).map(|(token, _)| *token)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Writer;
 use super::comments::Sep;
-use super::expression::{Place, hugs};
+use super::expression::Place;
 use crate::document::Style;
 use lang::ast::{Expr, ExprKind, ListItem};
 
@@ -93,7 +93,7 @@ impl Writer<'_> {
         }
         let mut last = None;
         self.elements(args, &mut |w: &mut Self, item: &ListItem| {
-            last = hugs(&item.value).then(|| w.doc.next_group());
+            last = w.hugs(&item.value).then(|| w.doc.next_group());
             w.list_item(item);
         });
         self.doc.close();

@@ -41,19 +41,23 @@ impl Writer<'_> {
     /// Those between operators stay: they may explain what they do not change. Those with comments in them stay, since a
     /// line break behind a comment may be harmless only between parentheses.
     fn redundant(&self, e: &Expr, place: Place) -> u8 {
-        if e.parens == 0 || self.cursor.has_comment_before(e.span.end) {
+        if e.parens == 0 || self.cursor.has_comment_in(e.span) {
             return 0;
         }
-        let braces = || self.cursor.tokens_before(e.span.end).any(|token| matches!(token, Token::LBody | Token::LClosure | Token::LDict));
-        let begins_with_brace =
-            || self.cursor.tokens_before(e.span.end).find(|token| *token != Token::LParen).is_some_and(Token::opens);
+        let mut tokens = self.cursor.tokens_in(e.span);
         let all = match place {
-            Place::Free => !begins_with_brace(),
-            Place::Head => !braces(),
+            // `{` behind `->` or at the beginning of a statement would be that of a body.
+            Place::Free => !tokens.find(|token| *token != Token::LParen).is_some_and(is_brace),
+            Place::Head => !tokens.any(is_brace),
             Place::Operand => is_atom(e),
             Place::Receiver => is_atom(e) && !matches!(e.kind, ExprKind::Int(_) | ExprKind::Float(_)),
         };
         if all { e.parens } else { e.parens - 1 }
+    }
+
+    /// Whether an expression is printed without parentheses.
+    fn is_bare(&self, e: &Expr, place: Place) -> bool {
+        self.redundant(e, place) == e.parens
     }
 
     /// Prints an expression without the parentheses around it.
@@ -129,13 +133,13 @@ impl Writer<'_> {
     fn list(&mut self, items: &[ListItem]) {
         let style = match items {
             [_] => Style::Hug,
-            _ if items.iter().all(|item| is_short(&item.value)) => Style::Fill,
+            _ if items.iter().all(|item| self.is_short(&item.value)) => Style::Fill,
             _ => Style::All,
         };
         let group = self.doc.next_group();
         self.bracketed(style, true, items, Self::list_item);
         if let [only] = items
-            && hugs(&only.value)
+            && self.hugs(&only.value)
             && !self.doc.is_asked(group)
         {
             self.doc.set_last(group, group + 1);
@@ -194,7 +198,7 @@ impl Writer<'_> {
         self.statements(stmts, true);
         let breaks_inside = self.doc.breaks() > before;
         let commented = self.cursor.comment().is_some();
-        if written_close && breaks_inside && !commented && stmts.first().is_some_and(|stmt| stays_close(&stmt.kind)) {
+        if written_close && breaks_inside && !commented && stmts.first().is_some_and(|stmt| self.stays_close(&stmt.kind)) {
             self.doc.set_style(group, Style::Chain);
         } else if !written_close && !stmts.is_empty() {
             self.doc.must_break();
@@ -374,16 +378,26 @@ fn is_atom(e: &Expr) -> bool {
     )
 }
 
-/// Whether an element of a list is so short that it can share a line with others.
-fn is_short(e: &Expr) -> bool {
-    let literal = matches!(e.kind, ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Name(_)) || e.plain_text().is_some();
-    literal && e.span.end - e.span.start <= 20
+fn is_brace(token: Token<'_>) -> bool {
+    matches!(token, Token::LBody | Token::LClosure | Token::LDict)
 }
 
-/// Whether an expression breaks between brackets of its own, so that other brackets can be close to it.
-pub(super) fn hugs(e: &Expr) -> bool {
-    e.parens == 0
-        && match &e.kind {
+impl Writer<'_> {
+    /// Whether an element of a list is so short that it can share a line with others.
+    fn is_short(&self, e: &Expr) -> bool {
+        let literal =
+            matches!(e.kind, ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Name(_)) || e.plain_text().is_some();
+        let around = |c: char| matches!(c, '(' | ')') || c.is_whitespace();
+        literal && self.cursor.text[e.span.range()].trim_matches(around).len() <= 20
+    }
+
+    /// Whether an argument breaks between brackets of its own, so that other brackets can be close to it.
+    pub(super) fn hugs(&self, e: &Expr) -> bool {
+        self.is_bare(e, Place::Free) && self.hugs_bare(e)
+    }
+
+    fn hugs_bare(&self, e: &Expr) -> bool {
+        match &e.kind {
             ExprKind::List(items) => !items.is_empty(),
             ExprKind::Dict(items) | ExprKind::Struct { name: _, items } => !items.is_empty(),
             ExprKind::Closure(closure) => !closure.body.stmts.is_empty(),
@@ -394,37 +408,42 @@ pub(super) fn hugs(e: &Expr) -> bool {
             | ExprKind::Spawn(_)
             | ExprKind::Retry { .. }
             | ExprKind::Deadline { .. } => true,
-            ExprKind::Call { callee, args } => is_path(callee) && args.last().is_some_and(|last| hugs(&last.value)),
+            ExprKind::Call { callee, args } => {
+                self.is_path(callee) && args.last().is_some_and(|last| self.hugs(&last.value))
+            }
             ExprKind::Field { object, .. } | ExprKind::Try(object) => {
-                matches!(object.kind, ExprKind::Call { .. } | ExprKind::Field { .. } | ExprKind::Try(_)) && hugs(object)
+                let attached = matches!(object.kind, ExprKind::Call { .. } | ExprKind::Field { .. } | ExprKind::Try(_));
+                attached && object.parens == 0 && self.hugs_bare(object)
             }
             _ => false,
         }
-}
+    }
 
-/// Whether an expression is a name, or fields of one.
-fn is_path(e: &Expr) -> bool {
-    e.parens == 0
-        && match &e.kind {
-            ExprKind::Name(_) => true,
-            ExprKind::Field { object, .. } => is_path(object),
-            _ => false,
-        }
-}
+    /// Whether an expression is a name, or fields of one.
+    fn is_path(&self, e: &Expr) -> bool {
+        self.is_bare(e, Place::Receiver)
+            && match &e.kind {
+                ExprKind::Name(_) => true,
+                ExprKind::Field { object, .. } => self.is_path(object),
+                _ => false,
+            }
+    }
 
-/// Whether the only statement of a closure may begin behind its arrow although it is on several lines.
-fn stays_close(stmt: &StmtKind) -> bool {
-    let StmtKind::Expr(e) = stmt else { return false };
-    let mut e = e;
-    loop {
-        if e.parens > 0 {
-            return false;
-        }
-        match &e.kind {
-            ExprKind::Field { object, .. } | ExprKind::Try(object) => e = object,
-            ExprKind::Call { callee: _, args } => return args.last().is_some_and(|last| hugs(&last.value)),
-            ExprKind::List(_) | ExprKind::Dict(_) | ExprKind::Struct { .. } | ExprKind::Closure(_) => return true,
-            _ => return false,
+    /// Whether the only statement of a closure may begin behind its arrow although it is on several lines.
+    fn stays_close(&self, stmt: &StmtKind) -> bool {
+        let StmtKind::Expr(e) = stmt else { return false };
+        let (mut e, mut place) = (e, Place::Operand);
+        loop {
+            if !self.is_bare(e, place) {
+                return false;
+            }
+            match &e.kind {
+                ExprKind::Field { object, .. } | ExprKind::Try(object) => e = object,
+                ExprKind::Call { callee: _, args } => return args.last().is_some_and(|last| self.hugs(&last.value)),
+                ExprKind::List(_) | ExprKind::Dict(_) | ExprKind::Struct { .. } | ExprKind::Closure(_) => return true,
+                _ => return false,
+            }
+            place = Place::Receiver;
         }
     }
 }
