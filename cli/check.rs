@@ -12,7 +12,7 @@ use std::rc::Rc;
 use stdlib::{Capability, CodeRef, Diagnostic, Engine, Files, Project, RunOptions, Severity};
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CheckArgs {
     /// Scripts, which are checked with the files that they import; folders, for all scripts in them that `.gitignore` does
     /// not exclude; `-` for standard input
     #[arg(required = true, value_name = "PATH")]
@@ -28,8 +28,8 @@ pub(crate) struct Args {
     format: Format,
 }
 
-/// All scripts are checked, whatever is wrong with the first. Warnings alone are no failure.
-pub(crate) fn run(args: &Args, console: &Console) -> i32 {
+/// Checks all scripts, even if the first has errors. Warnings alone are not a failure.
+pub(crate) fn run(args: &CheckArgs, console: &Console) -> i32 {
     let mut failed = false;
     let mut told = HashSet::new();
     for path in &args.paths {
@@ -88,7 +88,7 @@ fn check(script: &Script, denied: &[Capability]) -> Vec<Diagnostic> {
     found
 }
 
-/// What makes two diagnostics the same finding.
+/// Returns the key by which two diagnostics are the same finding.
 fn key(diagnostic: &Diagnostic) -> (CodeRef, String, String, u32) {
     let file = diagnostic.labels.first().map_or(String::new(), |label| label.source.name().to_owned());
     (diagnostic.code, file, diagnostic.message.clone(), diagnostic.position())

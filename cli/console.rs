@@ -1,10 +1,10 @@
-//! Where `run`, `check`, `fmt` and `dis` print.
+//! The destination of the output of `run`, `check`, `fmt` and `dis`.
 
 use std::rc::Rc;
 use stdlib::output::Terminal;
 use stdlib::{Captured, Output};
 
-/// Where a command prints, and whether the process is there for it alone.
+/// The destination of a command's output, and whether the process belongs to the command alone.
 pub(crate) struct Console {
     pub(crate) output: Rc<dyn Output>,
     /// Whether the command may handle the signals of the process and draw on its terminal.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use stdlib::{Diagnostic, Engine, Files, Project, RunOptions};
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct DisArgs {
     /// The script, in Harn; `-` reads it from standard input
     #[arg(required_unless_present = "code", conflicts_with = "code")]
     file: Option<PathBuf>,
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     format: Format,
 }
 
-pub(crate) fn run(args: Args, console: &Console) -> i32 {
+pub(crate) fn run(args: DisArgs, console: &Console) -> i32 {
     let script = match args.code {
         Some(text) => Script::Code { text, rhai: false },
         None => Script::named(args.file.unwrap_or_default(), false),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use stdlib::{Builtin, builtins, rhai_definitions};
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct DocArgs {
     /// Write definition files of Rhai, for editors
     #[arg(long)]
     rhai: bool,
@@ -15,7 +15,7 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> i32 {
+pub(crate) fn run(args: &DocArgs) -> i32 {
     let (folder, files) = match (args.rhai, &args.out) {
         (true, out) => (out.as_deref().unwrap_or(Path::new(".rhai/definitions")), rhai_definitions()),
         (false, Some(out)) => (out.as_path(), vec![("builtins.md".to_owned(), page())]),
@@ -65,7 +65,7 @@ fn page() -> String {
     page
 }
 
-/// What a row says of itself, and which rights it needs.
+/// Returns a row's documentation and the capabilities that it needs.
 fn doc(row: &Builtin) -> String {
     let mut text = row.doc.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     if !row.caps.is_empty() {

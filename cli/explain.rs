@@ -11,7 +11,7 @@ use stdlib::output::Captured;
 use stdlib::{Capability, Code, CodeRef, Diagnostic, Engine, Files, RunOptions, Source, draw, shown};
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ExplainArgs {
     /// A code such as HARN-RMD-005 (in any case, with or without HARN-), a family such as RMD, or words to search for.
     /// Without a topic, all codes are listed
     #[arg(value_name = "TOPIC")]
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> i32 {
+pub(crate) fn run(args: &ExplainArgs) -> i32 {
     let color = wants_color(&std::io::stdout()) && !args.json;
     let topic = args.topic.join(" ");
     let text = match find(&topic) {
@@ -131,7 +131,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// What the failing script of a row really draws.
+/// Returns the rendered diagnostics of a row's failing script.
 fn picture(row: &'static Code, color: bool) -> String {
     found(row).iter().map(|diagnostic| draw(diagnostic, color)).collect()
 }

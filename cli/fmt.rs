@@ -17,7 +17,7 @@ use std::thread;
 use stdlib::{Diagnostic, Project};
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct FmtArgs {
     /// Scripts; folders, for all scripts in Harn in them that `.gitignore` does not exclude; `-` for standard input, which is
     /// printed formatted
     #[arg(required = true, value_name = "PATH")]
@@ -30,14 +30,14 @@ pub(crate) struct Args {
     diff: bool,
 }
 
-impl Args {
+impl FmtArgs {
     const fn writes(&self) -> bool {
         !self.check && !self.diff
     }
 }
 
-/// What became of a script.
-enum Outcome {
+/// Result of formatting one script.
+enum FormatOutcome {
     /// It is formatted already.
     Same,
     /// It is not.
@@ -59,7 +59,7 @@ enum Outcome {
 const STACK: usize = 64 << 20;
 
 /// All scripts are formatted, whatever is wrong with the first.
-pub(crate) fn run(args: &Args, console: &Console) -> i32 {
+pub(crate) fn run(args: &FmtArgs, console: &Console) -> i32 {
     let mut failed = 0usize;
     let mut scripts = Vec::new();
     for path in &args.paths {
@@ -84,10 +84,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> i32 {
         let name = visible(&script.path().display().to_string());
         let is_stdin = matches!(script, Script::Stdin { .. });
         match outcome {
-            Outcome::Same => same += 1,
-            Outcome::Written => changed += 1,
-            Outcome::Changed { after, .. } if is_stdin && args.writes() => out.push_str(&after),
-            Outcome::Changed { before, after } => {
+            FormatOutcome::Same => same += 1,
+            FormatOutcome::Written => changed += 1,
+            FormatOutcome::Changed { after, .. } if is_stdin && args.writes() => out.push_str(&after),
+            FormatOutcome::Changed { before, after } => {
                 changed += 1;
                 if args.diff {
                     out.push_str(&difference(&name, &before, &after));
@@ -96,11 +96,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> i32 {
                     out.push('\n');
                 }
             }
-            Outcome::Failed(found) => {
+            FormatOutcome::Failed(found) => {
                 failed += 1;
                 show(&*console.output, &found, Format::Text);
             }
-            Outcome::Unwritten(error) => {
+            FormatOutcome::Unwritten(error) => {
                 failed += 1;
                 console.output.err(&format!("error: cannot write {name}: {error}\n"));
             }
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> i32 {
 }
 
 /// A sentence about all files.
-fn summary(args: &Args, changed: usize, same: usize, failed: usize) -> String {
+fn summary(args: &FmtArgs, changed: usize, same: usize, failed: usize) -> String {
     let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     let mut parts = Vec::new();
     if changed > 0 {
@@ -130,30 +130,30 @@ fn summary(args: &Args, changed: usize, same: usize, failed: usize) -> String {
     parts.join(", ") + "\n"
 }
 
-fn outcome(script: &Script, args: &Args, widths: &Widths) -> Outcome {
+fn outcome(script: &Script, args: &FmtArgs, widths: &Widths) -> FormatOutcome {
     let (source, width) = match (script.read(), widths.of(script.path())) {
         (Ok(source), Ok(width)) => (source, width),
-        (Err(diagnostic), _) => return Outcome::Failed(vec![diagnostic]),
-        (_, Err(found)) => return Outcome::Failed(found),
+        (Err(diagnostic), _) => return FormatOutcome::Failed(vec![diagnostic]),
+        (_, Err(found)) => return FormatOutcome::Failed(found),
     };
     let text = match format(&source, width) {
         Ok(text) => text,
-        Err(found) => return Outcome::Failed(found),
+        Err(found) => return FormatOutcome::Failed(found),
     };
     match script {
         Script::File(path) if text != source.text() && args.writes() => match write_whole(path, &text) {
-            Ok(()) => Outcome::Written,
-            Err(error) => Outcome::Unwritten(error),
+            Ok(()) => FormatOutcome::Written,
+            Err(error) => FormatOutcome::Unwritten(error),
         },
         // Standard input is printed, changed or not.
-        Script::Stdin { .. } if args.writes() => Outcome::Changed { before: String::new(), after: text },
-        _ if text == source.text() => Outcome::Same,
-        _ => Outcome::Changed { before: source.text().to_owned(), after: text },
+        Script::Stdin { .. } if args.writes() => FormatOutcome::Changed { before: String::new(), after: text },
+        _ if text == source.text() => FormatOutcome::Same,
+        _ => FormatOutcome::Changed { before: source.text().to_owned(), after: text },
     }
 }
 
 /// Returns what `make` makes of each script, in their order.
-fn in_parallel(scripts: &[Script], make: impl Fn(&Script) -> Outcome + Sync) -> Vec<Outcome> {
+fn in_parallel(scripts: &[Script], make: impl Fn(&Script) -> FormatOutcome + Sync) -> Vec<FormatOutcome> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(scripts.len());
     let next = AtomicUsize::new(0);
     let made = Mutex::new(Vec::with_capacity(scripts.len()));

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use stdlib::{CutShort, Interrupt, shown};
 
-/// What shells give to a process that a signal has ended: 128 and the signal's number.
+/// The exit codes of a process that a signal ended, as shells report them: 128 plus the signal's
+/// number.
 const SIGNALS: [(i32, i32); 2] = [(SIGINT, 130), (SIGTERM, 143)];
 
 /// Listens from now on. It costs a few system calls; nothing runs until a signal comes.
@@ -24,15 +25,15 @@ pub(crate) fn listen() -> Interrupt {
     interrupt
 }
 
-/// Says on standard error what was cut short, with what there is of its result. Text that the person has `seen` coming in is
-/// not told again.
+/// Reports on standard error the loops that were cut short, with their partial results. Text that
+/// was shown live (`seen`) is not repeated.
 pub(crate) fn report(loops: &[CutShort], format: Format, seen: bool) {
     let text = match format {
         Format::Text => as_text(loops, seen),
         Format::Json => as_json(loops),
     };
     let _ = std::io::stdout().flush();
-    // Nobody is left to be told when standard error is gone.
+    // If standard error is closed, the report has no reader.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 

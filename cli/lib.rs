@@ -44,23 +44,23 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run a script
-    Run(Lazy<run::Args>),
+    Run(Lazy<run::RunArgs>),
     /// Find what is wrong with scripts without running them
-    Check(Lazy<check::Args>),
+    Check(Lazy<check::CheckArgs>),
     /// Format scripts
-    Fmt(Lazy<fmt::Args>),
+    Fmt(Lazy<fmt::FmtArgs>),
     /// Say what a diagnostic code means, with a failing and a mended script
-    Explain(Lazy<explain::Args>),
+    Explain(Lazy<explain::ExplainArgs>),
     /// Show what a script is compiled to, instruction by instruction
-    Dis(Lazy<dis::Args>),
+    Dis(Lazy<dis::DisArgs>),
     /// Write down all builtins, or the definition files of Rhai for editors
-    Doc(Lazy<doc::Args>),
+    Doc(Lazy<doc::DocArgs>),
     /// Show what became of every reminder, from an event log
-    Trace(Lazy<trace::Args>),
+    Trace(Lazy<trace::TraceArgs>),
     /// Trust the harn.toml of a folder, list the trusted folders, or revoke trust
-    Trust(Lazy<trust::Args>),
+    Trust(Lazy<trust::TrustArgs>),
     /// Type statements and see what they give
-    Repl(Lazy<repl::Args>),
+    Repl(Lazy<repl::ReplArgs>),
     /// Serve a script to an editor, or to other agents
     #[command(subcommand)]
     Serve(Lazy<serve::Wire>),
@@ -108,7 +108,7 @@ fn exit_code(code: i32) -> u8 {
 
 /// The result of a command that did not have a process of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
+pub struct CaptureResult {
     /// The exit code.
     pub code: u8,
     /// Standard output.
@@ -124,7 +124,7 @@ pub struct Ended {
 ///
 /// # Errors
 /// Another command or wrong usage.
-pub fn capture(line: impl IntoIterator<Item = OsString>) -> Result<Ended, String> {
+pub fn capture(line: impl IntoIterator<Item = OsString>) -> Result<CaptureResult, String> {
     let output = Rc::new(Captured::default());
     let console = Console::captured(output.clone());
     let code = match Cli::try_parse_from(line).map_err(|error| error.to_string())?.command {
@@ -134,5 +134,5 @@ pub fn capture(line: impl IntoIterator<Item = OsString>) -> Result<Ended, String
         Command::Dis(Lazy(args)) => dis::run(args, &console),
         _ => return Err("only `run`, `check`, `fmt` and `dis` can be captured".to_owned()),
     };
-    Ok(Ended { code: exit_code(code), out: output.stdout(), err: output.stderr() })
+    Ok(CaptureResult { code: exit_code(code), out: output.stdout(), err: output.stderr() })
 }

@@ -1,4 +1,4 @@
-//! What a run is given and what it is not: the command line first, then the `harn.toml` of its project.
+//! The limits of a run: from the command line first, then from the `harn.toml` of its project.
 
 use crate::report::{Format, show};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use stdlib::limits::{RunLimits, parse_size, parse_time};
 use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Project, RunOptions};
 
-/// What a run is given and what it is not.
+/// The limits and capabilities of a run.
 #[derive(clap::Args)]
 pub(crate) struct Limits {
     /// Fix ids, clock and randomness, so that two runs print the same
@@ -34,8 +34,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// As the engine wants them, with what the project of `script` says. What an untrusted project may not say is shown as a
-    /// warning.
+    /// Returns the options for the engine, merged with the project of `script`. Settings that an
+    /// untrusted project may not make are reported as a warning.
     ///
     /// # Errors
     /// Everything that is wrong with the project's file, and an event log that cannot be opened.
@@ -48,8 +48,8 @@ impl Limits {
         Ok(RunOptions { log: Some(log), ..setup.options() })
     }
 
-    /// The same for a process that runs the script more than once: what each run is given, and where all of them keep their
-    /// events.
+    /// Returns the setup of each run, and the event log that all of them share, for a process that
+    /// runs the script more than once.
     ///
     /// # Errors
     /// Everything that is wrong with the project's file, and a home of event logs that there is not.
@@ -58,7 +58,7 @@ impl Limits {
         script: &Path,
         to: &dyn Output,
         format: Format,
-    ) -> Result<(Setup, LogSettings), Vec<Diagnostic>> {
+    ) -> Result<(RunSetup, LogSettings), Vec<Diagnostic>> {
         let project = Project::of(script)?;
         show(to, project.warning.as_slice(), format);
         let of_environment = std::env::var("HARN_EVENT_LOG").ok();
@@ -71,14 +71,15 @@ impl Limits {
             ..RunLimits::default()
         };
         let files = Files::of(script);
-        let setup = Setup { seed: self.seed, denied: self.deny, limits: said.over(project.limits), project, files };
+        let setup = RunSetup { seed: self.seed, denied: self.deny, limits: said.over(project.limits), project, files };
         Ok((setup, log))
     }
 }
 
-/// What each run of a script is given. It goes to other threads; what it makes does not.
+/// The setup of each run of a script. It is sent to other threads; the options that it makes are
+/// not.
 #[derive(Clone)]
-pub(crate) struct Setup {
+pub(crate) struct RunSetup {
     seed: Option<u64>,
     denied: Vec<Capability>,
     limits: RunLimits,
@@ -86,7 +87,7 @@ pub(crate) struct Setup {
     files: Files,
 }
 
-impl Setup {
+impl RunSetup {
     /// For one run; it says nothing of where events are kept.
     pub(crate) fn options(&self) -> RunOptions {
         RunOptions {

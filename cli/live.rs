@@ -1,5 +1,5 @@
-//! What `harn run` shows while loops are at work: their text as it comes and a row of status, on standard error, never among
-//! what the script prints.
+//! The live view of `harn run`: the text of running loops as it arrives, and a status row, on
+//! standard error, apart from the script's own output.
 //!
 //! - `view`: what is seen of the loops. `screen`: the rows at the foot of the terminal. `clean`: text that a terminal does
 //!   not obey.
@@ -10,7 +10,7 @@ mod view;
 
 use crate::report::{Format, wants_color};
 use clap::ValueEnum;
-use screen::Able;
+use screen::ScreenSupport;
 use std::io::{IsTerminal, Write};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -21,7 +21,7 @@ use view::View;
 
 /// When loops are shown at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
+pub(crate) enum LiveMode {
     /// Where standard error is a terminal
     Auto,
     /// Also elsewhere, in whole lines without a status
@@ -30,45 +30,45 @@ pub(crate) enum When {
     Never,
 }
 
-/// How often the status is looked at.
+/// The interval between two updates of the status.
 const TICK: Duration = Duration::from_millis(250);
-/// The width where nobody knows it.
+/// The width if the terminal's is unknown.
 const WIDTH: usize = 80;
 
 /// Shows loops at work.
-pub(crate) struct Watcher {
+pub(crate) struct LiveView {
     view: Arc<Mutex<View>>,
-    /// What the script prints goes to the same terminal.
+    /// Whether the script prints to the same terminal.
     shared: bool,
 }
 
-impl Watcher {
+impl LiveView {
     /// One where people want it.
-    pub(crate) fn new(when: When, format: Format) -> Option<Self> {
+    pub(crate) fn new(when: LiveMode, format: Format) -> Option<Self> {
         let error = std::io::stderr();
         let is_terminal = error.is_terminal();
         let wanted = match when {
-            When::Auto => is_terminal,
-            When::Always => true,
-            When::Never => false,
+            LiveMode::Auto => is_terminal,
+            LiveMode::Always => true,
+            LiveMode::Never => false,
         };
         if !wanted || format == Format::Json {
             return None;
         }
         let cursor = is_terminal && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
-        let able = Able { cursor, color: cursor && wants_color(&error) };
+        let able = ScreenSupport { cursor, color: cursor && wants_color(&error) };
         let view = Arc::new(Mutex::new(View::new(able)));
         Some(Self { view, shared: is_terminal && std::io::stdout().is_terminal() })
     }
 
-    /// What loops are shown to.
+    /// Returns the observer of the loops.
     pub(crate) fn live(&self) -> Live {
         let view = self.view.clone();
         let mut ticking = false;
         let ticker = std::cell::RefCell::new(move |view: &Arc<Mutex<View>>| {
             if !std::mem::replace(&mut ticking, true) {
                 let view = Arc::downgrade(view);
-                // Without a thread the status stands still between two pieces.
+                // Without a thread the status is redrawn only when text arrives.
                 let _ = std::thread::Builder::new().name("status".to_owned()).spawn(move || tick(&view));
             }
         });
@@ -79,9 +79,9 @@ impl Watcher {
         })
     }
 
-    /// Where the script prints.
+    /// Returns the output that the script prints to.
     pub(crate) fn output(&self) -> Rc<dyn Output> {
-        Rc::new(Beside { view: self.view.clone(), shared: self.shared })
+        Rc::new(PrintBetweenRows { view: self.view.clone(), shared: self.shared })
     }
 
     /// Takes the rows away; what was left of a line is printed.
@@ -91,7 +91,7 @@ impl Watcher {
     }
 }
 
-/// Redraws the status while somebody is at work.
+/// Redraws the status while a loop is running.
 fn tick(view: &Weak<Mutex<View>>) {
     loop {
         std::thread::sleep(TICK);
@@ -107,7 +107,7 @@ fn columns() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0).max(1))
 }
 
-/// Nobody is left to be told when standard error is gone.
+/// Writes to standard error; a closed standard error is ignored.
 fn write(text: &str) {
     if !text.is_empty() {
         let mut error = std::io::stderr().lock();
@@ -121,12 +121,12 @@ fn lock(view: &Mutex<View>) -> MutexGuard<'_, View> {
 }
 
 /// Prints what the script prints between the rows.
-struct Beside {
+struct PrintBetweenRows {
     view: Arc<Mutex<View>>,
     shared: bool,
 }
 
-impl Beside {
+impl PrintBetweenRows {
     /// `on_screen` says whether it goes where the rows are.
     fn print<T>(&self, on_screen: bool, text: &str, print: impl FnOnce(&Terminal) -> T) -> T {
         let mut view = lock(&self.view);
@@ -140,7 +140,7 @@ impl Beside {
     }
 }
 
-impl Output for Beside {
+impl Output for PrintBetweenRows {
     fn out(&self, text: &str) -> std::io::Result<()> {
         self.print(self.shared, text, |terminal| terminal.out(text))
     }

@@ -10,14 +10,14 @@ mod lines;
 use crate::limits::Limits;
 use crate::report::{Format, show, wants_color};
 use crate::{explain, interrupt};
-use lines::{Line, Lines};
+use lines::{Line, LineSource};
 use std::io::Write;
 use std::path::Path;
 use stdlib::output::Terminal;
 use stdlib::{Engine, Interrupt, Piece, RunOptions, Source};
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ReplArgs {
     /// Read Rhai instead
     #[arg(long)]
     rhai: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     limits: Limits,
 }
 
-/// What is typed.
+/// The language that is typed.
 #[derive(Clone, Copy)]
 enum Language {
     Harn,
@@ -68,7 +68,7 @@ An unfinished statement goes on in the next line.
 ";
 
 /// The exit code is that of `exit(n)`, else 0: errors are a normal part of trying things out.
-pub(crate) fn run(args: Args) -> i32 {
+pub(crate) fn run(args: ReplArgs) -> i32 {
     let language = if args.rhai { Language::Rhai } else { Language::Harn };
     // The project is that of the working directory.
     let options = match args.limits.options(Path::new("repl.harn"), &Terminal, Format::Text) {
@@ -80,7 +80,7 @@ pub(crate) fn run(args: Args) -> i32 {
     };
     let interrupt = interrupt::listen();
     let engine = Engine::new(RunOptions { interrupt: Some(interrupt.clone()), ..options });
-    let mut lines = Lines::open(language.history());
+    let mut lines = LineSource::open(language.history());
     if lines.interactive() {
         say(&format!("harn {}. :help lists the commands, Ctrl-D leaves.\n", env!("CARGO_PKG_VERSION")));
     }
@@ -100,9 +100,9 @@ struct Session {
     language: Language,
     /// By which Ctrl-C reaches the piece that runs.
     interrupt: Interrupt,
-    /// What has been typed of an unfinished piece.
+    /// The unfinished piece that has been typed so far.
     typed: String,
-    /// How many pieces there were: each has a name of its own in diagnostics.
+    /// The number of pieces: each has a name of its own in diagnostics.
     pieces: u32,
 }
 
@@ -114,7 +114,7 @@ impl Session {
         }
     }
 
-    /// Gives the exit code when it is time to leave.
+    /// Evaluates a line; returns the exit code when the session ends.
     fn take(&mut self, line: Line) -> Option<i32> {
         match line {
             Line::Interrupted => self.typed.clear(),
@@ -143,7 +143,7 @@ impl Session {
     fn evaluate(&mut self, last: bool) -> Option<i32> {
         let name = format!("repl[{}]{}", self.pieces + 1, self.language.ending());
         let source = Source::new(name, self.typed.as_str());
-        // What came while nothing ran is no business of this piece.
+        // An interrupt that arrived while nothing ran does not concern this piece.
         self.interrupt.reset();
         let Piece { value, diagnostics, incomplete, exit, interrupted } = self.engine.piece(&source);
         if incomplete && !last {
@@ -162,7 +162,7 @@ impl Session {
     }
 }
 
-/// A line that begins with a colon. Gives the exit code for `:quit`.
+/// Runs a line that begins with a colon. Returns the exit code for `:quit`.
 fn command(line: &str) -> Option<i32> {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match name {
@@ -183,6 +183,6 @@ fn command(line: &str) -> Option<i32> {
 
 fn say(text: &str) {
     let mut output = std::io::stdout().lock();
-    // Nobody reads any more: the next read of a line will end the session.
+    // If standard output is closed, the next read of a line ends the session.
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
 }

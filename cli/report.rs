@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use stdlib::{Diagnostic, Output, shown, to_json};
 
-/// How diagnostics are printed.
+/// The format of printed diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Pictures

@@ -4,14 +4,14 @@
 use crate::console::Console;
 use crate::interrupt;
 use crate::limits::Limits;
-use crate::live::{Watcher, When};
+use crate::live::{LiveMode, LiveView};
 use crate::report::{Format, show};
 use crate::script::Script;
 use std::path::PathBuf;
 use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, Tape};
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct RunArgs {
     /// The script; `-` reads it from standard input
     #[arg(required_unless_present = "code")]
     file: Option<PathBuf>,
@@ -40,13 +40,13 @@ pub(crate) struct Args {
     format: Format,
     /// When loops are shown at work, on standard error
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
-    live: When,
+    live: LiveMode,
     /// The script's `args`; write `--` before the first one that begins with `-`
     args: Vec<String>,
 }
 
-impl Args {
-    /// Where the script comes from, and its arguments.
+impl RunArgs {
+    /// Takes the script's source and its arguments out of the options.
     fn script(&mut self) -> (Script, Vec<String>) {
         let mut args = std::mem::take(&mut self.args);
         let file = self.file.take();
@@ -60,7 +60,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(mut args: Args, console: &Console) -> i32 {
+pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     let output = &*console.output;
     let (script, script_args) = args.script();
     let refuse = |found: &[Diagnostic]| {
@@ -76,7 +76,7 @@ pub(crate) fn run(mut args: Args, console: &Console) -> i32 {
         Err(found) => return refuse(&found),
     };
     options.packs.extend(args.providers.into_iter().map(PackSpec::plain));
-    let watcher = if console.owns_process { Watcher::new(args.live, args.format) } else { None };
+    let watcher = if console.owns_process { LiveView::new(args.live, args.format) } else { None };
     let interrupt = console.owns_process.then(interrupt::listen);
     let printed = console.output.clone();
     let mut options = RunOptions { task: args.task, args: script_args, interrupt, output: printed, ..options };

@@ -1,4 +1,4 @@
-//! Where a script comes from: a file, standard input, or the command line.
+//! The source of a script: a file, standard input, or the command line.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use stdlib::{Diagnostic, Source, SourceRef, decode_source, read_source, unreadab
 /// The largest script that is read from standard input, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Where a script comes from.
+/// The source of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Script {
     /// A file.
@@ -75,7 +75,7 @@ impl Script {
     /// Reads it.
     ///
     /// # Errors
-    /// What is wrong with the file or the text.
+    /// Returns the diagnostic of a file or text that cannot be read.
     #[allow(clippy::result_large_err, reason = "once a run")]
     pub(crate) fn read(&self) -> Result<SourceRef, Diagnostic> {
         let name = self.path().display().to_string();

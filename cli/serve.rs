@@ -18,14 +18,14 @@ use stdlib::{Agent, Diagnostic, PackSpec, read_source};
 #[derive(clap::Subcommand)]
 pub(crate) enum Wire {
     /// To an editor, in the Agent Client Protocol over standard input and output
-    Acp(acp::Args),
+    Acp(acp::ServeAcpArgs),
     /// To other agents, in the Agent2Agent protocol over HTTP
-    A2a(a2a::Args),
+    A2a(a2a::ServeA2aArgs),
 }
 
-/// What is served, whoever it is served to.
+/// The script that is served, on any wire.
 #[derive(clap::Args)]
-struct Script {
+struct ServedScript {
     /// The script; its pipeline runs once for each prompt
     file: PathBuf,
     /// A file in Rhai with reminder providers, run in a sandbox; may be given several times
@@ -47,8 +47,8 @@ struct Script {
     format: Format,
 }
 
-impl Script {
-    /// As a host wants it, and what its project says of the agent.
+impl ServedScript {
+    /// Returns the setup for a host, and the project's description of the agent.
     ///
     /// # Errors
     /// A script or a project that cannot be read, and an event log that cannot be opened.
@@ -79,7 +79,8 @@ pub(crate) fn run(wire: Wire) -> i32 {
     })
 }
 
-/// How many files may be open. Programs that tools start get the same limit, and some of them close every number below it.
+/// The limit of open files. Programs that tools start inherit it, and some of them close every
+/// number below it.
 const FILES: u64 = 65_536;
 
 /// Each session may hold a connection of its own, and the usual limit is a thousand. Where the system refuses more, as many

@@ -2,7 +2,7 @@
 
 use std::io::{Error, ErrorKind, Result, Write};
 
-/// Prints. A reader that has gone away (`harn trace LOG | head`) is no error.
+/// Prints text. A reader that closed the pipe (`harn trace LOG | head`) is not an error.
 ///
 /// # Errors
 /// The system refuses (a full disk).
@@ -11,7 +11,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     forgive(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// The result of writing, where a reader that has gone away is no error.
+/// Returns the result of writing, without the error of a reader that closed the pipe.
 pub(crate) fn forgive(written: Result<()>) -> Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -9,7 +9,7 @@
 
 use crate::report::{Format, show, visible, wants_color};
 use crate::stdout;
-use names::Names;
+use names::ShortNames;
 use runtime::data::Data;
 use runtime::event_log::Record;
 use runtime::reminder::lifecycle::rebuild::{RebuildNote, Rebuilt, SessionLife};
@@ -30,7 +30,7 @@ mod text;
 mod timeline;
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct TraceArgs {
     /// A log in a SQLite file, or a file with a record as JSON in each line
     log: PathBuf,
     /// What was pending after the record with this cursor; with --json, --html and --records: all up to it
@@ -53,14 +53,14 @@ pub(crate) struct Args {
     verbose: bool,
 }
 
-pub(crate) fn run(args: &Args) -> i32 {
+pub(crate) fn run(args: &TraceArgs) -> i32 {
     match trace(args) {
         Ok(()) => 0,
-        Err(Failure::Said(code, message, help)) => {
+        Err(Failure::Message(code, message, help)) => {
             eprintln!("error: {}\n  help: {}", visible(&message), visible(&help));
             code
         }
-        Err(Failure::Told(diagnostic)) => {
+        Err(Failure::Diagnostic(diagnostic)) => {
             show(&Terminal, &[*diagnostic], Format::Text);
             1
         }
@@ -68,17 +68,18 @@ pub(crate) fn run(args: &Args) -> i32 {
 }
 
 enum Failure {
-    /// What was asked for does not fit the log, or its place cannot be written: exit code, sentence, help.
-    Said(i32, String, String),
+    /// The request does not fit the log, or the output cannot be written: exit code, sentence,
+    /// help.
+    Message(i32, String, String),
     /// The log cannot be read.
-    Told(Box<Diagnostic>),
+    Diagnostic(Box<Diagnostic>),
 }
 
-/// What was read of a log.
+/// A log that was read.
 struct Trace {
     rebuilt: Rebuilt,
-    told: source::Told,
-    names: Names,
+    told: source::LogReading,
+    names: ShortNames,
     /// The whole id of the one session that is wanted.
     only: Option<String>,
 }
@@ -90,13 +91,14 @@ impl Trace {
         self.rebuilt.sessions().filter(move |session| wanted(&session.id))
     }
 
-    /// Which of several runs a session belongs to, in words; nothing where there was one.
+    /// Returns which of several runs a session belongs to, in words; `None` if there was only one.
     fn run_of(&self, session: &SessionLife) -> Option<String> {
         let runs = self.rebuilt.runs(&session.id);
         (runs > 1).then(|| format!("run {} of {runs}", session.run))
     }
 
-    /// What a run that is not the last left behind: a session lives in memory.
+    /// Returns a sentence about the reminders that an earlier run left pending: a session lives in
+    /// memory.
     fn left_of(&self, session: &SessionLife) -> Option<String> {
         let left = session.pending().count();
         (session.run < self.rebuilt.runs(&session.id) && left > 0).then(|| {
@@ -111,7 +113,7 @@ impl Trace {
     }
 }
 
-fn trace(args: &Args) -> Result<(), Failure> {
+fn trace(args: &TraceArgs) -> Result<(), Failure> {
     if args.records {
         return records(args);
     }
@@ -122,10 +124,10 @@ fn trace(args: &Args) -> Result<(), Failure> {
             rebuilt.take(record);
         }
     })
-    .map_err(Failure::Told)?;
+    .map_err(Failure::Diagnostic)?;
     show(&Terminal, &told.warnings, Format::Text);
     check_cursor(args, told.last_cursor)?;
-    let names = Names::of(&rebuilt);
+    let names = ShortNames::of(&rebuilt);
     let only = args.session.as_deref().map(|wanted| find_session(&rebuilt, &names, wanted)).transpose()?;
     let trace = Trace { rebuilt, told, names, only };
     if let Some(file) = &args.html {
@@ -141,20 +143,20 @@ fn trace(args: &Args) -> Result<(), Failure> {
 
 fn not_printed(error: &std::io::Error) -> Failure {
     let help = "the output is incomplete; make room, or write somewhere else";
-    Failure::Said(1, format!("cannot write to standard output: {error}"), help.to_owned())
+    Failure::Message(1, format!("cannot write to standard output: {error}"), help.to_owned())
 }
 
-fn check_cursor(args: &Args, last: u64) -> Result<(), Failure> {
+fn check_cursor(args: &TraceArgs, last: u64) -> Result<(), Failure> {
     match args.at {
         Some(cursor) if cursor > last => {
             let message = format!("the log has no cursor {cursor} yet; its last record has {last}");
-            Err(Failure::Said(2, message, format!("`--at` takes a cursor from 0 to {last}; `--records` shows them")))
+            Err(Failure::Message(2, message, format!("`--at` takes a cursor from 0 to {last}; `--records` shows them")))
         }
         _ => Ok(()),
     }
 }
 
-fn find_session(rebuilt: &Rebuilt, names: &Names, wanted: &str) -> Result<String, Failure> {
+fn find_session(rebuilt: &Rebuilt, names: &ShortNames, wanted: &str) -> Result<String, Failure> {
     let end = wanted.strip_prefix('#').unwrap_or(wanted);
     let exact = rebuilt.sessions().find(|session| session.id.as_ref() == wanted);
     // One that several runs had is one session here.
@@ -169,12 +171,12 @@ fn find_session(rebuilt: &Rebuilt, names: &Names, wanted: &str) -> Result<String
             None if ids.is_empty() => "the log names no session".to_owned(),
             None => format!("the log names {}", ids.join(", ")),
         };
-        Failure::Said(2, format!("no session is called `{}`, or more than one ends so", names::clean(wanted)), help)
+        Failure::Message(2, format!("no session is called `{}`, or more than one ends so", names::clean(wanted)), help)
     })
 }
 
 /// The records themselves, as they are read: a log may be larger than memory.
-fn records(args: &Args) -> Result<(), Failure> {
+fn records(args: &TraceArgs) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let upto = args.at.unwrap_or(u64::MAX);
     let mut written = Ok(());
@@ -183,7 +185,7 @@ fn records(args: &Args) -> Result<(), Failure> {
             written = writeln!(out, "{}", record.to_data().to_json());
         }
     })
-    .map_err(Failure::Told)?;
+    .map_err(Failure::Diagnostic)?;
     let written = written.and_then(|()| out.flush());
     stdout::forgive(written).map_err(|error| not_printed(&error))?;
     show(&Terminal, &told.warnings, Format::Text);
@@ -199,12 +201,12 @@ fn is_of(record: &Record, session: Option<&str>) -> bool {
     id == wanted || id.ends_with(wanted.strip_prefix('#').unwrap_or(wanted))
 }
 
-fn write_page(trace: &Trace, args: &Args, file: &std::path::Path) -> Result<(), Failure> {
+fn write_page(trace: &Trace, args: &TraceArgs, file: &std::path::Path) -> Result<(), Failure> {
     let name = args.log.file_name().map_or_else(|| "log".to_owned(), |name| name.to_string_lossy().into_owned());
     output::write_whole(file, &page::page(trace, &name), &args.log).map_err(|error| {
         let message = format!("`{}` cannot be written: {error}", file.display());
         let help = "name a file in a folder that is there and may be written to; what stood there is as it was";
-        Failure::Said(1, message, help.to_owned())
+        Failure::Message(1, message, help.to_owned())
     })?;
     let lives: usize = trace.sessions().map(|session| session.reminders.len()).sum();
     let sessions = names::count(trace.sessions().count(), "session");
@@ -212,7 +214,7 @@ fn write_page(trace: &Trace, args: &Args, file: &std::path::Path) -> Result<(), 
     stdout::print(&written).map_err(|error| not_printed(&error))
 }
 
-/// How wide text may be.
+/// Returns the maximum width of text, in columns.
 fn columns() -> usize {
     let wide = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     wide.filter(|columns| *columns >= 40).unwrap_or(if std::io::stdout().is_terminal() { 100 } else { 120 })

@@ -7,7 +7,7 @@ use stdlib::output::Terminal;
 use stdlib::{Diagnostic, config_folder, revoke, trust, trusted};
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct TrustArgs {
     /// The folder whose `harn.toml` is trusted, or the nearest above it [default: the working directory]
     #[arg(value_name = "DIR", conflicts_with = "list")]
     folder: Option<PathBuf>,
@@ -19,11 +19,11 @@ pub(crate) struct Args {
     revoke: bool,
 }
 
-pub(crate) fn run(args: &Args) -> i32 {
+pub(crate) fn run(args: &TrustArgs) -> i32 {
     let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from("."));
     let text = match args {
-        Args { list: true, .. } => listed(),
-        Args { revoke: true, .. } => revoke(&folder).map(|(folder, was)| match was {
+        TrustArgs { list: true, .. } => listed(),
+        TrustArgs { revoke: true, .. } => revoke(&folder).map(|(folder, was)| match was {
             true => format!("revoked {}\n", folder.display()),
             false => format!("{} was not trusted\n", folder.display()),
         }),
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> i32 {
         }),
     };
     match text {
-        // A reader who has gone away is no error.
+        // A reader that closed the pipe is not an error.
         Ok(text) => {
             let _ = std::io::stdout().write_all(text.as_bytes());
             0

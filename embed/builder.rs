@@ -1,4 +1,4 @@
-//! How an engine is set up.
+//! Builder of an engine.
 
 use crate::engine::Engine;
 use std::path::PathBuf;
@@ -47,14 +47,14 @@ impl EngineBuilder {
         self
     }
 
-    /// Limits the time of each run and each call. There is no limit by default.
+    /// Limits the time of each run and each call. Unlimited by default.
     #[must_use]
     pub fn time_limit(mut self, time: Duration) -> Self {
         self.limits.time = Some(time);
         self
     }
 
-    /// Limits the instructions of all runs and calls together, roughly. There is no limit by default.
+    /// Limits the instructions of all runs and calls together, approximately. Unlimited by default.
     #[must_use]
     pub fn fuel(mut self, instructions: u64) -> Self {
         self.limits.fuel = Some(instructions);

@@ -9,7 +9,7 @@ use stdlib::{to_data, to_value};
 /// A value does not fit the type that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversionError {
-    /// What is wrong, for instance "expected int, found string".
+    /// The problem, for instance "expected int, found string".
     message: String,
 }
 

@@ -11,8 +11,9 @@ use stdlib::{Diagnostic, Evaluated, RunOptions, Source, SourceRef};
 
 /// Runs scripts and calls their functions.
 ///
-/// Names that a script binds at its top level are known to the scripts after it. An engine lives in one thread and blocks
-/// it while a script runs or waits; programs that want several give each a thread and an engine.
+/// Names that a script binds at its top level are known to the scripts after it. An engine belongs
+/// to one thread and blocks it while a script runs or waits; programs that want several engines
+/// give each a thread.
 ///
 /// ```
 /// let engine = harn::Engine::new();
@@ -22,7 +23,7 @@ use stdlib::{Diagnostic, Evaluated, RunOptions, Source, SourceRef};
 /// ```
 pub struct Engine {
     inner: stdlib::Engine,
-    /// What diagnostics call a text, where imports are allowed.
+    /// The name of a text in diagnostics, if imports are allowed.
     name: Option<PathBuf>,
 }
 
@@ -103,7 +104,7 @@ impl Engine {
     /// Reads a file and runs it as [`Self::run`] does.
     ///
     /// # Errors
-    /// Those of [`Self::run`]; [`Error::Check`] if the file cannot be read.
+    /// Returns the errors of [`Self::run`], and [`Error::Check`] if the file cannot be read.
     pub fn run_file(&self, path: impl AsRef<Path>) -> Result<Value, Error> {
         let source = stdlib::read_source(path.as_ref()).map_err(|error| Error::Check(vec![error]))?;
         self.evaluate(&source)

@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 /// Implemented for closures of up to six parameters that implement [`FromValue`]; they return a value that implements
 /// [`IntoValue`], or a `Result` with one. `Args` is the tuple of the parameters' types.
 pub trait Function<Args>: 'static {
-    /// How many parameters the function has.
+    /// The number of parameters of the function.
     const PARAMETERS: usize;
 
     /// Converts the arguments and calls the function. Missing arguments are `nil`.

@@ -1,4 +1,5 @@
-//! What must hold of any text, whatever it says. The fuzz targets feed it mutated scripts, the tests every script there is.
+//! Properties that hold of any text. The fuzz targets check them with mutated scripts, the tests
+//! with every script of the repository.
 
 use lang::diagnostic::draw::draw;
 use lang::diagnostic::json::to_json;
@@ -79,12 +80,12 @@ fn run_once(source: &SourceRef) -> (i32, String, String, Vec<String>) {
     (ran.exit_code, output.stdout(), output.stderr(), messages)
 }
 
-/// The bytes as a source; nothing when they are no text, which the loader refuses.
+/// Returns the bytes as a source, or `None` if they are not UTF-8, which the loader rejects.
 fn source(bytes: &[u8]) -> Option<SourceRef> {
     std::str::from_utf8(bytes).ok().map(|text| Source::new("input.harn", text))
 }
 
-/// A span that lies within the text, between characters.
+/// Asserts that a span is within the text and on character boundaries.
 fn assert_inside(source: &SourceRef, span: Span) {
     let text = source.text();
     let inside = span.start <= span.end && text.get(span.range()).is_some();
@@ -112,8 +113,8 @@ fn assert_sound(diagnostics: &[Diagnostic]) {
     }
 }
 
-/// Every span in a tree lies within the text. They are found in its debug form, outside quotes, so that no node is
-/// forgotten.
+/// Asserts that every span in a tree is within the text. The spans are read from the tree's debug
+/// form, outside of quotes, so that no node is missed.
 fn assert_spans_inside(source: &SourceRef, tree: &impl Debug) {
     let shown = format!("{tree:?}");
     let mut rest = shown.as_str();
@@ -133,7 +134,7 @@ fn assert_spans_inside(source: &SourceRef, tree: &impl Debug) {
     }
 }
 
-/// What comes behind the closing quote of a string in debug form.
+/// Returns the text after the closing quote of a string in debug form.
 fn behind_string(text: &str) -> &str {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate() {
@@ -161,7 +162,7 @@ fn is_trivia(text: &str) -> bool {
     }
 }
 
-/// What comes behind a comment; comments nest.
+/// Returns the text after a comment; comments nest.
 fn behind_comment(text: &str) -> &str {
     let (mut depth, mut at) = (0, 0);
     let bytes = text.as_bytes();

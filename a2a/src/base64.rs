@@ -7,8 +7,9 @@ use base64::alphabet::{Alphabet, STANDARD as PLAIN, URL_SAFE};
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
-/// Base64 in the alphabet of RFC 4648 with its padding. Protocol buffers also take the alphabet for URLs, and either without padding.
-/// Nothing where it is no base64.
+/// Returns `text` as Base64 in the alphabet of RFC 4648 with padding. Protocol buffers also accept
+/// the URL-safe alphabet, and either alphabet without padding. Returns `None` if `text` is not
+/// Base64.
 #[must_use]
 pub fn plain(text: Arc<str>) -> Option<Arc<str>> {
     if STANDARD.decode(text.as_bytes()).is_ok() {

@@ -4,7 +4,7 @@
 //! - [`model`]: tasks, messages, parts, artifacts, and the frames of a stream.
 //! - [`base64`]: the encoding of files.
 //! - [`request`]: the parameters of requests.
-//! - [`shape`]: the spelling of each [`Version`], read and written. [`Misfit`]: a field that does not fit.
+//! - [`shape`]: the spelling of each [`Version`], read and written. [`ShapeError`]: a field that does not fit.
 
 pub mod base64;
 pub mod model;
@@ -13,4 +13,4 @@ pub mod shape;
 
 pub use model::{Artifact, ArtifactUpdate, Content, Frame, Message, Part, Role, Status, StatusUpdate, Task, TaskState};
 pub use request::{Configuration, GetTask, ListTasks, SendMessage, TaskPage};
-pub use shape::{Misfit, Version};
+pub use shape::{ShapeError, Version};

@@ -1,4 +1,4 @@
-//! Tasks, messages, parts, artifacts, and what a stream tells of them. Shapes are those of version 1.0.
+//! Tasks, messages, parts, artifacts and the frames of a stream, in the shapes of version 1.0.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use runtime::data::Data;
 use runtime::words::words;
 
 words! {
-    /// How far a task has come.
+    /// The state of a task.
     pub enum TaskState {
         /// Taken, and not begun.
         Submitted = "submitted",
@@ -24,7 +24,7 @@ words! {
         Failed = "failed",
         /// The agent has refused it.
         Rejected = "rejected",
-        /// Nobody knows.
+        /// The state is not known.
         Unknown = "unknown",
     }
 }
@@ -44,7 +44,7 @@ impl TaskState {
 }
 
 words! {
-    /// Who speaks.
+    /// The sender of a message.
     pub enum Role {
         /// The caller.
         User = "user",
@@ -56,7 +56,7 @@ words! {
 /// A piece of a message or of an artifact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// What it holds.
+    /// The content.
     pub content: Content,
     /// A file's name.
     pub filename: Option<Arc<str>>,
@@ -66,14 +66,14 @@ pub struct Part {
     pub metadata: Data,
 }
 
-/// What a part holds.
+/// The content of a part.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     /// Text.
     Text(Arc<str>),
     /// A file's content in base64.
     Raw(Arc<str>),
-    /// Where a file is.
+    /// The URL of a file.
     Url(Arc<str>),
     /// Data.
     Data(Data),
@@ -98,7 +98,7 @@ impl Part {
     }
 }
 
-/// What one side says.
+/// A message from the caller or from the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     /// Its id.
@@ -107,9 +107,9 @@ pub struct Message {
     pub context_id: Option<Arc<str>>,
     /// The task that it belongs to.
     pub task_id: Option<Arc<str>>,
-    /// Who says it.
+    /// The sender.
     pub role: Role,
-    /// What.
+    /// The parts.
     pub parts: Vec<Part>,
     /// A dict, or nil.
     pub metadata: Data,
@@ -151,27 +151,27 @@ pub fn text_of(parts: &[Part]) -> String {
     texts.collect::<Vec<&str>>().join("\n")
 }
 
-/// How a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Status {
-    /// How far it has come.
+    /// The state.
     pub state: TaskState,
-    /// What the agent says of it.
+    /// The agent's message about the state.
     pub message: Option<Arc<Message>>,
     /// Since when, in milliseconds since 1970-01-01 UTC; nothing where a peer did not say.
     pub at_ms: Option<u64>,
 }
 
-/// What a task has made.
+/// An artifact that a task has produced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Artifact {
     /// Its id, one within the task.
     pub artifact_id: Arc<str>,
-    /// What it is called.
+    /// Its name.
     pub name: Option<Arc<str>>,
-    /// What it is.
+    /// Its description.
     pub description: Option<Arc<str>>,
-    /// What it holds.
+    /// Its parts.
     pub parts: Vec<Part>,
     /// A dict, or nil.
     pub metadata: Data,
@@ -186,24 +186,24 @@ pub struct Task {
     pub id: Arc<str>,
     /// The conversation that it belongs to.
     pub context_id: Arc<str>,
-    /// How it stands.
+    /// The status.
     pub status: Status,
-    /// What it has made.
+    /// The artifacts produced so far.
     pub artifacts: Vec<Arc<Artifact>>,
-    /// What was said, oldest first.
+    /// The messages, oldest first.
     pub history: Vec<Arc<Message>>,
     /// A dict, or nil.
     pub metadata: Data,
 }
 
-/// A task stands otherwise.
+/// A change of a task's status.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatusUpdate {
     /// The task.
     pub task_id: Arc<str>,
     /// Its conversation.
     pub context_id: Arc<str>,
-    /// How it stands now.
+    /// The new status.
     pub status: Status,
     /// A dict, or nil.
     pub metadata: Data,
@@ -226,14 +226,14 @@ pub struct ArtifactUpdate {
     pub metadata: Data,
 }
 
-/// What a stream tells.
+/// One frame of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Frame {
     /// The task as it is now.
     Task(Arc<Task>),
     /// An answer without a task.
     Message(Arc<Message>),
-    /// A task stands otherwise.
+    /// The task's status has changed.
     Status(StatusUpdate),
     /// A task has made something.
     Artifact(ArtifactUpdate),

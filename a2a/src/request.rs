@@ -1,4 +1,4 @@
-//! What a caller asks for.
+//! The parameters of a caller's requests.
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use super::{Message, Task, TaskState};
 /// Something is said: of a new task, or of one that waits for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SendMessage {
-    /// What is said.
+    /// The message.
     pub message: Message,
-    /// How it is to be answered.
+    /// The caller's wishes for the answer.
     pub configuration: Configuration,
     /// A dict, or nil.
     pub metadata: Data,
 }
 
-/// How a message is to be answered.
+/// The caller's wishes for the answer to a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configuration {
     /// The media types that the caller understands; none for all.
     pub accepted_output_modes: Vec<Arc<str>>,
-    /// How many messages of the history are wanted, the newest; nothing for all.
+    /// The maximum number of history messages, the newest; `None` for all.
     pub history_length: Option<u32>,
-    /// Whether the task is told of at once and not when it is over or waits.
+    /// Whether the task is returned immediately rather than when it is over or waits for input.
     pub return_immediately: bool,
     /// Whether the caller wants to be called back, which is not offered.
     pub push: bool,
@@ -33,9 +33,9 @@ pub struct Configuration {
 /// A task is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GetTask {
-    /// Which.
+    /// The task's id.
     pub id: Arc<str>,
-    /// As in [`Configuration::history_length`].
+    /// Limit of history messages, as in [`Configuration::history_length`].
     pub history_length: Option<u32>,
 }
 
@@ -48,11 +48,11 @@ pub struct ListTasks {
     pub state: Option<TaskState>,
     /// Only those that changed at this time or later, in milliseconds since 1970-01-01 UTC.
     pub changed_since_ms: Option<u64>,
-    /// How many on a page, from 1 to 100; 50 where nothing is said.
+    /// The maximum number of tasks on a page, from 1 to 100; 50 if absent.
     pub page_size: Option<u32>,
-    /// What the page before gave.
+    /// The `next_page_token` of the page before.
     pub page_token: Option<Arc<str>>,
-    /// As in [`Configuration::history_length`]; none where nothing is said.
+    /// Limit of history messages, as in [`Configuration::history_length`]; no messages if absent.
     pub history_length: Option<u32>,
     /// Whether artifacts are wanted.
     pub include_artifacts: bool,
@@ -63,10 +63,10 @@ pub struct ListTasks {
 pub struct TaskPage {
     /// The tasks.
     pub tasks: Vec<Arc<Task>>,
-    /// What to give for the next page; empty where there is none.
+    /// The token that requests the next page; empty on the last page.
     pub next_page_token: String,
-    /// How many a page holds at most.
+    /// The maximum number of tasks on a page.
     pub page_size: u32,
-    /// How many there are on all pages.
+    /// The number of tasks on all pages.
     pub total_size: u64,
 }

@@ -40,24 +40,24 @@ pub enum Version {
     V1_0,
 }
 
-/// What does not fit the shape.
+/// A value that does not have the expected shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct ShapeError {
     /// The field as it is written on the wire, such as `message.parts.0`; empty for the whole.
     pub field: String,
-    /// What is wrong with it, in one sentence.
+    /// The problem, in one sentence.
     pub message: String,
-    /// What was probably meant.
+    /// The name that was probably meant.
     pub suggestion: Option<String>,
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Misfit {}
+impl std::error::Error for ShapeError {}
 
 impl Version {
     /// The version of a header's value, such as `1.0`, `0.3` or `1.0.0`; nothing for one that is not spoken here.
@@ -73,7 +73,7 @@ impl Version {
             .find(|version| value.strip_prefix(version.as_str()).is_some_and(is_patch))
     }
 
-    /// As the header has it.
+    /// Returns the version as it is written in the header.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -85,8 +85,8 @@ impl Version {
     /// Reads the parameters of sending a message.
     ///
     /// # Errors
-    /// What does not fit.
-    pub fn read_send(self, params: &Data) -> Result<SendMessage, Misfit> {
+    /// Returns a [`ShapeError`] that names the field that does not have its shape.
+    pub fn read_send(self, params: &Data) -> Result<SendMessage, ShapeError> {
         let params = Object::whole(params, PARAMS)?;
         match self {
             Version::V1_0 => send::read::<V1_0>(&params, v1_0::read_configuration),
@@ -97,8 +97,8 @@ impl Version {
     /// Reads the parameters of asking for a task, and of all that names nothing but a task.
     ///
     /// # Errors
-    /// What does not fit.
-    pub fn read_get(self, params: &Data) -> Result<GetTask, Misfit> {
+    /// Returns a [`ShapeError`] that names the field that does not have its shape.
+    pub fn read_get(self, params: &Data) -> Result<GetTask, ShapeError> {
         let params = Object::whole(params, PARAMS)?;
         let history_length = match self {
             Version::V0_3 => v0_3::read_history_length(&params)?,
@@ -110,8 +110,8 @@ impl Version {
     /// Reads the parameters of asking for tasks.
     ///
     /// # Errors
-    /// What does not fit.
-    pub fn read_list(self, params: &Data) -> Result<ListTasks, Misfit> {
+    /// Returns a [`ShapeError`] that names the field that does not have its shape.
+    pub fn read_list(self, params: &Data) -> Result<ListTasks, ShapeError> {
         // All of them are optional, so a caller may leave them out as a whole.
         if params.is_nil() {
             return Ok(ListTasks::default());
@@ -122,8 +122,8 @@ impl Version {
     /// Reads a task.
     ///
     /// # Errors
-    /// What does not fit.
-    pub fn read_task(self, data: &Data) -> Result<Task, Misfit> {
+    /// Returns a [`ShapeError`] that names the field that does not have its shape.
+    pub fn read_task(self, data: &Data) -> Result<Task, ShapeError> {
         let task = Object::whole(data, RESULT)?;
         match self {
             Version::V1_0 => alike::read_task::<V1_0>(&task),
@@ -134,8 +134,8 @@ impl Version {
     /// Reads a result of a stream, or of sending a message.
     ///
     /// # Errors
-    /// What does not fit.
-    pub fn read_frame(self, data: &Data) -> Result<Frame, Misfit> {
+    /// Returns a [`ShapeError`] that names the field that does not have its shape.
+    pub fn read_frame(self, data: &Data) -> Result<Frame, ShapeError> {
         let frame = Object::whole(data, RESULT)?;
         match self {
             Version::V1_0 => v1_0::read_frame(&frame),

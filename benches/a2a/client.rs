@@ -76,7 +76,7 @@ impl Client {
 pub(crate) struct Events {
     client: Client,
     begun: bool,
-    /// What was read and is not told yet.
+    /// Text that was read and not yet returned.
     text: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a task takes that waits for its caller.
+//! Memory of tasks that wait for their caller.
 
 use crate::client::{Client, message, task_id};
 use crate::options::Options;
@@ -7,9 +7,9 @@ use crate::{asking, say};
 
 /// Tasks that wait.
 const TASKS: usize = 10_000;
-/// Connections that begin them; they stand before anything is measured.
+/// Connections that begin the tasks; they are open before anything is measured.
 const CONNECTIONS: usize = 8;
-/// What each takes at most, in KiB.
+/// The maximum memory of each task, in KiB.
 const BAR_KIB: f64 = 64.0;
 
 /// Measures and judges.

@@ -1,4 +1,4 @@
-//! How many reminders a second a task takes.
+//! Throughput of one task: reminders per second.
 
 use crate::client::{Client, message, task_id};
 use crate::options::Options;
@@ -11,7 +11,7 @@ use std::time::Instant;
 const CONNECTIONS: usize = 8;
 /// Injections of a run, over all connections.
 const INJECTIONS: usize = 8_000;
-/// What harn reaches at least of what the bare handler does.
+/// The minimum share of the bare handler's throughput that harn must reach.
 const BAR: f64 = 0.5;
 
 /// Measures and judges.

@@ -1,12 +1,15 @@
-//! What it takes to serve other agents, over loopback.
+//! The cost of serving other agents, over loopback.
 //!
-//! `cargo bench --bench a2a [-- --only injections,streams,silent,idle --runs 5]`. It drives the built `harn serve a2a` as agents
-//! do: requests over connections that stay, and streams. Beside the injections stands, in a process of its own and in turns with
-//! harn, a bare handler of axum that parses the same body and answers. It fails where a bar is missed or anything is lost.
+//! `cargo bench --bench a2a [-- --only injections,streams,silent,idle --runs 5]`. It drives the
+//! built `harn serve a2a` as agents do: requests over connections that stay open, and streams. The
+//! injections are compared with a bare handler of axum that parses the same body and answers; it
+//! runs in a process of its own, in turns with harn. The bench fails if a limit is missed or
+//! anything is lost.
 //!
 //! - [`server`]: a process that listens. [`bare`]: the one that only parses and answers. [`client`]: requests and streams.
-//! - [`injections`]: how many a second. [`streams`]: a thousand at once, told of reminders. [`silent`]: a thousand that never
-//!   read. [`idle`]: what a task takes that waits for its caller.
+//! - [`injections`]: injections per second. [`streams`]: a thousand concurrent streams with
+//!   reminder events. [`silent`]: a thousand subscribers that never read. [`idle`]: memory of tasks
+//!   that wait for their caller.
 //! - [`options`], [`parts`]: the command line and what it asks for, shared by the benches.
 
 mod bare;
@@ -24,7 +27,7 @@ mod streams;
 use parts::Part;
 use std::process::ExitCode;
 
-/// What is measured.
+/// The parts of the bench.
 const PARTS: &[Part] =
     &[("injections", injections::run), ("streams", streams::run), ("silent", silent::run), ("idle", idle::run)];
 

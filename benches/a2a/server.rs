@@ -46,7 +46,7 @@ impl Server {
         Server { child, at, folder }
     }
 
-    /// What it takes of memory now, in KiB.
+    /// Returns the server's resident memory, in KiB.
     pub(crate) fn memory_kib(&self) -> u64 {
         self.status("VmRSS:")
     }

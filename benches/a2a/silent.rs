@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 /// Streams that never read.
 const STREAMS: usize = 1_000;
-/// How much longer the task may take than with nobody who follows.
+/// The maximum time of the task, as a multiple of its time without subscribers.
 const SLOWER: f64 = 3.0;
-/// What the process may take for each of them, in KiB.
+/// The maximum memory of the process for each subscriber, in KiB.
 const EACH_KIB: u64 = 128;
 
 /// Measures and judges.
@@ -43,7 +43,7 @@ pub(crate) fn run(_: &Options) -> bool {
     quick && small
 }
 
-/// How long a task takes that so many follow without reading more than its first frame.
+/// Measures a task with `silent` subscribers that read only its first frame.
 async fn task(client: &mut Client, server: &Server, silent: usize) -> (Duration, Vec<Events>) {
     let id = task_id(&client.ask("SendMessage", &message("begin", None)).await);
     let mut streams = Vec::with_capacity(silent);

@@ -1,4 +1,4 @@
-//! A thousand streams at once, each on a task of its own whose reminders are told.
+//! A thousand concurrent streams, each with the reminder events of a task of its own.
 
 use crate::client::{Client, message};
 use crate::options::Options;
@@ -40,7 +40,8 @@ pub(crate) fn run(_: &Options) -> bool {
     ended && ordered
 }
 
-/// One stream: whether it ended with the task's completion, and the reminders that it was told were emitted.
+/// Follows one stream; returns whether it ended with the task's completion, and the reminders that
+/// it reported as emitted.
 async fn one(at: std::net::SocketAddr) -> (bool, Vec<String>) {
     let mut events = Client::connect(at).await.follow("SendStreamingMessage", &message("go", None)).await;
     let (mut completed, mut told) = (false, Vec::new());

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// What takes longer hangs.
+/// The timeout of a wait.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// An answer, and when it was there.

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 /// Injects in all.
 const INJECTS: usize = 100_000;
-/// What a queue holds.
+/// The capacity of an injection queue.
 const CAPACITY: usize = 256;
-/// What the process may take on top of what it took before, in KiB.
+/// The maximum growth of the process's memory, in KiB.
 const MEMORY_KIB: u64 = 64 << 10;
 
 /// Measures and judges.

@@ -1,9 +1,11 @@
-//! What it takes to put reminders into a session that is served to an editor, over the pipes that an editor has.
+//! The cost of injecting reminders into a session that is served to an editor, over the pipes that
+//! an editor has.
 //!
-//! `cargo bench --bench acp [-- --only trips,stream,flood --runs 11]`. It drives the built `harn serve acp` as an editor does:
-//! lines of JSON to its standard input, lines from its standard output. Beside it, in the same run and over the same pipes,
-//! stands a process that only reads a line as JSON and answers it: what no agent can be faster than. It fails where a bar is
-//! missed or anything is lost.
+//! `cargo bench --bench acp [-- --only trips,stream,flood --runs 11]`. It drives the built `harn
+//! serve acp` as an editor does: lines of JSON to its standard input, lines from its standard
+//! output. In the same run and over the same pipes it drives a process that only parses a line as
+//! JSON and answers it, which no agent can outrun. The bench fails if a limit is missed or anything
+//! is lost.
 //!
 //! - [`agent`]: a process and the lines between. [`echo`]: the one that only answers.
 //! - [`trips`]: one inject after another, at rest and with a loop at work. [`stream`]: a thousand a second for ten seconds, and
@@ -24,7 +26,7 @@ mod trips;
 use parts::Part;
 use std::process::ExitCode;
 
-/// What is measured.
+/// The parts of the bench.
 const PARTS: &[Part] = &[("trips", trips::run), ("stream", stream::run), ("flood", flood::run)];
 
 fn main() -> ExitCode {

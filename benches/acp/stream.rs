@@ -65,7 +65,7 @@ pub(crate) fn run(_: &Options) -> bool {
     judge(&agent, &ended.unwrap_or_default(), at.len() as u64)
 }
 
-/// What the model saw, against what was accepted.
+/// Compares the injections that the model saw with those that were accepted.
 fn judge(agent: &Agent, ended: &Value, accepted: u64) -> bool {
     let text = std::fs::read_to_string(agent.folder().join("seen.txt")).unwrap_or_default();
     let seen: Vec<u64> = text.split('<').filter_map(|part| part.split_once('>')?.0.parse().ok()).collect();

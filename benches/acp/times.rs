@@ -1,4 +1,4 @@
-//! What many times come to.
+//! Percentiles of measured times.
 
 use std::time::Duration;
 

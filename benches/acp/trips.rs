@@ -11,12 +11,12 @@ use std::time::Instant;
 const TRIPS: usize = 200;
 /// Trips before the clock runs.
 const WARM: usize = 50;
-/// What 99 of 100 trips take at most with a loop at work and a log in memory, in microseconds.
+/// The maximum of the 99th percentile with a running loop and an in-memory log, in microseconds.
 const P99_US: f64 = 1_000.0;
-/// The same where each answer waits until a file has it.
+/// The maximum of the 99th percentile when each answer waits for the disk, in microseconds.
 const P99_KEPT_US: f64 = 10_000.0;
 
-/// What is measured.
+/// One measured configuration.
 struct Way {
     title: &'static str,
     /// Options of the command; nothing for the peer.

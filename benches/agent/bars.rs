@@ -1,10 +1,10 @@
-//! What is promised, and whether it is held.
+//! The limits of the bench, and whether they are met.
 
 use crate::measure::{Line, POINTS};
 
 /// Microseconds of a turn, at most.
 const TURN_US: f64 = 20.0;
-/// What turn 1,000 may cost, as a multiple of turn 10.
+/// The maximum cost of turn 1,000, as a multiple of turn 10.
 const TIMES: f64 = 1.2;
 
 /// Judges what was measured: whether all bars are held.

@@ -36,16 +36,16 @@ pub(crate) fn run(turns: usize) -> Result<Marks, String> {
 fn one_loop(turns: usize, marks: &Rc<RefCell<Marks>>) -> Result<(), String> {
     let facts = Rc::new(providers::fact::Facts::new(Some(PathBuf::from("no-facts"))));
     let hooks = Hooks::new();
-    hooks.add_session(SessionHook::new(EventKind::PostTurn, Rc::new(Reminds)));
+    hooks.add_session(SessionHook::new(EventKind::PostTurn, Rc::new(RemindingHook)));
     let parts = Parts {
-        model: Rc::new(Asks { left: Cell::new(turns), asked: RefCell::default() }),
-        tools: vec![Rc::new(Step { spec: step(), marks: marks.clone() })],
+        model: Rc::new(AskingModel { left: Cell::new(turns), asked: RefCell::default() }),
+        tools: vec![Rc::new(StepTool { spec: step(), marks: marks.clone() })],
         hooks: Rc::new(hooks),
         providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(Some(facts)))),
         post_turn: None,
         live: Rc::new(|_| {}),
     };
-    let scope = Scope::new(Rc::new(System), Rc::new(MemoryLog::new()));
+    let scope = Scope::new(Rc::new(SystemClock), Rc::new(MemoryLog::new()));
     let session = Session::new("bench", IdStream::new(7, "bench"), scope.clock.now_ms());
     let mut options = LoopOptions::new("Do the steps.");
     options.max_iterations = u32::try_from(turns + 1).unwrap_or(u32::MAX);
@@ -73,12 +73,12 @@ fn step() -> ToolSpec {
 }
 
 /// Asks for the tool so many times, then is done. Keeps what it was asked, as the mock does.
-struct Asks {
+struct AskingModel {
     left: Cell<usize>,
     asked: RefCell<Vec<Request>>,
 }
 
-impl Model for Asks {
+impl Model for AskingModel {
     fn call<'a>(&'a self, _: Turn<'a>, request: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
         self.asked.borrow_mut().push(request.clone());
         let usage = Usage { input_tokens: 100, output_tokens: 5, ..Usage::default() };
@@ -92,12 +92,12 @@ impl Model for Asks {
 }
 
 /// Does one step.
-struct Step {
+struct StepTool {
     spec: ToolSpec,
     marks: Rc<RefCell<Marks>>,
 }
 
-impl Tool for Step {
+impl Tool for StepTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -109,9 +109,9 @@ impl Tool for Step {
 }
 
 /// Reminds of something that is in one prompt and gone.
-struct Reminds;
+struct RemindingHook;
 
-impl Hook for Reminds {
+impl Hook for RemindingHook {
     fn on<'a>(&'a self, turn: Turn<'a>, _: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
         let body = format!("Turn {} is over; keep the goal in mind.", turn.number);
         let spec = ReminderSpec { ttl_turns: Some(1), ..ReminderSpec::new(Arc::<str>::from(body)) };
@@ -121,10 +121,10 @@ impl Hook for Reminds {
     }
 }
 
-/// The system's clock; nobody sleeps here.
-struct System;
+/// The system's clock; sleeps are not needed here.
+struct SystemClock;
 
-impl Clock for System {
+impl Clock for SystemClock {
     fn now_ms(&self) -> u64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

@@ -5,10 +5,11 @@ use crate::measure::POINTS;
 use crate::ways::Way;
 use std::process::{Command, Stdio};
 
-/// How many turns are counted around a point, at the least.
+/// The minimum number of turns that are counted around a point.
 const FEWEST: usize = 16;
 
-/// Of a long run a larger share: where its blocks happen to lie makes about one instruction in a thousand of all of them.
+/// The share of the turns that are counted around a point of a long run: the memory layout of a
+/// long run changes the instructions of a turn by about one in a thousand.
 const SHARE: usize = 10;
 
 /// Instructions of a turn around each point. Nothing where valgrind is not installed.

@@ -1,4 +1,5 @@
-//! What a turn of an agent loop costs, beside other libraries for agents, and what a loop takes that waits.
+//! The cost of a turn of an agent loop beside other agent libraries, and the memory of a waiting
+//! loop.
 //!
 //! `cargo bench --bench agent [-- --only turns,waiting --runs 11 --peers langgraph --no-count]`. A turn is one answer of a
 //! model in the process and one tool call, with the eight canonical providers on and a hook that adds a reminder each turn.
@@ -28,11 +29,11 @@ mod ways;
 use parts::Part;
 use std::process::ExitCode;
 
-/// As in the command.
+/// The allocator of the command.
 #[global_allocator]
 static ALLOCATOR: stdlib::Counted = stdlib::Counted;
 
-/// What is measured.
+/// The parts of the bench.
 const PARTS: &[Part] = &[("turns", measure::run), ("waiting", waiting::run)];
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
-//! [`Marks`]: the moments of the tool calls. What lies between two is a turn: everything that the loop does, and a tool that
-//! does next to nothing.
+//! [`Marks`]: the moments of the tool calls. The time between two of them is a turn: everything
+//! that the loop does, and a tool that does almost nothing.
 
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -32,7 +32,7 @@ impl Marks {
         self.at_ns.push(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// For whoever started this process.
+    /// Prints the marks for the parent process.
     pub(crate) fn print(&self) {
         println!("{}", json!({"marks_ns": self.at_ns, "before_kib": self.before_kib, "peak_kib": status_kib("VmHWM")}));
     }
@@ -59,7 +59,7 @@ impl Marks {
     }
 }
 
-/// How many turns before and behind one are looked at.
+/// The number of turns before and after a point that are looked at.
 const WINDOW: usize = 5;
 
 fn status_kib(field: &str) -> u64 {

@@ -16,7 +16,7 @@ const PEER_RUNS: usize = 3;
 /// Runs of harn for each that is asked for: they are short, and a turn's share of a run is shorter still.
 const RUNS: usize = 3;
 
-/// What one way came to.
+/// The measurements of one way.
 pub(crate) struct Line {
     /// The way.
     pub(crate) way: Way,
@@ -24,8 +24,8 @@ pub(crate) struct Line {
     pub(crate) us: f64,
     /// Microseconds of the turns around each of [`POINTS`].
     pub(crate) at_us: Vec<Option<f64>>,
-    /// What turn 1,000 costs, as a multiple of turn 10: of both in one run, in the middle of the runs. The machine's speed moves
-    /// more from run to run than a turn does within one.
+    /// The cost of turn 1,000 as a multiple of turn 10: both from one run, the median of the runs.
+    /// The machine's speed varies more from run to run than a turn does within one.
     pub(crate) times: Option<f64>,
     /// Instructions of a turn around each of [`POINTS`].
     pub(crate) instructions: Vec<Option<u64>>,

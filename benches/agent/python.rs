@@ -15,7 +15,7 @@ pub(crate) struct Python {
 const ALL: &[(&str, &str)] = &[("pydantic-ai", "pydantic_ai_loop.py"), ("langgraph", "langgraph_loop.py")];
 
 impl Python {
-    /// Those that are asked for; why there are none.
+    /// Returns the wanted Python libraries, or the reason why they cannot run.
     pub(crate) fn all(wanted: impl Fn(&str) -> bool) -> Result<Vec<Python>, String> {
         let asked: Vec<_> = ALL.iter().filter(|(name, _)| wanted(name)).collect();
         if asked.is_empty() {

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use stdlib::{Engine, Output, RunOptions, read_source};
 
-/// Where a program lies.
+/// Returns the path of a program.
 pub(crate) fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/agent/programs").join(name)
 }
 
 /// Takes each line as a mark.
-struct Marking {
+struct MarkingOutput {
     marks: RefCell<Marks>,
     ended: RefCell<String>,
 }
 
-impl Output for Marking {
+impl Output for MarkingOutput {
     fn out(&self, text: &str) -> std::io::Result<()> {
         match text {
             "step\n" => self.marks.borrow_mut().mark(),
@@ -34,7 +34,7 @@ impl Output for Marking {
 
 /// Runs the script; how it came out where it did not do its job.
 pub(crate) fn run(turns: usize) -> Result<Marks, String> {
-    let output = Rc::new(Marking { marks: RefCell::new(Marks::new()), ended: RefCell::default() });
+    let output = Rc::new(MarkingOutput { marks: RefCell::new(Marks::new()), ended: RefCell::default() });
     let options = RunOptions { output: output.clone(), args: vec![turns.to_string()], ..RunOptions::default() };
     let source = read_source(&program("turns.harn")).map_err(|d| d.message)?;
     let engine = Engine::new(options);

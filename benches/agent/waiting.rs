@@ -5,9 +5,9 @@ use crate::options::Options;
 use crate::script::program;
 use std::process::{Command, Stdio};
 
-/// How many loops wait.
+/// The number of loops that wait.
 const LOOPS: u64 = 10_000;
-/// How long the model takes, in milliseconds; half of it is enough for all to begin.
+/// The delay of the model, in milliseconds; half of it is enough for all loops to begin.
 const DELAY_MS: u64 = 20_000;
 /// The memory of each, at most, in KiB.
 const KIB: f64 = 64.0;

@@ -1,4 +1,4 @@
-//! Who does the job, each run in a process of its own.
+//! The implementations that are compared, each run in a process of its own.
 
 use crate::marks::Marks;
 use crate::python::Python;
@@ -18,7 +18,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// What a reader sees.
+    /// Returns the title in the table.
     pub(crate) fn title(&self) -> &str {
         match self {
             Way::Script => "harn, a script",

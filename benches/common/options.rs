@@ -1,4 +1,4 @@
-//! What is asked for on the command line of a bench.
+//! The options of a bench on the command line.
 
 #![allow(dead_code, reason = "no bench takes every option")]
 

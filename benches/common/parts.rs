@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// A part of a bench, by the name that `--only` takes: whether it holds its bars.
 pub(crate) type Part = (&'static str, fn(&Options) -> bool);
 
-/// Runs the parts that are asked for: fails where one does not hold its bars, or nobody understands what is asked.
+/// Runs the selected parts; fails if one misses its limits or the options are invalid.
 pub(crate) fn run(args: &[String], parts: &[Part]) -> ExitCode {
     let options = match Options::read(args) {
         Ok(options) => options,

@@ -1,7 +1,7 @@
 //! harn.
 
 use crate::here::{again, cpu_ms};
-use crate::peer::{Peer, Ran};
+use crate::peer::{Peer, ProgramRun};
 use lang::ast::NodeMap;
 use lang::declaration::{Builtin, Registry};
 use lang::resolve::{Role, Surroundings};
@@ -51,7 +51,7 @@ impl Peer for Harn {
 }
 
 /// In the process of its own: reading, checking and compiling the text count, as they do for the others.
-pub(crate) fn run(program: &Path, input: Option<String>) -> Result<Ran, String> {
+pub(crate) fn run(program: &Path, input: Option<String>) -> Result<ProgramRun, String> {
     let output = Rc::new(Captured::default());
     let args = input.into_iter().collect();
     let engine = Engine::new(RunOptions { output: output.clone(), args, ..RunOptions::default() });
@@ -60,19 +60,19 @@ pub(crate) fn run(program: &Path, input: Option<String>) -> Result<Ran, String> 
     if ran.exit_code != 0 {
         return Err(format!("{:?}", ran.diagnostics));
     }
-    Ok(Ran { printed: output.stdout(), ms })
+    Ok(ProgramRun { printed: output.stdout(), ms })
 }
 
 /// Finds what is wrong with a text, which is nothing.
-pub(crate) fn check(source: &Path) -> Result<Ran, String> {
+pub(crate) fn check(source: &Path) -> Result<ProgramRun, String> {
     let engine = Engine::new(RunOptions::default());
     let (found, ms) = cpu_ms(|| read_source(source).map(|source| engine.check(&source)).map_err(|d| d.message));
     let found = found?;
-    if found.is_empty() { Ok(Ran { printed: String::new(), ms }) } else { Err(format!("{:?}", found[0])) }
+    if found.is_empty() { Ok(ProgramRun { printed: String::new(), ms }) } else { Err(format!("{:?}", found[0])) }
 }
 
 /// The stages from the first to the last that compiles nothing, one after the other.
-pub(crate) fn front(source: &Path) -> Result<Ran, String> {
+pub(crate) fn front(source: &Path) -> Result<ProgramRun, String> {
     static BUILTINS: &[&[&[Builtin]]] = &[lang::builtins::TABLES];
     let registry = Registry::new(BUILTINS);
     let source = read_source(source).map_err(|d| d.message)?;
@@ -86,7 +86,7 @@ pub(crate) fn front(source: &Path) -> Result<Ran, String> {
         found
     });
     let grown = peak()? - before;
-    if found.is_empty() { Ok(Ran { printed: grown.to_string(), ms }) } else { Err(format!("{:?}", found[0])) }
+    if found.is_empty() { Ok(ProgramRun { printed: grown.to_string(), ms }) } else { Err(format!("{:?}", found[0])) }
 }
 
 /// Formats a text.

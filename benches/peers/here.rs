@@ -1,7 +1,7 @@
 //! The languages that are in this executable: it starts itself again for each run, so that they begin as fresh as those
 //! that are commands.
 
-use crate::peer::Ran;
+use crate::peer::ProgramRun;
 use crate::{harn, rhai_peer};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -15,14 +15,14 @@ pub(crate) fn again(what: &str, file: &Path, input: Option<&Path>) -> Command {
     command
 }
 
-/// Does what [`again`] asked for; nothing when nobody did.
+/// Runs the task of a process that [`again`] started; returns `None` in any other process.
 pub(crate) fn child(args: &[String]) -> Option<ExitCode> {
     let [flag, what, file, rest @ ..] = args else { return None };
     if flag != CHILD {
         return None;
     }
     let (file, input) = (Path::new(file), rest.first().cloned());
-    let ran: Result<Ran, String> = match what.as_str() {
+    let ran: Result<ProgramRun, String> = match what.as_str() {
         "harn" => harn::run(file, input),
         "harn-check" => harn::check(file),
         "harn-front" => harn::front(file),

@@ -14,7 +14,7 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// Where it lies; made when it does not exist.
+    /// Returns the path of the input, and creates the file if it does not exist.
     pub(crate) fn path(self) -> PathBuf {
         match self {
             Self::Records => made("records.json", records),
@@ -41,9 +41,9 @@ pub(crate) fn made(name: &str, make: impl FnOnce() -> String) -> PathBuf {
 }
 
 /// Numbers that look random: Park and Miller's.
-struct Numbers(u64);
+struct RandomNumbers(u64);
 
-impl Numbers {
+impl RandomNumbers {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0 * 16807 % 2_147_483_647;
         self.0 % limit
@@ -51,7 +51,7 @@ impl Numbers {
 }
 
 fn records() -> String {
-    let mut numbers = Numbers(7);
+    let mut numbers = RandomNumbers(7);
     let mut text = String::from("{\"records\": [");
     for id in 0.. {
         let (size, parent) = (numbers.below(100_000), numbers.below(1000));
@@ -73,7 +73,7 @@ fn records() -> String {
 
 fn words() -> String {
     const SYLLABLES: [&str; 12] = ["ba", "co", "di", "fe", "gu", "ha", "lin", "mor", "nes", "rat", "sul", "ten"];
-    let mut numbers = Numbers(11);
+    let mut numbers = RandomNumbers(11);
     let mut text = String::new();
     for place in 1.. {
         // A few words are frequent, most are rare.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// Lua or LuaJIT.
 pub(crate) struct Lua {
-    /// What starts it.
+    /// The command that starts it.
     pub(crate) command: &'static str,
 }
 

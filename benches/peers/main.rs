@@ -31,7 +31,7 @@ use peer::Peer;
 use rows::ROWS;
 use std::process::ExitCode;
 
-/// As in the command.
+/// The allocator of the command.
 #[global_allocator]
 static ALLOCATOR: stdlib::Counted = stdlib::Counted;
 
@@ -84,7 +84,7 @@ fn known_rows(options: Options) -> Result<Options, String> {
     }
 }
 
-/// The rows that are programs: whether one gave a wrong answer.
+/// Runs the rows that are programs; returns whether one printed a wrong value.
 fn programs(peers: &[Box<dyn Peer>], options: &Options) -> bool {
     let rows: Vec<_> = ROWS.iter().filter(|row| options.wants_row(row.file)).collect();
     if rows.is_empty() {

@@ -8,7 +8,7 @@ use crate::rows::Row;
 pub(crate) struct Measured {
     /// CPU milliseconds.
     pub(crate) medians: Vec<Option<f64>>,
-    /// What went wrong, in sentences.
+    /// The failures, in sentences.
     pub(crate) trouble: Vec<String>,
     /// A program printed something else than the others.
     pub(crate) wrong: bool,

@@ -1,4 +1,4 @@
-//! What the languages have in common: each runs a program in a process of its own and times itself.
+//! The interface of the languages: each runs a program in a process of its own and times itself.
 
 use crate::rows::Row;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) trait Peer {
     fn ending(&self) -> &'static str;
     /// Runs a program that times itself: the result to standard output, the CPU milliseconds to standard error.
     fn timed(&self, program: &Path, input: Option<&Path>) -> Command;
-    /// Runs a file as a person would; nothing when that is no command of its own.
+    /// Returns the command that runs a file as a person would, or `None` if there is none.
     fn plain(&self, file: &Path) -> Option<Command>;
     /// Reads a source text that is not run, timed as above; nothing when it does not take part.
     fn read_only(&self, source: &Path) -> Option<Command>;
@@ -29,15 +29,15 @@ pub(crate) trait Peer {
     }
 }
 
-/// What a run of a program gave.
-pub(crate) struct Ran {
-    /// What it printed.
+/// The result of running a program.
+pub(crate) struct ProgramRun {
+    /// Its output.
     pub(crate) printed: String,
     /// CPU time in milliseconds, start-up left out.
     pub(crate) ms: f64,
 }
 
-/// Where a program lies.
+/// Returns the path of a program.
 pub(crate) fn program(file: &str, ending: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/peers/programs").join(format!("{file}.{ending}"))
 }
@@ -48,18 +48,18 @@ pub(crate) fn answers(command: &str, flag: &str) -> bool {
 }
 
 /// Runs a row's program; nothing when the language has none.
-pub(crate) fn run(peer: &dyn Peer, row: &Row, input: Option<&Path>) -> Option<Result<Ran, String>> {
+pub(crate) fn run(peer: &dyn Peer, row: &Row, input: Option<&Path>) -> Option<Result<ProgramRun, String>> {
     let path = program(row.file, peer.ending());
     path.exists().then(|| finish(peer.timed(&path, input)))
 }
 
 /// Waits for a command that times itself.
-pub(crate) fn finish(mut command: Command) -> Result<Ran, String> {
+pub(crate) fn finish(mut command: Command) -> Result<ProgramRun, String> {
     let output = command.stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
         return Err(err);
     }
     let ms = err.trim().parse().map_err(|_| format!("it gave no time: {err}"))?;
-    Ok(Ran { printed: String::from_utf8_lossy(&output.stdout).trim().to_owned(), ms })
+    Ok(ProgramRun { printed: String::from_utf8_lossy(&output.stdout).trim().to_owned(), ms })
 }

@@ -1,7 +1,7 @@
 //! rhai, as a tree walker.
 
 use crate::here::{again, cpu_ms};
-use crate::peer::{Peer, Ran};
+use crate::peer::{Peer, ProgramRun};
 use std::cell::RefCell;
 use std::path::Path;
 use std::process::Command;
@@ -37,7 +37,7 @@ impl Peer for Rhai {
 }
 
 /// In the process of its own.
-pub(crate) fn run(program: &Path, input: Option<String>) -> Result<Ran, String> {
+pub(crate) fn run(program: &Path, input: Option<String>) -> Result<ProgramRun, String> {
     let text = std::fs::read_to_string(program).map_err(|e| e.to_string())?;
     let printed = Rc::new(RefCell::new(String::new()));
     let sink = printed.clone();
@@ -49,5 +49,5 @@ pub(crate) fn run(program: &Path, input: Option<String>) -> Result<Ran, String> 
     let (ran, ms) = cpu_ms(|| engine.run_with_scope(&mut scope, &text));
     ran.map_err(|e| e.to_string())?;
     let printed = printed.borrow().clone();
-    Ok(Ran { printed, ms })
+    Ok(ProgramRun { printed, ms })
 }

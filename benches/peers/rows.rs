@@ -1,16 +1,17 @@
-//! What is run: a program of that name in each language, and the value that all of them must print.
+//! The rows: for each a program of that name in each language, and the value that all of them must
+//! print.
 
 use super::inputs::Input;
 
 /// A row of the table.
 pub(crate) struct Row {
-    /// Of the programs, without the language's ending; also its name for `--rows`.
+    /// The name of the programs without the language's extension; also the name for `--rows`.
     pub(crate) file: &'static str,
     /// In the table.
     pub(crate) title: &'static str,
-    /// What the program prints.
+    /// The value that the program prints.
     pub(crate) check: &'static str,
-    /// What it is given.
+    /// The input file, if any.
     pub(crate) input: Option<Input>,
 }
 
@@ -22,7 +23,7 @@ const fn reads(file: &'static str, title: &'static str, check: &'static str, inp
     Row { file, title, check, input: Some(input) }
 }
 
-/// What is too short to be measured is repeated by the program, as its title says.
+/// The rows. A program that is too short to be measured repeats its work, as its title says.
 pub(crate) const ROWS: &[Row] = &[
     row("fib", "fib(27)", "196418"),
     row("loop", "1M-turn while loop", "2999997"),

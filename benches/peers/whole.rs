@@ -1,4 +1,5 @@
-//! What is measured from outside or is no program: starting, memory, and reading source text.
+//! Measurements that are not programs or are taken from outside: start-up, memory, and reading
+//! source text.
 
 use crate::inputs::made;
 use crate::measure::median;

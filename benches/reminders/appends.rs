@@ -24,7 +24,7 @@ const BAR: f64 = 50_000.0;
 
 type Way = fn(&Path, &[NewRecord], &[String]);
 
-/// What is measured, the bare loop first.
+/// The measured implementations, the bare loop first.
 const WAYS: &[(&str, Way)] = &[
     ("bare loop, 512 rows a commit", bare),
     ("log in a file, 512 in flight", |path, records, _| into_file(path, records, Synchronous::Normal)),
@@ -73,28 +73,28 @@ fn into_file(path: &Path, records: &[NewRecord], synchronous: Synchronous) {
 }
 
 /// An append on its way.
-type Flying = Pin<Box<dyn Future<Output = Outcome<Place>>>>;
+type AppendInFlight = Pin<Box<dyn Future<Output = Outcome<Place>>>>;
 
 /// Appends with so many in flight; each is awaited until it is durable and has its place.
 fn in_flight(log: &dyn EventLog, records: &[NewRecord]) {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut flying: VecDeque<Flying> = VecDeque::with_capacity(IN_FLIGHT);
+    let mut in_flight_appends: VecDeque<AppendInFlight> = VecDeque::with_capacity(IN_FLIGHT);
     let mut landed = 0;
     for record in records {
-        if flying.len() == IN_FLIGHT {
-            landed = land(&mut flying, &waker);
+        if in_flight_appends.len() == IN_FLIGHT {
+            landed = land(&mut in_flight_appends, &waker);
         }
-        flying.push_back(Box::pin(log.emit(record.clone()).get()));
+        in_flight_appends.push_back(Box::pin(log.emit(record.clone()).get()));
     }
-    while !flying.is_empty() {
-        landed = land(&mut flying, &waker);
+    while !in_flight_appends.is_empty() {
+        landed = land(&mut in_flight_appends, &waker);
     }
     assert_eq!(landed, records.len() as u64, "all are there, in order");
 }
 
 /// Waits for the oldest; its cursor.
-fn land(flying: &mut VecDeque<Flying>, waker: &Waker) -> u64 {
-    let mut oldest = flying.pop_front().expect("some are in flight");
+fn land(in_flight_appends: &mut VecDeque<AppendInFlight>, waker: &Waker) -> u64 {
+    let mut oldest = in_flight_appends.pop_front().expect("some are in flight");
     loop {
         if let Poll::Ready(place) = oldest.as_mut().poll(&mut Context::from_waker(waker)) {
             return place.expect("the record is written").cursor;
@@ -111,7 +111,7 @@ impl Wake for Unpark {
     }
 }
 
-/// What somebody would write who needs nothing but speed.
+/// Writes the rows with the fastest plain loop, as a lower bound.
 fn bare(path: &Path, records: &[NewRecord], payloads: &[String]) {
     // The log makes the tables, so that both write the same.
     drop(SqliteLog::open(path, &SqliteOptions::default()).expect("a log opens in a new folder"));
@@ -149,7 +149,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left lies where the system clears up.
+        // Failure is harmless: the operating system clears its temporary folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

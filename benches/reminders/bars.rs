@@ -1,4 +1,4 @@
-//! What is promised, and whether it is held.
+//! The limits of the bench, and whether they are met.
 
 use crate::lifecycle::Row;
 use crate::measure::{Line, SIZES};

@@ -1,7 +1,7 @@
 //! Instructions, which do not depend on what else the machine does: this executable runs itself under callgrind, once with a
 //! row made ready only and once with the row done; the difference is the row.
 
-use crate::lifecycle::{Ready, Row};
+use crate::lifecycle::{PreparedRun, Row};
 use crate::measure::SIZES;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -17,7 +17,7 @@ pub(crate) fn child(args: &[String]) -> Option<ExitCode> {
     let (Some(row), Ok(pending), Ok(times)) = (row, pending.parse(), times.parse()) else {
         return Some(ExitCode::from(2));
     };
-    let mut ready = Ready::new(row, pending);
+    let mut ready = PreparedRun::new(row, pending);
     ready.run(times);
     // What is dropped behind the run is not the run.
     std::mem::forget(ready);

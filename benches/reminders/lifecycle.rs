@@ -47,7 +47,7 @@ impl Row {
         Row::Rebuild,
     ];
 
-    /// What a reader sees.
+    /// Returns the title in the table.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Row::Inject => "inject, no key, in place",
@@ -66,7 +66,8 @@ impl Row {
         }
     }
 
-    /// How often it is done in one run: as often as the transcript stays much as it was.
+    /// Returns the number of operations in one run: at most as many as leave the transcript nearly
+    /// unchanged.
     pub(crate) fn times(self, pending: usize) -> usize {
         match self {
             Row::Inject | Row::InjectKept => (pending / 5).clamp(1, 1_000),
@@ -76,14 +77,14 @@ impl Row {
         }
     }
 
-    /// How many runs make one measured run: short ones are repeated.
+    /// Returns the number of runs in one measured run: short ones are repeated.
     pub(crate) fn repeats(self, pending: usize) -> usize {
         (2_000 / (self.times(pending) * pending).max(1)).max(1)
     }
 }
 
 /// Everything a run needs, made before it is timed.
-pub(crate) struct Ready {
+pub(crate) struct PreparedRun {
     row: Row,
     scene: Scene,
     transcript: Transcript,
@@ -95,9 +96,9 @@ pub(crate) struct Ready {
     kept: Vec<Transcript>,
 }
 
-impl Ready {
+impl PreparedRun {
     /// Makes a run of a row ready.
-    pub(crate) fn new(row: Row, pending: usize) -> Ready {
+    pub(crate) fn new(row: Row, pending: usize) -> PreparedRun {
         let scene = Scene::new();
         let (mut transcript, records) = recorded(pending, &scene);
         let log = if row == Row::Rebuild { logged(&records, &scene) } else { Vec::new() };
@@ -125,7 +126,7 @@ impl Ready {
         if matches!(row, Row::Pass | Row::Void) {
             fire(&mut transcript, &rendered, true, &scene.at(1));
         }
-        Ready { row, scene, transcript, specs, selectors, rendered, log, kept: Vec::with_capacity(times) }
+        PreparedRun { row, scene, transcript, specs, selectors, rendered, log, kept: Vec::with_capacity(times) }
     }
 
     /// The run itself, so many times as asked; at most as often as it was made ready for.

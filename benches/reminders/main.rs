@@ -1,8 +1,8 @@
-//! What a reminder costs, with 10, 1,000 and 100,000 of them pending, and the bars that this is held to.
+//! The cost of a reminder with 10, 1,000 and 100,000 pending reminders, and its limits.
 //!
-//! `cargo bench --bench reminders [-- --only lifecycle --rows inject --runs 11 --no-count]`. Times are medians of runs in
-//! turn; beside them stand instructions, counted by `valgrind --tool=callgrind` where it is installed. It fails where a bar is
-//! missed.
+//! `cargo bench --bench reminders [-- --only lifecycle --rows inject --runs 11 --no-count]`. Times
+//! are medians of runs in turn, printed beside instructions, which `valgrind --tool=callgrind`
+//! counts if it is installed. The bench fails if a limit is missed.
 //!
 //! - [`lifecycle`]: what is measured; [`pending`]: the transcripts it is done to; [`bars`]: what is promised.
 //! - [`appends`]: the event log in a file beside a bare loop.
@@ -23,7 +23,7 @@ mod table;
 use parts::Part;
 use std::process::ExitCode;
 
-/// What is measured.
+/// The parts of the bench.
 const PARTS: &[Part] = &[("lifecycle", measure::run), ("appends", appends::run)];
 
 fn main() -> ExitCode {

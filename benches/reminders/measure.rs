@@ -1,14 +1,14 @@
 //! One row after the other, again and again, so that a slow moment of the machine hits all of them.
 
-use crate::lifecycle::{Ready, Row};
+use crate::lifecycle::{PreparedRun, Row};
 use crate::options::Options;
 use crate::{bars, count, table};
 use std::time::Instant;
 
-/// How many are pending.
+/// The numbers of pending reminders.
 pub(crate) const SIZES: [usize; 3] = [10, 1_000, 100_000];
 
-/// What one row came to.
+/// The measurements of one row.
 pub(crate) struct Line {
     /// The row.
     pub(crate) row: Row,
@@ -41,7 +41,7 @@ pub(crate) fn run(options: &Options) -> bool {
 fn time(row: Row, pending: usize) -> f64 {
     let repeats = row.repeats(pending);
     let samples = (0..repeats).map(|_| {
-        let mut ready = Ready::new(row, pending);
+        let mut ready = PreparedRun::new(row, pending);
         let times = row.times(pending);
         let start = Instant::now();
         ready.run(times);

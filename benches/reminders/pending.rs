@@ -7,14 +7,14 @@ use runtime::reminder::{ReminderSpec, Source};
 use runtime::transcript::Transcript;
 use std::sync::Arc;
 
-/// Where ids and moments come from.
+/// The source of ids and times.
 pub(crate) struct Scene {
     ids: SharedIds,
     session: Arc<str>,
 }
 
 impl Scene {
-    /// The same scene each time.
+    /// Creates the same scene each time.
     pub(crate) fn new() -> Scene {
         Scene { ids: SharedIds::new(IdStream::new(7, "bench")), session: "bench".into() }
     }
@@ -25,7 +25,7 @@ impl Scene {
     }
 }
 
-/// How many reminders expire after the first prompt.
+/// The number of reminders that expire after the first prompt.
 pub(crate) const EXPIRING: usize = 10;
 
 /// The key of the nth.
@@ -38,7 +38,7 @@ pub(crate) fn tag(n: usize) -> Arc<str> {
     format!("tag:{}", n / 10).into()
 }
 
-/// What the nth asks for.
+/// Returns the specification of the `n`th reminder.
 pub(crate) fn spec(n: usize) -> ReminderSpec {
     ReminderSpec {
         tags: vec!["bench".into(), tag(n)],

@@ -30,7 +30,7 @@ const CHARACTERS: usize = 4;
 
 /// Text that grows, given out line by line as the screen is wide. Each character is looked at once, however long a line is.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct LineWrapper {
     /// The line that is not complete, cleaned.
     rest: String,
     columns: usize,
@@ -39,7 +39,7 @@ pub(super) struct Lines {
     blank: Option<(usize, usize, usize)>,
 }
 
-impl Lines {
+impl LineWrapper {
     /// Takes more text in; the lines that are complete now. Long ones are broken between words where that is possible.
     pub(super) fn take(&mut self, text: &str, most: usize) -> Vec<String> {
         let mut done = Vec::new();
@@ -71,13 +71,13 @@ impl Lines {
         if c == ' ' {
             self.blank = Some((self.rest.len(), self.columns, self.characters));
         }
-        // A wide one where there is no room for any.
+        // A wide character that exceeds the row by itself.
         if self.columns > most {
             self.break_off(done);
         }
     }
 
-    /// Gives out the row up to its last blank, or all of it.
+    /// Moves the row up to its last blank to `done`, or all of it.
     fn break_off(&mut self, done: &mut Vec<String>) {
         let all = (self.rest.len(), self.columns, self.characters);
         let (bytes, columns, characters) = self.blank.take().unwrap_or(all);
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn nothing_that_a_terminal_obeys_is_left() {
         let nasty = "a\x1b[31mred\x1b]0;title\x07 b\u{9b}2J c\rd\x7f\x08\u{202e}e\u{2066}";
-        let mut lines = Lines::default();
+        let mut lines = LineWrapper::default();
         assert!(lines.take(nasty, 200).is_empty());
         assert_eq!(lines.rest(), "a␛[31mred␛]0;title␇ b\u{fffd}2J cd␡␈\u{fffd}e\u{fffd}");
         assert_eq!(one_line("a\nb\x1bc"), "a b␛c");
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn lines_are_broken_between_words() {
-        let mut lines = Lines::default();
+        let mut lines = LineWrapper::default();
         assert_eq!(lines.take("one two three four", 10), ["one two "]);
         assert_eq!(lines.take("\nabcdefghijklmn\n", 10), ["three four", "abcdefghijklmn"]);
         assert_eq!(lines.take("abcdefghijklmn", 10), ["abcdefghij"]);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_long_line_in_one_piece_is_looked_at_once() {
-        let mut lines = Lines::default();
+        let mut lines = LineWrapper::default();
         let text = "x".repeat(3_000_000);
         let rows = lines.take(&text, 79);
         assert_eq!((rows.len(), lines.rest().len()), (text.len() / 79, text.len() % 79));
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn marks_that_take_no_room_fill_a_row_too() {
-        let mut lines = Lines::default();
+        let mut lines = LineWrapper::default();
         let mut given = 0;
         for _ in 0..1_000 {
             given += lines.take(&"\u{301}".repeat(100), 20).iter().map(|row| row.chars().count()).sum::<usize>();
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_screen_that_became_narrower_breaks_what_was_coming() {
-        let mut lines = Lines::default();
+        let mut lines = LineWrapper::default();
         assert!(lines.take("one two three", 20).is_empty());
         assert_eq!(lines.take("!", 8), ["one two "]);
         assert_eq!(lines.rest(), "three!");

@@ -4,20 +4,20 @@
 use super::clean::cut;
 use std::fmt::Write;
 
-/// What a screen can do.
+/// The capabilities of a terminal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Able {
+pub(super) struct ScreenSupport {
     /// The cursor can be moved; else only whole lines are printed.
     pub(super) cursor: bool,
     /// Colours are wanted.
     pub(super) color: bool,
 }
 
-/// The rows. Every change gives what must be written to the terminal for it.
+/// The rows of the live view. Every change returns the text that the terminal must receive.
 #[derive(Debug)]
 pub(super) struct Screen {
-    able: Able,
-    /// How many rows are drawn now.
+    able: ScreenSupport,
+    /// The number of rows that are drawn.
     drawn: usize,
     /// The script's own output has ended in the middle of a line.
     open: bool,
@@ -27,11 +27,11 @@ pub(super) struct Screen {
 
 impl Screen {
     /// With nothing drawn.
-    pub(super) fn new(able: Able) -> Self {
+    pub(super) fn new(able: ScreenSupport) -> Self {
         Self { able, drawn: 0, open: false, coming: String::new(), status: String::new() }
     }
 
-    /// What the rows shall say; an empty status means none.
+    /// Sets the texts of the rows; an empty status hides its row. Returns whether anything changed.
     pub(super) fn set(&mut self, coming: &str, status: &str) -> bool {
         let changed = self.coming != coming || self.status != status;
         coming.clone_into(&mut self.coming);
@@ -86,7 +86,7 @@ impl Screen {
 mod tests {
     use super::*;
 
-    const PLAIN: Able = Able { cursor: true, color: false };
+    const PLAIN: ScreenSupport = ScreenSupport { cursor: true, color: false };
 
     fn step(screen: &mut Screen, change: impl FnOnce(&mut Screen, &mut String)) -> String {
         let mut out = String::new();
@@ -134,7 +134,7 @@ mod tests {
         let mut out = String::new();
         narrow.draw(5, &mut out);
         assert_eq!(out, "comi\nstat");
-        let mut dumb = Screen::new(Able { cursor: false, color: false });
+        let mut dumb = Screen::new(ScreenSupport { cursor: false, color: false });
         dumb.set("coming", "status");
         assert_eq!(step(&mut dumb, |screen, out| screen.line("", "whole", out)), "whole\n");
     }

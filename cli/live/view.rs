@@ -1,7 +1,7 @@
-//! What is seen of the loops at work, as lines and a status.
+//! The view of the running loops, as lines and a status.
 
-use super::clean::{Lines, cut, one_line};
-use super::screen::{Able, Screen};
+use super::clean::{LineWrapper, cut, one_line};
+use super::screen::{Screen, ScreenSupport};
 use runtime::agent_loop::{Seen, Sight};
 use runtime::hooks::event::ToolResult;
 use runtime::message::ToolCall;
@@ -18,11 +18,11 @@ const ARGUMENTS: usize = 60;
 
 /// A loop at work.
 #[derive(Default)]
-struct Looping {
+struct LoopView {
     name: String,
     iteration: u32,
     pending: usize,
-    lines: Lines,
+    lines: LineWrapper,
     tools: Vec<String>,
     doing: &'static str,
     /// The reminders that had a line.
@@ -31,7 +31,7 @@ struct Looping {
     streaming: bool,
 }
 
-impl Looping {
+impl LoopView {
     /// Counts what is pending; the lines of the reminders that are new.
     fn new_reminders(&mut self, transcript: &Transcript) -> Vec<String> {
         self.pending = transcript.pending_count();
@@ -67,8 +67,8 @@ fn tool_line(call: &ToolCall, result: &ToolResult) -> String {
 pub(super) struct View {
     screen: Screen,
     /// By session: there is one loop at work in each.
-    loops: BTreeMap<String, Looping>,
-    /// How many have begun in all; those without a name are called by it.
+    loops: BTreeMap<String, LoopView>,
+    /// The number of loops that have begun; loops without a name are named by it.
     begun: u32,
     /// Several were at work at once: until the last has ended each line says whose it is.
     several: bool,
@@ -77,7 +77,7 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(able: Able) -> Self {
+    pub(super) fn new(able: ScreenSupport) -> Self {
         Self {
             screen: Screen::new(able),
             loops: BTreeMap::new(),
@@ -161,7 +161,7 @@ impl View {
             None if is_drawn => format!("loop {}", self.begun),
             None => one_line(id),
         };
-        self.loops.insert(id.to_owned(), Looping { name, ..Looping::default() });
+        self.loops.insert(id.to_owned(), LoopView { name, ..LoopView::default() });
         self.several |= self.loops.len() > 1;
     }
 

@@ -1,9 +1,10 @@
-//! Where the history of the REPL is kept: in the user's state directory (XDG base directories).
+//! The location of the REPL's history: the user's state directory (XDG base directories).
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// `$XDG_STATE_HOME/harn/NAME`, else `~/.local/state/harn/NAME`. Nothing where there is no home.
+/// Returns `$XDG_STATE_HOME/harn/NAME`, or `~/.local/state/harn/NAME`. Returns `None` without a
+/// home directory.
 pub(super) fn file(name: &str) -> Option<PathBuf> {
     file_in(name, std::env::var_os("XDG_STATE_HOME"), std::env::home_dir())
 }

@@ -1,4 +1,4 @@
-//! Where the lines of the REPL come from: a terminal with an editor, or a pipe.
+//! The source of the REPL's lines: a terminal with an editor, or a pipe.
 
 use super::history;
 use rustyline::completion::Completer;
@@ -8,7 +8,7 @@ use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
-/// What reading gave.
+/// The result of reading a line.
 pub(super) enum Line {
     /// A line, without its end.
     Text(String),
@@ -19,21 +19,21 @@ pub(super) enum Line {
 }
 
 /// The source of lines.
-pub(super) enum Lines {
+pub(super) enum LineSource {
     /// A terminal; with the file where the history is kept.
-    Terminal(Box<Editor<Names, FileHistory>>, Option<PathBuf>),
+    Terminal(Box<Editor<NameCompleter, FileHistory>>, Option<PathBuf>),
     /// Anything else.
     Pipe,
 }
 
-impl Lines {
+impl LineSource {
     /// A terminal where there is one; `history` is the name of the file that keeps what is typed.
     pub(super) fn open(history: &str) -> Self {
         if !std::io::stdin().is_terminal() {
             return Self::Pipe;
         }
         let Ok(mut editor) = Editor::new() else { return Self::Pipe };
-        editor.set_helper(Some(Names::default()));
+        editor.set_helper(Some(NameCompleter::default()));
         let file =
             history::file(history).filter(|file| file.parent().is_some_and(|dir| std::fs::create_dir_all(dir).is_ok()));
         if let Some(file) = &file {
@@ -43,7 +43,7 @@ impl Lines {
         Self::Terminal(Box::new(editor), file)
     }
 
-    /// Whether somebody sits there.
+    /// Returns whether lines come from a terminal.
     pub(super) const fn interactive(&self) -> bool {
         matches!(self, Self::Terminal(..))
     }
@@ -76,7 +76,7 @@ impl Lines {
     }
 }
 
-/// One line of the pipe. Bytes that are no UTF-8 become U+FFFD, which the lexer then points at.
+/// Reads one line of the pipe. Invalid UTF-8 becomes U+FFFD, which the lexer then reports.
 fn piped() -> Line {
     let mut bytes = Vec::new();
     match std::io::stdin().lock().read_until(b'\n', &mut bytes) {
@@ -90,12 +90,12 @@ fn piped() -> Line {
 
 /// Completes names, with the dots or colons in them.
 #[derive(Default, Helper, Highlighter, Hinter, Validator)]
-pub(super) struct Names {
+pub(super) struct NameCompleter {
     /// Sorted.
     names: Vec<String>,
 }
 
-impl Completer for Names {
+impl Completer for NameCompleter {
     type Candidate = String;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
@@ -104,7 +104,7 @@ impl Completer for Names {
     }
 }
 
-impl Names {
+impl NameCompleter {
     fn beginning_with(&self, word: &str) -> Vec<String> {
         if word.is_empty() {
             return Vec::new();
@@ -113,12 +113,12 @@ impl Names {
     }
 }
 
-/// Where the word before the cursor starts.
+/// Returns the start of the word before the cursor.
 fn word_start(line: &str, at: usize) -> usize {
     let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':');
     let start = line[..at].rfind(|c| !in_word(c)).map_or(0, |i| i + line[i..].chars().next().map_or(1, char::len_utf8));
     let word = &line[start..at];
-    // Two colons belong to a name of Rhai, one stands before a value.
+    // Two colons belong to a Rhai name; a single one precedes a value.
     let alone = |i: &usize| !word[..*i].ends_with(':') && !word[i + 1..].starts_with(':');
     let colon = word.match_indices(':').map(|(i, _)| i).rfind(alone);
     colon.map_or(start, |i| start + i + 1)
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn names_are_completed_by_their_beginning() {
-        let names = Names { names: vec!["print".into(), "println".into(), "transcript.reminders".into()] };
+        let names = NameCompleter { names: vec!["print".into(), "println".into(), "transcript.reminders".into()] };
         assert_eq!(names.beginning_with("pri"), ["print", "println"]);
         assert_eq!(names.beginning_with("transcript."), ["transcript.reminders"]);
         assert!(names.beginning_with("").is_empty());

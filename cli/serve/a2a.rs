@@ -1,18 +1,18 @@
 //! `harn serve a2a FILE`: a script as an agent for other agents.
 
 use super::signals::signalled;
-use super::{Script, raise_limit_of_files};
+use super::{ServedScript, raise_limit_of_files};
 use serve::a2a::{self, A2aCode, Bounds, Token, address};
 use stdlib::Diagnostic;
 use stdlib::limits::parse_size;
 
-/// Where the token is read from: unlike a flag, it is not seen in the list of processes.
+/// The variable with the token: unlike a flag, it does not appear in the list of processes.
 const TOKEN: &str = "HARN_A2A_TOKEN";
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ServeA2aArgs {
     #[command(flatten)]
-    pub(super) script: Script,
+    pub(super) script: ServedScript,
     /// Where to listen: HOST:PORT, or a port of this machine; port 0 is one that is free
     #[arg(long, value_name = "ADDR", default_value = address::USUAL)]
     listen: String,
@@ -45,7 +45,7 @@ pub(crate) struct Args {
 }
 
 /// Serves until a signal asks for the end.
-pub(super) fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
+pub(super) fn serve(args: ServeA2aArgs) -> Result<i32, Vec<Diagnostic>> {
     let listen = address::resolve(&args.listen).map_err(|diagnostic| vec![*diagnostic])?;
     let token = token(args.token)?;
     let mode = args.script.mode.as_str().into();

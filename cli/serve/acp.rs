@@ -1,7 +1,7 @@
 //! `harn serve acp FILE`: a script as an agent for editors.
 
 use super::signals::signalled;
-use super::{Script, raise_limit_of_files};
+use super::{ServedScript, raise_limit_of_files};
 use clap::builder::PossibleValuesParser;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -13,9 +13,9 @@ use stdlib::Diagnostic;
 use stdlib::limits::parse_size;
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ServeAcpArgs {
     #[command(flatten)]
-    pub(super) script: Script,
+    pub(super) script: ServedScript,
     /// The longest line that is read [default: 16m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_line: Option<u64>,
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 }
 
 /// Serves until the editor closes its end, or a signal asks for the end.
-pub(super) fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
+pub(super) fn serve(args: ServeAcpArgs) -> Result<i32, Vec<Diagnostic>> {
     let mode = args.script.mode.as_str().into();
     let (served, _) = args.script.served("acp")?;
     let usual = Bounds::default();
@@ -45,10 +45,11 @@ pub(super) fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
     acp::serve(served, streams, settings, signalled)
 }
 
-/// Returns once nobody can write to standard input any more. Of a file nobody can tell, and it does not return.
+/// Returns when the other end of standard input has hung up. A file never hangs up, so the function
+/// does not return.
 fn wait_for_end_of_input() {
     let input = stdin();
-    // That the other side hangs up is always told.
+    // A hang-up is always reported.
     let mut asked = [PollFd::new(input.as_fd(), PollFlags::empty())];
     while poll(&mut asked, PollTimeout::NONE) == Err(Errno::EINTR) {}
 }

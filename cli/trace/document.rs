@@ -64,7 +64,7 @@ fn conservation(tally: &Tally) -> Data {
 
 fn reminder(life: &Biography) -> Data {
     let birth = &life.birth;
-    // As it was born; the present number stands apart.
+    // The reminder as it was created; its current number of turns is a member of its own.
     life.reminder
         .to_data(life.reminder.ttl_turns)
         .with("producer", life.reminder.producer.as_ref().into())

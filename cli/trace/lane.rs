@@ -1,6 +1,7 @@
-//! Where things stand in the picture of a session: turns from left to right, and one lane for each reminder.
+//! The positions in the rendered picture of a session: turns from left to right, and one lane for
+//! each reminder.
 
-use super::names::Names;
+use super::names::ShortNames;
 use super::page::escape;
 use super::text::bytes;
 use runtime::reminder::lifecycle::rebuild::{Biography, BornBy, Carried, How, Prompt, SessionLife};
@@ -15,16 +16,17 @@ const ROOM: f64 = 150.0;
 /// The height of the row that shows shared prefixes.
 const PREFIX: f64 = 34.0;
 
-/// Places of a session's records: each turn is a column, and in a column things stand in the order of the log.
-pub(super) struct Places {
+/// Positions of a session's records: each turn is a column, and within a column records follow the
+/// order of the log.
+pub(super) struct RecordPositions {
     column: f64,
     turns: u32,
     of: BTreeMap<u64, f64>,
     prompts: BTreeMap<u64, f64>,
 }
 
-impl Places {
-    pub(super) fn of(session: &SessionLife) -> Places {
+impl RecordPositions {
+    pub(super) fn of(session: &SessionLife) -> RecordPositions {
         let column = match session.turns {
             0..=5 => 140.0,
             6..=7 => 104.0,
@@ -47,7 +49,7 @@ impl Places {
             of.extend(cursors.into_iter().enumerate().map(|(place, cursor)| (cursor, x(place))));
         }
         let prompts = session.prompts.iter().filter_map(|p| Some((p.cursor, *of.get(&p.cursor)?))).collect();
-        Places { column, turns: session.turns, of, prompts }
+        RecordPositions { column, turns: session.turns, of, prompts }
     }
 
     /// The width of a turn.
@@ -67,7 +69,8 @@ impl Places {
         self.of.get(&cursor).copied().unwrap_or(0.0)
     }
 
-    /// The request that carried: its record stands behind those of its reminders.
+    /// Returns the position of the request that carried a reminder: its record comes after those of
+    /// its reminders.
     fn of_carried(&self, carried: &Carried) -> f64 {
         let prompt = self.prompts.range(carried.cursor..).next().map(|(_, x)| *x);
         prompt.unwrap_or((f64::from(carried.turn) + 0.5) * self.column)
@@ -123,7 +126,7 @@ impl Places {
     }
 
     /// The lane of a reminder.
-    pub(super) fn lane(&self, life: &Biography, names: &Names) -> String {
+    pub(super) fn lane(&self, life: &Biography, names: &ShortNames) -> String {
         let (class, word) = ending(life, names);
         let from = self.at(life.birth.cursor);
         let to = life.end.as_ref().map_or(self.end() - 3.0, |end| self.at(end.cursor)).max(from + 5.0);
@@ -196,8 +199,8 @@ fn form(slot: RenderedRole, x: f64) -> String {
     }
 }
 
-/// How a life ended: the class of its colour, and the words beside it.
-pub(super) fn ending(life: &Biography, names: &Names) -> (&'static str, String) {
+/// Returns the class and the words for the end of a life.
+pub(super) fn ending(life: &Biography, names: &ShortNames) -> (&'static str, String) {
     match life.end.as_ref().map(|end| &end.how) {
         None if life.birth.by == BornBy::Audited => ("audited", "for the record".to_owned()),
         None => {

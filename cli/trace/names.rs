@@ -10,12 +10,12 @@ const UUID: usize = 36;
 const SHORTEST: usize = 4;
 
 /// Cuts ids to their ends, all to the same length, so that no two that the log names look alike.
-pub(crate) struct Names {
+pub(crate) struct ShortNames {
     length: usize,
 }
 
-impl Names {
-    pub(crate) fn of(log: &Rebuilt) -> Names {
+impl ShortNames {
+    pub(crate) fn of(log: &Rebuilt) -> ShortNames {
         let mut ids: HashSet<&str> = HashSet::new();
         for session in log.sessions() {
             ids.insert(&session.id);
@@ -26,7 +26,7 @@ impl Names {
         let all = ends(UUID).count();
         let tells_apart = |length: &usize| ends(*length).collect::<HashSet<_>>().len() == all;
         // The last group of a UUID has twelve digits.
-        Names { length: (SHORTEST..=12).find(tells_apart).unwrap_or(UUID) }
+        ShortNames { length: (SHORTEST..=12).find(tells_apart).unwrap_or(UUID) }
     }
 
     /// The short name of a reminder or session: `#` and the end of a UUID, any other id as it is.
@@ -43,7 +43,8 @@ fn is_uuid(id: &str) -> bool {
         })
 }
 
-/// Text as it may stand in one line of a terminal: what controls it or its direction is written out.
+/// Returns text for one line of a terminal: control characters and changes of direction are
+/// escaped.
 pub(crate) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,8 +1,8 @@
 //! The trace as one HTML page that needs nothing else: no script, no font, no network. Whatever a log holds is text there.
 
 use super::Trace;
-use super::lane::{Places, Run, ending, runs};
-use super::names::{Names, clean, count, first_line, is_obeyed};
+use super::lane::{RecordPositions, Run, ending, runs};
+use super::names::{ShortNames, clean, count, first_line, is_obeyed};
 use super::text::{conservation, is_forgettable, nothing, seen};
 use runtime::reminder::ReminderCode;
 use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
@@ -44,15 +44,21 @@ pub(super) fn page(trace: &Trace, log: &str) -> String {
     out
 }
 
-/// How wide the turns of each session are drawn. Not in attributes: the policy allows the one style sheet and no other.
+/// Returns the widths of the sessions' turns. They are not attributes: the policy allows the one
+/// style sheet only.
 fn columns(trace: &Trace) -> String {
     let rule = |(place, session): (usize, &SessionLife)| {
-        format!("#s{place} {{ --column: {:.0}px; --columns: {}; }}\n", Places::of(session).column(), session.turns + 1)
+        format!(
+            "#s{place} {{ --column: {:.0}px; --columns: {}; }}\n",
+            RecordPositions::of(session).column(),
+            session.turns + 1
+        )
     };
     trace.sessions().enumerate().map(rule).collect()
 }
 
-/// Text as it may stand in an element or an attribute. What a browser would obey is written out.
+/// Returns text for an element or an attribute, with everything escaped that a browser would
+/// interpret.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -146,8 +152,8 @@ fn section(out: &mut String, trace: &Trace, number: usize, session: &SessionLife
     out.push_str("</section>\n");
 }
 
-fn chart(out: &mut String, session: &SessionLife, names: &Names) {
-    let places = Places::of(session);
+fn chart(out: &mut String, session: &SessionLife, names: &ShortNames) {
+    let places = RecordPositions::of(session);
     let _ = writeln!(
         out,
         "<div class=\"chart\" tabindex=\"0\" role=\"group\" aria-label=\"Lanes of {}\">\n\
@@ -178,7 +184,7 @@ fn chart(out: &mut String, session: &SessionLife, names: &Names) {
 }
 
 /// All that is known of a reminder.
-fn biography(life: &Biography, names: &Names) -> String {
+fn biography(life: &Biography, names: &ShortNames) -> String {
     let mut out = format!("<pre>{}</pre>\n<dl>", escape(&life.reminder.body));
     for (name, value) in facts(life, names) {
         let _ = write!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(&value));
@@ -186,7 +192,7 @@ fn biography(life: &Biography, names: &Names) -> String {
     out + "</dl>"
 }
 
-fn facts(life: &Biography, names: &Names) -> Vec<(&'static str, String)> {
+fn facts(life: &Biography, names: &ShortNames) -> Vec<(&'static str, String)> {
     let reminder = &life.reminder;
     let present = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(clean);
     let ttl = match (reminder.ttl_turns, life.ttl_left) {
@@ -216,7 +222,7 @@ fn facts(life: &Biography, names: &Names) -> Vec<(&'static str, String)> {
     all.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?))).collect()
 }
 
-fn ending_in_words(life: &Biography, names: &Names) -> String {
+fn ending_in_words(life: &Biography, names: &ShortNames) -> String {
     use runtime::reminder::lifecycle::rebuild::How;
     match life.end.as_ref().map(|end| &end.how) {
         Some(How::Deduped { by }) => format!("replaced by {}", names.short(by)),
@@ -234,7 +240,7 @@ fn carried(life: &Biography) -> String {
 }
 
 /// The picture in words, for those who cannot see it and for copying.
-fn table(out: &mut String, session: &SessionLife, names: &Names) {
+fn table(out: &mut String, session: &SessionLife, names: &ShortNames) {
     out.push_str(
         "<details class=\"words\"><summary>The same as a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr>",
     );

@@ -26,22 +26,22 @@ impl Paint {
         self.wrap("2", text)
     }
 
-    /// What begins.
+    /// Colours a beginning.
     pub(super) fn green(self, text: &str) -> String {
         self.wrap("32", text)
     }
 
-    /// What is sent.
+    /// Colours a request.
     pub(super) fn blue(self, text: &str) -> String {
         self.wrap("34", text)
     }
 
-    /// What ends.
+    /// Colours an end.
     pub(super) fn magenta(self, text: &str) -> String {
         self.wrap("35", text)
     }
 
-    /// What went wrong.
+    /// Colours a failure.
     pub(super) fn red(self, text: &str) -> String {
         self.wrap("31", text)
     }

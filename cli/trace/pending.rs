@@ -1,4 +1,4 @@
-//! What was pending at a point of the log.
+//! The reminders that were pending at a point of the log.
 
 use super::Trace;
 use super::names::{clean, count};

@@ -1,4 +1,5 @@
-//! Where records come from: a log in a SQLite file, or a file of JSON lines. Told apart by content, not by name.
+//! The source of the records: a log in a SQLite file, or a file of JSON lines. The kind is detected
+//! by content, not by name.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -8,34 +9,34 @@ use runtime::data::Data;
 use runtime::event_log::{Filter, LogCode, LogError, LogFile, Record};
 use stdlib::{Diagnostic, Severity, from_core};
 
-/// How a SQLite file begins.
+/// The first bytes of a SQLite file.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// A line longer than this is no record: the log takes none that large.
+/// The maximum length of a record's line, in bytes: the log accepts nothing larger.
 const LONGEST_LINE: u64 = 80 << 20;
 
-/// How deep a record nests around its payload.
+/// The nesting depth of a record around its payload.
 const FRAME: usize = 1;
 
-/// How many records of a SQLite file are held at once.
+/// The number of records of a SQLite file that are read at a time.
 const PAGE: usize = 4096;
 
-/// What reading gave besides records.
+/// The result of reading, without the records themselves.
 #[derive(Default)]
-pub(crate) struct Told {
-    /// How many records there were.
+pub(crate) struct LogReading {
+    /// The number of records.
     pub(crate) records: u64,
     /// The cursor of the last.
     pub(crate) last_cursor: u64,
-    /// Lines that are no records.
+    /// Warnings for lines that are not records.
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
 /// Reads a log from its beginning to its present end, oldest record first.
 ///
 /// # Errors
-/// There is no such file, it cannot be read, or no line of it is a record.
-pub(crate) fn read(path: &Path, mut take: impl FnMut(&Record)) -> Result<Told, Box<Diagnostic>> {
+/// Fails if the file does not exist, cannot be read, or has no line that is a record.
+pub(crate) fn read(path: &Path, mut take: impl FnMut(&Record)) -> Result<LogReading, Box<Diagnostic>> {
     // As `--event-log` writes it.
     let home = path.to_str().and_then(|text| text.strip_prefix("sqlite:")).filter(|_| !path.exists());
     let path = home.map_or(path, Path::new);
@@ -56,12 +57,13 @@ pub(crate) fn read(path: &Path, mut take: impl FnMut(&Record)) -> Result<Told, B
     json_lines(path, whole, &mut take)
 }
 
-fn sqlite(path: &Path, take: &mut dyn FnMut(&Record)) -> Result<Told, LogError> {
+fn sqlite(path: &Path, take: &mut dyn FnMut(&Record)) -> Result<LogReading, LogError> {
     let log = LogFile::open(path)?;
-    let (mut told, mut filter) = (Told::default(), Filter::default());
+    let (mut told, mut filter) = (LogReading::default(), Filter::default());
     loop {
         let page = match log.read(&filter, PAGE) {
-            // Somebody deletes old records while they are read: what is left is shown, and that some are gone.
+            // Another process deletes old records during the read: the remaining ones are shown,
+            // with a warning.
             Err(LogError::Lagged { lost, resume_from }) => {
                 told.warnings.push(of_lag(lost, resume_from));
                 filter.after = resume_from;
@@ -77,8 +79,12 @@ fn sqlite(path: &Path, take: &mut dyn FnMut(&Record)) -> Result<Told, LogError> 
     }
 }
 
-fn json_lines(path: &Path, mut from: impl BufRead, take: &mut dyn FnMut(&Record)) -> Result<Told, Box<Diagnostic>> {
-    let (mut told, mut line, mut number) = (Told::default(), Vec::new(), 0_u64);
+fn json_lines(
+    path: &Path,
+    mut from: impl BufRead,
+    take: &mut dyn FnMut(&Record),
+) -> Result<LogReading, Box<Diagnostic>> {
+    let (mut told, mut line, mut number) = (LogReading::default(), Vec::new(), 0_u64);
     loop {
         line.clear();
         let read = (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut line);
@@ -100,7 +106,8 @@ fn json_lines(path: &Path, mut from: impl BufRead, take: &mut dyn FnMut(&Record)
                 told.warnings.push(warning(message, "perhaps something is still writing the log"));
             }
             Err(why) => {
-                // A file that begins like this is none of ours, and it would only give thousands of warnings.
+                // A file that begins like this is not an event log, and would only produce
+                // thousands of warnings.
                 if told.records == 0 {
                     let what = format!("line {number} is no record: {why}");
                     return Err(of_log(&LogError::Foreign { path: path.into(), what }));

@@ -1,7 +1,7 @@
 //! The life of each session as text, turn by turn.
 
 use super::Trace;
-use super::names::{Names, clean, count, first_line, fit, grouped};
+use super::names::{ShortNames, clean, count, first_line, fit, grouped};
 use super::paint::Paint;
 use super::timeline::{Item, Turn, turns};
 use runtime::reminder::lifecycle::rebuild::{
@@ -11,7 +11,7 @@ use runtime::reminder::lifecycle::{Charge, Pass};
 use runtime::reminder::{ReminderCode, Source};
 use std::fmt::Write;
 
-/// Where the texts of reminders begin.
+/// The indentation of reminder texts.
 const INDENT: usize = 8;
 
 /// The whole trace.
@@ -30,7 +30,7 @@ pub(super) fn text(trace: &Trace, verbose: bool, paint: Paint) -> String {
     out
 }
 
-/// What to say where there is nothing to show.
+/// Returns the sentence for a log without reminders.
 pub(super) fn nothing(trace: &Trace) -> String {
     match trace.told.records {
         0 => "the log is empty\n".to_owned(),
@@ -65,7 +65,7 @@ pub(super) fn conservation(tally: &Tally) -> String {
 
 struct Writer<'a> {
     trace: &'a Trace,
-    names: &'a Names,
+    names: &'a ShortNames,
     paint: Paint,
     columns: usize,
     verbose: bool,
@@ -256,7 +256,7 @@ pub(super) fn seen(life: &Biography) -> String {
     if seen == 0 { "never seen".to_owned() } else { format!("seen in {}", count(seen, "request")) }
 }
 
-/// How large a request is and how much of it a prompt cache can serve.
+/// Returns the size of a request and the share that a prompt cache can serve.
 pub(super) fn bytes(total: u64, shared: Option<u64>, before: Option<u64>) -> String {
     match (shared, before) {
         (Some(shared), Some(before)) if before > 0 => {

@@ -17,7 +17,7 @@ pub(super) enum Item<'a> {
     Resumed,
 }
 
-/// What happened in one turn.
+/// The events of one turn.
 pub(super) struct Turn<'a> {
     /// 0 before the first.
     pub(super) number: u32,

@@ -17,7 +17,7 @@ mod tests;
 /// The points in which wires differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// Which ids are accepted.
+    /// The accepted ids.
     pub ids: IdRule,
     /// The longest id, in bytes of its JSON.
     pub max_id_len: usize,
@@ -81,7 +81,7 @@ pub enum Problem {
     Empty,
     /// Not valid JSON.
     Syntax {
-        /// What was expected or found.
+        /// The parser's message: expected and found.
         message: String,
         /// The line, from 1.
         line: usize,
@@ -97,7 +97,7 @@ pub enum Problem {
     Batch,
     /// Valid JSON, but neither an object nor a batch.
     NotObject {
-        /// What it is, for a person.
+        /// Its description, for a person.
         found: &'static str,
     },
     /// A member is missing or invalid.
@@ -109,7 +109,7 @@ pub enum Problem {
     },
     /// The parameters are not structured.
     Params {
-        /// What they are, for a person.
+        /// Their description, for a person.
         found: &'static str,
     },
 }
@@ -130,7 +130,7 @@ impl Problem {
 /// Reads a message from bytes.
 ///
 /// # Errors
-/// What to answer, and to which id.
+/// Returns the problem to answer, and the id to answer it with.
 pub fn read<P: DeserializeOwned>(bytes: &[u8], rules: &Rules) -> Result<Message<P>, Box<EnvelopeError>> {
     match std::str::from_utf8(bytes) {
         Ok(text) => read_text(text, rules),
@@ -141,7 +141,7 @@ pub fn read<P: DeserializeOwned>(bytes: &[u8], rules: &Rules) -> Result<Message<
 /// Reads a message from a text.
 ///
 /// # Errors
-/// What to answer, and to which id.
+/// Returns the problem to answer, and the id to answer it with.
 pub fn read_text<P: DeserializeOwned>(text: &str, rules: &Rules) -> Result<Message<P>, Box<EnvelopeError>> {
     match single_pass::read(text, rules) {
         Some(request) => Ok(Message::Request(request)),
@@ -181,7 +181,7 @@ fn read_by_members<P: DeserializeOwned>(text: &str, rules: &Rules) -> Result<Mes
     message.map_err(|problem| bad(&Ok(id), problem))
 }
 
-fn answer<P: DeserializeOwned>(members: &Members<'_>, id: Option<Id>) -> Result<Answer<P>, Problem> {
+fn answer<P: DeserializeOwned>(members: &RawMembers<'_>, id: Option<Id>) -> Result<Answer<P>, Problem> {
     let value = |written: Option<&RawValue>| {
         let value = written.map(|written| serde_json::from_str(written.get())).transpose();
         value.map_err(|error| Problem::syntax(&error))
@@ -190,7 +190,7 @@ fn answer<P: DeserializeOwned>(members: &Members<'_>, id: Option<Id>) -> Result<
 }
 
 fn request<P: DeserializeOwned>(
-    members: &Members<'_>,
+    members: &RawMembers<'_>,
     id: Option<Id>,
     is_answer: bool,
     rules: &Rules,
@@ -231,7 +231,7 @@ fn string(name: &'static str, wanted: &str, written: Option<&RawValue>) -> Resul
 
 /// The members of a message as they are written. If one appears twice the last one counts, as in any object.
 #[derive(Default)]
-struct Members<'a> {
+struct RawMembers<'a> {
     jsonrpc: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
     method: Option<&'a RawValue>,
@@ -240,7 +240,7 @@ struct Members<'a> {
     error: Option<&'a RawValue>,
 }
 
-fn members(text: &str) -> Result<Members<'_>, Problem> {
+fn members(text: &str) -> Result<RawMembers<'_>, Problem> {
     let start = text.trim_start_matches([' ', '\t', '\n', '\r']);
     match start.as_bytes().first() {
         None => return Err(Problem::Empty),
@@ -268,23 +268,23 @@ pub(crate) fn kind(json: &str) -> &'static str {
     }
 }
 
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'de>, D::Error> {
-        deserializer.deserialize_map(Visitor)
+impl<'de> Deserialize<'de> for RawMembers<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawMembers<'de>, D::Error> {
+        deserializer.deserialize_map(RawMembersVisitor)
     }
 }
 
-struct Visitor;
+struct RawMembersVisitor;
 
-impl<'de> serde::de::Visitor<'de> for Visitor {
-    type Value = Members<'de>;
+impl<'de> serde::de::Visitor<'de> for RawMembersVisitor {
+    type Value = RawMembers<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-        let mut members = Members::default();
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<RawMembers<'de>, A::Error> {
+        let mut members = RawMembers::default();
         // Names with escapes cannot be borrowed.
         while let Some(name) = map.next_key::<Cow<'de, str>>()? {
             let value: &RawValue = map.next_value()?;

@@ -16,7 +16,7 @@ impl From<i64> for Id {
     }
 }
 
-/// Which ids a wire accepts, beside strings and null.
+/// The ids that a wire accepts beside strings and null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdRule {
     /// Any number.

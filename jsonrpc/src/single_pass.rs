@@ -15,42 +15,42 @@ use crate::id::Id;
 /// Reads a valid request. Returns `None` if anything about it is unusual.
 pub(crate) fn read<P: DeserializeOwned>(text: &str, rules: &Rules) -> Option<Request<P>> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let members = MembersSeed { rules, params: PhantomData }.deserialize(&mut json).ok()?;
+    let members = RequestMembersSeed { rules, params: PhantomData }.deserialize(&mut json).ok()?;
     json.end().ok()?;
-    let Members { is_2_0: true, id, method, params } = members else { return None };
+    let RequestMembers { is_2_0: true, id, method, params } = members else { return None };
     let id = id.map(|id| Id::read(id, rules.ids, rules.max_id_len)).transpose().ok()?;
     Some(Request { id, method: method?.into_owned(), params })
 }
 
-struct Members<'a, P> {
+struct RequestMembers<'a, P> {
     is_2_0: bool,
     id: Option<&'a RawValue>,
     method: Option<Cow<'a, str>>,
     params: Option<P>,
 }
 
-struct MembersSeed<'r, P> {
+struct RequestMembersSeed<'r, P> {
     rules: &'r Rules,
     params: PhantomData<P>,
 }
 
-impl<'de, P: DeserializeOwned> DeserializeSeed<'de> for MembersSeed<'_, P> {
-    type Value = Members<'de, P>;
+impl<'de, P: DeserializeOwned> DeserializeSeed<'de> for RequestMembersSeed<'_, P> {
+    type Value = RequestMembers<'de, P>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Members<'de, P>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<RequestMembers<'de, P>, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de, P: DeserializeOwned> Visitor<'de> for MembersSeed<'_, P> {
-    type Value = Members<'de, P>;
+impl<'de, P: DeserializeOwned> Visitor<'de> for RequestMembersSeed<'_, P> {
+    type Value = RequestMembers<'de, P>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a request")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de, P>, A::Error> {
-        let mut members = Members { is_2_0: false, id: None, method: None, params: None };
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RequestMembers<'de, P>, A::Error> {
+        let mut members = RequestMembers { is_2_0: false, id: None, method: None, params: None };
         while let Some(Text(name)) = map.next_key()? {
             match &*name {
                 "jsonrpc" => members.is_2_0 = map.next_value::<Text<'_>>()?.0 == "2.0",

@@ -1,4 +1,5 @@
-//! What plugs into the core: the canonical reminder providers, and the routes to models.
+//! Implementations of the core's interfaces: the canonical reminder providers, and the routes to
+//! models.
 //!
 //! | module | offers |
 //! |---|---|

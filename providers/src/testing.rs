@@ -1,4 +1,4 @@
-//! What the crate's own tests share.
+//! Helpers that the crate's tests share.
 
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
@@ -93,7 +93,7 @@ pub(crate) fn remind(
     Request { reminders: Arc::new(rendered), ..request }
 }
 
-/// What a provider has to say to an event in a place of its own.
+/// Returns a provider's reminders for an event, with a location of its own.
 pub(crate) fn fire(
     provider: &dyn ReminderProvider,
     event: &HookEvent<'_>,
@@ -103,7 +103,7 @@ pub(crate) fn fire(
     block_on(provider.evaluate(place.turn(), event, config).get()).map_err(|fault| fault.to_string())
 }
 
-/// The same with a payload that a script wrote, as JSON.
+/// Returns a provider's reminders for a payload that a script wrote, as JSON.
 pub(crate) fn fire_raw(
     provider: &dyn ReminderProvider,
     kind: EventKind,
@@ -123,7 +123,8 @@ pub(crate) fn scratch(name: &str) -> std::path::PathBuf {
     folder
 }
 
-/// Feeds events to an assembly. Gives the document and what was told of it, pieces of one kind joined.
+/// Feeds events to an assembly. Returns the document and the live deltas, with pieces of one kind
+/// joined.
 pub(crate) fn assemble(
     mut assembly: Box<dyn Assembly>,
     events: &[serde_json::Value],

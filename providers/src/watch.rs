@@ -3,7 +3,7 @@
 //!
 //! - [`pattern`]: what is watched, of what a script writes.
 //! - [`census`]: what is there.
-//! - [`signals`]: being told by the system.
+//! - [`signals`]: notifications of the operating system.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,8 @@ use signals::Signals;
 /// Watches files below folders, or those that globs mean.
 pub struct FileWatch {
     written: Vec<Arc<str>>,
-    /// Where relative patterns begin in a session without an anchor; nothing for the folder of the process.
+    /// The base of relative patterns in a session without an anchor; `None` for the working
+    /// directory.
     folder: Option<PathBuf>,
     state: RefCell<Option<State>>,
 }
@@ -35,7 +36,7 @@ struct State {
     patterns: Arc<Patterns>,
     known: Census,
     signals: Signals,
-    /// What was remarked already.
+    /// Remarks that were already reported.
     remarked: Vec<String>,
 }
 
@@ -56,7 +57,7 @@ impl FileWatch {
     }
 
     async fn start(&self, anchor: Option<&str>) -> Seen {
-        // A loop that was suspended goes on: what has changed meanwhile is told.
+        // A suspended loop continues: changes made meanwhile are reported.
         if self.state.borrow().is_some() {
             return Seen::default();
         }
@@ -119,7 +120,7 @@ impl Watch for FileWatch {
     }
 }
 
-/// A change as it is told.
+/// Returns a change as it is reported.
 fn change(patterns: &Patterns, path: &Path, kind: runtime::watch::ChangeKind) -> Change {
     Change { path: patterns.shown(path).into(), kind }
 }

@@ -15,7 +15,7 @@ use reqwest::redirect;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// What is done.
+/// The HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// `GET`
@@ -27,7 +27,7 @@ pub enum Method {
 /// A request.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// What is done.
+    /// The HTTP method.
     pub method: Method,
     /// With its scheme.
     pub url: String,
@@ -50,7 +50,7 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// Which way it failed.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
     /// The URL or a header is none.
@@ -63,10 +63,10 @@ pub enum FailureKind {
     TooLarge,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug)]
 pub struct Failure {
-    /// Which way.
+    /// The kind.
     pub kind: FailureKind,
     /// One sentence that names the server.
     pub message: String,
@@ -95,12 +95,13 @@ impl Web {
         }
     }
 
-    /// Asks a peer, once; what it answers is read from [`Opened`]. Redirects are followed within the same origin alone, for a
-    /// token and what is said to the peer are meant for nobody else: one that leads elsewhere is an answer with its status and
-    /// its `location`. The time-out is for all up to the end of the body; where events are read it is for the head alone.
+    /// Sends one request to a peer; the answer is read from [`Opened`]. Redirects are followed
+    /// within the same origin only, since the token and the message are meant for that peer; a
+    /// redirect elsewhere is returned as an answer with its status and its `location`. The timeout
+    /// covers everything up to the end of the body; if events are read, it covers the head only.
     ///
     /// # Errors
-    /// What kept the head of an answer from coming.
+    /// Fails if the head of the answer does not arrive.
     pub async fn open(&self, question: &Question) -> Result<Opened, Failure> {
         let url = address(&question.url)?;
         let host = shown(&url);
@@ -115,7 +116,7 @@ impl Web {
     /// Asks, once.
     ///
     /// # Errors
-    /// What kept the answer from being whole. A status that says no is an answer.
+    /// Fails if the answer is not complete. An error status is an answer.
     pub async fn ask(&self, question: &Question) -> Result<Reply, Failure> {
         let url = address(&question.url)?;
         let host = shown(&url);
@@ -137,7 +138,7 @@ impl Web {
     }
 }
 
-/// How often a question is led on. Ten times, as browsers do it; a chain of more is a circle.
+/// The maximum number of redirects: ten, as in browsers; a longer chain is a loop.
 const MOST_REDIRECTS: usize = 10;
 
 /// Follows redirects to the server that was asked, and stops at one that leads to another.
@@ -180,7 +181,7 @@ fn address(written: &str) -> Result<Url, Failure> {
     }
 }
 
-/// Scheme, host and path; what stands in front of an `@` or behind a `?` may be a secret.
+/// Returns scheme, host and path; the user part and the query may contain secrets.
 fn shown(url: &Url) -> String {
     let port = url.port().map_or(String::new(), |port| format!(":{port}"));
     format!("{}://{}{port}{}", url.scheme(), url.host_str().unwrap_or_default(), url.path())

@@ -20,7 +20,7 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// As it is written on the command line.
+    /// Returns the name as it is written on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Capability {
     /// All of them.
     pub const ALL: [Self; 6] = [Self::FsRead, Self::FsWrite, Self::Process, Self::Net, Self::Env, Self::Llm];
 
-    /// As the rows of builtins hold it.
+    /// Returns the capability as the rows of builtins hold it.
     #[must_use]
     pub const fn right(self) -> Right {
         Right::new(self.name())

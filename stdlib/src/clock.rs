@@ -1,5 +1,5 @@
-//! The clock of a run, in one of three gaits: it follows the system, it stands still but for waiting, or it follows the
-//! system in steps.
+//! The clock of a run, in one of three modes: it follows the system, it stops except for waiting,
+//! or it follows the system in steps.
 //!
 //! | run | gait | begins |
 //! |---|---|---|
@@ -8,10 +8,11 @@
 //! | recorded | steps: stands still while anything computes, and waits as long as it says | now, as recorded |
 //! | replayed | stands still; who waits is there at once | as recorded |
 //!
-//! Time that stands still moves when nobody can do anything else: to the next moment that somebody waits for, with every
-//! alarm before it going off in its turn. So tasks that sleep side by side wake in the order of their times, as they would in
-//! real time. What comes from outside gets a place in the same order by its [`Gate`]: a recorded run lets it in only when
-//! everything before it has happened, so the same can be done again from the record alone.
+//! Time that is stopped moves when no task can run: to the next timer, with every earlier one
+//! firing in its turn. So tasks that sleep side by side wake in the order of their times, as they
+//! would in real time. Events from outside get a place in the same order by their [`Gate`]: a
+//! recorded run admits them only when everything before them has happened, so that it can be
+//! repeated from the recording alone.
 
 use lang::vm::Idle;
 use runtime::clock::Clock;
@@ -28,32 +29,32 @@ mod gate;
 
 pub(crate) use gate::Gate;
 
-/// How time goes.
+/// The mode of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gait {
-    /// As the system's.
+    /// It follows the system.
     System,
-    /// It jumps to the next moment that somebody waits for.
+    /// It jumps to the next timer.
     Jumps,
-    /// The same, but not before the wait was as long as it says.
+    /// It jumps to the next timer once the real wait was as long as the timer says.
     Steps,
 }
 
 /// A clock that can be mocked while it runs.
 pub(crate) struct RunClock {
-    /// How time goes unless a script mocks it.
+    /// The mode, unless a script mocks the clock.
     own: Gait,
     /// A script may move it although it has not mocked it.
     seeded: bool,
     /// It is the clock of a run that is run again.
     replays: bool,
-    /// Who waits for the real outside: programs, servers, the person.
+    /// Whether a script may move the clock without having mocked it.
     busy: Cell<usize>,
     /// The time of the run itself, where it does not follow the system.
     now: Cell<u64>,
     /// The time that a script has put in its place.
     mocked: Cell<Option<u64>>,
-    /// Who waits, in the order of coming.
+    /// The number of waits for the real outside: programs, servers, the user.
     timers: RefCell<BTreeMap<Key, Timer>>,
     last: Cell<u64>,
     /// The last that was let go.
@@ -74,7 +75,7 @@ struct Timer {
     sleeps: bool,
     /// The wait was as long as it says.
     is_due: bool,
-    /// Told that it is let go, where the time alone does not say so.
+    /// The timers, in the order of their times.
     let_go: Option<Rc<Cell<bool>>>,
 }
 
@@ -101,7 +102,7 @@ impl RunClock {
         Self::new(Gait::System, 0, false)
     }
 
-    /// A clock that stands still but for sleeping.
+    /// Set when the timer is released, if the time alone does not show it.
     pub(crate) fn fixed() -> Self {
         Self::new(Gait::Jumps, Self::SEEDED_START_MS, true)
     }
@@ -116,8 +117,9 @@ impl RunClock {
         Self { replays: true, ..Self::new(Gait::Jumps, start_ms, seeded) }
     }
 
-    /// Somebody waits for a program, a server or the person, until the guard is dropped. A run that is run again takes its
-    /// time meanwhile, as the recorded one did, so that what is short still comes before what is long.
+    /// Counts a wait for a program, a server or the user, until the guard is dropped. A replay
+    /// takes its time meanwhile, as the recorded run did, so that short waits still end before long
+    /// ones.
     pub(crate) fn outside(self: &Rc<Self>) -> Outside {
         self.keep_busy(self.busy.get() + 1);
         Outside(self.clone())
@@ -151,7 +153,7 @@ impl RunClock {
         }
     }
 
-    /// Stands still from now on.
+    /// Mocks the time: it stops at `now_ms`.
     pub(crate) fn mock(&self, now_ms: u64) {
         self.mocked.set(Some(now_ms));
         self.look_again();
@@ -173,7 +175,7 @@ impl RunClock {
         true
     }
 
-    /// Nothing can go on by itself: time that stands still moves to the next timer.
+    /// Moves a stopped clock to the next timer when nothing else can run.
     pub(crate) fn idle(&self, outside: bool) -> Idle {
         let next = {
             let timers = self.timers.borrow();
@@ -230,7 +232,7 @@ impl RunClock {
         self.last.get()
     }
 
-    /// Ready once the time has come, whoever it is that moves it.
+    /// Waits until the time has come, however the clock moves.
     async fn until(&self, at_ms: u64, sleeps: bool) {
         let key = Key { at_ms, is_gate: false, number: self.number() };
         let entry = Entry { clock: self, key };
@@ -261,7 +263,7 @@ impl RunClock {
     }
 }
 
-/// Somebody waits for the real outside.
+/// A guard of a wait for the real outside.
 pub(crate) struct Outside(Rc<RunClock>);
 
 impl Drop for Outside {

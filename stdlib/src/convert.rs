@@ -27,8 +27,9 @@ pub fn to_value(data: &Data) -> Value {
 /// A value as data.
 ///
 /// # Errors
-/// Where it holds something that is no data: a closure, a stream. The message has the path to it. A range is the list of
-/// its items and must not be too long for one.
+/// Fails if the value contains something that is not data, such as a closure or a stream; the
+/// message has the path to it. A range becomes the list of its items and must not be too long for
+/// one.
 pub fn to_data(value: &Value) -> Result<Data, Box<Raise>> {
     Converter { meter: Meter::start(), lossy: false }.convert(value, 0).map_err(|flaw| flaw.raise())
 }
@@ -38,14 +39,15 @@ pub(crate) fn to_data_lossy(value: &Value) -> Data {
     Converter { meter: Meter::start(), lossy: true }.convert(value, 0).unwrap_or_default()
 }
 
-/// Why a value is no data. The path to it is put together on the way out, so that nobody pays for it where all is well.
+/// The reason why a value is not data. The path is put together on the way out, so that valid
+/// values do not pay for it.
 struct Flaw {
     kind: FlawKind,
     path: String,
 }
 
 enum FlawKind {
-    /// A value of that type is no data.
+    /// A value of that type is not data.
     Type(String),
     /// It is nested too deep.
     Depth,

@@ -14,7 +14,8 @@ use tokio::process::Command;
 /// The variable with a program's mark.
 const MARK: &str = "HARN_COMMAND";
 
-/// The programs that were started and have not been waited for. Their exit status belongs to whoever started them.
+/// The programs that were started and have not been waited for. Their exit status belongs to the
+/// code that started them.
 static LEADERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 fn leaders() -> MutexGuard<'static, BTreeSet<i32>> {
@@ -68,7 +69,7 @@ pub(crate) fn is_over(leader: i32) {
 pub(crate) fn end(leader: i32, mark: &str) {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
-    /// What is killed may just be starting another one: so often is looked again.
+    /// The number of searches: a process that is killed may just be starting another one.
     const ROUNDS: usize = 5;
     let leaders = leaders();
     for _ in 0..ROUNDS {
@@ -132,7 +133,8 @@ mod proc {
         Pid::this().as_raw()
     }
 
-    /// What runs below a program, and below the orphans that are its own or nobody's; not the program itself.
+    /// Returns the processes below a program, and below the orphans that are its own or without an
+    /// owner; not the program itself.
     pub(super) fn descendants(leader: i32, mark: &str, leaders: &BTreeSet<i32>) -> Vec<i32> {
         let all: Vec<_> = processes().into_iter().filter(|process| !process.is_over).collect();
         let is_orphan = |process: &&Process| {
@@ -153,7 +155,7 @@ mod proc {
         found
     }
 
-    /// Waits for the orphans that have ended: nobody else will.
+    /// Waits for the orphans that have ended, since they have no other parent.
     pub(super) fn reap(leaders: &BTreeSet<i32>) {
         let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         while let Ok(status) = waitid(Id::All, look) {

@@ -63,7 +63,7 @@ impl DiskTurn {
     /// Does a step of the operation on the blocking pool. If the wait is ended, a step that has not begun never does.
     ///
     /// # Errors
-    /// Those of the work, and if the system gave no thread.
+    /// Fails like the work, and if no thread can be started.
     pub(crate) async fn run<S: Send + 'static, T: Send + 'static>(
         &mut self,
         mut state: S,

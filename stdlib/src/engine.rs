@@ -1,6 +1,6 @@
 //! Checking and running scripts.
 //!
-//! - `ending`: how a run ends. `waiting`: how it waits for what is outside, and is told to stop.
+//! - `ending`: the end of a run. `waiting`: its waits for the outside, and its interruption.
 //! - [`Piece`]: what is typed into a REPL. [`Hosted`]: a run that lives on, and answers prompts.
 
 mod embedded;
@@ -40,35 +40,35 @@ use runtime::event_log::{EventLog, MemoryLog};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-/// How a run is set up.
+/// The options of a run.
 pub struct RunOptions {
     /// Fixes ids, clock and randomness.
     pub seed: Option<u64>,
-    /// What a pipeline's parameter `task` gets.
+    /// The value of a pipeline's parameter `task`.
     pub task: Option<String>,
-    /// What `args()` gives.
+    /// The value of `args()`.
     pub args: Vec<String>,
     /// Capabilities taken away.
     pub denied: Vec<Capability>,
-    /// How far it may go.
+    /// The limits.
     pub limits: RunLimits,
-    /// What its models can take, where a project says more than the built-in table.
+    /// The capabilities of its models, if a project extends the built-in table.
     pub models: Option<CapabilityTable>,
-    /// Where its events are written; in memory, where nothing is said.
+    /// The event log; in memory if absent.
     pub log: Option<Rc<dyn EventLog>>,
-    /// What it writes down of its models, or is run again from; its seed and clock are those on it.
+    /// The recording that it writes or replays; a replay takes seed and clock from it.
     pub tape: Option<Tape>,
-    /// Where it prints.
+    /// The output that it prints to.
     pub output: Rc<dyn Output>,
-    /// Who watches its loops at work; their answers come in pieces then.
+    /// The observer of its running loops; with one, answers are streamed.
     pub live: Option<Live>,
-    /// Who may tell it from outside to stop.
+    /// The switch that stops it from outside.
     pub interrupt: Option<Interrupt>,
     /// Reminder providers of files in Rhai, each in a sandbox of its own.
     pub packs: Vec<PackSpec>,
     /// Reads the files that it imports.
     pub loader: Rc<dyn Loader>,
-    /// Who serves it, where somebody does.
+    /// The host that serves it, if any.
     pub hosting: Option<Rc<Hosting>>,
 }
 
@@ -105,7 +105,7 @@ pub struct Engine {
     loader: Rc<dyn Loader>,
     /// Made on the first script in Rhai.
     voice: OnceCell<Rc<Voice>>,
-    /// What the pieces in Rhai share; made on the first.
+    /// The state that the pieces in Rhai share; created with the first.
     session: OnceCell<Rc<Session>>,
     /// Made on the first wait: a script that never waits pays nothing for it.
     runtime: OnceCell<Option<tokio::runtime::LocalRuntime>>,
@@ -142,7 +142,7 @@ impl Engine {
         let isolate = Isolate::new(registry(), world.clone(), limits, denied);
         let waiting = Rc::downgrade(&isolate);
         world.routes.set_place(move || waiting.upgrade()?.waiting_place());
-        // Nobody else sets it.
+        // The driver is not set before.
         let _ = world.driver.set(Rc::new(RunDriver::of(&isolate)));
         world.packs.read_by(options.loader.clone());
         let modules = Modules::new(options.loader.clone());
@@ -205,7 +205,7 @@ impl Engine {
         }
     }
 
-    /// A run without a guard that it was told to have does not start.
+    /// Loads the packs. A run does not start without a guard that it was configured with.
     fn start_packs(&self, source: &SourceRef) -> Result<(), Vec<Diagnostic>> {
         self.world.packs.begin_in(source.name());
         self.world.packs.start(&self.world.providers)
@@ -253,7 +253,7 @@ impl Engine {
         raise
     }
 
-    /// What is in scope of a script in Rhai.
+    /// Returns the constants in scope of a Rhai script.
     fn constants(&self) -> Constants {
         let args = ("args", crate::convert::to_value(&self.world.args_data()));
         if self.world.hosting.is_some() {
@@ -263,7 +263,7 @@ impl Engine {
         vec![("task", self.parameter("task")), ("context", self.parameter("context")), args]
     }
 
-    /// What a pipeline's parameter gets from the run.
+    /// Returns the value of a pipeline's parameter.
     fn parameter(&self, name: &str) -> Value {
         match name {
             "task" => self.world.task.as_deref().map_or(Value::Nil, Value::str),
@@ -284,12 +284,12 @@ impl Engine {
             match fiber.run() {
                 Exit::Done(value) => return Ok(value),
                 Exit::Raised(raise) => return Err(raise),
-                // Nobody else wants to run.
+                // No other task is ready.
                 Exit::Yield if !self.isolate.is_busy() => {}
                 exit => {
                     let main = run(&self.isolate, &context.task, resume(fiber, exit));
                     let main = self.world.routes.unless_broken(main);
-                    // Why it broke off is told at the end.
+                    // The reason is reported at the end.
                     let main = async { main.await.unwrap_or_else(|| Err(Raise::exit(1))) };
                     return self.block_on(main).unwrap_or_else(|| Err(no_runtime()));
                 }
@@ -300,7 +300,7 @@ impl Engine {
     /// Cancels the tasks that are left, and waits until they have cleaned up.
     fn close(&self) {
         if self.world.hosting.is_some() {
-            // Whoever serves it has closed it, or it broke off; its thread is another's to wait on.
+            // The host has closed it, or it broke off; other runs wait on its thread.
             self.isolate.abandon_tasks();
         } else if self.isolate.is_busy() {
             let context = self.context();
@@ -334,7 +334,7 @@ impl Drop for Engine {
     }
 }
 
-/// What the top level of an imported file gave: a `?` that met an `Err` left the file half evaluated.
+/// Checks the top level of an imported file: a `?` that met an `Err` left the file half evaluated.
 fn whole(file: &Imported, value: &Value) -> Result<(), Box<Raise>> {
     let Some(Err(error)) = value.as_result() else { return Ok(()) };
     let raise = Raise::thrown(error.clone()).labelled("this file ends with an error");

@@ -1,4 +1,4 @@
-//! What can go wrong with facts, as raises, notes and rows of the catalogue.
+//! Errors of facts as raises, notes and rows of the catalogue.
 
 use crate::catalogue::from_core;
 use lang::vm::Raise;

@@ -22,7 +22,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-/// What a script threw, on its way through the core.
+/// A raise of a script on its way through the core.
 pub(crate) struct Thrown {
     raise: RefCell<Option<Box<Raise>>>,
     text: String,
@@ -31,7 +31,7 @@ pub(crate) struct Thrown {
 }
 
 impl Thrown {
-    /// As a fault.
+    /// Wraps a raise as a fault of the core.
     pub(crate) fn fault(raise: Box<Raise>) -> Rc<dyn Fault> {
         let text = match raise.why {
             Why::Thrown => lang::value::brief(&message_of(&raise.value)),

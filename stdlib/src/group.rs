@@ -41,14 +41,15 @@ impl Drop for ProcessGroup {
         #[cfg(unix)]
         if let Some(leader) = self.leader {
             use nix::sys::signal::{Signal, killpg};
-            // Nobody may be left to be ended.
+            // The group may have ended already.
             let _ = killpg(nix::unistd::Pid::from_raw(leader), Signal::SIGKILL);
             descendants::end(leader, &self.mark);
         }
     }
 }
 
-/// As shells count: what a signal ended has 128 and the signal's number.
+/// Returns the exit code as shells count: for a process ended by a signal, 128 plus the signal's
+/// number.
 pub(crate) fn exit_code(status: std::process::ExitStatus) -> i64 {
     #[cfg(unix)]
     {

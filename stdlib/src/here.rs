@@ -1,4 +1,4 @@
-//! Where a builtin is called: in which session, in which scope.
+//! The context in which a builtin is called: its session and scope.
 
 use crate::fault::of_reminder;
 use crate::world::World;
@@ -12,16 +12,16 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What travels with a fiber and those that it starts.
+/// The context that a fiber passes on to those that it starts.
 #[derive(Clone, Default)]
 pub(crate) struct Here {
     /// The session whose hook, tool or provider it is.
     session: Option<Rc<Session>>,
-    /// What surrounds the turn.
+    /// The scope around the turn.
     scope: Option<Scope>,
     /// The script that the mock model answers from.
     script: Option<u64>,
-    /// Where receipts of tool calls are filed.
+    /// The log of tool-call receipts.
     audit: Option<Rc<AuditLog>>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn scope(cx: &Cx<'_>, world: &World) -> Scope {
     Scope { script: here.script, audit: here.audit.clone(), path, ..scope }
 }
 
-/// As [`scope`], for work that is told to stop when its task is: the switch is the work's own.
+/// Returns the [`scope`] for work that is stopped with its task: the switch is the work's own.
 pub(crate) fn own_scope(cx: &Cx<'_>, world: &World) -> Scope {
     let scope = scope(cx, world);
     Scope { cancel: scope.cancel.child(), ..scope }
@@ -101,7 +101,7 @@ pub(crate) fn own_scope(cx: &Cx<'_>, world: &World) -> Scope {
 /// The reminder options of a loop, and the providers that it uses.
 type Reminders = (ReminderOptions, Vec<Rc<dyn ReminderProvider>>);
 
-/// Those of the loop at hand; outside of any loop no provider.
+/// Returns the reminders of the current loop; outside of any loop no provider.
 pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<Reminders, Box<Raise>> {
     let mut options = match ReminderOptions::from_data(scope.options.get("reminders")) {
         Ok(options) if scope.depth > 0 => options,

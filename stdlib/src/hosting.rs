@@ -1,4 +1,4 @@
-//! [`Hosting`]: what a run is told by the host that serves it, and what it tells the host.
+//! [`Hosting`]: the exchange between a run and the host that serves it.
 
 mod codes;
 mod said;
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 use tokio::sync::oneshot;
 
-/// What a run is told by the host that serves it, and what it tells the host. Both hold the same one.
+/// The exchange between a run and the host that serves it. Both hold the same value.
 pub struct Hosting {
     /// The session that is current in all of the script: a loop that names none works there.
     pub session_id: Arc<str>,
@@ -38,13 +38,13 @@ pub struct Hosting {
     pub room: Rc<dyn Fn() -> Local<'static, ()>>,
     /// Shows what the script tells the person.
     pub say: Rc<dyn Fn(Said)>,
-    /// Who is asked for a permission that the script itself does not decide about.
+    /// The approver of permissions that the script itself does not decide.
     pub approver: Option<Rc<dyn Approver>>,
-    /// What passes between the run and its host.
+    /// The messages between the run and its host.
     pub talk: Talk,
 }
 
-/// What passes between a run and its host.
+/// The messages between a run and its host.
 #[derive(Default)]
 pub struct Talk {
     /// A prompt is at hand.
@@ -55,15 +55,15 @@ pub struct Talk {
     closing: RefCell<Option<Arc<str>>>,
     /// The task at hand: `context.task_id`.
     task_id: RefCell<Option<Arc<str>>>,
-    /// What the last loop of the script's own has shown: its text, with and without the sentinel.
+    /// The text shown by the last loop of the script's own, with and without the sentinel.
     shown: RefCell<Option<[Arc<str>; 2]>>,
 }
 
-/// What the script asks the user.
+/// A question of the script to the user.
 pub struct Question {
     /// The question.
     pub text: Arc<str>,
-    /// Where the answer goes. Who drops it does not answer.
+    /// The receiver of the answer; dropping it means no answer.
     pub answer: oneshot::Sender<String>,
 }
 
@@ -74,7 +74,7 @@ impl Hosting {
         self.mode.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Gives the session another mode; false where it is in that one.
+    /// Sets the session's mode; returns false if it has that mode already.
     pub(crate) fn set_mode(&self, mode: &str) -> bool {
         let mut now = self.mode.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = &**now != mode;
@@ -84,7 +84,7 @@ impl Hosting {
         is_new
     }
 
-    /// Asks the user; nothing where no prompt is at hand, or nobody answers.
+    /// Asks the user; returns `None` without a current prompt or an answer.
     pub async fn ask(&self, text: Arc<str>) -> Option<String> {
         if !self.talk.prompted.get() {
             return None;
@@ -109,8 +109,8 @@ impl Hosting {
         .await
     }
 
-    /// The prompt at hand is refused. Whoever says so ends the pipeline next, by an exit that nothing catches; false where
-    /// no prompt is at hand.
+    /// Refuses the current prompt; returns false if there is none. The caller then ends the
+    /// pipeline by an exit that nothing catches.
     pub fn refuse(&self, reason: Arc<str>) -> bool {
         let prompted = self.talk.prompted.get();
         if prompted {
@@ -177,7 +177,7 @@ impl Hosting {
     }
 }
 
-/// What the system did not give a host.
+/// Returns the diagnostic for a resource that the system did not provide to a host.
 #[must_use]
 pub fn outside(message: String) -> Diagnostic {
     Diagnostic::new(RunCode::Outside, message)

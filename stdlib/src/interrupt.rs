@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A switch that the handlers of signals throw. Clones are the same switch.
 ///
-/// Whoever throws it stores the exit code first; a run that only computes looks at it now and then, one that waits is woken
-/// by the signal itself.
+/// The thrower stores the exit code first; a run that only computes checks it now and then, one
+/// that waits is woken by the signal itself.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
-    /// The exit code; 0 while nobody wants anything.
+    /// The exit code; 0 until the run is to stop.
     pub code: Arc<AtomicUsize>,
     /// It was thrown: who throws it again does not want to wait.
     pub thrown: Arc<AtomicBool>,
 }
 
 impl Interrupt {
-    /// The exit code of the run, once somebody has told it to stop.
+    /// Returns the exit code of the run once it was told to stop.
     #[must_use]
     pub fn exit_code(&self) -> Option<i32> {
         match self.code.load(Ordering::Acquire) {

@@ -1,4 +1,4 @@
-//! What a script can call: the core and its providers, bound into the language.
+//! The builtins that a script can call: the core and its providers, bound into the language.
 //!
 //! - [`Engine`]: checks and runs scripts; a REPL feeds it piece by piece.
 //! - [`World`]: what one run holds of the core: sessions, hooks, providers, routes, log, clock.

@@ -1,9 +1,9 @@
-//! How far a run may go, as people write it on the command line and in `harn.toml`.
+//! The limits of a run, as they are written on the command line and in `harn.toml`.
 
 use lang::vm::{Limits, Suggestions};
 use std::time::Duration;
 
-/// What a run may hold in memory where nobody says otherwise.
+/// The default memory limit of a run, in bytes.
 pub const DEFAULT_MEMORY: u64 = 4 << 30;
 
 /// The limits of a run; what is left out has its default.
@@ -19,13 +19,13 @@ pub struct RunLimits {
     pub value: Option<u64>,
     /// Wall time; without it as long as it wants.
     pub time: Option<Duration>,
-    /// How long one handler or provider may take.
+    /// The timeout of one handler or provider.
     pub hook: Option<Duration>,
     /// The largest body of a reminder, in bytes.
     pub max_body: Option<u64>,
 }
 
-/// What errors of a run suggest: the flags of the command, and the settings of a project.
+/// The suggestions of a run's errors: the flags of the command, and the settings of a project.
 pub(crate) static SUGGESTIONS: Suggestions = Suggestions {
     depth: "a recursion without an end is the usual reason; `--max-depth` allows more",
     fuel: "give it more with `--fuel N`, or `fuel` under `[limits]` in harn.toml, or look for a loop without an end",
@@ -49,7 +49,7 @@ impl RunLimits {
         }
     }
 
-    /// As the machine wants them.
+    /// Returns the limits for the VM.
     #[must_use]
     pub(crate) fn machine(self) -> Limits {
         let defaults = Limits::default();
@@ -70,7 +70,7 @@ impl RunLimits {
 /// Bytes: `512 MiB`, `2g`, `4096`.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence.
+/// Returns the problem, as the end of a sentence.
 pub fn parse_size(written: &str) -> Result<u64, String> {
     let (number, unit) = split(written);
     let unit: u64 = match unit.to_ascii_lowercase().as_str() {
@@ -90,7 +90,7 @@ pub fn parse_size(written: &str) -> Result<u64, String> {
 /// A duration as scripts write it: `500ms`, `30s`, `5m`, `2h`.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence.
+/// Returns the problem, as the end of a sentence.
 pub fn parse_time(written: &str) -> Result<Duration, String> {
     let (number, unit) = split(written);
     let unit: u64 = match unit {

@@ -1,5 +1,5 @@
-//! Where the event log of a run is kept: what a person says (`--event-log`, `HARN_EVENT_LOG`) goes before what the project
-//! says (`[event_log]` in `harn.toml`).
+//! The location of a run's event log: the user's choice (`--event-log`, `HARN_EVENT_LOG`) takes
+//! precedence over the project's (`[event_log]` in `harn.toml`).
 
 use crate::catalogue::from_core;
 use lang::diagnostic::Diagnostic;
@@ -14,14 +14,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Steps of a run that count for what SQLite does between two questions, so that each question looks at the limits.
 const LOOK: usize = 1024;
 
-/// What a project says about its event log.
+/// A project's settings of the event log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogSettings {
-    /// Where it is kept; nothing means in memory.
+    /// The backend; `None` means in memory.
     pub home: Option<Home>,
-    /// How one in a file is opened.
+    /// The options of a log in a file.
     pub sqlite: SqliteOptions,
-    /// How much one in memory keeps.
+    /// The limits of a log in memory.
     pub kept: Kept,
 }
 
@@ -37,7 +37,7 @@ impl LogSettings {
     /// Opens the log for several threads.
     ///
     /// # Errors
-    /// As [`LogSettings::open`].
+    /// Fails like [`LogSettings::open`].
     pub fn open_shared(&self, said: &[Option<&str>]) -> Result<Arc<dyn SharedLog>, Vec<Diagnostic>> {
         let settings = self.clone().said(said)?;
         Ok(match settings.open_file()? {
@@ -72,8 +72,8 @@ impl LogSettings {
     }
 }
 
-/// What tells this process from all others that write to the same file. It follows from no seed: a run that is repeated
-/// is another run.
+/// Returns an id that distinguishes this process from all others that write to the same file. It
+/// does not depend on the seed: a repeated run is another run.
 fn run_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", now.as_micros(), std::process::id())

@@ -25,7 +25,7 @@ use runtime::session::Session;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a loop calls and what it is told.
+/// The parts and options of a loop.
 pub(crate) struct Prepared {
     pub(crate) parts: Parts,
     pub(crate) options: LoopOptions,
@@ -97,7 +97,7 @@ fn loop_options(
     let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
     out.capabilities = Arc::new(route.map_or_else(|_| Capabilities::default(), |route| route.capabilities));
     out.stream = options.flag("stream")?;
-    // A loop sends its prompt again and again; who asks once pays for a cache that nobody reads.
+    // A loop sends its prompt repeatedly; a single call would pay for a cache that is never read.
     let prompt_cache = options.flag("prompt_cache")?.unwrap_or(true);
     out.request = Request { stream: world.live.is_some(), prompt_cache, ..request };
     if let Some(n) = options.count("max_iterations")? {

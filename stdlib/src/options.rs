@@ -1,7 +1,7 @@
-//! What `llm_call` and `agent_loop` are told, from a dict of the script.
+//! Options of `llm_call` and `agent_loop`, from a dict of the script.
 //!
-//! The lists of options are closed and stand once: the named types below are what `check` compares literals with, and at
-//! run time the same names decide which key is unknown.
+//! The lists of options are closed and defined once: `check` compares literals with the named types
+//! below, and at run time the same names decide which key is unknown.
 
 mod a2a;
 pub(crate) mod compaction;
@@ -124,7 +124,7 @@ fn keys_of(shape: &'static str) -> impl Iterator<Item = &'static str> {
         let was_fresh = fresh && depth == 1;
         match end {
             "{" | "<" => depth += 1,
-            // `->` is no bracket.
+            // `->` is not a bracket.
             ">" if !word.ends_with('-') => depth -= 1,
             "}" => depth -= 1,
             _ => {}
@@ -137,7 +137,7 @@ fn keys_of(shape: &'static str) -> impl Iterator<Item = &'static str> {
 /// Reads options, the reminders' apart.
 pub(crate) struct Reader<'a> {
     dict: Option<&'a Dict>,
-    /// Which argument they are.
+    /// The index of the argument.
     arg: usize,
 }
 
@@ -147,22 +147,22 @@ impl<'a> Reader<'a> {
         Self::of(args, arg, LLM)
     }
 
-    /// As [`Self::llm`], for loops.
+    /// Reads the options of a loop, like [`Self::llm`].
     pub(crate) fn agent_loop(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, LOOP)
     }
 
-    /// As [`Self::llm`], for a sub-agent.
+    /// Reads the options of a sub-agent, like [`Self::llm`].
     pub(crate) fn sub_agent(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, SUB_AGENT)
     }
 
-    /// As [`Self::llm`], for a handoff.
+    /// Reads the options of a handoff, like [`Self::llm`].
     pub(crate) fn handoff(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, HANDOFF)
     }
 
-    /// As [`Self::llm`], for a worker.
+    /// Reads the options of a worker, like [`Self::llm`].
     pub(crate) fn worker(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, WORKER)
     }
@@ -172,23 +172,24 @@ impl<'a> Reader<'a> {
         self.dict.into_iter().flat_map(Dict::iter)
     }
 
-    /// Which argument it is, from 0.
+    /// Returns the index of the argument, from 0.
     pub(crate) fn arg(&self) -> usize {
         self.arg
     }
 
-    /// As [`Self::llm`], for requests over HTTP.
+    /// Reads the options of a request over HTTP, like [`Self::llm`].
     pub(crate) fn http(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, HTTP)
     }
 
-    /// As [`Self::llm`], for calls of another agent: `shape` is the one that the signature names.
+    /// Reads the options of a call of another agent, like [`Self::llm`]; `shape` is the type in the
+    /// signature.
     pub(crate) fn peer(args: &'a [Value], arg: usize, shape: &str) -> Result<Self, Box<Raise>> {
         let shape = SHAPES.iter().find(|(name, _)| *name == shape).map_or("{}", |(_, shape)| shape);
         Self::of(args, arg, shape)
     }
 
-    /// As [`Self::llm`], for the tool that runs commands.
+    /// Reads the options of the tool that runs commands, like [`Self::llm`].
     pub(crate) fn shell_tool(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, SHELL_TOOL)
     }
@@ -332,7 +333,7 @@ impl<'a> Reader<'a> {
         Ok(self.data("extra")?.as_dict().cloned().unwrap_or_default())
     }
 
-    /// What every request has in common.
+    /// Returns the part that every request has in common.
     pub(crate) fn request(&self, system: Option<&str>) -> Result<Request, Box<Raise>> {
         Ok(Request {
             system: System {
@@ -383,7 +384,7 @@ pub(crate) fn bring_packs(options: &mut ReminderOptions, world: &World) -> Resul
     Ok(())
 }
 
-/// What the label of a reminder's error says.
+/// Returns the label of a reminder's error.
 pub(crate) fn label_of(error: &ReminderError) -> String {
     if error.field.is_empty() { String::new() } else { format!("`{}` is at fault", error.field) }
 }

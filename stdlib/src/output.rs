@@ -1,11 +1,11 @@
-//! Where a run prints.
+//! The output of a run.
 
 use lang::diagnostic::Diagnostic;
 use lang::diagnostic::draw::draw;
 use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 
-/// Where a run prints.
+/// The output of a run.
 pub trait Output {
     /// Standard output.
     ///
@@ -47,13 +47,13 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// What went to standard output.
+    /// Returns the text of standard output.
     #[must_use]
     pub fn stdout(&self) -> String {
         self.out.borrow().clone()
     }
 
-    /// What went to standard error.
+    /// Returns the text of standard error.
     #[must_use]
     pub fn stderr(&self) -> String {
         self.err.borrow().clone()

@@ -1,7 +1,8 @@
 //! Loops that outlive their process: `persist_path` and `resume_path` of `agent_loop`.
 //!
-//! Where both name one file it is the loop's own: it stands there all the time, one process at a time works with it, and the
-//! first run begins with none. A `resume_path` of another file is taken up once, as the snapshot of a worker is.
+//! If both name one file, it is the loop's own: it exists all the time, one process at a time works
+//! with it, and the first run begins without one. A `resume_path` of another file is resumed once,
+//! like the snapshot of a worker.
 
 use crate::Capability;
 use crate::fault::{of_session, of_snapshot, to_raise};
@@ -21,7 +22,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What the two options ask for. Whatever is wrong has been found; nothing has changed yet but that the locks are held.
+/// The plan of the two options. Every error has been found; nothing has changed yet except that the
+/// locks are held.
 pub(crate) struct Plan {
     persist: Option<Persist>,
     left: Option<Left>,
@@ -85,7 +87,7 @@ fn read(path: &str) -> Result<Snapshot, SnapshotError> {
 
 fn permitted(cx: &Cx<'_>, options: &Reader<'_>, writes: bool, reads: bool) -> Result<(), Box<Raise>> {
     let denied = |right| cx.isolate.is_denied(right);
-    // Whoever resumes a file claims it, and that is a change.
+    // Resuming a file claims it, which is a change.
     let (key, right) = match () {
         () if reads && denied(Capability::FsRead) => ("resume_path", Capability::FsRead),
         () if reads && denied(Capability::FsWrite) => ("resume_path", Capability::FsWrite),
@@ -178,7 +180,8 @@ impl Plan {
     }
 }
 
-/// What the script has changed since. The script counts; but somebody may not have meant to.
+/// Returns remarks on the script's changes since the snapshot. The script takes precedence; but the
+/// change may be unintended.
 fn differences(snapshot: &Snapshot, parts: &Parts, options: &LoopOptions) -> Vec<String> {
     let mut remarks = Vec::new();
     let before = snapshot.options.get("system").as_shared_str();

@@ -1,34 +1,34 @@
-//! What loops were at when the run was interrupted, for the person who did it.
+//! The loops that an interrupt cut short, for the user who interrupted.
 
 use crate::world::{Live, World};
 use runtime::agent_loop::{LoopResult, LoopStatus, Seen, Sight};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A loop that was cut short by whoever interrupted the run.
+/// A loop that was cut short by the interrupt.
 #[derive(Debug, Clone)]
 pub struct CutShort {
-    /// Who worked.
+    /// The name of the loop.
     pub name: String,
     /// The session.
     pub session_id: String,
     /// The status of its result.
     pub status: LoopStatus,
-    /// How many iterations it had begun.
+    /// The number of its iterations, including the unfinished one.
     pub iterations: u32,
-    /// What it was at.
+    /// The activity that was interrupted.
     pub doing: String,
     /// The model's text so far.
     pub text: String,
 }
 
-/// What a loop is at.
+/// The progress of a loop.
 #[derive(Default)]
 struct Progress {
     asking: bool,
     idle: bool,
     tools: Vec<String>,
-    /// What it was at when it was cancelled.
+    /// The activity at the time of the cancellation.
     cut: Option<String>,
 }
 

@@ -75,29 +75,29 @@ use std::path::{Path, PathBuf};
 /// The file's name.
 const NAME: &str = "harn.toml";
 
-/// What a project says about its runs.
+/// A project's settings of its runs.
 #[derive(Clone, Debug, Default)]
 pub struct Project {
     /// Limits.
     pub limits: RunLimits,
     /// Rights taken away.
     pub denied: Vec<Capability>,
-    /// What its models can take; nothing where it says nothing of them.
+    /// The capabilities of its models; `None` if it does not set any.
     pub models: Option<CapabilityTable>,
-    /// What its agent says of itself.
+    /// The agent's description of itself.
     pub agent: Agent,
     /// Its provider packs.
     pub packs: Vec<PackSpec>,
-    /// Where its event log is kept.
+    /// The settings of the event log.
     pub log: LogSettings,
     /// The width of the lines of formatted scripts.
     pub width: Option<u32>,
-    /// What was ignored because the folder is not trusted, as one warning.
+    /// A warning about the settings that were ignored because the folder is not trusted.
     pub warning: Option<Diagnostic>,
 }
 
 impl Project {
-    /// What the `harn.toml` says that is nearest to a script, if there is one.
+    /// Reads the `harn.toml` that is nearest to a script, if there is one.
     ///
     /// # Errors
     /// Everything that is wrong with the file.

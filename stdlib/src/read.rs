@@ -21,7 +21,7 @@ const LARGEST: u64 = 64 << 20;
 /// Reads a script.
 ///
 /// # Errors
-/// What is wrong with the file, as a diagnostic without a place.
+/// Returns the problem with the file, as a diagnostic without a place.
 #[allow(clippy::result_large_err)] // once a run
 pub fn read_source(path: &Path) -> Result<SourceRef, Diagnostic> {
     let name = path.display().to_string();
@@ -46,7 +46,7 @@ pub fn unreadable_source(name: &str, why: &str) -> Diagnostic {
 /// Makes a script of the bytes that were read.
 ///
 /// # Errors
-/// Where they are not UTF-8.
+/// Fails if the bytes are not UTF-8.
 #[allow(clippy::result_large_err)] // once a run
 pub fn decode_source(name: String, bytes: Vec<u8>) -> Result<SourceRef, Diagnostic> {
     match String::from_utf8(bytes) {

@@ -53,11 +53,11 @@ const PROPERTY_WORDS: [&str; 34] = [
     "not",
     "$ref",
 ];
-/// What JSON Schema calls the types.
+/// The names of the types in JSON Schema.
 const JSON_TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 
-/// The schema of a tool's arguments: one as it stands, or what a dict of names and types says. Nil and an empty dict let
-/// anything through.
+/// Returns the schema of a tool's arguments: a given schema unchanged, or one made of a dict of
+/// names and types. Nil and an empty dict accept everything.
 pub(crate) fn of_parameters(written: Option<&Value>) -> Result<Value, Box<Raise>> {
     let schema = match written {
         None | Some(Value::Nil) => Value::dict(Dict::new()),
@@ -91,7 +91,7 @@ pub(crate) fn of_returns(written: &Value) -> Result<Value, Box<Raise>> {
     Ok(schema)
 }
 
-/// Refuses what is no schema.
+/// Rejects an invalid schema.
 pub(crate) fn check(schema: &Value) -> Result<(), Box<Raise>> {
     compiled(&to_data(schema)?).map(drop).map_err(|e| Raise::error(SchemaCode::Schema, e.to_string()))
 }

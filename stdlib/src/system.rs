@@ -1,4 +1,4 @@
-//! What can go wrong with the system around a run: processes, standard input, the network.
+//! Errors of the system around a run: processes, standard input, the network.
 
 mod codes;
 
@@ -6,7 +6,7 @@ pub(crate) use codes::SystemCode;
 
 use std::io;
 
-/// What the system says, in fewer words where it says the usual.
+/// Returns the system's message, shortened for the usual errors.
 pub(crate) fn reason(e: &io::Error, what: &str) -> String {
     match e.kind() {
         io::ErrorKind::NotFound => format!("there is no such {what}"),

@@ -1,4 +1,4 @@
-//! What one run holds of the core.
+//! The state that one run holds of the core.
 
 use crate::Capability;
 use crate::a2a::client::Peers;
@@ -45,9 +45,9 @@ pub type Live = Rc<dyn Fn(Sight<'_>)>;
 pub struct World {
     this: Weak<World>,
     pub(crate) output: Rc<dyn Output>,
-    /// Who watches loops at work.
+    /// The observer of running loops.
     pub(crate) live: Option<Live>,
-    /// Who may tell the run to stop.
+    /// The switch that stops the run.
     pub(crate) interrupt: Option<Interrupt>,
     /// The loops that were cut short by that.
     pub(crate) cut_short: RefCell<Vec<CutShort>>,
@@ -62,7 +62,7 @@ pub struct World {
     pub(crate) facts: Rc<Facts>,
     pub(crate) routes: Rc<Models>,
     pub(crate) web: Web,
-    /// What is known of other agents.
+    /// The state of other agents.
     pub(crate) peers: Peers,
     pub(crate) input: Input,
     /// Its file operations.
@@ -75,11 +75,11 @@ pub struct World {
     pub(crate) args: Vec<String>,
     pub(crate) task: Option<String>,
     random: Cell<u64>,
-    /// How long one handler or provider may take, in milliseconds.
+    /// The timeout of one handler or provider, in milliseconds.
     pub(crate) hook_timeout_ms: Cell<u64>,
-    /// Who serves the run.
+    /// The host that serves the run.
     pub(crate) hosting: Option<Rc<Hosting>>,
-    /// What drives the loops of the run; set once its isolate is there.
+    /// The driver of the run's loops; set once its isolate exists.
     pub(crate) driver: OnceCell<Rc<dyn Driver>>,
     /// Notes shown once each.
     shown: RefCell<BTreeSet<String>>,
@@ -107,7 +107,7 @@ impl World {
         let table = || models.unwrap_or_else(|| CapabilityTable::built_in().unwrap_or_default());
         let facts =
             Rc::new(Facts::new(std::env::var_os("HARN_MEMORY_ROOT").filter(|r| !r.is_empty()).map(PathBuf::from)));
-        // A provider asks nobody for a right.
+        // A provider does not ask for permissions.
         let readable = (!denied.contains(&Capability::FsRead)).then(|| facts.clone());
         let packs = Packs::new(packs, denied, output.clone());
         let routes = Routes::new(table, |name| std::env::var(name).ok());
@@ -154,8 +154,8 @@ impl World {
         self.sessions.get(&hosting.session_id).ok()
     }
 
-    /// Where a path of the script leads to: a relative one begins in the folder that the served session works in, else in that
-    /// of the process.
+    /// Returns the path of a script's path: a relative one begins in the working folder of the
+    /// served session, else in that of the process.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         match self.hosting.as_ref().and_then(|hosting| hosting.cwd.as_ref()) {
             Some(cwd) => cwd.join(path),
@@ -163,12 +163,12 @@ impl World {
         }
     }
 
-    /// The same as a text, for what keeps paths as texts.
+    /// Returns the path as text, for code that keeps paths as texts.
     pub(crate) fn path_text(&self, path: &str) -> Arc<str> {
         self.path(path).to_string_lossy().into()
     }
 
-    /// Whether somebody has told the run to stop.
+    /// Returns whether the run was told to stop.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupt.as_ref().is_some_and(|interrupt| interrupt.exit_code().is_some())
     }
@@ -204,7 +204,7 @@ impl World {
     }
 }
 
-/// What was thrown knows its place; a note alone does not.
+/// Returns the diagnostic of a note. A raise has a place; a note alone does not.
 fn as_diagnostic(note: &Note) -> Diagnostic {
     let severity = match note.severity {
         Severity::Error => lang::diagnostic::Severity::Error,
@@ -217,7 +217,7 @@ fn as_diagnostic(note: &Note) -> Diagnostic {
     };
     d.severity = severity;
     if let Some(about) = &note.about {
-        // What nobody caught in a handler did not end the run.
+        // An uncaught error of a handler does not end the run.
         d = match d.message.strip_prefix("uncaught error: ") {
             Some(said) => {
                 d.message = format!("`{about}` failed: {said}");

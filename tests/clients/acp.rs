@@ -1,15 +1,16 @@
-//! `harn serve acp`, driven as an editor does it. Whatever the process sends in any of these is held against the schemas of the
-//! protocol ([`schema`]) and ours ([`ours`]); a [`client`] that is no SDK's can be as wrong as it likes ([`start`] begins one).
+//! `harn serve acp`, driven as an editor does it. Everything that the process sends in these tests
+//! is checked against the schemas of the protocol ([`schema`]) and ours ([`ours`]). The [`client`]
+//! is not an SDK's, so it can send invalid messages ([`start`] starts one).
 //!
 //! - [`broken`]: that the check of frames can fail.
 //! - [`sdk`]: the clients of the protocol's own SDKs, in Python and Node.
 //! - [`permissions`]: what the client is asked, and what its answers come to. [`agents`]: the agents of `examples/acp`.
-//! - [`lines`]: lines that are no messages.
+//! - [`lines`]: lines that are not messages.
 //! - [`fields`]: each field of each payload wrong in turn.
 //! - [`interrupted`]: answers that were given up in the middle.
 //! - [`sessions`]: sessions that are not there, or busy.
 //! - [`store`]: sessions over two processes.
-//! - [`reminders`]: who is told what of reminders.
+//! - [`reminders`]: the clients that are notified of reminders.
 //! - [`pressure`]: floods, and clients that do not read.
 //! - [`lifetime`]: how a process ends, and what is left of it.
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Runs the cases; each must be told of as gone well. Gives their logs, which the script writes into the folder that this
-/// variable names to it.
+/// Runs the cases; each must be reported as passed. Returns their logs, which the script writes
+/// into the folder that this variable names.
 pub(crate) fn logs(command: &mut Command, variable: &str, folder: &Path, count: usize) -> Vec<PathBuf> {
     let output =
         command.env("HARN", env!("CARGO_BIN_EXE_harn")).env(variable, folder).stdin(Stdio::null()).output().unwrap();

@@ -14,8 +14,8 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// What the check says, by name: nothing wrong, or what.
-type Faults = serde_json::Map<String, Value>;
+/// The results of the check by name: the problem, or null.
+type Problems = serde_json::Map<String, Value>;
 
 #[test]
 fn every_request_is_one_that_the_vendors_types_take() {
@@ -23,10 +23,10 @@ fn every_request_is_one_that_the_vendors_types_take() {
     let told = check(&cases, &broken);
     let faults: Vec<String> = told("requests")
         .iter()
-        .filter_map(|(name, fault)| {
+        .filter_map(|(name, problem)| {
             let case = cases.iter().find(|case| case.name == *name).unwrap();
-            let fault = fault.as_str().filter(|fault| !cases::is_newer_than_the_model(case, fault))?;
-            Some(format!("{name}\n  {fault}\n  {}", case.body))
+            let problem = problem.as_str().filter(|problem| !cases::is_newer_than_the_model(case, problem))?;
+            Some(format!("{name}\n  {problem}\n  {}", case.body))
         })
         .collect();
     assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), cases.len(), faults[..faults.len().min(12)].join("\n"));
@@ -34,7 +34,7 @@ fn every_request_is_one_that_the_vendors_types_take() {
 
     // The check can fail: on each wire, for each key, each value and each role.
     let accepted: Vec<String> =
-        told("broken").into_iter().filter(|(_, fault)| fault.is_null()).map(|(name, _)| name).collect();
+        told("broken").into_iter().filter(|(_, problem)| problem.is_null()).map(|(name, _)| name).collect();
     assert!(accepted.is_empty(), "{} of {} broken bodies were taken: {accepted:#?}", accepted.len(), broken.len());
     assert_eq!(told("broken").len(), broken.len());
     for wire in cases::WIRES {
@@ -46,7 +46,7 @@ fn every_request_is_one_that_the_vendors_types_take() {
 }
 
 /// Asks the check; what it says is found by the part that was asked.
-fn check(requests: &[Case], broken: &[Case]) -> impl Fn(&str) -> Faults {
+fn check(requests: &[Case], broken: &[Case]) -> impl Fn(&str) -> Problems {
     let list = |cases: &[Case]| cases.iter().map(Case::to_json).collect::<Vec<_>>();
     let asked = json!({"requests": list(requests), "broken": list(broken)}).to_string();
     let mut child = Command::new(python("vendor-types", "tests/vendor_types/requirements.txt"))

@@ -12,7 +12,7 @@
 //!
 //! Scripts in Rhai, whose names end with `.rhai`, are cases like the others.
 //!
-//! A folder named `modules` holds files for others to import; they are no cases.
+//! A folder named `modules` has files for others to import; they are not cases.
 
 use crate::harn::root;
 use crate::script::{Expect, case};

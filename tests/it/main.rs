@@ -9,7 +9,7 @@
 //!
 //! - [`script`]: runs one script and compares it with its expected files. [`folders`]: finds the scripts.
 //! - [`in_process`]: runs scripts within this process, and decides which ones start the command instead.
-//! - [`twins`]: the same program in both languages.
+//! - [`parity`]: the same program in both languages.
 //! - [`whole`]: checks that no script is left out and that each expected file has a script.
 //!
 //! [`harn`] starts the command, [`diff`] shows how two texts differ.
@@ -23,8 +23,8 @@ mod folders;
 #[path = "../support/harn.rs"]
 mod harn;
 mod in_process;
+mod parity;
 mod script;
-mod twins;
 mod whole;
 
 use libtest_mimic::{Arguments, Trial};
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = folders::trials();
-    trials.extend(twins::trials());
+    trials.extend(parity::trials());
     let names = trials.iter().map(|trial| trial.name().to_owned()).collect();
     trials.extend(whole::trials(names));
     libtest_mimic::run(&arguments, trials).exit_code()

@@ -11,19 +11,20 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// What stands beside a script.
+/// The expected files beside a script.
 #[derive(Clone, Copy)]
 pub(crate) enum Expect {
     /// Standard output in `.out`, standard error and an exit code that is not 0 in `.err`.
     Output,
     /// Standard error and the exit code in `.txt`.
     Picture,
-    /// What `harn dis` prints in `.txt`, and an exit code that is not 0.
+    /// The output of `harn dis` in `.txt`, and an exit code that is not 0.
     Listing,
 }
 
 impl Expect {
-    /// What the files beside the script should hold: extension and text; an empty text wants no file.
+    /// Returns the expected files beside the script: extension and text; an empty text expects no
+    /// file.
     fn files(self, outcome: &Outcome) -> Vec<(&'static str, String)> {
         let exit_line = outcome.code.map_or("[ended by a signal]\n".to_owned(), |code| format!("[exit code {code}]\n"));
         match self {
@@ -55,7 +56,7 @@ fn suspends_workers(text: &str) -> bool {
 /// Runs a script.
 ///
 /// # Errors
-/// How it differs from what is expected.
+/// Returns the difference from the expected files.
 pub(crate) fn case(script: &Path, expect: Expect) -> Result<(), String> {
     let text = fs::read_to_string(root().join(script)).unwrap();
     let name = script.to_str().unwrap();
@@ -109,7 +110,7 @@ fn update(file: &Path, found: &str) {
     }
 }
 
-/// That these comparisons see what they should.
+/// Checks of the comparisons themselves.
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         check("output_errors_and_exit_code_are_all_compared", || {

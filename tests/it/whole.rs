@@ -1,6 +1,6 @@
 //! Checks that nothing in `tests` is left out: each script is a test, and each expected file has a script.
 
-use crate::{check, folders, in_process, script, twins};
+use crate::{check, folders, in_process, parity, script};
 use libtest_mimic::Trial;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ const ELSEWHERE: [&str; 5] =
 pub(crate) fn trials(names: Vec<String>) -> Vec<Trial> {
     let mut trials = script::trials();
     trials.extend(in_process::trials());
-    trials.extend(twins::checks());
+    trials.extend(parity::checks());
     trials.push(check("each_script_is_one_test", move || each_script_is_one_test(&names)));
     trials.push(check("each_expected_file_has_its_script", || {
         assert_eq!(folders::orphans(), Vec::<&Path>::new(), "have no script that could write them");
@@ -28,7 +28,7 @@ fn each_script_is_one_test(names: &[String]) {
     let mut left: BTreeSet<&str> = scripts.iter().map(|file| file.to_str().unwrap()).collect();
     let mut count = 0;
     for name in names {
-        for script in twins::scripts(name) {
+        for script in parity::scripts(name) {
             assert!(left.remove(script.as_str()), "{script} is no script, or is run twice");
             count += 1;
         }

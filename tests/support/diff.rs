@@ -1,4 +1,4 @@
-//! How two texts differ, line by line.
+//! Differences of two texts, line by line.
 
 /// `-` lines are missing, `+` lines are too many; equal stretches are shortened. Nothing when the texts are equal.
 pub(crate) fn diff(expected: &str, found: &str) -> Option<String> {

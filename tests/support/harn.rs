@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// No case is worth more than this; what takes longer hangs.
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
-/// What a run of the command gave.
+/// The result of running the command.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// The exit code; nothing when a signal ended it.
@@ -24,7 +24,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// How many diagnostics of a severity were drawn.
+    /// Returns the number of printed diagnostics of a severity.
     pub(crate) fn drawn(&self, severity: &str) -> usize {
         self.err.lines().filter(|line| line.starts_with(&format!("{severity}["))).count()
     }
@@ -48,12 +48,13 @@ pub(crate) fn harn<S: AsRef<str>>(args: &[S]) -> Outcome {
     harn_with_input(args, b"", &[])
 }
 
-/// The same with standard input and more of an environment; an empty value takes a variable away.
+/// Runs the command with standard input and an extended environment; an empty value removes a
+/// variable.
 pub(crate) fn harn_with_input<S: AsRef<str>>(args: &[S], input: &[u8], env: &[(&str, &str)]) -> Outcome {
     harn_in(root(), args, input, env)
 }
 
-/// The same in another folder.
+/// Runs the command like [`harn_with_input`] in another folder.
 pub(crate) fn harn_in<S: AsRef<str>>(folder: &Path, args: &[S], input: &[u8], env: &[(&str, &str)]) -> Outcome {
     let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
     command.args(args.iter().map(AsRef::as_ref)).current_dir(folder);

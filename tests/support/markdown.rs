@@ -1,4 +1,4 @@
-//! What the pages show.
+//! Code blocks of the Markdown pages.
 
 /// The fenced blocks of a page: language and text.
 pub(crate) fn blocks(page: &str) -> Vec<(&str, &str)> {

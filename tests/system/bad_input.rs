@@ -16,7 +16,8 @@ fn run(path: &Path) -> Outcome {
     harn(&["run", "--seed", "1", path.to_str().unwrap()])
 }
 
-/// One diagnostic, exit code 1, a picture that fits on a screen. Gives the outcome for more questions.
+/// Asserts one diagnostic, exit code 1, and output that fits on a screen. Returns the outcome for
+/// more checks.
 #[track_caller]
 fn one_error(outcome: Outcome, code: &str) -> Outcome {
     let shown: String = outcome.err.chars().take(3000).collect();
@@ -28,7 +29,7 @@ fn one_error(outcome: Outcome, code: &str) -> Outcome {
     outcome
 }
 
-/// The same for `run` and `check`: what is found before the run.
+/// Asserts the same for `run` and `check`: the error is found before the run.
 #[track_caller]
 fn refused(name: &str, content: impl AsRef<[u8]>, code: &str) {
     let path = file(name, content);
@@ -152,7 +153,7 @@ fn all_files_are_checked_and_warnings_alone_are_no_failure() {
     let fine = file("fine", "println(1)\n");
     let [wrong, warned, fine] = [&wrong, &warned, &fine].map(|path| path.to_str().unwrap());
     let outcome = harn(&["check", wrong, warned, fine, wrong]);
-    // What is named twice is told once.
+    // A script that is named twice is reported once.
     assert_eq!((outcome.code, outcome.drawn("error"), outcome.drawn("warning")), (Some(1), 2, 1), "{}", outcome.err);
     let outcome = harn(&["check", warned, fine]);
     assert_eq!((outcome.code, outcome.drawn("warning"), outcome.out.as_str()), (Some(0), 1, ""));

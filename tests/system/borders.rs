@@ -1,4 +1,4 @@
-//! Who may import whom, and where the two words stand that must not spread: `ariadne` and `unsafe`.
+//! Allowed imports between crates, and allowed places of the words `ariadne` and `unsafe`.
 
 use crate::harn::root;
 use std::fs;
@@ -52,7 +52,7 @@ fn dependency_tables(manifest: &Table) -> Vec<&Table> {
     holders.flat_map(|holder| kinds.iter().filter_map(|kind| holder.get(*kind)?.as_table())).collect()
 }
 
-/// The numbers of the lines of code, comments left out, in which a word stands by itself.
+/// Returns the line numbers of code, without comments, that contain a word.
 fn lines_with(word: &str, source: &str) -> Vec<usize> {
     let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
     let names_it =

@@ -1,4 +1,4 @@
-//! Where scripts come from, which arguments belong to them, and what a loop shows on the way.
+//! Sources of scripts, their arguments, and the output of running loops.
 
 use crate::harn::{harn, harn_in, harn_with_input, root, scratch};
 use std::fs;

@@ -1,4 +1,4 @@
-//! What `harn doc` writes: all builtins, for people and for editors.
+//! The output of `harn doc`: all builtins, for people and for editors.
 
 use crate::harn::{harn, harn_in, scratch};
 use rhai::Engine;
@@ -49,7 +49,7 @@ fn rhai_reads_every_name_and_parameter() {
     for (file, text) in definitions("doc-rhai-parsed").iter().filter(|(file, _)| !file.starts_with("__builtin")) {
         for line in text.lines().filter_map(|line| line.strip_prefix("fn ")) {
             let Some((head, _)) = line.rsplit_once(") -> ") else { panic!("{file}: {line}") };
-            // Properties and Rhai's own type of numbers are no functions that a script could write.
+            // Properties and Rhai's own number type are not functions that a script can call.
             if head.starts_with("get ") || head.starts_with("set ") || head.contains('$') {
                 continue;
             }

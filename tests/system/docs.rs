@@ -6,7 +6,7 @@ use crate::markdown::blocks;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Pages that stand beside what they list.
+/// Pages in the folder that they describe.
 const BESIDE: [&str; 3] = ["tests/guide/README.md", "tests/agents/README.md", "examples/recipes/README.md"];
 
 /// The pages at the root, below `docs`, and beside tests and examples, as paths from the root.
@@ -35,7 +35,7 @@ struct Script<'a> {
     /// Its language is the extension of its file.
     language: &'a str,
     text: &'a str,
-    /// What the page says that it prints.
+    /// The output that the page shows.
     prints: Option<&'a str>,
 }
 
@@ -105,7 +105,7 @@ fn has_heading(page: &Path, wanted: &str) -> bool {
     page.lines().filter(|line| line.starts_with('#')).any(|line| slug(line.trim_start_matches('#')) == wanted)
 }
 
-/// The part of a page that is made of a table of the code stands between two marks.
+/// Returns the generated table of a page, which is between two marks, and the text around it.
 fn made(page: &str) -> (&str, &str, &str) {
     let (before, rest) = page.split_once("<!-- made of the table in the code -->\n").unwrap();
     let (table, after) = rest.split_once("<!-- end -->").unwrap();

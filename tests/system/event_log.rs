@@ -64,13 +64,13 @@ impl Project {
     }
 }
 
-/// What a run printed, where all went well.
+/// Returns the output of a run that succeeded.
 fn printed(outcome: Outcome) -> String {
     assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{}", outcome.out);
     outcome.out
 }
 
-/// That a run failed with one diagnostic of this code, which says this.
+/// Asserts that a run failed with one diagnostic of this code and text.
 fn failed(outcome: &Outcome, code: &str, says: &str) {
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     assert_eq!(outcome.drawn("error"), 1, "{}", outcome.err);

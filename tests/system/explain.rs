@@ -1,4 +1,5 @@
-//! Every row of the catalogue keeps its word: the failing script fails with that code and no other, the mended one with none.
+//! Every row of the catalogue is true: the failing script fails with that code alone, the fixed one
+//! without any.
 
 use crate::harn::{harn, scratch};
 use serde_json::Value;
@@ -134,7 +135,7 @@ fn codes(script: &Path) -> BTreeSet<String> {
     drawn.lines().filter_map(code).collect()
 }
 
-/// What is wrong with a row, if anything is.
+/// Returns the problem of a row, if any.
 fn fault(row: &Value, dir: &Path) -> Option<String> {
     let code = row["code"].as_str().unwrap();
     let write = |name: &str| {

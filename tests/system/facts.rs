@@ -1,4 +1,5 @@
-//! Facts from outside: processes that share a store, files that somebody has tampered with, the place of the store.
+//! Facts from outside: processes that share a store, files that another program changed, the
+//! location of the store.
 
 use crate::harn::{harn, harn_with_input, scratch};
 use std::fs;

@@ -5,7 +5,7 @@ use crate::diff::diff;
 use crate::harn::{harn, harn_in, harn_with_input, root, scratch};
 use crate::oracle::generate::program;
 use crate::properties::scripts;
-use crate::walkthroughs::{Part, parts};
+use crate::walkthroughs::{WalkthroughPart, parts};
 use lang::source::Source;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -218,8 +218,8 @@ fn the_scripts_of_our_pages_are_formatted() {
         let mut made = String::new();
         for part in parts(&text) {
             match part {
-                Part::Prose(prose) => made.push_str(prose),
-                Part::Block(info, block) => {
+                WalkthroughPart::Prose(prose) => made.push_str(prose),
+                WalkthroughPart::Block(info, block) => {
                     let is_harn = info.split(' ').next() == Some("harn");
                     let formatted = fmt::format(&Source::new("test.harn", block), fmt::WIDTH).ok();
                     let shown = formatted.filter(|_| is_harn);

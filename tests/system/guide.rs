@@ -8,7 +8,7 @@ use std::fs;
 const BEGIN: &str = "// --- snippet\n";
 const END: &str = "// --- end\n";
 
-/// What stands between the two marks; nothing when a mark is missing.
+/// Returns the text between the two marks, or `None` if a mark is missing.
 fn snippet(script: &str) -> Option<&str> {
     script.split_once(BEGIN)?.1.split_once(END).map(|(snippet, _)| snippet)
 }

@@ -13,8 +13,8 @@ struct Running {
     printed: String,
 }
 
-/// What it came to.
-struct Ended {
+/// The result of an ended process.
+struct InterruptedExit {
     code: Option<i32>,
     out: String,
     err: String,
@@ -58,17 +58,17 @@ impl Running {
         assert!(sent.success());
     }
 
-    fn end(mut self) -> Ended {
+    fn end(mut self) -> InterruptedExit {
         let mut out = std::mem::take(&mut self.printed);
         self.out.read_to_string(&mut out).unwrap();
         let mut err = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        Ended { code: self.child.wait().unwrap().code(), out, err }
+        InterruptedExit { code: self.child.wait().unwrap().code(), out, err }
     }
 }
 
-/// What a script that is interrupted once prints, with its exit code.
-fn interrupted(name: &str, signal: &str, script: &str) -> Ended {
+/// Returns the result of a script that is interrupted once.
+fn interrupted(name: &str, signal: &str, script: &str) -> InterruptedExit {
     let running = Running::start(name, &[], script);
     running.send(signal);
     running.end()
@@ -219,7 +219,7 @@ fn under_format_json_standard_error_holds_json_alone() {
     assert_eq!(lines[0]["interrupted"][0]["text"], "I begin \u{1b}[31mhere.\nAnd wait.");
 }
 
-/// How many records a log holds that its file says is sound.
+/// Returns the number of records of a log that passes its integrity check.
 fn records(log: &Path) -> i64 {
     let log = rusqlite::Connection::open(log).unwrap();
     let check: String = log.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
@@ -274,7 +274,7 @@ fn child_ends(name: &str, command: &str) {
     let ended = interrupted(name, "TERM", &script);
     assert_eq!(ended.code, Some(143), "{}", ended.err);
     let pid = std::fs::read_to_string(&file).unwrap();
-    // It may be there for a moment yet: the signal is on its way, or nobody has waited for it.
+    // It may exist for a moment: the signal is on its way, or the parent has not waited for it.
     let state = || std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     let is_over = |state: String| state.is_empty() || state.contains(") Z");
     let began = std::time::Instant::now();

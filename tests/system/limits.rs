@@ -1,5 +1,5 @@
-//! Runs that grow without an end: whatever it is that grows, the run ends with its diagnostic, and nothing catches it.
-//! Where exactly they end is the allocator's affair, so there are no pictures of it.
+//! Runs that grow without bound: whatever grows, the run ends with its diagnostic, and no `catch`
+//! stops it. The exact end depends on the allocator, so there are no expected files of it.
 
 use crate::harn::{harn, scratch};
 use std::fs;

@@ -2,7 +2,7 @@
 //!
 //! - [`rhai`]: scripts in Rhai that are made here, or need real time.
 //! - [`guide`]: those of `tests/guide` hold the guide's blocks to the letter.
-//! - [`explain`]: every row of the catalogue fails and is mended as it claims.
+//! - [`explain`]: every row of the catalogue fails, and its fixed script does not.
 //! - [`event_log`]: where the log is kept, who shares it, what is left of it after a crash.
 //! - [`interrupt`]: signals that end a run, and what is left in good order.
 //! - [`limits`]: runs that want more than they may have.
@@ -34,7 +34,7 @@
 //! - [`narrowing`]: `harn check` accepts programs that guard what they use.
 //! - [`properties`]: what is fuzzed holds of every script.
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
-//! - [`peers`]: the programs of the bench still give their answers.
+//! - [`peers`]: the programs of the bench still print their values.
 //! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
 //! - [`mutants`]: programs spliced from others.
 //! - [`wire_shapes`]: the JSON of the guide through the types of core and wires.

@@ -11,10 +11,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-/// What a server does with a request.
+/// The behaviour of a server on a request.
 #[derive(Debug, Clone, Copy)]
-enum Server {
-    /// Nobody listens.
+enum ServerBehaviour {
+    /// No process listens.
     Down,
     /// It answers 500 each time.
     Failing,
@@ -26,22 +26,22 @@ enum Server {
     Nothing,
     /// A web page, as of a proxy or of a wrong address.
     WebPage,
-    /// JSON that is no reply.
+    /// JSON that is not a reply.
     OtherJson,
     /// It takes the request and keeps silent.
     Silent,
 }
 
 /// All of them, and a phrase that the message must hold.
-const SERVERS: [(Server, &str); 8] = [
-    (Server::Down, "cannot connect to"),
-    (Server::Failing, "answered 500 Internal Server Error: it broke"),
-    (Server::HalfJson, "JSON that ends in the middle"),
-    (Server::HalfAnswer, "broke off in the middle of its answer"),
-    (Server::Nothing, "closed the connection without an answer"),
-    (Server::WebPage, "a web page instead of JSON"),
-    (Server::OtherJson, "something else than a reply"),
-    (Server::Silent, "gave no whole answer within 300 ms"),
+const SERVERS: [(ServerBehaviour, &str); 8] = [
+    (ServerBehaviour::Down, "cannot connect to"),
+    (ServerBehaviour::Failing, "answered 500 Internal Server Error: it broke"),
+    (ServerBehaviour::HalfJson, "JSON that ends in the middle"),
+    (ServerBehaviour::HalfAnswer, "broke off in the middle of its answer"),
+    (ServerBehaviour::Nothing, "closed the connection without an answer"),
+    (ServerBehaviour::WebPage, "a web page instead of JSON"),
+    (ServerBehaviour::OtherJson, "something else than a reply"),
+    (ServerBehaviour::Silent, "gave no whole answer within 300 ms"),
 ];
 
 /// Provider, variable of its base URL, variable of its key.
@@ -55,19 +55,20 @@ const WIRES: [(&str, &str, &str); 5] = [
 
 const KEY: &str = "a-key-that-opens-nothing";
 
-impl Server {
-    /// The options of a call to it: no retries, and short patience only where the answer is not to come.
+impl ServerBehaviour {
+    /// Returns the options of a call to it: no retries, and a short timeout only if no answer
+    /// comes.
     fn options(self) -> String {
-        let timeout_ms = if matches!(self, Server::Silent) { 300 } else { 30_000 };
+        let timeout_ms = if matches!(self, ServerBehaviour::Silent) { 300 } else { 30_000 };
         format!("{{llm_retries: 0, timeout_ms: {timeout_ms}}}")
     }
 
-    /// Starts it. Gives its port and the number of requests so far.
+    /// Starts it. Returns its port and the number of requests so far.
     fn start(self) -> (u16, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(AtomicUsize::new(0));
-        if !matches!(self, Server::Down) {
+        if !matches!(self, ServerBehaviour::Down) {
             let count = asked.clone();
             // It ends with the process of the tests.
             thread::spawn(move || {
@@ -93,19 +94,19 @@ impl Server {
         };
         let half = r#"{"id": "msg_1", "content": [{"type": "te"#;
         let answer = match self {
-            Server::Down | Server::Nothing => return,
-            Server::Silent => return thread::sleep(Duration::from_secs(60)),
-            Server::Failing => {
+            ServerBehaviour::Down | ServerBehaviour::Nothing => return,
+            ServerBehaviour::Silent => return thread::sleep(Duration::from_secs(60)),
+            ServerBehaviour::Failing => {
                 whole("500 Internal Server Error", "application/json", r#"{"error": {"message": "it broke"}}"#)
             }
-            Server::HalfJson => whole("200 OK", "application/json", half),
-            Server::HalfAnswer => {
+            ServerBehaviour::HalfJson => whole("200 OK", "application/json", half),
+            ServerBehaviour::HalfAnswer => {
                 whole("200 OK", "application/json", half).replace("Content-Length: ", "Content-Length: 9")
             }
-            Server::WebPage => {
+            ServerBehaviour::WebPage => {
                 whole("200 OK", "text/html", "<!doctype html>\n<html><body><h1>It works!</h1></body></html>\n")
             }
-            Server::OtherJson => whole("200 OK", "application/json", r#"{"hello": "world"}"#),
+            ServerBehaviour::OtherJson => whole("200 OK", "application/json", r#"{"hello": "world"}"#),
         };
         let _ = stream.write_all(answer.as_bytes());
     }
@@ -155,7 +156,7 @@ fn a_call_that_nobody_catches_is_one_diagnostic() {
             assert!(outcome.err.contains(&format!("{} at http://127.0.0.1:{port}", wire.0)), "{place}");
             assert!(outcome.err.contains("script.harn:2:"), "it points at the call: {place}");
             assert!(!outcome.err.contains("panicked") && !outcome.err.contains(KEY), "{place}");
-            assert_eq!(asked.load(Ordering::SeqCst), usize::from(!matches!(server, Server::Down)), "{place}");
+            assert_eq!(asked.load(Ordering::SeqCst), usize::from(!matches!(server, ServerBehaviour::Down)), "{place}");
         }
     }
 }
@@ -186,8 +187,8 @@ fn a_loop_ends_with_a_status_and_the_script_goes_on() {
         );
         for (wire, stream) in WIRES.into_iter().flat_map(|wire| [(wire, false), (wire, true)]) {
             let (port, asked) = server.start();
-            // Where each line is a piece of the answer, JSON that is no reply is a piece that says nothing.
-            let says_nothing = matches!(server, Server::OtherJson) && stream && wire.0 == "ollama";
+            // If each line is a piece of the answer, JSON that is not a reply is an empty piece.
+            let says_nothing = matches!(server, ServerBehaviour::OtherJson) && stream && wire.0 == "ollama";
             let phrase = if says_nothing { "ended its stream before its answer was whole" } else { phrase };
             let outcome = run("loop", &script.replace("STREAM", &stream.to_string()), wire, port);
             let place = format!("{server:?} on {}, stream: {stream}:\n{}{}", wire.0, outcome.out, outcome.err);
@@ -203,7 +204,8 @@ fn a_loop_ends_with_a_status_and_the_script_goes_on() {
 fn only_what_may_pass_is_tried_again() {
     let script = "let result = agent_loop(\"Say hello.\", nil, {llm_retries: 1, timeout_ms: 30000})\n\
                   println(result.error.message)\n";
-    for (server, times) in [(Server::Failing, 2), (Server::Nothing, 2), (Server::WebPage, 1)] {
+    for (server, times) in [(ServerBehaviour::Failing, 2), (ServerBehaviour::Nothing, 2), (ServerBehaviour::WebPage, 1)]
+    {
         let (port, asked) = server.start();
         let outcome = run("retries", script, WIRES[1], port);
         assert_eq!(outcome.code, Some(0), "{server:?}: {}", outcome.err);
@@ -212,12 +214,12 @@ fn only_what_may_pass_is_tried_again() {
     }
 }
 
-/// What a server does in the middle of a stream that aimock cannot do.
+/// The behaviours of a server within a stream that aimock does not support.
 #[derive(Debug, Clone, Copy)]
-enum Stream {
+enum StreamBehaviour {
     /// It says that it is overloaded.
     Error,
-    /// It sends what is no JSON.
+    /// It sends invalid JSON.
     Garbage,
     /// It sends nothing of substance, without an end.
     Endless,
@@ -228,19 +230,23 @@ enum Stream {
 }
 
 /// All of them, the category of the error, and a phrase of its message.
-const STREAMS: [(Stream, &str, &str); 5] = [
+const STREAMS: [(StreamBehaviour, &str, &str); 5] = [
     (
-        Stream::Error,
+        StreamBehaviour::Error,
         "overloaded",
         "broke off its answer with an error: Overloaded; try again later, or raise `llm_retries`",
     ),
-    (Stream::Garbage, "bad_response", "streamed an event that is no JSON: {garbage}; check the server, or try again"),
-    (Stream::Endless, "timeout", "gave no whole answer within 300 ms; give it longer with `timeout_ms`"),
-    (Stream::Silent, "timeout", "gave no whole answer within 300 ms"),
-    (Stream::Huge, "bad_response", "streamed more than 16 MiB in one event"),
+    (
+        StreamBehaviour::Garbage,
+        "bad_response",
+        "streamed an event that is no JSON: {garbage}; check the server, or try again",
+    ),
+    (StreamBehaviour::Endless, "timeout", "gave no whole answer within 300 ms; give it longer with `timeout_ms`"),
+    (StreamBehaviour::Silent, "timeout", "gave no whole answer within 300 ms"),
+    (StreamBehaviour::Huge, "bad_response", "streamed more than 16 MiB in one event"),
 ];
 
-impl Stream {
+impl StreamBehaviour {
     /// Answers each request; sends a word once the other side has closed an answer that has no end.
     fn start(self, lines: bool) -> (u16, Receiver<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -267,23 +273,23 @@ impl Stream {
         let event = |json: &str| if lines { format!("{json}\n") } else { format!("data: {json}\n\n") };
         let _ = stream.write_all(head.as_bytes());
         match self {
-            Stream::Error => {
+            StreamBehaviour::Error => {
                 let error = r#"{"type":"error","error":{"type":"overloaded_error","code":"overloaded","message":"Overloaded"}}"#;
                 // This vendor says it in a word alone.
                 let error = if lines { r#"{"error":{"message":"Overloaded","type":"overloaded"}}"# } else { error };
                 let _ = stream.write_all(event(error).as_bytes());
             }
-            Stream::Garbage => drop(stream.write_all(event("{garbage}").as_bytes())),
-            Stream::Endless => {
+            StreamBehaviour::Garbage => drop(stream.write_all(event("{garbage}").as_bytes())),
+            StreamBehaviour::Endless => {
                 while stream.write_all(if lines { b"\n" } else { b": ping\n\n" }).is_ok() {
                     thread::sleep(Duration::from_millis(5));
                 }
             }
             // Its end is all that the other side can still say.
-            Stream::Silent => {
+            StreamBehaviour::Silent => {
                 let _ = stream.read(&mut [0; 16]);
             }
-            Stream::Huge => {
+            StreamBehaviour::Huge => {
                 let _ = stream.write_all(if lines { b"\"" } else { b"data: \"" });
                 while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}
             }
@@ -294,7 +300,8 @@ impl Stream {
 #[test]
 fn a_stream_that_goes_wrong_is_told_in_a_sentence_and_closed() {
     for (server, category, phrase) in STREAMS {
-        let timeout_ms = if matches!(server, Stream::Endless | Stream::Silent) { 300 } else { 60_000 };
+        let timeout_ms =
+            if matches!(server, StreamBehaviour::Endless | StreamBehaviour::Silent) { 300 } else { 60_000 };
         let script = format!(
             "let result = agent_loop(\"Say hello.\", nil, {{stream: true, llm_retries: 1, timeout_ms: {timeout_ms}}})\n\
              println(result.status, result.error.category)\nprintln(result.error.message)\n\
@@ -307,7 +314,7 @@ fn a_stream_that_goes_wrong_is_told_in_a_sentence_and_closed() {
             assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{place}");
             assert!(outcome.out.starts_with(&format!("provider_error {category}\n")), "{place}");
             assert!(outcome.out.contains(phrase) && outcome.out.ends_with("[user]\n"), "{phrase:?} in {place}");
-            let again = matches!(server, Stream::Error);
+            let again = matches!(server, StreamBehaviour::Error);
             assert_eq!(outcome.out.contains("(tried 2 times)"), again, "{place}");
             for _ in 0..=usize::from(again) {
                 assert!(closed.recv_timeout(Duration::from_secs(30)).is_ok(), "it is still open: {place}");

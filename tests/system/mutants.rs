@@ -39,24 +39,24 @@ impl Random {
     }
 }
 
-/// What a part of a program is; a part is mostly replaced by one of its kind.
+/// The kind of a program part; a part is mostly replaced by one of its kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PartKind {
     /// A statement or a line of a list, with everything in its brackets.
     Line,
-    /// What stands in brackets, with them.
+    /// A group in brackets, with them.
     Group(char),
     /// A string, a number or a name.
     Atom,
 }
 
-struct Part {
-    kind: Kind,
+struct ProgramPart {
+    kind: PartKind,
     range: Range<usize>,
 }
 
 /// The parts of a program, nested ones too.
-fn parts(text: &str) -> Vec<Part> {
+fn parts(text: &str) -> Vec<ProgramPart> {
     let source = Source::new("mutant.harn", text);
     let lexed = lex(&source);
     let mut found = Vec::new();
@@ -68,7 +68,7 @@ fn parts(text: &str) -> Vec<Part> {
         match token {
             Token::Newline | Token::Semi => {
                 if let Some(start) = line.take() {
-                    found.push(Part { kind: Kind::Line, range: start..range.start });
+                    found.push(ProgramPart { kind: PartKind::Line, range: start..range.start });
                 }
                 continue;
             }
@@ -88,15 +88,17 @@ fn parts(text: &str) -> Vec<Part> {
             Token::RParen | Token::RBracket | Token::RBrace | Token::InterpEnd | Token::StrEnd if open.len() > 1 => {
                 let (start, line) = open.pop().expect("one more than the outermost");
                 if let Some(begin) = line {
-                    found.push(Part { kind: Kind::Line, range: begin..range.start });
+                    found.push(ProgramPart { kind: PartKind::Line, range: begin..range.start });
                 }
                 let kind = match &text[start..range.end] {
-                    group if group.starts_with('"') => Kind::Atom,
-                    group => Kind::Group(group.chars().next().unwrap_or(' ')),
+                    group if group.starts_with('"') => PartKind::Atom,
+                    group => PartKind::Group(group.chars().next().unwrap_or(' ')),
                 };
-                found.push(Part { kind, range: start..range.end });
+                found.push(ProgramPart { kind, range: start..range.end });
             }
-            Token::Ident(_) | Token::Int(_) | Token::Float(_) => found.push(Part { kind: Kind::Atom, range }),
+            Token::Ident(_) | Token::Int(_) | Token::Float(_) => {
+                found.push(ProgramPart { kind: PartKind::Atom, range });
+            }
             _ => {}
         }
     }
@@ -113,7 +115,7 @@ fn changed(random: &mut Random, text: &str, donors: &[String]) -> Option<String>
     let any_kind = random.below(8) == 0;
     let alike: Vec<_> = theirs.iter().filter(|other| any_kind || other.kind == part.kind).collect();
     let (before, old, after) = (&text[..part.range.start], &text[part.range.clone()], &text[part.range.end..]);
-    let line_end = |text: &str| if part.kind == Kind::Line { format!("{text}\n") } else { format!("{text}, ") };
+    let line_end = |text: &str| if part.kind == PartKind::Line { format!("{text}\n") } else { format!("{text}, ") };
     Some(match random.below(12) {
         0 => format!("{before}{after}"),
         1 => format!("{before}{}{old}{after}", line_end(old)),

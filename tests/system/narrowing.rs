@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 /// A generator of random numbers: the same ones on every machine.
-struct Seeded(u64);
+struct SeededRandom(u64);
 
-impl Seeded {
+impl SeededRandom {
     fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from((self.0 >> 33) % n as u64).unwrap()
@@ -19,7 +19,7 @@ impl Seeded {
 }
 
 /// A function that reads a key only where a test says that it is an int.
-fn program(random: &mut Seeded, number: usize) -> String {
+fn program(random: &mut SeededRandom, number: usize) -> String {
     // Whether the key is there and of which type; `P` is the path to it, `O` the dict that holds it.
     let value = random.one(&["", "key: nil, ", "key: 7, ", "key: \"text\", "]);
     let (literal, holder) = match random.below(3) {
@@ -70,7 +70,8 @@ fn program(random: &mut Seeded, number: usize) -> String {
     format!("fn p{number}(k = \"key\") {{\n  let cfg = {literal}\n{body}}}\n")
 }
 
-/// What is one of two things, and how it is told which: every form names what only the first, and what only the second has.
+/// Values that have one of two forms, and the tests that tell them apart: every form lists what
+/// only the first, and what only the second has.
 const EITHER: &[(&str, &str, &[&str])] = &[
     (
         "{ok: true, value: 7}",
@@ -140,7 +141,7 @@ const EITHER: &[(&str, &str, &[&str])] = &[
 ];
 
 /// A function with a value of two kinds, which it tells apart before it looks into it.
-fn either(random: &mut Seeded, number: usize) -> String {
+fn either(random: &mut SeededRandom, number: usize) -> String {
     let (first, second, forms) = EITHER[random.below(EITHER.len())];
     let (one, other) = if random.below(2) == 0 { (first, second) } else { (second, first) };
     let start = match random.below(5) {
@@ -171,8 +172,8 @@ fn programs_that_tell_two_kinds_apart_are_accepted() {
 }
 
 /// Runs and checks a thousand programs.
-fn accepted(name: &str, program: fn(&mut Seeded, usize) -> String) {
-    let mut random = Seeded(19);
+fn accepted(name: &str, program: fn(&mut SeededRandom, usize) -> String) {
+    let mut random = SeededRandom(19);
     let folder = scratch(name);
     for file in 0..40 {
         let mut text = HELPERS.to_owned();

@@ -22,7 +22,7 @@ fn every_program_gives_the_answer_that_the_bench_expects() {
 
 #[test]
 fn a_provider_gives_the_same_reminder_in_each_language() {
-    let wanted = provider::Given {
+    let wanted = provider::GivenReminder {
         body: "The context is 87 % full; often called: read_file grep run_tests git_diff.".into(),
         tags: vec!["pressure".into()],
         ttl_turns: 1,

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// What is waited for longer never comes.
+/// The timeout of a wait.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The first argument says where the state is. A first process works until it is killed; the next goes on.
@@ -65,20 +65,20 @@ if mode == "batch" {
 println(transcript_events_by_kind(result.transcript, "system_reminder").map({ e -> e.reminder.body }))
 "#;
 
-struct Case {
+struct PersistedLoop {
     script: PathBuf,
     /// Both processes write to it.
     log: String,
     state: PathBuf,
 }
 
-impl Case {
-    fn new(name: &str) -> Case {
+impl PersistedLoop {
+    fn new(name: &str) -> PersistedLoop {
         let dir = scratch(name);
         let (script, state) = (dir.join("dig.harn"), dir.join("state.json"));
         fs::write(&script, SCRIPT).unwrap();
         let log = format!("sqlite:{}", dir.join("log.db").display());
-        Case { script, log, state }
+        PersistedLoop { script, log, state }
     }
 
     fn args<'a>(&'a self, mode: &'a str) -> Vec<&'a str> {
@@ -93,7 +93,7 @@ impl Case {
     fn killed_after(&self, mode: &str, line: &str, while_it_runs: impl FnOnce()) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
         command.args(self.args(mode)).env_clear().env("HARN_LLM_PROVIDER", "mock");
-        let mut child = Killed(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
+        let mut child = KilledOnDrop(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
         let out = BufReader::new(child.0.stdout.take().unwrap());
         let (said, hears) = mpsc::channel();
         thread::spawn(move || out.lines().map_while(Result::ok).for_each(|line| drop(said.send(line))));
@@ -103,9 +103,9 @@ impl Case {
 }
 
 /// A process that does not outlive its test, and has no chance to clean up.
-struct Killed(Child);
+struct KilledOnDrop(Child);
 
-impl Drop for Killed {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -116,7 +116,8 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The state is written before the nap, and the hook's line is told before that: it is there once the file has the word.
+/// Waits until the state file contains a word: the hook prints its line before the state is
+/// written.
 fn until_written(state: &Path, word: &str) {
     let start = std::time::Instant::now();
     while !fs::read_to_string(state).is_ok_and(|text| text.contains(word)) {
@@ -127,10 +128,10 @@ fn until_written(state: &Path, word: &str) {
 
 #[test]
 fn a_daemon_that_was_killed_goes_on_where_it_idled() {
-    let case = Case::new("persist-daemon");
+    let case = PersistedLoop::new("persist-daemon");
     case.killed_after("daemon", "idle", || {
         until_written(&case.state, "was idle");
-        // One at a time: whoever comes meanwhile is refused and changes nothing.
+        // One process at a time: another one is refused and changes nothing.
         let before = fs::read(&case.state).unwrap();
         let refused = case.run("daemon");
         assert_eq!((refused.code, refused.drawn("error")), (Some(1), 1), "{refused:?}");
@@ -148,7 +149,7 @@ fn a_daemon_that_was_killed_goes_on_where_it_idled() {
 
 #[test]
 fn calls_of_a_process_that_was_killed_among_them_are_answered() {
-    let case = Case::new("persist-batch");
+    let case = PersistedLoop::new("persist-batch");
     case.killed_after("batch", "digging right", || until_written(&case.state, "c2"));
     let second = case.run("batch");
     assert_eq!(second.code, Some(0), "{second:?}");
@@ -156,14 +157,15 @@ fn calls_of_a_process_that_was_killed_among_them_are_answered() {
     let expected = format!("user: dig\nassistant: \ntool: {not_run}\ntool: {not_run}\nYou dig.\n");
     assert!(second.out.starts_with(&expected), "{}", second.out);
     assert!(second.err.contains("2 of its calls had no answer"), "{second:?}");
-    // The log of both adds up: of two reminders with one key the first gave way, the second was lost; one is still pending.
+    // The log of both runs is consistent: of two reminders with one key the first was replaced, the
+    // second was lost; one is still pending.
     let log = "injected\ninjected\ninjected\ndiscarded lost\ninjected\nexpired ttl\n";
     assert!(second.out.ends_with(&format!("done\n{log}[Mind the roots.]\n")), "{}", second.out);
 }
 
 #[test]
 fn a_state_that_cannot_be_used_is_refused_and_left() {
-    let case = Case::new("persist-broken");
+    let case = PersistedLoop::new("persist-broken");
     case.killed_after("daemon", "idle", || until_written(&case.state, "was idle"));
     let whole = fs::read_to_string(&case.state).unwrap();
     let newer = whole.replacen("\"version\": 3", "\"version\": 4", 1);
@@ -189,7 +191,7 @@ fn a_state_that_cannot_be_used_is_refused_and_left() {
 
 #[test]
 fn nothing_but_the_state_is_left_beside_it() {
-    let case = Case::new("persist-tidy");
+    let case = PersistedLoop::new("persist-tidy");
     case.killed_after("daemon", "idle", || until_written(&case.state, "was idle"));
     assert_eq!(case.run("daemon").code, Some(0));
     let mut names: Vec<_> =

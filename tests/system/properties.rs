@@ -1,4 +1,5 @@
-//! What the fuzz targets (docs/testing.md) ask of mutated scripts holds of every script of the tests, whole or cut short.
+//! The properties that the fuzz targets (docs/testing.md) check of mutated scripts hold of every
+//! script of the tests, complete or cut short.
 
 #[allow(unreachable_pub, dead_code, reason = "a library of its own when it is fuzzed")]
 #[path = "../../fuzz/properties.rs"]

@@ -19,7 +19,7 @@ fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
     chosen.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
-/// Of the files that belong to a recipe.
+/// Returns the extensions of the files of a recipe.
 fn extensions() -> impl Iterator<Item = &'static str> {
     LANGUAGES.iter().copied().chain(["out"])
 }
@@ -29,7 +29,7 @@ fn recipes() -> BTreeSet<String> {
     extensions().flat_map(|extension| stems(FOLDER, extension)).collect()
 }
 
-/// The blocks of the guide by their names, without the number that says where they stand in it.
+/// Returns the names of the guide's blocks, without the number of their position.
 fn blocks() -> BTreeSet<String> {
     let all = stems("tests/guide/blocks", "txt").into_iter().chain(stems("tests/guide/json", "json"));
     all.map(|name| name.split_once('-').unwrap().1.to_owned()).collect()

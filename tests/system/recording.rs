@@ -189,7 +189,7 @@ fn an_imported_file_that_changed_is_named() {
 
 #[test]
 fn what_follows_an_answer_that_cannot_be_written_does_not_happen() {
-    // A folder stands in the place of the call's file.
+    // A folder has the name of the call's file.
     let (script, tape) = case(
         "unwritten",
         "mkdir(args()[0])\ntry {\n  llm_call(\"a\", nil, {provider: \"mock\"})\n} catch e {\n  println(\"caught\")\n}\n\
@@ -287,13 +287,13 @@ fn arguments_and_task_come_from_the_recording() {
 }
 
 /// A server of OpenAI's chat completions. It answers when `together` requests are there, each after a while of its own.
-struct Server {
+struct CompletionServer {
     port: u16,
     asked: Arc<AtomicUsize>,
 }
 
-impl Server {
-    fn start(together: usize) -> Server {
+impl CompletionServer {
+    fn start(together: usize) -> CompletionServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(AtomicUsize::new(0));
@@ -305,7 +305,7 @@ impl Server {
                 thread::spawn(move || serve(&stream, together, &count, &here));
             }
         });
-        Server { port, asked }
+        CompletionServer { port, asked }
     }
 
     fn env(&self) -> Vec<(&'static str, String)> {
@@ -348,7 +348,7 @@ fn serve(stream: &TcpStream, together: usize, asked: &AtomicUsize, here: &(Mutex
         let mut present = count.lock().unwrap();
         *present += 1;
         arrived.notify_all();
-        // Whoever is alone waits for the others of its round.
+        // A lone request waits for the others of its round.
         let round = (*present).div_ceil(together) * together;
         while *present < round {
             let (guard, waited) = arrived.wait_timeout(present, Duration::from_secs(60)).unwrap();
@@ -380,7 +380,7 @@ fn loops_side_by_side_against_a_server_overlap_and_are_run_again_without_it() {
         println(\"${now_ms()} ${name} ${first.text} ${first.session_id}\")\n  \
         return agent_loop(\"again\", nil, {session_id: first.session_id, stream: false}).text\n}\nprintln(texts)\nawait(ticker)\n";
     let (script, tape) = case("server", source);
-    let server = Server::start(4);
+    let server = CompletionServer::start(4);
     let recorded = server.record(&tape, &script);
     assert_eq!((recorded.code, recorded.err.as_str()), (Some(0), ""));
     assert_eq!(server.asked.load(Ordering::SeqCst), 8);
@@ -397,7 +397,7 @@ fn loops_side_by_side_against_a_server_overlap_and_are_run_again_without_it() {
 fn keys_get_onto_no_tape() {
     let source = "let key = env(\"OPENAI_API_KEY\", \"\")\nprintln(llm_call(\"My key is ${key}.\", \"Header: Bearer ${key}\", {stream: false}).text)\n";
     let (script, tape) = case("secrets", source);
-    let server = Server::start(1);
+    let server = CompletionServer::start(1);
     let recorded = server.record(&tape, &script);
     assert_eq!((recorded.code, recorded.out.as_str()), (Some(0), "answer 0\n"), "{}", recorded.err);
     let mut files = vec![tape.join("tape.json"), tape.join("routes.json"), tape.join("end.json")];
@@ -418,7 +418,7 @@ fn a_run_that_is_killed_loses_only_the_call_in_flight() {
         "let a = spawn { llm_call(\"a\", nil, {stream: false}).text }\nlet b = llm_call(\"b\", nil, {stream: false}).text",
     );
     let (script, tape) = case("killed", &source);
-    let server = Server::start(2);
+    let server = CompletionServer::start(2);
     let args = ["run", "--record", text(&tape), text(&script)];
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_harn"));
     command.args(args).env_clear().envs(server.env()).stdout(std::process::Stdio::piped());

@@ -19,7 +19,7 @@ struct Row {
 
 const SCRIPTS: &str = "tests/reminders/guide";
 
-/// The rows of the pages by table, in the order in which they stand.
+/// Returns the rows of the pages by table, in their order.
 fn tables() -> BTreeMap<String, Vec<Row>> {
     let page = |name: &str| fs::read_to_string(root().join("docs/reference").join(name)).unwrap();
     let page = page("reminders.md") + page("reminder-providers.md").as_str();

@@ -2,7 +2,7 @@
 
 use crate::harn::{harn, scratch};
 
-/// What a script prints by the system's clock.
+/// Returns the output of a script with the system's clock.
 fn printed(name: &str, script: &str) -> String {
     let file = scratch(&format!("rhai-{name}")).join("script.rhai");
     std::fs::write(&file, script).unwrap();

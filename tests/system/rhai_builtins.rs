@@ -9,14 +9,14 @@ use std::fmt::Write;
 use std::fs;
 use stdlib::builtins;
 
-/// Rows that are not called here, each with its reason. `*` stands for all of a namespace.
+/// Rows that are not called here, each with its reason. `*` means all of a namespace.
 const LEFT_OUT: &[(&str, &str, &str)] = &[
-    ("", "exit", "it ends the run; the pair `exit-code-called` of the twins calls it"),
+    ("", "exit", "it ends the run; the pair `exit-code-called` of `tests/rhai/parity` calls it"),
     ("<control>", "*", "they are what the syntax of the other language is made of, and no names that it has"),
     ("<generator>", "*", "only functions of the other language make generators; their methods are those of `<iter>`"),
 ];
 
-/// What a script writes for a receiver of the methods of a type.
+/// Returns the script text for a receiver of a type's methods.
 fn receiver(module: &str) -> Option<&'static str> {
     Some(match module {
         "<list>" => "[1, 2]",

@@ -1,5 +1,6 @@
-//! Provider packs: what one may be told to do, and that a hostile one can do nothing of it. The scripts are in
-//! `tests/rhai/packs`; the first line of each says what becomes of it, the second what it tries.
+//! Provider packs: their allowed actions, and the failure of hostile ones. The scripts are in
+//! `tests/rhai/packs`; the first line of each has the expected outcome, the second describes the
+//! attempt.
 //!
 //! | first line | |
 //! |---|---|
@@ -30,7 +31,7 @@ fn beside(more: &[&str]) -> Outcome {
     harn(&[&["run", "--seed", "1", BESIDE], more].concat())
 }
 
-/// What a script says is to become of it.
+/// Returns the expected outcome that a script states.
 fn expected(pack: &Path) -> (String, Vec<String>) {
     let text = fs::read_to_string(pack).unwrap();
     let line = text.lines().next().unwrap().strip_prefix("// ").unwrap();
@@ -38,7 +39,7 @@ fn expected(pack: &Path) -> (String, Vec<String>) {
     (words.next().unwrap(), words.filter(|word| word != "fine").collect())
 }
 
-/// What is wrong with how a pack was borne.
+/// Returns the problem with the outcome of a pack, if any.
 fn misbehaviour(pack: &Path, with: &Outcome, without: &Outcome, patient: bool) -> Option<String> {
     let (when, said) = expected(pack);
     let name = pack.file_name().unwrap().to_str().unwrap();
@@ -116,7 +117,7 @@ fn project(name: &str, toml: &str, pack: &str, script: &str) -> PathBuf {
 const SHOWS: &str = "let r = agent_loop(\"go\", nil, {llm_caller: { a -> \"x\" }})\nprintln(transcript.reminders(r.transcript).\
                      map({ m -> m.body }))\n";
 
-/// A provider whose reminder is what an expression gives.
+/// Returns a provider whose reminder is the value of an expression.
 fn gives(expression: &str) -> String {
     format!(
         "register_reminder_provider(#{{id: \"mine\", subscribes_to: [\"post_turn\"], evaluate: |ctx| #{{body: {expression}, \
@@ -197,7 +198,7 @@ fn the_example_guards_a_loop() {
     let outcome = harn(&args);
     let said = "What look gave looks as if it held a secret (password). Do not repeat it. (for 3 turns)\n";
     assert_eq!((outcome.code, outcome.out.as_str(), outcome.err.as_str()), (Some(0), said, ""));
-    // Without it nobody warns.
+    // Without the pack there is no warning.
     let outcome = harn(&["run", "--seed", "1", "examples/packs/secrets.harn"]);
     assert!(outcome.code == Some(1) && outcome.err.contains("HARN-RMD-001"), "{}", outcome.err);
 }

@@ -1,4 +1,4 @@
-//! Which stages of `lang` may know which: each knows earlier ones only.
+//! The stages of `lang` that each stage may know: earlier ones only.
 
 use crate::borders::sources;
 use crate::harn::root;

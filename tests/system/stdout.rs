@@ -17,7 +17,7 @@ fn script(name: &str, text: &str) -> String {
     path.display().to_string()
 }
 
-/// What comes of a command whose output goes to a disk without room.
+/// Returns the result of a command whose output goes to a full disk.
 fn to_full_disk(args: &[&str]) -> Output {
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     command(args).stdout(full).output().unwrap()

@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a script prints that is given some standard input.
+/// Returns the output of a script with some standard input.
 fn printed(name: &str, script: &str, input: &[u8]) -> String {
     let path = scratch(&format!("system-{name}")).join("script.harn");
     fs::write(&path, script).unwrap();
@@ -56,7 +56,8 @@ fn request(stream: &TcpStream) -> (String, String, String) {
     (first.trim().to_owned(), headers, String::from_utf8(body).unwrap())
 }
 
-/// A server on this machine that shows what it was asked, and answers some paths in odd ways. Gives its address.
+/// Starts a server on this machine that echoes its requests, and answers some paths in unusual
+/// ways. Returns its address.
 fn server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -168,7 +169,7 @@ fn a_program_ends_with_harn_even_if_that_is_killed() {
     let pid = || fs::read_to_string(&mark).ok().and_then(|text| text.trim().parse::<u32>().ok());
     wait_for(&|| pid().is_some());
     let running = format!("/proc/{}/stat", pid().unwrap());
-    // The state stands after the name; a process that nobody has waited for is a zombie.
+    // The state follows the name; a process that its parent has not waited for is a zombie.
     let is_over = || fs::read_to_string(&running).map_or(true, |stat| stat.contains(") Z "));
     assert!(!is_over());
     harn.kill().unwrap();
@@ -176,7 +177,8 @@ fn a_program_ends_with_harn_even_if_that_is_killed() {
     wait_for(&is_over);
 }
 
-/// What a shell in a root can do outside of it is refused by the kernel where that has Landlock. Prints which case it saw.
+/// Checks that the kernel confines a shell to its root, if the kernel has Landlock. Prints which
+/// case it saw.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_command_reaches_no_file_outside_of_its_root_where_the_kernel_has_landlock() {

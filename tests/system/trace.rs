@@ -148,14 +148,14 @@ fn a_tail_shares_more_of_the_prefix() {
 }
 
 /// A run that has made a reminder in the session `s` and waits for a line.
-struct Waiting {
+struct WaitingRun {
     run: Child,
     // Held, so that the run can still print.
     _out: BufReader<ChildStdout>,
 }
 
-impl Waiting {
-    fn begin(log: &Path) -> Waiting {
+impl WaitingRun {
+    fn begin(log: &Path) -> WaitingRun {
         let script = log.with_file_name("wait.harn");
         let text = "agent_session_inject(agent_session_open(\"s\"), transcript_reminder_event({body: \"still running\", ttl_turns: 1}))\n\
                     event_log.emit(\"mine\", \"ready\")\nprintln(\"ready\")\nread_line()\n\
@@ -172,7 +172,7 @@ impl Waiting {
         let (mut line, mut out) = (String::new(), BufReader::new(run.stdout.take().unwrap()));
         out.read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
-        Waiting { run, _out: out }
+        WaitingRun { run, _out: out }
     }
 
     fn end(mut self) {
@@ -184,7 +184,7 @@ impl Waiting {
 #[test]
 fn a_log_is_read_while_a_run_writes_it() {
     let log = scratch("trace-while-running").join("log.db");
-    let run = Waiting::begin(&log);
+    let run = WaitingRun::begin(&log);
     let seen = trace(&log, &[]);
     run.end();
     assert!(seen.code == Some(0) && seen.out.contains("still running"), "{seen:?}");
@@ -193,7 +193,7 @@ fn a_log_is_read_while_a_run_writes_it() {
 #[test]
 fn processes_that_share_a_log_and_a_session_id_are_told_apart() {
     let log = scratch("trace-two-at-once").join("log.db");
-    let (one, other) = (Waiting::begin(&log), Waiting::begin(&log));
+    let (one, other) = (WaitingRun::begin(&log), WaitingRun::begin(&log));
     let during = document(&log, &[]);
     one.end();
     other.end();

@@ -1,5 +1,6 @@
-//! Trust of folders: a `harn.toml` that somebody else wrote sends no key away, runs no pack and writes nowhere else until the
-//! user has trusted it; and a vendor's key goes nowhere but to the vendor unless the user says so.
+//! Trust of folders: a `harn.toml` from another author sends no key away, runs no pack and writes
+//! nowhere else until the user has trusted it; and a vendor's key is sent to the vendor only,
+//! unless the user says so.
 
 use crate::harn::{Outcome, harn_in, scratch};
 use std::fs;
@@ -54,7 +55,7 @@ fn head(stream: &TcpStream) -> String {
 }
 
 /// A folder with a `harn.toml` and a script, and settings of its own.
-struct Case {
+struct TrustCase {
     folder: PathBuf,
     settings: PathBuf,
 }
@@ -67,10 +68,10 @@ fn asking(provider: &str) -> String {
     )
 }
 
-impl Case {
-    fn new(name: &str, toml: &str, script: &str) -> Case {
+impl TrustCase {
+    fn new(name: &str, toml: &str, script: &str) -> TrustCase {
         let whole = scratch(&format!("trust-{name}"));
-        let case = Case { folder: whole.join("project"), settings: whole.join("settings") };
+        let case = TrustCase { folder: whole.join("project"), settings: whole.join("settings") };
         fs::create_dir_all(&case.folder).unwrap();
         fs::write(case.folder.join("harn.toml"), toml).unwrap();
         fs::write(case.folder.join("main.harn"), script).unwrap();
@@ -96,7 +97,7 @@ impl Case {
     }
 }
 
-/// That a run was warned once, of these settings.
+/// Asserts that a run was warned once, about these settings.
 fn warned(outcome: &Outcome, settings: &[&str]) {
     assert_eq!(outcome.drawn("warning"), 1, "{}", outcome.err);
     assert!(
@@ -123,7 +124,7 @@ fn an_untrusted_folder_sends_no_key_away() {
     ] {
         for ending in ["harn", "rhai"] {
             let toml = format!("[providers.{provider}]\n{entry}\n");
-            let case = Case::new(&format!("{name}-{ending}"), &toml, &asking(provider));
+            let case = TrustCase::new(&format!("{name}-{ending}"), &toml, &asking(provider));
             let call = format!("llm_call(\"hi\", (), #{{provider: \"{provider}\", llm_retries: 0}});");
             fs::write(case.folder.join("main.rhai"), format!("try {{ {call} }} catch (e) {{ print(e.message) }}\n"))
                 .unwrap();
@@ -142,7 +143,7 @@ fn an_untrusted_folder_sends_no_key_away() {
 fn a_vendors_key_goes_elsewhere_only_where_the_user_says_so() {
     let server = Listener::start();
     let toml = format!("[providers.anthropic]\nbase_url = {:?}\n", server.address);
-    let case = Case::new("vendor", &toml, &asking("anthropic"));
+    let case = TrustCase::new("vendor", &toml, &asking("anthropic"));
     let env = [("ANTHROPIC_API_KEY", KEY)];
     // Trust of the folder is not enough for a key that belongs to a vendor.
     case.trust();
@@ -162,7 +163,7 @@ fn a_vendors_key_goes_elsewhere_only_where_the_user_says_so() {
     assert!(other.heads()[0].contains(KEY));
     // Another vendor's key is not this provider's.
     let toml = format!("[providers.anthropic]\nbase_url = {:?}\nkey_env = \"OPENAI_API_KEY\"\n", other.address);
-    let case = Case::new("vendor-other", &toml, &asking("anthropic"));
+    let case = TrustCase::new("vendor-other", &toml, &asking("anthropic"));
     case.trust();
     let outcome = case.harn(&["run", "main.harn"], &[("OPENAI_API_KEY", KEY)]);
     assert!(outcome.out.contains("the key of OPENAI_API_KEY is not sent to"), "{}", outcome.out);
@@ -173,7 +174,7 @@ fn a_vendors_key_goes_elsewhere_only_where_the_user_says_so() {
 fn a_key_of_no_vendor_goes_where_the_trusted_file_says() {
     let server = Listener::start();
     let toml = format!("[providers.openai_compatible]\nbase_url = \"{}/v1\"\nkey_env = \"GPU_KEY\"\n", server.address);
-    let case = Case::new("named", &toml, &asking("openai_compatible"));
+    let case = TrustCase::new("named", &toml, &asking("openai_compatible"));
     let shown = case.trust();
     assert!(shown.contains(&format!("providers.openai_compatible.base_url = {}/v1", server.address)), "{shown}");
     assert!(shown.contains("providers.openai_compatible.key_env = GPU_KEY"), "{shown}");
@@ -188,7 +189,7 @@ fn a_key_of_no_vendor_goes_where_the_trusted_file_says() {
 fn a_name_that_is_not_that_of_a_key_is_refused() {
     for name in ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "SSH_KEY", "DB_PASSWORD_KEY", "HOME", "SIGNING_KEY"] {
         let toml = format!("[providers.openai_compatible]\nbase_url = \"http://127.0.0.1:9\"\nkey_env = \"{name}\"\n");
-        let case = Case::new("names", &toml, &asking("openai_compatible"));
+        let case = TrustCase::new("names", &toml, &asking("openai_compatible"));
         for command in [&["run", "main.harn"][..], &["check", "main.harn"], &["trust"]] {
             let outcome = case.harn(command, &[(name, KEY)]);
             assert_eq!((outcome.code, outcome.drawn("error")), (Some(1), 1), "{name}: {}", outcome.err);
@@ -199,7 +200,7 @@ fn a_name_that_is_not_that_of_a_key_is_refused() {
 
 #[test]
 fn a_key_that_leaves_the_machine_is_reported_and_travels_under_tls() {
-    let case = Case::new("note", "", &format!("{{\n{0}}}\n{{\n{0}}}\n", asking("openai_compatible")));
+    let case = TrustCase::new("note", "", &format!("{{\n{0}}}\n{{\n{0}}}\n", asking("openai_compatible")));
     let env = |base| [("OPENAI_COMPATIBLE_API_KEY", KEY), ("OPENAI_COMPATIBLE_BASE_URL", base)];
     let outcome = case.harn(&["run", "main.harn"], &env("https://gateway.invalid/v1?x=1"));
     let note = "note: sending the key of OPENAI_COMPATIBLE_API_KEY to https://gateway.invalid\n";
@@ -211,7 +212,7 @@ fn a_key_that_leaves_the_machine_is_reported_and_travels_under_tls() {
 
 #[test]
 fn a_changed_file_needs_trust_anew() {
-    let case = Case::new("changed", "[providers]\npacks = [\"pack.rhai\"]\n", "println(\"ran\")\n");
+    let case = TrustCase::new("changed", "[providers]\npacks = [\"pack.rhai\"]\n", "println(\"ran\")\n");
     fs::write(case.folder.join("pack.rhai"), "this is not Rhai").unwrap();
     let run = || case.harn(&["run", "main.harn"], &[]);
     // A pack that would not even parse is neither read by a run nor by a check.
@@ -241,7 +242,7 @@ fn a_changed_file_needs_trust_anew() {
 fn lower_limits_and_denied_capabilities_hold_untrusted_and_higher_ones_do_not() {
     let toml = "[limits]\nfuel = 10_000_000\ndepth = 1_000_000\nmemory = \"64g\"\ndeny = [\"env\"]\n[hooks]\ntimeout_ms = 600_000\n\
                 [reminders]\nmax_body = \"1g\"\n[agent]\nurl = \"https://evil.example\"\n[event_log]\nkeep_bytes = \"9g\"\n";
-    let case = Case::new("limits", toml, "println(is_err(try { env(\"HOME\") }))\n");
+    let case = TrustCase::new("limits", toml, "println(is_err(try { env(\"HOME\") }))\n");
     let outcome = case.harn(&["run", "main.harn"], &[]);
     let raised = [
         "limits.depth",
@@ -253,7 +254,8 @@ fn lower_limits_and_denied_capabilities_hold_untrusted_and_higher_ones_do_not() 
     ];
     warned(&outcome, &raised);
     assert_eq!((outcome.code, outcome.out.as_str()), (Some(0), "true\n"), "{}", outcome.err);
-    let quiet = Case::new("quiet", "[limits]\nfuel = 1000\nmemory = \"64m\"\ndeny = [\"net\"]\n", "while true { }\n");
+    let quiet =
+        TrustCase::new("quiet", "[limits]\nfuel = 1000\nmemory = \"64m\"\ndeny = [\"net\"]\n", "while true { }\n");
     let outcome = quiet.harn(&["run", "main.harn"], &[]);
     assert_eq!((outcome.code, outcome.drawn("warning")), (Some(3), 0), "{}", outcome.err);
 }
@@ -261,7 +263,7 @@ fn lower_limits_and_denied_capabilities_hold_untrusted_and_higher_ones_do_not() 
 #[test]
 fn an_untrusted_event_log_stays_in_its_folder() {
     let script = "event_log.emit(\"a\", \"x\")\n";
-    let inside = Case::new("log-inside", "[event_log]\nhome = \"sqlite:events.db\"\n", script);
+    let inside = TrustCase::new("log-inside", "[event_log]\nhome = \"sqlite:events.db\"\n", script);
     let outcome = inside.harn(&["run", "main.harn"], &[]);
     assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""));
     assert!(inside.folder.join("events.db").exists());
@@ -272,7 +274,7 @@ fn an_untrusted_event_log_stays_in_its_folder() {
         ("link", "linked.db".to_owned()),
         ("folder", "linked/x.db".to_owned()),
     ] {
-        let case = Case::new("log-outside", &format!("[event_log]\nhome = \"sqlite:{home}\"\n"), script);
+        let case = TrustCase::new("log-outside", &format!("[event_log]\nhome = \"sqlite:{home}\"\n"), script);
         let link = |target: &Path, name: &str| std::os::unix::fs::symlink(target, case.folder.join(name)).unwrap();
         link(&outside.join("x.db"), "linked.db");
         link(&outside, "linked");
@@ -290,7 +292,7 @@ fn an_untrusted_event_log_stays_in_its_folder() {
 
 #[test]
 fn sessions_and_servers_ignore_the_same() {
-    let case = Case::new("repl", "[event_log]\nhome = \"sqlite:../x.db\"\n", "");
+    let case = TrustCase::new("repl", "[event_log]\nhome = \"sqlite:../x.db\"\n", "");
     let settings = case.settings.to_str().unwrap();
     let outcome = harn_in(&case.folder, &["repl"], b"1 + 1\n", &[("HARN_CONFIG_HOME", settings)]);
     warned(&outcome, &["event_log.home"]);
@@ -304,7 +306,7 @@ fn sessions_and_servers_ignore_the_same() {
 
 #[test]
 fn settings_that_cannot_be_used_are_one_error() {
-    let case = Case::new("settings", "[providers.ollama]\nbase_url = \"http://127.0.0.1:9\"\n", "println(1)\n");
+    let case = TrustCase::new("settings", "[providers.ollama]\nbase_url = \"http://127.0.0.1:9\"\n", "println(1)\n");
     case.trust();
     fs::write(case.settings.join("config.toml"), "[kyes]\n").unwrap();
     let outcome = case.harn(&["run", "main.harn"], &[]);

@@ -75,7 +75,7 @@ fn a_script_reads_and_writes_regular_files() {
     assert!(lines[..9].iter().all(|line| line.ends_with("not a regular file")), "{}", outcome.out);
 }
 
-/// What must be printed nowhere.
+/// Text that must not be printed anywhere.
 const SECRET: &str = "root-of-all-secrets";
 
 #[test]
@@ -103,7 +103,7 @@ fn a_link_out_of_the_project_is_not_read_and_not_shown() {
             assert!(!outcome.err.contains(SECRET), "{script}: {}", outcome.err);
         }
     }
-    // A path that says where it leads is no trap, and a link within the project leads nowhere else.
+    // A relative path out of the project is allowed, and a link within the project is too.
     write("ok.harn", "pub fn one() { 1 }\n");
     fs::write(outside.join("shared.harn"), "pub fn two() { 2 }\n").unwrap();
     symlink("ok.harn", project.join("inner.harn")).unwrap();

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use stdlib::builtins;
 
-/// Rows that are not called here, each with its reason. `*` stands for all of a namespace.
+/// Rows that are not called here, each with its reason. `*` means all of a namespace.
 const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("", "exit", "it ends the run"),
     ("<control>", "*", "they are what the syntax is made of, and no names that it has"),
@@ -44,8 +44,8 @@ const DOUBLED: &str = "var h = [1]\nfor i in range(0, 64) { h = [h, h] }\nvar ot
 const RANGE: &str = "var h = 0 to 9223372036854775807\nvar other = 1 to 9223372036854775807\n";
 const TEXT: &str = "var h = \"x\".repeat(100000000)\nvar other = h\n";
 
-/// What a process came to.
-struct Ended {
+/// The result of an ended process.
+struct MeasuredExit {
     code: Option<i32>,
     out: String,
     err: String,
@@ -56,7 +56,7 @@ struct Ended {
 }
 
 /// Runs a script under the limits.
-fn run(file: &Path) -> Ended {
+fn run(file: &Path) -> MeasuredExit {
     let [out, err] = ["out", "err"].map(|extension| file.with_extension(extension));
     let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
     command
@@ -89,10 +89,10 @@ fn run(file: &Path) -> Ended {
         let lines = BufReader::new(File::open(path).unwrap()).split(b'\n').map(Result::unwrap);
         lines.map(|line| String::from_utf8_lossy(&line[..line.len().min(1000)]).into_owned() + "\n").collect()
     };
-    Ended { code, out: read(&out), err: read(&err), cpu_ms, most_kib }
+    MeasuredExit { code, out: read(&out), err: read(&err), cpu_ms, most_kib }
 }
 
-/// What a process has used so far: milliseconds of the processor, and the most memory in KiB.
+/// Returns a process's usage so far: CPU time in milliseconds, and peak memory in KiB.
 fn used(process: u32) -> Option<(u64, u64)> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -112,7 +112,7 @@ fn last(err: &str) -> &str {
 /// do a hundred times faster, may run on in a debug build.
 const MOST_MS: u64 = if cfg!(debug_assertions) { 9_000 } else { 3_000 };
 
-fn check(ended: &Ended, what: &str) {
+fn check(ended: &MeasuredExit, what: &str) {
     assert!(matches!(ended.code, Some(0 | 1 | 3)), "{what} ended with {:?}: {}", ended.code, ended.err);
     assert!(ended.cpu_ms <= MOST_MS, "{what} took {} ms", ended.cpu_ms);
     assert!(ended.most_kib <= 400 << 10, "{what} held {} KiB", ended.most_kib);
@@ -223,7 +223,7 @@ fn every_builtin_and_operator_ends_with_a_huge_text() {
     every_call_ends("text", TEXT);
 }
 
-/// What must end by itself, with what it prints.
+/// Scripts that must end by themselves, with their output.
 const EXACT: &[(&str, &str, &str)] = &[
     ("same", "println(h == h, h == other, h != [h])", "true true true\n"),
     ("in", "println(h in [other], [other].contains(h), [1, other].index_of(h))", "true true 1\n"),

@@ -41,23 +41,23 @@ fn update() -> bool {
 
 /// A part of a page.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Part<'a> {
+pub(crate) enum WalkthroughPart<'a> {
     /// Lines outside of blocks.
     Prose(&'a str),
     /// A block: the words after its opening fence, and its text.
     Block(&'a str, &'a str),
 }
 
-pub(crate) fn parts(page: &str) -> Vec<Part<'_>> {
+pub(crate) fn parts(page: &str) -> Vec<WalkthroughPart<'_>> {
     let (mut parts, mut rest) = (Vec::new(), page);
     while let Some(start) = rest.find("\n```").map(|at| at + 1) {
-        parts.push(Part::Prose(&rest[..start]));
+        parts.push(WalkthroughPart::Prose(&rest[..start]));
         let (info, body) = rest[start + 3..].split_once('\n').unwrap();
         let end = if body.starts_with("```") { 0 } else { body.find("\n```").unwrap() + 1 };
-        parts.push(Part::Block(info, &body[..end]));
+        parts.push(WalkthroughPart::Block(info, &body[..end]));
         rest = body[end + 3..].strip_prefix('\n').unwrap_or_default();
     }
-    parts.push(Part::Prose(rest));
+    parts.push(WalkthroughPart::Prose(rest));
     parts
 }
 
@@ -90,7 +90,7 @@ fn run(page: &Path, text: &str) -> String {
     for (i, part) in parts(text).iter().enumerate() {
         let place = format!("{}, part {i}", page.display());
         match part {
-            Part::Prose(prose) => {
+            WalkthroughPart::Prose(prose) => {
                 // A block that is shown only after prose is not the output of the one before it.
                 if !prose.trim().is_empty() {
                     printed = None;
@@ -98,13 +98,13 @@ fn run(page: &Path, text: &str) -> String {
                 whole.push_str(prose);
                 continue;
             }
-            Part::Block("text", shown) => {
+            WalkthroughPart::Block("text", shown) => {
                 let printed: String =
                     printed.take().unwrap_or_else(|| panic!("{place}: nothing prints this:\n{shown}"));
                 whole.push_str(&format!("```text\n{printed}```\n"));
                 continue;
             }
-            Part::Block(info, body) => {
+            WalkthroughPart::Block(info, body) => {
                 whole.push_str(&format!("```{info}\n{body}```\n"));
                 printed = match info.split_once(' ').unwrap_or((info, "")) {
                     ("harn", "") => Some(script(&folder, &format!("part-{i}.harn"), body, &place)),
@@ -201,5 +201,8 @@ fn the_reference_of_the_configuration_has_every_key() {
 #[test]
 fn parts_of_a_page_are_found() {
     let page = "One\n\n```sh\nls\n```\n\nTwo\n";
-    assert_eq!(parts(page), [Part::Prose("One\n\n"), Part::Block("sh", "ls\n"), Part::Prose("\nTwo\n")]);
+    assert_eq!(
+        parts(page),
+        [WalkthroughPart::Prose("One\n\n"), WalkthroughPart::Block("sh", "ls\n"), WalkthroughPart::Prose("\nTwo\n")]
+    );
 }

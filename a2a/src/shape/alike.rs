@@ -1,33 +1,34 @@
-//! What 0.3 and 1.0 spell alike: messages, artifacts, tasks, and what is told of them. A [`Spelling`] is where they differ.
+//! The parts of 0.3 and 1.0 that are spelled alike: messages, artifacts, tasks and their updates. A
+//! [`Spelling`] covers the differences.
 
 use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::moment::rfc3339;
 
-use super::Misfit;
+use super::ShapeError;
 use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
 use crate::{Artifact, ArtifactUpdate, Message, Part, Role, Status, StatusUpdate, Task, TaskState};
 
-/// Where the versions differ.
+/// The differences between the versions.
 pub(super) trait Spelling {
-    fn read_part(part: &Object<'_>) -> Result<Part, Misfit>;
+    fn read_part(part: &Object<'_>) -> Result<Part, ShapeError>;
     fn part(part: &Part) -> Data;
-    fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, Misfit>;
+    fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, ShapeError>;
     fn state(state: TaskState) -> Data;
-    /// What a status without a state says, where the version has it so.
+    /// The state that a status without a state has, if the version allows it.
     const UNSAID: Option<TaskState>;
-    fn read_role(message: &Object<'_>) -> Result<Option<Role>, Misfit>;
+    fn read_role(message: &Object<'_>) -> Result<Option<Role>, ShapeError>;
     fn role(role: Role) -> Data;
     /// The time in a status.
-    fn read_moment(status: &Object<'_>) -> Result<Option<u64>, Misfit>;
+    fn read_moment(status: &Object<'_>) -> Result<Option<u64>, ShapeError>;
     /// An object that says what it is, where the version has it so.
     fn of_kind(kind: &'static str) -> Fields;
 }
 
-pub(super) fn read_message<S: Spelling>(message: &Object<'_>) -> Result<Message, Misfit> {
+pub(super) fn read_message<S: Spelling>(message: &Object<'_>) -> Result<Message, ShapeError> {
     Ok(Message {
         message_id: message.needed_text(&key::MESSAGE_ID)?,
         context_id: message.text(&key::CONTEXT_ID)?,
@@ -57,7 +58,7 @@ fn parts<S: Spelling>(parts: &[Part]) -> Data {
     parts.iter().map(S::part).collect()
 }
 
-fn read_status<S: Spelling>(status: &Object<'_>) -> Result<Status, Misfit> {
+fn read_status<S: Spelling>(status: &Object<'_>) -> Result<Status, ShapeError> {
     let state = match S::read_state(status, &key::STATE)? {
         Some(state) => state,
         None => S::UNSAID.filter(|_| !status.is_misspelt(&key::STATE)).ok_or_else(|| status.missing(&key::STATE))?,
@@ -77,7 +78,7 @@ fn status<S: Spelling>(status: &Status) -> Data {
         .done()
 }
 
-fn read_artifact<S: Spelling>(artifact: &Object<'_>) -> Result<Artifact, Misfit> {
+fn read_artifact<S: Spelling>(artifact: &Object<'_>) -> Result<Artifact, ShapeError> {
     Ok(Artifact {
         artifact_id: artifact.needed_text(&key::ARTIFACT_ID)?,
         name: artifact.text(&key::NAME)?,
@@ -99,7 +100,7 @@ fn artifact<S: Spelling>(artifact: &Artifact) -> Data {
         .done()
 }
 
-pub(super) fn read_task<S: Spelling>(task: &Object<'_>) -> Result<Task, Misfit> {
+pub(super) fn read_task<S: Spelling>(task: &Object<'_>) -> Result<Task, ShapeError> {
     Ok(Task {
         id: task.needed_text(&key::ID)?,
         context_id: task.text(&key::CONTEXT_ID)?.unwrap_or_default(),
@@ -121,7 +122,7 @@ pub(super) fn task<S: Spelling>(task: &Task, history: &[Arc<Message>], artifacts
         .done()
 }
 
-pub(super) fn read_status_update<S: Spelling>(update: &Object<'_>) -> Result<StatusUpdate, Misfit> {
+pub(super) fn read_status_update<S: Spelling>(update: &Object<'_>) -> Result<StatusUpdate, ShapeError> {
     Ok(StatusUpdate {
         task_id: update.needed_text(&key::TASK_ID)?,
         context_id: update.text(&key::CONTEXT_ID)?.unwrap_or_default(),
@@ -138,7 +139,7 @@ pub(super) fn status_update<S: Spelling>(update: &StatusUpdate) -> Fields {
         .with_present(&key::METADATA, update.metadata.clone())
 }
 
-pub(super) fn read_artifact_update<S: Spelling>(update: &Object<'_>) -> Result<ArtifactUpdate, Misfit> {
+pub(super) fn read_artifact_update<S: Spelling>(update: &Object<'_>) -> Result<ArtifactUpdate, ShapeError> {
     Ok(ArtifactUpdate {
         task_id: update.needed_text(&key::TASK_ID)?,
         context_id: update.text(&key::CONTEXT_ID)?.unwrap_or_default(),

@@ -4,15 +4,15 @@ use std::sync::{Arc, LazyLock};
 
 /// The name of a field.
 pub(super) struct Key {
-    /// As it is written.
+    /// The name as it is written on the wire.
     pub(super) name: &'static str,
-    /// As the JSON of protocol buffers also takes it, where that is another word.
+    /// The name that the JSON of protocol buffers also accepts, if it differs.
     pub(super) snake: Option<&'static str>,
     shared: LazyLock<Arc<str>>,
 }
 
 impl Key {
-    /// As it is written.
+    /// Returns the name as it is written on the wire.
     pub(super) fn shared(&self) -> Arc<str> {
         self.shared.clone()
     }

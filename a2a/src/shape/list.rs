@@ -4,13 +4,13 @@ use runtime::data::Data;
 
 use super::fields::Fields;
 use super::object::Object;
-use super::{Misfit, Version, key, word};
+use super::{ShapeError, Version, key, word};
 use crate::{ListTasks, TaskPage};
 
-/// How many tasks a page holds at most.
+/// The maximum number of tasks on a page.
 const MAX_PAGE: u32 = 100;
 
-pub(super) fn read(version: Version, params: &Object<'_>) -> Result<ListTasks, Misfit> {
+pub(super) fn read(version: Version, params: &Object<'_>) -> Result<ListTasks, ShapeError> {
     let page_size = params.count(&key::PAGE_SIZE)?;
     if page_size.is_some_and(|size| size == 0 || size > MAX_PAGE) {
         return Err(params.wrong(&key::PAGE_SIZE, &format!("must be from 1 to {MAX_PAGE}")));

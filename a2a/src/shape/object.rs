@@ -6,39 +6,39 @@ use runtime::data::{Data, Entries};
 use runtime::moment::from_rfc3339;
 use runtime::words::nearest;
 
-use super::Misfit;
+use super::ShapeError;
 use super::key::Key;
 
 /// The way to a value. It is written down only when something is wrong.
 #[derive(Clone, Copy)]
-enum At<'a> {
-    /// What it is called in a sentence.
+enum ValuePath<'a> {
+    /// The value as a whole, with its name in a sentence.
     Whole(&'a str),
-    Field(&'a At<'a>, &'a str),
-    Item(&'a At<'a>, usize),
+    Field(&'a ValuePath<'a>, &'a str),
+    Item(&'a ValuePath<'a>, usize),
 }
 
-impl At<'_> {
+impl ValuePath<'_> {
     fn path(self) -> String {
         let (before, step) = match self {
-            At::Whole(_) => return String::new(),
-            At::Field(before, key) => (before.path(), key.to_owned()),
-            At::Item(before, index) => (before.path(), index.to_string()),
+            ValuePath::Whole(_) => return String::new(),
+            ValuePath::Field(before, key) => (before.path(), key.to_owned()),
+            ValuePath::Item(before, index) => (before.path(), index.to_string()),
         };
         if before.is_empty() { step } else { format!("{before}.{step}") }
     }
 
-    fn misfit(self, problem: &str) -> Misfit {
+    fn shape_error(self, problem: &str) -> ShapeError {
         let field = self.path();
         let message = match self {
-            At::Whole(what) => format!("{what} {problem}"),
+            ValuePath::Whole(what) => format!("{what} {problem}"),
             _ => format!("`{field}` {problem}"),
         };
-        Misfit { field, message, suggestion: None }
+        ShapeError { field, message, suggestion: None }
     }
 
-    fn must_be(self, expected: &str, found: &Data) -> Misfit {
-        self.misfit(&format!("must be {expected}, not {}", kind_of(found)))
+    fn must_be(self, expected: &str, found: &Data) -> ShapeError {
+        self.shape_error(&format!("must be {expected}, not {}", kind_of(found)))
     }
 }
 
@@ -56,16 +56,16 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("url", "uri"),
 ];
 
-/// What has fields.
+/// A value with fields, and its path for error messages.
 pub(super) struct Object<'a> {
     entries: &'a Entries,
-    at: At<'a>,
+    at: ValuePath<'a>,
 }
 
 impl<'a> Object<'a> {
     /// The whole of what has come: the parameters, or a result.
-    pub(super) fn whole(data: &'a Data, what: &'a str) -> Result<Object<'a>, Misfit> {
-        let at = At::Whole(what);
+    pub(super) fn whole(data: &'a Data, what: &'a str) -> Result<Object<'a>, ShapeError> {
+        let at = ValuePath::Whole(what);
         match data {
             Data::Dict(entries) => Ok(Object { entries, at }),
             other => Err(at.must_be("an object", other)),
@@ -87,23 +87,23 @@ impl<'a> Object<'a> {
         self.find_any(key).is_some()
     }
 
-    /// What the field holds; nil where it is not there.
+    /// Returns the value of a field, or nil if it is absent.
     pub(super) fn data(&self, key: &Key) -> Data {
         self.find(key).map_or(Data::Nil, |(_, data)| data.clone())
     }
 
     /// The whole object.
-    pub(super) fn misfit(&self, problem: &str) -> Misfit {
-        self.at.misfit(problem)
+    pub(super) fn shape_error(&self, problem: &str) -> ShapeError {
+        self.at.shape_error(problem)
     }
 
-    /// What is wrong with a field that is there.
-    pub(super) fn wrong(&self, key: &Key, problem: &str) -> Misfit {
+    /// Returns the error for a field that is present.
+    pub(super) fn wrong(&self, key: &Key, problem: &str) -> ShapeError {
         let written = self.find_any(key).map_or(key.name, |(written, _)| written);
-        At::Field(&self.at, written).misfit(problem)
+        ValuePath::Field(&self.at, written).shape_error(problem)
     }
 
-    /// What is written where the field was probably meant.
+    /// Returns the name that was written although `key` was probably meant.
     fn meant_for(&self, key: &Key) -> Option<&'a Arc<str>> {
         self.entries.keys().find(|written| {
             nearest(written, [key.name]).is_some()
@@ -117,36 +117,36 @@ impl<'a> Object<'a> {
     }
 
     /// A field that must be there is not.
-    pub(super) fn missing(&self, key: &Key) -> Misfit {
+    pub(super) fn missing(&self, key: &Key) -> ShapeError {
         if self.has(key) {
             return self.wrong(key, "must not be null");
         }
         match self.meant_for(key) {
             Some(written) => {
-                let misfit =
-                    At::Field(&self.at, written).misfit(&format!("is not known here, and `{}` is missing", key.name));
-                Misfit { suggestion: Some(key.name.to_owned()), ..misfit }
+                let shape_error = ValuePath::Field(&self.at, written)
+                    .shape_error(&format!("is not known here, and `{}` is missing", key.name));
+                ShapeError { suggestion: Some(key.name.to_owned()), ..shape_error }
             }
-            None => At::Field(&self.at, key.name).misfit("is missing"),
+            None => ValuePath::Field(&self.at, key.name).shape_error("is missing"),
         }
     }
 
     /// A text, be it empty.
-    pub(super) fn any_text(&self, key: &Key) -> Result<Option<Arc<str>>, Misfit> {
+    pub(super) fn any_text(&self, key: &Key) -> Result<Option<Arc<str>>, ShapeError> {
         match self.find(key) {
             None => Ok(None),
             Some((_, Data::Str(text))) => Ok(Some(text.clone())),
-            Some((written, other)) => Err(At::Field(&self.at, written).must_be("a string", other)),
+            Some((written, other)) => Err(ValuePath::Field(&self.at, written).must_be("a string", other)),
         }
     }
 
     /// A text; an empty one is none.
-    pub(super) fn text(&self, key: &Key) -> Result<Option<Arc<str>>, Misfit> {
+    pub(super) fn text(&self, key: &Key) -> Result<Option<Arc<str>>, ShapeError> {
         Ok(self.any_text(key)?.filter(|text| !text.is_empty()))
     }
 
     /// A text that must be there, and must not be empty.
-    pub(super) fn needed_text(&self, key: &Key) -> Result<Arc<str>, Misfit> {
+    pub(super) fn needed_text(&self, key: &Key) -> Result<Arc<str>, ShapeError> {
         match self.any_text(key)? {
             None => Err(self.missing(key)),
             Some(text) if text.is_empty() => Err(self.wrong(key, "must not be empty")),
@@ -155,7 +155,7 @@ impl<'a> Object<'a> {
     }
 
     /// A text that its caller chose for an id: 1 to 128 visible characters of ASCII.
-    pub(super) fn chosen_id(&self, key: &Key) -> Result<Option<Arc<str>>, Misfit> {
+    pub(super) fn chosen_id(&self, key: &Key) -> Result<Option<Arc<str>>, ShapeError> {
         let id = self.text(key)?;
         match &id {
             Some(id) if id.len() > 128 || !id.bytes().all(|byte| byte.is_ascii_graphic()) => {
@@ -166,11 +166,11 @@ impl<'a> Object<'a> {
     }
 
     /// A dict, or nil.
-    pub(super) fn dict(&self, key: &Key) -> Result<Data, Misfit> {
+    pub(super) fn dict(&self, key: &Key) -> Result<Data, ShapeError> {
         match self.find(key) {
             None => Ok(Data::Nil),
             Some((_, dict @ Data::Dict(_))) => Ok(dict.clone()),
-            Some((written, other)) => Err(At::Field(&self.at, written).must_be("an object", other)),
+            Some((written, other)) => Err(ValuePath::Field(&self.at, written).must_be("an object", other)),
         }
     }
 
@@ -178,10 +178,10 @@ impl<'a> Object<'a> {
     pub(super) fn object<T>(
         &self,
         key: &Key,
-        read: impl FnOnce(&Object<'_>) -> Result<T, Misfit>,
-    ) -> Result<Option<T>, Misfit> {
+        read: impl FnOnce(&Object<'_>) -> Result<T, ShapeError>,
+    ) -> Result<Option<T>, ShapeError> {
         let Some((written, data)) = self.find(key) else { return Ok(None) };
-        let at = At::Field(&self.at, written);
+        let at = ValuePath::Field(&self.at, written);
         match data {
             Data::Dict(entries) => read(&Object { entries, at }).map(Some),
             other => Err(at.must_be("an object", other)),
@@ -192,12 +192,12 @@ impl<'a> Object<'a> {
     pub(super) fn needed_object<T>(
         &self,
         key: &Key,
-        read: impl FnOnce(&Object<'_>) -> Result<T, Misfit>,
-    ) -> Result<T, Misfit> {
+        read: impl FnOnce(&Object<'_>) -> Result<T, ShapeError>,
+    ) -> Result<T, ShapeError> {
         self.object(key, read)?.ok_or_else(|| self.missing(key))
     }
 
-    /// How many items the list in a field has; nothing where it is no list.
+    /// Returns the number of items of the list in a field, or `None` if the field is not a list.
     pub(super) fn len(&self, key: &Key) -> Option<usize> {
         self.find(key).and_then(|(_, data)| data.as_list()).map(<[Data]>::len)
     }
@@ -206,8 +206,8 @@ impl<'a> Object<'a> {
     pub(super) fn objects<T>(
         &self,
         key: &Key,
-        mut read: impl FnMut(&Object<'_>) -> Result<T, Misfit>,
-    ) -> Result<Vec<T>, Misfit> {
+        mut read: impl FnMut(&Object<'_>) -> Result<T, ShapeError>,
+    ) -> Result<Vec<T>, ShapeError> {
         self.items(key, |at, item| match item {
             Data::Dict(entries) => read(&Object { entries, at }),
             other => Err(at.must_be("an object", other)),
@@ -215,43 +215,49 @@ impl<'a> Object<'a> {
     }
 
     /// The texts in the list of a field; none where it is not there.
-    pub(super) fn texts(&self, key: &Key) -> Result<Vec<Arc<str>>, Misfit> {
+    pub(super) fn texts(&self, key: &Key) -> Result<Vec<Arc<str>>, ShapeError> {
         self.items(key, |at, item| match item {
             Data::Str(text) => Ok(text.clone()),
             other => Err(at.must_be("a string", other)),
         })
     }
 
-    fn items<T>(&self, key: &Key, mut read: impl FnMut(At<'_>, &Data) -> Result<T, Misfit>) -> Result<Vec<T>, Misfit> {
+    fn items<T>(
+        &self,
+        key: &Key,
+        mut read: impl FnMut(ValuePath<'_>, &Data) -> Result<T, ShapeError>,
+    ) -> Result<Vec<T>, ShapeError> {
         let Some((written, data)) = self.find(key) else { return Ok(Vec::new()) };
-        let at = At::Field(&self.at, written);
+        let at = ValuePath::Field(&self.at, written);
         let Data::List(items) = data else { return Err(at.must_be("an array", data)) };
-        items.iter().enumerate().map(|(index, item)| read(At::Item(&at, index), item)).collect()
+        items.iter().enumerate().map(|(index, item)| read(ValuePath::Item(&at, index), item)).collect()
     }
 
     /// A truth value.
-    pub(super) fn flag(&self, key: &Key) -> Result<Option<bool>, Misfit> {
+    pub(super) fn flag(&self, key: &Key) -> Result<Option<bool>, ShapeError> {
         match self.find(key) {
             None => Ok(None),
             Some((_, Data::Bool(flag))) => Ok(Some(*flag)),
-            Some((written, other)) => Err(At::Field(&self.at, written).must_be("true or false", other)),
+            Some((written, other)) => Err(ValuePath::Field(&self.at, written).must_be("true or false", other)),
         }
     }
 
     /// A whole number of what is counted. The JSON of protocol buffers takes it as text, too.
-    pub(super) fn count(&self, key: &Key) -> Result<Option<u32>, Misfit> {
+    pub(super) fn count(&self, key: &Key) -> Result<Option<u32>, ShapeError> {
         let Some((written, data)) = self.find(key) else { return Ok(None) };
         let number = data.as_int().or_else(|| data.as_str().and_then(|text| text.parse().ok()));
         match number.map(i32::try_from) {
             Some(Ok(count)) if count >= 0 => Ok(Some(count.unsigned_abs())),
-            Some(_) => Err(At::Field(&self.at, written).misfit("must be from 0 to 2147483647")),
-            None if data.as_float().is_some() => Err(At::Field(&self.at, written).misfit("must be a whole number")),
-            None => Err(At::Field(&self.at, written).must_be("a whole number", data)),
+            Some(_) => Err(ValuePath::Field(&self.at, written).shape_error("must be from 0 to 2147483647")),
+            None if data.as_float().is_some() => {
+                Err(ValuePath::Field(&self.at, written).shape_error("must be a whole number"))
+            }
+            None => Err(ValuePath::Field(&self.at, written).must_be("a whole number", data)),
         }
     }
 
     /// A moment in RFC 3339, in milliseconds since 1970-01-01 UTC.
-    pub(super) fn moment(&self, key: &Key) -> Result<Option<u64>, Misfit> {
+    pub(super) fn moment(&self, key: &Key) -> Result<Option<u64>, ShapeError> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match from_rfc3339(&text) {
             Some(ms) => Ok(Some(ms)),
@@ -259,18 +265,18 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// A word; `read` gives what it means. All words are `known`.
+    /// Reads a word; `read` returns its meaning. `known` lists all valid words.
     pub(super) fn word<T>(
         &self,
         key: &Key,
         known: &[&'static str],
         read: impl FnOnce(&Data) -> Option<T>,
-    ) -> Result<Option<T>, Misfit> {
+    ) -> Result<Option<T>, ShapeError> {
         let Some((written, data)) = self.find(key) else { return Ok(None) };
         if let Some(word) = read(data) {
             return Ok(Some(word));
         }
-        let at = At::Field(&self.at, written);
+        let at = ValuePath::Field(&self.at, written);
         let all = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
         let Some(given) = data.as_str() else { return Err(at.must_be(&format!("one of {all}"), data)) };
         let near = known
@@ -278,7 +284,7 @@ impl<'a> Object<'a> {
             .copied()
             .find(|word| is_same_word(word, given))
             .or_else(|| nearest(given, known.iter().copied()));
-        Err(Misfit { suggestion: near.map(str::to_owned), ..at.misfit(&format!("must be one of {all}")) })
+        Err(ShapeError { suggestion: near.map(str::to_owned), ..at.shape_error(&format!("must be one of {all}")) })
     }
 }
 
@@ -291,7 +297,7 @@ fn is_same_word(known: &str, given: &str) -> bool {
     plain(known) == plain(given)
 }
 
-/// What JSON calls it.
+/// Returns the value's kind in the terms of JSON.
 fn kind_of(data: &Data) -> &'static str {
     match data {
         Data::Nil => "null",

@@ -2,24 +2,24 @@
 
 use runtime::data::Data;
 
-use super::Misfit;
+use super::ShapeError;
 use super::alike::{self, Spelling};
 use super::fields::Fields;
 use super::key;
 use super::object::Object;
 use crate::{Configuration, Message, SendMessage};
 
-/// How many parts a message may have.
+/// The maximum number of parts of a message.
 const MAX_PARTS: usize = 1_000;
-/// How many other tasks it may speak of, and of how many extensions it may make use.
+/// The maximum number of other tasks that a message refers to, and of extensions that it uses.
 const MAX_NAMED: usize = 100;
-/// How many bytes its id may have.
+/// The maximum length of a message id, in bytes.
 const MAX_MESSAGE_ID: usize = 256;
 
 pub(super) fn read<S: Spelling>(
     params: &Object<'_>,
-    read_configuration: impl FnOnce(&Object<'_>) -> Result<Configuration, Misfit>,
-) -> Result<SendMessage, Misfit> {
+    read_configuration: impl FnOnce(&Object<'_>) -> Result<Configuration, ShapeError>,
+) -> Result<SendMessage, ShapeError> {
     Ok(SendMessage {
         message: params.needed_object(&key::MESSAGE, read_message::<S>)?,
         configuration: params.object(&key::CONFIGURATION, read_configuration)?.unwrap_or_default(),
@@ -27,21 +27,21 @@ pub(super) fn read<S: Spelling>(
     })
 }
 
-fn read_message<S: Spelling>(message: &Object<'_>) -> Result<Message, Misfit> {
+fn read_message<S: Spelling>(message: &Object<'_>) -> Result<Message, ShapeError> {
     check(message)?;
     message.chosen_id(&key::CONTEXT_ID)?;
     alike::read_message::<S>(message)
 }
 
 /// A message that is sent must say something, and not without end.
-pub(super) fn check(message: &Object<'_>) -> Result<(), Misfit> {
+pub(super) fn check(message: &Object<'_>) -> Result<(), ShapeError> {
     match message.len(&key::PARTS) {
         Some(0) => return Err(message.wrong(&key::PARTS, "must have at least one part")),
         Some(len) if len > MAX_PARTS => {
             return Err(message.wrong(&key::PARTS, &format!("must not have more than {MAX_PARTS} parts; it has {len}")));
         }
         None if message.data(&key::PARTS).is_nil() => return Err(message.missing(&key::PARTS)),
-        // What is there and no list is told when it is read.
+        // A value that is not a list is reported when it is read.
         _ => {}
     }
     for key in [&key::REFERENCE_TASK_IDS, &key::EXTENSIONS] {

@@ -2,29 +2,29 @@
 
 use runtime::data::Data;
 
-use super::Misfit;
+use super::ShapeError;
 use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
 use crate::{Content, Part, base64};
 
 /// Reads a part.
-pub(super) fn read_part(part: &Object<'_>) -> Result<Part, Misfit> {
+pub(super) fn read_part(part: &Object<'_>) -> Result<Part, ShapeError> {
     let metadata = part.dict(&key::METADATA)?;
     let kind = part.word(&key::KIND, &["text", "file", "data"], |data| match data.as_str()? {
-        "text" => Some(Kind::Text),
-        "file" => Some(Kind::File),
-        "data" => Some(Kind::Data),
+        "text" => Some(PartKind::Text),
+        "file" => Some(PartKind::File),
+        "data" => Some(PartKind::Data),
         _ => None,
     })?;
     match kind {
         None => Err(untagged(part)),
-        Some(Kind::Text) => {
+        Some(PartKind::Text) => {
             let text = part.any_text(&key::TEXT)?.ok_or_else(|| part.missing(&key::TEXT))?;
             Ok(Part { metadata, ..Part::text(text) })
         }
-        Some(Kind::File) => Ok(Part { metadata, ..part.needed_object(&key::FILE, read_file)? }),
-        Some(Kind::Data) => {
+        Some(PartKind::File) => Ok(Part { metadata, ..part.needed_object(&key::FILE, read_file)? }),
+        Some(PartKind::Data) => {
             let data = part.dict(&key::DATA)?;
             if data.is_nil() {
                 return Err(part.missing(&key::DATA));
@@ -35,35 +35,39 @@ pub(super) fn read_part(part: &Object<'_>) -> Result<Part, Misfit> {
     }
 }
 
-enum Kind {
+enum PartKind {
     Text,
     File,
     Data,
 }
 
-fn untagged(part: &Object<'_>) -> Misfit {
-    let mut misfit = part.missing(&key::KIND);
-    if misfit.suggestion.is_none() {
-        misfit.message.push_str(": a part is `text`, `file` or `data`");
+fn untagged(part: &Object<'_>) -> ShapeError {
+    let mut shape_error = part.missing(&key::KIND);
+    if shape_error.suggestion.is_none() {
+        shape_error.message.push_str(": a part is `text`, `file` or `data`");
         if [&key::TEXT, &key::RAW, &key::URL, &key::DATA].iter().any(|key| part.has(key)) {
-            misfit
+            shape_error
                 .message
                 .push_str(" (parts without it are those of version 1.0, which a request names in `A2A-Version`)");
         }
     }
-    misfit
+    shape_error
 }
 
-fn read_file(file: &Object<'_>) -> Result<Part, Misfit> {
+fn read_file(file: &Object<'_>) -> Result<Part, ShapeError> {
     let content = match (file.any_text(&key::BYTES)?, file.text(&key::URI)?) {
-        (Some(_), Some(_)) => return Err(file.misfit("has both `bytes` and `uri`, and may have only one")),
+        (Some(_), Some(_)) => return Err(file.shape_error("has both `bytes` and `uri`, and may have only one")),
         (Some(bytes), None) => {
             Content::Raw(base64::plain(bytes).ok_or_else(|| file.wrong(&key::BYTES, "must be base64"))?)
         }
         (None, Some(uri)) => Content::Url(uri),
         (None, None) => {
-            let misfit = file.missing(&key::URI);
-            return Err(if misfit.suggestion.is_some() { misfit } else { file.misfit("needs `bytes` or `uri`") });
+            let shape_error = file.missing(&key::URI);
+            return Err(if shape_error.suggestion.is_some() {
+                shape_error
+            } else {
+                file.shape_error("needs `bytes` or `uri`")
+            });
         }
     };
     let (filename, media_type) = (file.text(&key::NAME)?, file.text(&key::MIME_TYPE)?);

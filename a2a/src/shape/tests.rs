@@ -1,13 +1,13 @@
-//! - [`made`]: values of the model, made up. [`said`]: what is left of one when it was said in a version.
+//! - [`made`]: values of the model, made up. [`reduced`]: what is left of one when it was said in a version.
 //! - [`round_trip`]: what is written is read as it was, as far as the version can say it.
 //! - [`examples`]: documents of each version, letter by letter.
-//! - [`misfits`]: what does not fit, and how it is told.
+//! - [`shape_errors`]: values that do not have their shape, and their error messages.
 
 mod examples;
 mod made;
-mod misfits;
+mod reduced;
 mod round_trip;
-mod said;
+mod shape_errors;
 
 use crate as model;
 use runtime::data::Data;

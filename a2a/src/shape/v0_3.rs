@@ -6,13 +6,13 @@ use super::alike::{self, Spelling};
 use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
-use super::{Misfit, tagged, word};
+use super::{ShapeError, tagged, word};
 use crate::{Configuration, Frame, Part, Role, TaskState};
 
 pub(super) struct V0_3;
 
 impl Spelling for V0_3 {
-    fn read_part(part: &Object<'_>) -> Result<Part, Misfit> {
+    fn read_part(part: &Object<'_>) -> Result<Part, ShapeError> {
         tagged::read_part(part)
     }
 
@@ -20,7 +20,7 @@ impl Spelling for V0_3 {
         tagged::part(part)
     }
 
-    fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, Misfit> {
+    fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, ShapeError> {
         word::read_quiet_state(status, key)
     }
 
@@ -30,7 +30,7 @@ impl Spelling for V0_3 {
 
     const UNSAID: Option<TaskState> = None;
 
-    fn read_role(message: &Object<'_>) -> Result<Option<Role>, Misfit> {
+    fn read_role(message: &Object<'_>) -> Result<Option<Role>, ShapeError> {
         word::read_quiet_role(message, &key::ROLE)
     }
 
@@ -39,7 +39,7 @@ impl Spelling for V0_3 {
     }
 
     /// Servers of this version also write times without an offset, which say nothing.
-    fn read_moment(status: &Object<'_>) -> Result<Option<u64>, Misfit> {
+    fn read_moment(status: &Object<'_>) -> Result<Option<u64>, ShapeError> {
         Ok(status.moment(&key::TIMESTAMP).ok().flatten())
     }
 
@@ -48,7 +48,7 @@ impl Spelling for V0_3 {
     }
 }
 
-pub(super) fn read_configuration(configuration: &Object<'_>) -> Result<Configuration, Misfit> {
+pub(super) fn read_configuration(configuration: &Object<'_>) -> Result<Configuration, ShapeError> {
     Ok(Configuration {
         accepted_output_modes: configuration.texts(&key::ACCEPTED_OUTPUT_MODES)?,
         history_length: read_history_length(configuration)?,
@@ -58,7 +58,7 @@ pub(super) fn read_configuration(configuration: &Object<'_>) -> Result<Configura
 }
 
 /// In this version 0 means the whole history: its SDK writes and reads it so.
-pub(super) fn read_history_length(object: &Object<'_>) -> Result<Option<u32>, Misfit> {
+pub(super) fn read_history_length(object: &Object<'_>) -> Result<Option<u32>, ShapeError> {
     Ok(object.count(&key::HISTORY_LENGTH)?.filter(|length| *length > 0))
 }
 
@@ -71,7 +71,7 @@ pub(super) fn configuration(configuration: &Configuration) -> Fields {
 
 const KINDS: [&str; 4] = ["task", "message", "status-update", "artifact-update"];
 
-pub(super) fn read_frame(frame: &Object<'_>) -> Result<Frame, Misfit> {
+pub(super) fn read_frame(frame: &Object<'_>) -> Result<Frame, ShapeError> {
     let kind = frame.word(&key::KIND, &KINDS, |data| KINDS.iter().position(|kind| data.as_str() == Some(kind)))?;
     match kind.ok_or_else(|| frame.missing(&key::KIND))? {
         0 => alike::read_task::<V0_3>(frame).map(|task| Frame::Task(task.into())),

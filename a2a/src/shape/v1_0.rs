@@ -6,13 +6,13 @@ use super::alike::{self, Spelling};
 use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
-use super::{Misfit, word};
+use super::{ShapeError, word};
 use crate::{Configuration, Content, Frame, Part, Role, TaskState, base64};
 
 pub(super) struct V1_0;
 
 impl Spelling for V1_0 {
-    fn read_part(part: &Object<'_>) -> Result<Part, Misfit> {
+    fn read_part(part: &Object<'_>) -> Result<Part, ShapeError> {
         Ok(Part {
             content: read_content(part)?,
             filename: part.text(&key::FILENAME)?,
@@ -35,7 +35,7 @@ impl Spelling for V1_0 {
             .done()
     }
 
-    fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, Misfit> {
+    fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, ShapeError> {
         word::read_loud_state(status, key)
     }
 
@@ -46,7 +46,7 @@ impl Spelling for V1_0 {
     /// The JSON of protocol buffers leaves out what is unspecified.
     const UNSAID: Option<TaskState> = Some(TaskState::Unknown);
 
-    fn read_role(message: &Object<'_>) -> Result<Option<Role>, Misfit> {
+    fn read_role(message: &Object<'_>) -> Result<Option<Role>, ShapeError> {
         word::read_loud_role(message, &key::ROLE)
     }
 
@@ -54,7 +54,7 @@ impl Spelling for V1_0 {
         word::loud_role(role)
     }
 
-    fn read_moment(status: &Object<'_>) -> Result<Option<u64>, Misfit> {
+    fn read_moment(status: &Object<'_>) -> Result<Option<u64>, ShapeError> {
         status.moment(&key::TIMESTAMP)
     }
 
@@ -63,7 +63,7 @@ impl Spelling for V1_0 {
     }
 }
 
-fn read_content(part: &Object<'_>) -> Result<Content, Misfit> {
+fn read_content(part: &Object<'_>) -> Result<Content, ShapeError> {
     let text = part.any_text(&key::TEXT)?.map(Content::Text);
     let raw = match part.any_text(&key::RAW)? {
         Some(raw) => Some(Content::Raw(base64::plain(raw).ok_or_else(|| part.wrong(&key::RAW, "must be base64"))?)),
@@ -74,26 +74,28 @@ fn read_content(part: &Object<'_>) -> Result<Content, Misfit> {
     let mut given = [text, raw, url, data].into_iter().flatten();
     match (given.next(), given.next()) {
         (Some(content), None) => Ok(content),
-        (Some(_), Some(_)) => Err(part.misfit("has several of `text`, `raw`, `url` and `data`, and may have only one")),
+        (Some(_), Some(_)) => {
+            Err(part.shape_error("has several of `text`, `raw`, `url` and `data`, and may have only one"))
+        }
         // No other member is there, so that the data are null.
         (None, _) if part.has(&key::DATA) => Ok(Content::Data(Data::Nil)),
         (None, _) => Err(without_content(part)),
     }
 }
 
-fn without_content(part: &Object<'_>) -> Misfit {
+fn without_content(part: &Object<'_>) -> ShapeError {
     let nearest = [&key::TEXT, &key::RAW, &key::URL, &key::DATA].map(|key| part.missing(key));
-    if let Some(misfit) = nearest.into_iter().find(|misfit| misfit.suggestion.is_some()) {
-        return misfit;
+    if let Some(shape_error) = nearest.into_iter().find(|shape_error| shape_error.suggestion.is_some()) {
+        return shape_error;
     }
-    let mut misfit = part.misfit("needs one of `text`, `raw`, `url` and `data`");
+    let mut shape_error = part.shape_error("needs one of `text`, `raw`, `url` and `data`");
     if part.has(&key::FILE) {
-        misfit.message.push_str("; version 1.0 has no `file`");
+        shape_error.message.push_str("; version 1.0 has no `file`");
     }
-    misfit
+    shape_error
 }
 
-pub(super) fn read_configuration(configuration: &Object<'_>) -> Result<Configuration, Misfit> {
+pub(super) fn read_configuration(configuration: &Object<'_>) -> Result<Configuration, ShapeError> {
     Ok(Configuration {
         accepted_output_modes: configuration.texts(&key::ACCEPTED_OUTPUT_MODES)?,
         history_length: configuration.count(&key::HISTORY_LENGTH)?,
@@ -109,7 +111,7 @@ pub(super) fn configuration(configuration: &Configuration) -> Fields {
         .with_flag(&key::RETURN_IMMEDIATELY, configuration.return_immediately)
 }
 
-pub(super) fn read_frame(frame: &Object<'_>) -> Result<Frame, Misfit> {
+pub(super) fn read_frame(frame: &Object<'_>) -> Result<Frame, ShapeError> {
     let mut told = [
         frame.object(&key::TASK, alike::read_task::<V1_0>)?.map(|task| Frame::Task(task.into())),
         frame.object(&key::MESSAGE, alike::read_message::<V1_0>)?.map(|message| Frame::Message(message.into())),
@@ -120,9 +122,10 @@ pub(super) fn read_frame(frame: &Object<'_>) -> Result<Frame, Misfit> {
     .flatten();
     match (told.next(), told.next()) {
         (Some(frame), None) => Ok(frame),
-        (Some(_), Some(_)) => Err(frame
-            .misfit("has several of `task`, `message`, `statusUpdate` and `artifactUpdate`, and may have only one")),
-        (None, _) => Err(frame.misfit("needs one of `task`, `message`, `statusUpdate` and `artifactUpdate`")),
+        (Some(_), Some(_)) => Err(frame.shape_error(
+            "has several of `task`, `message`, `statusUpdate` and `artifactUpdate`, and may have only one",
+        )),
+        (None, _) => Err(frame.shape_error("needs one of `task`, `message`, `statusUpdate` and `artifactUpdate`")),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use runtime::data::Data;
 
-use super::Misfit;
+use super::ShapeError;
 use super::key::Key;
 use super::object::Object;
 use crate::{Role, TaskState};
@@ -70,7 +70,7 @@ pub(super) fn quiet_role(role: Role) -> Data {
 }
 
 /// Reads a state in capitals, or its number.
-pub(super) fn read_loud_state(object: &Object<'_>, key: &Key) -> Result<Option<TaskState>, Misfit> {
+pub(super) fn read_loud_state(object: &Object<'_>, key: &Key) -> Result<Option<TaskState>, ShapeError> {
     object.word(key, &STATE_WORDS, |data| {
         let is_meant = |(word, number): &(&str, i64)| data.as_str() == Some(word) || data.as_int() == Some(*number);
         let index = STATES.iter().position(is_meant)?;
@@ -79,12 +79,12 @@ pub(super) fn read_loud_state(object: &Object<'_>, key: &Key) -> Result<Option<T
 }
 
 /// Reads a state in small letters.
-pub(super) fn read_quiet_state(object: &Object<'_>, key: &Key) -> Result<Option<TaskState>, Misfit> {
+pub(super) fn read_quiet_state(object: &Object<'_>, key: &Key) -> Result<Option<TaskState>, ShapeError> {
     object.word(key, TaskState::WORDS, |data| data.as_str()?.parse().ok())
 }
 
 /// Reads a role in capitals, or its number.
-pub(super) fn read_loud_role(object: &Object<'_>, key: &Key) -> Result<Option<Role>, Misfit> {
+pub(super) fn read_loud_role(object: &Object<'_>, key: &Key) -> Result<Option<Role>, ShapeError> {
     object.word(key, &ROLES, |data| match (data.as_str(), data.as_int()) {
         (Some("ROLE_USER"), _) | (_, Some(1)) => Some(Role::User),
         (Some("ROLE_AGENT"), _) | (_, Some(2)) => Some(Role::Agent),
@@ -93,6 +93,6 @@ pub(super) fn read_loud_role(object: &Object<'_>, key: &Key) -> Result<Option<Ro
 }
 
 /// Reads a role in small letters.
-pub(super) fn read_quiet_role(object: &Object<'_>, key: &Key) -> Result<Option<Role>, Misfit> {
+pub(super) fn read_quiet_role(object: &Object<'_>, key: &Key) -> Result<Option<Role>, ShapeError> {
     object.word(key, Role::WORDS, |data| data.as_str()?.parse().ok())
 }

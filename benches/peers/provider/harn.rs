@@ -1,6 +1,6 @@
 //! In harn.
 
-use super::{Context, Given, Provider};
+use super::{Context, GivenReminder, Provider};
 use lang::builtins::{Builtin, Registry, TABLES};
 use lang::script::{Options, load};
 use lang::source::Source;
@@ -10,14 +10,14 @@ use std::rc::Rc;
 
 static GROUPS: &[&[&[Builtin]]] = &[TABLES];
 
-pub(super) struct Harn {
+pub(super) struct HarnProvider {
     isolate: Rc<Isolate>,
     context: Rc<lang::vm::Context>,
     evaluate: Value,
     argument: Value,
 }
 
-impl Harn {
+impl HarnProvider {
     pub(super) fn new(context: &Context) -> Result<Self, String> {
         let isolate = Isolate::new(Registry::new(GROUPS), Rc::new(NoHost), Limits::default(), Vec::new());
         let loaded = load(&isolate, &Source::new("evaluate.harn", super::HARN), Options::default());
@@ -38,12 +38,12 @@ impl Harn {
     }
 }
 
-impl Provider for Harn {
+impl Provider for HarnProvider {
     fn name(&self) -> &'static str {
         "harn"
     }
 
-    fn evaluate(&self) -> Result<Option<Given>, String> {
+    fn evaluate(&self) -> Result<Option<GivenReminder>, String> {
         let answer = self.call(self.evaluate.clone(), vec![self.argument.clone()])?;
         let Some(spec) = answer.as_list().and_then(|specs| specs.first()?.as_dict()) else { return Ok(None) };
         Ok(Some(given(spec)))
@@ -64,10 +64,10 @@ fn argument(context: &Context) -> Value {
     ])
 }
 
-fn given(spec: &Dict) -> Given {
+fn given(spec: &Dict) -> GivenReminder {
     let text = |key: &str| spec.get_str(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let tags = spec.get_str("tags").and_then(Value::as_list).into_iter().flatten();
-    Given {
+    GivenReminder {
         body: text("body"),
         tags: tags.filter_map(Value::as_str).map(str::to_owned).collect(),
         ttl_turns: spec.get_str("ttl_turns").and_then(Value::as_int).unwrap_or_default(),

@@ -1,5 +1,5 @@
-//! One evaluation of a reminder provider of eight lines, in this process: the closure is there, it is called with a
-//! context, and the reminder that it gives is read back.
+//! One evaluation of a reminder provider of eight lines, in this process: the closure exists
+//! already, it is called with a context, and the reminder that it returns is read back.
 //!
 //! The context is a value of the language that is called. A map of Rhai is copied for each call, as Rhai copies what it
 //! hands over; a dict of harn is shared.
@@ -13,7 +13,7 @@ pub(crate) const RHAI: &str = include_str!("evaluate.rhai");
 
 /// The reminder that was given, as a provider's answer is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct GivenReminder {
     pub(crate) body: String,
     pub(crate) tags: Vec<String>,
     pub(crate) ttl_turns: i64,
@@ -24,20 +24,20 @@ pub(crate) struct Given {
 pub(crate) trait Provider {
     /// In the table.
     fn name(&self) -> &'static str;
-    /// Calls it once; nothing where it gives no reminder.
-    fn evaluate(&self) -> Result<Option<Given>, String>;
+    /// Calls the provider once; returns `None` if it returns no reminder.
+    fn evaluate(&self) -> Result<Option<GivenReminder>, String>;
 }
 
-/// The same provider in each language.
+/// Returns the same provider in each language.
 pub(crate) fn providers(context: &Context) -> Result<Vec<Box<dyn Provider>>, String> {
     Ok(vec![
-        Box::new(harn::Harn::new(context)?),
+        Box::new(harn::HarnProvider::new(context)?),
         Box::new(rhai::Ast::new(context)?),
         Box::new(rhai::Grain::new(context)?),
     ])
 }
 
-/// What a provider is told.
+/// The context that a provider is called with.
 pub(crate) struct Context {
     pub(crate) session_id: &'static str,
     pub(crate) turn: i64,

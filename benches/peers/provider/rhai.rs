@@ -1,6 +1,6 @@
 //! In Rhai, as a tree that is walked and as the bytecode of Grain.
 
-use super::{Context, Given, Provider};
+use super::{Context, GivenReminder, Provider};
 use rhai::grain::{Compiler, Vm};
 use rhai::{
     AST, Array, Dynamic, Engine, FnPtr, GlobalRuntimeState, ImmutableString, Map, NativeCallContext, Position, Scope,
@@ -29,7 +29,7 @@ impl Provider for Ast {
         "rhai (AST)"
     }
 
-    fn evaluate(&self) -> Result<Option<Given>, String> {
+    fn evaluate(&self) -> Result<Option<GivenReminder>, String> {
         let args = (self.argument.clone(),);
         let answer: Dynamic = self.evaluate.call(&self.engine, &self.ast, args).map_err(|e| e.to_string())?;
         Ok(given(answer))
@@ -68,7 +68,7 @@ impl Provider for Grain {
         "rhai (Grain)"
     }
 
-    fn evaluate(&self) -> Result<Option<Given>, String> {
+    fn evaluate(&self) -> Result<Option<GivenReminder>, String> {
         let name = self.evaluate.fn_name();
         let context = NativeCallContext::new_with_all_fields(&self.engine, name, None, &self.global, Position::NONE);
         let args = [Dynamic::from_map(self.argument.clone())];
@@ -91,12 +91,12 @@ fn argument(context: &Context) -> Map {
     ])
 }
 
-fn given(answer: Dynamic) -> Option<Given> {
+fn given(answer: Dynamic) -> Option<GivenReminder> {
     let spec: Map = answer.try_cast::<Array>()?.into_iter().next()?.try_cast()?;
     let text = |value: &Dynamic| value.clone().try_cast::<ImmutableString>().unwrap_or_default().to_string();
     let of = |key: &str| spec.get(key).map(text).unwrap_or_default();
     let tags = spec.get("tags").and_then(|tags| tags.read_lock::<Array>().map(|tags| tags.iter().map(text).collect()));
-    Some(Given {
+    Some(GivenReminder {
         body: of("body"),
         tags: tags.unwrap_or_default(),
         ttl_turns: spec.get("ttl_turns").and_then(|ttl| ttl.as_int().ok()).unwrap_or_default(),

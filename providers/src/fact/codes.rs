@@ -23,7 +23,7 @@ pub enum FactCode {
         fails: "store_fact({kind: \"descision\", claim: \"Tabs indent the sources.\", confidence: 0.9})\n",
         mended: "store_fact({kind: \"decision\", claim: \"Tabs indent the sources.\", confidence: 0.9})\n",
     },
-    /// A confidence that is no number from 0 to 1.
+    /// The confidence is not a number from 0 to 1.
     Confidence = "HARN-FACT-003", Error {
         title: "a confidence that is no number from 0 to 1",
         meaning: "`confidence` and `min_confidence` say how sure a fact is: 1 is certain, 0.5 is as likely as not.",
@@ -55,7 +55,7 @@ pub enum FactCode {
         fails: "println(recall_facts(\"signals\", nil, nil, {root: \"/dev/null\"}))\n",
         mended: "println(recall_facts(\"signals\", nil, nil, {root: \".harn/memory\"}))\n",
     },
-    /// A line of a store that is no record.
+    /// A line of a store is not a record.
     Line = "HARN-FACT-007", Warning {
         title: "a line in a store of facts that is no record",
         meaning: "Somebody has edited the file, or it was damaged. The line is passed over and stays where it is; all other facts \

@@ -1,4 +1,4 @@
-//! What can be wrong with a fact or its store.
+//! Errors of facts and their stores.
 
 use std::any::Any;
 
@@ -7,19 +7,19 @@ use runtime::codes::CodeRef;
 use runtime::seam::{Fault, Sort};
 use runtime::words::nearest;
 
-/// What is wrong with a fact or its store.
+/// An invalid fact, or a failure of its store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct FactError {
     /// The code.
     pub code: FactCode,
-    /// The dotted path of the field at fault (`evidence.0.kind`); empty means the whole.
+    /// The dotted path of the invalid field (`evidence.0.kind`); empty means the whole.
     pub field: String,
     /// One sentence.
     pub message: String,
     /// The word that was probably meant.
     pub suggestion: Option<String>,
-    /// What to write instead.
+    /// The way to fix it.
     pub help: Option<String>,
 }
 

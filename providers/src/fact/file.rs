@@ -19,7 +19,7 @@ use super::{FactCode, FactError};
 
 /// The largest file that is read.
 const LARGEST: u64 = 256 << 20;
-/// How long to wait for another process.
+/// The timeout of the wait for another process's lock.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The error of an operation on the file.
@@ -32,7 +32,8 @@ pub(super) fn failed(verb: &str, path: &Path, error: &io::Error) -> FactError {
     FactError::new(FactCode::Store, "root", format!("cannot {verb} the facts in `{}`: {why}", path.display()))
 }
 
-/// Appends a line, and waits until it is on disk. Gives how many bytes of a torn line were cut off.
+/// Appends a line, and waits until it is on disk. Returns the number of bytes of a torn line that
+/// were cut off.
 pub(super) fn append(path: &Path, line: &str) -> Result<usize, FactError> {
     let io = |error: io::Error| failed("write", path, &error);
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -87,7 +88,7 @@ fn lock(file: &File, path: &Path, try_lock: fn(&File) -> Result<(), TryLockError
     }
 }
 
-/// Gives the file a last line that is whole. How many bytes were cut off.
+/// Cuts off an incomplete last line; returns the number of bytes removed.
 fn mend(file: &mut File) -> io::Result<usize> {
     let length = file.metadata()?.len();
     let from = length.saturating_sub(MAX_LINE as u64);
@@ -117,7 +118,7 @@ fn sync_folder(folder: &Path) {
     }
 }
 
-/// All bytes of the file; none where there is no file.
+/// Reads all bytes of the file; returns an empty vector if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, FactError> {
     let io = |error: io::Error| failed("read", path, &error);
     if !is_file(path)? {

@@ -16,7 +16,7 @@ macro_rules! kinds {
             /// The words, as they are stored.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
-            /// As it is stored.
+            /// Returns the word as it is stored.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $( $name::$variant => $word, )+ }
@@ -43,7 +43,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// What kind of claim a fact is.
+    /// The kind of a fact's claim.
     FactKind, "kind of fact" {
         /// Something that was seen.
         Observation = "observation",
@@ -59,15 +59,15 @@ kinds! {
 }
 
 kinds! {
-    /// What a piece of evidence refers to.
+    /// The kind of object that a piece of evidence refers to.
     EvidenceKind, "kind of evidence" {
         /// A trace or a part of one.
         TraceRef = "trace_ref",
         /// Lines of a file.
         FileRange = "file_range",
-        /// What a tool gave.
+        /// The output of a tool.
         ToolOutput = "tool_output",
-        /// What a person said.
+        /// The words of a person.
         UserInput = "user_input",
     }
 }
@@ -80,7 +80,7 @@ fn flat(word: &str) -> String {
 /// Reads a filter by kinds: nil for all, one, or a list.
 ///
 /// # Errors
-/// A word that is no kind, or a value that is neither.
+/// Fails on an unknown kind, or a value that is neither a word nor a list.
 pub fn kinds(data: &Data, field: &str) -> Result<Vec<FactKind>, FactError> {
     match data {
         Data::Nil => Ok(Vec::new()),

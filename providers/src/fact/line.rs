@@ -1,4 +1,5 @@
-//! What a line of the file says: `{"at", "event": "stored", "record"}` or `{"at", "event": "forgotten", "ids"}`.
+//! The content of a line of the file: `{"at", "event": "stored", "record"}` or `{"at", "event":
+//! "forgotten", "ids"}`.
 
 use std::sync::Arc;
 
@@ -9,17 +10,17 @@ use super::{Fact, FactCode, FactError};
 /// Bytes of a line that is written.
 pub(super) const MAX_LINE: usize = 128 << 10;
 
-/// What every line begins with: keys are written in order.
+/// The beginning of every line: keys are written in this order.
 pub(super) const BEGIN: &[u8] = b"{\"at\":";
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line {
     /// A fact was stored.
     Stored(Box<Fact>),
     /// The facts with these ids no longer hold.
     Forgotten(Vec<Arc<str>>),
-    /// A record that is no fact.
+    /// A record that is not a fact.
     Foreign,
 }
 

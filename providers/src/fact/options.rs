@@ -7,7 +7,7 @@ use runtime::data::Data;
 use super::record::known_keys;
 use super::{FactCode, FactError, Place, moment};
 
-/// What a call is told besides its facts.
+/// The options of a call beside its facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// The folder of namespaces.

@@ -1,12 +1,12 @@
-//! Where facts are kept: `<root>/<namespace>/events.jsonl`. A namespace is one or more names joined by `/`; it can neither be
-//! written nor linked so that it leads out of its root.
+//! The location of facts: `<root>/<namespace>/events.jsonl`. A namespace is one or more names
+//! joined by `/`; it can neither be written nor linked so that it leads out of its root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{FactCode, FactError};
 
-/// Where facts are kept.
+/// The location of a store of facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     root: PathBuf,
@@ -33,7 +33,7 @@ impl Place {
     /// Whether a namespace may be one.
     ///
     /// # Errors
-    /// As [`Place::new`].
+    /// Fails like [`FactLocation::new`].
     pub fn check(namespace: &str) -> Result<(), FactError> {
         let wrong = |why: &str| {
             let shown: String = namespace.chars().take(80).collect();

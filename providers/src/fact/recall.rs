@@ -10,7 +10,7 @@ use super::store::{Contents, Kept};
 use super::terms::Terms;
 use super::{Fact, FactKind};
 
-/// What is asked for.
+/// The query of a recall.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
     /// The words.
@@ -29,7 +29,7 @@ pub struct Query {
 #[derive(Debug, Clone)]
 pub struct Recalled {
     kept: Rc<Kept>,
-    /// How well it fits; 0 where it has no word of the query.
+    /// The relevance; 0 if no word of the query occurs.
     pub score: f64,
 }
 
@@ -40,7 +40,7 @@ impl Recalled {
         &self.kept.fact
     }
 
-    /// As scripts see it: the record, and its `score`.
+    /// Returns the record for scripts, with its `score`.
     #[must_use]
     pub fn to_data(&self) -> Data {
         self.fact().to_record().with("score", self.score.into())

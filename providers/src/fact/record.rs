@@ -9,26 +9,26 @@ use super::{EvidenceKind, FactCode, FactError, FactKind, moment};
 /// A fact as a script hands it in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// What kind of claim it is.
+    /// The kind of the claim.
     pub kind: FactKind,
     /// The claim, byte for byte.
     pub claim: Arc<str>,
-    /// How sure it is, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// What speaks for it.
+    /// The evidence for the claim.
     pub evidence: Vec<Evidence>,
-    /// Where it comes from: anything.
+    /// The provenance: any data.
     pub provenance: Data,
     /// The moment from which on it no longer holds, as it was written.
     pub valid_until: Data,
 }
 
-/// What speaks for a fact.
+/// A piece of evidence for a fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// What it refers to.
+    /// The kind of object that it refers to.
     pub kind: EvidenceKind,
-    /// Where that is.
+    /// The reference to that object.
     pub reference: Arc<str>,
 }
 
@@ -37,7 +37,7 @@ pub struct Evidence {
 pub struct Fact {
     /// Its id.
     pub id: Arc<str>,
-    /// What was handed in.
+    /// The draft as the caller passed it.
     pub draft: Draft,
     /// When it was stored, in milliseconds since 1970-01-01 UTC.
     pub recorded_at_ms: u64,
@@ -48,7 +48,7 @@ pub struct Fact {
 /// Reads a confidence.
 ///
 /// # Errors
-/// What is no number from 0 to 1.
+/// Fails if the value is not a number from 0 to 1.
 pub fn confidence(data: &Data, field: &str) -> Result<f64, FactError> {
     data.as_float().filter(|number| (0.0..=1.0).contains(number)).ok_or_else(|| {
         FactError::new(FactCode::Confidence, field, format!("`{field}` must be a number from 0 to 1, got {data}"))
@@ -91,7 +91,7 @@ fn required<'a>(data: &'a Data, field: &str) -> Result<&'a Data, FactError> {
     }
 }
 
-/// Refuses what is no dict and keys that are none of `known`.
+/// Rejects a value that is not a dict, and keys that are not in `known`.
 pub(super) fn known_keys(data: &Data, what: &str, at: &str, known: &[&'static str]) -> Result<(), FactError> {
     let Some(entries) = data.as_dict() else {
         return Err(FactError::new(FactCode::Shape, at, format!("{what} is a dict, got {}", data.type_name())));
@@ -191,7 +191,7 @@ impl Fact {
         self.valid_until_ms.is_none_or(|until| now_ms < until)
     }
 
-    /// As a memory record: `{_type, id, key, tags, value}`.
+    /// Returns the fact as a memory record: `{_type, id, key, tags, value}`.
     #[must_use]
     pub fn to_record(&self) -> Data {
         let draft = &self.draft;

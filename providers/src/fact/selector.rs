@@ -1,4 +1,4 @@
-//! Which facts to invalidate.
+//! The selection of facts to invalidate.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use runtime::data::Data;
 use super::record::known_keys;
 use super::{Fact, FactCode, FactError, FactKind};
 
-/// Which facts are meant: those that fit all that is said, or any of several such.
+/// The selected facts: those that match all conditions, or any of several such selections.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selector(Vec<Wanted>);
 
@@ -25,7 +25,7 @@ impl Selector {
     /// Reads an id or key, a record, `{id?, key?, tag?, kind?}` with at least one of them, or a list of any of those.
     ///
     /// # Errors
-    /// What is none of them, or says nothing.
+    /// Fails if the value is not a selection, or has no condition.
     pub fn from_data(data: &Data) -> Result<Selector, FactError> {
         match data {
             Data::List(items) => items.iter().map(one).collect::<Result<_, _>>().map(Selector),

@@ -1,6 +1,7 @@
-//! The files of a run, each parsed once as long as nobody changes it.
+//! The files of a run, each parsed once as long as it does not change.
 //!
-//! What waits for the disk is data that may go to another thread: [`Loading`] and [`Appending`].
+//! Disk access is described by data that can be sent to another thread: [`Loading`] and
+//! [`Appending`].
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -28,10 +29,10 @@ struct Stamp {
     modified: Option<SystemTime>,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub struct Contents {
-    /// The facts that nobody has invalidated, oldest first.
+    /// The facts that were not invalidated, oldest first.
     pub(super) facts: Vec<Rc<Kept>>,
     /// The lines that say nothing, as one warning.
     pub oddity: Option<Oddity>,
@@ -51,11 +52,11 @@ pub struct Oddity {
     pub file: PathBuf,
     /// The line, from 1; 0 for one that is there no more. The first of several.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem with it.
     pub why: String,
     /// The next lines that are not records, and what is wrong with them.
     pub others: Vec<(usize, String)>,
-    /// How many more such lines there are.
+    /// The number of further such lines.
     pub more: usize,
 }
 
@@ -82,7 +83,8 @@ impl fmt::Display for Oddity {
 }
 
 impl Facts {
-    /// Facts below this root, where nobody names another; relative to the working directory.
+    /// Creates the store of facts below this root, if a call does not name another; relative to the
+    /// working directory.
     #[must_use]
     pub fn new(root: Option<PathBuf>) -> Facts {
         Facts { root: root.unwrap_or_else(|| Place::ROOT.into()), parsed: RefCell::default() }
@@ -97,7 +99,7 @@ impl Facts {
         Place::new(root, namespace.unwrap_or(Place::NAMESPACE))
     }
 
-    /// What is kept in a place; nothing where there is no file yet.
+    /// Returns the content of a location; empty if its file does not exist yet.
     ///
     /// # Errors
     /// A file that cannot be read, a link on the way.
@@ -106,14 +108,14 @@ impl Facts {
         Ok(self.loaded(loading.run()?, known))
     }
 
-    /// What reads a place, and what was read there before.
+    /// Returns the task that reads a location, and the content read before.
     #[must_use]
     pub fn loading(&self, place: &Place) -> (Loading, Option<Rc<Contents>>) {
         let (known, contents) = self.parsed.borrow().get(&place.file()).cloned().unzip();
         (Loading { place: place.clone(), known }, contents)
     }
 
-    /// Takes what was read, and gives what is kept there. `known` is what was read before.
+    /// Takes the result of reading, and returns the content. `known` is the content read before.
     #[must_use]
     pub fn loaded(&self, loaded: Loaded, known: Option<Rc<Contents>>) -> Rc<Contents> {
         let Loaded { path, stamp, bytes } = loaded;
@@ -128,7 +130,8 @@ impl Facts {
         contents
     }
 
-    /// What is kept in a place if that is known, and the system has in memory that its file is there and has not changed.
+    /// Returns the content of a location if it is known, and cached metadata of the operating
+    /// system shows that its file exists and has not changed.
     #[must_use]
     pub fn known(&self, place: &Place) -> Option<Rc<Contents>> {
         let path = place.file();
@@ -154,7 +157,7 @@ impl Facts {
         Ok((fact, torn))
     }
 
-    /// What stores a fact.
+    /// Returns the task that stores a fact.
     ///
     /// # Errors
     /// A record that is too large.
@@ -165,7 +168,7 @@ impl Facts {
     /// Invalidates the facts that a selector means; how many there were.
     ///
     /// # Errors
-    /// As [`Facts::read`] and [`Facts::store`].
+    /// Fails like [`Facts::read`] and [`Facts::store`].
     pub fn invalidate(
         &self,
         place: &Place,
@@ -176,7 +179,7 @@ impl Facts {
         Ok((count, appending.run()?))
     }
 
-    /// What invalidates the facts that a selector means, of those that are kept; how many there are.
+    /// Returns the task that invalidates the selected facts of `contents`, and their number.
     ///
     /// # Errors
     /// A line that is too large.
@@ -293,7 +296,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Contents {
             }
             Ok(Line::Forgotten(ids)) => forgotten.extend(ids),
             Ok(Line::Foreign) => {}
-            // The last line has no line break: somebody was interrupted.
+            // The last line has no line break: the writer was interrupted.
             Err(_) if i + 1 == lines.len() => {}
             Err(why) => note(&mut oddity, path, i + 1, &why),
         }

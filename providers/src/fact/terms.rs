@@ -41,7 +41,7 @@ impl Terms {
         self.length += 1;
     }
 
-    /// How often a word occurs.
+    /// Returns the number of occurrences of a word.
     pub(super) fn count(&self, word: &str) -> u32 {
         self.counts.get(word).copied().unwrap_or(0)
     }

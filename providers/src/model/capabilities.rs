@@ -1,4 +1,4 @@
-//! What each route can take: the built-in table, laid over by the rows of a project.
+//! Capabilities of each route: the built-in table, overlaid with the rows of a project.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -31,30 +31,30 @@ pub const KEYS: &[&str] = &[
 /// Why a table of capabilities cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CapabilityError {
-    /// The file is no TOML.
+    /// The file is not valid TOML.
     #[error("{file} is not valid TOML: {message}")]
     Toml {
         /// The file's name.
         file: String,
-        /// What the parser says, with the line.
+        /// The parser's message, with the line.
         message: String,
     },
-    /// `capabilities` is no list of tables.
+    /// `capabilities` is not a list of tables.
     #[error("`capabilities` in {file} must be a list of tables; write `[[capabilities]]` above each")]
     NotRows {
         /// The file's name.
         file: String,
     },
-    /// What is said of a provider's server has a fault.
+    /// The description of a provider's server is invalid.
     #[error("[providers.{name}] in {file}: {message}")]
     Server {
         /// The file's name.
         file: String,
         /// The provider, as it is written there.
         name: String,
-        /// The key that is at fault, where it is one.
+        /// The invalid key, if one key is to blame.
         key: Option<String>,
-        /// What is wrong with it, and what to write instead.
+        /// The problem, and the way to fix it.
         message: String,
     },
     /// A row has a fault.
@@ -62,9 +62,9 @@ pub enum CapabilityError {
     Row {
         /// The file's name.
         file: String,
-        /// Which row, from 1.
+        /// The number of the row, from 1.
         row: usize,
-        /// What is wrong with it, and what to write instead.
+        /// The problem, and the way to fix it.
         message: String,
     },
 }
@@ -146,11 +146,12 @@ impl CapabilityTable {
         Ok(READ.get_or_init(|| table).clone())
     }
 
-    /// The same table with the `[[capabilities]]` rows of a TOML file (`harn.toml`) laid over it. Other sections of the file
-    /// are not looked at.
+    /// Returns the table overlaid with the `[[capabilities]]` rows of a TOML file (`harn.toml`).
+    /// Other sections of the file are ignored.
     ///
     /// # Errors
-    /// The file is no TOML, or one of its rows has a fault; the error names file and row.
+    /// Fails if the file is not valid TOML, or one of its rows is invalid; the error names file and
+    /// row.
     pub fn with_toml(&self, file: &str, text: &str) -> Result<CapabilityTable, CapabilityError> {
         let table = parse(file, text)?;
         let rows = match table.get("capabilities") {
@@ -170,16 +171,16 @@ impl CapabilityTable {
         Ok(CapabilityTable { rows: Arc::new(all), ..self.clone() })
     }
 
-    /// The same table with the `[providers.NAME]` tables of a TOML file (`harn.toml`), which say where providers live. Other
-    /// sections of the file are not looked at.
+    /// Returns the table with the `[providers.NAME]` tables of a TOML file (`harn.toml`), which
+    /// locate the providers' servers. Other sections of the file are ignored.
     ///
     /// # Errors
-    /// The file is no TOML, or one of these tables has a fault; the error names it.
+    /// Fails if the file is not valid TOML, or one of these tables is invalid; the error names it.
     pub fn with_servers(&self, file: &str, text: &str) -> Result<CapabilityTable, CapabilityError> {
         let whole = parse(file, text)?;
         let mut servers = self.servers.as_ref().clone();
         let tables = whole.get("providers").and_then(toml::Value::as_table).into_iter().flatten();
-        // `packs` is no provider of models: a list of files with reminder providers.
+        // `packs` is not a provider of models, but a list of files with reminder providers.
         for (name, table) in tables.filter(|(name, _)| *name != "packs") {
             let (provider, server) = server::read(name, table).map_err(|fault| CapabilityError::Server {
                 file: file.to_owned(),
@@ -216,12 +217,13 @@ impl CapabilityTable {
         self.servers.values().any(|server| server.key_env.as_deref() == Some(variable))
     }
 
-    /// Where the project says that providers live.
+    /// Returns the providers' servers that the project names.
     pub(super) fn servers(&self) -> &Servers {
         &self.servers
     }
 
-    /// What the route to `model` at `provider` can take. The mock takes what is known of the model name it is given.
+    /// Returns the capabilities of the route to `model` at `provider`. The mock has those of the
+    /// model name that it is called with.
     #[must_use]
     pub fn lookup(&self, provider: &str, model: &str) -> Capabilities {
         let mut found = Capabilities::default();

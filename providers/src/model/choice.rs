@@ -18,7 +18,7 @@ pub(super) fn no_messages() -> ModelError {
     bad("the request has no message; give a prompt".to_owned())
 }
 
-/// Which tool must or may be called.
+/// The tool that must or may be called.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ToolChoice {
     Unsaid,
@@ -59,7 +59,7 @@ impl ToolChoice {
     }
 }
 
-/// How much a model should think before it answers.
+/// The amount of thinking before an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Thinking {
     Unsaid,
@@ -141,7 +141,7 @@ impl Thinking {
         }
     }
 
-    /// As a word; nothing where it is off, unsaid, or in a shape that names none.
+    /// Returns the effort as a word; `None` if it is off, not set, or in a shape without a name.
     pub(super) fn effort(&self) -> Option<Arc<str>> {
         match self {
             Thinking::Unsaid | Thinking::Off => None,
@@ -179,7 +179,8 @@ pub(super) fn function_tool(spec: &ToolSpec) -> Value {
     })
 }
 
-/// What strict mode knows of JSON Schema, by the vendor's documents. Whatever else a schema says would be refused there.
+/// The keywords of JSON Schema that strict mode supports, by the vendor's documents. Other keywords
+/// would be rejected there.
 const STRICT: &[&str] = &[
     "$defs",
     "$ref",
@@ -254,7 +255,7 @@ pub(super) fn arguments_object(arguments: &Data) -> Value {
     }
 }
 
-/// Why arguments are no JSON that is taken: a phrase for people and models.
+/// Returns why arguments cannot be read as JSON: a phrase for people and models.
 pub(super) fn unreadable(json: &str) -> &'static str {
     match Data::from_nested_json(json, Data::MAX_DEPTH) {
         Ok(_) => "are nested too deep",
@@ -263,7 +264,8 @@ pub(super) fn unreadable(json: &str) -> &'static str {
     }
 }
 
-/// Stands where the beginning of a conversation was cut off, for wires whose first turn must be the user's.
+/// The text that replaces the cut-off beginning of a conversation, for wires whose first turn must
+/// be the user's.
 pub(super) const CUT_OFF: &str = "(Earlier messages are not shown.)";
 
 /// An option that a wire has no word for.
@@ -293,7 +295,7 @@ pub(super) fn arguments_json(arguments: &Data) -> String {
     }
 }
 
-/// What an answer says besides, as far as it says it.
+/// Returns the additional entries of an answer that are present.
 pub(super) fn said_besides<const N: usize>(fields: [(&str, Option<String>); N]) -> Entries {
     fields.into_iter().filter_map(|(key, value)| Some((key.into(), Data::from(value?)))).collect()
 }
@@ -307,7 +309,8 @@ pub(super) fn stop(request: &Request) -> Value {
     }
 }
 
-/// Fields handed to the vendor as they stand. Those of a dict that the body has already are laid over its own.
+/// Merges fields of the request into the body unchanged. A dict that the body already has is merged
+/// key by key.
 pub(super) fn lay_over(body: &mut Map<String, Value>, extra: &Entries) {
     for (key, value) in extra {
         match (body.get_mut(key.as_ref()), Value::from(value)) {
@@ -327,7 +330,7 @@ pub(super) fn leading_instructions(messages: &[Arc<Message>]) -> (Vec<Arc<str>>,
     (texts.collect(), rest)
 }
 
-/// An instruction that stands among the messages of a wire that has no role for it.
+/// Returns an instruction among the messages of a wire that has no role for it.
 pub(super) fn system_message(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     format!("<system-message>\n{text}\n</system-message>")

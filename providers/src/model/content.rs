@@ -1,7 +1,7 @@
 //! Content that every wire spells differently, read once: text, images and documents, and what an answer carried along.
 //!
 //! A block of a message is text, an image or a document in any vendor's spelling, or something that only one vendor knows.
-//! What an answer must take back as it came (signed thinking, encrypted reasoning, signatures of thoughts) is kept so that every
+//! Data that a vendor requires back unchanged (signed thinking, encrypted reasoning, thought signatures) is kept so that every
 //! other wire knows it for foreign and leaves it out:
 //!
 //! | vendor | block |
@@ -17,12 +17,12 @@ use runtime::message::Block;
 
 /// An item of OpenAI's Responses.
 pub(super) const OPENAI_ITEM: &str = "openai_item";
-/// What a server of Chat Completions added to a message.
+/// The additions of a Chat Completions server to a message.
 pub(super) const CHAT_MESSAGE: &str = "chat_message";
 /// A part of Gemini's.
 pub(super) const GEMINI_PART: &str = "gemini_part";
 
-/// What a block is, seen from any wire.
+/// The content of a block, independent of the wire.
 pub(super) enum Piece<'a> {
     /// Text, and the block where it says more.
     Text(&'a str, Option<&'a Data>),
@@ -56,7 +56,7 @@ pub(super) struct Media<'a> {
     pub(super) name: Option<&'a str>,
 }
 
-/// Where the bytes are.
+/// The location of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Source<'a> {
     /// Here, as base64.
@@ -102,7 +102,7 @@ impl<'a> Media<'a> {
         }
     }
 
-    /// As a URL: where it is, or a `data:` URL that holds it.
+    /// Returns the URL of the media, or a `data:` URL with its content.
     pub(super) fn url(&self) -> String {
         match self.source {
             Source::Url { url, .. } => url.to_owned(),
@@ -139,7 +139,7 @@ fn of_url(url: &str) -> Source<'_> {
     }
 }
 
-/// What stands in the place of something that a wire has no slot for, where leaving it out would hide it from the model.
+/// Returns the placeholder for media that a wire cannot carry, so that the model knows of it.
 pub(super) fn not_shown(media: &Media<'_>) -> String {
     let what = if media.is_image { "an image" } else { "a document" };
     format!("[{what} that cannot be shown here]")

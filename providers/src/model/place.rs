@@ -11,13 +11,13 @@ use super::http::endpoint::{is_local, is_loopback, shown};
 use super::provider::{Env, Provider, RouteError, set};
 use super::server::{Server, origin};
 
-/// Where a provider's server is found.
+/// The location of a provider's server.
 pub(super) struct Place {
     /// The variables that may hold the base URL; the first that is set counts.
     bases: &'static [&'static str],
-    /// Where the vendor's own server is.
+    /// The URL of the vendor's own server.
     default_base: Option<&'static str>,
-    /// How a base URL could look.
+    /// An example of a base URL.
     example: &'static str,
     /// The variables that may hold the key; the first that is set counts.
     keys: &'static [Key],
@@ -36,7 +36,7 @@ struct Key {
 
 /// A base URL that was found.
 struct Base {
-    /// What says it, or could say another.
+    /// The setting that determines it, or could change it.
     said_by: String,
     url: Url,
     named_by: NamedBy,
@@ -51,7 +51,7 @@ enum NamedBy {
     Project,
 }
 
-/// What was found of a key.
+/// The key that was found.
 #[derive(Default)]
 struct Found {
     variable: String,
@@ -142,7 +142,7 @@ impl Place {
         Some(Found { secret, variable: key.variable.to_owned(), header: key.header, prefix: key.prefix })
     }
 
-    /// How `model` is asked on this place's `wire`.
+    /// Returns the endpoint for `model` on `wire` at this location.
     ///
     /// # Errors
     /// No usable base URL, no key where one is needed, or a key that must not go to this server.
@@ -262,7 +262,8 @@ fn ollama_host(text: &str) -> String {
     }
 }
 
-/// Where a question goes, below a base URL. Each vendor's base ends at another point, and many write a part more or less.
+/// Returns the URL of a request below a base URL. Each vendor's base ends at another point, and
+/// users often include a part more or less.
 fn asked(base: &Url, wire: Wire, model: &str, streamed: bool) -> Url {
     let mut url = base.clone();
     let path = base.path().trim_end_matches('/').to_owned();

@@ -1,4 +1,4 @@
-//! What tokens cost, as a row says it.
+//! The prices of tokens, as a row states them.
 
 use runtime::capabilities::Price;
 use serde::Deserialize;
@@ -17,7 +17,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// What is wrong with it.
+    /// Returns the problem with the prices.
     pub(super) fn check(&self) -> Result<(), String> {
         let cached = [("cache_read", self.cache_read), ("cache_write", self.cache_write)];
         let given = [("input", Some(self.input)), ("output", Some(self.output))].into_iter().chain(cached);

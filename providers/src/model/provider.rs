@@ -9,7 +9,7 @@ use runtime::words::nearest;
 use super::place::Place;
 use super::server::Servers;
 
-/// Who can be asked.
+/// A provider of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Provider {
     /// Scripted answers, in process.
@@ -26,20 +26,20 @@ pub enum Provider {
     OpenaiCompatible,
 }
 
-/// How a variable of the environment is looked up.
+/// A lookup of environment variables.
 pub(super) type Env = dyn Fn(&str) -> Option<String>;
 
 /// Why a call can go nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
-    /// There is no such provider.
+    /// The provider is unknown.
     #[error("unknown provider {got:?}{from}; {help}")]
     UnknownProvider {
-        /// What was given.
+        /// The value.
         got: String,
-        /// Where it was given, as a phrase; empty for the call's own option.
+        /// The source of the value, as a phrase; empty for the call's own option.
         from: &'static str,
-        /// What to write instead.
+        /// The way to fix it.
         help: String,
         /// The nearest known name.
         suggestion: Option<&'static str>,
@@ -56,14 +56,14 @@ pub enum RouteError {
         /// The variable that holds the base URL.
         base_variable: &'static str,
     },
-    /// Nobody says where the provider lives.
+    /// The provider has no base URL.
     #[error("no server for {provider}; set {base_variable}, for example {example}")]
     NoBase {
         /// The provider.
         provider: Provider,
         /// The variable that should hold the base URL.
         base_variable: &'static str,
-        /// How it could look.
+        /// An example of a base URL.
         example: &'static str,
     },
     /// A base URL cannot be used.
@@ -71,9 +71,9 @@ pub enum RouteError {
     BadUrl {
         /// The variable.
         variable: &'static str,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: String,
-        /// How it could look.
+        /// An example of a base URL.
         example: &'static str,
     },
     /// A vendor's key would go to an origin that only a project names.
@@ -127,10 +127,10 @@ impl Provider {
         Provider::Mock,
     ];
 
-    /// Those that are chosen where nobody names one and their key is set, the first of them.
+    /// The providers that are chosen, if none is named, by the first key that is set.
     const BY_KEY: [Provider; 4] = [Provider::Anthropic, Provider::Openai, Provider::Gemini, Provider::OpenaiCompatible];
 
-    /// As it is written.
+    /// Returns the name as it is written.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -143,7 +143,7 @@ impl Provider {
         }
     }
 
-    /// The model that is asked where nobody names one.
+    /// Returns the model that is used if none is named.
     #[must_use]
     pub fn default_model(self) -> &'static str {
         match self {

@@ -20,18 +20,19 @@ use super::provider::{Env, Provider, RouteError, set};
 use super::server::origin;
 use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream};
 
-/// Where a call goes.
+/// The route of a call.
 #[derive(Debug, Clone)]
 pub struct Route {
     /// The provider.
     pub provider: Provider,
     /// The model.
     pub model: Arc<str>,
-    /// What it can take.
+    /// Its capabilities.
     pub capabilities: Capabilities,
-    /// What is spoken there: what its capabilities say, as far as the provider speaks it at all.
+    /// The wire format: the one of its capabilities, if the provider supports it.
     pub wire: Wire,
-    /// Nobody named a provider and no key is set, so it is the mock. Whoever runs scripts says so once, on stderr.
+    /// Whether this is the mock because no provider was named and no key is set. The runner of
+    /// scripts reports that once, on stderr.
     pub fell_back_to_mock: bool,
     pub(super) endpoint: Option<Endpoint>,
 }
@@ -45,7 +46,8 @@ impl Route {
         Some((&endpoint.key_variable, origin(&endpoint.url)))
     }
 
-    /// The JSON document that asks for `request` on this route. The mock has the wire of the model it stands for.
+    /// Returns the JSON document that sends `request` on this route. The mock has the wire format
+    /// of the model whose name it has.
     ///
     /// # Errors
     /// An option that the wire cannot express, or no message at all.
@@ -53,7 +55,7 @@ impl Route {
         self.question(request).map(|(body, _)| body)
     }
 
-    /// The same, and how its answer is read where it comes in pieces.
+    /// Returns the JSON document, and the reader of a streamed answer, if it is streamed.
     fn question(&self, request: &Request) -> Result<(Value, Option<http::Pieces>), ModelError> {
         let body = match self.wire {
             Wire::Anthropic => anthropic::body(request, &self.model, &self.capabilities),
@@ -67,7 +69,7 @@ impl Route {
         Ok((body, pieces))
     }
 
-    /// What finds the failure in a document that came with a status of success.
+    /// Returns the function that finds a failure in a document with a status of success.
     fn failure(&self) -> fn(&Value) -> Option<ModelError> {
         if self.wire == Wire::OpenaiResponses { responses::failure } else { |_| None }
     }
@@ -108,7 +110,7 @@ pub struct Routes {
     known: RefCell<Known>,
     mock: Rc<Mock>,
     pub(super) client: Client,
-    /// What was wanted last and where it goes: a loop asks several times a turn.
+    /// The last request for a route and its result: a loop calls several times a turn.
     chosen: RefCell<Option<(Wanted, Route)>>,
 }
 
@@ -139,7 +141,7 @@ impl Routes {
         &self.mock
     }
 
-    /// What is known of models, and of the places where providers live.
+    /// Returns the table of models and servers.
     #[must_use]
     pub fn table(&self) -> &CapabilityTable {
         &self.table
@@ -168,7 +170,7 @@ impl Routes {
             None => Ok(Provider::with_key(&self.env, self.table.servers())),
         };
         let (provider, fell_back_to_mock, is_usual) = match named {
-            // A wrong variable is no matter to those who do not use it.
+            // An invalid variable does not matter to calls that do not use it.
             Some(named) => (named, false, of_environment.is_ok_and(|usual| usual.is_none_or(|usual| usual == named))),
             None => match of_environment? {
                 Some(usual) => (usual, false, true),
@@ -190,7 +192,7 @@ impl Routes {
     /// Asks the mock, whatever the environment would choose.
     ///
     /// # Errors
-    /// What was scripted.
+    /// Returns the scripted answer.
     pub async fn ask_mock(&self, turn: Turn<'_>, request: &Request, model: &Arc<str>) -> Outcome<Reply> {
         self.mock.call(turn, request, model, &|_| {}).get().await
     }
@@ -240,8 +242,8 @@ impl Routes {
     }
 }
 
-/// The id of a call. Where the vendor gave none it holds the turn as well as the place, for vendors that are asked later want
-/// each to stand once in a conversation.
+/// Returns a call's id. An id that the vendor did not provide contains the turn as well as the
+/// position, since other vendors require ids to be unique in a conversation.
 fn own_call_id<'a>(turn: Turn<'_>, index: usize, id: &'a str) -> Cow<'a, str> {
     if id == call_id(index) { format!("call_{}_{index}", turn.number).into() } else { id.into() }
 }

@@ -10,8 +10,8 @@ use super::provider::Provider;
 /// The keys of a `[providers.NAME]` table.
 pub const KEYS: &[&str] = &["base_url", "key_env"];
 
-/// Where a provider lives. What its own variables say goes before the URL; where a variable is named for the key, only that
-/// one is read.
+/// The server of a provider. The provider's own variables take precedence over the URL; if a
+/// variable is named for the key, only that one is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Server {
     pub(super) base_url: Option<String>,
@@ -19,7 +19,7 @@ pub(super) struct Server {
     pub(super) key_env: Option<String>,
 }
 
-/// Where providers live, by name.
+/// The providers' servers, by name.
 pub(super) type Servers = BTreeMap<Provider, Server>;
 
 /// The keys that the user lets go to an origin: pairs of an origin as [`origin`] writes it and a variable.
@@ -43,7 +43,7 @@ pub fn parse_origin(text: &str) -> Result<String, String> {
     Ok(origin(&url))
 }
 
-/// What is wrong with a table, and with which of its keys.
+/// An invalid server table, and the key to blame.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) key: Option<String>,

@@ -1,4 +1,4 @@
-//! What holds of every wire.
+//! Tests that hold for every wire.
 
 use std::sync::{Arc, LazyLock};
 
@@ -20,7 +20,8 @@ static MARKER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<\s*/?\s*system[-_\s]*reminder|(?:^|[\n\r])[ \t]*system[-_ \t]*reminder[ \t]*:").unwrap()
 });
 
-/// Text of someone who would like to speak as a reminder. It ends in a word: what follows on a last `<` is no part of it.
+/// Generates text that imitates a reminder. It ends in a word: text after a last `<` does not
+/// belong to it.
 fn forged() -> impl Strategy<Value = String> {
     let parts = [
         "<system-reminder>",

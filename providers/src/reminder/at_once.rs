@@ -46,5 +46,5 @@ use runtime::hooks::HookEvent;
 use runtime::reminder::{ReminderError, ReminderSpec};
 use runtime::seam::Turn;
 
-/// How a provider looks at an event.
+/// A provider's evaluation of an event.
 pub(super) type Look<P> = fn(&P, Turn<'_>, &HookEvent<'_>, &Data) -> Result<Vec<ReminderSpec>, ReminderError>;

@@ -8,7 +8,7 @@ use runtime::words::nearest;
 
 use super::config_error;
 
-/// Refuses what is no dict and keys that are not in `known`.
+/// Rejects a value that is not a dict, and keys that are not in `known`.
 pub(super) fn known_keys(id: &str, config: &Data, known: &[&str]) -> Result<(), ReminderError> {
     let entries = match config {
         Data::Nil => return Ok(()),
@@ -102,13 +102,13 @@ pub(super) fn wrong(id: &str, key: &str, expected: &str, got: &Data) -> Reminder
     }
 }
 
-/// How a key is written so that it fits.
+/// Returns an example of a valid entry for a key.
 pub(super) fn example(key: &str) -> Option<String> {
     let (_, example) = EXAMPLES.iter().find(|(known, _)| *known == key)?;
     Some(format!("write `{key}: {example}`"))
 }
 
-/// What may stand behind each key, as a script writes it.
+/// Valid values of each key, as a script writes them.
 const EXAMPLES: &[(&str, &str)] = &[
     ("context_window", "128000"),
     ("idle_seconds", "120"),

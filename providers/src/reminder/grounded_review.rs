@@ -6,12 +6,12 @@
 //! `undefined_names`, in the payload, in its `result` and in the rows of `tool_results`; never the model's own text. Each
 //! finding names its kind as `verified:<kind>` and, where a command found it, `command=<cmd>`.
 //!
-//! There is one reminder for each tool and target (the path or command in its arguments): its dedupe key is
-//! `grounded_review:<tool>:<target>`, so the newest replaces the one before. A call that was refused is no finding; a tool that
-//! returns `{ok: false, error}` is one.
+//! There is one reminder for each tool and target (the path or command in its arguments): its
+//! dedupe key is `grounded_review:<tool>:<target>`, so the newest replaces the one before. A
+//! refused call is not a finding; a tool that returns `{ok: false, error}` is one.
 //!
 //! - [`structured`]: what a payload says outright.
-//! - [`outcome`]: what a tool was asked and what it gave.
+//! - [`outcome`]: the arguments and the result of a tool.
 //! - [`command`]: which verification command a shell line runs.
 //! - [`scan`]: the failure lines in the output of such a command.
 
@@ -43,7 +43,7 @@ pub struct GroundedReview;
 /// Its configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroundedReviewConfig {
-    /// How many findings one reminder lists; the rest is counted.
+    /// The maximum number of findings that one reminder lists; the rest is counted.
     pub max_findings: usize,
     /// Whether the output of verification commands is read.
     pub text_scan: bool,
@@ -125,7 +125,8 @@ impl GroundedReview {
     }
 }
 
-/// Whether it is an event of the loop that only repeats what `post_tool_use` has told of each call.
+/// Returns whether an event of the loop only repeats the results that `post_tool_use` has reported
+/// for each call.
 fn is_of_loop(event: &HookEvent<'_>) -> bool {
     matches!(event, HookEvent::PostStep { .. } | HookEvent::PostAgentTurn { .. })
 }
@@ -133,8 +134,8 @@ fn is_of_loop(event: &HookEvent<'_>) -> bool {
 /// Findings by their dedupe key.
 type Groups = Vec<(String, Findings)>;
 
-/// Findings that the model has not been told of in this turn: a payload at the end of a turn may hold the results of its tools
-/// again.
+/// Returns the findings that the model has not seen in this turn: a payload at the end of a turn
+/// may repeat the results of its tools.
 fn fresh(turn: Turn<'_>, kind: EventKind, mut groups: Groups) -> Groups {
     /// More findings of one turn are not remembered.
     const MOST: usize = 4096;

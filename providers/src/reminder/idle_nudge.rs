@@ -28,7 +28,8 @@ impl IdleNudgeConfig {
     /// Reads it strictly.
     ///
     /// # Errors
-    /// An unknown key, a time that is no number or is below zero, two different times.
+    /// Fails on an unknown key, a time that is not a number or is negative, and two different
+    /// times.
     pub fn read(data: &Data) -> Result<IdleNudgeConfig, ReminderError> {
         config::known_keys(IdleNudge::ID, data, Self::KEYS)?;
         let read = |key| config::number(IdleNudge::ID, data, key, 0.0, f64::MAX);

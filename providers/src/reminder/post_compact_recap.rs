@@ -11,11 +11,11 @@ use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 use super::at_once::at_once;
 use super::{config, text};
 
-/// Tells the model that older turns are gone and what stands in their place.
+/// Reminds the model that older turns were replaced by a summary.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PostCompactRecap;
 
-/// Bytes of the summary that are repeated; the whole stands in the transcript.
+/// The maximum length of the repeated summary, in bytes; the whole is in the transcript.
 const SUMMARY: usize = 4 << 10;
 
 impl PostCompactRecap {

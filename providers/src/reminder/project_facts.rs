@@ -30,19 +30,19 @@ pub struct ProjectFacts {
 /// Its configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProjectFactsConfig {
-    /// Where facts are looked for.
+    /// The namespace that is searched.
     pub namespace: Arc<str>,
     /// The folder of namespaces; nothing means that of the run.
     pub root: Option<Arc<str>>,
-    /// How many facts are told.
+    /// The maximum number of facts.
     pub max_facts: usize,
-    /// How sure a fact must be.
+    /// The minimum confidence of a fact.
     pub min_confidence: f64,
     /// Only these kinds; none means all.
     pub kinds: Vec<FactKind>,
     /// The words to look for, in place of the task.
     pub relevance_query: Option<Arc<str>>,
-    /// The share of the context from which on the facts are told again.
+    /// The share of the context from which on the facts are repeated.
     pub refresh_ratio: f64,
 }
 

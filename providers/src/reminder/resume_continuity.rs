@@ -19,7 +19,7 @@ use super::{config, text};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ResumeContinuity;
 
-/// Bytes of a reason, of an input and of a digest that are told.
+/// The maximum lengths of a reason, an input and a digest, in bytes.
 const REASON: usize = 2 << 10;
 const INPUT: usize = 16 << 10;
 const DIGEST: usize = 16 << 10;
@@ -71,7 +71,7 @@ fn body(suspension: &Data, resume: &Data) -> String {
     body
 }
 
-/// What the resumer said; nothing where the payload says that there is none.
+/// Returns the input of the resumer; `None` if the payload says that there is none.
 fn input(resume: &Data) -> Option<String> {
     let rendered: Arc<str> = resume.get("input_rendered").to_text();
     let present = resume.get("input_present").as_bool().unwrap_or(!rendered.trim().is_empty());

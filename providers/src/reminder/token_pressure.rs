@@ -30,14 +30,14 @@ impl TokenPressureConfig {
     /// Reads it strictly.
     ///
     /// # Errors
-    /// An unknown key or a window that is no whole number above zero.
+    /// Fails on an unknown key, or a window that is not a positive integer.
     pub fn read(data: &Data) -> Result<TokenPressureConfig, ReminderError> {
         config::known_keys(TokenPressure::ID, data, &["context_window"])?;
         Ok(TokenPressureConfig { context_window: config::positive(TokenPressure::ID, data, "context_window")? })
     }
 }
 
-/// How full the context is. The order is that of pressure.
+/// The usage of the context, in the order of pressure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Band {
     Calm,

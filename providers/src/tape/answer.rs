@@ -1,4 +1,4 @@
-//! What a call came to.
+//! The outcome of a call.
 
 use runtime::data::Data;
 use runtime::message::{Block, ToolCall};
@@ -7,7 +7,7 @@ use runtime::seam::{Fault, Outcome, Sort, Stopped, fault};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Debug, Clone)]
 pub enum Answered {
     /// An answer.
@@ -16,12 +16,12 @@ pub enum Answered {
     Error(ModelError),
     /// It was stopped, and said so.
     Stopped(Stopped),
-    /// Whoever asked went away before there was an answer.
+    /// The caller was cancelled before there was an answer.
     GivenUp,
 }
 
 impl Answered {
-    /// What is kept of an outcome.
+    /// Returns the part of an outcome that is recorded.
     #[must_use]
     pub fn of(outcome: &Outcome<Reply>) -> Answered {
         match outcome {

@@ -1,4 +1,4 @@
-//! What was asked, in no vendor's shape, and what a line of work asked before it.
+//! A request, independent of vendors, and the previous request of its line of work.
 
 use super::secrets::Secrets;
 use imbl::Vector;
@@ -8,7 +8,7 @@ use runtime::model::Request;
 use runtime::seam::Destination;
 use std::sync::Arc;
 
-/// What was asked. How it was carried (streamed or not, how long one waits for it) is no part of it.
+/// A request. Its delivery (streaming, timeout) is not part of it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Asked {
     /// The whole system text with its reminders, else nil.
@@ -39,15 +39,15 @@ impl Asked {
     }
 }
 
-/// What a line of work asked last.
+/// The last request of a line of work.
 #[derive(Debug, Default)]
 pub struct Line {
-    /// How many calls it has made.
+    /// The number of its calls.
     pub number: u64,
     /// The last request.
     pub asked: Asked,
     sent: Messages,
-    /// How many messages of the request before it the last one began with.
+    /// The number of leading messages that the last request shares with the one before it.
     pub kept: usize,
 }
 
@@ -86,7 +86,7 @@ impl Line {
     }
 }
 
-/// The part of a tool that a model is told.
+/// Returns the part of a tool that a model sees.
 fn tool(spec: &ToolSpec) -> Data {
     Data::dict([
         ("name", Data::from(&spec.name)),

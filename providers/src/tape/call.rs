@@ -20,15 +20,15 @@ pub struct Call {
     pub session: String,
     /// The turn of the session.
     pub turn: u64,
-    /// How long it took on the run's clock, in milliseconds.
+    /// The duration on the run's clock, in milliseconds.
     pub took_ms: u64,
     /// The answer was not there at once.
     pub waited: bool,
-    /// What came while it was coming.
+    /// The pieces that arrived during the call.
     pub pieces: Vec<TimedPiece>,
-    /// What the route had to say besides: severity, message, what it is about.
+    /// The notes of the route: severity, message, subject.
     pub notes: Vec<Note>,
-    /// What it came to.
+    /// The outcome.
     pub answered: Answered,
     kept: usize,
     messages: Vec<Data>,
@@ -40,7 +40,7 @@ pub(super) fn file_name(fiber: &str, number: u64) -> String {
     format!("{fiber}-{number:04}.json")
 }
 
-/// What a call's file says of the request, before there is an answer.
+/// Returns the request as a call's file stores it, before there is an answer.
 pub(super) fn request_of(line: &Line, before: Option<&Asked>) -> Map<String, Value> {
     let mut request = Map::new();
     let mut unchanged = Vec::new();
@@ -96,7 +96,7 @@ const SEVERITIES: [(Severity, &str); 3] =
     [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
 
 impl Call {
-    /// How many messages of the request before it this one begins with.
+    /// Returns the number of leading messages that it shares with the request before it.
     #[must_use]
     pub fn kept(&self) -> usize {
         self.kept

@@ -1,4 +1,5 @@
-//! Which route a run found: it depends on the environment, which is another where the run is run again.
+//! The route that a run chose: it depends on the environment, which differs when the run is
+//! replayed.
 
 use crate::model::Route;
 use runtime::capabilities::Capabilities;
@@ -16,9 +17,9 @@ pub struct Choice {
     pub provider: Arc<str>,
     /// The model.
     pub model: Arc<str>,
-    /// What it can take.
+    /// Its capabilities.
     pub capabilities: Capabilities,
-    /// Nobody named a provider and no key is set, so it is the mock.
+    /// Whether it is the mock because no provider was named and no key is set.
     pub fell_back_to_mock: bool,
     /// The variable whose key goes to another server than the vendor's own, and that server's origin. A replay sends none.
     pub key_sent_elsewhere: Option<(String, String)>,
@@ -37,7 +38,7 @@ impl From<Route> for Choice {
     }
 }
 
-/// What was asked for: provider and model, where they were named.
+/// The requested provider and model, if they were named.
 pub(super) type Wish = (Option<Arc<str>>, Option<Arc<str>>);
 
 pub(super) fn to_data((provider, model): &Wish, chosen: &Result<Choice, ModelError>, secrets: &Secrets) -> Data {

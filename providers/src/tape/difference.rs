@@ -1,4 +1,4 @@
-//! What is not the same in two requests, for the person who changed something.
+//! Differences between two requests, for a person who changed something.
 
 use super::asked::Asked;
 use imbl::Vector;
@@ -16,8 +16,9 @@ const WIDTH: usize = 120;
 /// Texts of more bytes are compared by their first difference only.
 const LARGE: usize = 200_000;
 
-/// What is not the same, as unified differences part by part (`-` as recorded, `+` now); nothing where all is the same. The
-/// first `known` messages of both are known to be: a long history is compared once, not once a turn.
+/// Returns the differences as unified diffs of each part (`-` as recorded, `+` now), or `None` if
+/// the requests are equal. The first `known` messages are known to be equal, so that a long history
+/// is compared once rather than once a turn.
 #[must_use]
 pub fn difference(then: &Asked, now: &Asked, known: usize) -> Option<String> {
     let mut parts = Vec::new();
@@ -50,7 +51,7 @@ fn entries(parts: &mut Vec<String>, name: &str, then: &Data, now: &Data) {
     }
 }
 
-/// As a person reads it: a scalar on its line, what has entries over several.
+/// Returns a value as text for people: a scalar on one line, a collection on several.
 fn shown(value: &Data) -> String {
     match value {
         Data::Nil => String::new(),

@@ -14,7 +14,8 @@ const LARGEST: u64 = 1 << 30;
 /// Times beyond this one (the year 6429) are none.
 pub(super) const LATEST_MS: u64 = 1 << 47;
 
-/// How deep a document nests at most: what scripts and models built, and our own entries around it.
+/// The maximum nesting depth of a document: that of scripts' and models' data, plus our own entries
+/// around it.
 const DEEPEST: usize = Data::MAX_DEPTH + 16;
 
 /// The entry that holds the digest.
@@ -77,7 +78,7 @@ pub(super) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// What `of` makes of the entry `key`.
+    /// Returns the entry `key`, converted by `of`.
     pub(super) fn take<T>(
         &self,
         key: &str,

@@ -1,4 +1,4 @@
-//! What is wrong with a tape.
+//! Errors of a recording.
 
 use super::VERSION;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub enum TapeError {
     /// The folder for a new tape holds something.
     #[error("cannot record into {}: the folder is not empty", .0.display())]
     NotEmpty(PathBuf),
-    /// The same, and what it holds is a tape.
+    /// The folder is not empty: it contains a recording.
     #[error("cannot record into {}: it holds a recording already", .0.display())]
     Recorded(PathBuf),
     /// A file or folder cannot be written.
@@ -17,15 +17,15 @@ pub enum TapeError {
     Unwritten {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's message.
         why: String,
     },
-    /// There is no such folder, or it holds no tape.
+    /// The folder does not exist, or is not a recording.
     #[error("{} is no recording: {why}", path.display())]
     NoTape {
         /// The folder.
         path: PathBuf,
-        /// What is missing.
+        /// The missing part.
         why: String,
     },
     /// It was written by a later version.
@@ -41,7 +41,7 @@ pub enum TapeError {
     Broken {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// A file of it was changed after it was written.
@@ -58,7 +58,7 @@ impl TapeError {
         TapeError::Broken { path: path.to_owned(), why: why.into() }
     }
 
-    /// What to do.
+    /// Returns the way to fix it.
     #[must_use]
     pub fn help(&self) -> String {
         match self {

@@ -9,7 +9,7 @@ use std::path::Path;
 /// The entry that says what the folder is.
 const FORMAT: &str = "harn tape";
 
-/// Which run it was.
+/// The description of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// The version of harn that wrote it.
@@ -18,15 +18,15 @@ pub struct Manifest {
     pub script: String,
     /// A digest of the script's text.
     pub digest: String,
-    /// What ids and randomness follow from.
+    /// The seed of ids and randomness.
     pub seed: u64,
-    /// The seed was given, so the clock stood still but for sleeping.
+    /// Whether the seed was given, so that only sleeping advanced the clock.
     pub seeded: bool,
     /// When it began, in milliseconds since 1970.
     pub started_at_ms: u64,
     /// The script's arguments.
     pub args: Vec<String>,
-    /// What the parameter `task` was.
+    /// The value of the parameter `task`.
     pub task: Option<String>,
 }
 

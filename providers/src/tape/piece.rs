@@ -50,7 +50,8 @@ impl Piece {
 /// A piece and when it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimedPiece {
-    /// How long after the call, on the run's clock, in milliseconds; nothing where it was there at once.
+    /// The time since the call on the run's clock, in milliseconds; `None` if the answer was
+    /// immediate.
     pub after_ms: Option<u64>,
     /// The piece.
     pub piece: Piece,
@@ -98,8 +99,9 @@ impl TimedPiece {
     }
 }
 
-/// Pieces with names of variables where their values stood. An answer is cut anywhere, so what was said is looked at as a
-/// whole: of a value that spans several pieces the name stands in the first of them, and the others lose their part.
+/// Returns the pieces with values of secret variables replaced by their names. An answer may be cut
+/// anywhere, so the text is searched as a whole: if a value spans several pieces, the first of them
+/// gets the name and the others lose their part.
 pub(super) fn hidden(mut pieces: Vec<TimedPiece>, secrets: &Secrets) -> Vec<TimedPiece> {
     if secrets.is_empty() {
         return pieces;
@@ -128,7 +130,7 @@ pub(super) fn hidden(mut pieces: Vec<TimedPiece>, secrets: &Secrets) -> Vec<Time
     pieces
 }
 
-/// What a piece adds to.
+/// The text that a piece adds to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Said {
     Text,

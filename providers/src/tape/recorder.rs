@@ -37,16 +37,16 @@ pub struct Begun {
     request: Map<String, Value>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub struct Came {
     /// The pieces, as they came.
     pub pieces: Vec<TimedPiece>,
-    /// What the route had to say besides.
+    /// The notes of the route.
     pub notes: Vec<Note>,
-    /// What it came to.
+    /// The outcome.
     pub answered: Answered,
-    /// How long it took on the run's clock, in milliseconds.
+    /// The duration on the run's clock, in milliseconds.
     pub took_ms: u64,
     /// The answer was not there at once.
     pub waited: bool,
@@ -137,7 +137,7 @@ impl Recorder {
 
     /// The run never began: what was written goes, and the folder where nothing else is in it.
     pub fn discard(&self) {
-        // What cannot be removed stays; the next to record here is told so.
+        // Files that cannot be removed remain; the next recording into this folder is refused.
         let _ = fs::remove_file(self.folder.join(Manifest::FILE));
         let _ = fs::remove_dir(self.folder.join("calls"));
         let _ = fs::remove_dir(&self.folder);

@@ -18,14 +18,14 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct Recording {
     folder: PathBuf,
-    /// Which run it was.
+    /// The description of the run.
     pub manifest: Manifest,
     routes: Vec<(Wish, Result<Choice, ModelError>)>,
     lines: RefCell<BTreeMap<String, Track>>,
     end: Option<End>,
 }
 
-/// What the last file says.
+/// The content of the last file.
 #[derive(Debug)]
 struct End {
     exit_code: i64,
@@ -40,7 +40,7 @@ struct Track {
     asked: Asked,
 }
 
-/// Why there is no answer to a call.
+/// The reason why there is no answer to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lost {
     /// The recorded run made no such call: how many the line made, and the lines there are.
@@ -53,7 +53,7 @@ impl Recording {
     /// Reads a tape.
     ///
     /// # Errors
-    /// It is none, of a later version, damaged, or changed by hand.
+    /// Fails if the folder is not a recording, has a later version, is damaged, or was edited.
     pub fn open(folder: &Path) -> Result<Recording, TapeError> {
         let manifest = Manifest::read(folder)?;
         let routes = read_routes(&folder.join("routes.json"))?;
@@ -77,7 +77,7 @@ impl Recording {
         self.end.as_ref().map_or(&NONE, |end| &end.sources)
     }
 
-    /// Where it is.
+    /// Returns the folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -111,7 +111,7 @@ impl Recording {
         })
     }
 
-    /// Calls that nobody asked for: of each line the first, and how many.
+    /// Returns the calls that were not replayed: of each line the first, and their number.
     #[must_use]
     pub fn unused(&self) -> Vec<(String, u64, usize)> {
         let lines = self.lines.borrow();
@@ -120,7 +120,7 @@ impl Recording {
     }
 }
 
-/// What was asked for and where it went, or why it could go nowhere.
+/// Requested routes, each with its choice or error.
 type Chosen = Vec<(Wish, Result<Choice, ModelError>)>;
 
 fn read_routes(path: &Path) -> Result<Chosen, TapeError> {
@@ -138,7 +138,7 @@ fn read_calls(folder: &Path, is_whole: bool) -> Result<BTreeMap<String, Track>, 
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(unread)? {
         let path = entry.map_err(unread)?.path();
-        // What has another ending was not finished, or is somebody else's.
+        // Files with another extension are unfinished, or do not belong to the recording.
         if path.extension().is_some_and(|extension| extension == "json") {
             files.push(path);
         }
@@ -165,7 +165,7 @@ fn read_calls(folder: &Path, is_whole: bool) -> Result<BTreeMap<String, Track>, 
     Ok(tracks)
 }
 
-/// How the run ended. A whole tape has as many calls as it says.
+/// Reads the end of the run. A complete recording has as many calls as it states.
 fn read_end(path: &Path, lines: &BTreeMap<String, Track>) -> Result<End, TapeError> {
     let data = document::read(path)?;
     let entries = Entries { path, data: &data };

@@ -1,11 +1,11 @@
-//! What must not get onto a tape.
+//! Secrets that must not be recorded.
 
 use runtime::data::Data;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Variables whose values are nobody else's business.
+/// The endings of variables whose values are secret.
 const ENDINGS: [&str; 6] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_CREDENTIALS"];
 
 /// Shorter values would be found by chance.
@@ -56,12 +56,14 @@ const WORDS: [(&str, &[&str]); 5] = [
     ("stop_reason", &["end_turn", "max_tokens", "tool_calls", "tool_use"]),
 ];
 
-/// The values of secret variables and the names that stand for them, the longest first: one may hold another.
+/// The values of secret variables and the names that replace them, the longest first: one may
+/// contain another.
 #[derive(Debug, Default)]
 pub struct Secrets(Vec<(String, String)>);
 
 impl Secrets {
-    /// Those of an environment: everything that is named like a key, a token or a password, and what `is_key` knows.
+    /// Returns the secrets of an environment: every variable that is named like a key, a token or a
+    /// password, or that `is_key` accepts.
     #[must_use]
     pub fn of(variables: impl IntoIterator<Item = (String, String)>, is_key: impl Fn(&str) -> bool) -> Secrets {
         let is_secret = |name: &str| {
@@ -91,8 +93,8 @@ impl Secrets {
         self.0.is_empty()
     }
 
-    /// What was said, as it is written and will be read again: names of variables stand where their values stood, and what
-    /// JSON has no number for is nil.
+    /// Returns data as it is written and read back: secret values are replaced by their names, and
+    /// numbers that JSON cannot express by nil.
     #[must_use]
     pub fn hide(&self, data: &Data) -> Data {
         match data {
@@ -113,7 +115,7 @@ impl Secrets {
         }
     }
 
-    /// The same for a text.
+    /// Returns a text with secret values replaced.
     #[must_use]
     pub fn hide_text(&self, text: &str) -> String {
         self.replaced(text).into_owned()
@@ -126,7 +128,7 @@ impl Secrets {
         }
     }
 
-    /// The same for a text that is cut into several.
+    /// Replaces secret values in a text that is split into several.
     pub(super) fn hide_across(&self, texts: &mut [&mut Arc<str>]) {
         let whole: String = texts.iter().map(|text| &***text).collect();
         let found = self.found(&whole);
@@ -169,7 +171,8 @@ impl Secrets {
         Cow::Owned(out)
     }
 
-    /// Where values stand, in the order of the text; of those that overlap the longest counts.
+    /// Returns the positions of secret values, in the order of the text; of overlapping ones the
+    /// longest counts.
     fn found(&self, text: &str) -> Vec<(Range<usize>, &str)> {
         let mut found: std::collections::BTreeMap<usize, (usize, &str)> = std::collections::BTreeMap::new();
         for (name, value) in &self.0 {

@@ -1,4 +1,4 @@
-//! What is there: a census of files, and what changed between two.
+//! A census of files, and the changes between two.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, ReadDir};
@@ -21,7 +21,7 @@ const MOST: usize = 100_000;
 const SLICE: usize = 256;
 /// Within so long of the census a file may change again and look the same: clocks of file systems tick.
 const TICK: Duration = Duration::from_millis(20);
-/// How much of such a file is compared, in bytes.
+/// The compared length of such a file, in bytes.
 const COMPARED: u64 = 1 << 20;
 
 /// The files that there are, by path.
@@ -31,14 +31,14 @@ pub(super) struct Census {
     is_full: bool,
 }
 
-/// What tells a file from what it was before.
+/// The fingerprint by which a changed file is recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Print {
     modified: (i64, i64),
     changed: (i64, i64),
     length: u64,
     inode: u64,
-    /// Of one that has just changed, what is in it.
+    /// A hash of the content, if the file has just changed.
     content: Option<u64>,
 }
 
@@ -91,7 +91,7 @@ impl Census {
         self.files.insert(path, print);
     }
 
-    /// What somebody should know of it.
+    /// Returns a remark for the user, if any.
     pub(super) fn remarks(&self) -> Option<String> {
         self.is_full.then(|| {
             format!(
@@ -100,7 +100,7 @@ impl Census {
         })
     }
 
-    /// What changed since an earlier one, in the order of the paths.
+    /// Returns the changes since an earlier census, in the order of the paths.
     pub(super) fn since(&self, earlier: &Census, patterns: &Patterns) -> Vec<Change> {
         let mut changes = Vec::new();
         for (path, print) in &self.files {

@@ -1,4 +1,5 @@
-//! What is watched: folders with all that is below them, files, globs; what begins with `!` is left out.
+//! The watched paths: folders with everything below them, files, globs; a pattern that begins with
+//! `!` excludes.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -14,12 +15,12 @@ pub enum PatternError {
     /// It is blank.
     #[error("a path to watch is blank")]
     Blank,
-    /// It is no glob.
+    /// The pattern is not a glob.
     #[error("`{pattern}` is no glob: {why}")]
     Glob {
-        /// As it was written.
+        /// The pattern as it was written.
         pattern: Arc<str>,
-        /// What is wrong with it.
+        /// The problem with it.
         why: String,
     },
     /// There is nothing but exclusions.
@@ -27,7 +28,7 @@ pub enum PatternError {
     Nothing,
 }
 
-/// What is watched.
+/// The watched paths.
 pub(super) struct Patterns {
     base: PathBuf,
     included: Vec<Included>,
@@ -35,11 +36,11 @@ pub(super) struct Patterns {
 }
 
 struct Included {
-    /// The folder or file below which all of it lies.
+    /// The folder or file that contains all matches.
     root: PathBuf,
-    /// Which of what lies there is meant; nothing means all.
+    /// The glob of the matches below it; `None` means everything.
     glob: Option<GlobMatcher>,
-    /// A folder of somebody's own affairs is named.
+    /// Whether the pattern names a folder that is otherwise ignored.
     names_affairs: bool,
 }
 
@@ -94,7 +95,7 @@ impl Patterns {
         whole
     }
 
-    /// Below what all of it lies, each once.
+    /// Returns the folders and files that contain all matches, each once.
     pub(super) fn roots(&self) -> impl Iterator<Item = &Path> {
         let is_below = |one: &Included, other: &Included| one.root != other.root && one.root.starts_with(&other.root);
         let roots = self.included.iter().enumerate().filter(move |(i, one)| {
@@ -124,7 +125,7 @@ impl Patterns {
         self.excluded.iter().any(|glob| glob.is_match(path))
     }
 
-    /// How a path is told: below the base relative to it.
+    /// Returns a path as it is reported: relative to the base if it is below it.
     pub(super) fn shown(&self, path: &Path) -> String {
         let relative = path.strip_prefix(&self.base).ok().filter(|path| !path.as_os_str().is_empty());
         relative.unwrap_or(path).to_string_lossy().into_owned()

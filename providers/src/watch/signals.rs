@@ -1,5 +1,5 @@
-//! Being told by the system that something changes. The crate `notify` has a thread of its own for that; here arrives only
-//! that it is worth looking.
+//! Notifications of the operating system. The crate `notify` has a thread of its own for them; here
+//! they only trigger the next look.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -16,11 +16,11 @@ use notify::{Config, ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveM
 /// The watches that are set.
 pub(super) struct Signals {
     flag: Arc<Flag>,
-    /// Nothing where the system gives none.
+    /// `None` if the operating system provides none.
     watcher: Option<RecommendedWatcher>,
-    /// Why there is none, until somebody was told.
+    /// The reason why there is none, until it was reported.
     why_not: Option<String>,
-    /// What is watched: a folder or file, and which one it was.
+    /// The watched folders and files, with their identity.
     armed: BTreeMap<PathBuf, Armed>,
 }
 
@@ -69,14 +69,15 @@ impl Signals {
         Signals { flag, watcher: watcher.ok(), why_not, armed: BTreeMap::new() }
     }
 
-    /// Ready once the system has told of something.
+    /// Returns ready once the operating system has signalled something.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         *self.flag.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
         if self.flag.raised.swap(false, Ordering::AcqRel) { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Watches these folders and files; of one that is not there the nearest folder above it, where it will come. What was
-    /// removed and has come back is watched anew. Gives what somebody should know.
+    /// Watches these folders and files; for a missing one the nearest existing ancestor, where it
+    /// will appear. A path that was removed and has come back is watched again. Returns remarks for
+    /// the user.
     pub(super) fn arm<'a>(&mut self, roots: impl Iterator<Item = &'a Path>) -> Vec<String> {
         // What is signalled up to here the next look sees.
         self.flag.raised.store(false, Ordering::Release);
@@ -111,7 +112,7 @@ impl Signals {
     }
 }
 
-/// Where to watch for a root: itself, else the nearest folder above it that there is.
+/// Returns the path to watch for a root: itself, or its nearest existing ancestor.
 fn place(root: &Path) -> Option<(PathBuf, Armed)> {
     let (path, meta) = root.ancestors().find_map(|path| Some((path, std::fs::metadata(path).ok()?)))?;
     // A file is watched by its folder: programs replace files by others of the same name.
@@ -122,7 +123,7 @@ fn place(root: &Path) -> Option<(PathBuf, Armed)> {
     Some((path.to_path_buf(), Armed::of(&meta, path == root)))
 }
 
-/// Reading is no change; the end of writing is.
+/// Returns whether an event is a change: reading is not, the end of writing is.
 pub(super) fn is_change(event: &Event) -> bool {
     match event.kind {
         EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),

@@ -32,7 +32,7 @@ impl Opened {
         self.response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
     }
 
-    /// Where the answer came from, redirects followed.
+    /// Returns the URL of the answer, after redirects.
     #[must_use]
     pub fn url(&self) -> &str {
         self.response.url().as_str()
@@ -119,7 +119,8 @@ pub struct Events {
 }
 
 impl Events {
-    /// What the next event says, never blank; nothing at the end. An event that the end cuts short is none.
+    /// Returns the data of the next event, never blank; `None` at the end. An event that the end
+    /// cuts short is dropped.
     ///
     /// # Errors
     /// The bytes did not come, are too many, or no text.

@@ -11,7 +11,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use a2a::{ListTasks, Message, Misfit, SendMessage, Task, TaskPage, TaskState, Version};
+use a2a::{ListTasks, Message, SendMessage, ShapeError, Task, TaskPage, TaskState, Version};
 use runtime::data::Data;
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::lifecycle::Selector;
@@ -379,7 +379,7 @@ fn unread(error: StoreError) -> Refusal {
     match error {
         StoreError::PageToken(_) => {
             let message = format!("{error}; {}", error.help());
-            Refusal::Params(Misfit { field: "pageToken".to_owned(), message, suggestion: None })
+            Refusal::Params(ShapeError { field: "pageToken".to_owned(), message, suggestion: None })
         }
         error => Refusal::Host(HostError::Store(error)),
     }

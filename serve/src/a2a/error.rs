@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a::{Misfit, TaskState};
+use a2a::{ShapeError, TaskState};
 use runtime::event_log::LogError;
 use runtime::reminder::ReminderError;
 use runtime::reminder::bridge::QueueError;
@@ -21,7 +21,7 @@ pub(crate) use fault::{Fault, code, shortened};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Refusal {
     /// The parameters do not fit.
-    Params(Misfit),
+    Params(ShapeError),
     /// They are no reminder.
     Reminder(ReminderError),
     /// There is no task with this id.

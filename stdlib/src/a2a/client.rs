@@ -28,7 +28,7 @@ pub(crate) use outbox::{Lease, Outbox};
 pub(crate) use peer::{Method, Peer};
 pub(crate) use stream::{Event, Stream};
 
-/// What a run knows of its peers.
+/// The state of a run's peers.
 #[derive(Default)]
 pub(crate) struct Peers {
     /// Their cards.

@@ -1,4 +1,4 @@
-//! Whoever stands behind the run.
+//! The approver of the run.
 
 use crate::clock::RunClock;
 use runtime::message::{ToolCall, ToolSpec};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// An approver whom the run waits for as for everything outside: a clock that jumps stands still meanwhile.
+/// An approver that the run waits for like everything outside: a clock that jumps stops meanwhile.
 pub(crate) struct OutsideApprover {
     pub(crate) approver: Rc<dyn Approver>,
     pub(crate) clock: Rc<RunClock>,

@@ -28,7 +28,7 @@ impl ScriptCompactor {
         ]
     }
 
-    /// What it may give: a string that says something, `{summary}`, or a transcript.
+    /// Reads a compactor's result: a string that is not blank, `{summary}`, or a transcript.
     pub(crate) fn read(value: &Value) -> Result<Summary, Box<Raise>> {
         if let Some(t) = value.as_host::<TranscriptValue>() {
             let messages: Vec<Arc<Message>> = t.transcript.messages().iter().cloned().collect();

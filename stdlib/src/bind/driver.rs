@@ -25,7 +25,7 @@ impl Driver for RunDriver {
                 Ok(())
             }),
             Err(raise) => {
-                // Whoever started the loop may take its failure for a result.
+                // The starter of the loop may handle its failure as a result.
                 end_run(&isolate, &raise);
                 Answer::Now(Err(Thrown::fault(raise)))
             }

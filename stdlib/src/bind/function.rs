@@ -59,7 +59,8 @@ impl ScriptFn {
         }
     }
 
-    /// `exit` and a limit that is reached end the run, and the loop at hand at once; they are no failure of a tool or a handler.
+    /// Wraps a raise as a fault. `exit` and a reached limit end the run and the current loop; they
+    /// are not failures of a tool or a handler.
     fn thrown(&self, turn: Turn<'_>, raise: Box<Raise>) -> Rc<dyn Fault> {
         if let Why::Exit(_) | Why::Exhausted = raise.why {
             turn.scope.cancel.cancel(raise.message.as_str());
@@ -77,7 +78,7 @@ impl ScriptFn {
         })
     }
 
-    /// What is reported of an answer that cannot be used.
+    /// Returns the fault for an answer that cannot be used.
     pub(crate) fn unusable(&self, why: &str) -> Rc<dyn Fault> {
         let raise = Raise::error(AgentCode::Unusable, why).labelled("returned from this function");
         Thrown::fault(match self.place() {
@@ -86,7 +87,7 @@ impl ScriptFn {
         })
     }
 
-    /// What is reported of it where it took too long.
+    /// Returns the fault for a function that timed out.
     pub(crate) fn late(&self, who: &str, ms: u64) -> Rc<dyn Fault> {
         let message = format!("{who} took longer than {ms} ms and was given up");
         let raise = Raise::error(AgentCode::Late, message).labelled("this function").help(
@@ -98,7 +99,7 @@ impl ScriptFn {
         })
     }
 
-    /// Where it was written; nothing for a builtin.
+    /// Returns the location of the function; `None` for a builtin.
     fn place(&self) -> Option<(SourceRef, Span)> {
         match self.function.value() {
             Value::Closure(closure) => Some((closure.proto.source.clone()?, closure.proto.span)),
@@ -113,7 +114,7 @@ impl ScriptFn {
         (self.function.call_in(context, []), audit)
     }
 
-    /// The same, where the mock model answers from a script.
+    /// Calls the function so that the mock model answers from a script.
     pub(crate) fn with_script(&self, script: u64) -> Called {
         self.function.call_in(Here::with_script(self.function.context(), script), [])
     }

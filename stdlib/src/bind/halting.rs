@@ -6,8 +6,8 @@ use runtime::seam::{Scope, Stopped};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Waits for a call. Once the scope is stopped the function is told, and cleans up within the grace; after that it runs up to
-/// its next wait. Gives what stopped it as well.
+/// Waits for a call. When the scope is stopped, the function is notified and cleans up within the
+/// grace period; after that it runs up to its next wait. Returns the reason of the stop as well.
 ///
 /// Written out, since calls nest in calls: each level of the stack counts.
 pub(super) struct Halting<'a> {

@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// A handler written in the language.
 pub(crate) struct ScriptHook {
     pub(crate) function: ScriptFn,
-    /// What notes call it: the event or the pattern it was registered for.
+    /// The name in notes: the event or the pattern it was registered for.
     pub(crate) name: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the core calls, made of script functions.
+//! Interfaces of the core, implemented by script functions.
 
 mod approver;
 mod compactor;

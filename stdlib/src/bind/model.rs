@@ -62,7 +62,7 @@ impl Model for ScriptModel {
 }
 
 impl ScriptModel {
-    /// Asks for no longer than one attempt may take; a function that takes longer is told to stop.
+    /// Asks within the timeout of one attempt; a function that takes longer is told to stop.
     async fn within(
         &self,
         ms: u64,
@@ -145,7 +145,8 @@ fn read_calls(calls: &Data) -> Result<Vec<ToolCall>, ModelError> {
     items.iter().enumerate().map(read).collect()
 }
 
-/// What the script says went wrong. A category that no model server has counts as a failure of the server.
+/// Returns the failure that a script reports. A category that no model server has counts as a
+/// failure of the server.
 fn failure(error: &Data) -> ModelError {
     let kind = error.get("category").as_str().and_then(|word| word.parse().ok()).unwrap_or(ModelErrorKind::Server);
     let message = match error.get("message") {

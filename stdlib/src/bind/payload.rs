@@ -1,4 +1,4 @@
-//! What a handler is told, as the dict that it sees.
+//! The payload of a handler, as the dict that it sees.
 
 use crate::convert::{key, to_value};
 use lang::value::{Dict, Value};
@@ -8,7 +8,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 thread_local! {
-    /// The session of the last payload as its handler saw it: a loop tells of the same one again and again.
+    /// The session of the last payload as its handler saw it: a loop reports the same one
+    /// repeatedly.
     static SESSION: RefCell<Option<(Arc<str>, Value)>> = const { RefCell::new(None) };
 }
 
@@ -40,7 +41,7 @@ fn of_session(id: &Arc<str>) -> Value {
     })
 }
 
-/// As [`ToolRow::to_data`] has it.
+/// Returns the row as [`ToolRow::to_data`] has it.
 fn row(row: &ToolRow) -> Value {
     let fields = [
         ("name", Value::str(&row.name)),

@@ -1,9 +1,10 @@
 //! Permissions: the option `permissions` of a loop.
 //!
-//! A function is asked before every tool. `{ask?: [glob], deny?: [glob], decide?: fn}` asks for some: a tool that fits `deny` is
-//! refused, one that fits `ask` (without a list: every tool) is asked for, all others run. What is asked is
-//! `{tool, args, tool_call_id, reason}`; the answer is a bool or `{allow, reason?}`. Where the script does not decide (no `decide`,
-//! nil or `"ask"`), whoever stands behind the run does; where nobody does, the answer is no.
+//! A function is asked before every tool. `{ask?: [glob], deny?: [glob], decide?: fn}` asks for
+//! some: a tool that matches `deny` is refused, one that matches `ask` (without a list: every tool)
+//! is asked for, all others run. The function receives `{tool, args, tool_call_id, reason}` and
+//! returns a bool or `{allow, reason?}`. If the script does not decide (no `decide`, nil or
+//! `"ask"`), the run's approver does; without one the call is denied.
 
 use super::ScriptFn;
 use super::function::data_of;
@@ -20,7 +21,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Who may run which tool, as a script says.
+/// The permissions of tools that a script declares.
 pub(crate) struct ScriptPermissions {
     ask: Vec<Pattern>,
     deny: Vec<Pattern>,

@@ -1,4 +1,4 @@
-//! Models and tools that wait until whoever a script is served to has room for what they will show.
+//! Models and tools that wait until the host has room for what they will show.
 
 use crate::hosting::Hosting;
 use runtime::message::{ToolCall, ToolSpec};
@@ -6,7 +6,7 @@ use runtime::model::{Delta, Reply, Request};
 use runtime::seam::{Answer, Destination, Model, Outcome, Output, Preview, Tool, Turn};
 use std::rc::Rc;
 
-/// One that waits, with what it stands around.
+/// A model or tool that waits for room, and the inner one.
 struct Roomy<T: ?Sized> {
     inner: Rc<T>,
     hosting: Rc<Hosting>,

@@ -1,4 +1,4 @@
-//! What comes from outside, in its place among what the clock does.
+//! Events from outside, in their order among the timers of the clock.
 
 use super::{Entry, Gait, Key, RunClock, Timer};
 use runtime::clock::Clock;
@@ -25,7 +25,7 @@ impl Gate {
         Self { clock: clock.clone(), number: clock.number(), begun_ms: clock.now_ms(), begun: Instant::now() }
     }
 
-    /// How long ago it was asked, on the run's clock, in milliseconds.
+    /// Returns the time since the request on the run's clock, in milliseconds.
     pub(crate) fn age_ms(&self) -> u64 {
         self.clock.now_ms().saturating_sub(self.begun_ms)
     }
@@ -38,7 +38,8 @@ impl Gate {
         };
         let clock = &self.clock;
         let mut key = self.key(took);
-        // What has happened cannot happen after this: whoever passed already stays before it.
+        // An event must not follow this one with an earlier time: timers that have passed stay
+        // before it.
         if clock.passed.get().is_some_and(|passed| passed > key) {
             key.at_ms = key.at_ms.saturating_add(1);
         }

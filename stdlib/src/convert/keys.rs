@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 const PLACES: usize = 256;
 
-/// What is longer is no word of anybody's protocol.
+/// The maximum length of a key: longer ones belong to no protocol.
 const LONGEST: usize = 32;
 
 struct Words<T>([Option<T>; PLACES]);

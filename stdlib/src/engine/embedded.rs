@@ -1,4 +1,5 @@
-//! What a Rust program does with an engine: it binds values to names, runs texts for their values, and calls functions.
+//! The use of an engine by a Rust program: it binds values to names, evaluates texts, and calls
+//! functions.
 
 use super::{Engine, closure, errors};
 use crate::rhai_voice::is_rhai;
@@ -82,7 +83,7 @@ impl Engine {
     /// Calls a function and waits until it returns. Its time is limited like that of a text.
     ///
     /// # Errors
-    /// What it raises.
+    /// Returns the raise of the function.
     pub fn call_function(&self, function: Value, args: Vec<Value>) -> Result<Value, Box<Raise>> {
         self.start_watch();
         self.call(function, args)

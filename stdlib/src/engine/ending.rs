@@ -1,4 +1,4 @@
-//! How a run ends: its exit code, its log, its tape, and what nobody has seen.
+//! The end of a run: its exit code, its log, its recording, and errors that were not seen.
 
 use super::Engine;
 use crate::progress::CutShort;
@@ -13,13 +13,15 @@ use std::task::{Poll, Waker};
 /// The exit code of a run that used up its fuel, memory or time.
 const USED_UP: i32 = 3;
 
-/// What a run came to.
+/// The result of a run.
 pub struct Ran {
-    /// The pipeline's int, 1 after an error or a failed loop whose result nobody read, [`USED_UP`] where a limit ended it, else 0.
+    /// The exit code: the pipeline's int, 1 after an error or a failed loop whose result was not
+    /// read, [`USED_UP`] if a limit ended the run, else 0.
     pub exit_code: i32,
-    /// What kept it from running, or ended the run.
+    /// The errors that kept it from running or ended it, and warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// Where somebody told it from outside to stop: the loops that were cut short. The exit code is that of the signal then.
+    /// The loops that were cut short, if the run was interrupted. The exit code is then that of the
+    /// signal.
     pub interrupted: Option<Vec<CutShort>>,
 }
 
@@ -30,7 +32,7 @@ impl Engine {
         Ran { exit_code: 1, diagnostics, interrupted: None }
     }
 
-    /// What a run that has come to its end came to.
+    /// Returns the result of a run that has ended.
     pub(super) fn finish(&self, result: Result<Value, Box<Raise>>, mut diagnostics: Vec<Diagnostic>) -> Ran {
         match &result {
             // Nothing is left to clean up with, or no recorded answer.
@@ -54,7 +56,8 @@ impl Engine {
                     diagnostics.extend(raise.clean_up.map(|raise| raise.to_diagnostic()));
                     code
                 }
-                // That is no error of the script, and its exit code is known below.
+                // An interrupt is not an error of the script, and its exit code is determined
+                // below.
                 Why::Cancelled | Why::Abandoned
                     if self.world.is_interrupted() || self.world.unwritten.borrow().is_some() =>
                 {
@@ -75,7 +78,7 @@ impl Engine {
         if let Some(error) = self.world.unwritten.take() {
             let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;
             exit_code = exit_code_of(&error);
-            // A reader that has gone away is told nothing; it has ended the run.
+            // A reader that closed the pipe has ended the run; there is nothing to report.
             if is_gone {
                 diagnostics.clear();
             } else {
@@ -102,7 +105,7 @@ impl Engine {
         Ran { exit_code, diagnostics, interrupted }
     }
 
-    /// What was cut short, where somebody told the run to stop.
+    /// Returns the loops that were cut short, if the run was interrupted.
     pub(super) fn interrupted(&self) -> Option<Vec<CutShort>> {
         self.world.is_interrupted().then(|| self.world.cut_short.take())
     }
@@ -120,7 +123,7 @@ impl Engine {
     /// An int is the exit code; `Err(m)` prints m and is 1.
     fn exit_code(&self, value: &Value) -> i32 {
         match (value, value.as_result()) {
-            // What does not fit is no success by accident.
+            // A number out of range must not become success by accident.
             (Value::Int(code), _) => i32::try_from(*code).ok().filter(|c| (0..=255).contains(c)).unwrap_or(255),
             (_, Some(Err(error))) => {
                 self.world.output.err(&format!("{}\n", brief(error)));
@@ -130,7 +133,7 @@ impl Engine {
         }
     }
 
-    /// Errors of tasks that nobody awaited.
+    /// Returns the errors of tasks that were not awaited.
     pub(super) fn unseen(&self) -> impl Iterator<Item = Diagnostic> {
         let tasks = self.isolate.unseen_failures().into_iter().map(|raise| {
             let mut d = raise.to_diagnostic();
@@ -143,7 +146,7 @@ impl Engine {
     }
 }
 
-/// What keeps a script from running. Warnings are for who asks for them: `check`.
+/// Returns the errors that keep a script from running. Warnings are for `check`.
 pub(super) fn errors(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.into_iter().filter(|d| d.severity == Severity::Error).collect()
 }

@@ -1,5 +1,5 @@
-//! A run that lives on: its top level runs once, and then its pipeline for each prompt. It waits on the thread of whoever
-//! serves it, beside others.
+//! A run that stays alive: its top level runs once, and then its pipeline for each prompt. It waits
+//! on the host's thread, beside other runs.
 
 mod came;
 mod entry;
@@ -32,7 +32,7 @@ use std::task::Poll;
 /// Slices of a run before others on its thread have their turn.
 const STEPS: u32 = 4;
 
-/// What is asked of a served run.
+/// A request to a served run.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The pipeline's `task`.
@@ -56,7 +56,7 @@ pub struct Hosted {
     session: Rc<Session>,
     source: SourceRef,
     main: OnceCell<Main>,
-    /// Somebody has told what is at hand to stop.
+    /// Whether the current work was told to stop.
     told: Cell<bool>,
 }
 
@@ -78,7 +78,7 @@ impl Hosted {
         &self.session
     }
 
-    /// What it is told by its host, and tells it.
+    /// Returns the exchange with the host.
     #[must_use]
     pub fn hosting(&self) -> &Hosting {
         &self.hosting
@@ -90,10 +90,10 @@ impl Hosted {
         self.engine.world.scope()
     }
 
-    /// Runs the top level. Once `stop` says why, it is told to.
+    /// Runs the top level. When `stop` resolves, it is told to stop with that reason.
     ///
     /// # Errors
-    /// What is wrong with the script, or ended its top level.
+    /// Returns the errors in the script, or the one that ended its top level.
     pub async fn start<R: AsRef<str>>(&self, stop: impl Future<Output = R>) -> Result<(), Vec<Diagnostic>> {
         let main = self.load()?;
         self.engine.start_packs(&self.source)?;
@@ -125,7 +125,8 @@ impl Hosted {
         main.ok_or_else(|| vec![entry::missing(&self.source)])
     }
 
-    /// Runs the pipeline. Once `stop` says why, it is told to, with a grace of two seconds.
+    /// Runs the pipeline. When `stop` resolves, it is told to stop, with a grace period of two
+    /// seconds.
     pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> Came {
         let Some(main) = self.main.get() else {
             let missing = Diagnostic::new(ServedCode::Unservable, "the script has not begun");
@@ -149,7 +150,7 @@ impl Hosted {
             (true, _) => End::Cancelled,
             (false, Some(reason)) => End::Refused(reason),
             (false, None) => match (self.end_of(outcome), unread.next()) {
-                // An answer that ignores a failed loop is no success.
+                // An answer that ignores a failed loop is not a success.
                 (End::Returned(_), Some(failed)) => End::Failed(Box::new(failed)),
                 (end, failed) => {
                     diagnostics.extend(failed);
@@ -191,7 +192,8 @@ impl Hosted {
         outcome
     }
 
-    /// How the pipeline ended. Its result may be far larger than the memory it takes, so it is gone through within the limits.
+    /// Returns the end of the pipeline. Its result may be far larger than its memory, so it is
+    /// visited within the limits.
     fn end_of(&self, outcome: Outcome) -> End {
         let end = self.engine.isolate.walk_result(|| came::of_pipeline(outcome, &self.hosting));
         end.unwrap_or_else(|raise| End::Failed(Box::new(raise.to_diagnostic())))
@@ -202,7 +204,7 @@ impl Hosted {
         drive(Fiber::new(&self.engine.isolate, &self.engine.context(), function, args)?).await
     }
 
-    /// The user thinks: that is no time of the prompt's. [`Hosted::resume_time`] goes on.
+    /// Pauses the time limit while the user thinks. [`Hosted::resume_time`] continues it.
     pub fn pause_time(&self) {
         self.engine.watched.take();
     }
@@ -212,7 +214,7 @@ impl Hosted {
         self.engine.start_watch();
     }
 
-    /// Waits for what is no part of the run. Tasks that the script has left at work go on meanwhile.
+    /// Waits for work outside of the run. The script's background tasks run meanwhile.
     pub async fn beside<T>(&self, work: impl Future<Output = T>) -> T {
         run_beside(&self.engine.isolate, STEPS, work).await
     }
@@ -282,7 +284,7 @@ fn noting(live: Live, hosting: &Rc<Hosting>) -> Live {
     })
 }
 
-/// What is known of a script that can be served.
+/// The properties of a script that can be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Servable {
     /// Its pipeline may run again for a task that a process left in the middle: `@resumable`.
@@ -292,7 +294,7 @@ pub struct Servable {
 /// Whether a script can be served: everything that `check` finds wrong with it, and whether it has a pipeline.
 ///
 /// # Errors
-/// What is wrong.
+/// Returns the problems with the script.
 pub fn check_served(source: &SourceRef, options: RunOptions) -> Result<Servable, Vec<Diagnostic>> {
     let engine = Engine::new(options);
     let found = errors(engine.check(source));

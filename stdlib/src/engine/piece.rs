@@ -11,7 +11,7 @@ use lang::value::{Value, inspect};
 use lang::vm::{Context, Raise, Why, begin_anew};
 use std::rc::Rc;
 
-/// What a piece of a REPL session came to.
+/// The result of a piece in a REPL session.
 #[derive(Default)]
 pub struct Piece {
     /// The value of its last expression as text; nothing for nil.
@@ -22,7 +22,7 @@ pub struct Piece {
     pub incomplete: bool,
     /// It called `exit`.
     pub exit: Option<i32>,
-    /// Where somebody told it to stop: the loops that were cut short.
+    /// The loops that were cut short, if the piece was interrupted.
     pub interrupted: Option<Vec<CutShort>>,
 }
 
@@ -72,7 +72,7 @@ impl Engine {
         Piece { value, diagnostics, incomplete: false, exit, interrupted }
     }
 
-    /// What was interrupted is over; the next piece is not.
+    /// Starts a new context, since the interrupted piece is over and the next is not.
     fn begin_anew(&self) {
         let context = Rc::<Context>::default();
         begin_anew(&self.isolate, &context.task);
@@ -82,7 +82,7 @@ impl Engine {
         }
     }
 
-    /// What the pieces in Rhai share.
+    /// Returns the state that the pieces in Rhai share.
     pub(super) fn session(&self) -> &Rc<Session> {
         self.session.get_or_init(|| Session::new(self.voice(), self.constants()))
     }
@@ -104,10 +104,10 @@ impl Engine {
         names
     }
 
-    /// The same of a session in Rhai.
+    /// Returns the names of a session in Rhai.
     #[must_use]
     pub fn names_in_rhai(&self) -> Vec<String> {
-        // Before the first piece there is no session, and none is made for a look.
+        // Before the first piece there is no session, and completion does not create one.
         let session = self.session.get().map(|session| session.names()).unwrap_or_default();
         let mut names: Vec<String> = names_of_builtins().chain(session).collect();
         names.sort();

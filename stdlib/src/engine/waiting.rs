@@ -1,4 +1,4 @@
-//! How a run waits for what is outside, and is told meanwhile to stop.
+//! The waits of a run for the outside, and its interruption meanwhile.
 
 use super::Engine;
 use crate::interrupt::Interrupt;
@@ -8,7 +8,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-/// How long a run that was told to stop may clean up.
+/// The time that a stopped run has to clean up.
 pub(super) const GRACE: Duration = Duration::from_millis(runtime::agent_loop::GRACE_MS);
 
 impl Engine {
@@ -35,7 +35,8 @@ impl Engine {
         self.until_told(thrown, work).await
     }
 
-    /// Waits for work of the run, and tells the run to stop once `told` says why. Its grace is then one of real time.
+    /// Waits for work of the run, and tells the run to stop when `told` resolves with a reason. Its
+    /// grace period is then real time.
     pub(super) async fn until_told<T, R: AsRef<str>>(
         &self,
         told: impl Future<Output = R>,

@@ -4,20 +4,20 @@ use runtime::data::Data;
 use runtime::words::words;
 use std::sync::Arc;
 
-/// What a script tells the person that it works for.
+/// A message of a script to the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
-    /// What it is at.
+    /// A status.
     Status {
         /// In words.
         text: Arc<str>,
-        /// How far it has come: a dict of `completed_portion`, `data`, `can_resume` and `resume_token`, as far as the script
-        /// says; else nil.
+        /// The progress: a dict of `completed_portion`, `data`, `can_resume` and `resume_token`, as
+        /// far as the script sets them; else nil.
         partial: Data,
     },
-    /// What its work is called.
+    /// The title of its work.
     Title(Arc<str>),
-    /// What it means to do; each plan takes the place of the last.
+    /// Its plan; each plan replaces the last.
     Plan(Vec<PlanEntry>),
     /// The session has another mode.
     Mode(Arc<str>),
@@ -28,13 +28,13 @@ pub enum Said {
 /// Something made for the person, or more of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Made {
-    /// What it is called.
+    /// Its name.
     pub name: Arc<str>,
-    /// What it holds, or what comes behind that.
+    /// Its content, or the continuation of it.
     pub parts: Vec<Part>,
-    /// What it is known by; its name where the script does not say.
+    /// Its id; the name if the script does not set one.
     pub id: Option<Arc<str>>,
-    /// What it is.
+    /// Its description.
     pub description: Option<Arc<str>>,
     /// Whether the parts come behind those that it has; else they take their place.
     pub append: bool,
@@ -53,13 +53,13 @@ pub enum Part {
     Data(Data),
     /// A file.
     File {
-        /// What it is called.
+        /// Its name.
         name: Option<Arc<str>>,
         /// Its media type.
         mime_type: Option<Arc<str>>,
         /// Its content in base64, or nothing where `uri` says where it is.
         bytes: Option<Arc<str>>,
-        /// Where it is.
+        /// Its location.
         uri: Option<Arc<str>>,
     },
 }
@@ -67,20 +67,20 @@ pub enum Part {
 /// One thing that the agent means to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanEntry {
-    /// What.
+    /// The text of the entry.
     pub content: Arc<str>,
-    /// How much it matters.
+    /// The priority.
     pub priority: Priority,
-    /// How far it has come.
+    /// The status.
     pub status: Progress,
 }
 
 words! {
-    /// How much an entry of a plan matters.
+    /// The priority of a plan's entry.
     pub enum Priority {
         /// Much.
         High = "high",
-        /// As usual.
+        /// The default.
         Medium = "medium",
         /// Little.
         Low = "low",
@@ -88,7 +88,7 @@ words! {
 }
 
 words! {
-    /// How far an entry of a plan has come.
+    /// The status of a plan's entry.
     pub enum Progress {
         /// Not begun.
         Pending = "pending",
@@ -100,7 +100,7 @@ words! {
 }
 
 impl Said {
-    /// As lines of text, for a run that nobody serves.
+    /// Returns the message as lines of text, for a run that is not served.
     pub(crate) fn to_text(&self) -> String {
         match self {
             Self::Status { text, partial } => format!("{text}{}\n{}", portion(partial), data_of(partial)),
@@ -117,7 +117,7 @@ impl Said {
     }
 }
 
-/// How much is done, behind what is said of it.
+/// Returns the completed portion, to follow the status text.
 fn portion(partial: &Data) -> String {
     let done = partial.get("completed_portion").as_float();
     done.map(|done| format!(" ({:.0} %)", done * 100.0)).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What a handler or provider returns in a literal.
+//! Checks of reminders that a handler or provider returns in a literal.
 
 use super::spec;
 use crate::catalogue::from_core;
@@ -7,7 +7,7 @@ use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
 use runtime::reminder::{ReminderCode, ReminderError};
 
-/// Who makes a reminder.
+/// The producer of a reminder.
 pub(super) enum Producer {
     /// The script itself.
     Pipeline,

@@ -1,7 +1,8 @@
-//! What `check` finds in literals of reminders, hooks and providers.
+//! Checks of literals of reminders, hooks and providers.
 //!
-//! A literal is turned into the data it stands for and read by the core's own strict reader; the error's field path then
-//! leads back to the key at fault. So a rule stands once, and what `check` says is what a run would say.
+//! A literal is converted to the data it stands for and read by the core's own strict reader; the
+//! error's field path then leads back to the invalid key. So a rule is defined once, and `check`
+//! reports what a run would report.
 
 mod effects;
 mod events;

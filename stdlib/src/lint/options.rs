@@ -95,7 +95,8 @@ fn registered<'a>(view: &CallView<'a>) -> Vec<&'a str> {
         .collect()
 }
 
-/// An id that nobody has in this file may be registered elsewhere, unless it is almost a canonical one.
+/// Returns the error for an id that is almost a canonical one. Any other id that is not registered
+/// in this file may be registered elsewhere.
 fn misspelt(id: &str) -> Option<ReminderError> {
     if ReminderProviders::CANONICAL.contains(&id) {
         return None;

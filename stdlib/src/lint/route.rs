@@ -11,7 +11,7 @@ use runtime::capabilities::Wire;
 use runtime::data::Data;
 use runtime::reminder::ReminderCode;
 
-/// Warns where a literal `user_block` and a literal route without such blocks stand in one file.
+/// Warns if a literal `user_block` and a literal route without such blocks appear in one file.
 pub(super) fn user_block<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
     let Some(hint) = dict.get("role_hint").filter(|e| view.text(e) == Some("user_block")) else { return };
     let Ok(table) = CapabilityTable::built_in() else { return };
@@ -32,7 +32,7 @@ pub(super) fn user_block<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &m
     }
 }
 
-/// A literal provider that nobody knows: the call could only fail.
+/// Reports a literal provider that is unknown: the call could only fail.
 pub(super) fn provider(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>) {
     let Some(at) = view.arg(arg).and_then(|e| view.dict(e)).and_then(|d| d.get("provider")) else { return };
     let Some(Err(RouteError::UnknownProvider { got, help, suggestion, .. })) =

@@ -55,7 +55,7 @@ pub(super) fn check_selector<'a>(view: &CallView<'a>, dict: &DictView<'a>, found
     }
 }
 
-/// Checks a literal event of a reminder that is written by hand.
+/// Checks a literal event of a manually written reminder.
 pub(super) fn check_event<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
     let is_reminder = dict.get("kind").and_then(|kind| view.text(kind)) == Some("system_reminder");
     let slot = dict.get("reminder");
@@ -161,7 +161,8 @@ fn item<'a>(view: &CallView<'a>, value: &'a Expr, field: &str) -> Option<&'a Exp
     (!before.iter().any(|item| item.spread)).then(|| &before[index].value)
 }
 
-/// The error where it stands: an unknown key at the key, a wrong value at the value, a missing one at the dict.
+/// Returns the diagnostic at its place: an unknown key at the key, a wrong value at the value, a
+/// missing one at the dict.
 fn report<'a>(view: &CallView<'a>, dict: &DictView<'a>, keys: &[&str], error: &ReminderError) -> Diagnostic {
     let key = first(error.field.strip_prefix("reminder.").unwrap_or(&error.field));
     let unknown = !keys.contains(&key);

@@ -1,6 +1,6 @@
 //! The options of asking other agents.
 
-/// Those of every call, behind those that one has beside them.
+/// Concatenates the options of every call with those of one.
 macro_rules! access {
     ($more:literal) => {
         concat!(

@@ -1,4 +1,5 @@
-//! How a compaction is done: the options of `transcript_compact` and `agent_session_compact`, and of a loop's own.
+//! Options of a compaction: those of `transcript_compact` and `agent_session_compact`, and of a
+//! loop's own.
 
 use super::Reader;
 use crate::Capability;
@@ -12,12 +13,12 @@ use runtime::transcript::compact::{CompactOptions, Strategy};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What is asked of a compaction.
+/// The settings of a compaction.
 pub(crate) struct Asked {
     pub(crate) options: CompactOptions,
-    /// Who sums up with the strategy `custom`.
+    /// The compactor of the strategy `custom`.
     pub(crate) custom: Option<ScriptCompactor>,
-    /// What a model is asked with the strategy `llm`.
+    /// The prompt of the strategy `llm`.
     pub(crate) prompt: Option<Arc<str>>,
     /// Only a loop's own compaction has one.
     threshold: Option<Threshold>,
@@ -30,7 +31,7 @@ fn wrong(key: &str, expected: &str) -> Box<Raise> {
 }
 
 impl Asked {
-    /// Reads the options in a dict, above what stands already.
+    /// Reads the options in a dict, on top of `options`.
     ///
     /// # Errors
     /// An option that there is not, or a value of the wrong kind; without a place.
@@ -65,7 +66,7 @@ impl Asked {
         Ok(asked)
     }
 
-    /// What a loop does where nobody says more.
+    /// Returns the default settings of a loop.
     fn usual() -> Self {
         Self { options: AutoCompact::default().options, custom: None, prompt: None, threshold: None }
     }
@@ -165,8 +166,9 @@ pub(crate) fn auto(cx: &Cx<'_>, reader: &Reader<'_>) -> Result<Option<AutoCompac
     Ok(Some(asked.into_auto()))
 }
 
-/// How a daemon compacts while it has nothing to do: `consolidate_on_idle`, a bool or a dict as for `transcript_compact`. `true`
-/// means as the loop's own compaction does, whether it is on or not.
+/// Reads a daemon's compaction while it is idle: `consolidate_on_idle`, a bool or a dict as for
+/// `transcript_compact`. `true` means the settings of the loop's own compaction, whether it is on
+/// or not.
 pub(crate) fn on_idle(
     cx: &Cx<'_>,
     reader: &Reader<'_>,

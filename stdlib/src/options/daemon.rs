@@ -1,4 +1,4 @@
-//! What a daemon is told: how long it sleeps, what it watches.
+//! Options of a daemon: its sleep, its watched files.
 
 use super::Reader;
 use crate::Capability;
@@ -11,7 +11,7 @@ use runtime::watch::Watch;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// How long a daemon sleeps where nobody says otherwise, in milliseconds.
+/// The default sleep of a daemon, in milliseconds.
 const WAKE_INTERVAL_MS: u64 = 30_000;
 
 /// Options that only a daemon has a use for.

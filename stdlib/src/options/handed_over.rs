@@ -1,7 +1,7 @@
-//! What builtins hand over: results, and the payloads of events.
+//! Shapes of values that builtins pass to scripts: results, and the payloads of events.
 //!
-//! Each shape is open, so that a key more is no error; a name near to one of its keys is a slip that `check` reports. The
-//! shape of the payload that a handler gets is found by the name of its event.
+//! Each shape is open, so that an additional key is not an error; a name near to one of its keys is
+//! a slip that `check` reports. The shape of a handler's payload is found by the name of its event.
 
 /// The named types of results and payloads. What differs from case to case, or may be nil, is `any` there.
 pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
@@ -217,7 +217,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::rc::Rc;
 
-    /// An expression for each builtin whose result has a known shape; what it needs stands before it, ended by `;`.
+    /// An expression for each builtin whose result has a known shape; its preparation comes before
+    /// it, ended by `;`.
     const CALLS: &[(&str, &str)] = &[
         ("dict.entries", "{a: 1}.entries()"),
         ("entries", "entries({a: 1})"),
@@ -286,7 +287,7 @@ mod tests {
         ("exec", "exec(\"true\")"),
     ];
 
-    /// What needs a server; the tests of the A2A client and of HTTP look at these.
+    /// Builtins that need a server; the tests of the A2A client and of HTTP cover these.
     const ASK_A_SERVER: [&str; 7] =
         ["a2a.card", "a2a.send", "a2a.get", "a2a.cancel", "a2a.inject_reminder", "http_get", "http_post"];
 

@@ -5,32 +5,32 @@ use super::read::{Reader, not_text};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What an agent says of itself.
+/// An agent's description of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agent {
-    /// What it is called.
+    /// Its name.
     pub name: Option<String>,
-    /// What it does.
+    /// Its purpose.
     pub description: Option<String>,
     /// Its own version.
     pub version: Option<String>,
-    /// Where it is reached from outside.
+    /// Its public URL.
     pub url: Option<String>,
-    /// Where one reads more of it.
+    /// The URL of its documentation.
     pub documentation_url: Option<String>,
     /// A picture.
     pub icon_url: Option<String>,
-    /// Who offers it.
+    /// The provider.
     pub provider: Option<Provider>,
-    /// What it can do.
+    /// Its skills.
     pub skills: Vec<Skill>,
     /// The media types that it takes; none for text and JSON.
     pub input_modes: Vec<String>,
-    /// What its callers get in response.
+    /// The kind of its replies.
     pub replies: Replies,
 }
 
-/// What the callers of an agent get in response to what they send.
+/// The kind of reply that an agent's callers receive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replies {
     /// A task.
@@ -40,12 +40,12 @@ pub enum Replies {
     Message,
 }
 
-/// Who offers an agent.
+/// The provider of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provider {
     /// Its name.
     pub organization: String,
-    /// Where one reads more of it.
+    /// Its website.
     pub url: String,
 }
 
@@ -54,17 +54,17 @@ pub struct Provider {
 pub struct Skill {
     /// Its id, one within the agent.
     pub id: String,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is.
+    /// The description.
     pub description: String,
     /// Words by which it is found.
     pub tags: Vec<String>,
-    /// What one might ask for.
+    /// Example requests.
     pub examples: Vec<String>,
     /// The media types that it takes; none for those of the agent.
     pub input_modes: Vec<String>,
-    /// The media types that it gives; none for those of the agent.
+    /// The media types that it produces; empty for those of the agent.
     pub output_modes: Vec<String>,
 }
 

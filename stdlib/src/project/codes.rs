@@ -5,7 +5,7 @@ use lang::codes;
 codes! {
 /// The codes of settings: `harn.toml` and those of the user.
 pub(crate) enum ProjectCode {
-    /// It is no TOML.
+    /// The file is not valid TOML.
     NotToml = "HARN-CFG-001", Error {
         title: "a `harn.toml` that is no TOML",
         meaning: "The file beside the script or above it cannot be read as TOML, so nothing is run: its limits would be \

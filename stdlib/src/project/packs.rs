@@ -24,7 +24,8 @@ pub(super) const KEYS: &[&str] = &[
     "max_reminders",
 ];
 
-/// Rights of builtins that answer at once. A pack cannot wait, so the others would give it nothing.
+/// Capabilities of builtins that answer immediately. A pack cannot wait, so the others would be
+/// useless to it.
 const GRANTABLE: [Capability; 3] = [Capability::FsRead, Capability::FsWrite, Capability::Env];
 
 /// The largest depth and the most elements: the stack is made for them.

@@ -60,13 +60,13 @@ pub(super) const LARGEST: u64 = 1 << 20;
 
 /// A `harn.toml` that was read.
 pub(super) struct Read {
-    /// What it says, without what it may not say.
+    /// The settings, without those that are not allowed.
     pub(super) project: Project,
     /// The canonical path of its folder.
     pub(super) folder: PathBuf,
     /// The digest of its bytes.
     pub(super) digest: String,
-    /// What counts only if the folder is trusted, as `key = value`.
+    /// The settings that require a trusted folder, as `key = value`.
     pub(super) guarded: Vec<String>,
 }
 
@@ -125,16 +125,16 @@ fn span(range: Range<usize>) -> Span {
     Span::new(at(range.start), at(range.end))
 }
 
-/// What has been read so far, and what was wrong with it.
+/// The settings read so far, and their problems.
 pub(super) struct Reader<'a> {
     pub(super) source: &'a SourceRef,
     /// The folder of the file, as it was found.
     pub(super) folder: &'a Path,
-    /// The same without links.
+    /// The folder without links.
     pub(super) canonical: &'a Path,
     trusted: bool,
     pub(super) project: Project,
-    /// What counts only in a trusted folder, and where it is written.
+    /// The settings that require a trusted folder, with their places.
     guarded: Vec<(String, Span)>,
     found: Vec<Diagnostic>,
 }
@@ -152,7 +152,7 @@ impl Reader<'_> {
                 ("agent", DeValue::Table(agent)) => self.agent(agent),
                 ("fmt", DeValue::Table(fmt)) => self.fmt(fmt),
                 ("providers", DeValue::Table(servers)) => {
-                    // A list is no place where a provider lives.
+                    // A list is not the location of a provider.
                     if let Some((_, packs)) = servers.iter().find(|(key, _)| key.get_ref().as_ref() == PACKS) {
                         self.packs(packs);
                     }
@@ -267,7 +267,7 @@ impl Reader<'_> {
         self.project.models.clone().or_else(|| CapabilityTable::built_in().ok()).unwrap_or_default()
     }
 
-    /// Where providers live.
+    /// Reads the locations of providers.
     fn servers(&mut self, tables: &DeTable<'_>) {
         let (name, key, message) = match self.known_models().with_servers(NAME, self.source.text()) {
             Ok(table) => return self.guarded_servers(tables, &table),

@@ -1,5 +1,6 @@
-//! Trust of folders. A `harn.toml` that somebody else wrote may lower limits and deny capabilities; what could send a key
-//! away, run code or write elsewhere counts only once the user has trusted the file.
+//! Trust of folders. A `harn.toml` of another author may lower limits and deny capabilities;
+//! settings that could send a key away, run code or write elsewhere take effect only once the user
+//! has trusted the file.
 //!
 //! Trust is recorded in the user's configuration folder, one line for each folder: the digest of its `harn.toml` and its
 //! canonical path. A file that has changed since needs trust anew.
@@ -30,7 +31,7 @@ pub struct TrustedFolder {
     pub current: bool,
 }
 
-/// What trust of a folder has brought into effect.
+/// The settings that trusting a folder has enabled.
 #[derive(Clone, Debug)]
 pub struct Granted {
     /// The `harn.toml`.
@@ -54,7 +55,7 @@ pub(super) fn is_trusted(folder: &Path, digest: &str) -> bool {
 /// Trusts the `harn.toml` of a folder, or the nearest above it, as it is now.
 ///
 /// # Errors
-/// There is no such file, it has errors, or the record cannot be written.
+/// Fails if there is no such file, it has errors, or the record cannot be written.
 pub fn trust(folder: &Path) -> Result<Granted, Vec<Diagnostic>> {
     let file = nearest(folder)?;
     let read = read::read(&file)?;

@@ -10,7 +10,7 @@ pub(crate) enum SourceCode {
         title: "a script that cannot be read",
         meaning: "The file is not there, is a directory, is too large, or may not be read. Nothing is run.",
     },
-    /// A script that is no UTF-8 text.
+    /// The script is not UTF-8.
     NotText = "HARN-SRC-002", Error {
         title: "a script that is not UTF-8 text",
         meaning: "Scripts are UTF-8. Save the file in that encoding; the message says where the first wrong byte is.",

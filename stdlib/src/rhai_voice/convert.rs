@@ -10,7 +10,7 @@ use rhai::{Array, Blob, Dynamic, FnPtr, ImmutableString, Map, NativeCallContext}
 use std::any::TypeId;
 use std::rc::Rc;
 
-/// Where closures that cross come from: what they need to be called later.
+/// The origin of closures that are converted: the data needed to call them later.
 #[derive(Clone, Copy)]
 pub(crate) struct From<'a> {
     pub(crate) voice: &'a Rc<Voice>,
@@ -28,7 +28,7 @@ enum ToValue {
 /// A value of Rhai as one of the run.
 ///
 /// # Errors
-/// Where it holds something that cannot leave Rhai.
+/// Fails if the value contains something that cannot leave Rhai.
 pub(crate) fn to_value(dynamic: Dynamic, from: From<'_>) -> Result<Value, Box<Raise>> {
     let dynamic = match simple_value(dynamic, from)? {
         Ok(value) => return Ok(value),
@@ -104,12 +104,12 @@ fn simple_value(dynamic: Dynamic, from: From<'_>) -> Result<Result<Value, Dynami
     Ok(Ok(value))
 }
 
-/// Levels of a value that become arrays and maps; what lies deeper stays a value of the run, since Rhai copies, compares and
-/// drops by recursion.
+/// The maximum depth of values that become arrays and maps; deeper ones stay values of the run,
+/// since Rhai copies, compares and drops by recursion.
 const DEPTH: usize = 1_000;
 
 enum ToDynamic {
-    /// With the level at which it lies.
+    /// A value with its depth.
     Convert(Value, usize),
     Array(usize),
     Map(Vec<Str>),

@@ -83,9 +83,9 @@ fn comments(row: &Builtin) -> Vec<String> {
     lines
 }
 
-/// Methods of one name and number of arguments are told apart by their receivers.
+/// Returns the parameter types: methods of one name and arity differ by their receivers.
 fn types(row: &Builtin, count: usize) -> Vec<TypeId> {
-    /// Stands for the receivers that Rhai has no type for.
+    /// A placeholder for receivers that Rhai has no type for.
     struct Of<const N: usize>;
     let mut types = vec![TypeId::of::<Dynamic>(); count];
     if let (true, Some(first)) = (row.is_method(), types.first_mut()) {
@@ -133,7 +133,8 @@ impl Described {
         Self { params, rest, returns }
     }
 
-    /// As Rhai wants to be told them: `name: type` for so many arguments, and the type of the result.
+    /// Returns the parameters as Rhai expects them, `name: type` for `count` arguments, and the
+    /// type of the result.
     fn params(&self, count: usize) -> Vec<String> {
         let named = if self.rest { self.params.len().saturating_sub(1) } else { self.params.len() };
         let mut told: Vec<String> = (0..count)

@@ -15,7 +15,8 @@ use std::rc::Rc;
 /// A closure of Rhai as a function of the run.
 pub(crate) struct RhaiFunction(Rc<Holder>);
 
-/// What it needs to be called. Emptied when the run ends: what a closure captured may hold the closure.
+/// The data needed for a call. Emptied when the run ends, since a closure's captures may hold the
+/// closure.
 pub(super) struct Holder(RefCell<Option<Rc<Held>>>);
 
 impl Holder {
@@ -29,7 +30,7 @@ struct Held {
     pointer: FnPtr,
     /// The functions and imports that were there where it crossed.
     global: GlobalRuntimeState,
-    /// How many arguments it may take, besides those it has; nothing where that is not known.
+    /// The possible numbers of arguments, besides those bound; empty if unknown.
     arities: Vec<usize>,
     place: Option<(SourceRef, Span)>,
 }
@@ -69,7 +70,8 @@ impl RhaiFunction {
     }
 }
 
-/// What the libraries at hand say of the function that a pointer names: how many arguments, and where it was written.
+/// Returns the arities and the location of the function that a pointer names, from the current
+/// libraries.
 fn known(pointer: &FnPtr, global: &GlobalRuntimeState, voice: &Voice) -> (Vec<usize>, Option<(SourceRef, Span)>) {
     let (mut arities, mut place) = (Vec::new(), None);
     for module in global.lib.iter().rev() {

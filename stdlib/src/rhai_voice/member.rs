@@ -1,4 +1,4 @@
-//! What one does with a value that Rhai has no type for: reading, walking, comparing, printing.
+//! Operations on values that Rhai has no type for: reading, iterating, comparing, printing.
 
 use super::Voice;
 use super::convert::{From, to_dynamic, to_value};
@@ -14,7 +14,7 @@ use std::rc::{Rc, Weak};
 /// Adds them.
 pub(super) fn add_members(module: &mut Module) {
     let (opaque, any) = (TypeId::of::<Opaque>(), TypeId::of::<Dynamic>());
-    // Rhai reads properties by it as well, since there are no getters.
+    // Rhai reads properties through it as well, since there are no getters.
     add(module, "index$get$", &[opaque, any], "value[key]", " What the value holds.", |context, args| {
         let Some(voice) = Voice::of(context) else { return Ok(Dynamic::UNIT) };
         let from = From { voice: &voice, context };
@@ -60,7 +60,7 @@ pub(super) fn add_members(module: &mut Module) {
     }
 }
 
-/// How one walks over such a value. That is told no context, so each engine has its own.
+/// Returns the iterators over such values. They receive no context, so each engine has its own.
 pub(super) fn walks(voice: &Weak<Voice>) -> Module {
     let (own, mut module) = (voice.clone(), Module::new());
     module.set_iter_result(TypeId::of::<Opaque>(), move |dynamic| Box::new(Walk::new(dynamic, &own)));

@@ -7,17 +7,19 @@
 //! - `function`: closures of Rhai as functions of the run; `once`: what runs once. `offer`, `method`, `member`: the table of builtins as functions,
 //!   methods and properties of Rhai; `task`: syntax as functions; `shadow`, `size`: what of Rhai's own library is replaced.
 //!   `import`: files that import one another.
-//! - [`Session`]: pieces of a REPL that share their names. [`rhai_definitions`]: what editors are told.
+//! - [`Session`]: pieces of a REPL that share their names. [`rhai_definitions`]: definition files
+//!   for editors.
 //! - `errors`: errors of one language in the other. `check`: what is certain to fail, before it runs.
 //!
 //! # How a call goes
 //!
-//! Rhai runs on a stack of its own ([`lang::vm::begin`]). A builtin called from it is a call of the table's row on a fiber
-//! ([`lang::vm::call`]): rights, arity, cancellation and mocked time are those of the run, and where the row must wait, the
-//! stack is suspended. [`lang::vm::tick`] is called for every operation: it counts fuel, looks at memory, time and the room on
-//! the stack, and lets others have their turn. A closure that crosses to the run becomes a host value that can be called; each
-//! call of it begins on a stack of its own in the same way. So nothing waits on the thread's stack, and a hook that sleeps in
-//! a loop that a script waits for is no special case.
+//! Rhai runs on a stack of its own ([`lang::vm::begin`]). A builtin called from it is a call of the
+//! table's row on a fiber ([`lang::vm::call`]): capabilities, arity, cancellation and mocked time
+//! are those of the run, and if the row must wait, the stack is suspended. [`lang::vm::tick`] is
+//! called for every operation: it counts fuel, checks memory, time and the space on the stack, and
+//! yields to other tasks. A closure that is converted for the run becomes a callable host value;
+//! each call of it begins on a stack of its own in the same way. So nothing waits on the thread's
+//! stack, and a hook that sleeps in a loop that a script waits for is not a special case.
 //!
 //! # A sandbox
 //!

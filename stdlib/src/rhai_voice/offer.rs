@@ -15,7 +15,7 @@ use std::rc::Rc;
 /// A function of Rhai has a fixed number of parameters; a row with `...rest` is offered with up to so many.
 const MOST_OF_REST: u8 = 12;
 
-/// What a script writes for the name of a row: with an underscore, where Rhai keeps the word for itself.
+/// Returns the name of a row in Rhai: with an underscore if Rhai reserves the word.
 pub(crate) fn name_in_rhai(name: &str) -> String {
     if rhai::is_valid_function_name(name) { name.to_owned() } else { format!("{name}_") }
 }
@@ -40,7 +40,7 @@ pub(crate) fn is_own(row: &Builtin) -> bool {
     row.module.is_empty() && row.name == "type_of"
 }
 
-/// How many arguments a row is offered with.
+/// Returns the numbers of arguments that a row is offered with.
 pub(super) fn arities(arity: Arity) -> RangeInclusive<usize> {
     let most = if arity.rest { arity.max.max(MOST_OF_REST) } else { arity.max };
     usize::from(arity.min)..=usize::from(most)

@@ -1,4 +1,4 @@
-//! What runs once, as a function of the run.
+//! Closures that run once, as functions of the run.
 
 use lang::source::{SourceRef, Span};
 use lang::value::{HostBox, HostObject, Value};
@@ -6,11 +6,11 @@ use lang::vm::{Callable, Cx, Outcome, Raise, Wait, begin};
 use std::any::Any;
 use std::cell::RefCell;
 
-/// What runs at the first call; every other gives nil.
+/// A closure that runs at the first call; every other call returns nil.
 pub(super) struct Once<F>(RefCell<Option<F>>);
 
 impl<F: FnOnce() -> Outcome + 'static> Once<F> {
-    /// As a value of the run.
+    /// Returns the closure as a value of the run.
     pub(super) fn value(run: F) -> Value {
         HostBox::value(Self(RefCell::new(Some(run))))
     }

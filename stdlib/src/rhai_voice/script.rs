@@ -23,14 +23,14 @@ pub(crate) struct Script {
     ast: AST,
 }
 
-/// What is in scope of a script: names and values.
+/// The names and values in scope of a script.
 pub(crate) type Constants = Vec<(&'static str, Value)>;
 
 impl Voice {
     /// Parses a file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns the errors in the source.
     pub(crate) fn parse(&self, source: &SourceRef) -> Result<Script, Vec<Diagnostic>> {
         self.know(source);
         match self.engine().compile(text_of(source)) {
@@ -42,8 +42,8 @@ impl Voice {
         }
     }
 
-    /// A script as a function of the run: its top level, and then its `fn main` with those of the constants that it names,
-    /// whose result it gives. A `return` at the top ends it.
+    /// Returns a script as a function of the run: its top level, and then its `fn main` with the
+    /// constants that it names, whose result it returns. A `return` at the top level ends it.
     pub(crate) fn pipeline(self: &Rc<Self>, mut script: Script, constants: Constants) -> Value {
         let last = script.main().map_or_else(|| "()".to_owned(), |params| call_of_main(&params, &constants));
         // One program, so that closures made in `main` are known to the same library.

@@ -16,12 +16,12 @@ use rhai::{AST, Caches, GlobalRuntimeState, LexError, NativeCallContext, ParseEr
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What the pieces of a session share.
+/// The state that the pieces of a session share.
 pub(crate) struct Session(RefCell<Names>);
 
 struct Names {
     scope: Scope<'static>,
-    /// What was imported, and the functions of each piece, those of the newest last.
+    /// The imports, and the functions of each piece, those of the newest last.
     global: GlobalRuntimeState,
 }
 
@@ -71,10 +71,11 @@ pub(crate) fn builtins() -> impl Iterator<Item = String> {
 }
 
 impl Voice {
-    /// A piece of a session as a function of the run, which gives the value of its last expression.
+    /// Returns a piece of a session as a function of the run, which returns the value of its last
+    /// expression.
     ///
     /// # Errors
-    /// What is wrong with it, and whether more of it would mend that.
+    /// Returns the errors, and whether more input would fix them.
     pub(crate) fn piece(self: &Rc<Self>, session: &Rc<Session>, source: &SourceRef) -> Result<Value, Unread> {
         self.know(source);
         match self.engine().compile(text_of(source)) {
@@ -138,7 +139,7 @@ struct Piece {
 struct Taken<'a> {
     session: &'a Session,
     scope: Scope<'static>,
-    /// How many come back.
+    /// The number of names that are kept.
     kept: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Functions of Rhai's standard library that would get round the run: those of the table stand in their place.
+//! Replacements of functions in Rhai's standard library that would bypass the run.
 
 use super::offer::{add, run};
 use super::size::add_measured;
@@ -19,13 +19,14 @@ fn shadowed() -> [(&'static str, Vec<TypeId>); 5] {
     ]
 }
 
-/// Functions that stand before Rhai's own. Where the row of that name is not offered, there is no such function.
+/// Returns functions that take precedence over Rhai's own. If the row of that name is not offered,
+/// there is no such function.
 pub(super) fn shadows(rows: &[&'static Builtin]) -> Module {
     let mut module = Module::new();
     for (name, types) in shadowed() {
         let row = rows.iter().find(|row| row.module.is_empty() && row.name == name).copied();
         if row.is_none() && name == "exit" {
-            // It ends the script, and there is no run to end.
+            // `exit` ends the script, and there is no run to end.
             continue;
         }
         let (signature, doc) = row.map_or(("", ""), |row| (row.sig, row.doc));
@@ -40,7 +41,8 @@ pub(super) fn shadows(rows: &[&'static Builtin]) -> Module {
     module
 }
 
-/// `type_of`: Rhai gives all values of one type of Rust one name, so the parser is told to call this.
+/// Adds `type_of`: Rhai has one name for all values of a Rust type, so the parser is configured to
+/// call this.
 fn add_kind(module: &mut Module) {
     let doc = " The name of a value's type.";
     add(module, TYPE_OF, &[TypeId::of::<Dynamic>()], "type_of(value)", doc, |context, args| {
@@ -56,7 +58,7 @@ fn add_kind(module: &mut Module) {
     });
 }
 
-/// What `type_of` is called behind the parser.
+/// The internal name of `type_of`.
 const TYPE_OF: &str = "type_of_";
 
 /// Lets scripts write `type_of` for [`TYPE_OF`].

@@ -1,4 +1,4 @@
-//! What a script in Rhai may reach and use up.
+//! The capabilities and limits of a Rhai script.
 
 use lang::builtins::Builtin;
 use lang::module::Loader;
@@ -8,12 +8,12 @@ use std::rc::Rc;
 /// Asked at every operation; its error ends the script.
 pub(crate) type Watch = Rc<dyn Fn() -> Result<(), Box<Raise>>>;
 
-/// Which rows of the table of builtins are offered.
+/// A filter of the rows of builtins that are offered.
 pub(crate) type Offers = fn(&'static Builtin) -> bool;
 
-/// What a [`super::Voice`] is made with.
+/// The configuration of a [`super::Voice`].
 pub(crate) struct Surroundings {
-    /// Which rows of the table of builtins it offers.
+    /// The filter of the rows of builtins.
     pub(crate) offers: Offers,
     /// Reads the files that it imports; without one it imports nothing.
     pub(crate) loader: Option<Rc<dyn Loader>>,
@@ -32,7 +32,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Those of a run: everything that there is, within the run's own limits.
+    /// Returns the configuration for a run: everything is available, within the run's own limits.
     pub(crate) fn of_run(limits: &Limits, loader: Rc<dyn Loader>) -> Self {
         Self {
             offers: |_| true,

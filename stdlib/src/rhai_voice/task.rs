@@ -1,4 +1,4 @@
-//! What is syntax in the language and a function in Rhai: tasks, `parallel`, deadlines.
+//! Functions for syntax of the language that Rhai lacks: tasks, `parallel`, deadlines.
 
 use super::errors::{raised_in, to_rhai};
 use super::offer::{add, run};
@@ -33,7 +33,7 @@ const FORMS: [(&str, &str, Form, &str, &str); 4] = [
     ),
 ];
 
-/// What such a function takes.
+/// The parameters of such a function.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     /// A function.
@@ -42,7 +42,7 @@ enum Form {
     Items,
 }
 
-/// What they are told of by: name, parameters and doc, for each number of arguments.
+/// Returns the descriptions: name, parameters and doc, for each number of arguments.
 pub(super) fn described() -> impl Iterator<Item = (&'static str, Vec<&'static str>, &'static str)> {
     let forms = FORMS.into_iter().flat_map(|(_, name, form, _, doc)| {
         let params: &[&[&str]] = match (form, name) {

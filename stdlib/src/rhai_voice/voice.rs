@@ -27,13 +27,13 @@ const EXPRESSION_DEPTH: usize = 100;
 pub(crate) struct Voice {
     engine: Engine,
     offers: Offers,
-    /// The files that were read, by the names that errors give them.
+    /// The files that were read, by their names in errors.
     sources: RefCell<BTreeMap<String, SourceRef>>,
     /// Its closures out in the run.
     holders: RefCell<Vec<Weak<Holder>>>,
 }
 
-/// Whose engine it is, for the functions that engines share.
+/// The owner of an engine, for the functions that engines share.
 #[derive(Clone)]
 struct Own(Weak<Voice>);
 
@@ -94,7 +94,8 @@ impl Voice {
     }
 }
 
-/// What all engines of a thread share that offer the same rows: making it takes longer than most scripts.
+/// The modules that all engines of a thread share if they offer the same rows: creating them takes
+/// longer than most scripts.
 #[derive(Clone)]
 struct Offer {
     namespaces: Vec<(&'static str, Shared<Module>)>,
@@ -178,7 +179,7 @@ fn engine(this: &Weak<Voice>, surroundings: Surroundings) -> Engine {
     });
     engine.on_print(|text| {
         inside(|cx| {
-            // Rhai has no way to fail here: the run is told to stop instead.
+            // Rhai cannot report a failure here, so the run is told to stop.
             if cx.isolate.host().print(&format!("{text}\n")).is_err() {
                 interrupt(cx.isolate, &cx.context.task, "standard output cannot be written");
             }

@@ -36,17 +36,19 @@ lang::builtins! { "a2a" =>
     /// data, artifacts, status_text, status_data, history, metadata}`. `message` is a text, a list of parts as `task.artifact`
     /// takes them, or `{parts, metadata?}`; the option `task_id` answers a task that waits.
     waits "send(url: string, message: string | list<any> | dict, options: A2aSendOptions = nil) -> A2aTask" [caps = NET, lint = lint::a2a_message] send;
-    /// The same, told as it happens: `for event in a2a.stream(…)`, each with `event`: "task", "status", "artifact", "reminder" or
-    /// "message". Whoever leaves the loop leaves the task alone.
+    /// Sends a message like `a2a.send`, and yields the events of its task: `for event in
+    /// a2a.stream(…)`, each with `event`: "task", "status", "artifact", "reminder" or "message".
+    /// Leaving the loop leaves the task alone.
     waits "stream(url: string, message: string | list<any> | dict, options: A2aStreamOptions = nil) -> stream" [caps = NET, lint = lint::a2a_message] stream;
-    /// What becomes of a task from now on, the task as it is first; as `a2a.stream`.
+    /// Yields the events of a task from now on, the task as it is first; as `a2a.stream`.
     waits "subscribe(url: string, task_id: string, options: A2aSubscribeOptions = nil) -> stream" [caps = NET] subscribe;
-    /// A task as it is now; as `a2a.send` gives it.
+    /// Returns a task as it is now; as `a2a.send` returns it.
     waits "get(url: string, task_id: string, options: A2aGetOptions = nil) -> A2aTask" [caps = NET] get;
-    /// Cancels a task and gives it as it is then.
+    /// Cancels a task and returns it as it is then.
     waits "cancel(url: string, task_id: string, options: A2aOptions = nil) -> A2aTask" [caps = NET] cancel;
-    /// Gives the session of a task a reminder: `{via: "method" | "metadata" | "suppressed", reminder_id?, deduped_count?}`. Where
-    /// the agent takes none, `fallback: "metadata"` sends it along with a message to the task; "suppress" (the default) does not.
+    /// Injects a reminder into the session of a task: `{via: "method" | "metadata" | "suppressed",
+    /// reminder_id?, deduped_count?}`. If the agent accepts none, `fallback: "metadata"` sends it
+    /// along with a message to the task; "suppress" (the default) does not.
     waits "inject_reminder(url: string, task_id: string, spec: dict, options: A2aInjectOptions = nil) -> A2aReminder" [caps = NET, lint = lint::a2a_reminder] inject_reminder;
 }
 
@@ -77,7 +79,8 @@ fn send(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     }))
 }
 
-/// What became of a message; the id of its task stands in `task_id` as soon as it is known.
+/// Sends a message and returns the result; the id of its task is stored in `task_id` as soon as it
+/// is known.
 async fn sent(
     world: &Rc<World>,
     access: Access,
@@ -102,7 +105,8 @@ async fn sent(
     frame.map_err(|error| failed(world, &peer, &error))
 }
 
-/// How long is waited before a task that an agent did not wait for is asked about, at first and at most.
+/// The first and the longest interval between requests for the state of a task that an agent did
+/// not wait for.
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
 
 /// The task once it is over or waits for its caller: not every agent waits with its answer until then.
@@ -174,7 +178,7 @@ fn cancel(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     about_task(cx, args, &reader, Method::Cancel, None)
 }
 
-/// What names nothing but a task and gives it.
+/// Calls a method whose only parameter is a task's id, and returns the task.
 fn about_task(
     cx: &Cx<'_>,
     args: &[Value],
@@ -228,7 +232,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
 /// A reminder on its way.
 struct Injecting {
     task_id: Arc<str>,
-    /// As the wire has it.
+    /// The reminder as the wire has it.
     wire: Data,
     metadata: Data,
     /// Whether it goes with a message where the agent takes none by itself.
@@ -284,11 +288,11 @@ impl Injecting {
             return Ok(said("suppressed", "as many reminders wait for a message as may"));
         }
         if let Some((parts, metadata)) = answer {
-            // Where there is no room to wait it goes with this message or not at all.
+            // Without room to wait it is sent with this message or not at all.
             let own = if kept.is_none() { vec![self.wire] } else { Vec::new() };
             let metadata = reminder::attach(metadata, own);
             let sent = Sending::answer(task.id, parts, metadata).send(world, peer).await;
-            // Whoever tries again says by it that it is the same one, if it waits.
+            // A repeated call states the id, so that the reminder is recognized if it waits.
             let waits = kept.map_or(Data::Nil, |_| id.clone());
             sent.map_err(|error| error.fact("reminder_id", waits))?;
         }
@@ -312,7 +316,7 @@ fn task_id(args: &[Value]) -> Result<Arc<str>, Box<Raise>> {
     Ok(Arc::from(id.as_str()))
 }
 
-/// What a card said may have been wrong: the next call reads it again.
+/// Returns the raise for a failed call. A card may be outdated: the next call reads it again.
 fn failed(world: &World, peer: &Peer, error: &PeerError) -> Box<Raise> {
     use crate::a2a::client::ErrorKind as Kind;
     if matches!(error.kind, Kind::Connection | Kind::NotAgent | Kind::Moved | Kind::Status | Kind::Refused)

@@ -1,4 +1,4 @@
-//! What hosts do over a bridge, as builtins: for tests, and for hosts that embed the runtime.
+//! Host operations over a bridge, as builtins: for tests, and for hosts that embed the runtime.
 
 use crate::convert::{to_data, to_value};
 use crate::fault::{AgentCode, of_reminder, to_raise};
@@ -18,10 +18,11 @@ use std::sync::{MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 lang::builtins! { "" =>
-    /// Puts in what a host would: the parameters of `session/remind`, or with `content` those of `session/inject`.
-    /// The answer comes once the log holds it. A queued reminder with the same `dedupe_key` gives way, whatever its mode.
+    /// Injects an item as a host would: the parameters of `session/remind`, or with `content` those
+    /// of `session/inject`. Returns once the log holds it. A queued reminder with the same
+    /// `dedupe_key` is replaced, whatever its mode.
     waits "agent_session_push_bridge_injection(id: any, params: dict) -> InjectionAccepted" [lint = lint::bridge_injection] push;
-    /// What waits in a session's queue, first in first: `{pendingCount, injections}`.
+    /// Returns the items in a session's queue, oldest first: `{pendingCount, injections}`.
     plain "agent_session_pending_injections(id: any) -> InjectionsPending" pending;
     /// Takes a queued item back: `{status: "revoked" | "already_revoked" | "replaced"}`.
     waits "agent_session_revoke_reminder(id: any, reminder_id: string) -> ReminderRevoked" revoke;

@@ -1,4 +1,4 @@
-//! Compacting transcripts and sessions by hand.
+//! Manual compaction of transcripts and sessions.
 
 use crate::Capability;
 use crate::convert::to_value;
@@ -24,7 +24,8 @@ use std::sync::Arc;
 lang::builtins! { "" =>
     /// Replaces older messages by a summary; reminders expire, collapse and are preserved as they say.
     waits "transcript_compact(transcript: any, options: CompactOptions = nil) -> transcript" transcript_compact;
-    /// The same for a session; what `post_compact` tells, nil where nothing happened.
+    /// Compacts a session like `transcript_compact`; returns the payload of `post_compact`, nil if
+    /// nothing happened.
     waits "agent_session_compact(id: any, options: CompactOptions = nil) -> Compaction | nil" agent_session_compact;
 }
 
@@ -66,7 +67,7 @@ fn agent_session_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Bo
     .stopped_by(move |reason| cancel.cancel(reason)))
 }
 
-/// Handlers are told; inside a loop also the providers that it uses.
+/// Compacts and notifies the handlers; inside a loop also the providers that it uses.
 async fn compact(
     world: &World,
     session: &Rc<Session>,

@@ -12,7 +12,7 @@ lang::builtins! { "" =>
     plain "env(name: string, default: any = nil) -> any" [caps = &[Capability::Env.right()]] env;
     /// The arguments behind `--`.
     plain "args() -> list<string>" argv;
-    /// As `args`.
+    /// Returns the arguments; as `args`.
     plain "argv() -> list<string>" argv;
 }
 

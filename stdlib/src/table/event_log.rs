@@ -24,7 +24,7 @@ lang::builtins! { "event_log" =>
     plain "subscribe(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> stream" subscribe;
 }
 
-/// How the topics begin that the runtime writes.
+/// The prefixes of topics that the runtime writes.
 const RESERVED: [&str; 3] = ["transcript.", "session.", "a2a."];
 
 fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -69,7 +69,7 @@ fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(id.map_or(Value::Nil, int))
 }
 
-/// What a filter may hold.
+/// The keys of a filter.
 const KEYS: [&str; 3] = ["topic", "from_cursor", "kind_prefix"];
 
 fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {

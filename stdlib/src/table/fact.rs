@@ -24,7 +24,8 @@ const WRITE: &[Right] = &[Capability::FsWrite.right()];
 const BOTH: &[Right] = &[Capability::FsRead.right(), Capability::FsWrite.right()];
 
 lang::builtins! { "" =>
-    /// Stores a fact and gives its record: `{_type: "memory_record", id, key, tags, value}`. It is on disk when the call returns.
+    /// Stores a fact and returns its record: `{_type: "memory_record", id, key, tags, value}`. It
+    /// is on disk when the call returns.
     waits "store_fact(fact: Fact, options: FactOptions = nil) -> FactRecord" [caps = WRITE, lint = lint::store_fact] store_fact;
     /// The records that a query means, each with its `score`: those with its words first, then the others, the newest first.
     /// `kind` is one kind or a list; `options` may also hold `limit`.

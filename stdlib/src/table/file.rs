@@ -54,13 +54,14 @@ fn failed(verb: &str, path: &str, e: &io::Error) -> Box<Raise> {
     Raise::error(RunCode::Outside, format!("cannot {verb} `{path}`: {why}")).about(0, "").field("path", path)
 }
 
-/// Where the path among the arguments leads to. A pack of providers belongs to no run, and begins where the process is.
+/// Returns the path among the arguments. A pack of providers belongs to no run, and starts in the
+/// process's working directory.
 fn place(cx: &Cx<'_>, args: &[Value]) -> Result<PathBuf, Box<Raise>> {
     let path = args::str(args, 0)?.as_str();
     Ok(cx.host::<World>().map_or_else(|| path.into(), |world| world.path(path)))
 }
 
-/// The same operations for who may not wait.
+/// File operations for callers that may not wait.
 pub(crate) const AT_ONCE: [(&str, PlainFn); 7] = [
     ("append_file", |cx, args| act_now(cx, args, Act::Append)),
     ("delete_file", |cx, args| act_now(cx, args, Act::Delete)),
@@ -75,7 +76,7 @@ pub(crate) const AT_ONCE: [(&str, PlainFn); 7] = [
 /// milliseconds at most. A first wait makes the process one of several threads, in which each allocation costs more.
 const READ_AT_ONCE: usize = 8 << 20;
 
-/// The same for a run that has not so much memory left: a copy takes less time than a wait.
+/// The limit for a run with less memory left: a copy takes less time than a wait.
 const READ_AT_ONCE_IN_LITTLE: usize = 128 << 10;
 
 /// The world of a run that can wait for its files.
@@ -164,7 +165,7 @@ enum Act {
     Delete,
 }
 
-/// What an operation found.
+/// The result of an operation.
 enum Found {
     Nothing,
     Is(bool),

@@ -17,8 +17,9 @@ use runtime::workers::propagation;
 use std::sync::Arc;
 
 lang::builtins! { "" =>
-    /// Makes the envelope by which a persona hands a task to another, or to a person: what it was given, with `id`,
-    /// `session_id` and `reminder_propagation`, the reminders that whoever takes the task inherits.
+    /// Makes the envelope by which a persona hands a task to another, or to a person: the given
+    /// dict with `id`, `session_id` and `reminder_propagation`, the reminders that the recipient
+    /// inherits.
     waits "handoff(handoff: Handoff) -> HandoffEnvelope" hand_off;
 }
 
@@ -62,7 +63,7 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let scope = here::own_scope(cx, &world);
     let cancel = scope.cancel.clone();
     Ok(Wait::new(async move {
-        // Outside a session its handlers still see it; what they would remind of has nobody to read it.
+        // Outside of a session its handlers still see it; their reminders would have no reader.
         let alone = session.is_none();
         let session = session.unwrap_or_else(|| world.sessions.detached(&id, now_ms));
         let payload = Data::dict([("persona", Data::from(&persona)), ("handoff", envelope.clone())]);

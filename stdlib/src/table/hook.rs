@@ -172,7 +172,7 @@ fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
     let path: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
     let metadata = if args[1].is_nil() { Data::empty_dict() } else { to_data(&args[1]).map_err(|r| r.about(1, ""))? };
     let scope = here::own_scope(cx, &world);
-    // Outside a loop there is no session at hand: every open session hears of it.
+    // Outside of a loop there is no current session: every open session is notified.
     let sessions = match here::session(cx) {
         Some(session) => vec![session],
         None => world.sessions.list().iter().filter_map(|id| world.sessions.get(id).ok()).collect(),

@@ -18,7 +18,7 @@ lang::builtins! { "" =>
     waits "http_post(url: string, body: any = nil, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_post;
 }
 
-/// How long a whole answer may take where the options do not say.
+/// The default timeout of a whole answer, in milliseconds.
 const TIMEOUT_MS: u64 = 30_000;
 
 fn http_get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

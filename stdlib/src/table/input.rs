@@ -41,7 +41,7 @@ impl Input {
         let (tell, answer) = oneshot::channel();
         let reader = self.reader.get_or_init(|| {
             let (asks, asked) = mpsc::channel();
-            // Without a thread nobody answers, which the one who asked is told.
+            // Without a thread there is no answer, which the caller notices.
             let _ = std::thread::Builder::new().name("stdin".to_owned()).spawn(move || serve(&asked));
             asks
         });
@@ -94,7 +94,7 @@ fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
     Ok(line(&here::world(cx)?))
 }
 
-/// The next line, as `read_line` gives it.
+/// Reads the next line, as `read_line` returns it.
 pub(super) fn line(world: &Rc<World>) -> Wait {
     let (world, answer) = (world.clone(), world.input.ask(Wanted::Line));
     Wait::new(async move {

@@ -33,8 +33,9 @@ lang::builtins! { "" =>
     /// Without `session_id` the call has a session of its own; `"current"` names the one at hand. With `transcript` the result has
     /// `transcript`: the given one with the prompt and the answer.
     waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> LlmResult" [caps = &[Capability::Llm.right()], lint = lint::llm_call] llm_call;
-    /// The same, its text piece by piece as it comes: `for piece in llm_stream(…)`. It is asked when the first piece is wanted,
-    /// and cancelled when the stream is let go of. What fails is raised where the next piece is wanted.
+    /// Asks like `llm_call`, and yields the text as it arrives: `for piece in llm_stream(…)`. The
+    /// request is sent with the first read, and cancelled when the stream is dropped. A failure is
+    /// raised by the next read.
     plain "llm_stream(prompt: string, system: string? = nil, options: LlmOptions = nil) -> stream" [caps = &[Capability::Llm.right()], lint = lint::llm_call] llm_stream;
 }
 

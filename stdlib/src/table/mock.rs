@@ -13,13 +13,13 @@ use std::rc::Rc;
 lang::builtins! { "" =>
     /// Queues a reply of the mock model; a string is its text.
     plain "llm_mock(reply: string | MockReply) -> nil" llm_mock;
-    /// What the mock model was sent: messages, system, tools, model and so on of each call.
+    /// Returns the calls of the mock model: messages, system, tools, model and so on of each call.
     plain "llm_mock_calls() -> list<MockCall>" llm_mock_calls;
     /// Forgets queued replies and past calls.
     plain "llm_mock_clear() -> nil" llm_mock_clear;
     /// Runs `body` with these replies, in order; its result. Replies left over are dropped.
     waits "with_llm_script(replies: list, body: fn() -> any) -> any" with_llm_script;
-    /// As `with_llm_script`.
+    /// Runs `body` like `with_llm_script`.
     waits "with_llm_mocks(replies: list, body: fn() -> any) -> any" with_llm_script;
     /// A reply of text.
     plain "llm_text(text: string) -> dict" llm_text;

@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// What the language promises, by namespace.
+    /// The names that the language promises, by namespace.
     const PROMISED: [(&str, &str); 7] = [
         (
             "",

@@ -58,7 +58,7 @@ async fn output(name: &str, stream: Option<impl AsyncRead + Unpin>) -> Result<Ve
     Ok(bytes)
 }
 
-/// Programs write what they like; what is no UTF-8 shows as U+FFFD.
+/// Decodes a program's output; invalid UTF-8 becomes U+FFFD.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }

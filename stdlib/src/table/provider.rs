@@ -107,7 +107,7 @@ fn agent_reminder_providers_fire(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<
     Ok(Wait::new(async move {
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
         let event = HookEvent::Raw { kind, payload: &payload };
-        // Fired by hand, a provider's mistake is the caller's to see.
+        // For a manually fired provider, a mistake is reported to the caller.
         let report = fire(&selected, turn, &event, &options.config, true).get().await.map_err(|e| to_raise(&e))?;
         Ok(to_value(&report.to_data()))
     })

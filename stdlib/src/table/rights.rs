@@ -1,4 +1,5 @@
-//! Which builtins need which right: held as a list, so that a new one that reaches outside is not forgotten.
+//! The capability that each builtin needs, held as a list so that a new one that reaches outside is
+//! not forgotten.
 
 use super::registry;
 use crate::Capability;
@@ -43,10 +44,11 @@ fn the_table_says_who_needs_what() {
     assert_eq!(NEEDS.len(), Capability::ALL.len());
 }
 
-/// What a call of a builtin gives in a run without a right, and in one with it: its error's code.
+/// Returns the error codes of a builtin in a run without a capability, and in one with it.
 fn called(name: &str, arity: usize, denied: &[Capability]) -> String {
     let args = vec!["\"no/such/thing\""; arity].join(", ");
-    // Through a function of no types, as these arguments are not those that it wants; one with a dot is no value by itself.
+    // Through a function without types, since the arguments do not have the types that it wants; a
+    // name with a dot is not a value by itself.
     let params = (0..arity).map(|i| format!("a{i}")).collect::<Vec<_>>().join(", ");
     let f = if name.contains('.') { format!("{{ {params} -> {name}({params}) }}") } else { name.to_owned() };
     let output = Rc::new(Captured::default());

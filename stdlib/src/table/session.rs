@@ -20,7 +20,7 @@ lang::builtins! { "" =>
     plain "agent_session_exists(id: string) -> bool" exists;
     /// The session at hand inside a hook, tool or provider; elsewhere the one that a script is served in, else nil.
     plain "agent_session_current_id() -> string | nil" current_id;
-    /// How many messages a session has.
+    /// Returns the number of messages of a session.
     plain "agent_session_length(id: any) -> int" length;
     /// A session as a dict: its transcript and `length created_at parent_id child_ids …`; nil where there is none.
     plain "agent_session_snapshot(id: string) -> SessionSnapshot | nil" snapshot;
@@ -46,7 +46,8 @@ lang::builtins! { "" =>
     plain "agent_session_clear_reminders(id: any, selector: dict) -> RemindersRemoved" [lint = lint::clear_reminders] clear_reminders;
     /// Says where a session works.
     plain "agent_session_set_workspace_anchor(id: any, anchor: any) -> nil" set_workspace_anchor;
-    /// Charges the finite reminders made in `turn` or before by hand: `{expired_count, decremented_count, remaining_count}`.
+    /// Charges the finite reminders of `turn` and earlier turns: `{expired_count,
+    /// decremented_count, remaining_count}`.
     plain "agent_session_apply_reminder_post_turn(id: any, turn: int = 0) -> RemindersCharged" apply_reminder_post_turn;
 }
 

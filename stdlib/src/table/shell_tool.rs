@@ -29,9 +29,9 @@ lang::builtins! { "" =>
     plain "shell_tool(options: ShellToolOptions) -> dict" [caps = &[Capability::Process.right()]] shell_tool;
 }
 
-/// How long a command may take where nobody says otherwise.
+/// The default timeout of a command, in milliseconds.
 const TIMEOUT_MS: u64 = 120_000;
-/// How much of its output is kept where nobody says otherwise, in bytes; of standard output and standard error each.
+/// The default limit of its output, in bytes; for standard output and standard error each.
 const MOST_OUTPUT: usize = 64 << 10;
 
 fn shell_tool(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -51,7 +51,7 @@ fn rules(options: &Reader<'_>, world: &World) -> Result<(Rules, Reach), Box<Rais
     let wrong =
         |code, why: String, key: &str| Raise::error(code, why).about(options.arg(), format!("`{key}` is at fault"));
     let folder = |path: &str, key: &str| {
-        // The empty path is no folder, not the one that all relative paths begin in.
+        // The empty path is not a folder; it must not mean the base of relative paths.
         let place = if path.is_empty() { PathBuf::new() } else { world.path(path) };
         fs::canonicalize(place)
             .and_then(|path| if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) })

@@ -32,8 +32,8 @@ lang::builtins! { "task" =>
     /// with `bytes` in base64 in place of `uri`. With `append: true` the parts come behind those that the artifact with this `id`
     /// has, and `last_chunk: true` says that it is whole.
     waits "artifact(artifact: TaskArtifact) -> nil" artifact;
-    /// Asks the person and gives the answer: where the run is served the next prompt, else a line of standard input. Nil where
-    /// nobody answers.
+    /// Asks the user and returns the answer: in a served run the next prompt, else a line of
+    /// standard input. Nil without an answer.
     waits "ask(question: string) -> string | nil" ask;
     /// Refuses the task and ends the pipeline: where the run is served the prompt is refused, else the run ends with exit code 1.
     /// The reason is a sentence, or a word such as `CAPACITY_EXCEEDED` with more of it in `detail`.
@@ -42,8 +42,8 @@ lang::builtins! { "task" =>
     /// task has it if the pipeline ends well; in an editor it is shown at the end of the prompt, else it is printed at once. The last
     /// one counts.
     plain "closing(text: string) -> nil" closing;
-    /// The mode of the session that the script is served in; nil where nobody serves it. With `id` it is that one from now on, and
-    /// the person sees it.
+    /// Returns the mode of the session that the script is served in; nil if it is not served. With
+    /// `id` it sets the mode, and the user sees it.
     waits "mode(id: string? = nil) -> string | nil" mode;
 }
 
@@ -99,7 +99,7 @@ fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     )
 }
 
-/// How far the work has come, as the script says.
+/// Returns the script's report of its progress.
 fn partial(given: &Data) -> Result<Data, Box<Raise>> {
     if given.is_nil() {
         return Ok(Data::Nil);

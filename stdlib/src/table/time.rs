@@ -15,7 +15,7 @@ lang::builtins! { "" =>
     plain "timestamp() -> string" timestamp;
     /// Waits. Other tasks go on; mocked time passes at once.
     waits "sleep(duration: int) -> nil" sleep;
-    /// Time stands still from now on, at `at_ms` or at the present moment.
+    /// Stops time, at `at_ms` or at the present moment.
     plain "mock_time(at_ms: int? = nil) -> nil" mock_time;
     /// Moves mocked time.
     plain "advance_time(duration: int) -> nil" advance_time;

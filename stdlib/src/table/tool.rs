@@ -25,7 +25,7 @@ lang::builtins! { "" =>
     plain "tool_list(registry: dict) -> list" tool_list;
     /// The registry without a tool.
     plain "tool_remove(registry: dict, name: string) -> dict" tool_remove;
-    /// How many tools.
+    /// Returns the number of tools.
     plain "tool_count(registry: dict) -> int" tool_count;
 }
 

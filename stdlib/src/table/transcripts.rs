@@ -33,11 +33,11 @@ lang::builtins! { "" =>
     plain "transcript_export(transcript: any) -> ExportedTranscript" transcript_export;
     /// The transcript that an exported dict describes.
     plain "transcript_import(exported: dict) -> transcript" transcript_import;
-    /// The same transcript under an id of its own; pending reminders come along.
+    /// Returns a copy of the transcript under a new id, with its pending reminders.
     plain "transcript_fork(transcript: any) -> transcript" transcript_fork;
     /// An empty transcript of the same id; pending reminders are discarded.
     plain "transcript_reset(transcript: any) -> transcript" transcript_reset;
-    /// What a person would see of a transcript.
+    /// Returns the part of a transcript that a person would see.
     plain "transcript_render_visible(transcript: any) -> string" transcript_render_visible;
     /// All of a transcript as text.
     plain "transcript_render_full(transcript: any) -> string" transcript_render_full;

@@ -31,11 +31,11 @@ lang::builtins! { "" =>
     waits "spawn_agent(spec: WorkerSpec) -> Worker" [caps = &[Capability::Llm.right()], lint = lint::worker] spawn_agent;
     /// Waits until a worker, or each of a list, has ended or is suspended: its handle, with `result`, `error?`, `transcript`.
     waits "wait_agent(worker: any) -> any" wait_agent;
-    /// Gives a worker a message to read. One that has done its task takes it as its next.
+    /// Sends a worker a message to read. One that has done its task takes it as its next.
     waits "send_input(worker: any, input: any) -> Worker" send_input;
     /// Closes a worker; what it is doing is stopped.
     waits "close_agent(worker: any) -> Worker" close_agent;
-    /// The handles of the workers that nobody has closed, in the order in which they began.
+    /// Returns the handles of the workers that are not closed, in the order in which they began.
     plain "list_agents() -> list<Worker>" list_agents;
     /// Suspends a worker at the border of its next iteration and waits for that.
     waits "suspend_agent(worker: any, reason: string = \"suspended by the operator\", options: {snapshot_path?: string} = nil) -> Worker" suspend_agent;
@@ -183,7 +183,7 @@ fn suspend_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
     .on(On::Task("for the worker", Some(name))))
 }
 
-/// Where the snapshot is to be, as the option says.
+/// Returns the path of the snapshot, from the options.
 fn snapshot_path(cx: &Cx<'_>, args: &[Value], i: usize) -> Result<Option<Arc<str>>, Box<Raise>> {
     let mut path = None;
     for (key, value) in args::opt_dict(args, i)?.into_iter().flat_map(Dict::iter) {
@@ -228,7 +228,7 @@ fn resume_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>>
     Ok(resumed(&Crew::of(cx, &world), worker, scope, how))
 }
 
-/// The worker of a handle or an id, else the one whose snapshot lies at a path.
+/// Returns the worker of a handle or an id, else the one whose snapshot is at a path.
 fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<Rc<Worker>, Box<Raise>> {
     let unknown = match worker_arg(args, 0, world) {
         Ok(worker) => return Ok(worker),
@@ -257,7 +257,7 @@ fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<Rc<Wo
 fn resumed(crew: &Crew, worker: Rc<Worker>, scope: Scope, how: Resumption) -> Wait {
     let (crew, cancel) = (crew.clone(), scope.cancel.clone());
     Wait::new(async move {
-        // Those who are told of the suspension are told before the worker goes on.
+        // Observers of the suspension are notified before the worker goes on.
         worker.stopped().await;
         workers::resume(&worker, &scope, &how).await.map_err(|e| to_raise(&e))?;
         crew.start(&worker, scope)?;

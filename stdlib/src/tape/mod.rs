@@ -27,7 +27,7 @@ use sources::{Compared, Sources};
 use std::ffi::OsString;
 use std::path::Path;
 
-/// What a run writes, or what it is run again from.
+/// A recording that a run writes or replays.
 pub struct Tape {
     deck: Deck,
     seed: u64,
@@ -35,7 +35,7 @@ pub struct Tape {
     started_at_ms: u64,
 }
 
-/// What stands around the routes.
+/// The wrapper around the routes.
 pub(crate) enum Deck {
     /// Nothing.
     Empty,
@@ -70,8 +70,8 @@ impl Tape {
         Ok(Tape { deck: Deck::Records(recorder, read), seed, seeded, started_at_ms })
     }
 
-    /// Reads the recording in a folder, to run `script` from it. Arguments that `options` do not give are those of the
-    /// recorded run.
+    /// Opens the recording in a folder, to replay `script` from it. Arguments that `options` do not
+    /// set are those of the recorded run.
     ///
     /// # Errors
     /// The folder holds no recording that can be used.
@@ -93,13 +93,13 @@ impl Tape {
     }
 }
 
-/// What must not get onto a tape.
+/// Returns the secrets that must not be recorded.
 fn secrets(table: Option<&CapabilityTable>) -> Secrets {
     let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     Secrets::of(std::env::vars_os().filter_map(text), |name| table.is_some_and(|table| table.is_key(name)))
 }
 
-/// What a run follows from: its seed, its clock, its tape.
+/// The start of a run: its seed, its clock, its recording.
 pub(crate) struct Beginning {
     pub(crate) seed: u64,
     pub(crate) clock: RunClock,

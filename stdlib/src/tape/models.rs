@@ -15,7 +15,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-/// Where in the script somebody waits for a model.
+/// Finds the place in the script that waits for a model.
 type Place = Box<dyn Fn() -> Option<(SourceRef, Span)>>;
 
 /// The routes of a run, with a tape around them.
@@ -23,10 +23,10 @@ pub(crate) struct Models {
     pub(super) routes: Routes,
     pub(super) clock: Rc<RunClock>,
     deck: Deck,
-    /// What broke the run off: it cannot go on as it was recorded, or cannot be recorded.
+    /// The error that broke the run off: it cannot go on as it was recorded, or cannot be recorded.
     broken: RefCell<Option<Diagnostic>>,
     place: OnceCell<Place>,
-    /// Of a run that is run again: what was asked so far.
+    /// The requests of a replay so far.
     pub(super) lines: Lines,
 }
 
@@ -40,7 +40,7 @@ impl Models {
         self.routes.mock()
     }
 
-    /// How to find where in the script somebody waits.
+    /// Sets the function that finds the place in the script that waits.
     pub(crate) fn set_place(&self, place: impl Fn() -> Option<(SourceRef, Span)> + 'static) {
         let _ = self.place.set(Box::new(place));
     }
@@ -81,7 +81,7 @@ impl Models {
         *broken = Some(why);
     }
 
-    /// What broke the run off.
+    /// Returns the error that broke the run off.
     pub(crate) fn broken(&self) -> Option<Diagnostic> {
         self.broken.borrow().clone()
     }

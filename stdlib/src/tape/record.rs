@@ -80,7 +80,7 @@ impl Models {
     }
 }
 
-/// A call that is being made. Where whoever asked goes away, that is written down too.
+/// A call in progress. If its caller is cancelled, that is recorded too.
 struct Recorded<'a> {
     models: &'a Models,
     recorder: &'a Recorder,

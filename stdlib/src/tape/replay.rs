@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::pin;
 
-/// How long after the moment at which a recorded call was given up one waits for that to happen again, in milliseconds.
+/// The maximum wait for the repetition of a cancellation after its recorded time, in milliseconds.
 const PATIENCE_MS: u64 = 600_000;
 
-/// What the lines of work have asked so far, as it would be written.
+/// The requests of the lines of work so far, as they would be recorded.
 #[derive(Default)]
 pub(super) struct Lines {
     asked: RefCell<BTreeMap<String, Line>>,
@@ -23,7 +23,7 @@ pub(super) struct Lines {
 }
 
 impl Models {
-    /// Gives the recorded answer, in the pieces and at the time that were recorded, to a request that is the same.
+    /// Returns the recorded answer to an equal request, with the recorded pieces and times.
     pub(super) async fn replay(
         &self,
         recording: &Recording,

@@ -1,4 +1,4 @@
-//! What is wrong with a tape, or with a run that follows one.
+//! Errors of a recording, or of a run that replays one.
 
 use super::TapeCode;
 use super::sources::Compared;
@@ -63,7 +63,7 @@ fn known(lines: &[String]) -> String {
     format!("the recorded run made calls in {}{more}", named.join(", "))
 }
 
-/// A recorded call that nobody waited for to its end, and that somebody waits for now.
+/// Returns the diagnostic for a recorded call that was cancelled then and is awaited now.
 pub(super) fn given_up(recording: &Recording, call: &Call) -> Diagnostic {
     let message = format!(
         "call {} of `{}` has no answer on record: the recorded run gave it up after {} ms",
@@ -102,7 +102,7 @@ pub(super) fn unused(recording: &Recording, compared: &Compared) -> Option<Diagn
     Some(again(said, recording, compared))
 }
 
-/// What to do where the run is another than the recorded one.
+/// Adds the help for a run that differs from the recorded one.
 fn again(mut said: Diagnostic, recording: &Recording, compared: &Compared) -> Diagnostic {
     let manifest = &recording.manifest;
     let changed = compared.changed(recording.sources());

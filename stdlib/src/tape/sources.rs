@@ -1,4 +1,4 @@
-//! Which files a run was made of, so that a run that is not the recorded one can name the file that is another now.
+//! The files of a run, so that a replay can name a file that has changed.
 
 use lang::diagnostic::Diagnostic;
 use lang::module::Loader;
@@ -40,11 +40,11 @@ pub(super) fn digest(source: &SourceRef) -> String {
     digest_of(source.text().as_bytes())
 }
 
-/// What a run that is run again is made of, beside what it was made of.
+/// The files of a replay, and those of the recorded run.
 pub(crate) struct Compared {
     /// It is not the script that was recorded.
     pub(super) is_changed: bool,
-    /// What it has imported.
+    /// The files it has imported.
     pub(super) read: Sources,
 }
 

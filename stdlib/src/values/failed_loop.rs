@@ -130,8 +130,8 @@ pub(crate) fn returned(value: &Value) -> Option<Diagnostic> {
     Some(raise(code_of(status, &error), &message_of(status, &error)).to_diagnostic())
 }
 
-/// How the loop ended whose result the value is: nothing for other values, an error where the loop failed. This counts as
-/// reading the result.
+/// Returns how a loop ended if the value is its result: `None` for other values, an error if the
+/// loop failed. This counts as reading the result.
 pub(crate) fn outcome(value: &Value) -> Option<Result<(), Box<Raise>>> {
     if let Some(failed) = value.as_host::<FailedLoop>() {
         failed.failure.is_read.set(true);
@@ -205,7 +205,7 @@ impl HostObject for FailedLoop {
         self.dict().into_iter().flat_map(Dict::iter).map(|(key, _)| key.clone()).collect()
     }
 
-    /// All of it: whoever prints, compares, converts or iterates it sees the failure.
+    /// Returns the whole result: printing, comparing, converting or iterating it shows the failure.
     fn to_value(&self) -> Option<Value> {
         self.failure.is_read.set(true);
         Some(self.result.clone())

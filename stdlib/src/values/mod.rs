@@ -1,4 +1,4 @@
-//! What the core hands out, as values of the language.
+//! Values of the language for objects of the core.
 
 pub(crate) mod failed_loop;
 mod peer_stream;

@@ -1,5 +1,5 @@
-//! What becomes of a task of another agent, walked with `for` or `.next()`. What is let go of closes the connection and leaves
-//! the task alone.
+//! The updates of another agent's task, read with `for` or `.next()`. Dropping the stream closes
+//! the connection and leaves the task alone.
 
 use crate::a2a::client::{Event, PeerError, Stream, shown};
 use crate::clock::RunClock;
@@ -14,7 +14,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// Taken out while somebody waits on it.
+/// The source, taken out during a wait.
 type Shared = Rc<RefCell<Option<Stream>>>;
 
 /// A stream of events.
@@ -26,7 +26,7 @@ pub(crate) struct PeerStream {
 }
 
 impl PeerStream {
-    /// As a value.
+    /// Returns the stream as a value.
     pub(crate) fn value(stream: Stream, clock: Rc<RunClock>, deadline: Option<Deadline>) -> Value {
         HostBox::value(Self { source: Rc::new(RefCell::new(Some(stream))), clock, deadline })
     }

@@ -13,12 +13,12 @@ type Shared = Rc<RefCell<Option<Box<dyn Subscription>>>>;
 
 /// A stream of records.
 pub(crate) struct EventStream {
-    /// Taken out while somebody waits on it.
+    /// The source, taken out during a wait.
     source: Shared,
 }
 
 impl EventStream {
-    /// As a value.
+    /// Returns the stream as a value.
     pub(crate) fn value(subscription: Box<dyn Subscription>) -> Value {
         HostBox::value(Self { source: Rc::new(RefCell::new(Some(subscription))) })
     }

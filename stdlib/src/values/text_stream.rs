@@ -1,5 +1,5 @@
-//! An answer of a model, read piece by piece. Nothing is asked before somebody reads, nothing is read ahead of whoever
-//! reads, and what is let go of is cancelled.
+//! A model's answer, read piece by piece. The request starts with the first read, does not read
+//! ahead, and is cancelled when the stream is dropped.
 
 use crate::fault::AgentCode;
 use lang::value::{HostBox, HostObject, Value};
@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// Where pieces of text are put as they come.
+/// The buffer of arriving pieces.
 #[derive(Clone, Default)]
 pub(crate) struct Pieces(Rc<Coming>);
 
@@ -85,7 +85,7 @@ fn broken() -> Box<Raise> {
         .help("ask again and forget what was read, or use `llm_call`, which tries again by itself")
 }
 
-/// Taken out while somebody waits on it.
+/// The source, taken out during a wait.
 type Shared = Rc<RefCell<Option<Source>>>;
 
 /// A stream of pieces of text.
@@ -94,7 +94,7 @@ pub(crate) struct TextStream {
 }
 
 impl TextStream {
-    /// As a value; `request` puts what comes into `pieces`.
+    /// Returns the stream as a value; `request` writes arriving text to `pieces`.
     pub(crate) fn value(pieces: Pieces, request: impl Future<Output = Result<(), Box<Raise>>> + 'static) -> Value {
         let source = Source { pieces, request: Some(Box::pin(request)), failed: None };
         HostBox::value(Self { source: Rc::new(RefCell::new(Some(source))) })

@@ -19,17 +19,19 @@ pub(crate) struct TranscriptValue {
 }
 
 impl TranscriptValue {
-    /// As a value.
+    /// Returns the transcript as a value.
     pub(crate) fn value(transcript: Transcript) -> Value {
         HostBox::value(Self { transcript })
     }
 
-    /// The transcript that an argument stands for, to look at: the value itself, or a dict that says it is one.
+    /// Returns the transcript of an argument for reading: the value itself, or a dict with its
+    /// shape.
     pub(crate) fn read(args: &[Value], i: usize, world: &World) -> Result<Transcript, Box<Raise>> {
         Ok(Self::import(args, i, world)?.0)
     }
 
-    /// The same, to go on from it: the reminders that a dict brings along are on the log from here.
+    /// Returns the transcript of an argument for further work: the reminders of a dict are recorded
+    /// in the log from here on.
     pub(crate) fn take(args: &[Value], i: usize, world: &World, scope: &Scope) -> Result<Transcript, Box<Raise>> {
         let imported = Self::import(args, i, world)?;
         Ok(on_record(imported, world, scope))
@@ -51,7 +53,7 @@ impl TranscriptValue {
                         .help("make one with `transcript()` or `transcript({messages: […]})`"));
                 }
                 if has_events {
-                    // Whoever wrote events means a whole transcript.
+                    // A dict with events means a whole transcript.
                     data.set("_type", "transcript".into());
                 }
                 Transcript::import(&data, &world.ids, world.clock.now_ms()).map_err(|e| of_transcript(&e).about(i, ""))
@@ -99,7 +101,7 @@ impl HostObject for TranscriptValue {
     }
 }
 
-/// Where `session_id` of a builtin's argument leads.
+/// Returns the session that a builtin's `session_id` argument names.
 pub(crate) fn session_arg(args: &[Value], i: usize, world: &World, builtin: &str) -> Result<Rc<Session>, Box<Raise>> {
     let id = match args.get(i) {
         Some(Value::Host(h)) => h.object().get("id"),

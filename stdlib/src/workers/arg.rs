@@ -9,7 +9,7 @@ use lang::vm::{Cx, Raise};
 use runtime::workers::{Worker, WorkerError};
 use std::rc::Rc;
 
-/// The id in a handle, in what `sub_agent_run` gave, or as text.
+/// Returns the id in a handle, in a result of `sub_agent_run`, or in a text.
 pub(crate) fn id_of(value: &Value) -> Option<&str> {
     match value {
         Value::Str(id) => Some(id.as_str()),
@@ -23,7 +23,7 @@ pub(crate) fn worker_arg(args: &[Value], i: usize, world: &World) -> Result<Rc<W
     worker_of(args, i, &args[i], world)
 }
 
-/// The worker in a value that is, or lies in, an argument.
+/// Returns the worker that a value names; the value is an argument or part of one.
 pub(crate) fn worker_of(args: &[Value], i: usize, value: &Value, world: &World) -> Result<Rc<Worker>, Box<Raise>> {
     let id = id_of(value).ok_or_else(|| args::mismatch(args, i, "the handle of a worker, or its id"))?;
     world.workers.get(id).map_err(|error| of_worker(&error).about(i, "no such worker"))

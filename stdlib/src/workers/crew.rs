@@ -9,7 +9,7 @@ use runtime::seam::{Outcome, Scope};
 use runtime::workers::{Worker, work};
 use std::rc::Rc;
 
-/// Where workers are started: what a builtin is given, for later.
+/// The context in which workers are started: that of a builtin, kept for later.
 #[derive(Clone)]
 pub(crate) struct Crew {
     isolate: Rc<Isolate>,
@@ -18,12 +18,12 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    /// For workers of whoever calls the builtin.
+    /// Returns the context for workers of the caller of the builtin.
     pub(crate) fn of(cx: &Cx<'_>, world: &Rc<World>) -> Self {
         Self { isolate: cx.isolate.clone(), context: cx.context.clone(), world: world.clone() }
     }
 
-    /// For workers of whoever had this context.
+    /// Creates the context for workers of another caller.
     pub(crate) fn new(isolate: Rc<Isolate>, context: Rc<Context>, world: Rc<World>) -> Self {
         Self { isolate, context, world }
     }
@@ -72,12 +72,13 @@ impl Drop for Abandoned {
     }
 }
 
-/// What an observer threw, for whoever waits for the worker.
+/// Returns the error that an observer threw, for callers that wait for the worker.
 pub(crate) fn thrown_by_observer(worker: &Worker) -> Option<Box<Raise>> {
     worker.take_fault().map(|thrown| to_raise(&thrown))
 }
 
-/// Workers that failed, and what observers of workers threw, where nobody has learnt of it.
+/// Returns the diagnostics of failed workers, and of errors thrown by observers, that were not
+/// seen.
 pub(crate) fn unseen(world: &World) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for worker in world.workers.list() {

@@ -7,7 +7,7 @@ use runtime::agent_loop::{LoopResult, LoopStatus};
 use runtime::data::Data;
 use runtime::workers::{Worker, WorkerStatus};
 
-/// How long a summary may be, in characters.
+/// The maximum length of a summary, in characters.
 const SUMMARY_LENGTH: usize = 2_000;
 
 /// A worker as scripts see it. Its transcript comes along once it does not run any more.
@@ -16,8 +16,9 @@ pub(crate) fn handle(worker: &Worker) -> Value {
     with_transcript(&data, worker, worker.status() != WorkerStatus::Running)
 }
 
-/// What `sub_agent_run` gives: `{ok, summary, text, artifacts, tokens_used, budget_exceeded, data?, error?, session_id,
-/// transcript}`, and `status`, `worker_id` and `suspension?` beside them.
+/// Returns the result of `sub_agent_run`: `{ok, summary, text, artifacts, tokens_used,
+/// budget_exceeded, data?, error?, session_id, transcript}`, and `status`, `worker_id` and
+/// `suspension?` beside them.
 pub(crate) fn envelope(worker: &Worker) -> Value {
     let result = worker.result();
     let result = result.as_deref();

@@ -20,14 +20,14 @@ use runtime::workers::{Worker, WorkerError, WorkerMode, propagation};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// How much of a task a worker without a name is called by, in characters.
+/// The maximum length of the task in the name of a worker without one, in characters.
 const NAME_LENGTH: usize = 40;
 
 /// Options that a worker does not need a second time: the session holds what they said. Tools go by their names.
 const NOT_AGAIN: &[&str] =
     &["background", "messages", "parent_session_id", "reminder_propagation", "session_id", "task", "tools"];
 
-/// Where snapshots go when nobody says where.
+/// The default folder of snapshots.
 const SNAPSHOTS: &str = ".harn/workers";
 
 /// A worker that is about to begin, and the scope it works in.
@@ -85,7 +85,7 @@ fn is_busy(world: &World, id: &str) -> bool {
     world.sessions.get(id).is_ok_and(|session| session.is_busy()) || world.workers.list().iter().any(at_work)
 }
 
-/// What a snapshot says of the options: those that are data, and the names of the others.
+/// Returns the options for a snapshot: those that are data, and the names of the others.
 pub(crate) fn recipe_of(options: &Reader<'_>) -> (Data, Vec<Arc<str>>) {
     let mut data = Vec::new();
     let mut needs = Vec::new();
@@ -117,7 +117,7 @@ fn parent(cx: &Cx<'_>, world: &World, options: &Reader<'_>) -> Result<Option<Rc<
     }
 }
 
-/// What it inherits: the list that the caller gives, else what the parent hands over.
+/// Returns the reminders that it inherits: the caller's list, else those of the parent.
 pub(crate) fn handed(
     world: &World,
     options: &Reader<'_>,
@@ -151,7 +151,7 @@ pub(crate) fn task_of(value: &Value) -> String {
     if value.is_nil() { String::new() } else { lang::value::display(value) }
 }
 
-/// What surrounds a worker that goes on: as before, but it stops with whoever lets it go on.
+/// Returns the scope of a resumed worker: as before, but it stops with its resumer.
 pub(crate) fn resumed_scope(cx: &Cx<'_>, world: &World, worker: &Worker) -> Scope {
     let now = here::own_scope(cx, world);
     let before = worker.scope().unwrap_or_else(|| now.clone());

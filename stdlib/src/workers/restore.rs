@@ -54,7 +54,7 @@ pub(crate) fn restore(
     Ok(worker)
 }
 
-/// The options as they were, and what is no data as it is given now.
+/// Returns the options as they were; values that are not data are those passed now.
 fn prepared(
     cx: &Cx<'_>,
     world: &Rc<World>,

@@ -1,4 +1,4 @@
-//! What a model is offered to pause and resume the workers of its session.
+//! Tools for a model that suspend and resume the workers of its session.
 
 use super::Crew;
 use crate::world::World;

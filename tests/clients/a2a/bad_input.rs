@@ -1,19 +1,19 @@
-//! What no client should send. Each time the next good request is answered as ever.
+//! Input that no client should send. Each time the next valid request is answered as usual.
 
 use super::http::Request;
-use super::server::{LIMIT, Server, Start, message};
+use super::server::{LIMIT, Server, ServerCommand, message};
 use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much a body may hold.
+/// The maximum size of a body, in bytes.
 const BODY: usize = 1 << 20;
 
-/// How much more memory nonsense may take than an idle process, in bytes.
+/// The maximum growth of memory under invalid input beyond an idle process, in bytes.
 const ROOM: u64 = 64 << 20;
 
-/// How long heads and bodies may take, and what a crowded machine needs beside.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// The timeout of heads and bodies, plus a margin for a loaded machine.
+const TIMEOUT: Duration = Duration::from_secs(40);
 
 fn echo(server: &Server) -> Request {
     server.request(Some("1.0"), "SendMessage", json!({"message": message("echo x")}))
@@ -28,7 +28,7 @@ fn error(server: &Server, body: impl Into<Vec<u8>>) -> Value {
 
 #[test]
 fn bodies_that_are_no_request() {
-    let server = Start::agent("desk.harn", "bodies").spawn();
+    let server = ServerCommand::agent("desk.harn", "bodies").spawn();
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     let deep_params = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{deep}}}}}"#);
     let rows: Vec<(Vec<u8>, i64)> = vec![
@@ -71,7 +71,7 @@ fn bodies_that_are_no_request() {
 
 #[test]
 fn ids_come_back_as_they_were() {
-    let server = Start::agent("desk.harn", "ids").spawn();
+    let server = ServerCommand::agent("desk.harn", "ids").spawn();
     for id in [json!(0), json!(-7), json!(i64::MAX), json!(""), json!("a\u{1f600}\n"), json!("i".repeat(1000))] {
         let body = json!({"jsonrpc": "2.0", "id": id, "method": "GetTask", "params": {"id": "none"}});
         let answer = server.ask(&Request::post(&server.address, body.to_string()).header("A2A-Version", "1.0"));
@@ -94,7 +94,7 @@ fn ids_come_back_as_they_were() {
 
 #[test]
 fn bodies_that_are_too_large_are_refused_before_they_are_read() {
-    let server = Start::agent("desk.harn", "large").spawn();
+    let server = ServerCommand::agent("desk.harn", "large").spawn();
     server.still_answers();
     let before = server.memory();
     let fits =
@@ -123,7 +123,7 @@ fn bodies_that_are_too_large_are_refused_before_they_are_read() {
 
 #[test]
 fn heads_that_are_no_heads() {
-    let server = Start::agent("desk.harn", "heads").spawn();
+    let server = ServerCommand::agent("desk.harn", "heads").spawn();
     let long = "x".repeat(1 << 20);
     let many: String = (0..5000).map(|number| format!("X-{number}: y\r\n")).collect();
     for bytes in [
@@ -154,7 +154,7 @@ fn heads_that_are_no_heads() {
 
 #[test]
 fn requests_of_another_kind() {
-    let server = Start::agent("desk.harn", "kinds").spawn();
+    let server = ServerCommand::agent("desk.harn", "kinds").spawn();
     let good = echo(&server);
     let rows = [
         (good.clone().header("Content-Type", "text/plain"), 415),
@@ -196,7 +196,7 @@ fn requests_of_another_kind() {
 
 #[test]
 fn an_origin_that_is_allowed_is_let_in() {
-    let server = Start::agent("desk.harn", "origin").with(&["--allow-origin", "https://good.example"]).spawn();
+    let server = ServerCommand::agent("desk.harn", "origin").with(&["--allow-origin", "https://good.example"]).spawn();
     assert_eq!(server.ask(&echo(&server).header("Origin", "https://good.example")).status, 200);
     for origin in ["https://good.example.evil", "http://good.example", "https://good.example:8443"] {
         assert_eq!(server.ask(&echo(&server).header("Origin", origin)).status, 403, "{origin}");
@@ -206,7 +206,7 @@ fn an_origin_that_is_allowed_is_let_in() {
 
 #[test]
 fn tokens_that_are_wrong() {
-    let server = Start::agent("desk.harn", "tokens").with(&["--token", "a-token-of-24-characters"]).spawn();
+    let server = ServerCommand::agent("desk.harn", "tokens").with(&["--token", "a-token-of-24-characters"]).spawn();
     let good = echo(&server);
     let huge = format!("Bearer {}", "x".repeat(12_000));
     for header in [
@@ -244,7 +244,7 @@ fn tokens_that_are_wrong() {
 
 #[test]
 fn those_who_dawdle_are_hung_up_on() {
-    let server = Start::agent("desk.harn", "dawdle").spawn();
+    let server = ServerCommand::agent("desk.harn", "dawdle").spawn();
     let good = echo(&server);
     let (head, whole) = (good.head(), good.bytes());
     // How far each comes: nothing, half a head, a head, half a body; and two that send a byte now and then.
@@ -260,7 +260,7 @@ fn those_who_dawdle_are_hung_up_on() {
             connection.try_send(&bytes[..from]);
             for byte in &bytes[from..] {
                 thread::sleep(Duration::from_millis(500));
-                if !connection.try_send(&[*byte]) || began.elapsed() > PATIENCE {
+                if !connection.try_send(&[*byte]) || began.elapsed() > TIMEOUT {
                     break;
                 }
             }
@@ -276,9 +276,9 @@ fn those_who_dawdle_are_hung_up_on() {
         }
         assert!(connection.is_over(), "at {end}");
     }
-    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
+    assert!(began.elapsed() < TIMEOUT, "{:?}", began.elapsed());
     for took in [heads.join().unwrap(), bodies.join().unwrap()] {
-        assert!(took < PATIENCE, "{took:?}");
+        assert!(took < TIMEOUT, "{took:?}");
     }
     server.still_answers();
     server.end();
@@ -286,7 +286,7 @@ fn those_who_dawdle_are_hung_up_on() {
 
 #[test]
 fn many_requests_on_one_connection() {
-    let server = Start::agent("desk.harn", "pipelined").spawn();
+    let server = ServerCommand::agent("desk.harn", "pipelined").spawn();
     let mut connection = server.connect();
     let requests: Vec<Request> =
         (0..50).map(|number| server.request(Some("1.0"), "GetTask", json!({"id": format!("none-{number}")}))).collect();
@@ -319,7 +319,7 @@ fn many_requests_on_one_connection() {
 
 #[test]
 fn those_who_hang_up_in_the_middle_of_everything() {
-    let start = Start::agent("desk.harn", "hang-up");
+    let start = ServerCommand::agent("desk.harn", "hang-up");
     let server = start.spawn();
     let whole = echo(&server).bytes();
     for end in (0..whole.len()).step_by(7).chain([whole.len()]) {
@@ -346,7 +346,7 @@ fn those_who_hang_up_in_the_middle_of_everything() {
         if found == "TASK_STATE_WORKING" {
             break;
         }
-        assert!(found == "TASK_STATE_SUBMITTED" && began.elapsed() < PATIENCE, "{found}");
+        assert!(found == "TASK_STATE_SUBMITTED" && began.elapsed() < TIMEOUT, "{found}");
     }
     std::fs::write(start.folder().join("waiting.go"), "").unwrap();
     let began = Instant::now();
@@ -359,7 +359,7 @@ fn those_who_hang_up_in_the_middle_of_everything() {
 
 #[test]
 fn a_task_of_another_context_is_left_alone() {
-    let server = Start::agent("desk.harn", "contexts").spawn();
+    let server = ServerCommand::agent("desk.harn", "contexts").spawn();
     let asked = server.result("SendMessage", json!({"message": message("ask")}))["task"].clone();
     for context in
         [json!("another"), json!(format!("{}x", asked["contextId"].as_str().unwrap())), json!("x".repeat(128))]
@@ -380,7 +380,7 @@ fn a_task_of_another_context_is_left_alone() {
 
 #[test]
 fn what_is_not_offered_and_what_comes_twice_have_the_codes_of_the_protocol() {
-    let server = Start::agent("desk.harn", "codes").spawn();
+    let server = ServerCommand::agent("desk.harn", "codes").spawn();
     let said = message("echo Hello.");
     let task = server.result("SendMessage", json!({"message": said}))["task"].clone();
     assert_eq!(server.result("SendMessage", json!({"message": said}))["task"]["id"], task["id"]);

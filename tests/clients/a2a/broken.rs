@@ -3,7 +3,7 @@
 use super::wire::{EXTENSION, check};
 use serde_json::{Value, json};
 
-/// Keys that are needed wherever they stand in the answers below.
+/// Keys that are required at every place in the answers below.
 const NEEDED: [&str; 18] = [
     "jsonrpc",
     "id",
@@ -26,14 +26,14 @@ const NEEDED: [&str; 18] = [
 ];
 
 /// A request and what answers it well.
-struct Good {
+struct ValidExchange {
     version: Option<&'static str>,
     method: &'static str,
     frames: Vec<Value>,
     is_stream: bool,
 }
 
-fn exchange(good: &Good, frames: &[Value]) -> Value {
+fn exchange(good: &ValidExchange, frames: &[Value]) -> Value {
     let request = json!({"jsonrpc": "2.0", "id": 7, "method": good.method, "params": {}});
     let mut headers = json!({"a2a-extensions": EXTENSION});
     if let Some(version) = good.version {
@@ -59,14 +59,14 @@ fn result(result: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 7, "result": result})
 }
 
-fn good() -> Vec<Good> {
+fn good() -> Vec<ValidExchange> {
     let mut all = of_1_0();
     all.extend(of_0_3());
     all.extend(of_all());
     all
 }
 
-fn of_1_0() -> Vec<Good> {
+fn of_1_0() -> Vec<ValidExchange> {
     let version = Some("1.0");
     let parts =
         json!([{"text": "t"}, {"data": {"n": 1}}, {"raw": "aGk=", "mediaType": "x/y"}, {"url": "u", "filename": "f"}]);
@@ -89,15 +89,15 @@ fn of_1_0() -> Vec<Good> {
         result(json!({"artifactUpdate": made})),
     ];
     vec![
-        Good { version, method: "SendMessage", frames: vec![result(json!({"task": task}))], is_stream: false },
-        Good { version, method: "GetTask", frames: vec![result(task)], is_stream: false },
-        Good { version, method: "ListTasks", frames: vec![result(page)], is_stream: false },
-        Good { version, method: "CancelTask", frames: vec![error], is_stream: false },
-        Good { version, method: "SendStreamingMessage", frames: stream, is_stream: true },
+        ValidExchange { version, method: "SendMessage", frames: vec![result(json!({"task": task}))], is_stream: false },
+        ValidExchange { version, method: "GetTask", frames: vec![result(task)], is_stream: false },
+        ValidExchange { version, method: "ListTasks", frames: vec![result(page)], is_stream: false },
+        ValidExchange { version, method: "CancelTask", frames: vec![error], is_stream: false },
+        ValidExchange { version, method: "SendStreamingMessage", frames: stream, is_stream: true },
     ]
 }
 
-fn of_0_3() -> Vec<Good> {
+fn of_0_3() -> Vec<ValidExchange> {
     let version = Some("0.3");
     let parts = json!([{"kind": "text", "text": "t"}, {"kind": "data", "data": {"n": 1}},
         {"kind": "file", "file": {"uri": "u", "mimeType": "x/y"}}]);
@@ -112,9 +112,9 @@ fn of_0_3() -> Vec<Good> {
         "params": {"taskId": "t", "reminder": {"id": "r", "body": "b", "source": "host", "firedAtTurn": 0},
         "metadata": {"harn.reminder": {"turn": 1, "preserveOnCompact": false, "propagate": "all", "roleHint": "system"}}}});
     vec![
-        Good { version, method: "message/send", frames: vec![result(task.clone())], is_stream: false },
-        Good { version, method: "tasks/get", frames: vec![error], is_stream: false },
-        Good {
+        ValidExchange { version, method: "message/send", frames: vec![result(task.clone())], is_stream: false },
+        ValidExchange { version, method: "tasks/get", frames: vec![error], is_stream: false },
+        ValidExchange {
             version,
             method: "message/stream",
             frames: vec![result(task), result(made), emitted, result(update)],
@@ -123,7 +123,7 @@ fn of_0_3() -> Vec<Good> {
     ]
 }
 
-fn of_all() -> Vec<Good> {
+fn of_all() -> Vec<ValidExchange> {
     let taken = json!({"reminderId": "r", "dedupedCount": 0, "acceptedAt": "2026-01-01T00:00:00.123Z"});
     let card = json!({
         "name": "n", "description": "d", "version": "1", "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
@@ -132,8 +132,13 @@ fn of_all() -> Vec<Good> {
         "capabilities": {"streaming": true, "reminders": capability(), "extensions": [{"uri": EXTENSION, "required": false, "params": capability()}]},
     });
     vec![
-        Good { version: Some("1.0"), method: "tasks/inject_reminder", frames: vec![result(taken)], is_stream: false },
-        Good { version: Some("1.0"), method: "", frames: vec![card], is_stream: false },
+        ValidExchange {
+            version: Some("1.0"),
+            method: "tasks/inject_reminder",
+            frames: vec![result(taken)],
+            is_stream: false,
+        },
+        ValidExchange { version: Some("1.0"), method: "", frames: vec![card], is_stream: false },
     ]
 }
 
@@ -190,8 +195,8 @@ fn broken(value: &Value, path: &str, made: &mut Vec<(Value, String)>) {
 #[test]
 fn good_answers_fit() {
     for good in good() {
-        if let Err(fault) = check(&exchange(&good, &good.frames)) {
-            panic!("{} {:?}: {fault}", good.method, good.version);
+        if let Err(problem) = check(&exchange(&good, &good.frames)) {
+            panic!("{} {:?}: {problem}", good.method, good.version);
         }
     }
 }

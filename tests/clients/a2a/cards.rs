@@ -1,22 +1,22 @@
 //! The card by version, by extension and by option; and what is said to those who have it.
 
-use super::http::{Answer, Request};
-use super::server::{Server, Start};
+use super::http::{HttpResponse, Request};
+use super::server::{Server, ServerCommand};
 use serde_json::Value;
 
 const EXTENSION: &str = super::wire::EXTENSION;
 
-/// What a request for the card says: its version, and the header that names the extension.
-type Said = (Option<&'static str>, Option<&'static str>);
+/// The version of a request for the card, and its header that names the extension.
+type CardRequest = (Option<&'static str>, Option<&'static str>);
 
 /// Each version without the extension and by each header that may name it.
-fn all() -> Vec<Said> {
+fn all() -> Vec<CardRequest> {
     let versions = [None, Some("1.0"), Some("0.3")];
     let headers = [None, Some("A2A-Extensions"), Some("X-A2A-Extensions")];
     versions.into_iter().flat_map(|version| headers.map(|header| (version, header))).collect()
 }
 
-fn asks(server: &Server, (version, header): Said) -> Request {
+fn asks(server: &Server, (version, header): CardRequest) -> Request {
     let mut request = Request::get(&server.address, "/.well-known/agent-card.json");
     if let Some(version) = version {
         request = request.header("A2A-Version", version);
@@ -27,15 +27,15 @@ fn asks(server: &Server, (version, header): Said) -> Request {
     }
 }
 
-/// The head of the answer to somebody who has a card.
-fn again(server: &Server, said: Said, header: &str, known: &str) -> Answer {
+/// Returns the head of the answer to a client that has a card already.
+fn again(server: &Server, said: CardRequest, header: &str, known: &str) -> HttpResponse {
     let mut connection = server.connect();
     connection.send(&asks(server, said).header(header, known));
     connection.head()
 }
 
 /// The cards that a server shows, each with its tag; `rfc` where it shows the draft's member to everybody.
-fn cards(server: &Server, rfc: bool) -> Vec<(Said, String, Value)> {
+fn cards(server: &Server, rfc: bool) -> Vec<(CardRequest, String, Value)> {
     let shown = all().into_iter().map(|said| {
         let mut request = asks(server, said);
         if rfc {
@@ -58,7 +58,7 @@ fn cards(server: &Server, rfc: bool) -> Vec<(Said, String, Value)> {
 
 #[test]
 fn the_drafts_member_is_on_every_card_of_a_server_that_was_told_so() {
-    let server = Start::agent("desk.harn", "card-rfc").with(&["--card", "rfc"]).spawn();
+    let server = ServerCommand::agent("desk.harn", "card-rfc").with(&["--card", "rfc"]).spawn();
     let params = |card: &Value| card["capabilities"]["extensions"][0]["params"].clone();
     for (said, _, card) in cards(&server, true) {
         let reminders = &card["capabilities"]["reminders"];
@@ -66,7 +66,7 @@ fn the_drafts_member_is_on_every_card_of_a_server_that_was_told_so() {
         assert_eq!(*reminders, params(&card), "{said:?}: {card}");
     }
     // What is written for all is as it was: nothing but that member is more.
-    let plain = Start::agent("desk.harn", "card-plain").spawn();
+    let plain = ServerCommand::agent("desk.harn", "card-plain").spawn();
     for ((said, _, mut with), (_, _, mut without)) in cards(&server, true).into_iter().zip(cards(&plain, false)) {
         assert_eq!(without["capabilities"].get("reminders").is_some(), said.1.is_some(), "{said:?}");
         for card in [&mut with, &mut without] {
@@ -82,7 +82,7 @@ fn the_drafts_member_is_on_every_card_of_a_server_that_was_told_so() {
 #[test]
 fn each_card_has_a_tag_of_its_own_that_spares_sending_it_again() {
     for args in [&[][..], &["--card", "rfc"]] {
-        let server = Start::agent("desk.harn", "card-tags").with(args).spawn();
+        let server = ServerCommand::agent("desk.harn", "card-tags").with(args).spawn();
         let cards = cards(&server, !args.is_empty());
         for (said, tag, card) in &cards {
             for (other, others_tag, other_card) in &cards {
@@ -116,7 +116,7 @@ fn each_card_has_a_tag_of_its_own_that_spares_sending_it_again() {
 
 #[test]
 fn a_strict_card_is_that_of_1_0_for_clients_that_name_no_version() {
-    let start = Start::agent("desk.harn", "strict-card").with(&["--card", "1.0"]);
+    let start = ServerCommand::agent("desk.harn", "strict-card").with(&["--card", "1.0"]);
     let server = start.spawn();
     // What is shown to clients without a version is not what the usual card's types say.
     let card = |said| {
@@ -133,7 +133,7 @@ fn a_strict_card_is_that_of_1_0_for_clients_that_name_no_version() {
 
 #[test]
 fn both_cards_are_found_and_say_when_they_have_changed() {
-    let server = Start::agent("desk.harn", "card-places").spawn();
+    let server = ServerCommand::agent("desk.harn", "card-places").spawn();
     for path in ["/.well-known/agent.json", "/.well-known/agent-card.json"] {
         for version in [None, Some("1.0"), Some("0.3")] {
             let mut request = Request::get(&server.address, path);

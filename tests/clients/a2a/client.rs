@@ -13,7 +13,7 @@ mod stream;
 mod tokens;
 mod versions;
 
-use peer::{Asked, Peer, Reply};
+use peer::{Peer, PeerRequest, Reply};
 
 /// Runs a script; its `args()` are the URLs.
 fn run(name: &str, script: &str, urls: &[&str], env: &[(&str, &str)]) -> Outcome {
@@ -24,7 +24,7 @@ fn run(name: &str, script: &str, urls: &[&str], env: &[(&str, &str)]) -> Outcome
     harn_with_input(&line, b"", env)
 }
 
-/// What a script printed that ran to its end.
+/// Returns the output of a script that ended normally.
 fn printed(name: &str, script: &str, peer: &Peer) -> String {
     let outcome = run(name, script, &[&peer.url], &[]);
     assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{name}: {}", outcome.out);
@@ -56,7 +56,7 @@ fn error(json: &str) -> Reply {
 }
 
 /// A peer of version 1.0 with these capabilities that answers a method by itself.
-fn agent(capabilities: &'static str, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Peer {
+fn agent(capabilities: &'static str, answer: impl Fn(&PeerRequest) -> Reply + Send + Sync + 'static) -> Peer {
     Peer::start(move |asked, port| match asked.path.as_str() {
         "/.well-known/agent-card.json" => Reply::json(200, &card(port, capabilities)),
         "/rpc" => answer(asked),

@@ -1,6 +1,6 @@
 //! The message of the status that ends a task.
 
-use super::server::{Server, Start, message};
+use super::server::{Server, ServerCommand, message};
 use serde_json::{Value, json};
 
 fn said(task: &Value) -> (&str, Option<&str>) {
@@ -15,7 +15,7 @@ fn task(server: &Server, text: &str, now: bool) -> Value {
 
 #[test]
 fn a_completed_task_has_the_last_closing_message() {
-    let server = Start::agent("desk.harn", "closing").spawn();
+    let server = ServerCommand::agent("desk.harn", "closing").spawn();
     let task = task(&server, "closing", false);
     assert_eq!(said(&task), ("TASK_STATE_COMPLETED", Some("All sorted.")));
     let of_status = &task["status"]["message"];
@@ -28,7 +28,7 @@ fn a_completed_task_has_the_last_closing_message() {
 
 #[test]
 fn a_stream_ends_with_the_closing_message() {
-    let server = Start::agent("desk.harn", "closing-stream").spawn();
+    let server = ServerCommand::agent("desk.harn", "closing-stream").spawn();
     for (version, method, text) in
         [("1.0", "SendStreamingMessage", json!("All sorted.")), ("0.3", "message/stream", json!("All sorted."))]
     {
@@ -53,7 +53,7 @@ fn a_stream_ends_with_the_closing_message() {
 
 #[test]
 fn a_task_that_does_not_end_well_has_none() {
-    let start = Start::agent("desk.harn", "closing-not");
+    let start = ServerCommand::agent("desk.harn", "closing-not");
     let server = start.spawn();
     let failed = task(&server, "closing throw", false);
     assert_eq!(failed["status"]["state"], "TASK_STATE_FAILED", "{failed}");

@@ -1,6 +1,6 @@
-//! What a caller learns of a task that failed, and what the log of the server has.
+//! The report that a caller receives about a failed task, and the records in the server's log.
 
-use super::server::{Start, message};
+use super::server::{ServerCommand, message};
 use crate::harn::root;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn ended(server: &super::server::Server, text: &str) -> (String, Value) {
 
 #[test]
 fn a_caller_gets_a_code_and_an_id_and_the_log_has_the_rest() {
-    let server = Start::agent("failing.harn", "failures").spawn();
+    let server = ServerCommand::agent("failing.harn", "failures").spawn();
     let folder = root().display().to_string();
     for (text, code) in [
         ("throws", "HARN-RUN-001"),
@@ -43,7 +43,7 @@ fn a_caller_gets_a_code_and_an_id_and_the_log_has_the_rest() {
 
 #[test]
 fn the_words_of_the_script_reach_its_caller() {
-    let server = Start::agent("failing.harn", "own-words").spawn();
+    let server = ServerCommand::agent("failing.harn", "own-words").spawn();
     let (state, task) = ended(&server, "declines");
     assert_eq!(
         (&*state, task["status"]["message"]["parts"][0]["text"].as_str()),
@@ -60,7 +60,7 @@ fn the_words_of_the_script_reach_its_caller() {
 
 #[test]
 fn the_worker_of_the_guide_fails_where_its_model_cannot_be_reached() {
-    let start = Start::file(root().join("examples/a2a/worker.harn"), "worker-without-model");
+    let start = ServerCommand::file(root().join("examples/a2a/worker.harn"), "worker-without-model");
     let server = start
         .env("HARN_LLM_PROVIDER", "openai")
         .env("OPENAI_BASE_URL", "http://127.0.0.1:9")
@@ -74,7 +74,7 @@ fn the_worker_of_the_guide_fails_where_its_model_cannot_be_reached() {
 
 #[test]
 fn a_task_with_a_value_beyond_reason_ends_alone() {
-    let server = Start::agent("large.harn", "large").with(&["--timeout", "2s", "--max-memory", "256m"]).spawn();
+    let server = ServerCommand::agent("large.harn", "large").with(&["--timeout", "2s", "--max-memory", "256m"]).spawn();
     for (text, expected) in [
         ("returns", "FAILED"),
         ("prints", "FAILED"),

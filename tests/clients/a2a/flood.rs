@@ -1,7 +1,7 @@
 //! Too much of what clients may do: the server answers all the same, and what it holds stays within bounds.
 
-use super::http::{Answer, Connection, Request};
-use super::server::{Server, Start, message};
+use super::http::{Connection, HttpResponse, Request};
+use super::server::{Server, ServerCommand, message};
 use super::wire;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::{Value, json};
@@ -9,22 +9,22 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much more memory a flood may take than an idle process, in bytes.
+/// The maximum growth of memory under a flood beyond an idle process, in bytes.
 const ROOM: u64 = 256 << 20;
 
-/// How many requests.
+/// The number of requests.
 const REQUESTS: usize = 10_000;
 
 /// Over how many connections at once.
 const AT_ONCE: usize = 64;
 
-/// How many reminders wait for one task.
+/// The capacity of a task's injection queue.
 const QUEUE: usize = 256;
 
-/// How many streams that nobody reads.
+/// The number of streams without a reader.
 const STREAMS: usize = 1_000;
 
-/// How many connections of somebody who says nothing.
+/// The number of silent connections.
 const SILENT: usize = 3_000;
 
 /// A script that shows more than anybody would keep, and counts how far it has come.
@@ -51,7 +51,7 @@ fn more_files() {
 
 #[test]
 fn ten_thousand_requests_each_have_an_answer() {
-    let server = Start::agent("desk.harn", "requests").spawn();
+    let server = ServerCommand::agent("desk.harn", "requests").spawn();
     server.still_answers();
     let before = server.memory();
     let answered = AtomicUsize::new(0);
@@ -81,7 +81,8 @@ fn ten_thousand_requests_each_have_an_answer() {
     server.end();
 }
 
-/// Of each hundred one is a task, the others ask for what there is not.
+/// Returns one of many requests: of each hundred one starts a task, the others are invalid or ask
+/// for something unknown.
 fn one_of_many(server: &Server, number: usize) -> Request {
     match number % 100 {
         0 => server.request(Some("1.0"), "SendMessage", json!({"message": message("echo x")})),
@@ -91,7 +92,7 @@ fn one_of_many(server: &Server, number: usize) -> Request {
     }
 }
 
-fn fits(request: &Request, answer: &Answer, number: usize) {
+fn fits(request: &Request, answer: &HttpResponse, number: usize) {
     assert_eq!(answer.status, 200);
     let (asked, got): (Value, Value) = (serde_json::from_slice(&request.body).unwrap(), answer.json());
     assert_eq!(asked["id"], got["id"]);
@@ -109,7 +110,7 @@ fn fits(request: &Request, answer: &Answer, number: usize) {
 
 #[test]
 fn what_the_queue_of_a_task_cannot_take_is_refused_each_with_an_answer() {
-    let start = Start::agent("desk.harn", "injections");
+    let start = ServerCommand::agent("desk.harn", "injections");
     let server = start.spawn();
     server.still_answers();
     let before = server.memory();
@@ -153,10 +154,10 @@ fn what_the_queue_of_a_task_cannot_take_is_refused_each_with_an_answer() {
 #[test]
 fn a_thousand_streams_that_nobody_reads_hold_nobody_up() {
     more_files();
-    let start = Start::agent("desk.harn", "unread");
+    let start = ServerCommand::agent("desk.harn", "unread");
     let script = start.folder().join("talker.harn");
     std::fs::write(&script, TALKER).unwrap();
-    let server = Start::file(script.clone(), "unread-streams").with(&["--max-tasks", "2000"]).spawn();
+    let server = ServerCommand::file(script.clone(), "unread-streams").with(&["--max-tasks", "2000"]).spawn();
     server_is_here(&server);
     let before = server.memory();
     let mut said = message("talk");
@@ -172,7 +173,7 @@ fn a_thousand_streams_that_nobody_reads_hold_nobody_up() {
         connection.send(&server.request(Some("1.0"), "SubscribeToTask", json!({"id": task})));
         streams.push(connection);
     }
-    // The task comes to its end, whoever does not listen.
+    // The task ends even though its subscribers do not read.
     let began = Instant::now();
     while server.result("GetTask", json!({"id": task, "historyLength": 0}))["status"]["state"] != "TASK_STATE_COMPLETED"
     {
@@ -196,7 +197,7 @@ fn server_is_here(server: &Server) {
 #[test]
 fn thousands_of_connections_that_say_nothing_hold_nobody_up() {
     more_files();
-    let server = Start::agent("desk.harn", "silent").spawn();
+    let server = ServerCommand::agent("desk.harn", "silent").spawn();
     server.still_answers();
     let before = server.memory();
     let silent: Vec<Connection> = (0..SILENT).map(|_| server.connect()).collect();

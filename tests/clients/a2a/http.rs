@@ -75,7 +75,7 @@ impl Request {
 
 /// An answer, as far as it came.
 #[derive(Debug, Clone)]
-pub(super) struct Answer {
+pub(super) struct HttpResponse {
     /// The status code.
     pub(super) status: u16,
     /// Headers by name in small letters.
@@ -84,7 +84,7 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
+impl HttpResponse {
     /// A header.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(there, _)| there == name).map(|(_, value)| value.as_str())
@@ -104,7 +104,7 @@ impl Answer {
 /// A connection.
 pub(super) struct Connection {
     stream: TcpStream,
-    /// What has come and was not read yet.
+    /// Bytes that were received and not yet read.
     rest: Vec<u8>,
 }
 
@@ -134,12 +134,12 @@ impl Connection {
     }
 
     /// The whole answer to one request.
-    pub(super) fn answer(&mut self) -> Answer {
+    pub(super) fn answer(&mut self) -> HttpResponse {
         self.try_answer().expect("the server has hung up without an answer")
     }
 
-    /// The same; nothing where the server hangs up instead.
-    pub(super) fn try_answer(&mut self) -> Option<Answer> {
+    /// Returns the answer like [`Self::answer`], or `None` if the server hangs up.
+    pub(super) fn try_answer(&mut self) -> Option<HttpResponse> {
         let mut answer = self.try_head()?;
         if answer.is_chunked() {
             while let Some(mut chunk) = self.chunk() {
@@ -154,11 +154,11 @@ impl Connection {
     }
 
     /// The status and the headers of an answer.
-    pub(super) fn head(&mut self) -> Answer {
+    pub(super) fn head(&mut self) -> HttpResponse {
         self.try_head().expect("the server has hung up without an answer")
     }
 
-    fn try_head(&mut self) -> Option<Answer> {
+    fn try_head(&mut self) -> Option<HttpResponse> {
         let end = loop {
             if let Some(end) = find(&self.rest, b"\r\n\r\n") {
                 break end;
@@ -173,7 +173,7 @@ impl Connection {
         let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
         let headers = lines.filter_map(|line| line.split_once(": "));
         let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
-        Some(Answer { status, headers, body: Vec::new() })
+        Some(HttpResponse { status, headers, body: Vec::new() })
     }
 
     /// The next piece of a body in pieces; nothing at its end.

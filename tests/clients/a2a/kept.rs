@@ -1,20 +1,20 @@
 //! Tasks over two processes: the first is killed, the second tells what has become of them.
 
-use super::server::{LIMIT, Server, Start, message};
+use super::server::{LIMIT, Server, ServerCommand, message};
 use crate::harn::{root, scratch};
 use serde_json::{Value, json};
 use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How `kept.harn` is served, with `@resumable` or without.
-fn kept(test: &str, resumable: bool) -> Start {
+/// Returns the start options that serve `kept.harn`, with `@resumable` or without.
+fn kept(test: &str, resumable: bool) -> ServerCommand {
     let test = format!("kept-{test}-{resumable}");
     let script = fs::read_to_string(root().join("tests/a2a/agents/kept.harn")).unwrap();
     let script = if resumable { script } else { script.replace("@resumable\n", "") };
     let path = scratch(&format!("a2a-script-{test}")).join("kept.harn");
     fs::write(&path, script).unwrap();
-    Start::file(path, &test)
+    ServerCommand::file(path, &test)
 }
 
 /// A message, and the task as it is when it rests; at once with `now`.
@@ -110,7 +110,7 @@ fn what_may_run_again_does_and_asks_again() {
     assert_eq!(again["status"]["message"]["parts"][0]["text"], "Which?");
     let answered = send(&second, "this", &json!({"taskId": asked["id"]}), false);
     assert_eq!((state(&answered), artifact(&answered, "answer")), ("TASK_STATE_COMPLETED", "this, resumed: true"));
-    // Whoever ends in good order leaves what it is at to the next as well.
+    // A server that is shut down leaves its running tasks to the next one as well.
     let held = hold(&second, &json!({}));
     second.end();
     let third = start.spawn();

@@ -1,7 +1,7 @@
-//! How a server begins and ends.
+//! The start and the end of a server.
 
 use super::http::Connection;
-use super::server::{Start, message};
+use super::server::{ServerCommand, message};
 use crate::harn::{root, scratch};
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -13,7 +13,7 @@ const GRACE: Duration = Duration::from_secs(15);
 #[test]
 fn a_signal_ends_it_with_streams_open() {
     for (signal, code) in [("TERM", 143), ("INT", 130)] {
-        let start = Start::agent("desk.harn", &format!("ends-{signal}"));
+        let start = ServerCommand::agent("desk.harn", &format!("ends-{signal}"));
         let server = start.spawn();
         let mut streams = Vec::new();
         for number in 0..20 {
@@ -32,7 +32,7 @@ fn a_signal_ends_it_with_streams_open() {
         let ended = server.ended_by(signal);
         assert_eq!(ended.code, Some(code), "{}", ended.said);
         assert!(ended.took < GRACE, "{:?}", ended.took);
-        // Each stream has an end: nobody waits on for what does not come.
+        // Each stream ends, so that no client waits forever.
         for (connection, pending) in streams {
             let status = &last(connection, pending)["result"]["statusUpdate"]["status"];
             assert_eq!(status["state"], "TASK_STATE_FAILED", "{status}");
@@ -41,7 +41,7 @@ fn a_signal_ends_it_with_streams_open() {
     }
 }
 
-/// What a stream says last.
+/// Returns the last event of a stream.
 fn last(mut connection: Connection, mut pending: Vec<u8>) -> Value {
     let mut last = Value::Null;
     while let Some(event) = connection.event(&mut pending) {
@@ -56,7 +56,7 @@ fn a_signal_tells_no_end_of_what_the_next_server_runs_again() {
     let text = std::fs::read_to_string(root().join("tests/a2a/agents/desk.harn")).unwrap();
     let script = scratch("a2a-script-ends-resumable").join("desk.harn");
     std::fs::write(&script, text.replace("pipeline default", "@resumable\npipeline default")).unwrap();
-    let start = Start::file(script, "ends-resumable").logged();
+    let start = ServerCommand::file(script, "ends-resumable").logged();
     let server = start.spawn();
     let mut said = message("wait");
     said["metadata"] = json!({"folder": start.folder()});
@@ -89,7 +89,7 @@ fn what_cannot_be_served_is_refused_before_anything_listens() {
         (&["--card", "other"], "card"),
     ];
     for (args, word) in rows {
-        let start = Start::agent("desk.harn", "refused-start").with(args);
+        let start = ServerCommand::agent("desk.harn", "refused-start").with(args);
         let began = Instant::now();
         let output = start.command().stdin(Stdio::null()).output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -101,12 +101,12 @@ fn what_cannot_be_served_is_refused_before_anything_listens() {
 
 #[test]
 fn a_port_that_is_taken_and_a_script_that_is_none_are_said() {
-    let server = Start::agent("desk.harn", "first-of-two").spawn();
-    let second = Start::agent("desk.harn", "second-of-two").with(&[&format!("--listen={}", server.address)]);
+    let server = ServerCommand::agent("desk.harn", "first-of-two").spawn();
+    let second = ServerCommand::agent("desk.harn", "second-of-two").with(&[&format!("--listen={}", server.address)]);
     let output = second.command().output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && err.contains(&server.address), "{err}");
-    let missing = Start::agent("no-such.harn", "no-such");
+    let missing = ServerCommand::agent("no-such.harn", "no-such");
     let output = missing.command().output().unwrap();
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("no-such.harn"));
     server.still_answers();
@@ -115,7 +115,7 @@ fn a_port_that_is_taken_and_a_script_that_is_none_are_said() {
 
 #[test]
 fn the_token_may_come_from_the_environment() {
-    let server = Start::agent("desk.harn", "token-env").env("HARN_A2A_TOKEN", "from-the-environment").spawn();
+    let server = ServerCommand::agent("desk.harn", "token-env").env("HARN_A2A_TOKEN", "from-the-environment").spawn();
     let request = server.request(Some("1.0"), "SendMessage", json!({"message": message("echo x")}));
     let refused = server.ask(&request);
     assert_eq!(refused.status, 401);
@@ -147,7 +147,7 @@ fn a_task_that_never_waits_leaves_its_worker_to_the_others_and_can_be_cancelled(
     for (number, (language, text)) in loops.into_iter().enumerate() {
         let script = scratch(&format!("a2a-script-spins-{number}")).join(format!("spins.{language}"));
         std::fs::write(&script, text).unwrap();
-        let server = Start::file(script, &format!("spins-{number}")).with(&["--workers", "1"]).spawn();
+        let server = ServerCommand::file(script, &format!("spins-{number}")).with(&["--workers", "1"]).spawn();
         let spin = json!({"message": message("spin"), "configuration": {"returnImmediately": true}});
         let spinning = server.result("SendMessage", spin)["task"].clone();
         let mut slowest = Duration::ZERO;

@@ -1,13 +1,13 @@
 //! An agent that answers with messages in place of tasks: `[agent] replies = "message"`.
 
-use super::server::{Server, Start, message};
+use super::server::{Server, ServerCommand, message};
 use super::wire::EXTENSION;
 use crate::harn::scratch;
 use serde_json::{Value, json};
 use std::fs;
 
-fn replies(test: &str) -> Start {
-    Start::agent("replies/agent.harn", &format!("replies-{test}"))
+fn replies(test: &str) -> ServerCommand {
+    ServerCommand::agent("replies/agent.harn", &format!("replies-{test}"))
 }
 
 fn send(server: &Server, text: &str) -> Value {
@@ -149,7 +149,7 @@ fn the_agent_says_in_words_what_it_replies_with() {
     let folder = scratch("a2a-script-replies");
     fs::write(folder.join("agent.harn"), "pipeline default(task) { return task }\n").unwrap();
     fs::write(folder.join("harn.toml"), "[agent]\nreplies = \"msg\"\n").unwrap();
-    let start = Start::file(folder.join("agent.harn"), "replies-wrong");
+    let start = ServerCommand::file(folder.join("agent.harn"), "replies-wrong");
     let ended = start.command().output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(!ended.status.success());

@@ -11,19 +11,19 @@ use std::sync::OnceLock;
 const FILE: &str = "docs/reference/schemas/a2a.json";
 
 /// The compiled schemas.
-pub(super) struct Ours {
+pub(super) struct OurSchemas {
     schemas: Schemas,
     compiled: HashMap<String, SchemaIndex>,
 }
 
-/// Those of the process, made when they are first wanted.
-pub(super) fn ours() -> &'static Ours {
-    static ONE: OnceLock<Ours> = OnceLock::new();
-    ONE.get_or_init(Ours::read)
+/// Returns the schemas of the process, compiled on first use.
+pub(super) fn ours() -> &'static OurSchemas {
+    static ONE: OnceLock<OurSchemas> = OnceLock::new();
+    ONE.get_or_init(OurSchemas::read)
 }
 
-impl Ours {
-    fn read() -> Ours {
+impl OurSchemas {
+    fn read() -> OurSchemas {
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         let mut compiled = HashMap::new();
         let schema: Value = serde_json::from_slice(&fs::read(root().join(FILE)).unwrap()).unwrap();
@@ -33,11 +33,11 @@ impl Ours {
             let index = compiler.compile(&format!("{url}#/$defs/{name}"), &mut schemas);
             compiled.insert(name.clone(), index.unwrap_or_else(|error| panic!("{name}: {error}")));
         }
-        Ours { schemas, compiled }
+        OurSchemas { schemas, compiled }
     }
 
-    /// What is wrong with a value that should be what a definition says; nothing where it is.
-    pub(super) fn fault(&self, definition: &str, value: &Value) -> Option<String> {
+    /// Returns the problem of a value that should match a definition, or `None` if it matches.
+    pub(super) fn problem(&self, definition: &str, value: &Value) -> Option<String> {
         let Some(index) = self.compiled.get(definition) else { return Some(format!("no definition `{definition}`")) };
         self.schemas.validate(value, *index).err().map(|error| format!("no {definition}: {error:#}"))
     }

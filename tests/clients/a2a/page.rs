@@ -1,14 +1,15 @@
-//! The requests that `docs/reference/a2a.md` shows, sent as they stand there; what it shows of their answers is in them.
+//! The requests that `docs/reference/a2a.md` shows, sent exactly as written; the answers contain
+//! what the page shows of them.
 
 use super::http::Request;
-use super::server::Start;
+use super::server::ServerCommand;
 use crate::harn::root;
 use crate::markdown::blocks;
 use serde_json::Value;
 
 const AGENT: &str = "pipeline default(task) { return \"You said: ${task}\" }\n";
 
-/// The words of a command, of which some stand in single quotes.
+/// Splits a command into words; some of them are in single quotes.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut quoted) = (Vec::new(), false);
     for part in command.trim().split('\'') {
@@ -22,7 +23,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// What `curl` would send to that host.
+/// Returns the request that `curl` would send to that host.
 fn request(command: &str, host: &str) -> Request {
     let words = words(command);
     let mut words = words.iter().map(String::as_str);
@@ -43,7 +44,8 @@ fn request(command: &str, host: &str) -> Request {
     headers.into_iter().fold(request, |request, (name, value)| request.header(name, value))
 }
 
-/// What of a value that is shown is not in what there is; nothing where all of it is.
+/// Returns the part of the shown value that is missing from the real one, or `None` if nothing is
+/// missing.
 fn missing(shown: &Value, there: &Value) -> Option<String> {
     match (shown, there) {
         (Value::Object(shown), Value::Object(_)) => shown.iter().find_map(|(key, value)| {
@@ -58,10 +60,10 @@ fn missing(shown: &Value, there: &Value) -> Option<String> {
 
 #[test]
 fn requests_of_the_page_are_answered_as_it_shows() {
-    let start = Start::agent("desk.harn", "page");
+    let start = ServerCommand::agent("desk.harn", "page");
     let script = start.folder().join("page.harn");
     std::fs::write(&script, AGENT).unwrap();
-    let server = Start::file(script, "page-served").spawn();
+    let server = ServerCommand::file(script, "page-served").spawn();
     let page = std::fs::read_to_string(root().join("docs/reference/a2a.md")).unwrap();
     let blocks = blocks(&page);
     let mut tried = 0;

@@ -1,7 +1,8 @@
-//! How many there may be of something: who comes when all places are taken is told so, and once one is free the next is taken.
+//! Limits on counts: a client beyond the limit is refused with a clear error, and the next one is
+//! accepted once a place is free.
 
 use super::http::{Connection, Request};
-use super::server::{LIMIT, Server, Start, message};
+use super::server::{LIMIT, Server, ServerCommand, message};
 use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ fn until(mut is_so: impl FnMut() -> bool) {
 }
 
 /// A task that works until a file is there.
-fn waiting(start: &Start) -> Value {
+fn waiting(start: &ServerCommand) -> Value {
     let mut said = message("wait");
     said["metadata"] = json!({"folder": start.folder()});
     json!({"message": said})
@@ -24,7 +25,7 @@ fn waiting(start: &Start) -> Value {
 
 #[test]
 fn a_connection_too_many_is_told_to_come_again_and_finds_a_place_that_is_free() {
-    let server = Start::agent("desk.harn", "connections").with(&["--max-connections", "2"]).spawn();
+    let server = ServerCommand::agent("desk.harn", "connections").with(&["--max-connections", "2"]).spawn();
     let ask = server.request(None, "GetTask", json!({"id": "none"}));
     let mut held: Vec<Connection> = (0..2)
         .map(|_| {
@@ -35,7 +36,7 @@ fn a_connection_too_many_is_told_to_come_again_and_finds_a_place_that_is_free() 
         })
         .collect();
     for _ in 0..3 {
-        // It is told before it has asked for anything, and hung up on.
+        // The connection is refused before it has sent a request, and closed.
         let mut third = server.connect();
         let refused = third.answer();
         assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
@@ -48,7 +49,8 @@ fn a_connection_too_many_is_told_to_come_again_and_finds_a_place_that_is_free() 
     held[0].send(&ask);
     assert_eq!(held[0].answer().status, 200);
     held.pop();
-    // The system may break off what it has refused while it still came, which is no answer.
+    // The operating system may reset a connection that was refused while its request was still
+    // arriving; then there is no answer.
     until(|| {
         let mut again = server.connect();
         again.try_send(&ask.bytes()) && again.try_answer().is_some_and(|answer| answer.status == 200)
@@ -72,7 +74,7 @@ fn begun(server: &Server, request: &Request) -> Result<Connection, Value> {
 
 #[test]
 fn a_stream_too_many_is_refused_in_each_version_and_begins_no_task() {
-    let start = Start::agent("desk.harn", "streams").with(&["--max-streams", "2"]);
+    let start = ServerCommand::agent("desk.harn", "streams").with(&["--max-streams", "2"]);
     let server = start.spawn();
     let mut first = server.connect();
     first.send(&server.request(Some("1.0"), "SendStreamingMessage", waiting(&start)));
@@ -92,7 +94,7 @@ fn a_stream_too_many_is_refused_in_each_version_and_begins_no_task() {
         assert_eq!((&error["code"], told.as_str()), (&json!(-32000), Some(reason)), "{version:?} {method}: {error}");
     }
     assert_eq!(server.result("ListTasks", json!({}))["tasks"].as_array().unwrap().len(), 1, "nothing was begun");
-    // Whatever is no stream needs no such place.
+    // Requests that are not streams need no such place.
     server.still_answers();
     drop(second);
     until(|| begun(&server, &subscribe).is_ok());
@@ -112,10 +114,10 @@ pipeline default(task) {
 
 #[test]
 fn a_stream_that_is_read_too_slowly_ends_with_an_error_in_each_version() {
-    let start = Start::agent("desk.harn", "slow-reader");
+    let start = ServerCommand::agent("desk.harn", "slow-reader");
     let script = start.folder().join("talker.harn");
     std::fs::write(&script, TALKER).unwrap();
-    let server = Start::file(script, "slow-readers").spawn();
+    let server = ServerCommand::file(script, "slow-readers").spawn();
     let task = server.result("SendMessage", json!({"message": message("talk")}))["task"]["id"].clone();
     let versions = [(Some("1.0"), "SubscribeToTask"), (Some("0.3"), "tasks/resubscribe")];
     let slow = versions.map(|(version, method)| {

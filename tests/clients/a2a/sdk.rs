@@ -1,5 +1,6 @@
-//! The clients that the protocol's own SDKs give, in Python and Node. What they check stands in `tests/a2a`; here each runs, its
-//! cases are counted, and everything that it was answered is held against the types.
+//! The clients of the protocol's own SDKs, in Python and Node. Their checks are in `tests/a2a`;
+//! each runs here, its cases are counted, and every answer that it received is checked against the
+//! types.
 
 use super::strict::Types;
 use super::wire;
@@ -48,7 +49,7 @@ fn cases(command: &mut Command, folder: &Path, count: usize) {
     assert!(values > count * 3, "{values} values are too few for {count} cases");
 }
 
-/// Holds what a case was answered against the types; gives how many values there were.
+/// Checks the answers of a case against the types; returns the number of values.
 fn fitting(log: &Path) -> usize {
     let text = fs::read_to_string(log).unwrap();
     let exchanges = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

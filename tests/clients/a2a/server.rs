@@ -1,7 +1,7 @@
-//! [`Start`] begins `harn serve a2a`; [`Server`] is a running one. When it is over, whatever it has answered must have been
+//! [`ServerCommand`] begins `harn serve a2a`; [`Server`] is a running one. When it is over, whatever it has answered must have been
 //! protocol, and nothing may have panicked.
 
-use super::http::{Answer, Connection, Request};
+use super::http::{Connection, HttpResponse, Request};
 use super::wire;
 use crate::harn::{root, scratch};
 use serde_json::{Value, json};
@@ -14,43 +14,43 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What takes longer hangs.
+/// The timeout of a wait.
 pub(super) const LIMIT: Duration = Duration::from_secs(100);
 
-/// How `harn serve a2a` is started.
-pub(super) struct Start {
+/// The start options of `harn serve a2a`.
+pub(super) struct ServerCommand {
     script: PathBuf,
     args: Vec<String>,
     env: Vec<(String, String)>,
     folder: PathBuf,
 }
 
-impl Start {
+impl ServerCommand {
     /// Serves a script of `tests/a2a/agents`; the folder is the test's own.
-    pub(super) fn agent(script: &str, test: &str) -> Start {
-        Start::file(root().join("tests/a2a/agents").join(script), test)
+    pub(super) fn agent(script: &str, test: &str) -> ServerCommand {
+        ServerCommand::file(root().join("tests/a2a/agents").join(script), test)
     }
 
     /// Serves a script.
-    pub(super) fn file(script: PathBuf, test: &str) -> Start {
+    pub(super) fn file(script: PathBuf, test: &str) -> ServerCommand {
         let folder = scratch(&format!("a2a-{test}"));
-        Start { script, args: Vec::new(), env: Vec::new(), folder }
+        ServerCommand { script, args: Vec::new(), env: Vec::new(), folder }
     }
 
     /// With options of the command.
-    pub(super) fn with(mut self, args: &[&str]) -> Start {
+    pub(super) fn with(mut self, args: &[&str]) -> ServerCommand {
         self.args.extend(args.iter().map(ToString::to_string));
         self
     }
 
     /// With a variable of the environment.
-    pub(super) fn env(mut self, name: &str, value: &str) -> Start {
+    pub(super) fn env(mut self, name: &str, value: &str) -> ServerCommand {
         self.env.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// With an event log on disk.
-    pub(super) fn logged(self) -> Start {
+    pub(super) fn logged(self) -> ServerCommand {
         let log = format!("--event-log=sqlite:{}", self.folder.join("log.db").display());
         self.with(&[&log])
     }
@@ -112,15 +112,15 @@ pub(super) struct Server {
     child: Child,
     said: Arc<Mutex<String>>,
     readers: Vec<JoinHandle<()>>,
-    /// Where it listens: a host and a port.
+    /// The address that it listens on: a host and a port.
     pub(super) address: String,
     next: AtomicU64,
     exchanges: Mutex<Vec<Value>>,
     over: bool,
 }
 
-/// How it ended.
-pub(super) struct Ended {
+/// The result of an ended process.
+pub(super) struct ServerExit {
     /// The exit code; nothing where a signal ended it.
     pub(super) code: Option<i32>,
     /// All that it has said beside the wire.
@@ -165,7 +165,7 @@ impl Server {
         self.child.id()
     }
 
-    /// How much memory it holds, in bytes.
+    /// Returns its resident memory, in bytes.
     pub(super) fn memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
@@ -179,7 +179,7 @@ impl Server {
     }
 
     /// The answer to a request, over a connection of its own; it is kept for the check.
-    pub(super) fn ask(&self, request: &Request) -> Answer {
+    pub(super) fn ask(&self, request: &Request) -> HttpResponse {
         let mut connection = self.connect();
         connection.send(request);
         let answer = connection.answer();
@@ -188,7 +188,7 @@ impl Server {
     }
 
     /// Keeps what was answered, for the check at the end.
-    pub(super) fn keep(&self, request: &Request, answer: &Answer) {
+    pub(super) fn keep(&self, request: &Request, answer: &HttpResponse) {
         self.exchanges.lock().unwrap().push(wire::exchange(request, answer));
     }
 
@@ -203,7 +203,7 @@ impl Server {
         }
     }
 
-    /// What is answered to a request of version 1.0.
+    /// Returns the answer to a request of version 1.0.
     pub(super) fn rpc(&self, method: &str, params: Value) -> Value {
         self.ask(&self.request(Some("1.0"), method, params)).json()
     }
@@ -234,7 +234,7 @@ impl Server {
     }
 
     /// Ends it by a signal.
-    pub(super) fn ended_by(mut self, signal: &str) -> Ended {
+    pub(super) fn ended_by(mut self, signal: &str) -> ServerExit {
         let began = Instant::now();
         self.signal(signal);
         let code = loop {
@@ -250,7 +250,7 @@ impl Server {
         }
         self.over = true;
         self.check();
-        Ended { code, said: self.said(), took }
+        ServerExit { code, said: self.said(), took }
     }
 
     /// Ends it; it must do so in good order.

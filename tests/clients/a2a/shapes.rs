@@ -1,5 +1,5 @@
-//! What harn writes is what the SDKs read, and what they write is what harn reads: values of the model, made up, go through the
-//! SDKs' own types and come back as they were.
+//! Values that harn writes are read by the SDKs, and the reverse: generated values of the model go
+//! through the SDKs' own types and come back unchanged.
 
 use super::strict::Types;
 use crate::harn::{root, scratch};
@@ -8,8 +8,8 @@ use a2a as model;
 use a2a::{Frame, ListTasks, SendMessage, Task, TaskPage, Version};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
+use reduced::Reduce;
 use runtime::data::Data;
-use said::Said;
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::process::Command;
@@ -17,21 +17,21 @@ use std::process::Command;
 #[path = "../../../a2a/src/shape/tests/made.rs"]
 #[allow(dead_code, reason = "the tests of the shapes make more of it")]
 mod made;
-#[path = "../../../a2a/src/shape/tests/said.rs"]
-mod said;
+#[path = "../../../a2a/src/shape/tests/reduced.rs"]
+mod reduced;
 
-/// How many values of each kind are made.
+/// The number of generated values of each kind.
 const EACH: usize = 100;
 
 /// A value and what it is written as.
-struct Row {
+struct EchoCase {
     /// The SDK's name of its type.
     name: &'static str,
     written: Data,
-    made: Made,
+    made: GeneratedValue,
 }
 
-enum Made {
+enum GeneratedValue {
     Task(Task),
     Frame(Frame),
     Send(SendMessage),
@@ -42,7 +42,7 @@ enum Made {
 const OF_1_0: [&str; 4] = ["Task", "StreamResponse", "SendMessageRequest", "ListTasksResponse"];
 const OF_0_3: [&str; 4] = ["Task", "Stream", "MessageSendParams", ""];
 
-fn rows(version: Version, names: [&'static str; 4]) -> Vec<Row> {
+fn rows(version: Version, names: [&'static str; 4]) -> Vec<EchoCase> {
     let mut runner = TestRunner::deterministic();
     let mut rows = Vec::new();
     for _ in 0..EACH {
@@ -58,11 +58,15 @@ fn rows(version: Version, names: [&'static str; 4]) -> Vec<Row> {
                 total_size: 51,
             };
             let written = version.page(&page, &asked);
-            rows.push(Row { name: names[3], written, made: Made::Page(task.clone()) });
+            rows.push(EchoCase { name: names[3], written, made: GeneratedValue::Page(task.clone()) });
         }
-        rows.push(Row { name: names[0], written: version.task(&task, None), made: Made::Task(task) });
-        rows.push(Row { name: names[1], written: version.frame(&frame, true), made: Made::Frame(frame) });
-        rows.push(Row { name: names[2], written: version.send(&send), made: Made::Send(send) });
+        rows.push(EchoCase { name: names[0], written: version.task(&task, None), made: GeneratedValue::Task(task) });
+        rows.push(EchoCase {
+            name: names[1],
+            written: version.frame(&frame, true),
+            made: GeneratedValue::Frame(frame),
+        });
+        rows.push(EchoCase { name: names[2], written: version.send(&send), made: GeneratedValue::Send(send) });
     }
     rows
 }
@@ -71,7 +75,7 @@ fn one<T>(runner: &mut TestRunner, strategy: &impl Strategy<Value = T>) -> T {
     strategy.new_tree(runner).unwrap().current()
 }
 
-/// What the types make of each value, or what is wrong with it.
+/// Returns each value as the types echo it, or the problem with it.
 fn echoed<'a>(
     command: &mut Command,
     name: &str,
@@ -87,14 +91,14 @@ fn echoed<'a>(
     let answer = |line: &str| {
         let answer = Data::from_json(line).unwrap();
         match answer.get("fault").as_str() {
-            Some(fault) => Err(fault.to_owned()),
+            Some(problem) => Err(problem.to_owned()),
             None => Ok(answer.get("value").clone()),
         }
     };
     answers.lines().map(answer).collect()
 }
 
-/// The same with every number as a float: protobuf and JavaScript have no others.
+/// Returns the data with every number as a float: protobuf and JavaScript have no others.
 fn floats(data: &Data) -> Data {
     match data {
         Data::List(items) => items.iter().map(floats).collect(),
@@ -104,30 +108,37 @@ fn floats(data: &Data) -> Data {
 }
 
 /// Values as [`floats`] has them, written in the version: what is compared.
-fn plain(version: Version, row: &Made) -> Data {
+fn plain(version: Version, row: &GeneratedValue) -> Data {
     floats(&match row {
-        Made::Task(task) | Made::Page(task) => version.task(task, None),
-        Made::Frame(frame) => version.frame(frame, true),
-        Made::Send(send) => version.send(send),
+        GeneratedValue::Task(task) | GeneratedValue::Page(task) => version.task(task, None),
+        GeneratedValue::Frame(frame) => version.frame(frame, true),
+        GeneratedValue::Send(send) => version.send(send),
     })
 }
 
-fn assert_comes_back(command: &mut Command, scratch: &str, version: Version, rows: Vec<Row>) {
+fn assert_comes_back(command: &mut Command, scratch: &str, version: Version, rows: Vec<EchoCase>) {
     let asked = rows.iter().map(|row| (row.name, Value::from(&row.written)));
     let answers = echoed(command, scratch, asked);
     assert!(answers.len() >= EACH * 3);
     for (row, answer) in rows.into_iter().zip(answers) {
         let (name, written) = (row.name, row.written);
-        let answer = answer.unwrap_or_else(|fault| panic!("{name}: {fault}\n  in {written}"));
+        let answer = answer.unwrap_or_else(|problem| panic!("{name}: {problem}\n  in {written}"));
         let (made, read) = match row.made {
-            Made::Task(task) => (Made::Task(task.said_in(version)), version.read_task(&answer).map(Made::Task)),
-            Made::Frame(frame) => (Made::Frame(frame.said_in(version)), version.read_frame(&answer).map(Made::Frame)),
-            Made::Send(send) => (Made::Send(send.said_in(version)), version.read_send(&answer).map(Made::Send)),
-            Made::Page(task) => {
+            GeneratedValue::Task(task) => {
+                (GeneratedValue::Task(task.reduced_to(version)), version.read_task(&answer).map(GeneratedValue::Task))
+            }
+            GeneratedValue::Frame(frame) => (
+                GeneratedValue::Frame(frame.reduced_to(version)),
+                version.read_frame(&answer).map(GeneratedValue::Frame),
+            ),
+            GeneratedValue::Send(send) => {
+                (GeneratedValue::Send(send.reduced_to(version)), version.read_send(&answer).map(GeneratedValue::Send))
+            }
+            GeneratedValue::Page(task) => {
                 assert_eq!(answer.get("nextPageToken").as_str(), Some("next"));
                 assert_eq!((answer.get("pageSize").as_int(), answer.get("totalSize").as_int()), (Some(50), Some(51)));
                 let tasks = answer.get("tasks").as_list().unwrap_or_default();
-                (Made::Page(task.said_in(version)), version.read_task(&tasks[0]).map(Made::Page))
+                (GeneratedValue::Page(task.reduced_to(version)), version.read_task(&tasks[0]).map(GeneratedValue::Page))
             }
         };
         let read = read.unwrap_or_else(|misfit| panic!("{name}: {misfit}\n  in {answer}"));

@@ -33,8 +33,8 @@ impl Types {
         command
     }
 
-    /// What is wrong with a value that should be of this type; nothing where it is.
-    pub(super) fn fault(self, name: &str, value: &Value) -> Option<String> {
+    /// Returns the problem of a value that should be of this type, or `None` if it is valid.
+    pub(super) fn problem(self, name: &str, value: &Value) -> Option<String> {
         static CHECKERS: [OnceLock<Mutex<Checker>>; 2] = [OnceLock::new(), OnceLock::new()];
         let checker = CHECKERS[self as usize].get_or_init(|| Mutex::new(Checker::start(self)));
         let mut checker = checker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl Checker {
         self.stdout.read_line(&mut line).unwrap();
         match serde_json::from_str(&line).unwrap_or_else(|error| panic!("the check has failed: {error}")) {
             Value::Null => None,
-            fault => Some(fault.as_str().unwrap_or_default().to_owned()),
+            problem => Some(problem.as_str().unwrap_or_default().to_owned()),
         }
     }
 }

@@ -1,15 +1,16 @@
-//! What an answer has to be: an exchange of a request and its answer is taken apart, and each value in it is held against the
-//! type that it should have. Clients in Python and Node keep their exchanges in the same form, a line of JSON for each.
+//! The checks of an answer: an exchange of a request and its answer is taken apart, and each value
+//! in it is checked against its type. Clients in Python and Node keep their exchanges in the same
+//! form, a line of JSON for each.
 
-use super::http::{Answer, Request};
+use super::http::{HttpResponse, Request};
 use super::ours::ours;
 use super::strict::Types;
 use serde_json::{Value, json};
 
-/// The extension that a caller asks for to be told of reminders.
+/// The extension that a caller requests to be notified of reminders.
 pub(super) const EXTENSION: &str = "urn:harn:ext:reminders:1";
 
-/// Methods under their names in both versions, and what they give in 1.0 and 0.3.
+/// Methods with their names in both versions, and the types of their results in 1.0 and 0.3.
 const METHODS: [(&[&str], [&str; 2]); 7] = [
     (&["SendMessage", "message/send"], ["SendMessageResponse", "Task"]),
     (&["SendStreamingMessage", "message/stream"], ["StreamResponse", "Stream"]),
@@ -23,7 +24,7 @@ const METHODS: [(&[&str], [&str; 2]); 7] = [
 /// A page of tasks in version 0.3, which has no type for it.
 const PAGE: &str = "TaskPage";
 
-/// Methods of ours, and what they give in all versions.
+/// Methods of ours, and the types of their results in all versions.
 const OURS: [(&str, &str); 4] = [
     ("tasks/inject_reminder", "InjectReminderResponse"),
     ("tasks/pending_injections", "PendingInjectionsResponse"),
@@ -31,7 +32,7 @@ const OURS: [(&str, &str); 4] = [
     ("tasks/clear_reminders", "ClearRemindersResponse"),
 ];
 
-/// What streams tell of reminders.
+/// Notifications of reminders in streams.
 const NOTIFICATIONS: [(&str, &str); 3] = [
     ("tasks/reminderEmitted", "ReminderEmittedNotification"),
     ("tasks/reminderDeduped", "ReminderDedupedNotification"),
@@ -51,13 +52,13 @@ const OF_0_3: [&str; 6] = [
 
 /// The version of the protocol that is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spoken {
+pub(super) enum WireVersion {
     V1,
     V03,
 }
 
 /// An exchange, as it is kept.
-pub(super) fn exchange(request: &Request, answer: &Answer) -> Value {
+pub(super) fn exchange(request: &Request, answer: &HttpResponse) -> Value {
     let headers = |of: &[(String, String)]| -> Value {
         of.iter()
             .map(|(name, value)| (name.to_ascii_lowercase(), json!(value)))
@@ -71,20 +72,20 @@ pub(super) fn exchange(request: &Request, answer: &Answer) -> Value {
     })
 }
 
-/// Fails where an answer is not what it should be; gives how many values were looked at.
+/// Fails if an answer is invalid; returns the number of values that were checked.
 pub(super) fn assert_fits(exchange: &Value) -> usize {
     match check(exchange) {
         Ok(count) => count,
-        Err(fault) => {
+        Err(problem) => {
             let mut shown = exchange.to_string();
             let end = (0..=4000.min(shown.len())).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or(0);
             shown.truncate(end);
-            panic!("{fault}\n  in {shown}")
+            panic!("{problem}\n  in {shown}")
         }
     }
 }
 
-/// What is wrong with an answer, or how many values were looked at.
+/// Returns the problem of an answer, or the number of values that were checked.
 pub(super) fn check(exchange: &Value) -> Result<usize, String> {
     let (request, response) = (&exchange["request"], &exchange["response"]);
     let path = request["path"].as_str().unwrap_or_default();
@@ -94,7 +95,7 @@ pub(super) fn check(exchange: &Value) -> Result<usize, String> {
     if path.starts_with("/.well-known/") && status == 200 {
         return card(request, &parsed(body)?);
     }
-    let asked = Asked::read(exchange);
+    let asked = RequestSummary::read(exchange);
     if kind.starts_with("text/event-stream") {
         return asked.stream(body);
     }
@@ -121,7 +122,7 @@ fn card(request: &Value, card: &Value) -> Result<usize, String> {
     let mut card = card.clone();
     let reminders = card["capabilities"].as_object_mut().and_then(|of| of.remove("reminders"));
     if let Some(reminders) = &reminders {
-        expect(ours().fault("RemindersCapability", reminders))?;
+        expect(ours().problem("RemindersCapability", reminders))?;
     }
     if reminders.is_some() != asked && request["headers"]["x-card"] != "rfc" {
         return Err(format!("asked for `capabilities.reminders`: {asked}, there: {}", reminders.is_some()));
@@ -129,10 +130,10 @@ fn card(request: &Value, card: &Value) -> Result<usize, String> {
     let declared = card["capabilities"]["extensions"].as_array().into_iter().flatten();
     let declared = declared.filter(|extension| extension["uri"] == EXTENSION).collect::<Vec<_>>();
     let [extension] = declared.as_slice() else { return Err("the extension is not declared".to_owned()) };
-    expect(ours().fault("RemindersCapability", &extension["params"]))?;
+    expect(ours().problem("RemindersCapability", &extension["params"]))?;
     match request["headers"]["a2a-version"].as_str() {
-        Some(version) if version.starts_with('1') => expect(Types::V1.fault("AgentCard", &card))?,
-        Some(version) if version.starts_with("0.3") => expect(Types::V03.fault("AgentCard", &card))?,
+        Some(version) if version.starts_with('1') => expect(Types::V1.problem("AgentCard", &card))?,
+        Some(version) if version.starts_with("0.3") => expect(Types::V03.problem("AgentCard", &card))?,
         _ => {
             let mut newer = without(&card, &OF_0_3);
             newer["capabilities"] = without(&newer["capabilities"], &["stateTransitionHistory"]);
@@ -140,8 +141,8 @@ fn card(request: &Value, card: &Value) -> Result<usize, String> {
             older["capabilities"] = without(&older["capabilities"], &["extendedAgentCard"]);
             keep_schemes(&mut newer, true);
             keep_schemes(&mut older, false);
-            expect(Types::V1.fault("AgentCard", &newer))?;
-            expect(Types::V03.fault("AgentCard", &older))?;
+            expect(Types::V1.problem("AgentCard", &newer))?;
+            expect(Types::V03.problem("AgentCard", &older))?;
         }
     }
     Ok(1)
@@ -163,22 +164,22 @@ fn without(card: &Value, keys: &[&str]) -> Value {
     card
 }
 
-fn expect(fault: Option<String>) -> Result<(), String> {
-    fault.map_or(Ok(()), Err)
+fn expect(problem: Option<String>) -> Result<(), String> {
+    problem.map_or(Ok(()), Err)
 }
 
-/// What was asked, as far as the answer depends on it.
-struct Asked {
-    spoken: Spoken,
+/// The part of a request that its answer depends on.
+struct RequestSummary {
+    spoken: WireVersion,
     method: String,
     /// Nothing where the request cannot be read here, such as one that is nested too deeply.
     id: Option<Value>,
-    /// Whether it wants to be told of reminders.
+    /// Whether the caller wants notifications of reminders.
     notices: bool,
 }
 
-impl Asked {
-    fn read(exchange: &Value) -> Asked {
+impl RequestSummary {
+    fn read(exchange: &Value) -> RequestSummary {
         let (headers, body) = (&exchange["request"]["headers"], exchange["request"]["body"].as_str());
         let read: Option<Value> = body.and_then(|body| serde_json::from_str(body).ok());
         let id = read.as_ref().map(|request| &request["id"]);
@@ -187,16 +188,16 @@ impl Asked {
         let method = request["method"].as_str().unwrap_or_default().to_owned();
         let spoken = match headers["a2a-version"].as_str() {
             // Versions that are not spoken are refused in the shape of the nearest one.
-            Some(version) if version.starts_with("0.") => Spoken::V03,
-            Some(_) => Spoken::V1,
-            None => Spoken::V03,
+            Some(version) if version.starts_with("0.") => WireVersion::V03,
+            Some(_) => WireVersion::V1,
+            None => WireVersion::V03,
         };
         let extensions = [&headers["a2a-extensions"], &headers["x-a2a-extensions"]];
         let notices = extensions.iter().any(|header| header.as_str().is_some_and(|header| header.contains(EXTENSION)));
-        Asked { spoken, method, id, notices }
+        RequestSummary { spoken, method, id, notices }
     }
 
-    /// A stream: the task, then what is told of it. It may have been left before its end.
+    /// Checks a stream: the task, then its updates. The client may have left before the end.
     fn stream(&self, body: &str) -> Result<usize, String> {
         let events = body.split("\n\n").filter_map(|event| event.lines().find_map(|line| line.strip_prefix("data:")));
         let mut frames = Vec::new();
@@ -213,8 +214,8 @@ impl Asked {
             self.answer(frame)?;
             let result = &frame["result"];
             let is_task = match self.spoken {
-                Spoken::V1 => result["task"].is_object(),
-                Spoken::V03 => result["kind"] == "task",
+                WireVersion::V1 => result["task"].is_object(),
+                WireVersion::V03 => result["kind"] == "task",
             };
             let is_message = result["message"].is_object() || result["kind"] == "message";
             if is_message && frames.len() > 1 {
@@ -244,7 +245,7 @@ impl Asked {
         }
         let definition = NOTIFICATIONS.iter().find(|(method, _)| frame["method"] == *method);
         let (_, definition) = definition.ok_or_else(|| format!("no notification of ours: {frame}"))?;
-        expect(ours().fault(definition, &frame["params"]))
+        expect(ours().problem(definition, &frame["params"]))
     }
 
     /// An answer, or a frame of a stream that is one.
@@ -263,26 +264,26 @@ impl Asked {
 
     fn result(&self, result: &Value) -> Result<(), String> {
         if let Some((_, definition)) = OURS.iter().find(|(method, _)| *method == self.method) {
-            return expect(ours().fault(definition, result));
+            return expect(ours().problem(definition, result));
         }
         let method = METHODS.iter().find(|(names, _)| names.contains(&self.method.as_str()));
         let (_, types) = method.ok_or_else(|| format!("`{}` has a result", self.method))?;
         match self.spoken {
-            Spoken::V1 => expect(Types::V1.fault(types[0], result))?,
-            Spoken::V03 if types[1] == PAGE => page(result)?,
+            WireVersion::V1 => expect(Types::V1.problem(types[0], result))?,
+            WireVersion::V03 if types[1] == PAGE => page(result)?,
             // What is sent may be answered with a message in place of a task.
-            Spoken::V03 if types[0] == "SendMessageResponse" && result["kind"] == "message" => {
-                expect(Types::V03.fault("Message", result))?;
+            WireVersion::V03 if types[0] == "SendMessageResponse" && result["kind"] == "message" => {
+                expect(Types::V03.problem("Message", result))?;
             }
-            Spoken::V03 => expect(Types::V03.fault(types[1], result))?,
+            WireVersion::V03 => expect(Types::V03.problem(types[1], result))?,
         }
         // What a caller has said in its own metadata is given back as it was; this is ours.
         let update = match self.spoken {
-            Spoken::V1 => result.get("statusUpdate"),
-            Spoken::V03 => Some(result).filter(|result| result["kind"] == "status-update"),
+            WireVersion::V1 => result.get("statusUpdate"),
+            WireVersion::V03 => Some(result).filter(|result| result["kind"] == "status-update"),
         };
         match update.and_then(|update| update.get("metadata")) {
-            Some(metadata) => expect(ours().fault("Metadata", metadata)),
+            Some(metadata) => expect(ours().problem("Metadata", metadata)),
             None => Ok(()),
         }
     }
@@ -292,25 +293,25 @@ impl Asked {
     }
 
     fn error(&self, error: &Value) -> Result<(), String> {
-        expect(ours().fault("Error", error))?;
+        expect(ours().problem("Error", error))?;
         let message = error["message"].as_str().unwrap_or_default();
         if message.trim() != message || message.is_empty() || message.contains('\n') {
             return Err(format!("`message` is no sentence: {message:?}"));
         }
         match (&error["data"], self.spoken) {
             // Those of the extension have details in all versions, as its draft does.
-            (Value::Array(details), spoken) if spoken == Spoken::V1 || self.is_ours() => {
+            (Value::Array(details), spoken) if spoken == WireVersion::V1 || self.is_ours() => {
                 for detail in details {
-                    expect(ours().fault("ErrorInfo", detail))?;
-                    expect(Types::V1.fault("ErrorInfo", &without(detail, &["@type"])))?;
+                    expect(ours().problem("ErrorInfo", detail))?;
+                    expect(Types::V1.problem("ErrorInfo", &without(detail, &["@type"])))?;
                 }
                 Ok(())
             }
-            (data, Spoken::V1) => Err(format!("`data` is no list of details: {data}")),
+            (data, WireVersion::V1) => Err(format!("`data` is no list of details: {data}")),
             (data, _) => {
                 let answer = json!({"jsonrpc": "2.0", "id": 1, "error": error});
-                expect(Types::V03.fault("JSONRPCErrorResponse", &answer))?;
-                expect(ours().fault("ErrorData", data))
+                expect(Types::V03.problem("JSONRPCErrorResponse", &answer))?;
+                expect(ours().problem("ErrorData", data))
             }
         }
     }
@@ -319,9 +320,9 @@ impl Asked {
 /// A page of tasks in version 0.3, which has no such method by itself.
 fn page(result: &Value) -> Result<(), String> {
     for task in result["tasks"].as_array().into_iter().flatten() {
-        expect(Types::V03.fault("Task", task))?;
+        expect(Types::V03.problem("Task", task))?;
     }
-    expect(ours().fault(PAGE, result))
+    expect(ours().problem(PAGE, result))
 }
 
 fn has(frame: &Value, keys: &[&str]) -> Result<(), String> {

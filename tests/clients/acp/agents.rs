@@ -1,7 +1,7 @@
 //! The agents of `examples/acp`, as an editor sees them.
 
 use super::client::{Client, LIMIT};
-use super::start::Start;
+use super::start::AgentCommand;
 use crate::harn::{harn_with_input, root};
 use serde_json::{Value, json};
 use std::fs;
@@ -9,9 +9,9 @@ use std::time::Instant;
 
 const AGENTS: [&str; 2] = ["coding_agent", "watching_agent"];
 
-fn example(name: &str, test: &str) -> Start {
+fn example(name: &str, test: &str) -> AgentCommand {
     let text = fs::read_to_string(root().join(format!("examples/acp/{name}.harn"))).unwrap();
-    Start::script(&text, test)
+    AgentCommand::script(&text, test)
 }
 
 fn answer(client: &mut Client, question: &Value, option: &str) {
@@ -92,7 +92,7 @@ fn the_watching_agent_is_reminded_of_what_changes_between_two_prompts() {
     let began = Instant::now();
     let mut from = client.frames.len();
     client.prompted(&session, "What is new?");
-    // The system tells of the change when it likes.
+    // The operating system reports the change with some delay.
     while said(&client, from) != "Changed meanwhile: news.txt." {
         assert!(began.elapsed() < LIMIT, "{}", said(&client, from));
         from = client.frames.len();

@@ -3,11 +3,11 @@
 use super::schema::protocol;
 use serde_json::{Value, json};
 
-/// Keys that are needed wherever they stand in the frames below.
+/// Keys that are required at every place in the frames below.
 const NEEDED: [&str; 9] =
     ["jsonrpc", "sessionId", "update", "sessionUpdate", "toolCallId", "reminderId", "stopReason", "code", "params"];
 
-/// What is answered, or nothing, and a frame that is right.
+/// Returns valid frames, each with the method that it answers, if any.
 fn good() -> Vec<(Option<&'static str>, Value)> {
     let mut frames: Vec<(Option<&str>, Value)> = updates()
         .into_iter()
@@ -81,20 +81,21 @@ fn updates() -> Vec<Value> {
 fn frames_with_one_fault_are_found() {
     let mut broken = 0;
     for (method, frame) in good() {
-        assert_eq!(protocol().fault(&frame, method), None);
-        for (how, worse) in faults(&frame) {
-            assert!(protocol().fault(&worse, method).is_some(), "{how} was let through: {worse}");
+        assert_eq!(protocol().problem(&frame, method), None);
+        for (how, worse) in broken_frames(&frame) {
+            assert!(protocol().problem(&worse, method).is_some(), "{how} was let through: {worse}");
             broken += 1;
         }
     }
     assert!(broken > 300, "{broken}");
     let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
-    assert!(protocol().fault(&answer, None).is_some(), "an answer that nobody asked for");
-    assert!(protocol().fault(&answer, Some("session/new")).is_some(), "an answer to something else");
+    assert!(protocol().problem(&answer, None).is_some(), "an answer that nobody asked for");
+    assert!(protocol().problem(&answer, Some("session/new")).is_some(), "an answer to something else");
 }
 
-/// The frame with a key that nobody knows, without one that is needed, or with a value of a wrong type, in each place; free are `_meta` of others and `id`.
-fn faults(good: &Value) -> Vec<(String, Value)> {
+/// Returns the frame with an unknown key, without a required key, or with a value of a wrong type,
+/// in each place; `_meta` of others and `id` are unconstrained.
+fn broken_frames(good: &Value) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     let mut todo = vec![(String::new(), good)];
     while let Some((path, value)) = todo.pop() {

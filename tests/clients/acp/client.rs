@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What takes longer hangs.
+/// The timeout of a wait.
 pub(super) const LIMIT: Duration = Duration::from_secs(100);
 
 /// Lines as they come, until there are no more.
@@ -54,11 +54,11 @@ pub(super) struct Client {
     folder: PathBuf,
     /// Every frame so far, in order.
     pub(super) frames: Vec<Value>,
-    /// Whether a frame was waited for by somebody.
+    /// Whether a test has consumed the frame.
     taken: Vec<bool>,
-    /// The first that nobody has waited for.
+    /// The first frame that no test has consumed.
     first: usize,
-    /// What was asked, by the text of the id.
+    /// The methods of the requests, by the text of the id.
     asked: HashMap<String, String>,
     next: u64,
     /// Errors that were right, without their ids.
@@ -66,8 +66,8 @@ pub(super) struct Client {
     over: bool,
 }
 
-/// How the process ended.
-pub(super) struct Ended {
+/// The result of an ended process.
+pub(super) struct AgentExit {
     /// The exit code; nothing where a signal ended it.
     pub(super) code: Option<i32>,
     /// Every frame.
@@ -103,7 +103,7 @@ impl Client {
         }
     }
 
-    /// Says hello; gives what the agent can do.
+    /// Sends `initialize`; returns the agent's capabilities.
     pub(super) fn initialize(&mut self, capabilities: Value) -> Value {
         self.ask("initialize", json!({"protocolVersion": 1, "clientCapabilities": capabilities}))
     }
@@ -121,7 +121,7 @@ impl Client {
         opened["sessionId"].as_str().unwrap_or_else(|| panic!("no session: {opened}")).to_owned()
     }
 
-    /// Sends a prompt, and gives the id of the request.
+    /// Sends a prompt, and returns the id of the request.
     pub(super) fn prompt(&mut self, session: &str, text: &str) -> u64 {
         self.request("session/prompt", json!({"sessionId": session, "prompt": [{"type": "text", "text": text}]}))
     }
@@ -132,7 +132,7 @@ impl Client {
         self.result(id)
     }
 
-    /// Sends a request, and gives its id.
+    /// Sends a request, and returns its id.
     pub(super) fn request(&mut self, method: &str, params: Value) -> u64 {
         let id = self.next;
         self.next += 1;
@@ -170,7 +170,7 @@ impl Client {
         self.asked.insert(id.to_string(), method.to_owned());
     }
 
-    /// What a request gives.
+    /// Sends a request and returns its result.
     pub(super) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
         self.result(id)
@@ -183,7 +183,7 @@ impl Client {
         answer.get("error").unwrap_or_else(|| panic!("`{method}` was not refused: {answer}\n{}", self.told())).clone()
     }
 
-    /// What the request with this id gives.
+    /// Returns the result of the request with this id.
     pub(super) fn result(&mut self, id: u64) -> Value {
         let answer = self.answer(&json!(id));
         answer.get("result").unwrap_or_else(|| panic!("{answer}\n{}", self.told())).clone()
@@ -210,7 +210,7 @@ impl Client {
         })
     }
 
-    /// The first frame that nobody has waited for and that fits; it is waited for where it has not come yet.
+    /// Returns the first frame that fits and was not consumed yet; waits for it if needed.
     pub(super) fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         let start = Instant::now();
         while self.taken.get(self.first).is_some_and(|taken| *taken) {
@@ -254,8 +254,8 @@ impl Client {
             return;
         }
         let method = frame.get("id").and_then(|id| self.asked.get(&id.to_string()));
-        if let Some(fault) = protocol().fault(frame, method.map(String::as_str)) {
-            panic!("{fault}\n{}", self.told());
+        if let Some(problem) = protocol().problem(frame, method.map(String::as_str)) {
+            panic!("{problem}\n{}", self.told());
         }
     }
 
@@ -296,7 +296,7 @@ impl Client {
         self.stdin.take().unwrap()
     }
 
-    /// Gives it back.
+    /// Puts the process's standard input back.
     pub(super) fn give_stdin(&mut self, stdin: ChildStdin) {
         self.stdin = Some(stdin);
     }
@@ -333,13 +333,13 @@ impl Client {
     }
 
     /// Closes standard input and waits for the end.
-    pub(super) fn end(mut self) -> Ended {
+    pub(super) fn end(mut self) -> AgentExit {
         drop(self.stdin.take());
         self.ended()
     }
 
     /// Goes away altogether: neither writes nor reads any more.
-    pub(super) fn disconnect(mut self) -> Ended {
+    pub(super) fn disconnect(mut self) -> AgentExit {
         drop(self.stdin.take());
         drop(self.unread.take());
         // The thread that reads ends with its receiver, and closes its end when the next line comes.
@@ -348,7 +348,7 @@ impl Client {
     }
 
     /// Waits for the end.
-    pub(super) fn ended(&mut self) -> Ended {
+    pub(super) fn ended(&mut self) -> AgentExit {
         let start = Instant::now();
         while let Some(lines) = &self.lines {
             match lines.recv_timeout(LIMIT.saturating_sub(start.elapsed())) {
@@ -371,10 +371,10 @@ impl Client {
         }
         let err = self.err.lock().unwrap().clone();
         assert!(!err.contains("panicked"), "{err}");
-        Ended { code, frames: self.frames.clone(), err, took }
+        AgentExit { code, frames: self.frames.clone(), err, took }
     }
 
-    /// What is worth knowing when something is wrong.
+    /// Returns the last frames and standard error, for a failure message.
     fn told(&self) -> String {
         let last: Vec<String> =
             self.frames.iter().rev().take(12).rev().map(|frame| format!("{:.700}", frame.to_string())).collect();

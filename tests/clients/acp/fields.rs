@@ -1,7 +1,7 @@
 //! Each field of each payload wrong in turn: -32602 with a code, the field, and no trace of the request.
 
 use super::client::Client;
-use super::start::Start;
+use super::start::AgentCommand;
 use serde_json::{Value, json};
 
 /// Parameters that are right, with `S` in place of the session, and what may be wrong with them.
@@ -20,12 +20,12 @@ enum Wrong {
 
 use Wrong::{Is, Missing};
 
-/// Values that are no string.
+/// Returns values that are not strings.
 fn no_string() -> Vec<Wrong> {
     vec![Is(json!(7)), Is(json!(true)), Is(json!([])), Is(json!({})), Is(json!(1.5))]
 }
 
-/// The same, and where it must be there, nothing.
+/// Returns values that are not strings, and a missing value.
 fn needs_string() -> Vec<Wrong> {
     no_string().into_iter().chain([Missing, Is(Value::Null)]).collect()
 }
@@ -132,7 +132,7 @@ fn close() -> Payload {
     }
 }
 
-/// Sends every payload with each fault, and gives how many there were.
+/// Sends every payload with each error, and returns the number of requests.
 fn refused(
     client: &mut Client,
     session: &str,
@@ -173,7 +173,7 @@ fn refused(
 
 #[test]
 fn each_field_of_the_protocol_wrong_in_turn() {
-    let mut client = Start::agent("seams.harn", "fields").logged().initialized();
+    let mut client = AgentCommand::agent("seams.harn", "fields").logged().initialized();
     let session = client.session();
     let count: usize =
         payloads().iter().map(|payload| refused(&mut client, &session, payload, |_, _| "HARN-ACP-006")).sum();
@@ -227,7 +227,7 @@ fn reminder(method: &'static str) -> Payload {
 
 #[test]
 fn each_field_of_a_reminder_wrong_in_turn() {
-    let mut client = Start::agent("seams.harn", "fields-reminder").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "fields-reminder").initialized();
     let session = client.session();
     let code = |path: &str, _: &Value| match path {
         "/bdy" | "/ttl" | "/source" => "HARN-RMD-001",
@@ -255,7 +255,7 @@ fn each_field_of_a_reminder_wrong_in_turn() {
 
 #[test]
 fn each_field_of_the_other_methods_of_the_queue_wrong_in_turn() {
-    let mut client = Start::agent("seams.harn", "fields-queue").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "fields-queue").initialized();
     let session = client.session();
     // Without a session's id the only one that is open is meant.
     let pending = Payload {

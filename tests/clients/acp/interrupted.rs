@@ -1,7 +1,7 @@
 //! Answers that were given up in the middle: what was shown of them stays in the conversation.
 
 use super::client::Client;
-use super::start::Start;
+use super::start::AgentCommand;
 use crate::harn::harn;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -68,9 +68,10 @@ fn answer(mut stream: TcpStream, slow: bool) {
 
 const SCRIPT: &str = "pipeline default(task) { agent_loop(task, \"You count.\", {model: \"m\", reminders: false})? }\n";
 
-fn start(test: &str) -> (Start, Receiver<Value>) {
+fn start(test: &str) -> (AgentCommand, Receiver<Value>) {
     let (port, asked) = model();
-    let start = Start::script(SCRIPT, test).logged().env("HARN_LLM_PROVIDER", "openai").env("OPENAI_API_KEY", "k");
+    let start =
+        AgentCommand::script(SCRIPT, test).logged().env("HARN_LLM_PROVIDER", "openai").env("OPENAI_API_KEY", "k");
     (start.env("OPENAI_BASE_URL", &format!("http://127.0.0.1:{port}")), asked)
 }
 
@@ -92,7 +93,7 @@ fn says(client: &mut Client, wanted: &str) {
     }
 }
 
-/// What the model said before, as the last request holds it.
+/// Returns the model's earlier messages, as the last request contains them.
 fn earlier(asked: &Receiver<Value>) -> Vec<String> {
     let body = asked.try_iter().last().unwrap();
     let said = body["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");

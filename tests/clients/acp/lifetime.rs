@@ -1,7 +1,7 @@
-//! How a process ends, and what is left of it.
+//! The end of a process, and the state that it leaves.
 
 use super::client::Client;
-use super::start::Start;
+use super::start::AgentCommand;
 use crate::harn::harn;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -49,7 +49,7 @@ fn whole(folder: &Path) -> String {
 #[test]
 fn the_end_of_the_input_ends_an_idle_process() {
     for logged in [false, true] {
-        let start = Start::agent("seams.harn", if logged { "eof-logged" } else { "eof" });
+        let start = AgentCommand::agent("seams.harn", if logged { "eof-logged" } else { "eof" });
         let start = if logged { start.logged() } else { start };
         let ended = start.spawn().end();
         assert_eq!((ended.code, ended.frames.len(), ended.err.as_str()), (Some(0), 0, ""), "before a word was said");
@@ -64,7 +64,7 @@ fn the_end_of_the_input_ends_an_idle_process() {
 
 #[test]
 fn the_end_of_the_input_cancels_what_runs() {
-    let start = Start::script(TIDY, "eof-busy").logged();
+    let start = AgentCommand::script(TIDY, "eof-busy").logged();
     let mut client = start.initialized();
     let session = client.session();
     client.prompt(&session, "Wait.");
@@ -81,7 +81,7 @@ fn the_end_of_the_input_cancels_what_runs() {
 #[test]
 fn signals_end_it_like_a_run() {
     for (signal, code) in [("TERM", 143), ("INT", 130)] {
-        let start = Start::script(TIDY, &format!("signal-{signal}")).logged();
+        let start = AgentCommand::script(TIDY, &format!("signal-{signal}")).logged();
         let mut idle = start.initialized();
         idle.session();
         idle.signal(signal);
@@ -100,7 +100,7 @@ fn signals_end_it_like_a_run() {
 
 #[test]
 fn a_client_that_goes_away_in_the_middle_leaves_a_log_to_go_on_from() {
-    let start = Start::agent("seams.harn", "gone").logged();
+    let start = AgentCommand::agent("seams.harn", "gone").logged();
     let mut client = start.initialized();
     let session = client.session();
     client.prompted(&session, "My name is Ada.");
@@ -127,7 +127,7 @@ fn a_client_that_goes_away_in_the_middle_leaves_a_log_to_go_on_from() {
 
 #[test]
 fn what_was_answered_for_survives_a_kill() {
-    let start = Start::agent("seams.harn", "killed").logged();
+    let start = AgentCommand::agent("seams.harn", "killed").logged();
     let mut client = start.initialized();
     let session = client.session();
     client.prompted(&session, "My name is Ada.");
@@ -173,7 +173,7 @@ pipeline default(task) {
   })
 }
 "#;
-    let start = Start::script(text, "shell-killed").with(&["--mode=auto"]);
+    let start = AgentCommand::script(text, "shell-killed").with(&["--mode=auto"]);
     let run = "echo $$ > pid.new; mv pid.new pid; exec sleep 60\n";
     std::fs::write(start.folder().join("run.sh"), run).unwrap();
     let mut client = start.initialized();
@@ -189,7 +189,7 @@ pipeline default(task) {
         std::thread::sleep(Duration::from_millis(10));
     };
     let stat = format!("/proc/{pid}/stat");
-    // A process that nobody has waited for is a zombie.
+    // A process that its parent has not waited for is a zombie.
     let is_over = || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z "));
     assert!(!is_over());
     client.signal("KILL");

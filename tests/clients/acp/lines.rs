@@ -1,38 +1,38 @@
-//! Lines that are no messages: each is answered as JSON-RPC wants it, with a code of ours, and the next line is read as if
-//! nothing had been.
+//! Lines that are not messages: each is answered as JSON-RPC requires, with a code of ours, and the
+//! next line is read as usual.
 
 use super::client::Client;
-use super::start::Start;
+use super::start::AgentCommand;
 use serde_json::{Value, json};
 
-/// What answers a line: nothing, or an error with an id, a code, a code of ours and a field.
-enum Answer {
+/// The answer to a line: none, or an error with an id, a code, a code of ours and a field.
+enum LineAnswer {
     Nothing,
     Error { id: Value, rpc: i64, code: &'static str, field: Option<&'static str> },
 }
 
-fn error(id: Value, rpc: i64, code: &'static str, field: Option<&'static str>) -> Answer {
-    Answer::Error { id, rpc, code, field }
+fn error(id: Value, rpc: i64, code: &'static str, field: Option<&'static str>) -> LineAnswer {
+    LineAnswer::Error { id, rpc, code, field }
 }
 
-fn no_json() -> Answer {
+fn no_json() -> LineAnswer {
     error(Value::Null, -32700, "HARN-ACP-001", None)
 }
 
-fn envelope(id: Value, field: &'static str) -> Answer {
+fn envelope(id: Value, field: &'static str) -> LineAnswer {
     error(id, -32600, "HARN-ACP-003", Some(field))
 }
 
 /// Sends a line, then a request that is right; what comes before its answer is what the line was answered with.
-fn answered(client: &mut Client, line: &[u8], expected: &Answer) {
+fn answered(client: &mut Client, line: &[u8], expected: &LineAnswer) {
     let before = client.frames.len();
     client.send_line(line);
     client.ask("session/list", json!({}));
     let came = client.frames[before..client.frames.len() - 1].to_vec();
     let shown = String::from_utf8_lossy(&line[..line.len().min(120)]);
     match expected {
-        Answer::Nothing => assert_eq!(came, Vec::<Value>::new(), "{shown}"),
-        Answer::Error { id, rpc, code, field } => {
+        LineAnswer::Nothing => assert_eq!(came, Vec::<Value>::new(), "{shown}"),
+        LineAnswer::Error { id, rpc, code, field } => {
             assert_eq!(came.len(), 1, "{shown}: {came:?}");
             let told = (&came[0]["id"], came[0]["error"]["code"].as_i64(), came[0]["error"]["data"]["code"].as_str());
             assert_eq!(told, (id, Some(*rpc), Some(*code)), "{shown}: {}", came[0]);
@@ -47,7 +47,7 @@ fn request(id: &str, method: &str) -> Vec<u8> {
 
 #[test]
 fn what_is_no_json_is_told_and_skipped() {
-    let mut client = Start::agent("seams.harn", "no-json").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "no-json").initialized();
     let deep = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}{}}}"#,
         "[".repeat(100_000),
@@ -85,10 +85,10 @@ fn what_is_no_json_is_told_and_skipped() {
 
 #[test]
 fn what_is_no_message_is_told_with_its_field() {
-    let mut client = Start::agent("seams.harn", "no-message").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "no-message").initialized();
     let whole = |line: &str| -> Vec<u8> { line.as_bytes().to_vec() };
     let no_field = || error(Value::Null, -32600, "HARN-ACP-003", None);
-    let rows: Vec<(Vec<u8>, Answer)> = vec![
+    let rows: Vec<(Vec<u8>, LineAnswer)> = vec![
         (whole("7"), no_field()),
         (whole("null"), no_field()),
         (whole("true"), no_field()),
@@ -117,18 +117,18 @@ fn what_is_no_message_is_told_with_its_field() {
         (request("1", "\"\""), error(json!(1), -32601, "HARN-ACP-004", None)),
         (request("null", "\"nothing\""), error(Value::Null, -32601, "HARN-ACP-004", None)),
         // Notifications, answers and blank lines are not answered, whatever is wrong with them.
-        (whole(r#"{"jsonrpc":"2.0","method":"no/such","params":{}}"#), Answer::Nothing),
-        (whole(r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":7}}"#), Answer::Nothing),
-        (whole(r#"{"jsonrpc":"2.0","method":"session/cancel"}"#), Answer::Nothing),
-        (whole(r#"{"jsonrpc":"2.0","method":"session/inject_reminder","params":{"body":7}}"#), Answer::Nothing),
-        (whole(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":12345}}"#), Answer::Nothing),
-        (whole(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#), Answer::Nothing),
-        (whole(r#"{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":"m"}}"#), Answer::Nothing),
-        (whole(r#"{"jsonrpc":"2.0","id":99,"result":{},"error":{}}"#), Answer::Nothing),
-        (whole(r#"{"jsonrpc":"2.0","id":[],"error":7}"#), Answer::Nothing),
-        (whole(""), Answer::Nothing),
-        (whole("  \t "), Answer::Nothing),
-        (whole("\r"), Answer::Nothing),
+        (whole(r#"{"jsonrpc":"2.0","method":"no/such","params":{}}"#), LineAnswer::Nothing),
+        (whole(r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":7}}"#), LineAnswer::Nothing),
+        (whole(r#"{"jsonrpc":"2.0","method":"session/cancel"}"#), LineAnswer::Nothing),
+        (whole(r#"{"jsonrpc":"2.0","method":"session/inject_reminder","params":{"body":7}}"#), LineAnswer::Nothing),
+        (whole(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":12345}}"#), LineAnswer::Nothing),
+        (whole(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#), LineAnswer::Nothing),
+        (whole(r#"{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":"m"}}"#), LineAnswer::Nothing),
+        (whole(r#"{"jsonrpc":"2.0","id":99,"result":{},"error":{}}"#), LineAnswer::Nothing),
+        (whole(r#"{"jsonrpc":"2.0","id":[],"error":7}"#), LineAnswer::Nothing),
+        (whole(""), LineAnswer::Nothing),
+        (whole("  \t "), LineAnswer::Nothing),
+        (whole("\r"), LineAnswer::Nothing),
     ];
     for (line, expected) in &rows {
         answered(&mut client, line, expected);
@@ -138,7 +138,7 @@ fn what_is_no_message_is_told_with_its_field() {
 
 #[test]
 fn a_misspelt_method_is_suggested() {
-    let mut client = Start::agent("seams.harn", "suggestion").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "suggestion").initialized();
     for (misspelt, meant) in [
         ("session/pormpt", "session/prompt"),
         ("session/inject_remainder", "session/inject_reminder"),
@@ -158,7 +158,7 @@ fn a_misspelt_method_is_suggested() {
 
 #[test]
 fn ids_come_back_as_they_were() {
-    let mut client = Start::agent("seams.harn", "ids").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "ids").initialized();
     let huge = json!("i".repeat(1_000_000));
     for id in
         [json!(0), json!(-1), json!(i64::MAX), json!(i64::MIN), json!(""), json!("0"), json!("a\u{0}\u{1f600}\""), huge]
@@ -168,7 +168,7 @@ fn ids_come_back_as_they_were() {
         let answer = client.answer(&id);
         assert!(answer["result"]["sessions"].is_array(), "{answer}");
     }
-    // An id that is used twice is answered twice; a key that stands twice has its last value.
+    // An id that is used twice is answered twice; the last value of a duplicate key wins.
     client.expects(&json!("twice"), "session/list");
     for _ in 0..2 {
         client.send(&json!({"jsonrpc": "2.0", "id": "twice", "method": "session/list"}));
@@ -181,7 +181,7 @@ fn ids_come_back_as_they_were() {
 
 #[test]
 fn lines_may_come_in_pieces_and_several_at_once() {
-    let mut client = Start::agent("seams.harn", "pieces").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "pieces").initialized();
     for id in 100..110 {
         client.expects(&json!(id), "session/list");
     }
@@ -210,7 +210,7 @@ fn lines_may_come_in_pieces_and_several_at_once() {
 
 #[test]
 fn a_line_that_is_too_long_is_skipped_and_told() {
-    let mut client = Start::agent("seams.harn", "long-line").with(&["--max-line", "64k"]).initialized();
+    let mut client = AgentCommand::agent("seams.harn", "long-line").with(&["--max-line", "64k"]).initialized();
     let session = client.session();
     let params = |length: usize| json!({"sessionId": session, "body": "b".repeat(length)});
     client.ask("session/inject_reminder", params(60_000));
@@ -236,7 +236,7 @@ fn a_line_that_is_too_long_is_skipped_and_told() {
 
 #[test]
 fn nothing_is_done_before_initialize() {
-    let mut client = Start::agent("seams.harn", "order").spawn();
+    let mut client = AgentCommand::agent("seams.harn", "order").spawn();
     let methods = [
         "authenticate",
         "session/new",

@@ -1,4 +1,5 @@
-//! What harn adds to the protocol: methods of reminders, their updates, and what every error tells.
+//! Extensions of the protocol by harn: methods of reminders, their updates, and the members of
+//! every error.
 
 use crate::harn::root;
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use std::fs;
 /// Our schemas, as the documents show them.
 const FILE: &str = "docs/reference/schemas/acp.json";
 
-/// What answers a method of ours.
+/// The types of the answers to methods of ours.
 pub(super) const RESPONSES: [(&str, &str); 6] = [
     ("session/inject_reminder", "harn.InjectReminderResponse"),
     ("session/remind", "harn.InjectReminderResponse"),
@@ -20,7 +21,7 @@ pub(super) const RESPONSES: [(&str, &str); 6] = [
 /// Updates that the protocol does not have yet.
 const UPDATES: [&str; 3] = ["harn.ReminderEmitted", "harn.ReminderDeduped", "harn.ReminderExpired"];
 
-/// Puts our definitions, under names of their own, among those of the protocol, and where they may stand.
+/// Adds our definitions, with a prefix, to those of the protocol, and allows them at their places.
 pub(super) fn extend(definitions: &mut Value) {
     let text = fs::read_to_string(root().join(FILE)).unwrap();
     let ours: Value = serde_json::from_str(&text.replace("\"#/$defs/", "\"#/$defs/harn.")).unwrap();
@@ -38,7 +39,8 @@ pub(super) fn extend(definitions: &mut Value) {
     updates.extend(UPDATES.map(|name| json!({"$ref": format!("#/$defs/{name}")})));
 }
 
-/// What is wrong with the words of an error, beyond its shape: a sentence for a person, a code for a program.
+/// Returns the problem with the words of an error, beyond its shape: a sentence for a person, a
+/// code for a program.
 pub(super) fn error(error: &Value) -> Result<(), String> {
     let message = error["message"].as_str().unwrap_or_default();
     if message.trim() != message || message.is_empty() || message.contains('\n') {

@@ -1,7 +1,8 @@
-//! The client is asked whether a tool may run; whatever it answers, the model is told what became of the call.
+//! The client is asked whether a tool may run; the model sees the outcome of the call, whatever the
+//! answer is.
 
 use super::client::Client;
-use super::start::Start;
+use super::start::AgentCommand;
 use serde_json::{Value, json};
 
 /// Two tools that need a permission and one that does not; the prompt names those that are called.
@@ -26,7 +27,7 @@ fn answer(client: &mut Client, question: &Value, result: Value) {
     client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": result}));
 }
 
-/// What a call came to: its last status, and what the model reads.
+/// Returns the outcome of a call: its last status, and the text for the model.
 fn fate(client: &mut Client, session: &str, call: &str) -> (String, String) {
     let (session, call) = (session.to_owned(), call.to_owned());
     let ended = client.until(&format!("the end of {call}"), move |frame| {
@@ -41,7 +42,7 @@ fn fate(client: &mut Client, session: &str, call: &str) -> (String, String) {
 
 #[test]
 fn a_question_names_the_call_its_reason_and_what_may_be_said() {
-    let mut client = Start::script(AGENT, "permission-question").initialized();
+    let mut client = AgentCommand::script(AGENT, "permission-question").initialized();
     let session = client.session();
     let prompt = client.prompt(&session, "pay");
     let question = client.question();
@@ -62,7 +63,7 @@ fn a_question_names_the_call_its_reason_and_what_may_be_said() {
 
 #[test]
 fn several_calls_are_asked_about_at_once_and_each_runs_by_itself() {
-    let mut client = Start::script(AGENT, "permission-several").initialized();
+    let mut client = AgentCommand::script(AGENT, "permission-several").initialized();
     let session = client.session();
     let prompt = client.prompt(&session, "pay send look");
     let (first, second) = (client.question(), client.question());
@@ -78,7 +79,7 @@ fn several_calls_are_asked_about_at_once_and_each_runs_by_itself() {
 
 #[test]
 fn always_holds_for_the_tool_in_this_session() {
-    let mut client = Start::script(AGENT, "permission-always").initialized();
+    let mut client = AgentCommand::script(AGENT, "permission-always").initialized();
     let (session, other) = (client.session(), client.session());
     let prompt = client.prompt(&session, "pay");
     let question = client.question();
@@ -99,7 +100,7 @@ fn always_holds_for_the_tool_in_this_session() {
 
 #[test]
 fn what_is_no_consent_refuses_with_the_reason() {
-    let mut client = Start::script(AGENT, "permission-answers").initialized();
+    let mut client = AgentCommand::script(AGENT, "permission-answers").initialized();
     for (result, why) in [
         (json!({"outcome": {"outcome": "cancelled"}}), "the question was cancelled"),
         (selected("yes"), "there is no option `yes`"),
@@ -133,21 +134,21 @@ fn what_is_no_consent_refuses_with_the_reason() {
 
 #[test]
 fn the_mode_of_the_session_says_whether_it_is_asked() {
-    let mut client = Start::script(AGENT, "permission-modes").initialized();
+    let mut client = AgentCommand::script(AGENT, "permission-modes").initialized();
     let session = client.session();
     client.ask("session/set_mode", json!({"sessionId": session, "modeId": "auto"}));
     assert_eq!(client.prompted(&session, "pay send")["stopReason"], "end_turn");
     let error = client.refused("session/set_mode", json!({"sessionId": session, "modeId": "paln"}));
     assert_eq!((&error["data"]["field"], &error["data"]["suggestion"]), (&json!("modeId"), &json!("plan")));
     assert!(client.frames.iter().all(|frame| frame["method"] != "session/request_permission"));
-    let mut client = Start::script(AGENT, "permission-mode-option").with(&["--mode", "auto"]).initialized();
+    let mut client = AgentCommand::script(AGENT, "permission-mode-option").with(&["--mode", "auto"]).initialized();
     let session = client.session();
     assert_eq!(client.prompted(&session, "pay")["stopReason"], "end_turn");
 }
 
 #[test]
 fn a_prompt_that_is_cancelled_takes_its_questions_back() {
-    let mut client = Start::script(AGENT, "permission-cancel").initialized();
+    let mut client = AgentCommand::script(AGENT, "permission-cancel").initialized();
     let (session, other) = (client.session(), client.session());
     let prompt = client.prompt(&session, "pay send");
     let (first, second) = (client.question(), client.question());
@@ -165,7 +166,7 @@ fn a_prompt_that_is_cancelled_takes_its_questions_back() {
 
 #[test]
 fn a_client_that_leaves_while_it_is_asked_ends_the_process() {
-    let mut client = Start::script(AGENT, "permission-leaves").initialized();
+    let mut client = AgentCommand::script(AGENT, "permission-leaves").initialized();
     let session = client.session();
     client.prompt(&session, "pay");
     client.question();
@@ -184,7 +185,7 @@ pipeline default(task, context) {
 
 #[test]
 fn a_write_over_a_file_shows_what_it_replaces_and_is_refused_once_that_has_changed() {
-    let start = Start::script(WRITER, "permission-old-text");
+    let start = AgentCommand::script(WRITER, "permission-old-text");
     let mut client = start.initialized();
     let session = client.session_in("project");
     let file = start.folder().join("project/notes.txt");

@@ -1,6 +1,6 @@
 //! More than there is room for: floods, and clients that do not read.
 
-use super::start::Start;
+use super::start::AgentCommand;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// How much more memory a flood may take than an idle process, in bytes.
+/// The maximum growth of memory under a flood beyond an idle process, in bytes.
 const ROOM: u64 = 96 << 20;
 
-/// How many of a flood.
+/// The number of requests of a flood.
 const FLOOD: usize = 100_000;
 
-/// How many questions of a kilobyte and a half, of somebody who reads no answer.
+/// The number of requests of 1.5 kB from a client that reads no answers.
 const QUESTIONS: usize = 12_000;
 
-/// How many items a session's queue takes.
+/// The capacity of a session's queue.
 const QUEUE: usize = 256;
 
 #[test]
 fn a_hundred_thousand_injections_each_have_an_answer() {
-    let mut client = Start::agent("seams.harn", "flood").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "flood").initialized();
     let (one, two) = (client.session_in("one"), client.session_in("two"));
     let before = client.memory();
     let mut stdin = client.take_stdin();
@@ -84,7 +84,7 @@ fn a_hundred_thousand_injections_each_have_an_answer() {
 
 #[test]
 fn a_client_that_asks_and_never_reads_is_held_back() {
-    let start = Start::agent("seams.harn", "deaf").deaf();
+    let start = AgentCommand::agent("seams.harn", "deaf").deaf();
     let mut client = start.spawn();
     let mut stdin = client.take_stdin();
     let sent = Arc::new(AtomicUsize::new(0));
@@ -137,7 +137,7 @@ pipeline default(task, context) {
 
 #[test]
 fn a_session_that_talks_to_nobody_waits() {
-    let start = Start::script(TALKER, "talker").deaf();
+    let start = AgentCommand::script(TALKER, "talker").deaf();
     let mut client = start.spawn();
     let cwd = start.folder().to_str().unwrap().to_owned();
     client.send(&json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {"protocolVersion": 1}}));
@@ -169,7 +169,7 @@ fn a_session_that_talks_to_nobody_waits() {
     assert_eq!(ended.code, Some(0), "{}", ended.err);
 }
 
-/// Waits until a count has stopped, and gives it.
+/// Waits until a count no longer changes, and returns it.
 fn stands_still(count: &AtomicUsize) -> usize {
     loop {
         let before = count.load(Ordering::Relaxed);

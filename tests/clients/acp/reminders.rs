@@ -1,7 +1,8 @@
-//! What a client is told of reminders, as frames and bytes: one that asked for the updates, and one that did not.
+//! Notifications of reminders, in frames and bytes: for a client that requested them, and for one
+//! that did not.
 
 use super::client::Client;
-use super::start::Start;
+use super::start::AgentCommand;
 use serde_json::{Value, json};
 
 /// Two rules that one prompt of the model holds, a tool call, and two more answers. One rule replaces another before.
@@ -24,7 +25,7 @@ pipeline default(task, context) {
 "#;
 
 /// The frames without an id, one prompt long.
-fn notifications(start: &Start, capabilities: Value) -> Vec<Value> {
+fn notifications(start: &AgentCommand, capabilities: Value) -> Vec<Value> {
     let mut client: Client = start.spawn();
     client.initialize(capabilities);
     let session = client.session();
@@ -32,12 +33,12 @@ fn notifications(start: &Start, capabilities: Value) -> Vec<Value> {
     client.frames.iter().filter(|frame| frame.get("id").is_none()).cloned().collect()
 }
 
-/// What a frame tells of a reminder.
+/// Returns a frame's report about a reminder, if any.
 fn told(frame: &Value) -> Option<&Value> {
     frame.pointer("/params/update/_meta/harn/reminder")
 }
 
-/// How many of a hundred bytes belong to frames that tell of reminders.
+/// Returns the percentage of bytes in frames that report reminders.
 fn share(frames: &[Value]) -> usize {
     let bytes = |frame: &Value| frame.to_string().len();
     let own: usize = frames.iter().filter(|frame| told(frame).is_some()).map(bytes).sum();
@@ -49,7 +50,7 @@ const EVENTS: [&str; 6] = ["deduped", "emitted", "emitted", "expired", "emitted"
 
 #[test]
 fn a_client_that_did_not_ask_is_told_of_each_reminder_event_once() {
-    let start = Start::script(SCRIPT, "reminders-silent");
+    let start = AgentCommand::script(SCRIPT, "reminders-silent");
     let frames = notifications(&start, json!({}));
     let told: Vec<&Value> = frames.iter().filter_map(told).collect();
     assert_eq!(told.iter().map(|told| told["event"].as_str().unwrap()).collect::<Vec<_>>(), EVENTS);
@@ -63,13 +64,14 @@ fn a_client_that_did_not_ask_is_told_of_each_reminder_event_once() {
     let text = Value::from(frames.clone()).to_string();
     assert_eq!(text.matches("Never write outside").count(), 1, "emitted once, so told once: {text}");
     assert_eq!(text.matches("passing again").count(), 2, "emitted twice: {text}");
-    // It was 86 when each event was a notification and stood beside the next update too, for 5,923 bytes in all.
+    // It was 86 when each event was a notification and was repeated beside the next update, with
+    // 5,923 bytes in all.
     assert!(share(&frames) < 70 && text.len() < 4_000, "{}, {}", share(&frames), text.len());
 }
 
 #[test]
 fn a_client_that_asked_gets_each_event_as_one_update_with_the_fields_of_the_rfc() {
-    let start = Start::script(SCRIPT, "reminders-asked");
+    let start = AgentCommand::script(SCRIPT, "reminders-asked");
     let frames = notifications(&start, json!({"_meta": {"harn": {"reminders": true}}}));
     let updates: Vec<&Value> =
         frames.iter().filter(|frame| told(frame).is_some()).map(|frame| &frame["params"]["update"]).collect();
@@ -99,7 +101,7 @@ fn a_client_that_asked_gets_each_event_as_one_update_with_the_fields_of_the_rfc(
 
 #[test]
 fn a_source_is_spelled_alike_while_a_reminder_waits_and_when_it_is_emitted() {
-    let start = Start::agent("seams.harn", "reminders-source");
+    let start = AgentCommand::agent("seams.harn", "reminders-source");
     let mut client = start.initialized();
     let session = client.session();
     client.ask("session/inject_reminder", json!({"sessionId": session, "body": "The build is red."}));

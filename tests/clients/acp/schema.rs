@@ -1,6 +1,7 @@
-//! What the agent may send, by the JSON Schemas of npm `@agentclientprotocol/sdk`, taken strictly: there a response may be
-//! anything, since extensions may, and keys that nobody knows are let through. Here a response is that of the method that was
-//! asked for, and outside of `_meta` there are no keys but those that the schema names.
+//! The frames that the agent may send, by the JSON Schemas of npm `@agentclientprotocol/sdk`, read
+//! strictly: there a response may be anything, since extensions may be, and unknown keys are
+//! allowed. Here a response must be that of its method, and outside of `_meta` only keys of the
+//! schema are allowed.
 
 use super::ours;
 use crate::packages::node;
@@ -13,7 +14,7 @@ use std::sync::OnceLock;
 /// The package that the schemas and the Node client come from.
 pub(super) const SDK: [&str; 2] = ["@agentclientprotocol/sdk@2.4.0", "zod@4.6.7"];
 
-/// What answers a method, by the name of its definition.
+/// The definitions of the answers by method.
 const RESPONSES: [(&str, &str); 10] = [
     ("initialize", "InitializeResponse"),
     ("authenticate", "AuthenticateResponse"),
@@ -57,15 +58,16 @@ impl Protocol {
         Protocol { schemas, compiled }
     }
 
-    /// What is wrong with a frame of the agent; `method` is the one that it answers, where it is an answer.
-    pub(super) fn fault(&self, frame: &Value, method: Option<&str>) -> Option<String> {
-        self.check(frame, method).err().map(|fault| {
+    /// Returns the problem of a frame of the agent; `method` is the one that the frame answers, if
+    /// it is an answer.
+    pub(super) fn problem(&self, frame: &Value, method: Option<&str>) -> Option<String> {
+        self.check(frame, method).err().map(|problem| {
             let mut shown = frame.to_string();
             if shown.len() > 2000 {
                 let end = (0..2000).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or(0);
                 shown.truncate(end);
             }
-            format!("{fault}\n  in {shown}")
+            format!("{problem}\n  in {shown}")
         })
     }
 

@@ -1,5 +1,6 @@
-//! The clients that the protocol's own SDKs give, in Python and Node. What they check stands in `tests/acp`; here each runs, its
-//! cases are counted, and every frame that it has received is held against the schemas.
+//! The clients of the protocol's own SDKs, in Python and Node. Their checks are in `tests/acp`;
+//! each runs here, its cases are counted, and every frame that it received is checked against the
+//! schemas.
 
 use super::schema::{SDK, protocol};
 use crate::harn::{root, scratch};
@@ -46,7 +47,8 @@ fn cases(command: &mut Command, folder: &Path, count: usize) {
     assert!(frames > count * 3, "{frames} frames are too few for {count} cases");
 }
 
-/// Holds what an agent sent against the schemas; gives how much there was. Several processes may stand in one file.
+/// Checks the frames of an agent against the schemas; returns their number. One file may have
+/// several processes.
 fn valid(log: &Path) -> usize {
     let mut asked: HashMap<String, String> = HashMap::new();
     let mut count = 0;
@@ -61,8 +63,8 @@ fn valid(log: &Path) -> usize {
             continue;
         }
         let method = id.and_then(|id| asked.get(&id)).map(String::as_str);
-        if let Some(fault) = protocol().fault(frame, method) {
-            panic!("{}: {fault}", log.display());
+        if let Some(problem) = protocol().problem(frame, method) {
+            panic!("{}: {problem}", log.display());
         }
         count += 1;
     }

@@ -1,11 +1,11 @@
-//! Requests that are right but meet a session that is not there, or busy; and keys that nobody knows.
+//! Valid requests for a session that is unknown or busy, and unknown keys.
 
-use super::start::Start;
+use super::start::AgentCommand;
 use serde_json::{Value, json};
 
 #[test]
 fn an_unknown_session_is_refused_by_every_method() {
-    let mut client = Start::agent("seams.harn", "unknown").logged().initialized();
+    let mut client = AgentCommand::agent("seams.harn", "unknown").logged().initialized();
     let session = client.session();
     let params = |id: &str, more: Value| {
         let mut params = json!({"sessionId": id});
@@ -54,7 +54,7 @@ fn an_unknown_session_is_refused_by_every_method() {
 
 #[test]
 fn without_a_log_on_disk_nothing_is_loaded() {
-    let mut client = Start::agent("seams.harn", "unlogged").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "unlogged").initialized();
     let session = client.session();
     for method in ["session/load", "session/resume"] {
         let error = client.refused(method, json!({"sessionId": "sess_none", "cwd": "/", "mcpServers": []}));
@@ -66,7 +66,7 @@ fn without_a_log_on_disk_nothing_is_loaded() {
 
 #[test]
 fn without_an_id_the_only_session_is_meant() {
-    let mut client = Start::agent("seams.harn", "only").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "only").initialized();
     assert!(client.refused("session/remind", json!({"body": "b"}))["code"].is_i64(), "there is none");
     let one = client.session();
     client.ask("session/remind", json!({"body": "b"}));
@@ -80,7 +80,7 @@ fn without_an_id_the_only_session_is_meant() {
 
 #[test]
 fn keys_that_nobody_knows_are_let_alone_but_among_those_of_reminders() {
-    let mut client = Start::agent("seams.harn", "keys").spawn();
+    let mut client = AgentCommand::agent("seams.harn", "keys").spawn();
     let hello = json!({"protocolVersion": 1, "future": {"deep": [1]}, "clientCapabilities": {"fs": {"x": 1}, "soon": true, "_meta": {"a": 1}}});
     client.ask("initialize", hello);
     let folder = client.folder().to_str().unwrap().to_owned();
@@ -105,7 +105,7 @@ fn keys_that_nobody_knows_are_let_alone_but_among_those_of_reminders() {
 
 #[test]
 fn a_session_takes_one_prompt_at_a_time() {
-    let mut client = Start::agent("seams.harn", "busy").initialized();
+    let mut client = AgentCommand::agent("seams.harn", "busy").initialized();
     let (one, two) = (client.session_in("one"), client.session_in("two"));
     let first = client.prompt(&one, "Stop in-tool.");
     client.arrived("one/in-tool");
@@ -125,7 +125,7 @@ fn a_session_takes_one_prompt_at_a_time() {
 #[test]
 fn a_script_that_fails_fails_its_prompt_alone() {
     let script = "pipeline default(task) {\n  if task == \"fail\" { throw \"it broke\" }\n  return task\n}\n";
-    let mut client = Start::script(script, "fails").initialized();
+    let mut client = AgentCommand::script(script, "fails").initialized();
     let (one, two) = (client.session(), client.session());
     let error =
         client.refused("session/prompt", json!({"sessionId": one, "prompt": [{"type": "text", "text": "fail"}]}));
@@ -140,7 +140,7 @@ fn a_script_that_fails_fails_its_prompt_alone() {
 #[test]
 fn what_a_script_prints_is_no_frame() {
     let script = "println(\"from the top\")\npipeline default(task) {\n  println(\"{\\\"jsonrpc\\\": 1}\")\n  print(\"half\")\n  log(\"logged\")\n  return nil\n}\n";
-    let mut client = Start::script(script, "prints").initialized();
+    let mut client = AgentCommand::script(script, "prints").initialized();
     let session = client.session();
     assert_eq!(client.prompted(&session, "go")["stopReason"], "end_turn");
     let ended = client.end();
@@ -154,7 +154,7 @@ fn what_a_script_prints_is_no_frame() {
 fn a_closing_message_is_the_last_of_the_prompt() {
     let text = "pipeline default(task) {\n  task.closing(\"Almost.\")\n  task.closing(\"All sorted.\")\n  \
                 if task == \"throw\" { throw \"bad\" }\n  return \"a, b\"\n}\n";
-    let mut client = Start::script(text, "closing").initialized();
+    let mut client = AgentCommand::script(text, "closing").initialized();
     let session = client.session();
     let id = client.prompt(&session, "go");
     let mut said = Vec::new();

@@ -1,4 +1,4 @@
-//! [`Start`]: `harn serve acp` with a script, in a folder of the test's own.
+//! [`AgentCommand`]: `harn serve acp` with a script, in a folder of the test's own.
 
 use super::client::Client;
 use crate::harn::{root, scratch};
@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// How `harn serve acp` is started.
-pub(super) struct Start {
+/// The start options of `harn serve acp`.
+pub(super) struct AgentCommand {
     script: PathBuf,
     args: Vec<String>,
     folder: PathBuf,
@@ -16,11 +16,11 @@ pub(super) struct Start {
     env: Vec<(String, String)>,
 }
 
-impl Start {
+impl AgentCommand {
     /// Serves a script of `tests/acp/agents`; the folder is the test's own.
-    pub(super) fn agent(script: &str, test: &str) -> Start {
+    pub(super) fn agent(script: &str, test: &str) -> AgentCommand {
         let folder = scratch(&format!("acp-{test}"));
-        Start {
+        AgentCommand {
             script: root().join("tests/acp/agents").join(script),
             args: Vec::new(),
             folder,
@@ -30,33 +30,33 @@ impl Start {
     }
 
     /// Serves this text.
-    pub(super) fn script(text: &str, test: &str) -> Start {
+    pub(super) fn script(text: &str, test: &str) -> AgentCommand {
         let folder = scratch(&format!("acp-{test}"));
         let script = folder.join("agent.harn");
         fs::write(&script, text).unwrap();
-        Start { script, args: Vec::new(), folder, reads: true, env: Vec::new() }
+        AgentCommand { script, args: Vec::new(), folder, reads: true, env: Vec::new() }
     }
 
     /// With options of the command.
-    pub(super) fn with(mut self, args: &[&str]) -> Start {
+    pub(super) fn with(mut self, args: &[&str]) -> AgentCommand {
         self.args.extend(args.iter().map(ToString::to_string));
         self
     }
 
     /// With an event log on disk.
-    pub(super) fn logged(self) -> Start {
+    pub(super) fn logged(self) -> AgentCommand {
         let log = format!("--event-log=sqlite:{}", self.folder.join("log.db").display());
         self.with(&[&log])
     }
 
-    /// As a client that never reads an answer.
-    pub(super) fn deaf(mut self) -> Start {
+    /// Makes the client never read an answer.
+    pub(super) fn deaf(mut self) -> AgentCommand {
         self.reads = false;
         self
     }
 
     /// With a variable of the environment.
-    pub(super) fn env(mut self, name: &str, value: &str) -> Start {
+    pub(super) fn env(mut self, name: &str, value: &str) -> AgentCommand {
         self.env.push((name.to_owned(), value.to_owned()));
         self
     }

@@ -1,14 +1,14 @@
 //! Sessions over two processes: the first is killed, the second loads what it has left.
 
 use super::client::Client;
-use super::start::Start;
+use super::start::AgentCommand;
 use crate::harn::harn;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const REMINDER: &str = "Mind the gap.";
 
-/// How often each prompt of a model held the reminder, prompt by prompt.
+/// Returns for each of a model's prompts how often it contained the reminder.
 fn reminded(answer: &Value) -> Vec<usize> {
     let prompts = answer["_meta"]["harn"]["data"]["prompts"].as_array().unwrap_or_else(|| panic!("{answer}"));
     prompts.iter().map(|prompt| prompt.as_str().unwrap().matches(REMINDER).count()).collect()
@@ -19,7 +19,8 @@ fn load(client: &mut Client, session: &str) -> Value {
     client.ask("session/load", json!({"sessionId": session, "cwd": cwd, "mcpServers": []}))
 }
 
-/// What the client was shown of a session since it has this many frames: kind and text.
+/// Returns the updates of a session that the client received since it had this many frames: kind
+/// and text.
 fn shown(client: &Client, session: &str) -> Vec<(String, String)> {
     let of_session = client.frames.iter().filter(|frame| frame["params"]["sessionId"] == session);
     let updates = of_session.filter_map(|frame| frame["params"].get("update"));
@@ -35,7 +36,7 @@ fn said(shown: &[(String, String)], kind: &str) -> Vec<String> {
 }
 
 /// Serves `seams.harn`, reminds it for three prompts, and kills it at a gate of its first prompt. The session.
-fn killed_at(start: &Start, gate: &str) -> String {
+fn killed_at(start: &AgentCommand, gate: &str) -> String {
     let mut client = start.initialized();
     let session = client.session();
     client.ask("session/inject_reminder", json!({"sessionId": session, "body": REMINDER, "ttlTurns": 3}));
@@ -50,7 +51,7 @@ fn killed_at(start: &Start, gate: &str) -> String {
 #[test]
 fn killed_in_mid_turn_a_session_goes_on_where_it_was() {
     for (gate, left, calls) in [("in-model-1", 3, 0), ("in-tool", 2, 1), ("in-model-2", 2, 1), ("after-loop", 1, 1)] {
-        let start = Start::agent("seams.harn", &format!("killed-{gate}")).logged();
+        let start = AgentCommand::agent("seams.harn", &format!("killed-{gate}")).logged();
         let session = killed_at(&start, gate);
         let mut client = start.initialized();
         let listed = client.ask("session/list", json!({}));
@@ -79,7 +80,7 @@ fn killed_in_mid_turn_a_session_goes_on_where_it_was() {
 }
 
 /// Each reminder of the session is accounted for over both processes, by the log alone.
-fn adds_up(start: &Start, session: &str) {
+fn adds_up(start: &AgentCommand, session: &str) {
     let log = start.folder().join("log.db");
     let ran = harn(&["trace", log.to_str().unwrap(), "--json"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -93,7 +94,7 @@ fn adds_up(start: &Start, session: &str) {
 
 #[test]
 fn what_was_shown_is_shown_again_in_order_and_resumed_without() {
-    let start = Start::agent("tools.harn", "shown-again").logged();
+    let start = AgentCommand::agent("tools.harn", "shown-again").logged();
     let mut client = start.initialized();
     let session = client.session();
     client.ask("session/set_mode", json!({"sessionId": session, "modeId": "auto"}));
@@ -124,7 +125,7 @@ fn what_was_shown_is_shown_again_in_order_and_resumed_without() {
 
 #[test]
 fn a_session_is_open_in_one_process_at_a_time() {
-    let start = Start::agent("seams.harn", "elsewhere").logged();
+    let start = AgentCommand::agent("seams.harn", "elsewhere").logged();
     let mut here = start.initialized();
     let session = here.session();
     here.prompted(&session, "Look.");
@@ -153,7 +154,7 @@ pipeline default(task) {
   return result
 }
 "#;
-    let start = Start::script(text, "compacted").logged();
+    let start = AgentCommand::script(text, "compacted").logged();
     let mut client = start.initialized();
     let session = client.session();
     for _ in 0..3 {
@@ -198,7 +199,7 @@ pipeline default(task) {
 "#;
     for (method, seed) in [("session/load", "--seed=7"), ("session/resume", "--seed=7"), ("session/load", "--seed=8")] {
         let test = format!("message-ids-{}{}", &method[8..], &seed[7..]);
-        let start = Start::script(text, &test).logged().with(&[seed]);
+        let start = AgentCommand::script(text, &test).logged().with(&[seed]);
         let mut client = start.initialized();
         let session = client.session();
         client.prompted(&session, "first");

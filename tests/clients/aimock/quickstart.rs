@@ -1,12 +1,12 @@
 //! The quick start, on both wires that can carry all of it.
 
-use super::server::Server;
+use super::server::MockServer;
 use crate::harn::{Outcome, harn_with_input, root};
 use serde_json::Value;
 
 const KEY: &str = "a-key-that-opens-nothing";
 
-/// What each reminder of the quick start says, by its dedupe key.
+/// The text of each reminder of the quick start, by its dedupe key.
 const BODIES: [(&str, &str); 4] = [
     ("house_rules", "Answer in at most 2 sentences"),
     ("draft:notes.md", "notes.md is a draft"),
@@ -14,7 +14,7 @@ const BODIES: [(&str, &str); 4] = [
     ("tool_output_truncated:read_file", "was cut short"),
 ];
 
-/// Which of them the model sees in each turn.
+/// The reminders that the model sees in each turn.
 const SEEN: [&[&str]; 4] = [
     &["house_rules"],
     &["house_rules", "draft:notes.md"],
@@ -58,7 +58,7 @@ fn the_quick_start_passes_on_the_openai_wire_with_developer_messages() {
     });
 }
 
-/// Who is asked, and what must arrive there.
+/// A route, and the expected requests.
 struct Wire {
     provider: &'static str,
     base_variable: &'static str,
@@ -71,7 +71,7 @@ struct Wire {
 
 fn passes(wire: &Wire) {
     let fixtures = root().join("tests/fixtures/aimock/quickstart.json");
-    let server = Server::start(&fixtures, &format!("aimock-{}-{}", wire.provider, wire.role));
+    let server = MockServer::start(&fixtures, &format!("aimock-{}-{}", wire.provider, wire.role));
     let url = format!("http://127.0.0.1:{}", server.port);
     let mut env = vec![("HARN_LLM_PROVIDER", wire.provider), (wire.base_variable, &url), (wire.key_variable, KEY)];
     env.extend(wire.model.map(|model| ("HARN_LLM_MODEL", model)));
@@ -94,9 +94,9 @@ fn quick_start(env: &[(&str, &str)]) -> Outcome {
 // ---- The timeline ----
 
 /// A row of the printed table: event, reminder, what happened.
-type Row = (String, String, String);
+type TimelineRow = (String, String, String);
 
-fn timeline(out: &str) -> Vec<Row> {
+fn timeline(out: &str) -> Vec<TimelineRow> {
     let mut lines = out.lines();
     let heading = lines.find(|line| line.starts_with("event ")).unwrap_or_else(|| panic!("no timeline in:\n{out}"));
     let (second, third) = (heading.find("reminder").unwrap(), heading.find("what happened").unwrap());
@@ -107,8 +107,8 @@ fn timeline(out: &str) -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// What the scripted mock gives, in the role that the wire has.
-fn offline_timeline(role: &str) -> Vec<Row> {
+/// Returns the timeline with the scripted mock, in the role that the wire has.
+fn offline_timeline(role: &str) -> Vec<TimelineRow> {
     let mut rows =
         timeline(&harn_with_input(&["run", "examples/quickstart.harn"], b"", &[("HARN_LLM_PROVIDER", "")]).out);
     for (_, _, text) in rows.iter_mut().filter(|(event, ..)| event == "fired") {
@@ -120,7 +120,7 @@ fn offline_timeline(role: &str) -> Vec<Row> {
 fn timeline_tells_the_story(out: &str, role: &str) {
     let rows = timeline(out);
     let of = |event: &str, name: &str| {
-        let fits = |row: &&Row| row.0 == event && row.1 == name;
+        let fits = |row: &&TimelineRow| row.0 == event && row.1 == name;
         rows.iter().filter(fits).map(|row| row.2.as_str()).collect::<Vec<_>>()
     };
     for (name, _) in BODIES {
@@ -144,7 +144,7 @@ fn requests_are_right(journal: &[Value], wire: &Wire) {
         if let Some(model) = wire.model {
             assert_eq!(entry["body"]["model"], model, "{place}");
         }
-        // Told in OpenAI's shape, whatever the wire.
+        // The journal has OpenAI's shape on every wire.
         let messages = entry["body"]["messages"].as_array().unwrap();
         reminders_are_nobodys_words(messages, index, wire.role, &place);
         results_follow_their_calls(messages, index, &place);
@@ -154,7 +154,8 @@ fn requests_are_right(journal: &[Value], wire: &Wire) {
     assert!(results(&last.last().unwrap()["content"]), "the long file was cut: {:?}", last.last());
 }
 
-/// Each reminder stands once, before the conversation and in the role of the route; no other message repeats it.
+/// Asserts that each reminder appears once, before the conversation and in the role of the route,
+/// and that no other message repeats it.
 fn reminders_are_nobodys_words(messages: &[Value], turn: usize, role: &str, place: &str) {
     let is_instruction = |message: &&Value| matches!(message["role"].as_str(), Some("system" | "developer"));
     let instructions: Vec<_> = messages.iter().take_while(is_instruction).collect();

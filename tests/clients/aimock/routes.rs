@@ -1,7 +1,7 @@
 //! Every route to a model, whole and in pieces, when all goes well and in every way in which the server can fail. The
 //! server's journal proves what was asked.
 
-use super::server::Server;
+use super::server::MockServer;
 use crate::harn::{Outcome, harn_with_input, root, scratch};
 use serde_json::{Value, json};
 use std::fs;
@@ -13,7 +13,7 @@ struct Route {
     base_variable: &'static str,
     key_variable: &'static str,
     model: &'static str,
-    /// Where an answer is asked for, whole and in pieces.
+    /// The paths of an answer, complete and streamed.
     paths: [&'static str; 2],
 }
 
@@ -74,7 +74,7 @@ const ROUTES: [Route; 6] = [
 const KEY: &str = "a-key-that-opens-nothing";
 const ANSWER: &str = "They differ in one wörd 😀, which stands in the last line of the second of the two files.";
 
-/// A way to fail: how it is told, how often the server is asked with one retry, and what the error says.
+/// A way to fail: its trigger, the number of requests with one retry, and the error's message.
 struct Failure {
     how: &'static str,
     category: &'static str,
@@ -110,7 +110,7 @@ fn every_route_answers_whole_and_in_pieces_and_fails_in_a_sentence() {
     let folder = scratch("aimock-routes-fixtures");
     let fixtures = folder.join("routes.json");
     fs::write(&fixtures, json!({"fixtures": fixtures_of_all()}).to_string()).unwrap();
-    let server = Server::start(&fixtures, "aimock-routes");
+    let server = MockServer::start(&fixtures, "aimock-routes");
     for route in &ROUTES {
         answers(route, &server);
         for failure in &FAILURES {
@@ -160,8 +160,9 @@ fn fixtures_of_all() -> Vec<Value> {
     all
 }
 
-/// Runs a script on a route. Gives what it printed and the requests that the server got meanwhile.
-fn run(route: &Route, server: &Server, script: &str, args: &[&str]) -> (Outcome, Vec<Value>) {
+/// Runs a script on a route. Returns its outcome and the requests that the server received
+/// meanwhile.
+fn run(route: &Route, server: &MockServer, script: &str, args: &[&str]) -> (Outcome, Vec<Value>) {
     let before = server.journal().len();
     let url = format!("http://127.0.0.1:{}", server.port);
     let env = [
@@ -177,7 +178,7 @@ fn run(route: &Route, server: &Server, script: &str, args: &[&str]) -> (Outcome,
     (outcome, server.journal().split_off(before))
 }
 
-fn answers(route: &Route, server: &Server) {
+fn answers(route: &Route, server: &MockServer) {
     let (outcome, journal) = run(route, server, "whole-and-pieces.harn", &[]);
     // The server counts no tokens on this one.
     let tokens = if route.name == "ollama" { "0 in, 0 out" } else { "110 in, 50 out" };
@@ -205,7 +206,7 @@ fn answers(route: &Route, server: &Server) {
     }
 }
 
-fn fails(route: &Route, server: &Server, failure: &Failure) {
+fn fails(route: &Route, server: &MockServer, failure: &Failure) {
     let (outcome, journal) = run(route, server, "failing.harn", &[failure.how, "1"]);
     let place = format!("{} {}:\n{}", route.name, failure.how, outcome.out);
     let lines: Vec<&str> = outcome.out.lines().collect();
@@ -220,8 +221,8 @@ fn fails(route: &Route, server: &Server, failure: &Failure) {
     assert_eq!(journal.len(), failure.asked.iter().sum::<usize>(), "{place}");
 }
 
-/// An answer that breaks off in the middle was told, but is none.
-fn breaks_off(route: &Route, server: &Server) {
+/// Checks that an answer that breaks off is reported, and is not taken as an answer.
+fn breaks_off(route: &Route, server: &MockServer) {
     let (outcome, journal) = run(route, server, "failing.harn", &["break off", "1"]);
     let place = format!("{}:\n{}", route.name, outcome.out);
     let lines: Vec<&str> = outcome.out.lines().skip(5).collect();
@@ -236,7 +237,7 @@ fn breaks_off(route: &Route, server: &Server) {
 }
 
 /// Overloaded, then (in pieces) an answer that breaks off, then one that is slow but whole.
-fn recovers(route: &Route, server: &Server) {
+fn recovers(route: &Route, server: &MockServer) {
     let (outcome, journal) = run(route, server, "failing.harn", &[&format!("{} at first", route.name), "2"]);
     let place = format!("{}:\n{}", route.name, outcome.out);
     for lines in outcome.out.lines().collect::<Vec<_>>().chunks(5) {

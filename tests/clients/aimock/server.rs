@@ -13,30 +13,30 @@ use std::time::{Duration, Instant};
 
 const PACKAGE: &str = "@copilotkit/aimock@1.43.0";
 
-/// How long the server may take to answer for the first time.
+/// The timeout of the server's first answer.
 const START: Duration = Duration::from_secs(30);
 
 /// A running server. It ends with the test.
-pub(super) struct Server {
+pub(super) struct MockServer {
     child: Child,
     pub(super) port: u16,
     log: PathBuf,
 }
 
-impl Server {
-    pub(super) fn start(fixtures: &Path, name: &str) -> Server {
+impl MockServer {
+    pub(super) fn start(fixtures: &Path, name: &str) -> MockServer {
         let packages = node("aimock", &[PACKAGE]);
         let command = packages.join(".bin/llmock");
-        // Between asking for a free port and its use somebody else may take it.
+        // Another process may take a free port before it is used.
         for _ in 0..5 {
-            if let Some(server) = Server::try_start(&command, fixtures, name) {
+            if let Some(server) = MockServer::try_start(&command, fixtures, name) {
                 return server;
             }
         }
         panic!("aimock did not start; it said:\n{}", fs::read_to_string(log_of(name)).unwrap_or_default());
     }
 
-    fn try_start(command: &Path, fixtures: &Path, name: &str) -> Option<Server> {
+    fn try_start(command: &Path, fixtures: &Path, name: &str) -> Option<MockServer> {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         scratch(name);
         let log = log_of(name);
@@ -48,7 +48,7 @@ impl Server {
             .stderr(err)
             .spawn()
             .unwrap();
-        let mut server = Server { child, port, log };
+        let mut server = MockServer { child, port, log };
         let start = Instant::now();
         while start.elapsed() < START {
             if server.child.try_wait().unwrap().is_some() {
@@ -81,7 +81,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for MockServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -10,7 +10,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Wire, provider, model, and what stands at the end of the path to it.
+/// Wire, provider, model, and the end of the request path.
 const ROUTES: [(&str, &str, &str, &str); 5] = [
     ("anthropic", "anthropic", "claude-sonnet-4-5", "/v1/messages"),
     ("openai_chat", "openai", "gpt-5-mini", "/chat/completions"),
@@ -78,7 +78,8 @@ fn answers_of_the_vendors_types_are_read_and_go_back_as_they_came() {
     requests_are_right(&seen.lock().unwrap());
 }
 
-/// What really arrived is right too, and the second request of each loop carries what the model thought.
+/// Checks that the received requests are valid too, and that the second request of each loop
+/// carries the model's thoughts.
 fn requests_are_right(seen: &[(&'static str, Value)]) {
     let cases: Vec<Case> = seen
         .iter()
@@ -91,7 +92,7 @@ fn requests_are_right(seen: &[(&'static str, Value)]) {
         })
         .collect();
     let told = check(&cases, &[])("requests");
-    let faults: Vec<_> = told.iter().filter(|(_, fault)| !fault.is_null()).collect();
+    let faults: Vec<_> = told.iter().filter(|(_, problem)| !problem.is_null()).collect();
     assert!(faults.is_empty(), "{faults:#?}");
     assert_eq!(cases.len(), ROUTES.len() * 3);
     let carried = |wire: &str, path: &str| {

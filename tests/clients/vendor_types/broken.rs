@@ -4,7 +4,7 @@
 use super::cases::{Case, WIRES, rich};
 use serde_json::{Value, json};
 
-/// How they are broken, as their names say.
+/// The kinds of invalid bodies.
 pub(super) const WAYS: [&str; 4] = ["an unknown key", "a wrong type", "a missing key", "a wrong role"];
 
 /// Keys below which everything is free: schemas, arguments, results.
@@ -53,7 +53,7 @@ fn paths(body: &Value, wire: &str) -> Vec<String> {
             Value::Object(fields) => {
                 let free = |key: &str| FREE.contains(&key) && !(wire == "openai_responses" && path.is_empty());
                 let free = |key: &str| match (wire, key) {
-                    // Where it is no schema but a list of items, or the format of a text.
+                    // Here it is not a schema but a list of items, or the format of a text.
                     ("openai_responses", "format") => false,
                     ("openai_chat" | "openai_responses", "parameters") | ("ollama", "arguments") => true,
                     _ => free(key),

@@ -150,7 +150,8 @@ fn case(name: String, route: &Route, request: &Request) -> Option<Case> {
     }
 }
 
-/// Ollama cannot be told that a tool must be called; some wires have no word for a seed or for texts that end an answer.
+/// Returns whether a route refuses a request: Ollama cannot force a tool call; some wires have no
+/// seed or stop sequences.
 fn refused(route: &Route, request: &Request) -> bool {
     let choice = request.tool_choice.as_str();
     match route.wire {
@@ -161,15 +162,16 @@ fn refused(route: &Route, request: &Request) -> bool {
     }
 }
 
-/// What is right although the types say otherwise: the newest models of Anthropic take no temperature and no share of likely
-/// words, and so its SDK has no such keys any more; the models before them do. And the stand-in for a signature, by Google's
-/// documents, is base64 in the alphabet of URLs, which the types write in the other one.
-pub(super) fn is_newer_than_the_model(case: &Case, fault: &str) -> bool {
+/// Returns whether a request is valid although the types reject it: the newest models of Anthropic
+/// accept no temperature and no top-p, so its SDK has dropped these keys, but older models accept
+/// them. And the placeholder for a signature, by Google's documents, is URL-safe base64, which the
+/// types encode in the other alphabet.
+pub(super) fn is_newer_than_the_model(case: &Case, problem: &str) -> bool {
     let is_gone = |key: &str| {
-        case.body.get(key).is_some() && fault == format!(".{key}: MessageCreateParamsNonStreaming has no such key")
+        case.body.get(key).is_some() && problem == format!(".{key}: MessageCreateParamsNonStreaming has no such key")
     };
     let is_stand_in = || {
-        fault.ends_with(
+        problem.ends_with(
             "thoughtSignature: understood as \"skip/thought/signature/validator\", sent \
              \"skip_thought_signature_validator\"",
         )

@@ -1,4 +1,4 @@
-//! What happens when the log cannot be opened or written.
+//! A log that cannot be opened or written.
 
 use super::*;
 
@@ -78,7 +78,7 @@ fn a_locked_file_is_waited_for_and_then_said_to_be_locked() {
     let holder = project.sqlite();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     failed(&project.run(EMIT), "HARN-LOG-005", "locked by another process for more than 100 ms");
-    // Nobody waits for this record but the end of the run.
+    // Only the end of the run waits for this record.
     let outcome = project.run(&(REMINDER.to_owned() + "println(\"done\")\n"));
     assert_eq!(outcome.out, "done\n");
     failed(&outcome, "HARN-LOG-005", "locked by another process");
@@ -107,7 +107,7 @@ println(last)
     let last: usize = printed[1].parse().unwrap();
     assert!(last > 50, "{last}");
     assert_eq!(project.records().len(), last);
-    // Records that nobody waits for make the end of the run fail.
+    // Records that no call waits for make the end of the run fail.
     failed(&project.run(&REMINDER.repeat(200)), "HARN-LOG-006", "the disk is full");
 }
 

@@ -1,4 +1,4 @@
-//! Where the log is kept.
+//! The locations of the log.
 
 use super::*;
 

@@ -29,7 +29,7 @@ fn work(task) {
 parallel 64 { task -> work(task) }
 ";
 
-/// Starts a writer, kills it, and gives the lines that it had printed.
+/// Starts a writer, kills it, and returns the lines that it had printed.
 fn killed_after(project: &Project, script: &str, run: u64, time: Duration) -> Vec<String> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_harn"))
         .args(["run", "--event-log", &project.home(), script, "--", &run.to_string()])
@@ -47,7 +47,7 @@ fn killed_after(project: &Project, script: &str, run: u64, time: Duration) -> Ve
     child.kill().unwrap();
     assert_eq!(child.wait().unwrap().code(), None, "it is killed and does not end by itself");
     let text = reader.join().unwrap();
-    // A line that was cut off is no acknowledgement.
+    // An incomplete line is not an acknowledgement.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     whole.lines().map(str::to_owned).collect()
 }

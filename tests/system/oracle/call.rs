@@ -1,7 +1,7 @@
 //! Calls and chains of the second evaluator.
 
 use super::value::{Function, Value};
-use super::{Given, Oracle, Scope, Stop, fault, method, uncovered};
+use super::{Evaluated, Oracle, Scope, Stop, method, throw_code, uncovered};
 use lang::ast::{Expr, ExprKind, ListItem, Name};
 use std::rc::Rc;
 
@@ -59,9 +59,9 @@ impl<'a> Oracle<'a> {
     }
 
     /// `E.A` and `P.make`, where `E` and `P` are types and no variables.
-    fn static_member(&mut self, object: &'a Expr, name: &'a Name, scope: &Rc<Scope<'a>>) -> Option<Given<'a>> {
+    fn static_member(&mut self, object: &'a Expr, name: &'a Name, scope: &Rc<Scope<'a>>) -> Option<Evaluated<'a>> {
         let ExprKind::Name(of) = &object.kind else { return None };
-        if !matches!(scope.find(of), super::scope::Found::Nothing) {
+        if !matches!(scope.find(of), super::scope::Binding::Nothing) {
             return None;
         }
         if let Some(variants) = self.enums.get(of.as_str())
@@ -79,19 +79,19 @@ impl<'a> Oracle<'a> {
         Some(uncovered("a namespace"))
     }
 
-    pub(crate) fn call(&mut self, callee: &Value<'a>, args: Vec<Value<'a>>, lenient: bool) -> Given<'a> {
+    pub(crate) fn call(&mut self, callee: &Value<'a>, args: Vec<Value<'a>>, lenient: bool) -> Evaluated<'a> {
         match callee {
             Value::Function(function) => self.call_function(function, args, lenient),
             Value::Builtin(name) => method::builtin(self, name, &args),
             Value::Constructor(of, name, n) if args.len() == *n => {
                 Ok(Value::Variant(of.clone(), name.clone(), Rc::new(args)))
             }
-            Value::Constructor(..) => fault("HARN-RUN-006"),
-            _ => fault("HARN-RUN-007"),
+            Value::Constructor(..) => throw_code("HARN-RUN-006"),
+            _ => throw_code("HARN-RUN-007"),
         }
     }
 
-    fn call_function(&mut self, function: &Function<'a>, mut args: Vec<Value<'a>>, lenient: bool) -> Given<'a> {
+    fn call_function(&mut self, function: &Function<'a>, mut args: Vec<Value<'a>>, lenient: bool) -> Evaluated<'a> {
         let rest = function.params.last().is_some_and(|p| p.rest);
         let named = function.params.len() - usize::from(rest);
         if args.len() > named && lenient && !rest {
@@ -99,7 +99,7 @@ impl<'a> Oracle<'a> {
         }
         let needed = function.params.iter().take(named).rposition(|p| p.default.is_none()).map_or(0, |i| i + 1);
         if (args.len() < needed && !function.pipeline) || (args.len() > named && !rest) {
-            return fault("HARN-RUN-006");
+            return throw_code("HARN-RUN-006");
         }
         if self.depth > 300 {
             return uncovered("deep calls");
@@ -126,7 +126,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    fn call_method(&mut self, receiver: &Value<'a>, name: &str, args: Vec<Value<'a>>) -> Given<'a> {
+    fn call_method(&mut self, receiver: &Value<'a>, name: &str, args: Vec<Value<'a>>) -> Evaluated<'a> {
         if let Value::Struct(of, _) | Value::Variant(of, ..) = receiver
             && let Some(method) = self.methods.get(&(of.to_string(), name.to_owned())).cloned()
         {
@@ -150,24 +150,24 @@ impl<'a> Oracle<'a> {
     }
 
     /// `x.name` without parentheses: an entry, or one of the four properties.
-    fn member(&mut self, object: &Value<'a>, name: &str) -> Given<'a> {
+    fn member(&mut self, object: &Value<'a>, name: &str) -> Evaluated<'a> {
         match (object, Self::read_field(object, name)) {
             (_, Some(value)) if !matches!(value, Value::Nil) => Ok(value),
             (Value::Dict(entries), _) if entries.contains_key(name) => Ok(Value::Nil),
             _ if matches!(name, "count" | "empty" | "first" | "last") => method::method(self, object, name, Vec::new()),
             (Value::Dict(_), _) => Ok(Value::Nil),
-            (Value::Nil, _) => fault("HARN-RUN-005"),
+            (Value::Nil, _) => throw_code("HARN-RUN-005"),
             _ => uncovered("this field"),
         }
     }
 
-    fn index(object: &Value<'a>, index: &Value<'a>, optional: bool) -> Given<'a> {
+    fn index(object: &Value<'a>, index: &Value<'a>, optional: bool) -> Evaluated<'a> {
         let from = |items: &[Value<'a>], i: i64| {
             let at = if i < 0 { i + i64::try_from(items.len()).unwrap_or(0) } else { i };
             match usize::try_from(at).ok().and_then(|at| items.get(at)) {
                 Some(item) => Ok(item.clone()),
                 None if optional => Ok(Value::Nil),
-                None => fault("HARN-RUN-004"),
+                None => throw_code("HARN-RUN-004"),
             }
         };
         match (object, index) {
@@ -180,7 +180,7 @@ impl<'a> Oracle<'a> {
 }
 
 /// `x[a:b]`: bounds are clamped, negative ones count from the end.
-fn slice<'a>(object: &Value<'a>, from: &Value<'a>, to: &Value<'a>) -> Given<'a> {
+fn slice<'a>(object: &Value<'a>, from: &Value<'a>, to: &Value<'a>) -> Evaluated<'a> {
     let bound = |value: &Value<'a>, len: usize, absent: usize| {
         let len = i64::try_from(len).unwrap_or(i64::MAX);
         match value {
@@ -189,7 +189,7 @@ fn slice<'a>(object: &Value<'a>, from: &Value<'a>, to: &Value<'a>) -> Given<'a> 
                 let at = if *i < 0 { i.saturating_add(len) } else { *i };
                 Ok(usize::try_from(at.clamp(0, len)).unwrap_or(0))
             }
-            _ => fault("HARN-RUN-002"),
+            _ => throw_code("HARN-RUN-002"),
         }
     };
     match object {

@@ -1,8 +1,8 @@
 //! Expressions of the second evaluator.
 
-use super::scope::Found;
+use super::scope::Binding;
 use super::value::{Function, Value, show};
-use super::{Given, Oracle, Scope, Stop, fault, operator, uncovered};
+use super::{Evaluated, Oracle, Scope, Stop, operator, throw_code, uncovered};
 use lang::ast::{
     BinaryOp, Block, DictItem, Expr, ExprKind, ListItem, LogicOp, Name, StrPart, TryBlock, TypeExpr, TypeKind, UnaryOp,
 };
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl<'a> Oracle<'a> {
-    pub(crate) fn expr(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> Given<'a> {
+    pub(crate) fn expr(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         self.step()?;
         Ok(match &expr.kind {
             ExprKind::Nil => Value::Nil,
@@ -20,7 +20,7 @@ impl<'a> Oracle<'a> {
             ExprKind::Str(parts) => return self.text(parts, scope),
             ExprKind::Name(name) => return Self::name(name, scope),
             ExprKind::Placeholder => match scope.find("_") {
-                Found::Bound(value) => value,
+                Binding::Bound(value) => value,
                 _ => return uncovered("`_` outside of a pipe"),
             },
             ExprKind::List(items) => Value::list(self.arguments(items, scope)?),
@@ -34,7 +34,8 @@ impl<'a> Oracle<'a> {
                 scope: scope.clone(),
             })),
             ExprKind::Unary(UnaryOp::Not, a) => Value::Bool(!self.expr(a, scope)?.truthy()),
-            // The smallest int has no positive twin, so its literal is the sign and the digits.
+            // The smallest int has no positive counterpart, so its literal is the sign and the
+            // digits.
             ExprKind::Unary(UnaryOp::Neg, a) if matches!(a.kind, ExprKind::Int(i64::MIN)) => Value::Int(i64::MIN),
             ExprKind::Unary(UnaryOp::Neg, a) => return operator::negate(&self.expr(a, scope)?),
             ExprKind::Binary(op, _, a, b) => return self.binary(*op, a, b, scope),
@@ -42,7 +43,7 @@ impl<'a> Oracle<'a> {
             ExprKind::Pipe(value, into) => return self.pipe(value, into, scope),
             ExprKind::Range { from, to, exclusive } => match (self.expr(from, scope)?, self.expr(to, scope)?) {
                 (Value::Int(from), Value::Int(to)) => Value::Range(from, to, *exclusive),
-                _ => return fault("HARN-RUN-002"),
+                _ => return throw_code("HARN-RUN-002"),
             },
             ExprKind::Ternary(cond, yes, no) => {
                 let chosen = if self.expr(cond, scope)?.truthy() { yes } else { no };
@@ -81,7 +82,7 @@ impl<'a> Oracle<'a> {
                         return self.expr(&arm.body, &inner);
                     }
                 }
-                return fault("HARN-RUN-008");
+                return throw_code("HARN-RUN-008");
             }
             ExprKind::Block(block) => return self.block(block, scope),
             ExprKind::Return(value) => return Err(Stop::Return(self.optional(value.as_deref(), scope)?)),
@@ -93,20 +94,20 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    pub(crate) fn optional(&mut self, expr: Option<&'a Expr>, scope: &Rc<Scope<'a>>) -> Given<'a> {
+    pub(crate) fn optional(&mut self, expr: Option<&'a Expr>, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         expr.map_or(Ok(Value::Nil), |expr| self.expr(expr, scope))
     }
 
-    pub(crate) fn name(name: &str, scope: &Rc<Scope<'a>>) -> Given<'a> {
+    pub(crate) fn name(name: &str, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         match scope.find(name) {
-            Found::Bound(value) => Ok(value),
-            Found::Unbound => fault("HARN-RUN-012"),
-            Found::Ambiguous => uncovered("a name that hides another one further down"),
-            Found::Nothing => Ok(Value::Builtin(name.into())),
+            Binding::Bound(value) => Ok(value),
+            Binding::Unbound => throw_code("HARN-RUN-012"),
+            Binding::Ambiguous => uncovered("a name that hides another one further down"),
+            Binding::Nothing => Ok(Value::Builtin(name.into())),
         }
     }
 
-    fn text(&mut self, parts: &'a [StrPart], scope: &Rc<Scope<'a>>) -> Given<'a> {
+    fn text(&mut self, parts: &'a [StrPart], scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         let mut text = String::new();
         for part in parts {
             match part {
@@ -163,12 +164,12 @@ impl<'a> Oracle<'a> {
         Ok(entries)
     }
 
-    fn dict(&mut self, items: &'a [DictItem], scope: &Rc<Scope<'a>>) -> Given<'a> {
+    fn dict(&mut self, items: &'a [DictItem], scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         let entries: BTreeMap<_, _> = self.entries(items, scope)?.into_iter().collect();
         Ok(Value::Dict(Rc::new(entries)))
     }
 
-    fn make_struct(&mut self, name: &'a Name, items: &'a [DictItem], scope: &Rc<Scope<'a>>) -> Given<'a> {
+    fn make_struct(&mut self, name: &'a Name, items: &'a [DictItem], scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         let Some(fields) = self.structs.get(name.text.as_str()).copied() else { return uncovered("an unknown struct") };
         let given: BTreeMap<_, _> = self.entries(items, scope)?.into_iter().collect();
         let mut made = Vec::new();
@@ -183,13 +184,13 @@ impl<'a> Oracle<'a> {
         Ok(Value::Struct(name.text.as_str().into(), Rc::new(made)))
     }
 
-    fn binary(&mut self, op: BinaryOp, a: &'a Expr, b: &'a Expr, scope: &Rc<Scope<'a>>) -> Given<'a> {
+    fn binary(&mut self, op: BinaryOp, a: &'a Expr, b: &'a Expr, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         let a = self.expr(a, scope)?;
         let b = self.expr(b, scope)?;
         operator::binary(op, &a, &b)
     }
 
-    fn logic(&mut self, op: LogicOp, a: &'a Expr, b: &'a Expr, scope: &Rc<Scope<'a>>) -> Given<'a> {
+    fn logic(&mut self, op: LogicOp, a: &'a Expr, b: &'a Expr, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         let a = self.expr(a, scope)?;
         match op {
             LogicOp::And => Ok(Value::Bool(a.truthy() && self.expr(b, scope)?.truthy())),
@@ -199,7 +200,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    fn pipe(&mut self, value: &'a Expr, into: &'a Expr, scope: &Rc<Scope<'a>>) -> Given<'a> {
+    fn pipe(&mut self, value: &'a Expr, into: &'a Expr, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         let value = self.expr(value, scope)?;
         if !has_placeholder(into) {
             let callee = self.expr(into, scope)?;
@@ -212,7 +213,7 @@ impl<'a> Oracle<'a> {
         self.expr(into, &inner)
     }
 
-    fn try_block(&mut self, block: &'a TryBlock, scope: &Rc<Scope<'a>>) -> Given<'a> {
+    fn try_block(&mut self, block: &'a TryBlock, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         let mut result = self.block(&block.body, scope);
         match (&block.catch, &block.finally) {
             (None, None) => {
@@ -243,8 +244,8 @@ impl<'a> Oracle<'a> {
         result
     }
 
-    fn retry(&mut self, times: &'a Expr, body: &'a Block, scope: &Rc<Scope<'a>>) -> Given<'a> {
-        let Value::Int(times) = self.expr(times, scope)? else { return fault("HARN-RUN-002") };
+    fn retry(&mut self, times: &'a Expr, body: &'a Block, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
+        let Value::Int(times) = self.expr(times, scope)? else { return throw_code("HARN-RUN-002") };
         for tried in 1..=times {
             match self.block(body, scope) {
                 Err(Stop::Throw(_)) if tried < times => {}
@@ -271,7 +272,8 @@ fn is_of_type<'a>(error: &Value<'a>, ty: Option<&TypeExpr>) -> Result<bool, Stop
     }
 }
 
-/// Whether `_` stands anywhere in the right side of a pipe. No visitor goes into blocks, but the printed tree shows them.
+/// Returns whether `_` appears in the right side of a pipe. No visitor enters blocks, but the
+/// printed tree shows them.
 fn has_placeholder(expr: &Expr) -> bool {
     format!("{:?}", expr.kind).contains("kind: Placeholder") || matches!(expr.kind, ExprKind::Placeholder)
 }

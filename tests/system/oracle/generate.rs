@@ -1,7 +1,7 @@
 //! Programs made of bytes: each byte is one choice, so that a smaller list of bytes is a smaller program, and proptest finds
 //! the smallest one on which the two evaluators disagree.
 
-use super::{Outcome, evaluate};
+use super::{OracleOutcome, evaluate};
 use lang::source::Source;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -10,9 +10,10 @@ use std::rc::Rc;
 use stdlib::limits::RunLimits;
 use stdlib::{Captured, Engine, RunOptions};
 
-/// What an expression should give; one in sixteen gives something else all the same, so that errors come up too.
+/// The wanted kind of an expression's value; one in sixteen has another kind, so that errors occur
+/// too.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum ValueKind {
     Int,
     Text,
     List,
@@ -22,9 +23,10 @@ enum Kind {
     Function,
 }
 
-const KINDS: [Kind; 6] = [Kind::Int, Kind::Text, Kind::List, Kind::Dict, Kind::Record, Kind::Variant];
+const KINDS: [ValueKind; 6] =
+    [ValueKind::Int, ValueKind::Text, ValueKind::List, ValueKind::Dict, ValueKind::Record, ValueKind::Variant];
 
-/// What stands before each program.
+/// The declarations before each program.
 const TYPES: &str = "\
 struct Record { a: any, b: any = 2 }
 impl Record {
@@ -46,16 +48,16 @@ impl Variant {
 
 /// A name that may be used, and whether it may be assigned to.
 #[derive(Clone)]
-struct Known {
+struct KnownName {
     name: String,
-    kind: Kind,
+    kind: ValueKind,
     var: bool,
 }
 
 struct Writer<'c> {
     choices: std::slice::Iter<'c, u8>,
     text: String,
-    known: Vec<Known>,
+    known: Vec<KnownName>,
     named: usize,
     indent: usize,
     /// Whether a `break` means something here.
@@ -84,8 +86,8 @@ impl Writer<'_> {
         format!("{letter}{}", self.named)
     }
 
-    fn some(&mut self, fits: impl Fn(&Known) -> bool) -> Option<Known> {
-        let fitting: Vec<Known> = self.known.iter().filter(|k| fits(k)).cloned().collect();
+    fn some(&mut self, fits: impl Fn(&KnownName) -> bool) -> Option<KnownName> {
+        let fitting: Vec<KnownName> = self.known.iter().filter(|k| fits(k)).cloned().collect();
         if fitting.is_empty() {
             return None;
         }
@@ -123,7 +125,7 @@ impl Writer<'_> {
             1 | 2 => self.binding(),
             3 => self.assignment(),
             4 if self.in_loop => {
-                let condition = self.expr(Kind::Int, 1);
+                let condition = self.expr(ValueKind::Int, 1);
                 let word = ["break", "continue"][self.pick(2)];
                 self.line(&format!("if {condition} > 3 {{ {word} }}"));
             }
@@ -167,7 +169,7 @@ impl Writer<'_> {
         let value = self.expr(kind, 0);
         let name = self.fresh("v");
         self.line(&format!("{} {name} = {value}", if var { "var" } else { "let" }));
-        self.known.push(Known { name, kind, var });
+        self.known.push(KnownName { name, kind, var });
     }
 
     /// Binds two names by a pattern.
@@ -183,21 +185,23 @@ impl Writer<'_> {
         };
         self.line(&format!("{} {pattern} = {value}", if var { "var" } else { "let" }));
         for (name, kind) in [a, b].into_iter().zip(kinds) {
-            self.known.push(Known { name, kind, var });
+            self.known.push(KnownName { name, kind, var });
         }
     }
 
     fn assignment(&mut self) {
-        let Some(Known { name, kind, .. }) = self.some(|k| k.var) else { return self.binding() };
+        let Some(KnownName { name, kind, .. }) = self.some(|k| k.var) else { return self.binding() };
         let line = match (kind, self.pick(4)) {
-            (Kind::Int, 1) => format!("{name} {} {}", ["+=", "-=", "*="][self.pick(3)], self.expr(Kind::Int, 1)),
-            (Kind::Text, 1) => format!("{name} += {}", self.expr(Kind::Text, 1)),
-            (Kind::List, 1) => format!("{name} = {name}.push({})", self.any(1)),
-            (Kind::List, 2) => format!("{name}[0] = {}", self.any(1)),
-            (Kind::List, 3) => format!("{name} += {}", self.expr(Kind::List, 1)),
-            (Kind::Dict | Kind::Record, 1) => format!("{name}.a = {}", self.any(1)),
-            (Kind::Dict, 2) => format!("{name}[\"b\"] = {}", self.any(1)),
-            (Kind::Record, 2) => format!("{name}.b += {}", self.any(1)),
+            (ValueKind::Int, 1) => {
+                format!("{name} {} {}", ["+=", "-=", "*="][self.pick(3)], self.expr(ValueKind::Int, 1))
+            }
+            (ValueKind::Text, 1) => format!("{name} += {}", self.expr(ValueKind::Text, 1)),
+            (ValueKind::List, 1) => format!("{name} = {name}.push({})", self.any(1)),
+            (ValueKind::List, 2) => format!("{name}[0] = {}", self.any(1)),
+            (ValueKind::List, 3) => format!("{name} += {}", self.expr(ValueKind::List, 1)),
+            (ValueKind::Dict | ValueKind::Record, 1) => format!("{name}.a = {}", self.any(1)),
+            (ValueKind::Dict, 2) => format!("{name}[\"b\"] = {}", self.any(1)),
+            (ValueKind::Record, 2) => format!("{name}.b += {}", self.any(1)),
             (kind, _) => format!("{name} = {}", self.expr(kind, 0)),
         };
         self.line(&line);
@@ -207,12 +211,12 @@ impl Writer<'_> {
         let over = match self.pick(4) {
             0 => "1 to 4".to_owned(),
             1 => "0 to 3 exclusive".to_owned(),
-            2 => self.expr(Kind::Text, 1),
-            _ => self.expr(Kind::List, 1),
+            2 => self.expr(ValueKind::Text, 1),
+            _ => self.expr(ValueKind::List, 1),
         };
         let name = self.fresh("i");
         let (outer, before) = (std::mem::replace(&mut self.in_loop, true), self.known.len());
-        self.known.push(Known { name: name.clone(), kind: Kind::Int, var: false });
+        self.known.push(KnownName { name: name.clone(), kind: ValueKind::Int, var: false });
         self.nested(&format!("for {name} in {over}"), depth);
         self.known.truncate(before);
         self.in_loop = outer;
@@ -243,7 +247,7 @@ impl Writer<'_> {
         let before = self.known.len();
         let (in_loop, in_function) =
             (std::mem::replace(&mut self.in_loop, false), std::mem::replace(&mut self.in_function, true));
-        self.known.push(Known { name: a, kind: Kind::Int, var: false });
+        self.known.push(KnownName { name: a, kind: ValueKind::Int, var: false });
         self.line(&format!("{head} {{"));
         self.indent += 1;
         self.statements(depth + 1);
@@ -253,7 +257,7 @@ impl Writer<'_> {
         self.line("}");
         self.known.truncate(before);
         (self.in_loop, self.in_function) = (in_loop, in_function);
-        self.known.push(Known { name, kind: Kind::Function, var: false });
+        self.known.push(KnownName { name, kind: ValueKind::Function, var: false });
     }
 
     fn try_block(&mut self, depth: usize) {
@@ -290,7 +294,7 @@ impl Writer<'_> {
         self.nested(&format!("[{name}, ..._] ->"), depth);
         self.nested(&format!("Variant.One({name}) | Variant.Two(_, {name}) ->"), depth);
         self.nested(&format!("{{a: {name}, b: 2}} ->"), depth);
-        let guard = self.expr(Kind::Int, 2);
+        let guard = self.expr(ValueKind::Int, 2);
         self.nested(&format!("{name} if type_of({name}) == \"int\" && {name} > {guard} ->"), depth);
         if self.pick(4) != 0 {
             self.nested("_ ->", depth);
@@ -305,7 +309,7 @@ impl Writer<'_> {
             0 => a,
             1 => format!("{a} == {b}"),
             2 => format!("{a} && !{b}"),
-            _ => format!("{} < {}", self.expr(Kind::Int, 2), self.expr(Kind::Int, 2)),
+            _ => format!("{} < {}", self.expr(ValueKind::Int, 2), self.expr(ValueKind::Int, 2)),
         }
     }
 
@@ -314,7 +318,7 @@ impl Writer<'_> {
         self.expr(kind, depth)
     }
 
-    fn expr(&mut self, kind: Kind, depth: usize) -> String {
+    fn expr(&mut self, kind: ValueKind, depth: usize) -> String {
         if self.pick(16) == 15 {
             let other = KINDS[self.pick(KINDS.len())];
             return self.of_kind(other, depth + 1);
@@ -322,7 +326,7 @@ impl Writer<'_> {
         self.of_kind(kind, depth)
     }
 
-    fn of_kind(&mut self, kind: Kind, depth: usize) -> String {
+    fn of_kind(&mut self, kind: ValueKind, depth: usize) -> String {
         if depth > 2 {
             if let Some(known) = self.some(|k| k.kind == kind)
                 && self.pick(2) == 0
@@ -332,102 +336,109 @@ impl Writer<'_> {
             return self.literal(kind);
         }
         match kind {
-            Kind::Int => self.int(depth + 1),
-            Kind::Text => self.string(depth + 1),
-            Kind::List => self.list(depth + 1),
-            Kind::Dict | Kind::Function => self.dict(depth + 1),
-            Kind::Record => self.record(depth + 1),
-            Kind::Variant => self.variant(depth + 1),
+            ValueKind::Int => self.int(depth + 1),
+            ValueKind::Text => self.string(depth + 1),
+            ValueKind::List => self.list(depth + 1),
+            ValueKind::Dict | ValueKind::Function => self.dict(depth + 1),
+            ValueKind::Record => self.record(depth + 1),
+            ValueKind::Variant => self.variant(depth + 1),
         }
     }
 
-    fn literal(&mut self, kind: Kind) -> String {
+    fn literal(&mut self, kind: ValueKind) -> String {
         let options: &[&str] = match kind {
-            Kind::Int => &["0", "1", "2", "7", "(-3)", "2.5", "9223372036854775807", "true", "nil"],
-            Kind::Text => &["\"a\"", "\"\"", "\"héé\"", "\"a,b\""],
-            Kind::List => &["[]", "[1, 2, 3]", "[\"b\", \"a\"]", "[[1], [2]]"],
-            Kind::Dict | Kind::Function => &["{}", "{a: 1}", "{b: [1], a: {c: 2}}"],
-            Kind::Record => &["Record.empty()", "(Record {a: 1})", "(Record {b: [1], a: {c: 2}})"],
-            Kind::Variant => &["Variant.None", "Variant.One(1)", "Variant.Two(\"a\", [1])"],
+            ValueKind::Int => &["0", "1", "2", "7", "(-3)", "2.5", "9223372036854775807", "true", "nil"],
+            ValueKind::Text => &["\"a\"", "\"\"", "\"héé\"", "\"a,b\""],
+            ValueKind::List => &["[]", "[1, 2, 3]", "[\"b\", \"a\"]", "[[1], [2]]"],
+            ValueKind::Dict | ValueKind::Function => &["{}", "{a: 1}", "{b: [1], a: {c: 2}}"],
+            ValueKind::Record => &["Record.empty()", "(Record {a: 1})", "(Record {b: [1], a: {c: 2}})"],
+            ValueKind::Variant => &["Variant.None", "Variant.One(1)", "Variant.Two(\"a\", [1])"],
         };
         options[self.pick(options.len())].to_owned()
     }
 
     fn int(&mut self, depth: usize) -> String {
         match self.pick(12) {
-            10 => format!("{}.first()", self.expr(Kind::Record, depth)),
-            11 => format!("{}.a", self.expr(Kind::Record, depth)),
-            0 | 1 => self.literal(Kind::Int),
-            2 | 3 => self.some(|k| k.kind == Kind::Int).map_or_else(|| self.literal(Kind::Int), |k| k.name),
+            10 => format!("{}.first()", self.expr(ValueKind::Record, depth)),
+            11 => format!("{}.a", self.expr(ValueKind::Record, depth)),
+            0 | 1 => self.literal(ValueKind::Int),
+            2 | 3 => self.some(|k| k.kind == ValueKind::Int).map_or_else(|| self.literal(ValueKind::Int), |k| k.name),
             4 => {
                 let op = ["+", "-", "*", "/", "%", "**"][self.pick(6)];
-                format!("({} {op} {})", self.expr(Kind::Int, depth), self.expr(Kind::Int, depth))
+                format!("({} {op} {})", self.expr(ValueKind::Int, depth), self.expr(ValueKind::Int, depth))
             }
-            5 => format!("{}.count()", self.expr(Kind::List, depth)),
-            6 => format!("({} ?? {})", self.any(depth), self.expr(Kind::Int, depth)),
-            7 => format!("({} ? {} : {})", self.any(depth), self.expr(Kind::Int, depth), self.expr(Kind::Int, depth)),
-            8 => match self.some(|k| k.kind == Kind::Function) {
+            5 => format!("{}.count()", self.expr(ValueKind::List, depth)),
+            6 => format!("({} ?? {})", self.any(depth), self.expr(ValueKind::Int, depth)),
+            7 => format!(
+                "({} ? {} : {})",
+                self.any(depth),
+                self.expr(ValueKind::Int, depth),
+                self.expr(ValueKind::Int, depth)
+            ),
+            8 => match self.some(|k| k.kind == ValueKind::Function) {
                 Some(f) if !self.in_function => format!("{}({}, {})", f.name, self.any(depth), self.any(depth)),
-                _ => format!("{}?.a", self.expr(Kind::Dict, depth)),
+                _ => format!("{}?.a", self.expr(ValueKind::Dict, depth)),
             },
-            _ => format!("{}.reduce(0, {{ s, x -> s + len(to_string(x)) }})", self.expr(Kind::List, depth)),
+            _ => format!("{}.reduce(0, {{ s, x -> s + len(to_string(x)) }})", self.expr(ValueKind::List, depth)),
         }
     }
 
     fn string(&mut self, depth: usize) -> String {
         match self.pick(7) {
-            0 | 1 => self.literal(Kind::Text),
-            2 => self.some(|k| k.kind == Kind::Text).map_or_else(|| self.literal(Kind::Text), |k| k.name),
+            0 | 1 => self.literal(ValueKind::Text),
+            2 => self.some(|k| k.kind == ValueKind::Text).map_or_else(|| self.literal(ValueKind::Text), |k| k.name),
             3 => format!("\"<${{{}}}>\"", self.any(depth)),
-            4 => format!("({} + {})", self.expr(Kind::Text, depth), self.expr(Kind::Text, depth)),
-            5 => format!("{}.join(\"-\")", self.expr(Kind::List, depth)),
-            _ => format!("{}.upper().reverse()", self.expr(Kind::Text, depth)),
+            4 => format!("({} + {})", self.expr(ValueKind::Text, depth), self.expr(ValueKind::Text, depth)),
+            5 => format!("{}.join(\"-\")", self.expr(ValueKind::List, depth)),
+            _ => format!("{}.upper().reverse()", self.expr(ValueKind::Text, depth)),
         }
     }
 
     fn list(&mut self, depth: usize) -> String {
         match self.pick(11) {
-            10 => format!("[{}.inside()]", self.expr(Kind::Variant, depth)),
-            0 | 1 => self.literal(Kind::List),
-            2 => self.some(|k| k.kind == Kind::List).map_or_else(|| self.literal(Kind::List), |k| k.name),
-            3 => format!("[{}, ...{}]", self.any(depth), self.expr(Kind::List, depth)),
+            10 => format!("[{}.inside()]", self.expr(ValueKind::Variant, depth)),
+            0 | 1 => self.literal(ValueKind::List),
+            2 => self.some(|k| k.kind == ValueKind::List).map_or_else(|| self.literal(ValueKind::List), |k| k.name),
+            3 => format!("[{}, ...{}]", self.any(depth), self.expr(ValueKind::List, depth)),
             4 => {
                 // What a closure catches is a variable, not its value.
-                let seen = self.some(|k| k.kind != Kind::Function).map_or("0".to_owned(), |k| k.name);
-                format!("{}.map({{ x -> [x, {seen}] }})", self.expr(Kind::List, depth))
+                let seen = self.some(|k| k.kind != ValueKind::Function).map_or("0".to_owned(), |k| k.name);
+                format!("{}.map({{ x -> [x, {seen}] }})", self.expr(ValueKind::List, depth))
             }
-            5 => format!("{}.filter({{ x -> x != {} }})", self.expr(Kind::List, depth), self.any(depth)),
-            6 => format!("{}[{}:{}]", self.expr(Kind::List, depth), self.pick(3), self.pick(4)),
-            7 => format!("{}.chars()", self.expr(Kind::Text, depth)),
-            8 => format!("{}.keys()", self.expr(Kind::Dict, depth)),
-            _ => format!("{}.push({})", self.expr(Kind::List, depth), self.any(depth)),
+            5 => format!("{}.filter({{ x -> x != {} }})", self.expr(ValueKind::List, depth), self.any(depth)),
+            6 => format!("{}[{}:{}]", self.expr(ValueKind::List, depth), self.pick(3), self.pick(4)),
+            7 => format!("{}.chars()", self.expr(ValueKind::Text, depth)),
+            8 => format!("{}.keys()", self.expr(ValueKind::Dict, depth)),
+            _ => format!("{}.push({})", self.expr(ValueKind::List, depth), self.any(depth)),
         }
     }
 
     fn dict(&mut self, depth: usize) -> String {
         match self.pick(7) {
-            6 => format!("{{...{}}}", self.expr(Kind::Record, depth)),
-            0 | 1 => self.literal(Kind::Dict),
-            2 => self.some(|k| k.kind == Kind::Dict).map_or_else(|| self.literal(Kind::Dict), |k| k.name),
-            3 => format!("{{a: {}, ...{}}}", self.any(depth), self.expr(Kind::Dict, depth)),
-            4 => format!("({} + {})", self.expr(Kind::Dict, depth), self.expr(Kind::Dict, depth)),
-            _ => format!("{}.map_values({{ x -> [x] }})", self.expr(Kind::Dict, depth)),
+            6 => format!("{{...{}}}", self.expr(ValueKind::Record, depth)),
+            0 | 1 => self.literal(ValueKind::Dict),
+            2 => self.some(|k| k.kind == ValueKind::Dict).map_or_else(|| self.literal(ValueKind::Dict), |k| k.name),
+            3 => format!("{{a: {}, ...{}}}", self.any(depth), self.expr(ValueKind::Dict, depth)),
+            4 => format!("({} + {})", self.expr(ValueKind::Dict, depth), self.expr(ValueKind::Dict, depth)),
+            _ => format!("{}.map_values({{ x -> [x] }})", self.expr(ValueKind::Dict, depth)),
         }
     }
 
     fn record(&mut self, depth: usize) -> String {
         match self.pick(5) {
-            0 | 1 => self.literal(Kind::Record),
-            2 => self.some(|k| k.kind == Kind::Record).map_or_else(|| self.literal(Kind::Record), |k| k.name),
+            0 | 1 => self.literal(ValueKind::Record),
+            2 => self.some(|k| k.kind == ValueKind::Record).map_or_else(|| self.literal(ValueKind::Record), |k| k.name),
             3 => format!("(Record {{a: {}, b: {}}})", self.any(depth), self.any(depth)),
-            _ => format!("{}.with({})", self.expr(Kind::Record, depth), self.any(depth)),
+            _ => format!("{}.with({})", self.expr(ValueKind::Record, depth), self.any(depth)),
         }
     }
 
     fn variant(&mut self, depth: usize) -> String {
         match self.pick(5) {
-            0 | 1 => self.literal(Kind::Variant),
-            2 => self.some(|k| k.kind == Kind::Variant).map_or_else(|| self.literal(Kind::Variant), |k| k.name),
+            0 | 1 => self.literal(ValueKind::Variant),
+            2 => {
+                self.some(|k| k.kind == ValueKind::Variant).map_or_else(|| self.literal(ValueKind::Variant), |k| k.name)
+            }
             3 => format!("Variant.One({})", self.any(depth)),
             _ => format!("Variant.Two({}, {})", self.any(depth), self.any(depth)),
         }
@@ -449,15 +460,15 @@ pub(crate) fn program(choices: &[u8]) -> String {
         writer.statement(0);
     }
     for known in std::mem::take(&mut writer.known) {
-        if known.kind != Kind::Function {
+        if known.kind != ValueKind::Function {
             writer.line(&format!("println({})", known.name));
         }
     }
     writer.text
 }
 
-/// What the VM makes of a program; nothing when the checker refuses it.
-fn run(text: &str) -> Option<Outcome> {
+/// Returns the VM's outcome of a program, or `None` if the checker rejects it.
+fn run(text: &str) -> Option<OracleOutcome> {
     let output = Rc::new(Captured::default());
     let limits = RunLimits { fuel: Some(50_000_000), ..RunLimits::default() };
     let engine = Engine::new(RunOptions { limits, output: output.clone(), ..RunOptions::default() });
@@ -466,10 +477,10 @@ fn run(text: &str) -> Option<Outcome> {
         return None;
     }
     let ran = engine.run(&source);
-    Some(Outcome::Ran { out: output.stdout(), failed: lang::script::has_errors(&ran.diagnostics) })
+    Some(OracleOutcome::Ran { out: output.stdout(), failed: lang::script::has_errors(&ran.diagnostics) })
 }
 
-/// How many programs: `PROPTEST_CASES` sets it.
+/// Number of programs: `PROPTEST_CASES` sets it.
 #[test]
 fn agrees_with_generated_programs() {
     let (compared, refused, uncovered) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -482,7 +493,7 @@ fn agrees_with_generated_programs() {
         let text = program(&choices);
         match (run(&text), evaluate("generated.harn", &text)) {
             (None, _) => refused.set(refused.get() + 1),
-            (_, Outcome::Uncovered(_)) => uncovered.set(uncovered.get() + 1),
+            (_, OracleOutcome::Uncovered(_)) => uncovered.set(uncovered.get() + 1),
             (Some(vm), plain) => {
                 compared.set(compared.get() + 1);
                 prop_assert_eq!(&vm, &plain, "left: the VM, right: the second evaluator\n{}", text);

@@ -1,7 +1,7 @@
 //! The builtins and methods that the second evaluator knows: the core, written for plainness.
 
 use super::value::{Value, equal, order, show};
-use super::{Given, Oracle, Stop, fault, operator, uncovered};
+use super::{Evaluated, Oracle, Stop, operator, throw_code, uncovered};
 use lang::ast::BinaryOp;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ fn int<'a>(n: usize) -> Value<'a> {
 }
 
 /// A global builtin.
-pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: &[Value<'a>]) -> Given<'a> {
+pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: &[Value<'a>]) -> Evaluated<'a> {
     match (name, args) {
         ("print" | "println" | "log", values) => {
             let shown = values.iter().map(text).collect::<Result<Vec<_>, _>>()?.join(" ");
@@ -29,7 +29,7 @@ pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: &[Value<'a>
         }
         ("eprintln", _) => Ok(Value::Nil),
         ("len", [value]) => match value {
-            Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Float(_) => fault(TYPE),
+            Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Float(_) => throw_code(TYPE),
             value => Ok(int(Oracle::items(value)?.len())),
         },
         ("type_of", [Value::Struct(..) | Value::Variant(..) | Value::Constructor(..) | Value::Builtin(_)]) => {
@@ -48,7 +48,7 @@ pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: &[Value<'a>
             Value::Int(i) if *i < 0 => operator::negate(value),
             Value::Int(_) => Ok(value.clone()),
             Value::Float(f) => Ok(Value::Float(f.abs())),
-            _ => fault(TYPE),
+            _ => throw_code(TYPE),
         },
         ("min" | "max", [a, b]) => match order(a, b) {
             Some(found) => Ok(if (found == Ordering::Greater) == (name == "min") { b.clone() } else { a.clone() }),
@@ -57,7 +57,7 @@ pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: &[Value<'a>
         ("assert", [value, ..]) if value.truthy() => Ok(Value::Nil),
         ("assert_eq", [a, b, ..]) if equal(a, b) => Ok(Value::Nil),
         ("assert_ne", [a, b, ..]) if !equal(a, b) => Ok(Value::Nil),
-        ("assert" | "assert_eq" | "assert_ne", [_, ..]) => fault("HARN-RUN-009"),
+        ("assert" | "assert_eq" | "assert_ne", [_, ..]) => throw_code("HARN-RUN-009"),
         (
             "is_ok" | "is_err" | "unwrap" | "unwrap_or" | "unwrap_err" | "keys" | "values" | "entries" | "join"
             | "split" | "trim",
@@ -68,7 +68,12 @@ pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: &[Value<'a>
 }
 
 /// A method of a value.
-pub(crate) fn method<'a>(oracle: &mut Oracle<'a>, receiver: &Value<'a>, name: &str, args: Vec<Value<'a>>) -> Given<'a> {
+pub(crate) fn method<'a>(
+    oracle: &mut Oracle<'a>,
+    receiver: &Value<'a>,
+    name: &str,
+    args: Vec<Value<'a>>,
+) -> Evaluated<'a> {
     match receiver {
         Value::Str(text) => of_string(text, name, &args),
         Value::Dict(entries) => of_dict(oracle, entries, name, &args),
@@ -87,13 +92,13 @@ pub(crate) fn method<'a>(oracle: &mut Oracle<'a>, receiver: &Value<'a>, name: &s
             (Some((ok, _)), "is_ok") => Ok(Value::Bool(ok)),
             (Some((ok, _)), "is_err") => Ok(Value::Bool(!ok)),
             (Some((true, value)), "unwrap" | "unwrap_or") | (Some((false, value)), "unwrap_err") => Ok(value),
-            (Some((false, _)), "unwrap_or") => args.into_iter().next().map_or_else(|| fault("HARN-RUN-006"), Ok),
+            (Some((false, _)), "unwrap_or") => args.into_iter().next().map_or_else(|| throw_code("HARN-RUN-006"), Ok),
             _ => uncovered("this method"),
         },
     }
 }
 
-fn of_string<'a>(text: &str, name: &str, args: &[Value<'a>]) -> Given<'a> {
+fn of_string<'a>(text: &str, name: &str, args: &[Value<'a>]) -> Evaluated<'a> {
     let strings = |parts: Vec<String>| Value::list(parts.into_iter().map(Value::str).collect());
     let place = |found: Option<usize>| {
         found.map_or(Value::Int(-1), |at| int(text.get(..at).map_or(0, |before| before.chars().count())))
@@ -126,7 +131,7 @@ fn of_dict<'a>(
     entries: &Rc<BTreeMap<String, Value<'a>>>,
     name: &str,
     args: &[Value<'a>],
-) -> Given<'a> {
+) -> Evaluated<'a> {
     Ok(match (name, args) {
         ("keys", []) => Value::list(entries.keys().map(Value::str).collect()),
         ("values", []) => Value::list(entries.values().cloned().collect()),
@@ -142,7 +147,7 @@ fn of_dict<'a>(
         ("remove", keys) => {
             let mut left = (**entries).clone();
             for key in keys {
-                let Value::Str(key) = key else { return fault(TYPE) };
+                let Value::Str(key) = key else { return throw_code(TYPE) };
                 left.remove(&**key);
             }
             Value::Dict(Rc::new(left))
@@ -171,7 +176,7 @@ fn of_dict<'a>(
     })
 }
 
-fn of_set<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: &[Value<'a>]) -> Given<'a> {
+fn of_set<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: &[Value<'a>]) -> Evaluated<'a> {
     let has = |items: &[Value<'a>], item: &Value<'a>| items.iter().any(|i| equal(i, item));
     Ok(match (name, args) {
         ("add", [item]) => Value::set(items.iter().chain([item]).cloned()),
@@ -185,7 +190,7 @@ fn of_set<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: &[
     })
 }
 
-fn of_list<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: &[Value<'a>]) -> Given<'a> {
+fn of_list<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: &[Value<'a>]) -> Evaluated<'a> {
     oracle.copied(items.len())?;
     let items = items.to_vec();
     Ok(match (name, args) {
@@ -221,7 +226,7 @@ fn of_list<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: &
             let mut sum = Value::Int(0);
             for item in &items {
                 if !matches!(item, Value::Int(_) | Value::Float(_)) {
-                    return fault(TYPE);
+                    return throw_code(TYPE);
                 }
                 sum = operator::binary(BinaryOp::Add, &sum, item)?;
             }
@@ -233,7 +238,7 @@ fn of_list<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: &
 }
 
 /// The methods of lists that call a function.
-fn with_function<'a>(oracle: &mut Oracle<'a>, items: Vec<Value<'a>>, name: &str, args: &[Value<'a>]) -> Given<'a> {
+fn with_function<'a>(oracle: &mut Oracle<'a>, items: Vec<Value<'a>>, name: &str, args: &[Value<'a>]) -> Evaluated<'a> {
     if let ("reduce", [start, f]) = (name, args) {
         let mut sum = start.clone();
         for item in items {

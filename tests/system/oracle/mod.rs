@@ -40,10 +40,10 @@ pub(crate) enum Stop<'a> {
 }
 
 /// A value, or what stopped it.
-pub(crate) type Given<'a> = Result<Value<'a>, Stop<'a>>;
+pub(crate) type Evaluated<'a> = Result<Value<'a>, Stop<'a>>;
 
 /// An error of the language.
-pub(crate) fn fault<'a, T>(code: &'static str) -> Result<T, Stop<'a>> {
+pub(crate) fn throw_code<'a, T>(code: &'static str) -> Result<T, Stop<'a>> {
     Err(Stop::Throw(Value::Fault(code)))
 }
 
@@ -67,10 +67,10 @@ pub(crate) struct Oracle<'a> {
     scopes: Vec<Weak<Scope<'a>>>,
 }
 
-/// What a script comes to.
+/// The outcome of a script.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// What it printed, and whether an error ended it.
+pub(crate) enum OracleOutcome {
+    /// The output, and whether an error ended the script.
     Ran { out: String, failed: bool },
     /// Why nothing can be said.
     Uncovered(String),
@@ -88,7 +88,7 @@ impl<'a> Oracle<'a> {
     }
 
     /// The file's statements, then its pipeline.
-    fn module(&mut self, module: &'a Module) -> Given<'a> {
+    fn module(&mut self, module: &'a Module) -> Evaluated<'a> {
         let top = Rc::new(Scope::default());
         self.scopes.push(Rc::downgrade(&top));
         let result = self.body(&module.body, &top);
@@ -109,7 +109,7 @@ impl<'a> Oracle<'a> {
         named("default").or_else(|| named("main")).or(self.pipelines.first()).copied()
     }
 
-    fn pipeline(&mut self, decl: &'a FnDecl, top: &Rc<Scope<'a>>) -> Given<'a> {
+    fn pipeline(&mut self, decl: &'a FnDecl, top: &Rc<Scope<'a>>) -> Evaluated<'a> {
         let scope = Scope::inside(top);
         for param in &decl.params {
             if param.default.is_some() || param.rest {
@@ -125,21 +125,21 @@ impl<'a> Oracle<'a> {
 }
 
 /// Evaluates a script that has no syntax error, on a stack large enough.
-pub(crate) fn evaluate(name: &str, text: &str) -> Outcome {
+pub(crate) fn evaluate(name: &str, text: &str) -> OracleOutcome {
     let source = Source::new(name, text);
     let evaluation = move || {
         let parsed = lang::parse::parse(&source);
         if !parsed.is_ok() {
-            return Outcome::Uncovered("a syntax error".into());
+            return OracleOutcome::Uncovered("a syntax error".into());
         }
         let mut oracle = Oracle::default();
         let result = oracle.module(&parsed.module);
         let out = std::mem::take(&mut oracle.out);
         match result {
-            Ok(_) | Err(Stop::Return(_)) => Outcome::Ran { out, failed: false },
-            Err(Stop::Throw(_)) => Outcome::Ran { out, failed: true },
-            Err(Stop::Break | Stop::Continue) => Outcome::Uncovered("a loop that is left from outside".into()),
-            Err(Stop::Uncovered(what)) => Outcome::Uncovered(what),
+            Ok(_) | Err(Stop::Return(_)) => OracleOutcome::Ran { out, failed: false },
+            Err(Stop::Throw(_)) => OracleOutcome::Ran { out, failed: true },
+            Err(Stop::Break | Stop::Continue) => OracleOutcome::Uncovered("a loop that is left from outside".into()),
+            Err(Stop::Uncovered(what)) => OracleOutcome::Uncovered(what),
         }
     };
     let thread = thread::Builder::new().stack_size(STACK).spawn(evaluation);
@@ -169,9 +169,9 @@ fn agrees_with_scripts() {
         let name = file.strip_prefix(root()).unwrap().display().to_string();
         let wanted = fs::read_to_string(file.with_extension("out")).unwrap();
         match evaluate(&name, &fs::read_to_string(file).unwrap()) {
-            Outcome::Uncovered(what) => left.push(format!("{name}: {what}")),
-            Outcome::Ran { out, .. } if out == wanted => covered += 1,
-            Outcome::Ran { out, .. } => {
+            OracleOutcome::Uncovered(what) => left.push(format!("{name}: {what}")),
+            OracleOutcome::Ran { out, .. } if out == wanted => covered += 1,
+            OracleOutcome::Ran { out, .. } => {
                 wrong.push(format!("{name}\n{}", crate::diff::diff(&wanted, &out).unwrap_or_default()));
             }
         }

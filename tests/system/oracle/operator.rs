@@ -1,7 +1,7 @@
 //! Operators of the second evaluator, by way of integers wide enough not to overflow.
 
 use super::value::{Value, equal, order};
-use super::{Given, Stop, fault, uncovered};
+use super::{Evaluated, Stop, throw_code, uncovered};
 use lang::ast::BinaryOp;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 const TYPE: &str = "HARN-RUN-002";
 const ZERO: &str = "HARN-RUN-003";
 
-pub(crate) fn binary<'a>(op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Given<'a> {
+pub(crate) fn binary<'a>(op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Evaluated<'a> {
     Ok(match op {
         BinaryOp::Eq => Value::Bool(equal(a, b)),
         BinaryOp::Ne => Value::Bool(!equal(a, b)),
@@ -30,7 +30,7 @@ fn compare<'a>(a: &Value<'a>, b: &Value<'a>) -> Result<Option<Ordering>, Stop<'a
         (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) | (Value::Str(_), Value::Str(_)) => {
             Ok(order(a, b))
         }
-        _ => fault(TYPE),
+        _ => throw_code(TYPE),
     }
 }
 
@@ -43,12 +43,12 @@ fn contains<'a>(whole: &Value<'a>, item: &Value<'a>) -> Result<bool, Stop<'a>> {
         (Value::Range(from, to, exclusive), Value::Int(i)) => from <= i && (i < to || (!exclusive && i == to)),
         (Value::Dict(_), _) => false,
         (Value::Range(..), _) => return uncovered("what else may be in a range"),
-        _ => return fault(TYPE),
+        _ => return throw_code(TYPE),
     })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "the language turns ints into floats so")]
-fn arithmetic<'a>(op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Given<'a> {
+fn arithmetic<'a>(op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Evaluated<'a> {
     match (a, b) {
         (Value::Int(x), Value::Int(y)) => integers(op, *x, *y),
         (Value::Float(x), Value::Float(y)) => Ok(Value::Float(floats(op, *x, *y))),
@@ -67,18 +67,18 @@ fn arithmetic<'a>(op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Given<'a> {
             Ok(n) => Ok(Value::str(text.repeat(n))),
             Err(_) => Ok(Value::str("")),
         },
-        _ => fault(TYPE),
+        _ => throw_code(TYPE),
     }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "the language turns ints into floats so")]
-fn integers<'a>(op: BinaryOp, x: i64, y: i64) -> Given<'a> {
+fn integers<'a>(op: BinaryOp, x: i64, y: i64) -> Evaluated<'a> {
     let (wide, other) = (i128::from(x), i128::from(y));
     let exact = match op {
         BinaryOp::Add => Some(wide + other),
         BinaryOp::Sub => Some(wide - other),
         BinaryOp::Mul => Some(wide * other),
-        BinaryOp::Div | BinaryOp::Rem if y == 0 => return fault(ZERO),
+        BinaryOp::Div | BinaryOp::Rem if y == 0 => return throw_code(ZERO),
         BinaryOp::Div => Some(wide / other),
         BinaryOp::Rem => Some(wide % other),
         _ => power(wide, y),
@@ -123,10 +123,10 @@ fn floats(op: BinaryOp, x: f64, y: f64) -> f64 {
 
 /// `-a`.
 #[allow(clippy::cast_precision_loss, reason = "the least int has no opposite among the ints")]
-pub(crate) fn negate<'a>(a: &Value<'a>) -> Given<'a> {
+pub(crate) fn negate<'a>(a: &Value<'a>) -> Evaluated<'a> {
     match a {
         Value::Int(i) => Ok(i.checked_neg().map_or(Value::Float(-(*i as f64)), Value::Int)),
         Value::Float(f) => Ok(Value::Float(-f)),
-        _ => fault(TYPE),
+        _ => throw_code(TYPE),
     }
 }

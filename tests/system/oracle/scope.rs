@@ -15,8 +15,8 @@ pub(crate) struct Scope<'a> {
     outer: Option<Rc<Scope<'a>>>,
 }
 
-/// What a name means somewhere.
-pub(crate) enum Found<'a> {
+/// The meaning of a name in a scope.
+pub(crate) enum Binding<'a> {
     /// A variable that has a value.
     Bound(Value<'a>),
     /// A variable that will have one, further down.
@@ -42,19 +42,19 @@ impl<'a> Scope<'a> {
         *variable.borrow_mut() = Some(value);
     }
 
-    pub(crate) fn find(&self, name: &str) -> Found<'a> {
+    pub(crate) fn find(&self, name: &str) -> Binding<'a> {
         let Some(variable) = self.names.borrow().get(name).cloned() else {
-            return self.outer.as_ref().map_or(Found::Nothing, |outer| outer.find(name));
+            return self.outer.as_ref().map_or(Binding::Nothing, |outer| outer.find(name));
         };
         let value = variable.borrow().clone();
         match (value, self.outer.as_ref().map(|outer| outer.find(name))) {
-            (Some(value), _) => Found::Bound(value),
-            (None, None | Some(Found::Nothing)) => Found::Unbound,
-            (None, Some(_)) => Found::Ambiguous,
+            (Some(value), _) => Binding::Bound(value),
+            (None, None | Some(Binding::Nothing)) => Binding::Unbound,
+            (None, Some(_)) => Binding::Ambiguous,
         }
     }
 
-    /// Gives a bound variable another value; whether there is one.
+    /// Assigns to a bound variable; returns whether there is one.
     pub(crate) fn assign(&self, name: &str, value: Value<'a>) -> bool {
         let Some(variable) = self.names.borrow().get(name).cloned() else {
             return self.outer.as_ref().is_some_and(|outer| outer.assign(name, value));

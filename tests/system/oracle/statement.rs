@@ -1,18 +1,18 @@
 //! Statements, blocks and items of the second evaluator.
 
 use super::value::{Function, Value};
-use super::{Given, Oracle, Scope, Stop, fault, operator, uncovered};
+use super::{Evaluated, Oracle, Scope, Stop, operator, throw_code, uncovered};
 use lang::ast::{Block, Expr, ExprKind, FnDecl, Item, ItemKind, Pattern, PatternKind, Stmt, StmtKind};
 use std::rc::Rc;
 
 impl<'a> Oracle<'a> {
     /// A block in a scope of its own; its value is that of its last expression.
-    pub(crate) fn block(&mut self, block: &'a Block, outer: &Rc<Scope<'a>>) -> Given<'a> {
+    pub(crate) fn block(&mut self, block: &'a Block, outer: &Rc<Scope<'a>>) -> Evaluated<'a> {
         self.body(&block.stmts, &Scope::inside(outer))
     }
 
     /// Statements in a scope that is there already; what they deferred runs at the end, last first.
-    pub(crate) fn body(&mut self, stmts: &'a [Stmt], scope: &Rc<Scope<'a>>) -> Given<'a> {
+    pub(crate) fn body(&mut self, stmts: &'a [Stmt], scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         self.announce(stmts, scope)?;
         let mut deferred = Vec::new();
         let mut result = self.run(stmts, scope, &mut deferred);
@@ -26,7 +26,7 @@ impl<'a> Oracle<'a> {
         result
     }
 
-    fn run(&mut self, stmts: &'a [Stmt], scope: &Rc<Scope<'a>>, deferred: &mut Vec<&'a Block>) -> Given<'a> {
+    fn run(&mut self, stmts: &'a [Stmt], scope: &Rc<Scope<'a>>, deferred: &mut Vec<&'a Block>) -> Evaluated<'a> {
         let mut last = Value::Nil;
         for stmt in stmts {
             last = match &stmt.kind {
@@ -86,7 +86,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    fn statement(&mut self, stmt: &'a Stmt, scope: &Rc<Scope<'a>>) -> Given<'a> {
+    fn statement(&mut self, stmt: &'a Stmt, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         self.step()?;
         match &stmt.kind {
             StmtKind::Expr(expr) => return self.expr(expr, scope),
@@ -122,7 +122,7 @@ impl<'a> Oracle<'a> {
             }
             StmtKind::Require { cond, .. } => {
                 if !self.expr(cond, scope)?.truthy() {
-                    return fault("HARN-RUN-009");
+                    return throw_code("HARN-RUN-009");
                 }
             }
             StmtKind::Item(_) => {}
@@ -140,7 +140,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// What `for` and the list methods walk over.
+    /// Returns the items that `for` and the list methods visit.
     pub(crate) fn items(whole: &Value<'a>) -> Result<Vec<Value<'a>>, Stop<'a>> {
         Ok(match whole {
             Value::List(items) | Value::Set(items) => items.to_vec(),
@@ -158,7 +158,7 @@ impl<'a> Oracle<'a> {
                 };
                 entries.iter().map(entry).collect()
             }
-            Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Float(_) => return fault("HARN-RUN-002"),
+            Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Float(_) => return throw_code("HARN-RUN-002"),
             _ => return uncovered("walking over this"),
         })
     }
@@ -232,7 +232,7 @@ fn store<'a>(
             let at = if *i < 0 { *i + i64::try_from(items.len()).unwrap_or(0) } else { *i };
             match usize::try_from(at).ok().and_then(|at| items.get_mut(at)) {
                 Some(slot) => store(slot, rest, op, new),
-                None => fault("HARN-RUN-004"),
+                None => throw_code("HARN-RUN-004"),
             }
         }
         (Value::Dict(entries), Value::Str(key)) => {

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A value. Collections are copied whole by whoever changes them.
+/// A value. Collections are copied completely when they change.
 #[derive(Clone)]
 pub(crate) enum Value<'a> {
     Nil,
@@ -25,7 +25,7 @@ pub(crate) enum Value<'a> {
     Variant(Rc<str>, Rc<str>, Rc<Vec<Value<'a>>>),
     /// A variant that has values and waits for them.
     Constructor(Rc<str>, Rc<str>, usize),
-    /// What `catch` binds for an error of the language; only its code is known here.
+    /// The value that `catch` binds for an error of the language; only its code is known here.
     Fault(&'static str),
 }
 
@@ -63,7 +63,7 @@ impl<'a> Value<'a> {
         Self::Variant("Result".into(), "Err".into(), Rc::new(vec![value]))
     }
 
-    /// What an `Ok` or an `Err` holds, and whether it is an `Ok`.
+    /// Returns the value of an `Ok` or an `Err`, and whether it is an `Ok`.
     pub(crate) fn as_result(&self) -> Option<(bool, Value<'a>)> {
         match self {
             Self::Variant(of, name, fields) if &**of == "Result" => Some((&**name == "Ok", fields.first()?.clone())),
@@ -164,7 +164,8 @@ fn exactly(x: i64, y: f64) -> Option<Ordering> {
     Some(i128::from(x).cmp(&(y.trunc() as i128)).then(0.0.partial_cmp(&y.fract())?))
 }
 
-/// What `println` shows. Nothing for an error of the language, whose words are not known here.
+/// Returns the text that `println` shows, or `None` for an error of the language, whose words are
+/// not known here.
 pub(crate) fn show(value: &Value<'_>) -> Option<String> {
     let commas = |items: &[Value<'_>]| Some(items.iter().map(show).collect::<Option<Vec<_>>>()?.join(", "));
     let entry = |key: &str, value: &Value<'_>| {

@@ -1,4 +1,4 @@
-//! What is written is read as it was, as far as the version can say it.
+//! Round trips: a written value is read back unchanged, as far as the version can express it.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use runtime::data::Data;
 
 use super::made;
-use super::said::Said;
+use super::reduced::Reduce;
 use crate::{Artifact, Frame, ListTasks, Message, Part, SendMessage, Status, Task, TaskPage, TaskState, Version};
 
 const VERSIONS: [Version; 2] = [Version::V0_3, Version::V1_0];
 
-/// As a peer gets it.
+/// Returns the data as a peer receives it.
 fn sent(data: &Data) -> Data {
     Data::from_json(&data.to_json()).unwrap()
 }
@@ -23,7 +23,7 @@ proptest! {
     fn tasks(task in made::task()) {
         for version in VERSIONS {
             let read = version.read_task(&sent(&version.task(&task, None))).unwrap();
-            prop_assert_eq!(read, task.clone().said_in(version));
+            prop_assert_eq!(read, task.clone().reduced_to(version));
         }
     }
 
@@ -31,7 +31,7 @@ proptest! {
     fn frames(frame in made::frame(), is_last in any::<bool>()) {
         for version in VERSIONS {
             let read = version.read_frame(&sent(&version.frame(&frame, is_last))).unwrap();
-            prop_assert_eq!(read, frame.clone().said_in(version));
+            prop_assert_eq!(read, frame.clone().reduced_to(version));
         }
     }
 
@@ -39,7 +39,7 @@ proptest! {
     fn what_sending_answers_is_read_as_a_frame(task in made::task()) {
         for version in VERSIONS {
             let read = version.read_frame(&sent(&version.sent(&task, None))).unwrap();
-            prop_assert_eq!(read, Frame::Task(task.clone().said_in(version).into()));
+            prop_assert_eq!(read, Frame::Task(task.clone().reduced_to(version).into()));
         }
     }
 
@@ -47,7 +47,7 @@ proptest! {
     fn requests(request in made::send()) {
         for version in VERSIONS {
             let read = version.read_send(&sent(&version.send(&request))).unwrap();
-            prop_assert_eq!(read, request.clone().said_in(version));
+            prop_assert_eq!(read, request.clone().reduced_to(version));
         }
     }
 
@@ -60,7 +60,7 @@ proptest! {
         }
     }
 
-    /// Readers give what is asked for or a misfit at a field, whatever comes.
+    /// Checks that readers return a value or an error with a field, whatever the input.
     #[test]
     fn nothing_that_comes_is_too_much(task in made::task(), request in made::send(), at in any::<usize>(), with in 0..6_usize) {
         let with = [Data::Nil, Data::Bool(true), Data::Int(-1), "x".into(), Data::list([]), Data::empty_dict()][with].clone();
@@ -71,8 +71,8 @@ proptest! {
             let _ = version.read_frame(&broken);
             let request = version.send(&request);
             let broken = replaced(&request, at % count(&request), &with);
-            if let Err(misfit) = version.read_send(&broken) {
-                prop_assert!(misfit.message.contains(&misfit.field), "{:?}", misfit);
+            if let Err(shape_error) = version.read_send(&broken) {
+                prop_assert!(shape_error.message.contains(&shape_error.field), "{:?}", shape_error);
             }
             let _ = version.read_get(&broken);
             let _ = version.read_list(&broken);
@@ -84,7 +84,7 @@ fn request_of(message: &Message) -> SendMessage {
     SendMessage { message: message.clone(), configuration: Default::default(), metadata: Data::Nil }
 }
 
-/// How many values it holds, itself among them.
+/// Counts the values in `data`, itself included.
 fn count(data: &Data) -> usize {
     match data {
         Data::List(items) => 1 + items.iter().map(count).sum::<usize>(),
@@ -93,7 +93,7 @@ fn count(data: &Data) -> usize {
     }
 }
 
-/// The same with another value in place of the `nth` one.
+/// Returns `data` with its `nth` value replaced.
 fn replaced(data: &Data, nth: usize, with: &Data) -> Data {
     fn go(data: &Data, left: &mut usize, with: &Data) -> Data {
         if *left == 0 {

@@ -145,7 +145,7 @@ fn a_file_that_has_not_changed_is_not_parsed_again() {
     store(&facts, &place, 0, "first");
     let (one, two) = (facts.read(&place).unwrap(), facts.read(&place).unwrap());
     assert!(Rc::ptr_eq(&one, &two));
-    // Somebody else appends.
+    // Another process appends.
     store(&Facts::new(None), &place, 1, "second");
     assert_eq!(facts.read(&place).unwrap().facts.len(), 2);
     fs::remove_file(place.file()).unwrap();

@@ -31,7 +31,8 @@ fn count(body: &Map<String, Value>) -> usize {
     of_messages + body.get("tools").map_or(0, blocks)
 }
 
-/// The last block of the history. Reminders at the tail stand behind it, and are others in the next request.
+/// Marks the last block of the history. Reminders at the tail come after it, and differ in the next
+/// request.
 fn mark_history(body: &mut Map<String, Value>, request: &Request) -> bool {
     let mut passing = passing(request);
     let Some(Value::Array(messages)) = body.get_mut("messages") else { return false };
@@ -45,7 +46,7 @@ fn mark_history(body: &mut Map<String, Value>, request: &Request) -> bool {
     false
 }
 
-/// How many blocks before a mark the vendor looks for what it has kept.
+/// The number of blocks before a mark in which the vendor searches its cache.
 const LOOKS_BACK: usize = 20;
 
 /// The last block of the request before, where the turn since then has added more blocks than the vendor looks back.

@@ -126,7 +126,7 @@ fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<Turn>) {
         trim_end(last);
     }
     for turn in turns.iter_mut().filter(|turn| turn.role == "user") {
-        // Results must stand before everything else of their turn.
+        // Results must come before everything else of their turn.
         turn.blocks.sort_by_key(|block| block.get("type").is_none_or(|kind| kind != "tool_result"));
     }
     (leading, turns)
@@ -204,8 +204,9 @@ fn is_foreign(data: &Data) -> bool {
     }
 }
 
-/// What the model said, in the order in which it did. Calls that its blocks tell already stand there, with the arguments of
-/// `tool_calls` (a hook may have changed them); the others follow.
+/// Returns the blocks of the model's message, in their order. Calls in its blocks keep their
+/// position, with the arguments of `tool_calls` (a hook may have changed them); the other calls
+/// follow.
 fn assistant(message: &Message) -> Vec<Value> {
     let blocks = message.content.to_blocks().into_iter();
     let own = |block: &Block| match block {
@@ -247,8 +248,9 @@ fn tool_result(message: &Message) -> Value {
     json
 }
 
-/// The API takes letters, digits, `_` and `-` in ids; other vendors and scripts may have written more. What was written stays
-/// told apart by a digest, for two of one id in a conversation are refused.
+/// Returns an id for the API, which accepts letters, digits, `_` and `-`; other vendors and scripts
+/// may have used more. A digest keeps different ids distinct, since duplicates in a conversation
+/// are rejected.
 fn wire_id(id: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if id.is_empty() {

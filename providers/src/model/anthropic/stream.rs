@@ -30,7 +30,7 @@ impl Assembly for Streamed {
         let Value::Object(mut event) = event else { return Ok(Progress::More) };
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
         match (kind.as_str(), &mut self.message) {
-            // Two answers in one stream belong to nobody.
+            // A stream must not contain two answers.
             ("message_start", Some(_)) => return Err(shape("a second `message_start`")),
             ("message_start", None) => match event.remove("message") {
                 Some(Value::Object(message)) => self.message = Some(message),
@@ -137,7 +137,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// A call whose input came with its start, or that has none, is told at its end.
+    /// Ends a call; reports its input if that came with its start, or is empty.
     fn stop(&mut self, event: &Map<String, Value>, live: &dyn Fn(Delta<'_>)) -> Result<(), Problem> {
         let Some(block) = self.blocks.get_mut(&index(event)?) else { return Ok(()) };
         block.is_open = false;

@@ -1,4 +1,4 @@
-//! What came in pieces is what comes in one piece.
+//! Tests that a streamed answer equals the complete one.
 
 #![allow(clippy::needless_pass_by_value, reason = "documents are written where they are passed")]
 

@@ -323,7 +323,7 @@ fn calls_whose_ids_differ_are_told_apart() {
     assert_eq!(id(2, 0, "tool_use_id"), other);
 }
 
-/// Where a body has marks.
+/// Returns the positions of the marks in a body.
 fn marks(body: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let mut look = |place: String, blocks: &Value| {
@@ -378,18 +378,18 @@ fn a_prompt_that_will_be_sent_again_is_marked_for_the_cache() {
     ended.messages.push_back(Arc::new(answered));
     let sent = body(&remind(ended, &plain_marks(), Placement::Tail, &reminders));
     assert_eq!(marks(&sent), ["tool 0", "system 0", "message 3 block 0"]);
-    // Those in the system text stand behind the part that stays.
+    // System reminders come after the constant part of the system text.
     let sent = body(&remind(base.clone(), &claude(), Placement::Head, &[("one", RoleHint::System)]));
     assert_eq!(marks(&sent), all);
     assert_eq!(sent["system"][0]["text"], "primary");
     assert_eq!(sent["system"][1]["text"], "\n\n<system-reminder>\none\n</system-reminder>\n\nappendix");
-    // No more than the vendor takes, whoever set them.
+    // At most as many marks as the vendor accepts, including those of the caller.
     let marked = json!({"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}});
     let mut full = base.clone();
     let own = Content::Blocks(Arc::new((0..4).map(|_| Block::Other(data(marked.clone()))).collect()));
     full.messages.push_back(Arc::new(Message::new(Role::User, own)));
     assert_eq!(marks(&body(&full)).len(), 4);
-    // Where it is no use nothing is said.
+    // Without a benefit no mark is set.
     assert!(marks(&super::body(&base, "claude-x", &plain()).unwrap()).is_empty());
     assert!(marks(&body(&tool_history())).is_empty());
 }

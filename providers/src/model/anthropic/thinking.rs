@@ -1,4 +1,5 @@
-//! How much may be thought and answered: the API wants one limit for both, and takes what is thought from it.
+//! The token limits of thinking and answer: the API has one limit for both, and counts thinking
+//! against it.
 
 use runtime::capabilities::Capabilities;
 use runtime::model::ModelError;
@@ -12,7 +13,7 @@ const MAX_TOKENS: u64 = 8192;
 /// The smallest budget that is taken.
 const SMALLEST: u64 = 1024;
 
-/// What a body says of it.
+/// The limits as a body states them.
 pub(super) struct Room {
     /// Tokens of thinking and answer together.
     pub(super) max_tokens: u64,
@@ -21,7 +22,8 @@ pub(super) struct Room {
     pub(super) effort: Option<&'static str>,
 }
 
-/// `max_tokens` are those of the answer; the budget of the thinking comes on top, as far as the model gives so many.
+/// Returns the limits. `max_tokens` is the limit of the answer; the budget of the thinking is
+/// added, up to the model's maximum.
 pub(super) fn room(
     thinking: &Thinking,
     max_tokens: Option<u64>,
@@ -65,7 +67,7 @@ fn as_given(thinking: &Thinking, json: Value, max_tokens: Option<u64>, model: &s
     Ok(Room { max_tokens, thinking: json, effort: None })
 }
 
-/// Thinking and answer, no more than the model gives in all.
+/// Returns the tokens of thinking and answer, at most the model's maximum.
 fn both(answer: u64, budget: u64, model: &str) -> Result<u64, ModelError> {
     let both = answer.saturating_add(budget);
     match most(model) {
@@ -77,7 +79,8 @@ fn both(answer: u64, budget: u64, model: &str) -> Result<u64, ModelError> {
     }
 }
 
-/// The tokens that a model gives in all, where a usual request may ask for more: Opus 4 and 4.1, by the vendor's documents.
+/// Returns the model's maximum output, if a usual request may exceed it: Opus 4 and 4.1, by the
+/// vendor's documents.
 fn most(model: &str) -> Option<u64> {
     let small = ["claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2025"];
     (model == "claude-opus-4" || small.iter().any(|name| model.starts_with(name))).then_some(32_000)

@@ -121,7 +121,7 @@ fn is_thought(part: &Value) -> bool {
     part["thought"] == true
 }
 
-/// What the parts said so far.
+/// The parts read so far.
 #[derive(Default)]
 struct Said {
     text: String,

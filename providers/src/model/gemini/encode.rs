@@ -1,4 +1,4 @@
-//! The body of a request. The model's name stands in the URL.
+//! The body of a request. The model's name is part of the URL.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -128,14 +128,14 @@ impl Turn {
 #[derive(Default)]
 struct Contents {
     turns: Vec<Turn>,
-    /// The tool of each call, and whether the vendor gave its id; results name both.
+    /// The tool of each call, and whether the vendor provided its id; results name both.
     calls: BTreeMap<Arc<str>, (Arc<str>, bool)>,
     /// The first call of a turn must be signed.
     wants_signatures: bool,
 }
 
-/// Stands for the signature of a call that another model or a script made; by the vendor's documents the models that demand
-/// one (3 and later) take it.
+/// The placeholder for the signature of a call that another model or a script made; by the vendor's
+/// documents, models that require one (3 and later) accept it.
 const FOREIGN: &str = "skip_thought_signature_validator";
 
 impl Contents {
@@ -149,7 +149,7 @@ impl Contents {
             contents.turns.insert(0, Turn { role: "user", parts });
         }
         for turn in contents.turns.iter_mut().filter(|turn| turn.role == "user") {
-            // Results must stand before everything else of their turn.
+            // Results must come before everything else of their turn.
             turn.parts.sort_by_key(|part| part.get("functionResponse").is_none());
         }
         Ok(contents)
@@ -172,8 +172,9 @@ impl Contents {
         Ok(())
     }
 
-    /// What the model said, part by part in the order in which it did. Calls that its parts tell stand there already, with the
-    /// arguments of `tool_calls` (a hook may have changed them); the others follow.
+    /// Returns the parts of the model's message, in their order. Calls in its parts keep their
+    /// position, with the arguments of `tool_calls` (a hook may have changed them); the other calls
+    /// follow.
     fn model(&mut self, message: &Message) -> Vec<Value> {
         let mut parts = Vec::new();
         let mut told = HashSet::new();

@@ -40,7 +40,7 @@ fn tools() -> Vec<Value> {
     ]
 }
 
-/// The same as the wire has it.
+/// Returns the history as the wire has it.
 fn contents() -> Vec<Value> {
     vec![
         json!({"role": "user", "parts": [{"text": "look"}]}),
@@ -119,7 +119,7 @@ fn options_are_spelled_as_the_vendor_does() {
     assert_eq!(thinking("gemini-3-pro", json!(99)), json!({"thinkingBudget": 99, "includeThoughts": true}));
     assert_eq!(thinking("gemini-2.5-pro", json!(false)), json!({"thinkingBudget": 0}));
     assert_eq!(thinking("gemini-2.5-pro", json!({"thinkingBudget": -1})), json!({"thinkingBudget": -1}));
-    // What is handed on as it stands joins what is there.
+    // Fields that are passed through unchanged are merged with the existing ones.
     let extra = [("generationConfig".into(), data(json!({"topK": 3})))].into_iter().collect();
     let sent = body(&Request { extra, ..base });
     assert_eq!(
@@ -180,7 +180,7 @@ fn signed_parts_go_back_as_they_came_and_thoughts_do_not() {
             {"functionCall": {"name": "now", "args": {}}},
         ]})
     );
-    // The vendor gave no ids, so it gets none.
+    // The vendor provided no ids, so it receives none.
     let response = |name: &str| json!({"functionResponse": {"name": name, "response": {"output": "text"}}});
     assert_eq!(sent["contents"][2], json!({"role": "user", "parts": [response("read"), response("now")]}));
 }

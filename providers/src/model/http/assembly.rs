@@ -1,5 +1,6 @@
-//! Reading a streamed answer: each event is told as it comes, and all of them together become the document that the vendor
-//! would have sent in one piece. So what a reply holds is decided in one place, however it came.
+//! Reading of a streamed answer: each event is reported live, and all of them together become the
+//! document that the vendor would have sent in one piece. So a reply is read by the same code
+//! whether it was streamed or not.
 
 use std::time::Duration;
 
@@ -11,10 +12,11 @@ use super::Endpoint;
 use super::events::{Event, EventError, Events};
 use super::{failure, values};
 
-/// How long a server may take to close a stream, or to say how many tokens were used, once the answer is whole.
+/// The time that a server may take to close a stream, or to report its token usage, after the
+/// answer is complete.
 const LINGER: Duration = Duration::from_secs(3);
 
-/// What a wire makes of its events.
+/// A wire's interpretation of its events.
 pub(crate) trait Assembly {
     /// Takes the next event and tells what it adds. Events that mean nothing here are passed over.
     fn add(&mut self, event: Value, live: &dyn Fn(Delta<'_>)) -> Result<Progress, Problem>;
@@ -28,7 +30,7 @@ pub(crate) trait Assembly {
     fn document(self: Box<Self>) -> Value;
 }
 
-/// How far an answer has come.
+/// The progress of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// It is not whole.
@@ -55,11 +57,11 @@ pub(crate) enum Problem {
     Shape(String),
 }
 
-/// How the read of a stream ended.
+/// The end of reading a stream.
 pub(super) enum End {
     /// The answer is whole.
     Whole,
-    /// There was no event in it at all.
+    /// The stream had no event.
     NoEvents,
 }
 
@@ -113,7 +115,7 @@ pub(super) async fn assemble(
     }
 }
 
-/// The JSON of an event, unless it tells of an error; vendors agree on little but on that.
+/// Returns the JSON of an event, unless it reports an error; that much is alike among vendors.
 fn read(endpoint: &Endpoint, event: &Event) -> Result<Value, ModelError> {
     if values::too_many(event.data.as_bytes()) {
         return Err(failure::too_many_values(endpoint, values::MOST));

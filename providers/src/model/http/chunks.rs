@@ -34,7 +34,7 @@ pub(super) enum ChunkError {
 /// Chunks of a body.
 pub(super) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ChunkError>>>>;
 
-/// What is known of the bytes that have come; shared by who reads them and who makes events of them.
+/// The state of the received bytes, shared by the reader and the event parser.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     /// Bytes since the last event.

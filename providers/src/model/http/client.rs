@@ -8,7 +8,7 @@ use std::time::Duration;
 use reqwest::{NoProxy, Proxy, Url, redirect};
 use rustls::{ClientConfig, RootCertStore};
 
-/// How long connecting may take.
+/// The timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why no client could be made.
@@ -62,7 +62,7 @@ impl Client {
         Client { proxies, ..Client::default() }
     }
 
-    /// The same with redirects followed.
+    /// Returns the client with redirects followed.
     pub(crate) fn following(self, redirects: fn() -> redirect::Policy) -> Client {
         Client { redirects: Some(redirects), ..self }
     }
@@ -82,7 +82,8 @@ impl Client {
         let mut builder = reqwest::Client::builder()
             .tls_backend_preconfigured(tls(roots)?)
             .connect_timeout(CONNECT_TIMEOUT)
-            // To a model: a redirect would carry the prompt, and perhaps the key, to where nobody meant it to go.
+            // To a model: a redirect would send the prompt, and perhaps the key, to an unintended
+            // server.
             .redirect(self.redirects.map_or_else(redirect::Policy::none, |policy| policy()))
             .user_agent(concat!("harn/", env!("CARGO_PKG_VERSION")))
             .no_proxy();

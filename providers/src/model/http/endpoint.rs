@@ -3,28 +3,28 @@
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 
-/// Shorter keys are words that stand in for one where a server wants none (`EMPTY`, `none`, `ollama`): hiding them would
-/// only garble messages.
+/// The minimum length of a key that is redacted. Shorter ones are placeholders for servers that
+/// need none (`EMPTY`, `none`, `ollama`): redacting them would only garble messages.
 const SHORTEST: usize = 8;
 
-/// Where a route lives and how it is addressed.
+/// The location of a route, and its addressing.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     /// The provider.
     pub(crate) provider: &'static str,
-    /// What says the base URL: a variable, or a key of `harn.toml`.
+    /// The source of the base URL: a variable, or a key of `harn.toml`.
     pub(crate) base_variable: String,
     /// The variable that holds the key.
     pub(crate) key_variable: String,
-    /// Where to post.
+    /// The URL to post to.
     pub(crate) url: Url,
-    /// Where to post for a streamed answer; the same on most wires.
+    /// The URL to post to for a streamed answer; the same on most wires.
     pub(crate) stream_url: Url,
     /// The base URL as it may be shown: without user, password, query.
     pub(crate) shown: String,
     /// The headers, the key among them.
     pub(crate) headers: Vec<(&'static str, HeaderValue)>,
-    /// What must not appear in a message.
+    /// The key, which must not appear in a message.
     pub(crate) secret: Option<String>,
     /// Whether the key leaves the machine for another server than the vendor's own.
     pub(crate) sent_elsewhere: bool,

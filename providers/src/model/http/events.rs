@@ -8,7 +8,7 @@ use sse_stream::SseByteStream;
 
 use super::chunks::{ChunkError, Chunks, Meter};
 
-/// How a wire separates the pieces of an answer.
+/// The separation of the pieces of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// `text/event-stream`.
@@ -22,16 +22,16 @@ pub(crate) enum Framing {
 pub(super) struct Event {
     /// Its name, where it has one.
     pub(super) name: Option<String>,
-    /// What it says; never blank.
+    /// The data; never blank.
     pub(super) data: String,
 }
 
-/// Why there is no next event.
+/// The reason why there is no next event.
 #[derive(Debug)]
 pub(super) enum EventError {
     /// The bytes did not come.
     Chunk(ChunkError),
-    /// They are no UTF-8.
+    /// The bytes are not UTF-8.
     Utf8,
 }
 

@@ -9,7 +9,7 @@ use runtime::model::{ModelError, ModelErrorKind};
 use super::client::ClientError;
 use super::endpoint::Endpoint;
 
-/// How much of a body a message shows, in characters.
+/// The maximum length of a body's excerpt in a message, in characters.
 const EXCERPT: usize = 200;
 
 /// Status codes that are worth another try, beside 429.
@@ -84,14 +84,14 @@ pub(crate) fn event_too_long(endpoint: &Endpoint, limit: usize) -> ModelError {
     ModelError { retryable: false, ..error(endpoint, ModelErrorKind::BadResponse, message) }
 }
 
-/// The bytes of a stream are no text.
+/// Returns the error for a stream that is not UTF-8.
 pub(crate) fn not_utf8(endpoint: &Endpoint) -> ModelError {
     let variable = &endpoint.base_variable;
     let message = format!("{} streamed bytes that are no UTF-8; check the server and {variable}", who(endpoint));
     error(endpoint, ModelErrorKind::BadResponse, message)
 }
 
-/// An event of a stream is no JSON.
+/// Returns the error for an event that is not JSON.
 pub(crate) fn bad_event(endpoint: &Endpoint, data: &[u8], cause: &serde_json::Error) -> ModelError {
     let (who, variable) = (who(endpoint), &endpoint.base_variable);
     let shown = endpoint.redact(&body_excerpt(data));
@@ -111,7 +111,8 @@ pub(crate) fn of_event(endpoint: &Endpoint, event: &serde_json::Value) -> ModelE
     of_words(endpoint, &said, "broke off its answer with an error")
 }
 
-/// The server answered with success, and its document tells of an error. Nothing where it does not.
+/// Returns the error that a document reports despite a status of success, or `None` if it reports
+/// none.
 pub(crate) fn of_document(endpoint: &Endpoint, document: &serde_json::Value) -> Option<ModelError> {
     document.get("error").filter(|error| !error.is_null())?;
     let said = Said::of(document)?;
@@ -192,7 +193,7 @@ fn kind_of_words(said: &Said) -> ModelErrorKind {
     if said.is_about_the_context() {
         return K::ContextWindow;
     }
-    // A status may stand in the event itself.
+    // The event itself may contain a status.
     if let Ok(status @ 400..=599) = said.code.parse() {
         return kind_of(status, said);
     }
@@ -210,14 +211,14 @@ fn kind_of_words(said: &Said) -> ModelErrorKind {
     }
 }
 
-/// What the body of an error says.
+/// The content of an error body.
 struct Said {
     message: String,
     /// A word or a number, as text.
     code: String,
     /// The vendor's word for this sort of error.
     sort: String,
-    /// How long to wait, where the body says so.
+    /// The wait that the body asks for.
     retry_after_ms: Option<u64>,
 }
 
@@ -265,7 +266,8 @@ impl Said {
         milliseconds(delay.strip_suffix('s')?.parse::<f64>().ok()? * 1000.0)
     }
 
-    /// What was paid for is used up: it comes as 429, but no wait helps.
+    /// Returns whether the account's quota is used up: the status is 429, but waiting does not
+    /// help.
     fn is_about_money(&self) -> bool {
         self.code == "insufficient_quota"
     }
@@ -286,7 +288,8 @@ impl Said {
     }
 }
 
-/// How long the server asks to wait: `retry-after-ms`, else `retry-after` in seconds or as a date.
+/// Returns the wait that the server asks for: `retry-after-ms`, else `retry-after` in seconds or as
+/// a date.
 pub(crate) fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let asked = |name: &str, unit: f64| number(name).and_then(|number| milliseconds(number * unit));
@@ -336,7 +339,7 @@ pub(crate) fn wrong_shape(endpoint: &Endpoint, problem: &str) -> ModelError {
     error(endpoint, ModelErrorKind::BadResponse, message)
 }
 
-/// The answer is no JSON.
+/// Returns the error for an answer that is not JSON.
 pub(crate) fn not_json(endpoint: &Endpoint, headers: &HeaderMap, body: &[u8], cause: &serde_json::Error) -> ModelError {
     let (who, variable) = (who(endpoint), &endpoint.base_variable);
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("none");

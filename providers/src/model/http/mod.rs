@@ -1,5 +1,5 @@
-//! Asking a server: one JSON document out, one JSON document back, whole or in pieces, and every way in which that can fail
-//! told in one sentence that names the server, what it did, and what to do.
+//! Requests to a server: one JSON document out, one JSON document back, complete or streamed. Every
+//! failure is reported in one sentence that names the server, its behaviour, and the fix.
 //!
 //! | file | offers |
 //! |---|---|
@@ -33,17 +33,17 @@ pub(crate) use client::Client;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use events::Framing;
 
-/// How long one attempt may take where the request does not say.
+/// The default timeout of one attempt, in milliseconds.
 pub(crate) const DEFAULT_TIMEOUT_MS: u64 = 300_000;
-/// How often a transient failure is tried again where the request does not say.
+/// The default number of retries after a transient failure.
 pub(crate) const DEFAULT_RETRIES: u32 = 2;
 /// The largest body that is read.
 pub(crate) const MAX_BODY: usize = 32 << 20;
 /// The shortest silence in the middle of a stream that counts as its end, in milliseconds.
 const SHORTEST_STALL_MS: u64 = 60_000;
 
-/// How long a server may say nothing in the middle of a stream that may take so long: two fifths of that, and at least a
-/// minute, for models think between their words.
+/// Returns the timeout of silence within a stream: two fifths of the whole timeout, and at least a
+/// minute, since models think between their words.
 pub(crate) fn stall(timeout_ms: u64) -> Duration {
     Duration::from_millis((timeout_ms / 5 * 2).max(SHORTEST_STALL_MS))
 }
@@ -57,13 +57,13 @@ pub(crate) struct Post<'a> {
     pub(crate) retries: u32,
     /// The longest silence in the middle of a stream: [`stall`] of the time.
     pub(crate) stall: Duration,
-    /// How the answer is read that was asked for in pieces; nothing where it comes whole.
+    /// The reader of a streamed answer; `None` if it is not streamed.
     pub(crate) pieces: Option<Pieces>,
     /// The failure that a whole document may tell of in the wire's own way though its status is 200.
     pub(crate) failure: fn(&Value) -> Option<ModelError>,
 }
 
-/// How an answer in pieces is read.
+/// The reading of a streamed answer.
 #[derive(Clone, Copy)]
 pub(crate) struct Pieces {
     pub(crate) framing: Framing,
@@ -71,11 +71,11 @@ pub(crate) struct Pieces {
     pub(crate) assembly: fn() -> Box<dyn Assembly>,
 }
 
-/// What a server answered.
+/// The answer of a server.
 pub(crate) struct Answered {
     /// The vendor's document.
     pub(crate) document: Value,
-    /// Whether its pieces were told as they came.
+    /// Whether its pieces were reported live.
     pub(crate) was_told: bool,
 }
 

@@ -35,7 +35,7 @@ pub(crate) async fn with_retries<T>(
     }
 }
 
-/// How long to wait after a failure; nothing where trying again is no use.
+/// Returns the wait after a failure, in milliseconds; `None` if a retry is useless.
 fn wait_ms(error: &ModelError, tried: u32) -> Option<u64> {
     if !error.retryable {
         return None;

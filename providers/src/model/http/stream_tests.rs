@@ -18,7 +18,7 @@ fn events(data: &[&str]) -> String {
     data.iter().map(|data| format!("data: {data}\n\n")).collect()
 }
 
-/// A stream whose length nobody knows: it ends with the connection.
+/// Returns a stream without a length: it ends with the connection.
 fn stream(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{body}")
 }

@@ -18,7 +18,7 @@ use crate::testing::Place;
 
 pub(super) const GOOD: &str = r#"{"id":"c1","model":"gpt-4o","choices":[{"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#;
 
-/// What the server does with one connection.
+/// The server's action on one connection.
 #[derive(Clone)]
 pub(super) enum Act {
     /// Answers in full.
@@ -39,7 +39,8 @@ pub(super) fn json(status: &str, body: &str) -> Act {
     answer(status, "content-type: application/json\r\n", body)
 }
 
-/// Starts a server that does these acts, one for each connection; gives its address and the requests it read.
+/// Starts a server that performs these actions, one for each connection; returns its address and
+/// the requests it read.
 pub(super) async fn server(acts: Vec<Act>) -> (String, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());

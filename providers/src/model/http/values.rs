@@ -1,9 +1,10 @@
-//! How many values a document may hold: a byte of JSON can take sixty of memory, so that a limit of bytes is none of memory.
+//! A limit on the values of a document: one byte of JSON can take sixty bytes of memory, so a limit
+//! on bytes does not limit memory.
 
 /// The most values in a document or event. The largest replies have log probabilities, a few values for each token.
 pub(super) const MOST: usize = 1_000_000;
 
-/// Whether a document has more values than [`MOST`]. What is no JSON is for others to find.
+/// Returns whether a document has more values than [`MOST`]. Invalid JSON is detected elsewhere.
 pub(crate) fn too_many(json: &[u8]) -> bool {
     if json.len() <= MOST {
         return false;

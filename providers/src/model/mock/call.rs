@@ -6,8 +6,8 @@ use runtime::data::Data;
 use runtime::message::ToolSpec;
 use runtime::model::Request;
 
-/// What the mock was sent. It shares history and tools with the request, so keeping one costs the same however long the
-/// history is.
+/// A request that the mock received. It shares history and tools with the request, so keeping one
+/// costs the same however long the history is.
 #[derive(Debug, Clone)]
 pub struct MockCall {
     /// The request.
@@ -21,8 +21,9 @@ pub struct MockCall {
 }
 
 impl MockCall {
-    /// As scripts see it: `{provider, model, session_id, turn, system, messages, tools, …}`. `system` is the whole system text
-    /// and `messages` the conversation, both with the reminders in their places.
+    /// Returns the call for scripts: `{provider, model, session_id, turn, system, messages, tools,
+    /// …}`. `system` is the whole system text and `messages` the conversation, both with the
+    /// reminders in place.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let request = &self.request;

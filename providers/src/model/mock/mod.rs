@@ -5,7 +5,7 @@
 //! - [`Mock::add_script`] makes a queue of its own, [`Mock::remove_script`] takes it away with what is left of it. Calls whose
 //!   scope names a script are answered from it alone, so what runs side by side does not mix.
 //! - Unscripted, the answer is `mock: ` and the first line of the prompt (cut at 200 characters), without tool calls.
-//! - Tokens that a reply does not give are estimated: one for four bytes.
+//! - Tokens that a reply does not state are estimated: one for four bytes.
 //! - A reply with a delay is taken when it is asked for and answers when the run's clock has moved so far, so the order of
 //!   the calls decides who gets which.
 //! - A streamed answer comes in pieces that end at words, its delay spread over them. One with text and an error says the text
@@ -75,12 +75,12 @@ impl Mock {
         state.scripts_made
     }
 
-    /// Takes a script away and gives what was not used of it.
+    /// Removes a script and returns its unused replies.
     pub fn remove_script(&self, id: u64) -> Vec<MockReply> {
         self.0.borrow_mut().scripts.remove(&id).map(Queue::into_rest).unwrap_or_default()
     }
 
-    /// What was sent, oldest first.
+    /// Returns the received requests, oldest first.
     #[must_use]
     pub fn calls(&self) -> Vec<MockCall> {
         self.0.borrow().calls.clone()
@@ -159,7 +159,7 @@ impl Mock {
     }
 }
 
-/// What each answer holds, made once.
+/// Strings that every answer contains, created once.
 static MOCK: LazyLock<Arc<str>> = LazyLock::new(|| "mock".into());
 static END_TURN: LazyLock<Arc<str>> = LazyLock::new(|| "end_turn".into());
 static TOOL_USE: LazyLock<Arc<str>> = LazyLock::new(|| "tool_use".into());
@@ -167,13 +167,13 @@ static TOOL_USE: LazyLock<Arc<str>> = LazyLock::new(|| "tool_use".into());
 /// An answer that is known, and how long it is waited for.
 struct Answered {
     delay_ms: u64,
-    /// What is said before it fails.
+    /// The partial reply before a failure.
     said: Option<Reply>,
     outcome: Result<Reply, ModelError>,
 }
 
 impl Answered {
-    /// In pieces, where somebody wants them; within the time of the attempt, where it has one.
+    /// Delivers the answer, in pieces if `live` is set, within the timeout of the attempt, if any.
     async fn come(
         self,
         turn: Turn<'_>,

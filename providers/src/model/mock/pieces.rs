@@ -1,12 +1,12 @@
-//! An answer of the mock that is told in pieces, so that whatever reads streams can be tried without a server.
+//! A streamed answer of the mock, so that readers of streams can be tested without a server.
 
 use runtime::model::{Delta, Reply};
 use runtime::seam::Scope;
 
 use crate::yielding::yield_once;
 
-/// Tells an answer: what it thinks and its text at the borders of words, then each call with its arguments. `delay_ms` is spread over the
-/// pieces, and whoever runs beside it has a turn before each.
+/// Streams an answer: its thinking and text split between words, then each call with its arguments.
+/// `delay_ms` is spread over the pieces, and concurrent tasks run before each.
 pub(super) async fn tell_in_pieces(scope: &Scope, delay_ms: u64, reply: &Reply, live: &dyn Fn(Delta<'_>)) {
     let reasoning = reply.reasoning.as_deref().unwrap_or_default();
     let count = words(reasoning).count() + words(&reply.text).count();

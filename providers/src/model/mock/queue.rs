@@ -9,7 +9,7 @@ use super::MockReply;
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     replies: VecDeque<MockReply>,
-    /// How many of them have a `match`. Where none has, nobody need be looked at but the first.
+    /// The number of replies with a `match`. If there is none, only the first reply is looked at.
     matching: usize,
 }
 
@@ -32,7 +32,7 @@ impl Queue {
         self.replies.remove(index)
     }
 
-    /// What nobody has taken.
+    /// Returns the unused replies.
     pub(super) fn into_rest(self) -> Vec<MockReply> {
         self.replies.into()
     }

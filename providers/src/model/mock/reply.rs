@@ -9,13 +9,13 @@ use runtime::model::{ModelError, ModelErrorKind};
 use runtime::seam::{Fault, Sort};
 use runtime::words::{UnknownWord, nearest};
 
-/// Why a value is no scripted answer.
+/// The reason why a value is not a scripted answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct MockError {
-    /// The dotted path of the field at fault; empty means the whole.
+    /// The dotted path of the invalid field; empty means the whole.
     pub field: String,
-    /// What is wrong with it, and what to write instead.
+    /// The problem, and the way to fix it.
     pub message: String,
     /// The word that was probably meant.
     pub suggestion: Option<String>,
@@ -51,7 +51,7 @@ impl Fault for MockError {
 pub struct MockReply {
     /// The text.
     pub text: Option<Arc<str>>,
-    /// What it thinks before it says that.
+    /// The thinking before the text.
     pub reasoning: Option<Arc<str>>,
     /// The calls it asks for. A call without an id is given one.
     pub tool_calls: Vec<ToolCall>,
@@ -61,11 +61,11 @@ pub struct MockReply {
     pub output_tokens: Option<u64>,
     /// The model that seems to answer; the one asked for where not given.
     pub model: Option<Arc<str>>,
-    /// Which prompts it answers; nothing means the next one that nothing else matches.
+    /// The prompts that it answers; `None` means the next one that nothing else matches.
     pub matches: Option<GlobMatcher>,
     /// The failure that takes the answer's place.
     pub error: Option<ModelError>,
-    /// How long the answer is waited for, in milliseconds on the run's clock.
+    /// The delay of the answer, in milliseconds on the run's clock.
     pub delay_ms: Option<u64>,
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use runtime::message::{Message, ToolSpec};
 use runtime::model::Request;
 
-/// What was counted for one session: the messages up to and with `last`.
+/// The count for one session: the messages up to and including `last`.
 #[derive(Debug)]
 struct Counted {
     first: Arc<Message>,

@@ -29,7 +29,7 @@ struct Said {
 
 #[derive(Deserialize)]
 struct Call {
-    /// Newer servers give one.
+    /// The id, which newer servers send.
     id: Option<String>,
     function: Function,
 }

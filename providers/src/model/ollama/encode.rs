@@ -81,8 +81,8 @@ fn options(request: &Request, capabilities: &Capabilities) -> Map<String, Value>
         ("stop", stop(request)),
         ("seed", json!(request.seed)),
         ("num_predict", json!(request.max_tokens)),
-        // The server cuts a longer prompt without a word, and its default is short. What a machine has room for nobody knows
-        // here: a row of the project's says it.
+        // The server silently cuts a longer prompt, and its default is short. The machine's
+        // capacity is not known here: a row of the project states it.
         ("num_ctx", json!(capabilities.context_window)),
     ];
     known.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.to_owned(), value)).collect()

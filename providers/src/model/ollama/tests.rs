@@ -33,7 +33,7 @@ fn tools() -> Vec<Value> {
     ]
 }
 
-/// The same as the wire has it, behind a system text.
+/// Returns the history as the wire has it, after a system text.
 fn messages(system: &str) -> Vec<Value> {
     vec![
         json!({"role": "system", "content": system}),

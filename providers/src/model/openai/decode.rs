@@ -32,7 +32,7 @@ struct Said {
     refusal: Option<String>,
     /// Not in the vendor's API, but in that of many servers that imitate it.
     reasoning_content: Option<Value>,
-    /// The same by another name; some servers send both.
+    /// An alias of the same field; some servers send both.
     reasoning: Option<Value>,
     tool_calls: Option<Vec<Call>>,
 }
@@ -94,7 +94,8 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
     })
 }
 
-/// What servers that imitate the API want back with the results of calls. Nothing of it is in the vendor's own.
+/// Returns the blocks that servers imitating the API require back with the results of calls. The
+/// vendor's own API has none.
 fn blocks(
     text: &Arc<str>,
     calls: &[ToolCall],

@@ -103,7 +103,8 @@ fn tool_result(message: &Message) -> Value {
     json!({"role": "tool", "tool_call_id": message.tool_call_id.as_deref().unwrap_or_default(), "content": text})
 }
 
-/// What the model said. Of blocks only the text, and what this model's server added to it: all else is another vendor's.
+/// Returns the model's message. Of its blocks it has the text, and the additions of this model's
+/// server: all others belong to other vendors.
 fn assistant(message: &Message, model: &str) -> Option<Value> {
     let text = message.text();
     if text.is_empty() && message.tool_calls.is_empty() {
@@ -118,7 +119,8 @@ fn assistant(message: &Message, model: &str) -> Option<Value> {
     Some(json)
 }
 
-/// What a server added to a message with calls goes back to it: by their documents some refuse the results of calls without.
+/// Returns a server's additions to a message with calls: by their documents some servers reject the
+/// results of calls without them.
 fn give_back(json: &mut Value, message: &Message, model: &str) {
     let blocks = message.content.to_blocks();
     let own = blocks.iter().find_map(|block| match Piece::of(block) {

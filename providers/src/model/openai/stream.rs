@@ -19,7 +19,7 @@ pub(in crate::model) struct Streamed {
     reasoning_content: Option<String>,
     reasoning: Option<String>,
     calls: Vec<Call>,
-    /// Where the call of a chunk's index stands among the calls.
+    /// The position of the call for a chunk's index.
     places: HashMap<u64, usize>,
     finish_reason: Value,
     usage: Value,
@@ -125,7 +125,8 @@ impl Streamed {
         }
     }
 
-    /// Which call a piece belongs to: that of its index; without an index the last one, unless the piece begins a new one.
+    /// Returns the call that a piece belongs to: the one with its index; without an index the last
+    /// one, unless the piece begins a new one.
     fn place(&mut self, piece: &Value) -> usize {
         let id = piece.get("id").and_then(Value::as_str).unwrap_or_default();
         let index = piece.get("index").and_then(Value::as_u64);
@@ -139,7 +140,7 @@ impl Streamed {
             }
             None => self.calls.len().checked_sub(1),
         };
-        // Some servers give all their calls the same index.
+        // Some servers use the same index for all their calls.
         let is_other = |place: &usize| {
             self.calls.get(*place).is_some_and(|call| !id.is_empty() && !call.id.is_empty() && call.id != id)
         };

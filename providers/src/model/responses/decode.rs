@@ -40,7 +40,7 @@ struct Details {
     cache_write_tokens: Count,
 }
 
-/// The failure that a body tells of, though the server answered with 200.
+/// Returns the failure that a body reports despite status 200.
 pub(in crate::model) fn failure(body: &Value) -> Option<ModelError> {
     let error = body.get("error").filter(|error| error.is_object());
     if error.is_none() && body["status"] != "failed" {
@@ -81,7 +81,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
     })
 }
 
-/// What the items said so far.
+/// The items read so far.
 struct Said {
     text: String,
     refusal: Option<String>,

@@ -157,8 +157,9 @@ fn media_part(media: &Media<'_>) -> Value {
     }
 }
 
-/// What the model said, item by item in the order in which it did. Calls that its items tell stand there already, with the
-/// arguments of `tool_calls` (a hook may have changed them); the others follow.
+/// Returns the items of the model's message, in their order. Calls in its items keep their
+/// position, with the arguments of `tool_calls` (a hook may have changed them); the other calls
+/// follow.
 fn assistant(message: &Message, items: &mut Vec<Value>) {
     let calls: HashMap<&str, &ToolCall> =
         message.tool_calls.iter().rev().map(|call| (call.id.as_ref(), call)).collect();

@@ -1,4 +1,4 @@
-//! An answer in pieces. The last event holds the whole response; the others are only told as they come.
+//! A streamed answer. The last event has the whole response; the others are only reported live.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::model::http::{Assembly, Problem, Progress};
 
-/// What was told so far, and at last the response.
+/// The state of the stream, and at last the response.
 #[derive(Default)]
 pub(in crate::model) struct Streamed {
     response: Value,
@@ -16,14 +16,14 @@ pub(in crate::model) struct Streamed {
     /// Calls by the place of their items.
     calls: BTreeMap<u64, Call>,
     said_text: bool,
-    /// The part of the reasoning that was told last.
+    /// The part of the reasoning that was reported last.
     thought: Option<(u64, u64)>,
 }
 
 struct Call {
     /// Its place among the calls.
     index: usize,
-    /// Whether any of its arguments were told.
+    /// Whether any of its arguments were reported.
     has_arguments: bool,
 }
 
@@ -93,7 +93,7 @@ impl Streamed {
         self.calls.insert(place, Call { index, has_arguments: false });
     }
 
-    /// A call whose arguments came in one piece, or that has none, is told at its end.
+    /// Ends a call; reports its arguments if they came in one piece, or are empty.
     fn end(&mut self, place: u64, item: &Value, live: &dyn Fn(Delta<'_>)) {
         self.begin(place, item, live);
         if let Some(call) = self.calls.get_mut(&place).filter(|call| !call.has_arguments) {
@@ -103,7 +103,7 @@ impl Streamed {
         }
     }
 
-    /// Parts of the reasoning stand apart, as in the reply.
+    /// Reports a piece of reasoning; its parts are separated as in the reply.
     fn think(&mut self, place: u64, part: u64, piece: &str, live: &dyn Fn(Delta<'_>)) {
         if piece.is_empty() {
             return;

@@ -34,7 +34,7 @@ fn tools() -> Vec<Value> {
     ]
 }
 
-/// The same as the wire has it.
+/// Returns the history as the wire has it.
 fn items() -> Vec<Value> {
     vec![
         json!({"role": "user", "content": "look"}),

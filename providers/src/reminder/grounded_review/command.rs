@@ -1,12 +1,12 @@
-//! Which verification command a shell line runs. A line is taken apart as a shell would, as far as that is needed to find
-//! programs: quotes, separators, wrappers like `timeout 60` or `npx`.
+//! Detection of the verification command that a shell line runs. A line is parsed as by a shell, as
+//! far as that is needed to find programs: quotes, separators, wrappers like `timeout 60` or `npx`.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use runtime::data::Data;
 
-/// What a verification command is, and so how its output reads.
+/// The kind of a verification command, which determines the format of its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     Cargo,
@@ -20,7 +20,7 @@ pub(super) enum Family {
 }
 
 impl Family {
-    /// Whether an exit code other than 0 is no failure.
+    /// Returns whether a nonzero exit code is not a failure.
     pub(super) fn is_fine(self, code: i64) -> bool {
         // pytest: no tests were collected.
         self == Family::Pytest && code == 5
@@ -31,7 +31,7 @@ impl Family {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) family: Family,
-    /// As it was written, from its program on, without redirections.
+    /// The command as it was written, from its program on, without redirections.
     pub(super) text: String,
     /// Whether it runs tests.
     pub(super) tests: bool,

@@ -10,9 +10,9 @@ use crate::reminder::text;
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
-    /// What kind of evidence it is.
+    /// The kind of evidence.
     pub(super) kind: Arc<str>,
-    /// What was found, on one line.
+    /// The finding, on one line.
     message: String,
     /// The command that found it.
     pub(super) command: Option<String>,
@@ -44,7 +44,7 @@ impl Finding {
         Finding::new(kind_of(message, code), message)
     }
 
-    /// The same, found by a command.
+    /// Returns the finding with the command that found it.
     pub(super) fn by(self, command: &str) -> Finding {
         Finding { command: Some(text::line(command, 160)), ..self }
     }
@@ -60,7 +60,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What was found, each thing once. All are counted, the first ones are kept.
+/// Distinct findings. All are counted, the first ones are kept.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     first: Vec<(i64, Finding)>,
@@ -68,7 +68,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// How many are kept: more than one reminder lists.
+    /// The maximum number of kept findings: more than one reminder lists.
     const KEPT: usize = 64;
 
     pub(super) fn push(&mut self, finding: Finding) {
@@ -80,7 +80,7 @@ impl Findings {
         }
     }
 
-    /// How many there are, those that are not kept too.
+    /// Returns the number of findings, including those that are not kept.
     pub(super) fn len(&self) -> usize {
         self.seen.len()
     }
@@ -136,7 +136,7 @@ const UNDEFINED_CODES: &[&str] = &[
     "UndeclaredImportedName", // harn, gopls
 ];
 
-/// The same in words.
+/// The phrases for undefined names in messages.
 const UNDEFINED_WORDS: &[&str] = &[
     "undefined: ",
     "undefined name",
@@ -163,7 +163,7 @@ const PARSE_WORDS: &[&str] = &[
     "taberror",
 ];
 
-/// What kind of diagnostic it is.
+/// Returns the kind of a diagnostic.
 pub(super) fn kind_of(message: &str, code: &str) -> &'static str {
     if UNDEFINED_CODES.contains(&code) {
         return Finding::UNDEFINED_NAME;

@@ -1,4 +1,4 @@
-//! What a tool was asked and what it gave, from typed payloads and from those that scripts write.
+//! The arguments and the result of a tool, from typed payloads and from those that scripts write.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::scan;
 use super::{GroundedReview, GroundedReviewConfig};
 use crate::reminder::text;
 
-/// What a tool was asked and what it gave.
+/// The arguments and the result of a tool.
 #[derive(Debug, Default)]
 pub(super) struct ToolOutcome {
     name: Arc<str>,
@@ -22,7 +22,7 @@ pub(super) struct ToolOutcome {
     /// The file or the like that the arguments name.
     target: Option<Arc<str>>,
     text: Arc<str>,
-    /// What the tool returned besides text.
+    /// The tool's return value beside its text.
     value: Data,
     ok: Option<bool>,
     error: Option<Arc<str>>,
@@ -44,7 +44,7 @@ impl ToolOutcome {
         }
     }
 
-    /// What a call of the loop gave.
+    /// Returns the outcome of a call by the loop.
     fn of_call(call: &ToolCall, result: &ToolResult) -> ToolOutcome {
         let value = result.value.clone();
         let says_no = value.get("ok").as_bool() == Some(false);
@@ -117,7 +117,7 @@ impl ToolOutcome {
         if commands.is_empty() && !self.may_guess && !self.is_error() {
             return;
         }
-        // What a file says is no evidence, and a file that is not there is no fault of the work.
+        // The content of a file is not evidence, and a missing file is not a failure of the work.
         if is_display(&self.name) || is_refusal(&self.text) {
             return;
         }
@@ -169,7 +169,8 @@ impl ToolOutcome {
         found
     }
 
-    /// The output and the exit code; tools that run programs often give both as a dict, or as its JSON.
+    /// Returns the output and the exit code; tools that run programs often return both as a dict,
+    /// or as its JSON.
     fn output(&self) -> (String, Option<i64>) {
         /// Longer texts are not read as JSON.
         const MOST: usize = 4 << 20;
@@ -197,7 +198,7 @@ fn failed(command: &Command, code: i64) -> Option<Finding> {
     })
 }
 
-/// What an `error` field says: text, or a dict with a message.
+/// Returns the text of an `error` field: a string, or a dict with a message.
 fn said(error: &Data) -> Option<Arc<str>> {
     let text = match error {
         Data::Dict(_) => match error.get("message") {
@@ -245,7 +246,7 @@ fn is_refusal(text: &str) -> bool {
             && (first.contains("` is refused: ") || first.contains("` is not allowed; allowed are "))
 }
 
-/// Whether a tool shows what stands in files.
+/// Returns whether a tool shows the content of files.
 fn is_display(name: &str) -> bool {
     const ALONE: &[&str] =
         &["read", "view", "cat", "head", "tail", "less", "more", "bat", "ls", "grep", "rg", "ripgrep", "glob", "tree"];
@@ -277,7 +278,7 @@ fn is_display(name: &str) -> bool {
     has(ALONE) || has(VERBS) && has(THINGS)
 }
 
-/// Whether a tool runs what it is told; one without a name may.
+/// Returns whether a tool runs commands; one without a name may.
 fn is_shell(name: &str) -> bool {
     const SHELLS: &[&str] = &[
         "bash",

@@ -57,7 +57,8 @@ fn of(family: Family, lines: &[&str], warnings: bool) -> Vec<Finding> {
     }
 }
 
-/// Which command wrote a text, where nothing else says so. Only endings that no other program writes count.
+/// Returns the command that wrote a text, if nothing else names it. Only endings that no other
+/// program writes count.
 pub(super) fn guess(text: &str) -> Option<Command> {
     static MARKS: LazyLock<[(Regex, Family, &str, bool); 5]> = LazyLock::new(|| {
         [

@@ -1,4 +1,5 @@
-//! What a payload says outright: signals of verifiers, diagnostics, parse errors, undefined names.
+//! Explicit findings in a payload: signals of verifiers, diagnostics, parse errors, undefined
+//! names.
 
 use runtime::data::Data;
 use runtime::hooks::HookEvent;
@@ -48,7 +49,7 @@ pub(super) fn collect(event: &HookEvent<'_>, config: &GroundedReviewConfig, find
     }
 }
 
-/// The items of a list; one that stands alone counts as a list of itself.
+/// Visits the items of a list; a single value counts as a list of one.
 fn each(data: &Data, mut look: impl FnMut(&Data)) {
     match data {
         Data::List(items) => items.iter().for_each(look),

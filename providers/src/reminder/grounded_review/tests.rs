@@ -37,7 +37,7 @@ fn warnings() -> Data {
     Data::dict([("include_warnings", Data::from(true)), ("max_findings", Data::from(20))])
 }
 
-/// What each finding must begin with; the command is the one that was run.
+/// The beginning of each expected finding; the command is the one that was run.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 
 #[rustfmt::skip]

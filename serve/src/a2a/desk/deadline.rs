@@ -4,7 +4,7 @@ use runtime::data::Data;
 
 /// What is wrong with a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Misfit {
+pub(super) enum ShapeError {
     /// It cannot be read.
     Unreadable,
     /// It has passed.
@@ -15,15 +15,15 @@ pub(super) enum Misfit {
 ///
 /// # Errors
 /// It is neither RFC 3339 nor a number, or has passed.
-pub(super) fn deadline(metadata: &Data, now: u64) -> Result<Option<u64>, Misfit> {
+pub(super) fn deadline(metadata: &Data, now: u64) -> Result<Option<u64>, ShapeError> {
     let at = match metadata.get("deadline") {
         Data::Nil => return Ok(None),
         Data::Str(text) => stdlib::from_rfc3339(text),
         number => number.as_float().filter(|ms| ms.is_finite()).map(ms),
     };
     match at {
-        None => Err(Misfit::Unreadable),
-        Some(at) if at <= now => Err(Misfit::Past),
+        None => Err(ShapeError::Unreadable),
+        Some(at) if at <= now => Err(ShapeError::Past),
         at => Ok(at),
     }
 }
@@ -47,10 +47,10 @@ mod tests {
         assert_eq!(of(r#"{"deadline": "1970-01-01T00:00:02Z"}"#), Ok(Some(2_000)));
         assert_eq!(of(r#"{"deadline": 1e300}"#), Ok(Some(u64::MAX)));
         for past in ["1000", "-1", "0", r#""1970-01-01T00:00:00.999Z""#] {
-            assert_eq!(of(&format!(r#"{{"deadline": {past}}}"#)), Err(Misfit::Past), "{past}");
+            assert_eq!(of(&format!(r#"{{"deadline": {past}}}"#)), Err(ShapeError::Past), "{past}");
         }
         for unreadable in ["true", "[]", "{}", r#""tomorrow""#, r#""""#, r#""1001""#] {
-            assert_eq!(of(&format!(r#"{{"deadline": {unreadable}}}"#)), Err(Misfit::Unreadable), "{unreadable}");
+            assert_eq!(of(&format!(r#"{{"deadline": {unreadable}}}"#)), Err(ShapeError::Unreadable), "{unreadable}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a::{Message, Misfit, SendMessage, Status, Task, TaskState};
+use a2a::{Message, SendMessage, ShapeError, Status, Task, TaskState};
 use runtime::data::Data;
 use stdlib::Replies;
 use tokio::sync::oneshot;
@@ -200,10 +200,10 @@ fn new_task(message: Message, metadata: &Data, now: u64) -> Task {
     }
 }
 
-fn unmet(misfit: deadline::Misfit) -> Reason {
+fn unmet(misfit: deadline::ShapeError) -> Reason {
     match misfit {
-        deadline::Misfit::Past => ("DEADLINE_IMPOSSIBLE", "the deadline has passed".to_owned()),
-        deadline::Misfit::Unreadable => {
+        deadline::ShapeError::Past => ("DEADLINE_IMPOSSIBLE", "the deadline has passed".to_owned()),
+        deadline::ShapeError::Unreadable => {
             let text = "`metadata.deadline` is neither a time as RFC 3339 writes it nor milliseconds since 1970";
             ("INVALID_PARAMETERS", text.to_owned())
         }
@@ -221,7 +221,7 @@ fn check_ids(message: &Message) -> Result<(), Refusal> {
         let is_good = (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_good {
             let message = format!("`{field}` must be 1 to {LONGEST_ID} visible ASCII characters without spaces");
-            return Err(Refusal::Params(Misfit { field: field.to_owned(), message, suggestion: None }));
+            return Err(Refusal::Params(ShapeError { field: field.to_owned(), message, suggestion: None }));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a::{ListTasks, Misfit, Task, TaskPage};
+use a2a::{ListTasks, ShapeError, Task, TaskPage};
 
 use super::{Desk, Page};
 use crate::a2a::Refusal;
@@ -49,6 +49,6 @@ fn read_token(token: &str) -> Result<(u64, String), Refusal> {
     let read = token.split_once('.').and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())));
     read.ok_or_else(|| {
         let message = "`pageToken` is none that a page has given".to_owned();
-        Refusal::Params(Misfit { field: "pageToken".to_owned(), message, suggestion: None })
+        Refusal::Params(ShapeError { field: "pageToken".to_owned(), message, suggestion: None })
     })
 }

@@ -1,7 +1,7 @@
 //! What a [`Refusal`] is on the wire.
 
 use crate::a2a::A2aCode;
-use a2a::Misfit;
+use a2a::ShapeError;
 use runtime::reminder::ReminderError;
 use runtime::reminder::bridge::QueueError;
 use stdlib::from_core;
@@ -72,8 +72,8 @@ impl From<Refusal> for Fault {
     }
 }
 
-impl From<Misfit> for Fault {
-    fn from(misfit: Misfit) -> Fault {
+impl From<ShapeError> for Fault {
+    fn from(misfit: ShapeError) -> Fault {
         let fault = Fault::new(code::PARAMS, A2aCode::Params, misfit.message).field(&misfit.field);
         fault.suggestion(misfit.suggestion.as_deref())
     }

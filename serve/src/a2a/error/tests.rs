@@ -1,4 +1,4 @@
-use a2a::{Misfit, TaskState, Version};
+use a2a::{ShapeError, TaskState, Version};
 use serde_json::{Value, json};
 
 use runtime::reminder::bridge::QueueError;
@@ -13,7 +13,7 @@ fn told(fault: impl Into<Fault>, version: Version) -> Value {
 #[test]
 fn details_are_typed_in_version_1_0_and_plain_before() {
     let refusal = || {
-        Refusal::Params(Misfit {
+        Refusal::Params(ShapeError {
             field: "message.parts.0".to_owned(),
             message: "a part holds text, a file or data".to_owned(),
             suggestion: Some("text".to_owned()),

@@ -8,7 +8,7 @@ use providers::web::Url;
 
 use super::{ErrorKind, PeerError};
 
-/// Where a peer is and how it is asked.
+/// The address of a peer, and the settings of its requests.
 #[derive(Clone)]
 pub(crate) struct Access {
     /// The agent's base URL, or that of its card.
@@ -19,7 +19,7 @@ pub(crate) struct Access {
     pub(crate) headers: Vec<(String, String)>,
     /// Origins beside the URL's own to which token and headers may go.
     pub(crate) trusted: Vec<Arc<str>>,
-    /// How long an answer may take, in milliseconds; in a stream, how long it may be silent.
+    /// The timeout of an answer, in milliseconds; in a stream, that of silence.
     pub(crate) timeout_ms: u64,
     /// The version to speak; nothing for the newest that both sides know.
     pub(crate) version: Option<Version>,
@@ -56,8 +56,9 @@ impl Access {
         headers
     }
 
-    /// What was asked for under the URL may say that it is answered elsewhere. Token and headers do not go there by themselves,
-    /// and nothing at all goes where only the writer of the script should send it.
+    /// Checks an endpoint that was found under the URL, since it may be elsewhere. Token and
+    /// headers are not sent there by default, and nothing at all is sent to addresses that only the
+    /// author of the script may choose.
     pub(super) fn allow(&self, endpoint: &Url) -> Result<(), PeerError> {
         let own = self.address()?;
         let mut trusted = self.trusted.iter().filter_map(|origin| Url::parse(origin).ok());
@@ -104,7 +105,7 @@ pub(crate) fn address(written: &str) -> Result<Url, PeerError> {
     }
 }
 
-/// A URL as it may be shown: what stands in front of an `@` or behind a `?` may be a secret.
+/// Returns a URL for messages, without the user part and the query, which may contain secrets.
 pub(super) fn shown(written: &str) -> String {
     match Url::parse(written) {
         Ok(url) => format!("{}{}", origin(&url), url.path().trim_end_matches('/')),
@@ -135,7 +136,7 @@ fn host(url: &Url) -> &str {
     url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
 }
 
-/// Who can reach a server, the fewest last.
+/// The reach of a server, the narrowest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
     /// Anybody, or a name that says nothing of it: names are not looked up.

@@ -15,30 +15,30 @@ pub(crate) const REMINDERS: &str = "urn:harn:ext:reminders:1";
 /// A card.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
-    /// As it came.
+    /// The card as it was received.
     pub(crate) data: Data,
-    /// What the agent is called.
+    /// The agent's name.
     pub(crate) name: Arc<str>,
     /// The version to speak.
     pub(crate) version: Version,
-    /// Where it answers.
+    /// The endpoint.
     pub(crate) endpoint: Url,
-    /// What it wants to hear in each request's `tenant`.
+    /// The `tenant` that each request must have.
     pub(crate) tenant: Option<Arc<str>>,
     /// Whether it streams.
     pub(crate) streaming: bool,
-    /// What it does with reminders; nothing where it knows none.
+    /// The agent's support of reminders; `None` without any.
     pub(crate) reminders: Option<Reminders>,
 }
 
-/// What an agent does with reminders.
+/// An agent's support of reminders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reminders {
     /// It takes them.
     pub(crate) inject: bool,
-    /// It tells of them.
+    /// It reports them.
     pub(crate) emit: bool,
-    /// How far they may go.
+    /// The allowed values of `propagate`.
     pub(crate) propagate: Vec<Arc<str>>,
     /// The slots that it has.
     pub(crate) role_hints: Vec<Arc<str>>,
@@ -98,7 +98,7 @@ impl Card {
     }
 }
 
-/// Where it says that it answers: 1.0's list, and the fields of the versions before it.
+/// Returns the endpoints of a card: 1.0's list, and the fields of the versions before it.
 fn interfaces(card: &Data) -> Vec<Interface<'_>> {
     let text = |data: &'_ Data| data.as_shared_str().filter(|text| !text.is_empty());
     let mut found: Vec<Interface<'_>> = Vec::new();
@@ -128,7 +128,7 @@ fn interfaces(card: &Data) -> Vec<Interface<'_>> {
 fn choose<'a, 'd>(offered: &'a [Interface<'d>], wanted: Option<Version>) -> Option<(Version, &'a Interface<'d>)> {
     let spoken = offered.iter().filter(|row| row.binding.eq_ignore_ascii_case("JSONRPC"));
     if let Some(wanted) = wanted {
-        // Whoever asks for a version knows better than the card.
+        // A version that the caller asks for takes precedence over the card.
         return spoken
             .clone()
             .find(|row| spelling(row.version) == Some(wanted))

@@ -11,19 +11,19 @@ use super::card::{Card, REMINDERS};
 use super::peer::{MOST_BODY, excerpt, refused};
 use super::{ErrorKind, PeerError};
 
-/// Where cards stand: now, and before 0.3.
+/// The paths of cards: the current one, and the one before 0.3.
 const PLACES: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
 
-/// How many cards are kept.
+/// The maximum number of kept cards.
 const MOST: usize = 256;
 
-/// How long a card is taken to be true where it does not say, in milliseconds.
+/// The default freshness of a card, in milliseconds.
 const FRESH_MS: u64 = 60_000;
 
 /// The longest that a card is taken to be true without asking, in milliseconds.
 const FRESHEST_MS: u64 = 3_600_000;
 
-/// How long a card may take, in milliseconds, however long a task may.
+/// The timeout of a card, in milliseconds, independent of that of tasks.
 const CARD_TIMEOUT_MS: u64 = 30_000;
 
 /// The cards of a run.
@@ -38,19 +38,19 @@ type Key = (String, Vec<(String, String)>);
 #[derive(Clone)]
 struct Kept {
     data: Data,
-    /// Where it was found.
+    /// The URL that it was found at.
     at: String,
     etag: Option<String>,
     fresh_until_ms: u64,
 }
 
-/// What asking for a card gave.
+/// The result of requesting a card.
 enum Asked {
     /// This card.
     Card(Kept),
     /// The one that is kept still holds, until then.
     Same(u64),
-    /// None stands there: the status.
+    /// No card is there: the status.
     None(u16),
 }
 
@@ -117,7 +117,7 @@ impl Cards {
     }
 }
 
-/// Where the card of an agent may stand.
+/// Returns the URLs where an agent's card may be.
 fn places(url: &Url) -> Vec<String> {
     if url.path().ends_with(".json") {
         return vec![url.to_string()];
@@ -164,7 +164,7 @@ async fn read(access: &Access, opened: Opened, place: &str, fresh_until_ms: u64)
     Ok(Kept { data, at, etag, fresh_until_ms })
 }
 
-/// How long a card is true without asking, in milliseconds.
+/// Returns how long a card is valid without a request, in milliseconds.
 fn freshness(cache_control: Option<&str>) -> u64 {
     let Some(said) = cache_control else { return FRESH_MS };
     let said = said.to_ascii_lowercase();

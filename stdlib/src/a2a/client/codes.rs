@@ -3,7 +3,8 @@
 use lang::codes;
 
 codes! {
-/// The codes of asking peers. Most need a peer that is at fault, and a page asks no servers, so none has a script.
+/// The codes of calls of peers. Most need an invalid peer, and a page contacts no servers, so none
+/// has a script.
 pub(crate) enum PeerCode {
     /// No card.
     NoCard = "HARN-A2A-101", Error {

@@ -7,7 +7,7 @@ use runtime::data::Data;
 use super::PeerCode;
 use crate::system;
 
-/// Which way it failed.
+/// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
     /// The URL is none.
@@ -16,13 +16,13 @@ pub(crate) enum ErrorKind {
     Connection,
     /// It takes too long.
     Timeout,
-    /// What was asked for was not done by its deadline.
+    /// The deadline passed before the task was done.
     Deadline,
     /// It says too much.
     TooLarge,
-    /// There is no card.
+    /// The card was not found.
     NoCard,
-    /// What is there is no agent, or speaks otherwise than it says.
+    /// The server is not an agent, or does not follow its card.
     NotAgent,
     /// It speaks no version that is spoken here.
     NoVersion,
@@ -81,11 +81,11 @@ impl ErrorKind {
 /// Why a peer could not be asked, or what it answered.
 #[derive(Debug, Clone)]
 pub(crate) struct PeerError {
-    /// Which way.
+    /// The kind.
     pub(crate) kind: ErrorKind,
     /// One sentence.
     pub(crate) message: String,
-    /// What to do.
+    /// The way to fix it.
     pub(crate) help: Option<String>,
     /// More that is known.
     pub(crate) facts: Vec<(&'static str, Data)>,

@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 
-/// How many tasks it holds reminders for.
+/// The maximum number of tasks with waiting reminders.
 const MOST_TASKS: usize = 256;
 
-/// How many reminders for one task.
+/// The maximum number of reminders for one task.
 const MOST: usize = 64;
 
 /// The peer's endpoint and the task.
 type Key = (Arc<str>, Arc<str>);
 
-/// Reminders that wait, those among them that are on their way included: nobody knows yet whether they arrive.
+/// Reminders that wait for a message, including those in flight, whose arrival is not confirmed
+/// yet.
 #[derive(Default, Clone)]
 pub(crate) struct Outbox(Rc<RefCell<Waiting>>);
 
@@ -28,7 +29,7 @@ struct Waiting {
 }
 
 struct Kept {
-    /// As the wire has it, with an id, so that one which arrived unnoticed and is sent again is one for its receiver.
+    /// The reminder as the wire has it, with an id, so that its receiver recognizes a repeated one.
     reminder: Data,
     /// The message that it is on its way with.
     lease: Option<u64>,
@@ -37,8 +38,9 @@ struct Kept {
 }
 
 impl Outbox {
-    /// Keeps a reminder, which has an id, for the next message to a task. One with the same key gives way; how many did. One
-    /// with the same id is the same one. Nothing where there is no room.
+    /// Keeps a reminder, which has an id, for the next message to a task; returns the number of
+    /// reminders with the same key that it replaces. A reminder with the same id is the same one.
+    /// Returns `None` if there is no room.
     pub(crate) fn put(&self, endpoint: &str, task_id: &str, reminder: Data) -> Option<usize> {
         let of = &mut self.0.borrow_mut().of;
         let key = (Arc::from(endpoint), Arc::from(task_id));
@@ -81,8 +83,8 @@ impl Outbox {
     }
 }
 
-/// Reminders that are on their way with a message. Whoever lets go of it without knowing that they arrived has them wait on: the
-/// message failed, was cancelled, or took too long.
+/// Reminders in flight with a message. If it is dropped without confirmation, they wait again: the
+/// message failed, was cancelled, or timed out.
 pub(crate) struct Lease {
     outbox: Outbox,
     key: Key,
@@ -91,7 +93,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// What is on its way.
+    /// Returns the reminders in flight.
     pub(crate) fn reminders(&self) -> &[Data] {
         &self.reminders
     }

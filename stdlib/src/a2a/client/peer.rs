@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a::{Frame, Misfit, Task, Version};
+use a2a::{Frame, ShapeError, Task, Version};
 use providers::web::{Method as HttpMethod, Opened, Question, Web, too_many_values};
 use runtime::data::Data;
 
@@ -14,10 +14,10 @@ use super::{ErrorKind, PeerError};
 /// The largest body, and the largest event of a stream, in bytes.
 pub(crate) const MOST_BODY: usize = 16 << 20;
 
-/// How much of a body that is none a message shows, in characters.
+/// The maximum excerpt of an invalid body in a message, in characters.
 const EXCERPT: usize = 120;
 
-/// What a peer can be asked for.
+/// A method of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Send,
@@ -29,7 +29,7 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    /// As a version calls it.
+    /// Returns the name of the method in a version.
     fn name(self, version: Version) -> &'static str {
         use Version::{V0_3, V1_0};
         match (self, version) {
@@ -56,12 +56,12 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// What the peer is called in messages.
+    /// Returns the peer's name in messages.
     pub(crate) fn shown(&self) -> String {
         format!("{} at {}", self.card.name, shown(self.card.endpoint.as_str()))
     }
 
-    /// Calls a method and gives its result.
+    /// Calls a method and returns its result.
     pub(crate) async fn call(&self, web: &Web, method: Method, params: Data) -> Result<Data, PeerError> {
         let opened = self.open(web, method, params, false).await?;
         self.result(opened).await
@@ -196,7 +196,7 @@ impl Peer {
     }
 
     /// An answer that is not of the shape that the version promises.
-    pub(super) fn unfit(&self, misfit: &Misfit) -> PeerError {
+    pub(super) fn unfit(&self, misfit: &ShapeError) -> PeerError {
         let at = if misfit.field.is_empty() { String::new() } else { format!("`{}`: ", misfit.field) };
         let version = self.card.version.as_str();
         let message = format!("what {} answered is not of version {version}: {at}{}", self.shown(), misfit.message);

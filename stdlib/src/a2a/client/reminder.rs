@@ -9,12 +9,12 @@ use runtime::reminder::{Propagate, Reminder, ReminderError};
 /// The key of metadata that reminders travel under.
 pub(crate) const KEY: &str = "harn.reminder";
 
-/// What has become of a reminder of a peer.
+/// A peer's report about a reminder.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Told {
     /// `emitted`, `deduped` or `expired`.
     pub(crate) what: Arc<str>,
-    /// Whose session it is in.
+    /// The task whose session has it.
     pub(crate) task_id: Option<Arc<str>>,
     /// The reminder, by its names inside.
     pub(crate) reminder: Data,
@@ -26,14 +26,14 @@ pub(crate) struct Told {
 pub(crate) fn of_notification(method: &str, params: &Data) -> Option<Told> {
     let what = what_of(method.strip_prefix("tasks/")?)?;
     let reminder = if params.get("reminder").is_nil() { params } else { params.get("reminder") };
-    // What the draft has no field for stands beside it.
+    // Entries without a field of the draft are kept beside it.
     let (beside, metadata) = split(params.get("metadata"), KEY);
     let all = beside.as_dict().into_iter().flatten().filter(|(key, _)| reminder.get(key).is_nil());
     let reminder = all.fold(reminder.clone(), |all, (key, value)| all.with(key.clone(), value.clone()));
     Some(Told { what, task_id: params.get("taskId").as_shared_str(), reminder: inward(&reminder), metadata })
 }
 
-/// The same, told in the metadata of another event.
+/// Reads a report in the metadata of another event.
 pub(crate) fn of_metadata(metadata: &Data, task_id: &Arc<str>) -> Option<Told> {
     let said = if metadata.get(KEY).is_nil() { metadata.at(KEY) } else { metadata.get(KEY) };
     said.as_dict()?;
@@ -104,7 +104,7 @@ fn renamed(dict: &Data, name: impl Fn(&str) -> String) -> Data {
 /// A reminder that a script wrote, read strictly, as the wire has it. `more` goes with it.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns the problem with the specification.
 pub(crate) fn to_wire(spec: &Data, more: &[(&'static str, Data)]) -> Result<Data, ReminderError> {
     RemindPayload::from_data(spec)?;
     let mut wire = outward(spec);
@@ -114,7 +114,7 @@ pub(crate) fn to_wire(spec: &Data, more: &[(&'static str, Data)]) -> Result<Data
     Ok(wire)
 }
 
-/// What a sub-task inherits of a session's reminders: those that go all the way.
+/// Returns the reminders that a sub-task inherits from a session: those with `propagate: "all"`.
 pub(crate) fn inherited(handed: &[Arc<Reminder>]) -> Vec<Data> {
     let goes = handed.iter().filter(|reminder| reminder.propagate == Propagate::All);
     let wire = |reminder: &Arc<Reminder>| {

@@ -10,7 +10,7 @@ use super::reminder::Told;
 /// The name of the artifact that holds an agent's answer, where it is one of harn's.
 const ANSWER: &str = "answer";
 
-/// What sending a message gave: a task, or a message in place of one.
+/// Returns the result of sending a message: a task, or a message in its place.
 pub(crate) fn outcome(frame: &Frame) -> Data {
     match frame {
         Frame::Task(task) => of_task(task),

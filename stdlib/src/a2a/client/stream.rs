@@ -12,10 +12,10 @@ use super::peer::{Peer, excerpt};
 use super::reminder::{self, Told};
 use super::{ErrorKind, Lease, PeerError};
 
-/// How long a peer may take to close a stream whose task waits for its caller.
+/// The time a peer may take to close a stream whose task waits for its caller.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// What a stream tells.
+/// An event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Event {
     /// A frame of the protocol.
@@ -32,9 +32,9 @@ pub(crate) struct Stream {
     until_over: bool,
     /// The task, once it is known.
     task_id: Option<Arc<str>>,
-    /// How it stands, as far as was told.
+    /// The state, as far as it was reported.
     state: Option<TaskState>,
-    /// How many events have come.
+    /// The number of events.
     count: u64,
     /// An answer without a task has come.
     answered: bool,
@@ -68,7 +68,8 @@ impl Stream {
     /// The next event; nothing after the last.
     ///
     /// # Errors
-    /// What ended it before the task was over, or waited for its caller. Nothing comes after that.
+    /// Returns the error that ended the stream before the task was over, or waited for its caller.
+    /// No event follows it.
     pub(crate) async fn next(&mut self) -> Result<Option<Event>, PeerError> {
         let next = self.step().await;
         let carried = match next {
@@ -99,7 +100,7 @@ impl Stream {
             Source::Events(events) => events,
         };
         let said = match waits {
-            // Whoever reads is the one that is waited for.
+            // The reader is the caller that the task waits for.
             true => match timeout(LINGER, events.next()).await {
                 Ok(said) => said,
                 Err(_) => return Ok(None),
@@ -174,19 +175,19 @@ impl Stream {
         self.until_over && self.state.is_some_and(TaskState::is_interrupted)
     }
 
-    /// Nobody waits for it any longer. Nothing comes after that.
+    /// Ends the stream because the wait for it is over. No event follows.
     ///
     /// # Errors
-    /// What that is raised as, where there was something to wait for.
+    /// Returns the error to raise, if there was anything to wait for.
     pub(crate) fn late(&mut self, why: impl FnOnce(&str) -> PeerError) -> Result<Option<Event>, PeerError> {
         let was_over = self.has_ended() || self.waits_for_caller();
         self.source = Source::Over;
-        // Whoever holds on to the stream holds no reminders with it.
+        // A stream that is still held does not hold its reminders.
         self.carried = None;
         if was_over { Ok(None) } else { Err(self.how_far(why(&self.peer.shown()))) }
     }
 
-    /// What ended the stream, with how far it came.
+    /// Returns the error that ended the stream, with the progress so far.
     fn how_far(&self, error: PeerError) -> PeerError {
         let state = self.state.map_or(Data::Nil, |state| state.as_str().into());
         let cut = matches!(error.kind, ErrorKind::BrokeOff | ErrorKind::Connection);

@@ -1,4 +1,4 @@
-//! What a prompt came to.
+//! The result of a prompt.
 
 use crate::convert::to_data_lossy;
 use crate::hosting::{Hosting, ServedCode};
@@ -10,25 +10,25 @@ use runtime::agent_loop::LoopStatus;
 use runtime::data::Data;
 use std::sync::Arc;
 
-/// What a prompt came to.
+/// The result of a prompt.
 #[derive(Debug)]
 pub struct Came {
-    /// How it ended.
+    /// The end of the prompt.
     pub end: End,
     /// The closing message that the script has set.
     pub closing: Option<Arc<str>>,
-    /// What the pipeline threw while it cleaned up after it was told to stop.
+    /// The error that the pipeline threw while it cleaned up after a stop.
     pub uncleaned: Option<Diagnostic>,
-    /// What should be known of it beside that: tasks that failed unseen, a log that cannot be written.
+    /// Further diagnostics: tasks that failed unseen, a log that cannot be written.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// How a prompt ended.
+/// The end of a prompt.
 #[derive(Debug)]
 pub enum End {
     /// The pipeline returned.
     Returned(Returned),
-    /// Somebody told it to stop.
+    /// It was told to stop.
     Cancelled,
     /// The script refuses what was asked: why.
     Refused(Arc<str>),
@@ -38,7 +38,7 @@ pub enum End {
     Declined(Arc<str>, Box<Diagnostic>),
 }
 
-/// What a pipeline returned, for whoever shows it.
+/// The value that a pipeline returned, for display.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Returned {
     /// Nothing to show, or what was shown already.
@@ -67,14 +67,15 @@ pub(super) fn of_top_level(value: &Value) -> Diagnostic {
     Diagnostic::new(ServedCode::Unservable, why)
 }
 
-/// What the pipeline threw while it cleaned up after it was told to stop: a `finally` or a `defer` has failed.
+/// Returns the error that the pipeline threw while it cleaned up after a stop: a `finally` or a
+/// `defer` has failed.
 pub(super) fn of_cleaning_up(outcome: &Outcome) -> Option<Diagnostic> {
     let raise = outcome.as_ref().err()?;
     let failed = matches!(raise.why, Why::Thrown | Why::Error).then_some(raise).or(raise.clean_up.as_ref());
     failed.map(|raise| raise.to_diagnostic())
 }
 
-/// How the pipeline ended that nobody stopped.
+/// Returns the end of a pipeline that was not stopped.
 pub(super) fn of_pipeline(outcome: Outcome, hosting: &Hosting) -> End {
     match outcome {
         Ok(value) => of_value(&value, hosting),
@@ -120,19 +121,19 @@ fn of_value(value: &Value, hosting: &Hosting) -> End {
     }
 }
 
-/// Text that nobody has shown yet.
+/// Returns the text if it was not shown yet.
 fn news(text: &str, hosting: &Hosting) -> Option<Arc<str>> {
     (!text.trim().is_empty() && !hosting.is_shown(text)).then(|| text.into())
 }
 
-/// Of the result of a loop, or of a sub-agent: a dict that holds its transcript.
+/// Returns the end for the result of a loop or of a sub-agent: a dict with its transcript.
 fn of_loop(value: &Value, hosting: &Hosting) -> Option<End> {
     let (status, error) = failed_loop::ended(value)?;
     let dict = failed_loop::as_dict(value)?;
     if let Some(failed) = failed_loop::returned(value) {
         return Some(End::Failed(Box::new(failed)));
     }
-    // That of a sub-agent gives none.
+    // A sub-agent's result has none.
     let stop_reason = dict.get_str("stop_reason").and_then(Value::as_str).unwrap_or(status.as_str());
     Some(match status {
         LoopStatus::Blocked => End::Refused(error.get("message").as_str().unwrap_or(stop_reason).into()),
@@ -144,8 +145,9 @@ fn of_loop(value: &Value, hosting: &Hosting) -> Option<End> {
     })
 }
 
-/// What a script says by returning `Err(error)`: a text, or the `message` of a dict that it made itself. The errors of builtins
-/// have a code of the catalogue; they may name paths and servers, and are handed on by `?`.
+/// Returns the script's own message in a returned `Err(error)`: a text, or the `message` of a dict
+/// that it made itself. The errors of builtins have a code of the catalogue; they may name paths
+/// and servers, and are passed on by `?`.
 fn own_words(error: &Value) -> Option<Arc<str>> {
     if let Some(text) = error.as_str() {
         return Some(text.into());

@@ -1,4 +1,4 @@
-//! What of a script runs when: its top level, and what answers a prompt.
+//! The entry points of a script: its top level, and the function that answers a prompt.
 
 use super::super::{Engine, closure, entry};
 use super::{Hosted, whole};
@@ -11,7 +11,7 @@ use lang::value::Value;
 use lang::vm::{Outcome, Proto, Raise};
 use std::rc::Rc;
 
-/// What of a script runs when.
+/// The entry points of a script.
 pub(super) enum Main {
     /// A script in Harn.
     Harn {
@@ -25,7 +25,7 @@ pub(super) enum Main {
     Rhai { source: SourceRef, params: Vec<String> },
 }
 
-/// Of a script in Harn; nothing where it has no pipeline.
+/// Returns the entry points of a Harn script; `None` if it has no pipeline.
 pub(super) fn of_unit(engine: &Engine, unit: Unit) -> Option<Main> {
     let entry = entry(&unit.pipelines)?;
     let params = entry.params.iter().map(ToString::to_string).collect();
@@ -33,7 +33,7 @@ pub(super) fn of_unit(engine: &Engine, unit: Unit) -> Option<Main> {
     Some(Main::Harn { before: unit.before, top: unit.main, pipeline, params })
 }
 
-/// Of a script in Rhai; nothing where it has no `main`.
+/// Returns the entry points of a Rhai script; `None` if it has no `main`.
 pub(super) fn of_rhai(engine: &Engine, source: &SourceRef) -> Result<Option<Main>, Vec<Diagnostic>> {
     let params = engine.voice().parse(source)?.main();
     Ok(params.map(|params| Main::Rhai { source: source.clone(), params }))

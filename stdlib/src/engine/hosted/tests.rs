@@ -1,4 +1,4 @@
-//! What a served run leaves behind.
+//! State after a served run.
 
 use super::*;
 use crate::hosting::Talk;
@@ -154,7 +154,7 @@ fn a_session_whose_files_do_not_answer_leaves_its_thread_to_the_others() {
             came = waits.prompt(Request::default(), never()) => panic!("{came:?}"),
             _ = async { for _ in 0..10 { other.prompt(Request::default(), never()).await; } } => {}
         }
-        // One that is told to stop does.
+        // A pipeline that is told to stop does.
         let came = waits.prompt(Request::default(), ready("cancelled")).await;
         assert!(matches!(came.end, End::Cancelled), "{came:?}");
         drop((waits, other));

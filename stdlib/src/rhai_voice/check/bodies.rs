@@ -1,4 +1,5 @@
-//! The statements of functions and closures. Rhai's walk gives them without saying whose they are; where they stand does.
+//! The statements of functions and closures. Rhai's visitor yields them without their owner; their
+//! positions identify it.
 
 use rhai::{AST, ASTNode, Position, Stmt};
 use std::collections::BTreeMap;

@@ -34,7 +34,7 @@ impl Walk<'_> {
         let start = if call.is_qualified() { call.namespace.position() } else { at };
         let Some(first) = self.tokens.at(start) else { return holding(args, span) };
         let head = if call.is_qualified() { first + 2 } else { first };
-        // Unless the text has the name there, it is no call that somebody wrote.
+        // A name that is not in the text belongs to a generated call.
         if self.tokens.text(head) != call.name.as_str() {
             return holding(args, span);
         }

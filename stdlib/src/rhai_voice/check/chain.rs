@@ -1,4 +1,5 @@
-//! `x.y.f(1)[2]`: what stands behind a dot or in brackets. What a member is, is known when it is read.
+//! `x.y.f(1)[2]`: the members after a dot or in brackets. The kind of a member is known when it is
+//! read.
 
 use super::build::{around, holding};
 use super::walk::Walk;

@@ -81,7 +81,7 @@ impl Walk<'_> {
         let mut made = Vec::new();
         for part in parts {
             made.push(match part {
-                // A piece of the text is no string that looks like a template.
+                // A piece of the text is not a string that looks like a template.
                 rhai::Expr::StringConstant(text, _) => StrPart::Text(text.to_string()),
                 part => {
                     let part = self.expr(part);

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const SYNTAX: &[&str] =
     &["Fn", "call", "curry", "eval", "is_def_fn", "is_def_var", "is_shared", "type_of", "print", "debug", "this"];
 
-/// What a name can mean in a call.
+/// The possible meaning of a name in a call.
 pub(super) enum Meaning {
     /// Part of the syntax, or it cannot be known.
     Unknown,
@@ -30,7 +30,7 @@ pub(super) enum Meaning {
 pub(super) struct Functions {
     /// By namespace and name.
     all: BTreeMap<(String, String), BTreeSet<usize>>,
-    /// Those of Rhai itself and of the file, which win over builtins.
+    /// The functions of Rhai itself and of the file, which take precedence over builtins.
     first: BTreeSet<(String, usize)>,
     /// Builtins by the names that they have in Rhai.
     rows: BTreeMap<(&'static str, String), &'static Builtin>,
@@ -57,7 +57,7 @@ impl Functions {
         Self { all, first, rows, known }
     }
 
-    /// What a call of so many arguments means.
+    /// Returns the meaning of a call with `count` arguments.
     pub(super) fn meaning(&self, namespace: &str, name: &str, count: usize) -> Meaning {
         if namespace.is_empty() && SYNTAX.contains(&name) {
             return Meaning::Unknown;

@@ -1,4 +1,4 @@
-//! What is certain to fail in a file in Rhai, found before it runs: never a guess.
+//! Errors that are certain in a Rhai file, found before it runs, without guesses.
 //!
 //! - `scope`: the variables that are bound where; `functions`: the functions that can be called.
 //! - `walk`, `expression`, `chain`, `call`, `closure`: one walk over Rhai's tree. It reports names and calls that lead

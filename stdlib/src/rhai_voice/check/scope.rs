@@ -3,7 +3,7 @@
 /// A variable.
 pub(super) struct Variable {
     pub(super) name: String,
-    /// What it is called in the language's own tree, where it is certain to stay what it was bound to.
+    /// Its name in the language's own tree, if its binding never changes.
     pub(super) constant: Option<String>,
 }
 

@@ -31,14 +31,14 @@ pub(super) struct Walk<'a> {
     pub(super) imports: HashSet<String>,
     /// Text is run as code somewhere, which may bind anything.
     pub(super) dynamic: bool,
-    /// Around this, somebody catches what fails.
+    /// The number of enclosing constructs that catch errors.
     pub(super) caught: usize,
-    /// How deep in the tree.
+    /// The depth in the tree.
     pub(super) depth: usize,
     /// Names that were reported: one that is missing in ten places is one mistake.
     pub(super) reported: HashSet<String>,
     body: Vec<Stmt>,
-    /// Spans for what stands nowhere, each another.
+    /// A counter of distinct spans for nodes without a position.
     nowhere: u32,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What was found, and the calls of builtins.
+    /// Returns the calls of builtins, and the diagnostics.
     pub(super) fn finish(self) -> (Module, Vec<Diagnostic>) {
         (Module { body: self.body }, self.found)
     }
@@ -257,7 +257,8 @@ impl<'a> Walk<'a> {
         Span::new(self.nowhere, self.nowhere)
     }
 
-    /// Reports something that raises when it is run. Where somebody catches that, the script may want it.
+    /// Reports code that raises when it is run. If an enclosing construct catches the error, it is
+    /// a warning, since it may be intended.
     pub(super) fn raises(&mut self, mut found: Diagnostic) {
         if self.caught > 0 {
             found.severity = lang::diagnostic::Severity::Warning;

@@ -17,7 +17,7 @@ pub(super) fn not_found(place: &Place<'_>, engine: &Engine, call: &Call) -> Diag
     among(place, &functions(engine), call)
 }
 
-/// The same, where it is known which functions there are, but for those of the file.
+/// Returns the diagnostic when all functions except those of the file are known.
 pub(in crate::rhai_voice) fn among(place: &Place<'_>, offered: &[Known], call: &Call) -> Diagnostic {
     let mut known: Vec<&Known> = offered.iter().collect();
     let own: Vec<Known> = of_file(place);
@@ -68,7 +68,7 @@ fn signature(namespace: &str, name: &str) -> Option<&'static str> {
     crate::table::registry().find(namespace, name.trim_end_matches('_')).map(|row| row.sig)
 }
 
-/// How many arguments the text writes for the call at the place.
+/// Returns the number of arguments written in the call at the place.
 fn written_arguments(place: &Place<'_>) -> usize {
     let name = if place.tokens.text(place.at + 1) == "::" { place.at + 2 } else { place.at };
     place.tokens.parts(name + 1).len()
@@ -159,7 +159,7 @@ fn meant_member(name: &str, methods: &[&str]) -> Option<String> {
     slips::member(name).filter(|other| methods.contains(other)).map(str::to_owned).or_else(|| meant(name, methods))
 }
 
-/// What a property should have been that a value of this type does not have.
+/// Returns a suggestion for a property that a value of this type does not have.
 pub(super) fn instead_of_property(
     place: &Place<'_>,
     engine: &Engine,

@@ -1,12 +1,12 @@
-//! Constructs of harn and of other languages in a text that is to be Rhai. They are known by what stands around the place
-//! where Rhai gave up.
+//! Detection of constructs from Harn and other languages in a Rhai text, by the tokens around the
+//! place where Rhai gave up.
 
 use super::place::Place;
 use super::tokens::Kind;
 use lang::diagnostic::Diagnostic;
 use lang::parse::ParseCode;
 
-/// What the whole construct should have been, if the place looks like one.
+/// Returns a diagnostic for the whole construct, if the place looks like one.
 pub(super) fn of(place: &Place<'_>) -> Option<Diagnostic> {
     let all = [closure, map, written_type, destructuring, default_value, word_operator, keyword];
     all.into_iter().find_map(|habit| habit(place))
@@ -142,7 +142,8 @@ fn word_operator(place: &Place<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// A statement or declaration that Rhai does not have: its first word stands just before the place, and begins a statement.
+/// Detects a statement or declaration that Rhai does not have: its first word comes just before the
+/// place, and begins a statement.
 fn keyword(place: &Place<'_>) -> Option<Diagnostic> {
     let i = place.at.checked_sub(1)?;
     let begins = i == 0 || matches!(place.before(2), ";" | "{" | "}") || !same_line(place, i);

@@ -1,4 +1,4 @@
-//! What Rhai's tokenizer finds.
+//! Errors of Rhai's tokenizer.
 
 use super::place::Place;
 use super::slips;
@@ -28,7 +28,7 @@ pub(super) fn of(place: &Place<'_>, error: &LexError) -> Diagnostic {
     }
 }
 
-/// A token where none of its kind can stand.
+/// Returns the error for a token that is not allowed here.
 pub(super) fn unexpected(place: &Place<'_>, found: &str) -> Diagnostic {
     if place.is_end() {
         return place.error(

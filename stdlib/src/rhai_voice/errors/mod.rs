@@ -1,6 +1,7 @@
 //! Errors of one language in the other.
 //!
-//! What Rhai finds gets the codes and the words that the same mistake has in the language itself, at the token it is about.
+//! Errors of Rhai get the codes and words of the same mistake in the language itself, at the token
+//! concerned.
 //!
 //! - [`outcome_of`], [`raise_of`], [`to_rhai`]: results and errors of a run, both ways. [`diagnostics_of`]: a text that cannot be read.
 //! - `parse`, `lex`, `habits`: what is wrong with a text; `habits` knows constructs of harn and of other languages.
@@ -53,12 +54,12 @@ pub(super) fn raised_in(error: &EvalAltResult) -> Option<std::rc::Rc<Raise>> {
     }
 }
 
-/// What ends a script, as the token that says why.
+/// Returns the token that ends a script, with its reason.
 pub(super) fn terminated(raise: Box<Raise>) -> Dynamic {
     Dynamic::from(Opaque::error(raise))
 }
 
-/// What something in Rhai has come to, as the run has it.
+/// Returns the outcome of Rhai code, as the run has it.
 pub(super) fn outcome_of(result: Result<Dynamic, Box<EvalAltResult>>, from: From<'_>) -> Outcome {
     match result {
         Ok(value) => to_value(value, from),
@@ -106,7 +107,7 @@ pub(super) fn raise_from(found: Diagnostic) -> Box<Raise> {
     raise
 }
 
-/// What `exit(value)` says.
+/// Returns the exit code of `exit(value)`.
 pub(super) fn exit_code(value: &Dynamic) -> i32 {
     match value.as_int() {
         Ok(code) => i32::try_from(code).ok().filter(|code| (0..=255).contains(code)).unwrap_or(255),
@@ -114,7 +115,7 @@ pub(super) fn exit_code(value: &Dynamic) -> i32 {
     }
 }
 
-/// What is wrong with a file.
+/// Returns the diagnostics of a file.
 pub(super) fn diagnostics_of(error: &ParseError, source: &SourceRef) -> Vec<Diagnostic> {
     vec![parse::of(source, error.err_type(), error.position())]
 }

@@ -1,4 +1,5 @@
-//! What could have been meant: functions of Rhai, of the table and of the script, namespaces and variables.
+//! Suggestions of names: functions of Rhai, of the table and of the script, namespaces and
+//! variables.
 
 use super::place::Place;
 use super::slips;
@@ -50,7 +51,7 @@ pub(crate) fn written(row: &Builtin) -> String {
     if row.module.is_empty() || row.is_method() { row.name.to_owned() } else { format!("{}::{}", row.module, row.name) }
 }
 
-/// What is in the text under the names of variables; the run's own come with them.
+/// Returns the names of variables in the text, and the run's own.
 pub(crate) fn variables<'a>(tokens: &Tokens<'a>) -> Vec<&'a str> {
     let mut names = tokens.bound_names();
     names.extend(["task", "context", "args"]);
@@ -73,7 +74,8 @@ pub(crate) fn elsewhere(name: &str) -> Vec<String> {
     rows.filter(|row| row.name == name && !row.module.is_empty() && !row.is_method()).map(written).collect()
 }
 
-/// What is meant by a name: a word of another language, the same in another case, or one that is near.
+/// Returns the name that was probably meant: a word of another language, the same in another case,
+/// or a near one.
 pub(crate) fn meant(name: &str, known: &[&str]) -> Option<String> {
     if let Some(instead) = slips::word(name).and_then(|slip| slip.instead) {
         return Some(instead.to_owned());

@@ -11,7 +11,7 @@ use lang::source::SourceRef;
 use lang::vm::RunCode;
 use rhai::{ParseErrorType, Position};
 
-/// What is wrong with a text. Rhai stops at the first mistake.
+/// Returns the diagnostic of a text. Rhai stops at the first mistake.
 pub(super) fn of(source: &SourceRef, error: &ParseErrorType, position: Position) -> Diagnostic {
     let place = Place::new(source, position);
     if let Some(found) = habits::of(&place).or_else(|| lex::in_a_number(&place, position)) {
@@ -27,7 +27,7 @@ pub(super) fn of(source: &SourceRef, error: &ParseErrorType, position: Position)
     grammar(&place, error).unwrap_or_else(|| meaning(&place, error))
 }
 
-/// What is missing or does not fit.
+/// Returns the diagnostic of a syntax error.
 fn grammar(place: &Place<'_>, error: &ParseErrorType) -> Option<Diagnostic> {
     use ParseErrorType as E;
     Some(match error {
@@ -66,7 +66,7 @@ fn grammar(place: &Place<'_>, error: &ParseErrorType) -> Option<Diagnostic> {
     })
 }
 
-/// What is grammatical and cannot be meant.
+/// Returns the diagnostic of a text that is grammatical but meaningless.
 fn meaning(place: &Place<'_>, error: &ParseErrorType) -> Diagnostic {
     use ParseErrorType as E;
     match error {
@@ -194,7 +194,8 @@ fn missing(place: &Place<'_>, token: &str, why: &str) -> Diagnostic {
     }
 }
 
-/// What a reserved word at the place should have been; ordinary names that merely stand wrong are none.
+/// Returns the suggestion for a reserved word at the place; ordinary names that are merely
+/// misplaced have none.
 fn reserved_slip(place: &Place<'_>) -> Option<slips::Slip> {
     let word = place.text();
     matches!(word, "nil" | "null" | "var" | "case" | "default" | "new" | "await" | "async" | "yield")
@@ -364,7 +365,7 @@ fn expression(what: &str) -> String {
     }
 }
 
-/// What Rhai says, as one of our sentences: lower case, no full stop.
+/// Returns Rhai's message as a sentence of ours: lower case, no full stop.
 pub(super) fn sentence(said: &str, otherwise: &str) -> String {
     let mut chars = said.trim_end_matches('.').chars();
     match chars.next() {

@@ -1,4 +1,4 @@
-//! The place of a mistake in its text, and what stands around it.
+//! The place of a mistake in its text, and the tokens around it.
 
 use super::tokens::{Kind, Tokens};
 use lang::diagnostic::Diagnostic;
@@ -6,7 +6,7 @@ use lang::diagnostic::code::CodeRef;
 use lang::source::{SourceRef, Span};
 use rhai::Position;
 
-/// Where Rhai points.
+/// The place that Rhai points at.
 pub(in crate::rhai_voice) struct Place<'a> {
     pub(in crate::rhai_voice) source: &'a SourceRef,
     pub(in crate::rhai_voice) tokens: Tokens<'a>,
@@ -39,7 +39,7 @@ impl<'a> Place<'a> {
         self.at >= self.tokens.len()
     }
 
-    /// What stands there, for sentences.
+    /// Returns a description of the token, for sentences.
     pub(in crate::rhai_voice) fn found(&self) -> String {
         if self.is_end() {
             return "the end of the text".to_owned();
@@ -84,7 +84,7 @@ impl<'a> Place<'a> {
         self.tokens.get(i).map(|token| token.span)
     }
 
-    /// Where the token before it ends.
+    /// Returns the end of the token before it.
     pub(in crate::rhai_voice) fn end_before(&self) -> Option<Span> {
         let end = self.span_of(self.at.checked_sub(1)?)?.end;
         Some(Span::new(end, end))
@@ -104,7 +104,7 @@ impl<'a> Place<'a> {
         None
     }
 
-    /// Whether it stands on the line of the token before it.
+    /// Returns whether it is on the line of the token before it.
     pub(in crate::rhai_voice) fn on_the_same_line(&self) -> bool {
         let (Some(before), Some(here)) = (self.at.checked_sub(1).and_then(|i| self.span_of(i)), self.span_of(self.at))
         else {

@@ -1,4 +1,4 @@
-//! What Rhai finds while a script runs, one variant after the other.
+//! Errors of Rhai at run time, one variant after the other.
 
 use super::parse::{self, sentence};
 use super::place::Place;

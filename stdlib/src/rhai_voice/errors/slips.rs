@@ -1,10 +1,10 @@
-//! What people write who come from harn or from elsewhere, and how Rhai writes it.
+//! Words of Harn and other languages, and their counterparts in Rhai.
 
-/// What is meant by a word that Rhai reserves or that stands where it has no meaning.
+/// The counterpart of a word that Rhai reserves or that has no meaning at its place.
 pub(crate) struct Slip {
     /// A sentence: `Rhai writes nothing as `()``.
     pub(crate) help: &'static str,
-    /// What to put in the word's place, where that is all.
+    /// The replacement of the word, if that is enough.
     pub(crate) instead: Option<&'static str>,
 }
 

@@ -4,7 +4,7 @@
 use lang::source::{SourceRef, Span};
 use rhai::Position;
 
-/// What a token is, as far as diagnostics care.
+/// The kind of a token, as far as diagnostics need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A name or keyword.
@@ -93,7 +93,7 @@ impl<'a> Tokens<'a> {
         self.all.get(i).copied()
     }
 
-    /// How many there are.
+    /// Returns the number of tokens.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
@@ -178,7 +178,7 @@ impl<'a> Tokens<'a> {
         parts
     }
 
-    /// Where the parameters of a closure end that begins here.
+    /// Returns the end of the parameters of a closure that begins here.
     fn parameters_end(&self, i: usize, close: usize) -> Option<usize> {
         (self.text(i) == "|").then(|| (i + 1..close).find(|j| self.text(*j) == "|"))?
     }
@@ -220,7 +220,8 @@ impl<'a> Tokens<'a> {
         })
     }
 
-    /// The functions that the text defines: name, how many parameters, where the name stands.
+    /// Returns the functions that the text defines: name, number of parameters, position of the
+    /// name.
     pub(crate) fn functions(&self) -> Vec<(&'a str, usize, Span)> {
         let heads = (0..self.all.len()).filter(|i| self.text(*i) == "fn" && self.text(i + 2) == "(");
         heads.map(|i| (self.text(i + 1), self.parts(i + 2).len(), self.all[i + 1].span)).collect()

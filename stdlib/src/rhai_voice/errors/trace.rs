@@ -1,4 +1,4 @@
-//! Who called whom in Rhai, and where a failing call stands.
+//! The calls in Rhai that led to an error, and the position of the failing call.
 
 use super::super::convert::From;
 use super::tokens::{Kind, Tokens};
@@ -10,13 +10,13 @@ use rhai::{EvalAltResult, Position};
 /// More frames would tell no more.
 const MOST: usize = 64;
 
-/// What the layers around an error tell.
+/// The location and the calls from the layers around an error.
 pub(super) struct Told {
     /// The file in which it happened.
     pub(super) source: Option<SourceRef>,
-    /// Where.
+    /// The position.
     at: Position,
-    /// Who called whom, innermost first.
+    /// The calls, innermost first.
     frames: Vec<TraceFrame>,
 }
 
@@ -90,7 +90,7 @@ fn title(name: &str) -> String {
     if name.is_empty() || name.contains('$') { "<closure>".to_owned() } else { name.to_owned() }
 }
 
-/// The call of `fn main` stands in no file.
+/// Returns whether the frame is the generated call of `fn main`, which is in no file.
 fn is_made_up(name: &str, place: Option<&(SourceRef, Span)>) -> bool {
     name == "main" && place.is_none_or(|(source, span)| source.slice(*span) != "main")
 }

@@ -48,7 +48,7 @@ pub(crate) fn parameters(n: usize) -> String {
     if n == 1 { "1 parameter".to_owned() } else { format!("{n} parameters") }
 }
 
-/// How many arguments a function takes that exists with these numbers of them.
+/// Returns the numbers of arguments of a function, in words.
 pub(crate) fn takes(arities: &[usize]) -> String {
     let mut sorted = arities.to_vec();
     sorted.sort_unstable();

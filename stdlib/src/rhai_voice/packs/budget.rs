@@ -1,10 +1,10 @@
-//! How far a pack may go, and what it is granted.
+//! The limits of a pack, and its capabilities.
 
 use crate::Capability;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How far one evaluation of a provider may go, and the loading of its pack.
+/// The limits of one evaluation of a provider, and of the loading of its pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Operations of the interpreter: statements, calls, steps of loops and of expressions.
@@ -42,9 +42,9 @@ impl Default for Budget {
 pub struct PackSpec {
     /// The file.
     pub file: PathBuf,
-    /// What it is granted, as far as the run has it.
+    /// The capabilities it is granted, as far as the run has them.
     pub allow: Vec<Capability>,
-    /// How far it may go.
+    /// The limits.
     pub budget: Budget,
 }
 

@@ -1,4 +1,5 @@
-//! Which builtins of harn a pack has: functions of data that answer at once, and what its project grants it.
+//! The builtins of a pack: functions of data that answer immediately, and those that its project
+//! grants it.
 //!
 //! They run in an isolate of the pack's own: nothing in it leads to the run, and its limits are those of the pack.
 
@@ -41,14 +42,14 @@ pub(super) const OF_STRINGS: &[&str] = &[
 /// Methods of lists that Rhai lacks.
 pub(super) const OF_LISTS: &[&str] = &["first", "flatten", "last", "skip", "slice", "sum", "unique"];
 
-/// What can be granted: the rights of builtins that answer at once and need no run around them.
+/// The builtins that can be granted: those that answer immediately and need no run around them.
 pub(super) const GRANTED: &[&str] =
     &["append_file", "delete_file", "env", "file_exists", "list_dir", "mkdir", "read_file", "write_file"];
 
 /// The most arguments after which a builtin that takes any number takes no more.
 const MOST_ARGUMENTS: u8 = 8;
 
-/// Where the builtins of a pack run.
+/// The isolate in which the builtins of a pack run.
 struct Room {
     isolate: Rc<Isolate>,
     context: Rc<Context>,

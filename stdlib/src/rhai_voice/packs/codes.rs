@@ -1,4 +1,4 @@
-//! What can be wrong with a pack.
+//! Errors of a pack.
 
 use lang::codes;
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) enum Stuck {
     /// It is larger than the budget allows.
     Over(Limit),
-    /// It holds something that is no data; the words for it.
+    /// It contains something that is not data; a description of it.
     NoData(&'static str),
     /// It is nested too deep.
     TooDeep,
@@ -76,7 +76,7 @@ impl<'a> Crossing<'a> {
         })
     }
 
-    /// What a pack gave, as data.
+    /// Returns a pack's value as data.
     pub(super) fn outward(&mut self, value: &Dynamic) -> Result<Data, Stuck> {
         self.outward_at(value, 0)
     }

@@ -1,4 +1,4 @@
-//! What went wrong in a pack, for people.
+//! Errors of a pack, for people.
 
 use super::PackCode;
 use super::budget::Budget;
@@ -13,13 +13,13 @@ use lang::source::{SourceRef, Span};
 use lang::vm::Raise;
 use rhai::{Dynamic, EvalAltResult, ParseError, Position};
 
-/// Whose trouble it is.
+/// The pack and provider that an error belongs to.
 pub(super) struct Whose<'a> {
     /// The pack's text; its name is the pack's.
     pub(super) source: &'a SourceRef,
     /// The provider; nothing while the pack is loaded.
     pub(super) provider: Option<&'a str>,
-    /// What is shown where nothing nearer is known.
+    /// The span that is shown if no nearer one is known.
     pub(super) place: Span,
     pub(super) meter: &'a Meter,
 }
@@ -48,7 +48,7 @@ impl Whose<'_> {
         self.at(Raise::error(PackCode::Failed, format!("{} made the interpreter fail", self.subject())), None)
     }
 
-    /// What it gave back is no data.
+    /// Returns the error for a returned value that is not data.
     pub(super) fn no_data(&self, what: &str, at: Option<Span>) -> Box<Raise> {
         let raise = Raise::error(PackCode::Failed, format!("{} gave back {what}", self.subject()))
             .labelled("by this function")
@@ -61,7 +61,7 @@ impl Whose<'_> {
         raise.at(self.source, at.unwrap_or(self.place))
     }
 
-    /// An error that nobody caught.
+    /// Returns the raise for an uncaught error.
     pub(super) fn error(&self, error: EvalAltResult) -> Box<Raise> {
         let (error, trace) = innermost(error, self.source);
         let at = span_at(self.source, error.position());
@@ -101,7 +101,7 @@ impl Whose<'_> {
         }
     }
 
-    /// What a pack threw: a text, or a map with `message`.
+    /// Returns the raise for a thrown value: a text, or a map with `message`.
     fn thrown(&self, value: &Dynamic, at: Option<Span>) -> Box<Raise> {
         let data = match Crossing::new(self.meter.budget()).outward(value) {
             Ok(data) => data,
@@ -119,7 +119,7 @@ impl Whose<'_> {
     }
 }
 
-/// The pack is no Rhai.
+/// Returns the raise for a pack with invalid syntax.
 pub(super) fn unreadable(error: &ParseError, source: &SourceRef) -> Box<Raise> {
     let said = error.err_type().to_string();
     let (code, message) = match error.err_type() {
@@ -134,7 +134,7 @@ pub(super) fn unreadable(error: &ParseError, source: &SourceRef) -> Box<Raise> {
     Raise::error(code, message).labelled("here").at(source, span_at(source, error.position()).unwrap_or_default())
 }
 
-/// Which limit the interpreter itself found.
+/// Returns the limit that the interpreter itself has found.
 fn limit_of(error: &EvalAltResult) -> Option<Limit> {
     Some(match error {
         EvalAltResult::ErrorTooManyOperations(_) => Limit::Operations,

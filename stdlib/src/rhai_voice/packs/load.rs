@@ -35,7 +35,7 @@ struct Registered {
     at: Span,
 }
 
-/// Where the top level's registrations arrive; nothing once it has run.
+/// The receiver of the top level's registrations; `None` once it has run.
 type Arriving = Rc<RefCell<Option<Vec<Registered>>>>;
 
 /// The keys of a provider.

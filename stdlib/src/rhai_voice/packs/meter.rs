@@ -10,10 +10,10 @@ use nix::time::{ClockId, clock_gettime};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// How many operations pass between two looks at the clock.
+/// The number of operations between two checks of the clock.
 const CLOCK_EVERY: u64 = 8;
 
-/// Which part of a budget was used up.
+/// The limit of a budget that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
     Operations,
@@ -26,7 +26,7 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    /// As the end of a sentence that begins with "it used up its".
+    /// Returns the end of a sentence that begins with "it used up its".
     pub(super) fn describe(self, budget: &Budget) -> String {
         match self {
             Self::Operations => format!("{} operations", budget.operations),
@@ -39,7 +39,7 @@ impl Limit {
         }
     }
 
-    /// The key that gives more of it.
+    /// Returns the key that raises the limit.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Operations => "max_operations",
@@ -53,12 +53,12 @@ impl Limit {
     }
 }
 
-/// What a pack has used.
+/// The usage of a pack.
 pub(super) struct Meter {
     budget: Budget,
     operations: Cell<u64>,
     hit: Cell<Option<Limit>>,
-    /// What the pack holds between evaluations, in bytes.
+    /// The memory that the pack holds between evaluations, in bytes.
     held: Cell<i64>,
     /// The thread's count of bytes at which it holds too much.
     mark: Cell<i64>,
@@ -89,7 +89,7 @@ impl Meter {
         self.hit.get()
     }
 
-    /// How many operations there were since then.
+    /// Returns the number of operations since then.
     #[cfg(test)]
     pub(super) fn operations(&self) -> u64 {
         self.operations.get()
@@ -144,7 +144,7 @@ impl Meter {
         is_there
     }
 
-    /// Ends the evaluation for a limit that somebody else found.
+    /// Ends the evaluation for a limit that was found elsewhere.
     pub(super) fn end(&self, limit: Limit) {
         if self.hit.get().is_none() {
             self.hit.set(Some(limit));
@@ -163,7 +163,7 @@ fn computed() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
-/// Roughly where the stack stands.
+/// Returns the approximate address of the stack's top.
 #[inline(never)]
 fn here() -> usize {
     let mark = 0_u8;

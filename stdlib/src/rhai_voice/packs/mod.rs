@@ -1,12 +1,12 @@
 //! Provider packs: `.rhai` files whose reminder providers one did not write oneself, each in a sandbox of its own.
 //!
-//! What may go wrong in a pack is the pack's own trouble: it cannot read anything, change the run, stop it, or hold it up for
-//! longer than its [`Budget`]. Three things see to that:
+//! An error in a pack affects the pack alone: it cannot read anything, change the run, stop it, or
+//! delay it for longer than its [`Budget`]. Three parts ensure that:
 //!
 //! - `sandbox`: an engine that offers functions of data alone, `builtins` and `regex` those of harn, `texts` and `written`
 //!   bounded ones in the place of Rhai's;
-//! - `shape`: what is refused before a pack runs. Closures stand where they are used, so that no value ever holds one: values
-//!   are trees, and what they weigh is what is counted;
+//! - `shape`: checks before a pack runs. Closures are written where they are used, so that no value
+//!   ever holds one: values are trees, and their size is counted;
 //! - `meter`: counts operations, memory, computing time and stack while a pack computes.
 //!
 //! The way of a pack: `load` reads and runs it once, `provider` asks it, `data` carries values in and out, `seen` lets it look

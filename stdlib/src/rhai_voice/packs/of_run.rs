@@ -18,17 +18,17 @@ use std::rc::Rc;
 /// The providers of one file.
 type Providers = Rc<Vec<Rc<PackProvider>>>;
 
-/// What a run knows of its packs.
+/// The packs of a run.
 pub(crate) struct Packs {
     loader: OnceCell<Rc<dyn Loader>>,
-    /// Those of the whole run, in order.
+    /// The packs of the whole run, in order.
     named: Vec<PackSpec>,
     asked: Asked,
-    /// Where the paths that a script writes begin.
+    /// The base of the paths that a script writes.
     folder: RefCell<PathBuf>,
     /// By identity of the file: each is loaded once a run, and keeps its state.
     loaded: RefCell<HashMap<String, Providers>>,
-    /// Those of the whole run, once they are loaded.
+    /// The providers of the whole run, once they are loaded.
     of_run: RefCell<Vec<Rc<PackProvider>>>,
     started: Cell<bool>,
 }
@@ -46,12 +46,12 @@ impl Packs {
         }
     }
 
-    /// Who reads their files.
+    /// Sets the loader of their files.
     pub(crate) fn read_by(&self, loader: Rc<dyn Loader>) {
         let _ = self.loader.set(loader);
     }
 
-    /// Where the paths that the script writes begin: in its folder.
+    /// Sets the base of the paths that the script writes: its folder.
     pub(crate) fn begin_in(&self, script: &str) {
         *self.folder.borrow_mut() = Path::new(script).parent().map(Path::to_owned).unwrap_or_default();
     }
@@ -142,7 +142,8 @@ impl Packs {
         Ok(brought.into_iter().map(|provider| provider as Rc<dyn ReminderProvider>).collect())
     }
 
-    /// What is said of a file that options name: what the project grants it, where the project names it too.
+    /// Returns the specification of a file that options name: with the project's grants, if the
+    /// project names it too.
     fn spec_of(&self, written: &str) -> PackSpec {
         let file = self.folder.borrow().join(written);
         let identity = self.identity(&file);
@@ -203,7 +204,7 @@ fn read_and_load(
     load(&source, spec, asked)
 }
 
-/// What is wrong with a pack, where options name it.
+/// Returns the raise for an invalid pack that options name.
 fn raised(file: &str, found: Vec<Diagnostic>) -> Box<Raise> {
     let mut found = found.into_iter();
     let Some(first) = found.next() else {

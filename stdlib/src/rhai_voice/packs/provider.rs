@@ -22,20 +22,22 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// What of the stack calls and expressions may use, in bytes: they are ended before they use more. Beside it there is room
-/// for values, which are nested as deep as they have elements; copying and dropping one takes some 200 bytes a level.
+/// The stack that calls and expressions may use, in bytes: they are ended before they use more.
+/// Beside it there is room for values, which are nested as deep as they have elements; copying and
+/// dropping one takes some 200 bytes a level.
 const OF_CALLS: usize = 2 << 20;
-/// What is taken where there is less: more than twice as much, so that one pack does not make the next one take it again.
+/// The size of a new stack: more than twice as much, so that one pack does not make the next one
+/// allocate it again.
 const NEW_STACK: usize = 16 << 20;
 /// A level of a value.
 const LEVEL: usize = 400;
 
-/// What the run has for its packs.
+/// The run's settings for its packs.
 #[derive(Clone)]
 pub(crate) struct Asked {
     /// Rights that the run does not have.
     pub(super) denied: Vec<Capability>,
-    /// Where they print.
+    /// The output that they print to.
     pub(super) output: Option<Rc<dyn Output>>,
 }
 
@@ -76,7 +78,7 @@ impl PackProvider {
         self.pack.source.name()
     }
 
-    /// Where it is registered.
+    /// Returns the place of its registration.
     pub(crate) fn place(&self) -> (&SourceRef, Span) {
         (&self.pack.source, self.at)
     }
@@ -85,7 +87,7 @@ impl PackProvider {
         Whose { source: &self.pack.source, provider: Some(&self.id), place: self.at, meter: &self.pack.meter }
     }
 
-    /// Evaluates it; what it gave back, as data.
+    /// Evaluates it; returns its value as data.
     fn ask(&self, turn: Turn<'_>, event: &HookEvent<'_>, config: &Data) -> Result<Data, Box<Raise>> {
         let pack = &*self.pack;
         // A pack cannot be asked while it is asked: nothing that it calls leads back to the run.
@@ -124,7 +126,7 @@ impl PackProvider {
     }
 }
 
-/// What `evaluate` gets, as a provider of a script does.
+/// Returns the argument of `evaluate`, the same that a provider of a script receives.
 fn context(turn: Turn<'_>, event: &HookEvent<'_>, config: &Data, meter: &Meter) -> Result<Dynamic, Stuck> {
     let id = turn.session.id();
     let mut crossing = Crossing::new(meter.budget());

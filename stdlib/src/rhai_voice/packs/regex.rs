@@ -1,8 +1,8 @@
 //! `regex_match` for packs: time and memory are bounded whatever the pattern and the text.
 //!
-//! The usual engine takes time in proportion to the length of the text times the size of the pattern, which for a megabyte
-//! and a large pattern is minutes. Here an automaton that is built as it goes gives up where it is rebuilt too often, and the
-//! slow road is taken only where it is short.
+//! The usual engine takes time in proportion to the length of the text times the size of the
+//! pattern, which for a megabyte and a large pattern is minutes. Here a lazily built automaton
+//! gives up if it is rebuilt too often, and the slow engine runs only if it is short.
 
 use super::meter::Meter;
 use regex_automata::hybrid::dfa::{Config, DFA};
@@ -15,11 +15,11 @@ use std::rc::Rc;
 
 /// The largest pattern, built, in bytes.
 const LARGEST: usize = 256 << 10;
-/// How many steps the slow road may take: states of the pattern times bytes of the text.
+/// The maximum number of steps of the slow engine: states of the pattern times bytes of the text.
 const SHORT: usize = 4_000_000;
 /// The longest pattern, in bytes. Parsing one needs about a hundred times its length in memory.
 const LONGEST: usize = 64 << 10;
-/// What the automaton may hold, in bytes.
+/// The maximum size of the automaton, in bytes.
 const CACHE: usize = 2 << 20;
 /// Patterns that are kept.
 const KEPT: usize = 16;

@@ -15,13 +15,13 @@ use std::rc::Rc;
 /// The longest text of a pack, in bytes: reading one is not measured.
 pub(super) const LONGEST_PACK: usize = 64 << 10;
 
-/// How deep expressions and blocks of a pack may be nested.
+/// The maximum nesting of a pack's expressions and blocks.
 const NESTING: usize = 48;
 
-/// How much of what a pack prints is kept of one evaluation, in bytes.
+/// The maximum kept output of one evaluation, in bytes.
 const PRINTED: usize = 4 << 10;
 
-/// What a pack prints in one evaluation.
+/// The output of a pack in one evaluation.
 #[derive(Default)]
 pub(super) struct Printed(RefCell<String>);
 
@@ -29,14 +29,14 @@ impl Printed {
     fn line(&self, text: &str) {
         let mut kept = self.0.borrow_mut();
         let room = PRINTED.saturating_sub(kept.len());
-        // What steers a terminal is no text.
+        // Control characters are not text.
         kept.extend(text.chars().take(room).map(|c| if c.is_control() && c != '\t' { ' ' } else { c }));
         if room > 0 {
             kept.push('\n');
         }
     }
 
-    /// What was printed since the last time, line by line.
+    /// Returns the output since the last call, line by line.
     pub(super) fn take(&self) -> String {
         self.0.take()
     }

@@ -1,10 +1,11 @@
-//! What is refused before a pack runs.
+//! Checks before a pack runs.
 //!
-//! In Rhai a closure is a value, shares the variables that it captures, and may be stored in one of them. Such rings are never
-//! freed, chains of them overflow the stack when they are, and no limit of the interpreter counts what hangs on a closure. So
-//! in a pack a function is no value: a closure, or the name of a function, stands where it is used up at once, as the argument
-//! of a built-in function that calls it, or as the `evaluate` of a provider. Then values are trees, and what they weigh is
-//! what the interpreter counts.
+//! In Rhai a closure is a value, shares the variables that it captures, and may be stored in one of
+//! them. Such cycles are never freed, chains of them overflow the stack when they are, and no limit
+//! of the interpreter counts what a closure holds. So in a pack a function is not a value: a
+//! closure, or the name of a function, may only appear where it is used immediately, as the
+//! argument of a built-in function that calls it, or as the `evaluate` of a provider. Then values
+//! are trees, and the interpreter counts their size.
 
 use super::PackCode;
 use super::fault::span_at;
@@ -181,7 +182,7 @@ impl Shape<'_> {
     }
 }
 
-/// Whether what `is` recognises stands where a function is used up.
+/// Returns whether a node that `is` recognizes is in the place of a function argument.
 fn takes_function(parent: ASTNode<'_>, is: impl Fn(&Expr) -> bool, above: &[ASTNode<'_>]) -> bool {
     match parent {
         ASTNode::Expr(Expr::MethodCall(call, _)) => argument(call, 1, is),

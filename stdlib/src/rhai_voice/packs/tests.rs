@@ -1,4 +1,4 @@
-//! Packs that somebody made up at random, and how much a hostile one may compute.
+//! Randomly generated packs, and the computation of a hostile one.
 
 use super::budget::{Budget, PackSpec};
 use super::meter::{Limit, Meter};
@@ -12,7 +12,7 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: lang::vm::Counted = lang::vm::Counted;
 
-/// What a text comes to within a budget: which limit it hit, after how many operations.
+/// Returns the limit that a text reaches within a budget, and the number of operations.
 fn spent(text: &str, budget: Budget) -> (Option<Limit>, u64) {
     let meter = Rc::new(Meter::new(budget));
     let engine = engine(&meter, &Rc::<Printed>::default(), &[]);
@@ -83,7 +83,7 @@ impl Loader for OneFile {
     }
 }
 
-/// The same numbers on every machine.
+/// A random number generator with the same numbers on every machine.
 struct Dice(u64);
 
 impl Dice {

@@ -24,7 +24,7 @@ fn pieces<'a>(meter: &Meter, pieces: impl Iterator<Item = &'a str>) -> Done<Arra
     Ok(array)
 }
 
-/// How many pieces a split by count gives.
+/// Returns the number of pieces of a split by count.
 fn count(segments: i64) -> usize {
     usize::try_from(segments).unwrap_or(1).max(1)
 }

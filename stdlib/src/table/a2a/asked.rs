@@ -1,4 +1,4 @@
-//! Where a peer is and how it is asked, from the arguments of a call.
+//! The address of a peer and the settings of a call, from its arguments.
 
 use crate::Capability;
 use crate::a2a::client::{Access, Peer, PeerCode, REMINDERS, address};
@@ -13,14 +13,14 @@ use lang::vm::{Cx, Raise, RunCode};
 use runtime::clock::Clock;
 use std::sync::Arc;
 
-/// How long an answer may take where nothing is said, in milliseconds.
+/// The default timeout of an answer, in milliseconds.
 pub(super) const TIMEOUT_MS: u64 = 30_000;
-/// The same for a task.
+/// The default timeout of a task, in milliseconds.
 pub(super) const SEND_TIMEOUT_MS: u64 = 600_000;
 /// The longest silence in a stream where nothing is said, in milliseconds.
 pub(super) const SILENCE_MS: u64 = 300_000;
 
-/// How a peer is asked.
+/// The settings of a call of a peer.
 pub(super) struct Asked {
     pub(super) access: Access,
 }
@@ -47,7 +47,7 @@ impl Asked {
         Ok(Asked { access })
     }
 
-    /// Asks to be told what becomes of reminders.
+    /// Requests notifications of reminders.
     pub(super) fn wants_reminders(&mut self) {
         let asked = &mut self.access.extensions;
         if !asked.iter().any(|uri| &**uri == REMINDERS) {
@@ -56,7 +56,7 @@ impl Asked {
     }
 }
 
-/// The origins that are trusted: one that is none would trust nobody, and not say so.
+/// Returns the trusted origins; rejects an invalid one, which would silently trust nothing.
 fn trusted(reader: &Reader<'_>) -> Result<Vec<Arc<str>>, Box<Raise>> {
     let trusted = reader.texts("trust")?;
     match trusted.iter().find(|origin| address(origin).is_err()) {

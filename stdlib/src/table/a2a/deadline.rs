@@ -1,4 +1,4 @@
-//! The option `deadline`: the agent is told of it, and the wait for the agent ends by it.
+//! The option `deadline`: it is sent to the agent, and limits the wait for the agent.
 
 use crate::a2a::client::{ErrorKind, PeerCode, PeerError};
 use crate::clock::RunClock;
@@ -10,16 +10,16 @@ use runtime::clock::Clock;
 use runtime::data::Data;
 use std::future::pending;
 
-/// How long after its deadline an agent may take to say how far it came, in milliseconds. One of harn gives what runs 2 seconds to
-/// end.
+/// The time after its deadline that an agent has to report its progress, in milliseconds. An agent
+/// of harn gives running work 2 seconds to end.
 const GRACE_MS: u64 = 5_000;
 
 /// By when something must be done. Both moments are in milliseconds since 1970.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
-    /// What the agent is told.
+    /// The deadline that is sent to the agent.
     at_ms: u64,
-    /// How long it is waited for, fixed when the call begins: nothing that it says meanwhile buys it more.
+    /// The end of the wait, fixed when the call begins: no answer extends it.
     until_ms: u64,
 }
 
@@ -50,12 +50,12 @@ impl Deadline {
         Ok(Some(Deadline { at_ms, until_ms }))
     }
 
-    /// Whether nobody is waited for any longer.
+    /// Returns whether the wait is over.
     pub(crate) fn is_over(self, clock: &RunClock) -> bool {
         clock.now_ms() >= self.until_ms
     }
 
-    /// What is raised when nobody is waited for any longer.
+    /// Returns the error to raise when the wait is over.
     pub(crate) fn error(self, who: &str) -> PeerError {
         let message = format!("{who} did not end the task by its deadline, {}", rfc3339(self.at_ms));
         PeerError::new(ErrorKind::Deadline, message)

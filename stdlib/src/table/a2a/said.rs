@@ -1,4 +1,4 @@
-//! What is said to a peer, from the arguments of a call.
+//! Messages to a peer, from the arguments of a call.
 
 use super::deadline::Deadline;
 use crate::a2a::client::{Lease, Method, Peer, PeerCode, PeerError, Stream, reminder};
@@ -84,7 +84,8 @@ impl Sending {
         Ok(sent)
     }
 
-    /// Sends it, to be told what becomes of it. An agent that does not stream tells it at once.
+    /// Sends the message and streams its task's updates. An agent that does not stream answers
+    /// once.
     pub(super) async fn stream(self, world: &Rc<World>, peer: &Peer) -> Result<Stream, PeerError> {
         let method = if peer.card.streaming { Method::Stream } else { Method::Send };
         let Going { params, waiting } = self.go(world, peer).await;
@@ -129,7 +130,7 @@ pub(super) fn fresh(kind: &str) -> String {
     format!("{kind}_{}", uuid::Uuid::now_v7().simple())
 }
 
-/// What a script says: its parts, and metadata.
+/// Returns a script's message: its parts, and metadata.
 pub(super) fn message(value: &Value, arg: usize, what: &str) -> Result<(Vec<Part>, Data), Box<Raise>> {
     const EXPECTED: &str = "a text, a list of parts or `{parts, metadata?}`";
     let nothing = || {

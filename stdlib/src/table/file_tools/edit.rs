@@ -4,10 +4,10 @@ use super::read::text;
 use super::root::Root;
 use super::write::put;
 
-/// How many places are named.
+/// The maximum number of places that are named.
 const NAMED: usize = 8;
 
-/// Replaces a text that stands exactly once, or wherever it stands.
+/// Replaces a text that occurs exactly once, or all its occurrences.
 pub(super) fn file(root: &Root, path: &str, old: &str, new: &str, all: bool) -> Result<String, String> {
     if old.is_empty() {
         return Err("`old` is empty; a new file is written with `write_file`".to_owned());
@@ -48,7 +48,7 @@ fn places(text: &str, wanted: &str) -> Vec<usize> {
     lines
 }
 
-/// Says where a text stands that differs in nothing but white space.
+/// Returns the error with the place of a text that differs only in white space.
 fn missing(text: &str, path: &str, old: &str) -> String {
     let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let near = wanted.first().and_then(|first| text.lines().position(|line| line.trim() == *first));

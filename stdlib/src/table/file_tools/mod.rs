@@ -74,7 +74,7 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     let path = options.get_str("root").and_then(Value::as_str).unwrap_or("").to_owned();
     let read_only = options.get_str("read_only").is_some_and(Value::truthy);
     let world = here::world(cx)?;
-    // Nothing is no folder, not the one that all begin in.
+    // The empty path is not a folder; it must not mean the base of relative paths.
     let place = if path.is_empty() { PathBuf::new() } else { world.path(&path) };
     let root = Root::open(&place).map_err(|why| {
         Raise::error(RunCode::Outside, format!("the root `{path}` cannot be used: {why}"))
@@ -101,7 +101,7 @@ struct FileTool {
     world: Weak<World>,
 }
 
-/// What a tool did: the text for the model, and whether it was cut.
+/// The result of a tool: the text for the model, and whether it was cut.
 type Done = Result<(String, bool), String>;
 
 /// A call as it is carried out, on whatever thread.
@@ -109,7 +109,7 @@ struct Job {
     kind: Kind,
     root: Arc<Root>,
     arguments: Data,
-    /// What the file to be written holds, as it was shown with the question for permission.
+    /// The content of the file to be written, as it was shown in the request for permission.
     shown: Option<Option<Arc<str>>>,
     given_up: GivenUp,
 }
@@ -140,7 +140,7 @@ impl Job {
     }
 }
 
-/// Whether nobody waits for a call any more. Those that go through many files look at it between two of them.
+/// Whether the wait for a call is over. Calls that visit many files check it between two of them.
 #[derive(Clone, Default)]
 struct GivenUp(Arc<AtomicBool>);
 
@@ -152,7 +152,7 @@ impl GivenUp {
 
 const INTERRUPTED: &str = "interrupted";
 
-/// Gives a call up when the wait for it ends.
+/// A guard that gives a call up when the wait for it ends.
 struct Waiting(GivenUp);
 
 impl Drop for Waiting {
@@ -161,7 +161,7 @@ impl Drop for Waiting {
     }
 }
 
-/// What a call comes to.
+/// Returns the output of a call.
 fn output_of(done: Done) -> Output {
     match done {
         Ok((text, truncated)) => Output { truncated, ..Output::of(Data::from(text)) },
@@ -195,12 +195,12 @@ impl FileTool {
         })
     }
 
-    /// The output of a call that has changed a file, which is told first.
+    /// Reports a changed file, and then returns the output of the call.
     async fn told(&self, turn: Turn<'_>, call: &ToolCall, output: Output) -> Outcome<Output> {
         self.tell(turn, call.arguments.get("path").to_text()).await.map(|()| output)
     }
 
-    /// Tells of a changed file, as `notify_file_edited` does.
+    /// Reports a changed file, as `notify_file_edited` does.
     async fn tell(&self, turn: Turn<'_>, path: Arc<str>) -> Outcome<()> {
         let Some(world) = self.world.upgrade() else { return Ok(()) };
         let (reminders, providers) = here::reminders_of_loop(turn.scope, &world).map_err(Thrown::fault)?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The largest file that a tool reads, in bytes.
 pub(super) const LARGEST: u64 = 16 << 20;
-/// How many names a list holds, and how deep it goes.
+/// The maximum number of names in a list, and its maximum depth.
 const MOST_NAMES: usize = 2_000;
 const DEEPEST: usize = 32;
 
@@ -37,7 +37,8 @@ pub(super) fn text(root: &Root, path: &str) -> Result<String, String> {
     String::from_utf8(bytes(root, path)?).map_err(|_| format!("`{path}` is not UTF-8 text"))
 }
 
-/// What a file to be written holds now, as a person can read it; `None` if there is no such file.
+/// Returns the current content of a file to be written, if it is text; `None` if there is no such
+/// file.
 pub(super) fn present(root: &Root, path: &str) -> Result<Option<Arc<str>>, String> {
     // A folder above it may be missing. What else is wrong with the path, the write reports.
     let Ok(place) = root.place(path, false) else { return Ok(None) };

@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 255;
 /// The folder.
 pub(super) struct Root {
     handle: OwnedFd,
-    /// Where it was when it was opened, for those who are told of a file.
+    /// The path at which it was opened, for reports about a file.
     pub(super) path: String,
 }
 
@@ -40,7 +40,8 @@ impl Root {
         Ok(Root { handle: file.into(), path: real.to_string_lossy().into_owned() })
     }
 
-    /// Where a path leads to, the last name not looked at. With `make`, folders that are missing are made.
+    /// Returns the place of a path, without looking at its last name. With `make`, missing folders
+    /// are created.
     pub(super) fn place(&self, path: &str, make: bool) -> Result<Place, String> {
         let mut names = names(path)?;
         let Some(name) = names.pop() else { return Err(format!("`{path}` is the root, not a file")) };
@@ -48,7 +49,7 @@ impl Root {
         for step in names {
             at = match openat(&at, step, FOLDER, Mode::empty()) {
                 Err(Errno::ENOENT) if make => {
-                    // Somebody else may have made it meanwhile; the opening tells.
+                    // Another process may have created it meanwhile; opening it will show that.
                     let _ = mkdirat(&at, step, Mode::from_bits_truncate(0o777));
                     openat(&at, step, FOLDER, Mode::empty()).map_err(|e| refused(&at, step, path, e))?
                 }
@@ -103,7 +104,7 @@ fn plainest(name: &str) -> String {
 }
 
 impl Place {
-    /// What is there, links not followed; nothing where nothing is.
+    /// Returns the status of the file, links not followed; `None` if it does not exist.
     pub(super) fn look(&self, path: &str) -> Result<Option<FileStat>, String> {
         match fstatat(&self.parent, self.name.as_str(), AtFlags::AT_SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -112,7 +113,8 @@ impl Place {
         }
     }
 
-    /// Opens a plain file for reading. Nothing else is ever opened, so nothing here waits for somebody who writes.
+    /// Opens a regular file for reading. No other file is ever opened, so no call waits for a
+    /// writer.
     pub(super) fn open(&self, path: &str) -> Result<(File, FileStat), String> {
         match self.look(path)? {
             None => return Err(format!("cannot open `{path}`: there is no such file")),
@@ -127,7 +129,7 @@ impl Place {
     }
 }
 
-/// Refuses what is no plain file.
+/// Rejects everything that is not a regular file.
 pub(super) fn plain(stat: &FileStat, path: &str) -> Result<(), String> {
     match kind(stat) {
         SFlag::S_IFREG => Ok(()),

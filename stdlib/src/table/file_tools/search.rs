@@ -7,10 +7,10 @@ use regex::{Regex, RegexBuilder};
 use runtime::data::Data;
 use std::fmt::Write;
 
-/// How many lines are given, unless the model says otherwise, and at most.
+/// The default and the maximum number of returned lines.
 const LINES: usize = 100;
 const MOST_LINES: usize = 1_000;
-/// How many files are looked at, and how many characters of a line are shown.
+/// The maximum number of files that are searched, and of characters shown of a line.
 const MOST_FILES: usize = 20_000;
 const LINE_CHARS: usize = 300;
 const DEEPEST: usize = 32;
@@ -40,7 +40,7 @@ pub(super) fn files(
             given_up.check()?;
             let at = joined(&folder, &name);
             if is_folder {
-                // What a version control keeps is no text of the project.
+                // The data of version control is not text of the project.
                 if depth < DEEPEST && name != ".git" {
                     inner.push((at, depth + 1));
                 }
@@ -54,7 +54,7 @@ pub(super) fn files(
                 let _ = write!(out, "[stopped after {MOST_FILES} files; search a folder below, or give a `glob`]");
                 return Ok((out, true));
             }
-            // Links, devices, large files and what is no text are passed by.
+            // Links, devices, large files and binary files are skipped.
             let Ok(text) = text(root, &at) else { continue };
             if text.contains('\0') {
                 continue;

@@ -1,9 +1,9 @@
-//! What models read about the file tools.
+//! Descriptions of the file tools for models.
 
 use runtime::data::Data;
 use runtime::message::ToolSpec;
 
-/// Which tool.
+/// A file tool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Read,

@@ -38,7 +38,7 @@ pub(super) fn put(place: &Place, path: &str, text: &str) -> Result<(), String> {
     })
 }
 
-/// A new file of a name that nobody has.
+/// Creates a new file with an unused name.
 fn beside(place: &Place) -> Result<(String, File), Errno> {
     let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     for n in 0..100_u32 {

@@ -114,7 +114,7 @@ pub(super) fn check_words(words: &[String], allowed: usize) -> Result<(), String
     Ok(())
 }
 
-/// Where the subcommand is.
+/// Returns the index of the subcommand.
 fn subcommand(words: &[String]) -> usize {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
@@ -146,7 +146,7 @@ pub(super) fn reach(root: &Path) -> Reach {
     reach
 }
 
-/// The folders that a `.git` file stands for.
+/// Returns the folders that a `.git` file refers to.
 fn linked(folder: &Path, dot_git: &Path) -> Option<Vec<PathBuf>> {
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     let written = read(dot_git)?;

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::git;
 
-/// What may be run, and where.
+/// The allowed commands and folders.
 pub(super) struct Rules {
     /// The folder, without links.
     pub(super) root: PathBuf,
@@ -40,7 +40,7 @@ impl Rules {
         Ok(words)
     }
 
-    /// What is allowed, in words.
+    /// Returns the allowed commands, in words.
     pub(super) fn listed(&self) -> String {
         self.allow.iter().map(|words| format!("`{}`", words.join(" "))).collect::<Vec<_>>().join(", ")
     }
@@ -122,7 +122,7 @@ fn exists_at_top(path: &str) -> bool {
     top.is_none_or(|top| Path::new("/").join(top).symlink_metadata().is_ok())
 }
 
-/// Where absolute paths begin in an argument. Addresses of servers are none.
+/// Returns the positions of absolute paths in an argument. Addresses of servers are excluded.
 fn absolute_paths(word: &str) -> impl Iterator<Item = usize> + '_ {
     let bytes = word.as_bytes();
     let joins = |byte: u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_-.*?]}/+%~".contains(&byte);
@@ -139,7 +139,7 @@ fn absolute_paths(word: &str) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// The first sign of a shell that stands outside of quotation marks.
+/// Returns the first shell metacharacter outside of quotation marks.
 fn shell_sign(command: &str) -> Option<String> {
     let mut quote = None;
     let mut characters = command.chars().peekable();

@@ -19,7 +19,7 @@ use tokio::process::Command;
 /// Variables that a command sees; keys of model servers are none of them.
 const VARIABLES: &[&str] = &["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ"];
 
-/// What a command is given besides its words.
+/// The limits and the environment of a command.
 pub(super) struct Limits {
     pub(super) timeout_ms: u64,
     /// Bytes of each of its two outputs that are kept.
@@ -157,7 +157,7 @@ fn output(out: Kept, err: Kept, code: Result<i64, String>) -> Output {
     Output { text: text.into(), value, ok, truncated }
 }
 
-/// The beginning and the end of an output: what is wrong often stands last.
+/// The beginning and the end of an output: errors are often at the end.
 struct Kept {
     head: Vec<u8>,
     tail: VecDeque<u8>,
@@ -192,7 +192,7 @@ impl Kept {
         self.left_out > 0
     }
 
-    /// What is no UTF-8 shows as U+FFFD.
+    /// Returns the text; invalid UTF-8 becomes U+FFFD.
     fn into_text(self) -> String {
         let tail: Vec<u8> = self.tail.into();
         if self.left_out == 0 {

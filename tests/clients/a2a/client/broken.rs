@@ -1,4 +1,4 @@
-//! Agents that are none, or at fault.
+//! Addresses without an agent, and agents that answer incorrectly.
 
 use super::{Peer, Reply, agent, card, error, result, run, task};
 
@@ -11,7 +11,7 @@ try {
 fn int_of(text) { return to_int(text) }
 "#;
 
-/// What asking says, with the port taken out.
+/// Returns the script's output after asking, without the port.
 fn said(name: &str, peer: &Peer, timeout_ms: &str) -> String {
     let outcome = run(name, SEND, &[&peer.url, timeout_ms], &[]);
     assert_eq!(outcome.code, Some(0), "{name}: {}", outcome.err);

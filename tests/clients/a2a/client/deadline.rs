@@ -1,4 +1,4 @@
-//! Deadlines: the agent is told, and the wait for it ends, by the run's clock.
+//! Deadlines: they are sent to the agent, and the wait ends by the run's clock.
 
 use super::{Reply, agent, printed, result, run, task};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -56,7 +56,7 @@ fn who_waits_for_a_task_does_so_until_its_deadline_and_a_little_more() {
     peer.waits_until_gone(1);
 }
 
-/// An event that says how the task stands.
+/// Returns an event with the task's status.
 fn event(state: &str) -> String {
     format!(r#"{{"jsonrpc": "2.0", "id": "1", "result": {{"task": {}}}}}"#, task(state, ""))
 }

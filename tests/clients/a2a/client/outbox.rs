@@ -1,4 +1,5 @@
-//! Reminders that wait for a message which does not arrive, or arrives and nobody hears of it: none is lost, none is two.
+//! Reminders that wait for a message which does not arrive, or whose arrival is not confirmed: none
+//! is lost, none is duplicated.
 
 use super::{Reply, agent, error, printed, result, task};
 use crate::a2a::client::peer::Peer;

@@ -10,16 +10,16 @@ use std::time::Duration;
 
 /// A request.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct PeerRequest {
     pub(super) verb: String,
     pub(super) path: String,
     /// Names in small letters.
     pub(super) headers: BTreeMap<String, String>,
-    /// Null where it is no JSON.
+    /// The body; null if it is not JSON.
     pub(super) body: Value,
 }
 
-impl Asked {
+impl PeerRequest {
     /// The method of JSON-RPC.
     pub(super) fn method(&self) -> &str {
         self.body["method"].as_str().unwrap_or_default()
@@ -30,10 +30,10 @@ impl Asked {
     }
 }
 
-/// What is answered.
+/// The answer to a request.
 pub(super) struct Reply {
     bytes: Vec<u8>,
-    /// What is sent behind it, over and over, until the other end has gone.
+    /// Bytes that are sent repeatedly after the answer, until the other end has gone.
     endless: Vec<u8>,
     /// Whether the connection is held open and silent.
     holds: bool,
@@ -78,12 +78,12 @@ impl Reply {
         Reply { bytes: body.into_bytes(), endless: Vec::new(), holds: false }
     }
 
-    /// The same, and then silence.
+    /// Returns the reply followed by silence.
     pub(super) fn held(self) -> Reply {
         Reply { holds: true, ..self }
     }
 
-    /// The same, and then more without an end.
+    /// Returns the reply followed by `more`, repeated without end.
     pub(super) fn endless(self, more: &[u8]) -> Reply {
         Reply { endless: more.to_vec(), ..self }
     }
@@ -93,14 +93,14 @@ impl Reply {
 pub(super) struct Peer {
     pub(super) url: String,
     pub(super) port: u16,
-    asked: Arc<Mutex<Vec<Asked>>>,
-    /// How many held connections the other end has closed.
+    asked: Arc<Mutex<Vec<PeerRequest>>>,
+    /// The number of held connections that the other end has closed.
     gone: Arc<Mutex<usize>>,
 }
 
 impl Peer {
     /// Starts one.
-    pub(super) fn start(answer: impl Fn(&Asked, u16) -> Reply + Send + Sync + 'static) -> Peer {
+    pub(super) fn start(answer: impl Fn(&PeerRequest, u16) -> Reply + Send + Sync + 'static) -> Peer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (asked, gone) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
@@ -119,13 +119,13 @@ impl Peer {
         peer
     }
 
-    /// What was asked so far.
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    /// Returns the requests so far.
+    pub(super) fn asked(&self) -> Vec<PeerRequest> {
         self.asked.lock().unwrap().clone()
     }
 
     /// The calls among it.
-    pub(super) fn calls(&self) -> Vec<Asked> {
+    pub(super) fn calls(&self) -> Vec<PeerRequest> {
         self.asked().into_iter().filter(|asked| asked.verb == "POST").collect()
     }
 
@@ -157,7 +157,7 @@ fn serve(mut stream: TcpStream, reply: &Reply, gone: &Mutex<usize>) {
 }
 
 /// Reads a request to its end, for who closes with unread bytes resets the connection.
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<PeerRequest> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -173,5 +173,5 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Asked { verb, path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
+    Some(PeerRequest { verb, path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
 }

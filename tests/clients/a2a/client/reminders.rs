@@ -1,6 +1,6 @@
 //! Reminders for peers, and what becomes of them where a peer takes none.
 
-use super::{Asked, Peer, agent, error, printed, result, run, task};
+use super::{Peer, PeerRequest, agent, error, printed, result, run, task};
 use serde_json::json;
 
 const DECLARED: &str = r#"{"extensions": [{"uri": "urn:harn:ext:reminders:1", "required": false, "params": {"inject": true, "emit": true}}]}"#;
@@ -60,7 +60,7 @@ fn a_card_that_promises_too_much_is_found_out() {
 
 /// A peer without reminders whose task is in this state.
 fn plain(state: &'static str) -> Peer {
-    agent("{}", move |asked: &Asked| match asked.method() {
+    agent("{}", move |asked: &PeerRequest| match asked.method() {
         "GetTask" => result(&task(state, "")),
         "SendMessage" => result(&format!(r#"{{"task": {}}}"#, task("COMPLETED", ""))),
         other => panic!("{other}"),
@@ -82,7 +82,7 @@ a2a.send(url, "Go on.", {task_id: "t-1"})
     let wanted = "{deduped_count: 0, reminder_id: Old., sent: false, via: metadata}\n{deduped_count: 1, reminder_id: New., sent: false, via: metadata}\nmetadata\n";
     assert_eq!(printed("queued", script, &peer), wanted);
     let sent: Vec<_> = peer.calls().into_iter().filter(|call| call.method() == "SendMessage").collect();
-    let metadata = |call: &Asked| call.body["params"]["message"]["metadata"].clone();
+    let metadata = |call: &PeerRequest| call.body["params"]["message"]["metadata"].clone();
     assert_eq!(
         metadata(&sent[0]),
         json!({"harn.reminder": [{"body": "New.", "dedupeKey": "k", "id": "New."}, {"body": "Beside."}]})

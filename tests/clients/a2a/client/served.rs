@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// A process that serves; it ends with the test.
-struct Served(Child);
+struct ServerProcess(Child);
 
-impl Served {
+impl ServerProcess {
     /// Serves a script; where it listens.
-    fn start(agent: &Path) -> (Served, String) {
+    fn start(agent: &Path) -> (ServerProcess, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
         command.args(["serve", "a2a", agent.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
         command
@@ -20,7 +20,7 @@ impl Served {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        let mut served = Served(command.spawn().unwrap());
+        let mut served = ServerProcess(command.spawn().unwrap());
         let mut line = String::new();
         let mut said = BufReader::new(served.0.stderr.take().unwrap());
         said.read_line(&mut line).unwrap();
@@ -29,7 +29,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -61,7 +61,7 @@ pipeline default(task, context) {
         "println(a2a.send(args()[0], \"parent\", {metadata: {url: args()[0]}, timeout_ms: 60000}).data)\n",
     )
     .unwrap();
-    let (_served, url) = Served::start(&agent);
+    let (_served, url) = ServerProcess::start(&agent);
     let outcome = harn(&["run", script.to_str().unwrap(), "--", &url]);
     let wanted = "{alone: {parent: nil, told: not told}, is_parent: true, told: inherited}\n";
     assert_eq!((outcome.out.as_str(), outcome.err.as_str()), (wanted, ""));
@@ -97,7 +97,7 @@ for e in a2a.stream(args()[0], "Look.") {
 "#;
     fs::write(&agent, served).unwrap();
     fs::write(&script, reads).unwrap();
-    let (_served, url) = Served::start(&agent);
+    let (_served, url) = ServerProcess::start(&agent);
     let outcome = harn(&["run", script.to_str().unwrap(), "--", &url]);
     let wanted = "title Reading\ncompleted: Read\nin_progress: Write\n\
                   half done {lines: 7} {can_resume: true, completed_portion: 0.5, resume_token: line-7}\n\

@@ -11,13 +11,13 @@ use super::{Pattern, diagnostic, pattern};
 static HEAD: Pattern = LazyLock::new(|| pattern(r"^(error|warning)(?:\[([^\]]+)\])?: (.+)$"));
 /// ` --> src/lib.rs:3:5`
 static PLACE: Pattern = LazyLock::new(|| pattern(r"^\s*(?:-->|╭▸) (\S.*?:\d+:\d+)$"));
-/// What cargo says at the end of a run that fails.
+/// Cargo's last lines of a failed run.
 static FAILED: Pattern = LazyLock::new(|| {
     pattern(
         r"^(test result: FAILED\.|error: could not compile |error: (doc)?test failed|error: \d+ targets? failed|error: test run failed|error: aborting due to |error: failed to (parse manifest|load|resolve|select|read|get|run custom build)|error: no matching package|error: manifest path )",
     )
 });
-/// What it says at the end of one that does not.
+/// Cargo's last lines of a successful run.
 static PASSED: Pattern = LazyLock::new(|| {
     pattern(r"^(test result: ok\.| +Finished |\s*Summary \[[^\]]*\] +\d+ tests? run: \d+ passed(?:,| \(|$))")
 });

@@ -18,7 +18,7 @@ static COMPILER: Pattern =
     LazyLock::new(|| pattern(r"^(?:vet: )?((?:\./|\.\./|/|[A-Za-z]:\\)?[^\s:]+\.go:\d+(?::\d+)?): (.+)$"));
 /// `# example.com/a`, before what the compiler or `vet` says of a package
 static HEAD: Pattern = LazyLock::new(|| pattern(r"^# \S+"));
-/// What the command itself cannot do.
+/// Failures of the command itself.
 static TOOL: Pattern = LazyLock::new(|| {
     pattern(
         r"^(?:go: .*(?:cannot find|no required module|errors parsing|not in std|cannot match|build failed).*|panic: .+)$",

@@ -17,7 +17,7 @@ static LAST: Pattern = LazyLock::new(|| {
         r"^(?:=+ )?((?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|warnings?|deselected|rerun|subtests passed)(?:, )?)+|no tests ran) in [\d.]+s?.*$",
     )
 });
-/// What it says when it cannot even begin.
+/// Errors of pytest before any test runs.
 static USAGE: Pattern = LazyLock::new(|| {
     pattern(
         r"^(?:ERROR: (?:usage|file or directory not found|not found|found no collectors|Wrong expression)|INTERNALERROR> \w+(?:\.\w+)*Error)",

@@ -1,5 +1,6 @@
-//! `tests/rhai/twins` holds each program twice, in Harn and in Rhai. Both go through the same builtins, so with one seed
-//! they print the same, end the same, fail with the same codes and messages, and leave the same event log.
+//! `tests/rhai/parity` has each program twice, in Harn and in Rhai. Both use the same builtins, so
+//! with one seed they print the same output, end alike, fail with the same codes and messages, and
+//! leave the same event log.
 //!
 //! - The last line of a program that succeeds is what it came to, as JSON.
 //! - A program whose name begins with `fails-` ends with an error, on purpose.
@@ -15,7 +16,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-const FOLDER: &str = "tests/rhai/twins";
+const FOLDER: &str = "tests/rhai/parity";
 
 /// Returns a test for each pair, named by its path without an extension.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -34,7 +35,7 @@ pub(crate) fn scripts(test: &str) -> Vec<String> {
 
 /// Returns the checks of all pairs together.
 pub(crate) fn checks() -> Vec<Trial> {
-    vec![check("there_are_enough_twins_and_some_fail_on_purpose", || {
+    vec![check("there_are_enough_pairs_and_some_fail_on_purpose", || {
         let names = names();
         let failing = names.iter().filter(|name| name.starts_with("fails-")).count();
         assert!(names.len() >= 60, "{} pairs", names.len());
@@ -61,7 +62,7 @@ fn text(name: &str, extension: &str) -> String {
     fs::read_to_string(root().join(FOLDER).join(format!("{name}.{extension}"))).unwrap()
 }
 
-/// How often a program calls each builtin of agents.
+/// Counts the calls of each builtin of agents in a program.
 fn calls(text: &str) -> BTreeMap<String, usize> {
     const OF_AGENTS: [&str; 29] = [
         "agent_",
@@ -107,16 +108,16 @@ fn calls(text: &str) -> BTreeMap<String, usize> {
     found
 }
 
-/// What a program did.
-struct Did {
+/// The effects of a program.
+struct ProgramRun {
     outcome: Outcome,
     /// Its event log, a line for each record.
     log: String,
 }
 
 /// Runs a program in a folder of its own.
-fn run(name: &str, extension: &str) -> Did {
-    let folder = scratch(&format!("twins-{name}-{extension}"));
+fn run(name: &str, extension: &str) -> ProgramRun {
+    let folder = scratch(&format!("parity-{name}-{extension}"));
     let script = format!("{FOLDER}/{name}.{extension}");
     let options = text(name, extension);
     let options = options.lines().next().and_then(|line| line.strip_prefix("// run ")).unwrap_or("");
@@ -134,7 +135,7 @@ fn run(name: &str, extension: &str) -> Did {
         *text = without_places(text, &here);
     }
     let log = without_places(&records(&log), &here);
-    Did { outcome, log }
+    ProgramRun { outcome, log }
 }
 
 /// Names of the file and of the folder are all that may differ.
@@ -172,9 +173,9 @@ fn heads(outcome: &Outcome) -> String {
 /// Runs both programs of a pair.
 ///
 /// # Errors
-/// Where they differ.
+/// Returns the difference between the two.
 fn compare(name: &str) -> Result<(), String> {
-    // A pair whose programs call different builtins, or in another number, is no pair.
+    // Programs that call different builtins, or in different numbers, are not a pair.
     let [harn, rhai] = ["harn", "rhai"].map(|extension| format!("{:#?}\n", calls(&text(name, extension))));
     if let Some(diff) = diff(&harn, &rhai) {
         return Err(format!("the calls of builtins differ (-harn, +rhai)\n{diff}"));

@@ -1,17 +1,17 @@
-//! What does not fit, and how it is told.
+//! Values that do not have their shape, and their error messages.
 
 use runtime::data::Data;
 
 use super::json;
-use crate::{Misfit, Version};
+use crate::{ShapeError, Version};
 
 /// A row: the parameters or the result, then field, message and suggestion.
-type Row<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
+type ShapeErrorCase<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
 
-fn hold<T: std::fmt::Debug>(rows: &[Row<'_>], read: impl Fn(&Data) -> Result<T, Misfit>) {
+fn hold<T: std::fmt::Debug>(rows: &[ShapeErrorCase<'_>], read: impl Fn(&Data) -> Result<T, ShapeError>) {
     for (text, field, message, suggestion) in rows {
-        let misfit = read(&json(text)).expect_err(text);
-        let told = (misfit.field.as_str(), misfit.message.as_str(), misfit.suggestion.as_deref());
+        let shape_error = read(&json(text)).expect_err(text);
+        let told = (shape_error.field.as_str(), shape_error.message.as_str(), shape_error.suggestion.as_deref());
         assert_eq!(told, (*field, *message, *suggestion), "{text}");
     }
 }
@@ -21,7 +21,7 @@ fn of_message(fields: &str) -> String {
     format!(r#"{{"message": {{{fields}}}}}"#)
 }
 
-/// The same with the first part that is given.
+/// Returns the error for a message with `part` as its first part.
 fn of_part(version: Version, part: &str) -> String {
     match version {
         Version::V1_0 => of_message(&format!(r#""messageId": "m", "role": "ROLE_USER", "parts": [{part}]"#)),
@@ -29,7 +29,7 @@ fn of_part(version: Version, part: &str) -> String {
     }
 }
 
-fn hold_parts(version: Version, rows: &[Row<'_>]) {
+fn hold_parts(version: Version, rows: &[ShapeErrorCase<'_>]) {
     for (part, field, message, suggestion) in rows {
         let text = of_part(version, part);
         hold(&[(&text, field, message, *suggestion)], |data| version.read_send(data));
@@ -39,7 +39,7 @@ fn hold_parts(version: Version, rows: &[Row<'_>]) {
 #[test]
 fn a_request_as_a_whole() {
     for version in [Version::V0_3, Version::V1_0] {
-        let rows: &[Row<'_>] = &[
+        let rows: &[ShapeErrorCase<'_>] = &[
             ("null", "", "the parameters must be an object, not null", None),
             ("[]", "", "the parameters must be an object, not an array", None),
             ("\"x\"", "", "the parameters must be an object, not a string", None),
@@ -54,7 +54,7 @@ fn a_request_as_a_whole() {
 
 #[test]
 fn a_message() {
-    let rows: &[Row<'_>] = &[
+    let rows: &[ShapeErrorCase<'_>] = &[
         (
             r#""role": "ROLE_USER", "parts": [{"text": "x"}]"#,
             "message.messageId",
@@ -331,7 +331,7 @@ fn how_it_is_to_be_answered() {
 
 #[test]
 fn what_names_a_task() {
-    let rows: &[Row<'_>] = &[
+    let rows: &[ShapeErrorCase<'_>] = &[
         ("{}", "id", "`id` is missing", None),
         (r#"{"taskId": "t"}"#, "taskId", "`taskId` is not known here, and `id` is missing", Some("id")),
         (r#"{"id": ""}"#, "id", "`id` must not be empty", None),
