@@ -90,11 +90,11 @@ pub(crate) fn front(source: &Path) -> Result<ProgramRun, String> {
 }
 
 /// Formats a text.
-pub(crate) fn format(source: &Path) -> Result<Ran, String> {
+pub(crate) fn format(source: &Path) -> Result<ProgramRun, String> {
     let source = read_source(source).map_err(|d| d.message)?;
     let (formatted, ms) = cpu_ms(|| fmt::format(&source, fmt::WIDTH));
     match formatted {
-        Ok(text) => Ok(Ran { printed: text.len().to_string(), ms }),
+        Ok(text) => Ok(ProgramRun { printed: text.len().to_string(), ms }),
         Err(found) => Err(format!("{:?}", found[0])),
     }
 }

@@ -25,22 +25,22 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
-    /// The next token. Separators of statements are none: the tree says where they are.
+    /// Returns the next token. Separators of statements are none: the tree says where they are.
     pub(crate) fn peek(&self) -> Token<'a> {
         self.tokens.get(self.at).unwrap_or(&NONE).0
     }
 
-    /// Where the next token is; behind the end of the text if there is none.
+    /// Returns where the next token is; behind the end of the text if there is none.
     pub(crate) fn span(&self) -> Span {
         self.tokens.get(self.at).unwrap_or(&NONE).1
     }
 
-    /// Where the next token begins, or the text ends.
+    /// Returns where the next token begins, or the text ends.
     pub(crate) fn start(&self) -> u32 {
         self.span().start.min(u32::try_from(self.text.len()).unwrap_or(u32::MAX))
     }
 
-    /// The token behind the next one.
+    /// Returns the token behind the next one.
     pub(crate) fn second(&self) -> Token<'a> {
         let rest = self.tokens.get(self.at + 1..).unwrap_or(&[]);
         rest.iter().find(|(token, _)| !is_separator(*token)).unwrap_or(&NONE).0
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next comment, if it is before the next token.
+    /// Returns the next comment, if it is before the next token.
     pub(crate) fn comment(&self) -> Option<Span> {
         let comment = self.comments.get(self.comment)?;
         (comment.start < self.span().start).then_some(*comment)
@@ -106,13 +106,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Whether a comment is in a stretch of the text.
+    /// Returns whether a comment is in a stretch of the text.
     pub(crate) fn has_comment_in(&self, span: Span) -> bool {
         let next = self.comments.partition_point(|comment| comment.start < span.start);
         self.comments.get(next).is_some_and(|comment| comment.start < span.end)
     }
 
-    /// How many lines end between what was taken last and `to`. A line break behind a backslash is none.
+    /// Returns how many lines end between what was taken last and `to`. A line break behind a backslash is none.
     pub(crate) fn breaks_to(&self, to: u32) -> usize {
         if self.end == 0 {
             // The text begins on a line of its own.
@@ -121,29 +121,29 @@ impl<'a> Cursor<'a> {
         self.breaks(self.end, to)
     }
 
-    /// How many lines end between two places where no token is.
+    /// Returns how many lines end between two places where no token is.
     pub(crate) fn breaks(&self, from: u32, to: u32) -> usize {
         let gap = self.text.get(from as usize..to as usize).unwrap_or("");
         let joined = |before: &str| before.trim_end_matches([' ', '\t']).ends_with('\\');
         gap.match_indices('\n').filter(|(at, _)| !joined(&gap[..*at])).count()
     }
 
-    /// Whether something is between what was taken last and `to`.
+    /// Returns whether something is between what was taken last and `to`.
     pub(crate) const fn is_apart(&self, to: u32) -> bool {
         self.end < to
     }
 
-    /// Whether the next token is on another line than the last one.
+    /// Returns whether the next token is on another line than the last one.
     pub(crate) fn on_new_line(&self) -> bool {
         self.text.get(self.end as usize..self.start() as usize).is_some_and(|gap| gap.contains('\n'))
     }
 
-    /// Whether a stretch of the text holds a line break.
+    /// Returns whether a stretch of the text holds a line break.
     pub(crate) fn has_lines(&self, span: Span) -> bool {
         self.text[span.range()].contains('\n')
     }
 
-    /// The tokens in a stretch of the text.
+    /// Returns the tokens in a stretch of the text.
     pub(crate) fn tokens_in(&self, stretch: Span) -> impl Iterator<Item = Token<'a>> {
         let first = self.tokens.partition_point(|(_, span)| span.start < stretch.start);
         let rest = self.tokens.get(first..).unwrap_or(&[]);

@@ -113,17 +113,17 @@ impl Document {
         self.width = 0;
     }
 
-    /// The index of the next operation.
+    /// Returns the index of the next operation.
     pub(crate) fn next(&self) -> u32 {
         u32::try_from(self.ops.len()).unwrap_or(u32::MAX)
     }
 
-    /// The id of the next group.
+    /// Returns the id of the next group.
     pub(crate) fn next_group(&self) -> GroupId {
         u32::try_from(self.groups.len()).unwrap_or(u32::MAX)
     }
 
-    /// How many line breaks cannot be avoided so far: a part that raises it cannot be on one line.
+    /// Returns how many line breaks cannot be avoided so far: a part that raises it cannot be on one line.
     pub(crate) const fn breaks(&self) -> u32 {
         self.breaks
     }
@@ -216,7 +216,7 @@ impl Document {
         }
     }
 
-    /// Whether the author has broken the group at its own lines.
+    /// Returns whether the author has broken the group at its own lines.
     pub(crate) fn is_asked(&self, group: GroupId) -> bool {
         self.groups[group as usize].asked
     }
@@ -295,7 +295,7 @@ impl Document {
     }
 }
 
-/// The columns that a text takes.
+/// Returns the columns that a text takes.
 pub(crate) fn width(text: &str) -> u32 {
     let columns = if text.is_ascii() { text.len() } else { text.width() };
     u32::try_from(columns).unwrap_or(u32::MAX)

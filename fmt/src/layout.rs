@@ -153,7 +153,7 @@ impl<'a> Printer<'a> {
         self.column = u32::try_from(self.indent).unwrap_or(u32::MAX);
     }
 
-    /// The columns that are left on the line.
+    /// Returns the columns that are left on the line.
     fn room(&self) -> u32 {
         let column = if self.pending > 0 { u32::try_from(self.indent).unwrap_or(u32::MAX) } else { self.column };
         self.width.saturating_sub(column)
@@ -187,7 +187,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Whether everything fits on the line up to the opening bracket of the last element.
+    /// Returns whether everything fits on the line up to the opening bracket of the last element.
     fn head_fits(&self, doc: &Document, group: &Group, last: GroupId) -> bool {
         let head = doc.groups[last as usize].head;
         doc.widths[head as usize] - doc.widths[group.start as usize] <= self.room()
@@ -204,7 +204,7 @@ impl<'a> Printer<'a> {
         inside <= room && self.tail_fits(doc, group.end as usize + 1, room - inside)
     }
 
-    /// Whether what follows on the line fits too, up to the next place where it can break.
+    /// Returns whether what follows on the line fits too, up to the next place where it can break.
     fn tail_fits(&self, doc: &Document, from: usize, room: u32) -> bool {
         let base = doc.widths[from];
         let mut outer = self.modes.len();
@@ -232,7 +232,7 @@ impl<'a> Printer<'a> {
         doc.widths[doc.ops.len()] - base <= room
     }
 
-    /// In a group that is filled: whether the element behind the line at `at` fits on the line.
+    /// Returns whether the element behind the line at `at` fits on the line, in a group that is filled.
     fn next_item_fits(&self, doc: &Document, at: usize) -> bool {
         let Op::Line { space: true, .. } = doc.ops[at] else { return false };
         let next = doc.ops[at + 1..].iter().position(|op| matches!(op, Op::Line { .. } | Op::Close));

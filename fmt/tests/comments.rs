@@ -33,11 +33,9 @@ fn parts(text: &str) -> Option<Vec<String>> {
         return None;
     }
     let lexed = lex(&source);
-    let layout = |token: Token<'_>| {
-        matches!(token, Token::Newline | Token::Semi | Token::Comma | Token::LParen | Token::RParen)
-    };
-    let mut all: Vec<Span> =
-        lexed.tokens.iter().filter(|(token, _)| !layout(*token)).map(|(_, span)| *span).collect();
+    let layout =
+        |token: Token<'_>| matches!(token, Token::Newline | Token::Semi | Token::Comma | Token::LParen | Token::RParen);
+    let mut all: Vec<Span> = lexed.tokens.iter().filter(|(token, _)| !layout(*token)).map(|(_, span)| *span).collect();
     all.extend(lexed.comments);
     all.sort_unstable();
     all.dedup();

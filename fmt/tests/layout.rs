@@ -31,10 +31,15 @@ fn spaces_are_those_of_the_style() {
     check("let f={x->x*2}\nlet g={->1}\n", "let f = { x -> x * 2 }\nlet g = { -> 1 }\n");
     check("let p=P{x:1}\nstruct P{x:int,y:int}\n", "let p = P {x: 1}\nstruct P { x: int, y: int }\n");
     check("let x=a ?b:c\nlet y = f()?\n", "let x = a ? b : c\nlet y = f()?\n");
-    check("let x = - 1\nlet y = ! a\n", "let x = -1\nlet y = !a\n");
+    check("let x = - 1\nlet y = ! a\nlet z=--a\n", "let x = -1\nlet y = !a\nlet z = - -a\n");
     check("for i in 1 to 5{f(i)}\n", "for i in 1 to 5 { f(i) }\n");
     check("import {a,b as c} from \"x\"\n", "import {a, b as c} from \"x\"\n");
-    check("type T=list<int>|{a:int,b?:fn(int)->nil}\n", "type T = list<int> | {a: int, b?: fn(int) -> nil}\n".replace("list<int> | {a: int, b?: fn(int) -> nil}", "list<int>\n  | {a: int, b?: fn(int) -> nil}").as_str());
+    check(
+        "type T=list<int>|{a:int,b?:fn(int)->nil}\n",
+        "type T = list<int> | {a: int, b?: fn(int) -> nil}\n"
+            .replace("list<int> | {a: int, b?: fn(int) -> nil}", "list<int>\n  | {a: int, b?: fn(int) -> nil}")
+            .as_str(),
+    );
 }
 
 #[test]
@@ -51,13 +56,13 @@ fn a_body_on_one_line_stays_there_while_it_fits() {
     stays("if a { b() }\n");
     stays("if a { 1 } else { 2 }\n");
     check("if a { b() }\nelse { c() }\n", "if a {\n  b()\n} else {\n  c()\n}\n");
-    check(
-        "if some_condition { return a_long_value_of_it }\n",
-        "if some_condition {\n  return a_long_value_of_it\n}\n",
-    );
+    check("if some_condition { return a_long_value_of_it }\n", "if some_condition {\n  return a_long_value_of_it\n}\n");
     stays("match x {\n  1 | 2 -> \"few\"\n  _ -> \"many\"\n}\n");
     check("match x { 1 -> a, _ -> b }\n", "match x { 1 -> a, _ -> b }\n");
-    check("match x { 1 -> a, 2 -> { b } 3 -> c\n _ -> d }\n", "match x {\n  1 -> a\n  2 -> { b }\n  3 -> c\n  _ -> d\n}\n");
+    check(
+        "match x { 1 -> a, 2 -> { b } 3 -> c\n _ -> d }\n",
+        "match x {\n  1 -> a\n  2 -> { b }\n  3 -> c\n  _ -> d\n}\n",
+    );
     check("enum E { A, B(int,string)\n }\n", "enum E {\n  A\n  B(int, string)\n}\n");
 }
 
@@ -92,20 +97,17 @@ fn chains_break_before_each_call() {
     );
     stays("let x = xs\n  .map(f)\n  .filter(g)\n");
     stays("let x = xs\n  |> f\n  |> g(_, 1)\n");
-    check("let x = a.b.c().d\n  .e()\n", "let x = a.b.c().d.e()\n".replace("a.b.c().d.e()", "a.b\n  .c().d\n  .e()").as_str());
+    check(
+        "let x = a.b.c().d\n  .e()\n",
+        "let x = a.b.c().d.e()\n".replace("a.b.c().d.e()", "a.b\n  .c().d\n  .e()").as_str(),
+    );
 }
 
 #[test]
 fn operators_begin_lines_where_they_may() {
-    check(
-        "let x = first_operand + second_operand + third\n",
-        "let x = first_operand\n  + second_operand\n  + third\n",
-    );
+    check("let x = first_operand + second_operand + third\n", "let x = first_operand\n  + second_operand\n  + third\n");
     // A line that begins with `-` is a statement of its own.
-    check(
-        "let x = first_operand - second_operand + third\n",
-        "let x = first_operand -\n  second_operand +\n  third\n",
-    );
+    check("let x = first_operand - second_operand + third\n", "let x = first_operand -\n  second_operand +\n  third\n");
     check(
         "if first_condition(a) && second_condition(b) { f() }\n",
         "if first_condition(a)\n    && second_condition(b) {\n  f()\n}\n",
@@ -154,17 +156,17 @@ fn comments_stay_where_they_are() {
     check("fn f() {\n// nothing\n}\n", "fn f() {\n  // nothing\n}\n");
     check("if a { b } // one\nelse { c }\n", "if a {\n  b\n} // one\nelse {\n  c\n}\n");
     check("let x = a // one\n  + b\n", "let x = a // one\n  + b\n");
-    check("fn f() { /*\n  kept\n     as it is\n*/ }\n", "fn f() {\n  /*\n  kept\n     as it is\n*/\n}\n".replace("{\n  /*", "{ /*").as_str());
+    check(
+        "fn f() { /*\n  kept\n     as it is\n*/ }\n",
+        "fn f() {\n  /*\n  kept\n     as it is\n*/\n}\n".replace("{\n  /*", "{ /*").as_str(),
+    );
     check("/**\n* one\n   * two\n*/\nfn f() {}\n", "/**\n * one\n * two\n */\nfn f() {}\n");
     check("@test fn f() {}\n", "@test\nfn f() {}\n");
 }
 
 #[test]
 fn wide_characters_take_two_columns() {
-    check(
-        "f(\"日本語日本語日本語\", \"日本語\", a)\n",
-        "f(\"日本語日本語日本語\", \"日本語\", a)\n",
-    );
+    check("f(\"日本語日本語日本語\", \"日本語\", a)\n", "f(\"日本語日本語日本語\", \"日本語\", a)\n");
     check(
         "f(\"日本語日本語日本語\", \"日本語日本語\", a)\n",
         "f(\n  \"日本語日本語日本語\",\n  \"日本語日本語\",\n  a,\n)\n",

@@ -33,15 +33,15 @@ fn texts() -> Vec<String> {
 fn parts(text: &str) -> Vec<String> {
     let source = Source::new("test.harn", text.replace("\r\n", "\n"));
     let lexed = lang::lex::lex(&source);
-    let layout = |token: Token<'_>| {
-        matches!(token, Token::Newline | Token::Semi | Token::Comma | Token::LParen | Token::RParen)
-    };
+    let layout =
+        |token: Token<'_>| matches!(token, Token::Newline | Token::Semi | Token::Comma | Token::LParen | Token::RParen);
     let tokens = lexed.tokens.iter().filter(|(token, _)| !layout(*token)).map(|(_, span)| *span);
     let mut all: Vec<_> = tokens.chain(lexed.comments.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
     let line = |line: &str| line.trim().trim_start_matches('*').trim().to_owned();
-    let shown = |text: &str| if text.starts_with("/*") { text.lines().map(line).collect() } else { text.trim_end().to_owned() };
+    let shown =
+        |text: &str| if text.starts_with("/*") { text.lines().map(line).collect() } else { text.trim_end().to_owned() };
     all.into_iter().map(|span| shown(source.slice(span))).collect()
 }
 

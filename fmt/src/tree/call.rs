@@ -2,7 +2,7 @@
 
 use super::Writer;
 use super::comments::Sep;
-use super::expression::Place;
+use super::expression::ExprContext;
 use crate::document::Style;
 use lang::ast::{Expr, ExprKind, ListItem};
 
@@ -21,14 +21,14 @@ impl Writer<'_> {
         links.reverse();
         let calls = links.windows(2).filter(|pair| is_method_call(pair[0], pair[1])).count();
         if calls < 2 {
-            self.expr(root, Place::Receiver);
+            self.expr(root, ExprContext::Receiver);
             for link in links {
                 self.link(link);
             }
             return;
         }
         self.doc.open(Style::Chain);
-        self.expr(root, Place::Receiver);
+        self.expr(root, ExprContext::Receiver);
         self.doc.indent();
         // `transcript.reminders(t)` is one call, of a function in a namespace.
         let mut close = matches!(root.kind, ExprKind::Name(_)) && !takes_closure(links[1]);
@@ -59,17 +59,17 @@ impl Writer<'_> {
             }
             ExprKind::Index { object: _, index, optional: _ } => {
                 self.tok();
-                self.expr(index, Place::Free);
+                self.expr(index, ExprContext::Free);
                 self.tok();
             }
             ExprKind::Slice { object: _, from, to } => {
                 self.tok();
                 if let Some(from) = from {
-                    self.expr(from, Place::Free);
+                    self.expr(from, ExprContext::Free);
                 }
                 self.tok();
                 if let Some(to) = to {
-                    self.expr(to, Place::Free);
+                    self.expr(to, ExprContext::Free);
                 }
                 self.tok();
             }
@@ -103,13 +103,13 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a call is given a closure at last.
+/// Returns whether a call is given a closure at last.
 fn takes_closure(call: &Expr) -> bool {
     let ExprKind::Call { args, .. } = &call.kind else { return false };
     args.last().is_some_and(|last| matches!(last.value.kind, ExprKind::Closure(_)))
 }
 
-/// What an expression is attached to.
+/// Returns the operand that a field, an index or a call is attached to.
 fn receiver(e: &Expr) -> Option<&Expr> {
     match &e.kind {
         ExprKind::Field { object, .. }

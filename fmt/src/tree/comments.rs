@@ -148,7 +148,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a comment reaches to the end of its line.
+    /// Returns whether a comment reaches to the end of its line.
     pub(super) fn is_line(&self, comment: Span) -> bool {
         !self.cursor.text[comment.range()].starts_with("/*")
     }

@@ -2,12 +2,14 @@
 
 use super::Writer;
 use crate::document::Style;
-use lang::ast::{Arm, Block, Closure, DictItem, Expr, ExprKind, ListItem, ParallelKind, SelectArm, StmtKind, TryBlock};
+use lang::ast::{
+    Arm, Block, Closure, DictItem, Expr, ExprKind, ListItem, ParallelKind, SelectArm, StmtKind, TryBlock, UnaryOp,
+};
 use lang::lex::token::{Kw, Token};
 
 /// Where an expression is: decides which parentheses change nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ExprContext {
     /// Between brackets, commas or the like, which end it.
     Free,
     /// Before a body.
@@ -19,8 +21,8 @@ pub(super) enum Place {
 }
 
 impl Writer<'_> {
-    pub(super) fn expr(&mut self, e: &Expr, place: Place) {
-        let left_out = self.redundant(e, place);
+    pub(super) fn expr(&mut self, e: &Expr, context: ExprContext) {
+        let left_out = self.redundant(e, context);
         for _ in 0..left_out {
             self.skip();
         }
@@ -36,28 +38,28 @@ impl Writer<'_> {
         }
     }
 
-    /// How many of the parentheses around an expression can be left out.
+    /// Returns how many of the parentheses around an expression can be left out.
     ///
     /// Those between operators stay: they may explain what they do not change. Those with comments in them stay, since a
     /// line break behind a comment may be harmless only between parentheses.
-    fn redundant(&self, e: &Expr, place: Place) -> u8 {
+    fn redundant(&self, e: &Expr, context: ExprContext) -> u8 {
         if e.parens == 0 || self.cursor.has_comment_in(e.span) {
             return 0;
         }
         let mut tokens = self.cursor.tokens_in(e.span);
-        let all = match place {
+        let all = match context {
             // `{` behind `->` or at the beginning of a statement would be that of a body.
-            Place::Free => !tokens.find(|token| *token != Token::LParen).is_some_and(is_brace),
-            Place::Head => !tokens.any(is_brace),
-            Place::Operand => is_atom(e),
-            Place::Receiver => is_atom(e) && !matches!(e.kind, ExprKind::Int(_) | ExprKind::Float(_)),
+            ExprContext::Free => !tokens.find(|token| *token != Token::LParen).is_some_and(is_brace),
+            ExprContext::Head => !tokens.any(is_brace),
+            ExprContext::Operand => is_atom(e),
+            ExprContext::Receiver => is_atom(e) && !matches!(e.kind, ExprKind::Int(_) | ExprKind::Float(_)),
         };
         if all { e.parens } else { e.parens - 1 }
     }
 
-    /// Whether an expression is printed without parentheses.
-    fn is_bare(&self, e: &Expr, place: Place) -> bool {
-        self.redundant(e, place) == e.parens
+    /// Returns whether an expression is printed without parentheses.
+    fn is_bare(&self, e: &Expr, context: ExprContext) -> bool {
+        self.redundant(e, context) == e.parens
     }
 
     /// Prints an expression without the parentheses around it.
@@ -80,17 +82,22 @@ impl Writer<'_> {
                 self.dict(items);
             }
             ExprKind::Pair(a, b) => {
-                self.bracketed(Style::All, false, &[a, b], |w, item| w.expr(item, Place::Free));
+                self.bracketed(Style::All, false, &[a, b], |w, item| w.expr(item, ExprContext::Free));
             }
             ExprKind::Closure(closure) => self.closure(closure),
-            ExprKind::Unary(_, inner) => {
+            ExprKind::Unary(op, inner) => {
                 self.tok();
-                self.expr(inner, Place::Operand);
+                if let (UnaryOp::Neg, ExprKind::Unary(UnaryOp::Neg, _)) = (op, &inner.kind)
+                    && inner.parens == 0
+                {
+                    self.space();
+                }
+                self.expr(inner, ExprContext::Operand);
             }
             ExprKind::TryStar(inner) => {
                 self.tok();
                 self.space();
-                self.expr(inner, Place::Operand);
+                self.expr(inner, ExprContext::Operand);
             }
             ExprKind::Binary(..) | ExprKind::Logic(..) | ExprKind::Pipe(..) => self.operators(e),
             ExprKind::Range { from, to, exclusive } => self.range(from, to, *exclusive),
@@ -112,7 +119,9 @@ impl Writer<'_> {
             ExprKind::Block(block) => self.own_block(block),
             ExprKind::Return(value) | ExprKind::Yield(value) => self.word(value.as_deref()),
             ExprKind::Throw(value) | ExprKind::Emit(value) => self.word(Some(value)),
-            ExprKind::Retry { times: head, body } | ExprKind::Deadline { limit: head, body } => self.with_body(head, body),
+            ExprKind::Retry { times: head, body } | ExprKind::Deadline { limit: head, body } => {
+                self.with_body(head, body)
+            }
             ExprKind::Parallel { kind, over, options, body } => {
                 self.parallel(*kind, over, options.as_deref(), body);
             }
@@ -151,7 +160,7 @@ impl Writer<'_> {
         if item.spread {
             self.tok();
         }
-        self.expr(&item.value, if item.spread { Place::Operand } else { Place::Free });
+        self.expr(&item.value, if item.spread { ExprContext::Operand } else { ExprContext::Free });
     }
 
     fn dict(&mut self, items: &[DictItem]) {
@@ -161,20 +170,20 @@ impl Writer<'_> {
                 if value.span != key.span {
                     w.tok();
                     w.space();
-                    w.expr(value, Place::Free);
+                    w.expr(value, ExprContext::Free);
                 }
             }
             DictItem::Computed { key, value } => {
                 w.tok();
-                w.expr(key, Place::Free);
+                w.expr(key, ExprContext::Free);
                 w.tok();
                 w.tok();
                 w.space();
-                w.expr(value, Place::Free);
+                w.expr(value, ExprContext::Free);
             }
             DictItem::Spread(value) => {
                 w.tok();
-                w.expr(value, Place::Operand);
+                w.expr(value, ExprContext::Operand);
             }
         });
     }
@@ -185,7 +194,7 @@ impl Writer<'_> {
         self.tok();
         for param in &closure.params {
             self.space();
-            self.param(param, Place::Operand);
+            self.param(param, ExprContext::Operand);
             self.tok_if(Token::Comma);
         }
         if self.peek() == Token::Arrow {
@@ -198,7 +207,11 @@ impl Writer<'_> {
         self.statements(stmts, true);
         let breaks_inside = self.doc.breaks() > before;
         let commented = self.cursor.comment().is_some();
-        if written_close && breaks_inside && !commented && stmts.first().is_some_and(|stmt| self.stays_close(&stmt.kind)) {
+        if written_close
+            && breaks_inside
+            && !commented
+            && stmts.first().is_some_and(|stmt| self.stays_close(&stmt.kind))
+        {
             self.doc.set_style(group, Style::Chain);
         } else if !written_close && !stmts.is_empty() {
             self.doc.must_break();
@@ -225,7 +238,7 @@ impl Writer<'_> {
         self.tok();
         if let Some(value) = value {
             self.space();
-            self.expr(value, Place::Free);
+            self.expr(value, ExprContext::Free);
         }
     }
 
@@ -290,13 +303,13 @@ impl Writer<'_> {
         if let Some(guard) = &arm.guard {
             self.space_tok();
             self.space();
-            self.expr(guard, Place::Operand);
+            self.expr(guard, ExprContext::Operand);
         }
         self.space_tok();
         self.space();
         match &arm.body.kind {
             ExprKind::Block(block) if arm.body.parens == 0 => self.own_block(block),
-            _ => self.expr(&arm.body, Place::Free),
+            _ => self.expr(&arm.body, ExprContext::Free),
         }
     }
 
@@ -336,7 +349,7 @@ impl Writer<'_> {
         if let Some(options) = options {
             self.tok();
             self.space();
-            self.expr(options, Place::Operand);
+            self.expr(options, ExprContext::Operand);
             self.space();
         }
         self.closure(body);
@@ -349,10 +362,10 @@ impl Writer<'_> {
             self.tok();
             parens += 1;
         }
-        self.expr(from, Place::Operand);
+        self.expr(from, ExprContext::Operand);
         self.space_tok();
         self.space();
-        self.expr(to, Place::Operand);
+        self.expr(to, ExprContext::Operand);
         for _ in 0..parens {
             self.tok();
         }
@@ -362,7 +375,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether parentheses around an expression change nothing, whatever is beside it.
+/// Returns whether parentheses around an expression change nothing, whatever is beside it.
 fn is_atom(e: &Expr) -> bool {
     matches!(
         e.kind,
@@ -383,7 +396,7 @@ fn is_brace(token: Token<'_>) -> bool {
 }
 
 impl Writer<'_> {
-    /// Whether an element of a list is so short that it can share a line with others.
+    /// Returns whether an element of a list is so short that it can share a line with others.
     fn is_short(&self, e: &Expr) -> bool {
         let literal =
             matches!(e.kind, ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Name(_)) || e.plain_text().is_some();
@@ -391,9 +404,9 @@ impl Writer<'_> {
         literal && self.cursor.text[e.span.range()].trim_matches(around).len() <= 20
     }
 
-    /// Whether an argument breaks between brackets of its own, so that other brackets can be close to it.
+    /// Returns whether an argument breaks between brackets of its own, so that other brackets can be close to it.
     pub(super) fn hugs(&self, e: &Expr) -> bool {
-        self.is_bare(e, Place::Free) && self.hugs_bare(e)
+        self.is_bare(e, ExprContext::Free) && self.hugs_bare(e)
     }
 
     fn hugs_bare(&self, e: &Expr) -> bool {
@@ -419,9 +432,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether an expression is a name, or fields of one.
+    /// Returns whether an expression is a name, or fields of one.
     fn is_path(&self, e: &Expr) -> bool {
-        self.is_bare(e, Place::Receiver)
+        self.is_bare(e, ExprContext::Receiver)
             && match &e.kind {
                 ExprKind::Name(_) => true,
                 ExprKind::Field { object, .. } => self.is_path(object),
@@ -429,12 +442,12 @@ impl Writer<'_> {
             }
     }
 
-    /// Whether the only statement of a closure may begin behind its arrow although it is on several lines.
+    /// Returns whether the only statement of a closure may begin behind its arrow although it is on several lines.
     fn stays_close(&self, stmt: &StmtKind) -> bool {
         let StmtKind::Expr(e) = stmt else { return false };
-        let (mut e, mut place) = (e, Place::Operand);
+        let (mut e, mut context) = (e, ExprContext::Operand);
         loop {
-            if !self.is_bare(e, place) {
+            if !self.is_bare(e, context) {
                 return false;
             }
             match &e.kind {
@@ -443,7 +456,7 @@ impl Writer<'_> {
                 ExprKind::List(_) | ExprKind::Dict(_) | ExprKind::Struct { .. } | ExprKind::Closure(_) => return true,
                 _ => return false,
             }
-            place = Place::Receiver;
+            context = ExprContext::Receiver;
         }
     }
 }

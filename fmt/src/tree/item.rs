@@ -2,7 +2,7 @@
 
 use super::Writer;
 use super::comments::Sep;
-use super::expression::Place;
+use super::expression::ExprContext;
 use crate::document::Style;
 use lang::ast::{Attribute, Expr, Field, FnDecl, Item, ItemKind, Param, Variant};
 use lang::lex::token::{Kw, Token};
@@ -124,7 +124,7 @@ impl Writer<'_> {
                     if self.peek() == Token::LParen
                         && let Some(attribute) = attribute
                     {
-                        let print = |w: &mut Self, arg: &Expr| w.expr(arg, Place::Operand);
+                        let print = |w: &mut Self, arg: &Expr| w.expr(arg, ExprContext::Operand);
                         self.bracketed(Style::All, false, &attribute.args, print);
                     }
                 }
@@ -160,7 +160,7 @@ impl Writer<'_> {
     }
 
     fn params(&mut self, params: &[Param]) {
-        self.bracketed(Style::All, false, params, |w, param| w.param(param, Place::Free));
+        self.bracketed(Style::All, false, params, |w, param| w.param(param, ExprContext::Free));
     }
 
     fn returns(&mut self, decl: &FnDecl) {
@@ -187,7 +187,7 @@ impl Writer<'_> {
             self.sep(Sep::Line { blank: false });
             self.tok();
             self.space();
-            self.expr(description, Place::Operand);
+            self.expr(description, ExprContext::Operand);
             if !decl.body.stmts.is_empty() {
                 self.sep(Sep::Hard { blank: true });
             }
@@ -205,7 +205,7 @@ impl Writer<'_> {
         }
         self.tok();
         self.annotation(field.ty.as_ref());
-        self.default(field.default.as_ref(), Place::Free);
+        self.default(field.default.as_ref(), ExprContext::Free);
     }
 
     fn variant(&mut self, variant: &Variant) {

@@ -46,7 +46,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// The next token.
+    /// Returns the next token.
     fn peek(&self) -> Token<'a> {
         self.cursor.peek()
     }

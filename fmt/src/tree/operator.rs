@@ -2,7 +2,7 @@
 
 use super::Writer;
 use super::comments::Sep;
-use super::expression::Place;
+use super::expression::ExprContext;
 use crate::document::Style;
 use lang::ast::{BinaryOp, Expr, ExprKind, LogicOp};
 
@@ -20,7 +20,7 @@ enum Level {
     Pipe,
 }
 
-/// The level of an operator and its operands.
+/// Returns the level of an operator and its operands.
 fn parts(e: &Expr) -> Option<(Level, &Expr, &Expr)> {
     let (level, a, b) = match &e.kind {
         ExprKind::Binary(op, _, a, b) => {
@@ -49,7 +49,7 @@ fn parts(e: &Expr) -> Option<(Level, &Expr, &Expr)> {
     Some((level, a, b))
 }
 
-/// Whether a line that begins with the operator would be a statement of its own.
+/// Returns whether a line that begins with the operator would be a statement of its own.
 fn ends_line(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Binary(BinaryOp::Sub | BinaryOp::In | BinaryOp::NotIn, ..))
 }
@@ -70,7 +70,7 @@ impl Writer<'_> {
             first = a;
         }
         self.doc.open(Style::Chain);
-        self.expr(first, Place::Operand);
+        self.expr(first, ExprContext::Operand);
         self.doc.indent();
         for operand in operands.into_iter().rev() {
             let line = Sep::Line { blank: false };
@@ -79,7 +79,7 @@ impl Writer<'_> {
             self.tok();
             self.written_break(level == Level::Pipe);
             self.sep(if trailing { line } else { Sep::Space });
-            self.expr(operand, Place::Operand);
+            self.expr(operand, ExprContext::Operand);
         }
         self.doc.dedent();
         self.doc.close();
@@ -101,7 +101,7 @@ impl Writer<'_> {
     /// Prints `cond ? then : otherwise`.
     pub(super) fn ternary(&mut self, cond: &Expr, then: &Expr, otherwise: &Expr) {
         self.doc.open(Style::Chain);
-        self.expr(cond, Place::Operand);
+        self.expr(cond, ExprContext::Operand);
         self.doc.indent();
         for branch in [then, otherwise] {
             self.written_break(false);
@@ -109,7 +109,7 @@ impl Writer<'_> {
             self.tok();
             self.written_break(false);
             self.space();
-            self.expr(branch, Place::Operand);
+            self.expr(branch, ExprContext::Operand);
         }
         self.doc.dedent();
         self.doc.close();

@@ -2,7 +2,7 @@
 
 use super::Writer;
 use super::comments::Sep;
-use super::expression::Place;
+use super::expression::ExprContext;
 use crate::document::Style;
 use lang::ast::{Expr, Name, Param, Pattern, PatternField, PatternKind};
 use lang::lex::token::{Kw, Token};
@@ -118,11 +118,11 @@ impl Writer<'_> {
                     w.space();
                     w.pattern(&field.pattern);
                 }
-                w.default(field.default.as_ref(), Place::Operand);
+                w.default(field.default.as_ref(), ExprContext::Operand);
             }
             Element::Item((pattern, default)) => {
                 w.pattern(pattern);
-                w.default(default.as_ref(), Place::Operand);
+                w.default(default.as_ref(), ExprContext::Operand);
             }
             Element::Rest => {
                 w.tok();
@@ -134,12 +134,12 @@ impl Writer<'_> {
     }
 
     /// Prints a parameter.
-    pub(super) fn param(&mut self, param: &Param, place: Place) {
+    pub(super) fn param(&mut self, param: &Param, context: ExprContext) {
         if param.rest {
             self.tok();
         }
         self.pattern(&param.pattern);
         self.annotation(param.ty.as_deref());
-        self.default(param.default.as_ref(), place);
+        self.default(param.default.as_ref(), context);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Writer;
 use super::comments::Sep;
-use super::expression::Place;
+use super::expression::ExprContext;
 use crate::document::Style;
 use lang::ast::{Block, Expr, ExprKind, Stmt, StmtKind};
 use lang::lex::token::Token;
@@ -20,15 +20,15 @@ impl Writer<'_> {
                 self.space();
                 self.pattern(pattern);
                 self.annotation(ty.as_deref());
-                self.default(value.as_ref(), Place::Free);
+                self.default(value.as_ref(), ExprContext::Free);
             }
             StmtKind::Assign { target, op: _, value } => {
-                self.expr(target, Place::Operand);
+                self.expr(target, ExprContext::Operand);
                 self.space_tok();
                 self.space();
-                self.expr(value, Place::Free);
+                self.expr(value, ExprContext::Free);
             }
-            StmtKind::Expr(e) => self.expr(e, Place::Operand),
+            StmtKind::Expr(e) => self.expr(e, ExprContext::Operand),
             StmtKind::While { cond, body } => self.with_body(cond, body),
             StmtKind::For { pattern, iter, body } => {
                 self.doc.open(Style::All);
@@ -52,11 +52,11 @@ impl Writer<'_> {
             StmtKind::Require { cond, message } => {
                 self.tok();
                 self.space();
-                self.expr(cond, Place::Free);
+                self.expr(cond, ExprContext::Free);
                 if let Some(message) = message {
                     self.tok();
                     self.space();
-                    self.expr(message, Place::Free);
+                    self.expr(message, ExprContext::Free);
                 }
             }
             StmtKind::Defer(body) => self.with_block(body),
@@ -66,11 +66,11 @@ impl Writer<'_> {
     }
 
     /// Prints ` = value`.
-    pub(super) fn default(&mut self, value: Option<&Expr>, place: Place) {
+    pub(super) fn default(&mut self, value: Option<&Expr>, context: ExprContext) {
         if let Some(value) = value {
             self.space_tok();
             self.space();
-            self.expr(value, place);
+            self.expr(value, context);
         }
     }
 
@@ -96,11 +96,12 @@ impl Writer<'_> {
     pub(super) fn head(&mut self, e: &Expr) {
         self.space();
         // A second operand must not look like the first statement.
-        let deeper = matches!(e.kind, ExprKind::Binary(..) | ExprKind::Logic(..) | ExprKind::Ternary(..) | ExprKind::Pipe(..));
+        let deeper =
+            matches!(e.kind, ExprKind::Binary(..) | ExprKind::Logic(..) | ExprKind::Ternary(..) | ExprKind::Pipe(..));
         if deeper {
             self.doc.indent();
         }
-        self.expr(e, Place::Head);
+        self.expr(e, ExprContext::Head);
         if deeper {
             self.doc.dedent();
         }
