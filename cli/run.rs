@@ -8,7 +8,7 @@ use crate::live::{LiveMode, LiveView};
 use crate::report::{Format, show};
 use crate::script::Script;
 use std::path::PathBuf;
-use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, Tape};
+use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, RunRecording};
 
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
@@ -80,13 +80,13 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     let interrupt = console.owns_process.then(interrupt::listen);
     let printed = console.output.clone();
     let mut options = RunOptions { task: args.task, args: script_args, interrupt, output: printed, ..options };
-    let tape = match (&args.record, &args.replay) {
-        (Some(folder), _) => Tape::record(folder, &source, &mut options).map(Some),
-        (None, Some(folder)) => Tape::replay(folder, &source, &mut options).map(Some),
+    let recording = match (&args.record, &args.replay) {
+        (Some(folder), _) => RunRecording::record(folder, &source, &mut options).map(Some),
+        (None, Some(folder)) => RunRecording::replay(folder, &source, &mut options).map(Some),
         (None, None) => Ok(None),
     };
-    options.tape = match tape {
-        Ok(tape) => tape,
+    options.recording = match recording {
+        Ok(recording) => recording,
         Err(diagnostic) => return refuse(&[*diagnostic]),
     };
     let options = match &watcher {

@@ -6,14 +6,14 @@
 //! | [`reminder`] | the canonical reminder providers and the list of their ids |
 //! | [`fact`] | typed facts: storing, recalling, invalidating |
 //! | [`watch`] | watching files for a daemon |
-//! | [`tape`] | runs on record: what was asked of models and what they answered |
+//! | [`recording`] | runs on record: what was asked of models and what they answered |
 //! | [`web`] | questions of scripts to servers of any kind |
 //! | [`model`] | the mock, Anthropic's Messages API, OpenAI's Chat Completions, and what each route can take |
 
 pub mod fact;
 pub mod model;
+pub mod recording;
 pub mod reminder;
-pub mod tape;
 pub mod watch;
 pub mod web;
 

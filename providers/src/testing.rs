@@ -56,17 +56,17 @@ impl Clock for SkippingClock {
 }
 
 /// A session and what surrounds it.
-pub(crate) struct Place {
+pub(crate) struct TestSession {
     pub(crate) session: Rc<Session>,
     pub(crate) scope: Scope,
     pub(crate) clock: Rc<SkippingClock>,
 }
 
-impl Place {
-    pub(crate) fn new() -> Place {
+impl TestSession {
+    pub(crate) fn new() -> TestSession {
         let clock = Rc::new(SkippingClock::default());
         let scope = Scope::new(clock.clone(), Rc::new(MemoryLog::default()));
-        Place { session: Session::new("s", IdStream::new(1, "test"), 0), scope, clock }
+        TestSession { session: Session::new("s", IdStream::new(1, "test"), 0), scope, clock }
     }
 
     pub(crate) fn turn(&self) -> Turn<'_> {
@@ -99,7 +99,7 @@ pub(crate) fn fire(
     event: &HookEvent<'_>,
     config: &Data,
 ) -> Result<Vec<ReminderSpec>, String> {
-    let place = Place::new();
+    let place = TestSession::new();
     block_on(provider.evaluate(place.turn(), event, config).get()).map_err(|fault| fault.to_string())
 }
 

@@ -29,10 +29,10 @@ pub struct FileWatch {
     /// The base of relative patterns in a session without an anchor; `None` for the working
     /// directory.
     folder: Option<PathBuf>,
-    state: RefCell<Option<State>>,
+    state: RefCell<Option<WatchState>>,
 }
 
-struct State {
+struct WatchState {
     patterns: Arc<Patterns>,
     known: Census,
     signals: Signals,
@@ -77,7 +77,7 @@ impl FileWatch {
                 .filter(|root| !root.exists())
                 .map(|root| format!("there is no `{}` to watch yet; it is waited for", patterns.shown(root))),
         );
-        let state = State { patterns, known: census, signals, remarked: remarks.clone() };
+        let state = WatchState { patterns, known: census, signals, remarked: remarks.clone() };
         *self.state.borrow_mut() = Some(state);
         Seen { changes: Vec::new(), remarks }
     }
@@ -97,7 +97,7 @@ impl FileWatch {
         compared.unwrap_or_default()
     }
 
-    fn with<R>(&self, look: impl FnOnce(&mut State) -> R) -> Option<R> {
+    fn with<R>(&self, look: impl FnOnce(&mut WatchState) -> R) -> Option<R> {
         self.state.borrow_mut().as_mut().map(look)
     }
 }

@@ -1,11 +1,11 @@
 //! Questions of scripts to servers of any kind, over the same connections, certificates and proxies as the routes to models.
 //!
 //! - [`Web::ask`]: a question and its whole answer.
-//! - [`Web::open`]: a question to a peer, whose answer is read as it comes: [`Opened`], [`Events`].
+//! - [`Web::open`]: a question to a peer, whose answer is read as it comes: [`Opened`], [`ResponseEvents`].
 
 mod opened;
 
-pub use opened::{Events, Opened};
+pub use opened::{Opened, ResponseEvents};
 pub use reqwest::Url;
 
 use crate::model::http::failure::root_cause;

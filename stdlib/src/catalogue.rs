@@ -5,11 +5,11 @@ use crate::fault::AgentCode;
 use crate::hosting::ServedCode;
 use crate::project::ProjectCode;
 use crate::read::SourceCode;
-use crate::rhai_voice::RhaiCode;
-use crate::rhai_voice::packs::PackCode;
+use crate::recording::RecordingCode;
+use crate::rhai_front_end::RhaiCode;
+use crate::rhai_front_end::packs::PackCode;
 use crate::schema::SchemaCode;
 use crate::system::SystemCode;
-use crate::tape::TapeCode;
 use lang::diagnostic::Severity;
 use lang::diagnostic::code::{Code, CodeRef};
 use lang::vm::RunCode;
@@ -36,7 +36,7 @@ pub fn catalogue() -> Vec<&'static Code> {
         PackCode::rows(),
         SchemaCode::rows(),
         SystemCode::rows(),
-        TapeCode::rows(),
+        RecordingCode::rows(),
     ];
     let mut all: Vec<&Code> = lang::CODES.iter().copied().chain(own).flatten().chain(core_rows()).collect();
     all.sort_by_key(|code| code.code);

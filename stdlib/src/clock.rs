@@ -31,7 +31,7 @@ pub(crate) use gate::Gate;
 
 /// The mode of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gait {
+pub(crate) enum ClockMode {
     /// It follows the system.
     System,
     /// It jumps to the next timer.
@@ -43,7 +43,7 @@ pub(crate) enum Gait {
 /// A clock that can be mocked while it runs.
 pub(crate) struct RunClock {
     /// The mode, unless a script mocks the clock.
-    own: Gait,
+    own: ClockMode,
     /// A script may move it although it has not mocked it.
     seeded: bool,
     /// It is the clock of a run that is run again.
@@ -55,15 +55,15 @@ pub(crate) struct RunClock {
     /// The time that a script has put in its place.
     mocked: Cell<Option<u64>>,
     /// The number of waits for the real outside: programs, servers, the user.
-    timers: RefCell<BTreeMap<Key, Timer>>,
+    timers: RefCell<BTreeMap<TimerKey, Timer>>,
     last: Cell<u64>,
     /// The last that was let go.
-    passed: Cell<Option<Key>>,
+    passed: Cell<Option<TimerKey>>,
 }
 
 /// A place in the order of what happens: by time, at one time sleepers before gates, then by the order of coming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct TimerKey {
     at_ms: u64,
     is_gate: bool,
     number: u64,
@@ -83,7 +83,7 @@ impl RunClock {
     /// When a seeded run begins: 2025-01-01T00:00:00Z.
     pub(crate) const SEEDED_START_MS: u64 = 1_735_689_600_000;
 
-    fn new(own: Gait, start_ms: u64, seeded: bool) -> Self {
+    fn new(own: ClockMode, start_ms: u64, seeded: bool) -> Self {
         Self {
             own,
             seeded,
@@ -99,22 +99,22 @@ impl RunClock {
 
     /// The system's clock.
     pub(crate) fn system() -> Self {
-        Self::new(Gait::System, 0, false)
+        Self::new(ClockMode::System, 0, false)
     }
 
     /// Set when the timer is released, if the time alone does not show it.
     pub(crate) fn fixed() -> Self {
-        Self::new(Gait::Jumps, Self::SEEDED_START_MS, true)
+        Self::new(ClockMode::Jumps, Self::SEEDED_START_MS, true)
     }
 
     /// A clock that follows the system in steps.
     pub(crate) fn stepped(start_ms: u64) -> Self {
-        Self::new(Gait::Steps, start_ms, false)
+        Self::new(ClockMode::Steps, start_ms, false)
     }
 
     /// The clock of a run that is run again.
     pub(crate) fn replayed(start_ms: u64, seeded: bool) -> Self {
-        Self { replays: true, ..Self::new(Gait::Jumps, start_ms, seeded) }
+        Self { replays: true, ..Self::new(ClockMode::Jumps, start_ms, seeded) }
     }
 
     /// Counts a wait for a program, a server or the user, until the guard is dropped. A replay
@@ -135,13 +135,13 @@ impl RunClock {
 
     /// Whether time goes as the system's, so that nothing has to happen again in the same order.
     pub(crate) fn follows_system(&self) -> bool {
-        self.gait() == Gait::System
+        self.mode() == ClockMode::System
     }
 
-    fn gait(&self) -> Gait {
+    fn mode(&self) -> ClockMode {
         match self.mocked.get() {
-            Some(_) => Gait::Jumps,
-            None if self.replays && !self.seeded && self.busy.get() > 0 => Gait::Steps,
+            Some(_) => ClockMode::Jumps,
+            None if self.replays && !self.seeded && self.busy.get() > 0 => ClockMode::Steps,
             None => self.own,
         }
     }
@@ -180,10 +180,10 @@ impl RunClock {
         let next = {
             let timers = self.timers.borrow();
             let Some(first) = timers.keys().next().copied() else { return Idle::Never };
-            let may_move = match self.gait() {
-                Gait::System => false,
-                Gait::Jumps => !outside || timers.values().any(|timer| timer.sleeps),
-                Gait::Steps => timers.values().any(|timer| timer.is_due),
+            let may_move = match self.mode() {
+                ClockMode::System => false,
+                ClockMode::Jumps => !outside || timers.values().any(|timer| timer.sleeps),
+                ClockMode::Steps => timers.values().any(|timer| timer.is_due),
             };
             if !may_move {
                 return Idle::Later;
@@ -202,14 +202,14 @@ impl RunClock {
     /// Lets those go whose time has come, the earliest first. Gates go one by one, when all before them has settled.
     fn let_sleepers_go(&self) {
         let now = self.now_ms();
-        let due: Vec<Key> = {
+        let due: Vec<TimerKey> = {
             let timers = self.timers.borrow();
             timers.keys().take_while(|key| key.at_ms <= now).filter(|key| !key.is_gate).copied().collect()
         };
         due.into_iter().for_each(|key| self.let_go(key));
     }
 
-    fn let_go(&self, key: Key) {
+    fn let_go(&self, key: TimerKey) {
         let timer = self.timers.borrow_mut().remove(&key);
         self.passed.set(self.passed.get().max(Some(key)));
         if let Some(timer) = timer {
@@ -234,7 +234,7 @@ impl RunClock {
 
     /// Waits until the time has come, however the clock moves.
     async fn until(&self, at_ms: u64, sleeps: bool) {
-        let key = Key { at_ms, is_gate: false, number: self.number() };
+        let key = TimerKey { at_ms, is_gate: false, number: self.number() };
         let entry = Entry { clock: self, key };
         let mut real: Option<Pin<Box<tokio::time::Sleep>>> = None;
         poll_fn(move |cx| {
@@ -243,15 +243,15 @@ impl RunClock {
             if now >= at_ms {
                 return Poll::Ready(());
             }
-            let gait = clock.gait();
+            let mode = clock.mode();
             let mut is_due = false;
-            if gait == Gait::Jumps {
+            if mode == ClockMode::Jumps {
                 real = None;
             } else {
                 let left = Duration::from_millis(at_ms - now);
                 let timer = real.get_or_insert_with(|| Box::pin(tokio::time::sleep(left)));
                 is_due = timer.is_elapsed() || timer.as_mut().poll(cx).is_ready();
-                if is_due && gait == Gait::System {
+                if is_due && mode == ClockMode::System {
                     return Poll::Ready(());
                 }
             }
@@ -281,7 +281,7 @@ pub(crate) fn system_ms() -> u64 {
 /// Takes its timer out when the wait is over, so that what was dropped moves no time.
 struct Entry<'a> {
     clock: &'a RunClock,
-    key: Key,
+    key: TimerKey,
 }
 
 impl Drop for Entry<'_> {
@@ -294,7 +294,7 @@ impl Clock for RunClock {
     fn now_ms(&self) -> u64 {
         match (self.mocked.get(), self.own) {
             (Some(now), _) => now,
-            (None, Gait::System) => system_ms(),
+            (None, ClockMode::System) => system_ms(),
             (None, _) => self.now.get(),
         }
     }

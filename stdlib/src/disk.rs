@@ -39,8 +39,8 @@ impl Disk {
     /// Waits until the writes asked for before are over; for a write, all that was asked for before.
     pub(crate) async fn turn(&self, writes: bool) -> DiskTurn {
         let held = match writes {
-            true => Held::Write(Some(self.order.clone().write_owned().await)),
-            false => Held::Read { _guard: self.order.clone().read_owned().await },
+            true => DiskHold::Write(Some(self.order.clone().write_owned().await)),
+            false => DiskHold::Read { _guard: self.order.clone().read_owned().await },
         };
         DiskTurn { held, places: self.places.clone() }
     }
@@ -48,11 +48,11 @@ impl Disk {
 
 /// The turn of one operation.
 pub(crate) struct DiskTurn {
-    held: Held,
+    held: DiskHold,
     places: Arc<Semaphore>,
 }
 
-enum Held {
+enum DiskHold {
     /// Given back when the wait ends: a read that goes on changes nothing.
     Read { _guard: OwnedRwLockReadGuard<()> },
     /// Goes along with the work.
@@ -71,8 +71,8 @@ impl DiskTurn {
     ) -> io::Result<(S, T)> {
         let place = self.places.clone().acquire_owned().await.map_err(io::Error::other)?;
         let guard = match &mut self.held {
-            Held::Read { .. } => None,
-            Held::Write(guard) => guard.take(),
+            DiskHold::Read { .. } => None,
+            DiskHold::Write(guard) => guard.take(),
         };
         #[cfg(test)]
         let stall = stall::here();
@@ -84,7 +84,7 @@ impl DiskTurn {
             (state, done, guard)
         }));
         let (state, done, guard) = (&mut step.0).await.map_err(io::Error::other)?;
-        if let Held::Write(held) = &mut self.held {
+        if let DiskHold::Write(held) = &mut self.held {
             *held = guard;
         }
         done.map(|made| (state, made))

@@ -10,8 +10,8 @@ mod piece;
 mod waiting;
 
 pub use embedded::Evaluated;
-pub use ending::Ran;
-pub use hosted::{Came, End, Hosted, Request, Returned, Servable, check_served};
+pub use ending::RunResult;
+pub use hosted::{End, Hosted, PromptResult, Request, Returned, Servable, check_served};
 pub use piece::Piece;
 
 use ending::errors;
@@ -22,10 +22,10 @@ use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
-use crate::rhai_voice::packs::PackSpec;
-use crate::rhai_voice::{self, Constants, Session, Surroundings, Voice, is_rhai};
+use crate::recording::{RunRecording, RunStart};
+use crate::rhai_front_end::packs::PackSpec;
+use crate::rhai_front_end::{self, Constants, FrontEndConfig, RhaiFrontEnd, Session, is_rhai};
 use crate::table::registry;
-use crate::tape::{Beginning, Tape};
 use crate::world::{Live, World};
 use lang::compile::{Entry, Imported, Unit};
 use lang::diagnostic::Diagnostic;
@@ -57,7 +57,7 @@ pub struct RunOptions {
     /// The event log; in memory if absent.
     pub log: Option<Rc<dyn EventLog>>,
     /// The recording that it writes or replays; a replay takes seed and clock from it.
-    pub tape: Option<Tape>,
+    pub recording: Option<RunRecording>,
     /// The output that it prints to.
     pub output: Rc<dyn Output>,
     /// The observer of its running loops; with one, answers are streamed.
@@ -82,7 +82,7 @@ impl Default for RunOptions {
             limits: RunLimits::default(),
             models: None,
             log: None,
-            tape: None,
+            recording: None,
             output: Rc::new(Terminal),
             live: None,
             interrupt: None,
@@ -104,7 +104,7 @@ pub struct Engine {
     /// Reads files for `modules`, and for scripts in Rhai.
     loader: Rc<dyn Loader>,
     /// Made on the first script in Rhai.
-    voice: OnceCell<Rc<Voice>>,
+    front_end: OnceCell<Rc<RhaiFrontEnd>>,
     /// The state that the pieces in Rhai share; created with the first.
     session: OnceCell<Rc<Session>>,
     /// Made on the first wait: a script that never waits pays nothing for it.
@@ -122,7 +122,7 @@ impl Engine {
         }
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
         let world = World::new(
-            Beginning::of(options.seed, options.tape),
+            RunStart::of(options.seed, options.recording),
             options.output,
             options.live,
             options.interrupt,
@@ -146,15 +146,15 @@ impl Engine {
         let _ = world.driver.set(Rc::new(RunDriver::of(&isolate)));
         world.packs.read_by(options.loader.clone());
         let modules = Modules::new(options.loader.clone());
-        let (context, names, voice, session, runtime, watched) = Default::default();
-        Self { isolate, world, context, names, modules, loader: options.loader, voice, session, runtime, watched }
+        let (context, names, front_end, session, runtime, watched) = Default::default();
+        Self { isolate, world, context, names, modules, loader: options.loader, front_end, session, runtime, watched }
     }
 
     /// Everything that can be found without running.
     #[must_use]
     pub fn check(&self, source: &SourceRef) -> Vec<Diagnostic> {
         if is_rhai(source) {
-            return rhai_voice::check(self.voice(), source, self.isolate.denied());
+            return rhai_front_end::check(self.front_end(), source, self.isolate.denied());
         }
         self.load(source, Options::default()).diagnostics
     }
@@ -170,8 +170,9 @@ impl Engine {
         Ok(lang::vm::listing(&self.isolate, &unit.main, &globals))
     }
 
-    fn voice(&self) -> &Rc<Voice> {
-        self.voice.get_or_init(|| Voice::new(Surroundings::of_run(self.isolate.limits(), self.loader.clone())))
+    fn front_end(&self) -> &Rc<RhaiFrontEnd> {
+        self.front_end
+            .get_or_init(|| RhaiFrontEnd::new(FrontEndConfig::of_run(self.isolate.limits(), self.loader.clone())))
     }
 
     fn load(&self, source: &SourceRef, options: Options<'_>) -> Loaded {
@@ -180,14 +181,14 @@ impl Engine {
 
     /// Checks and runs a script: what it imports, its top-level statements, then its pipeline `default`, else `main`, else the first.
     #[must_use]
-    pub fn run(&self, source: &SourceRef) -> Ran {
+    pub fn run(&self, source: &SourceRef) -> RunResult {
         if is_rhai(source) {
-            return match self.voice().parse(source) {
+            return match self.front_end().parse(source) {
                 Ok(script) => {
                     if let Err(found) = self.start_packs(source) {
                         return self.unfit(found);
                     }
-                    let pipeline = self.voice().pipeline(script, self.constants());
+                    let pipeline = self.front_end().pipeline(script, self.constants());
                     self.start_watch();
                     self.finish(self.call(pipeline, Vec::new()), Vec::new())
                 }
@@ -324,8 +325,8 @@ impl Drop for Engine {
         if let Some(session) = self.session.get() {
             session.close();
         }
-        if let Some(voice) = self.voice.get() {
-            voice.close();
+        if let Some(front_end) = self.front_end.get() {
+            front_end.close();
         }
         // A file that does not answer keeps no run from ending.
         if let Some(runtime) = self.runtime.take().flatten() {

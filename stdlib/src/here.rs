@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The context that a fiber passes on to those that it starts.
 #[derive(Clone, Default)]
-pub(crate) struct Here {
+pub(crate) struct CallContext {
     /// The session whose hook, tool or provider it is.
     session: Option<Rc<Session>>,
     /// The scope around the turn.
@@ -25,13 +25,13 @@ pub(crate) struct Here {
     audit: Option<Rc<AuditLog>>,
 }
 
-impl Here {
+impl CallContext {
     /// A context for a call out of a turn, which `halt` stops by itself.
     pub(crate) fn context(base: &Context, turn: Turn<'_>, halt: Halt) -> Context {
         let (session, scope) = (Some(turn.session.clone()), Some(turn.scope.clone()));
         let here = Self { session, scope, script: turn.scope.script, audit: turn.scope.audit.clone() };
         // It works in the line of those who call it, not of those who registered it.
-        let line = turn.scope.path.as_any().downcast_ref::<Line>();
+        let line = turn.scope.path.as_any().downcast_ref::<WorkLine>();
         let mut context = base.clone();
         context.halt = Some(halt);
         context.data = Some(Rc::new(here));
@@ -56,9 +56,9 @@ impl Here {
 }
 
 /// A line of work of the language, as the core sees it.
-pub(crate) struct Line(pub(crate) lang::vm::Path);
+pub(crate) struct WorkLine(pub(crate) lang::vm::Path);
 
-impl Path for Line {
+impl Path for WorkLine {
     fn name(&self) -> Rc<str> {
         self.0.name().clone()
     }
@@ -81,13 +81,13 @@ pub(crate) fn world(cx: &Cx<'_>) -> Result<Rc<World>, Box<Raise>> {
 
 /// The session at hand, inside a hook, tool or provider.
 pub(crate) fn session(cx: &Cx<'_>) -> Option<Rc<Session>> {
-    cx.context.data::<Here>()?.session.clone()
+    cx.context.data::<CallContext>()?.session.clone()
 }
 
 /// The scope at hand, or one that nothing cancels.
 pub(crate) fn scope(cx: &Cx<'_>, world: &World) -> Scope {
-    let path: Rc<dyn Path> = Rc::new(Line(cx.context.path.clone()));
-    let Some(here) = cx.context.data::<Here>() else { return Scope { path, ..world.scope() } };
+    let path: Rc<dyn Path> = Rc::new(WorkLine(cx.context.path.clone()));
+    let Some(here) = cx.context.data::<CallContext>() else { return Scope { path, ..world.scope() } };
     let scope = here.scope.clone().unwrap_or_else(|| world.scope());
     Scope { script: here.script, audit: here.audit.clone(), path, ..scope }
 }
@@ -99,10 +99,10 @@ pub(crate) fn own_scope(cx: &Cx<'_>, world: &World) -> Scope {
 }
 
 /// The reminder options of a loop, and the providers that it uses.
-type Reminders = (ReminderOptions, Vec<Rc<dyn ReminderProvider>>);
+type LoopReminders = (ReminderOptions, Vec<Rc<dyn ReminderProvider>>);
 
 /// Returns the reminders of the current loop; outside of any loop no provider.
-pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<Reminders, Box<Raise>> {
+pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<LoopReminders, Box<Raise>> {
     let mut options = match ReminderOptions::from_data(scope.options.get("reminders")) {
         Ok(options) if scope.depth > 0 => options,
         _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },

@@ -41,12 +41,12 @@ pub struct Hosting {
     /// The approver of permissions that the script itself does not decide.
     pub approver: Option<Rc<dyn Approver>>,
     /// The messages between the run and its host.
-    pub talk: Talk,
+    pub talk: HostExchange,
 }
 
 /// The messages between a run and its host.
 #[derive(Default)]
-pub struct Talk {
+pub struct HostExchange {
     /// A prompt is at hand.
     prompted: Cell<bool>,
     questions: RefCell<VecDeque<Question>>,

@@ -7,10 +7,10 @@
 //! - `disk`: file operations, off the threads of sessions.
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
 //! - `persist`: loops that outlive their process.
-//! - `rhai_voice`: Rhai beside Harn.
+//! - `rhai_front_end`: Rhai beside Harn.
 //! - `table`: the builtins, one file per namespace.
-//! - `rhai_voice`: scripts in Rhai, with the same builtins.
-//! - `tape`: runs on record, and run again from it.
+//! - `rhai_front_end`: scripts in Rhai, with the same builtins.
+//! - `recording`: runs on record, and run again from it.
 //! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
 //! - [`catalogue`]: every diagnostic code.
@@ -42,11 +42,11 @@ mod persist;
 mod progress;
 mod project;
 mod read;
-mod rhai_voice;
+mod recording;
+mod rhai_front_end;
 mod schema;
 mod system;
 mod table;
-mod tape;
 mod values;
 mod workers;
 mod world;
@@ -54,10 +54,11 @@ mod world;
 pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
 pub use engine::{
-    Came, End, Engine, Evaluated, Hosted, Piece, Ran, Request, Returned, RunOptions, Servable, check_served,
+    End, Engine, Evaluated, Hosted, Piece, PromptResult, Request, Returned, RunOptions, RunResult, Servable,
+    check_served,
 };
 pub use fault::AgentCode;
-pub use hosting::{Hosting, Made, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
+pub use hosting::{HostExchange, Hosting, Made, Part, PlanEntry, Priority, Progress, Question, Said, outside};
 pub use interrupt::Interrupt;
 pub use log::LogSettings;
 pub use output::{Captured, Output};
@@ -67,11 +68,11 @@ pub use project::{
     trusted,
 };
 pub use read::{Files, decode_source, read_source, unreadable_source};
-pub use rhai_voice::packs::{Budget, PackSpec};
-pub use rhai_voice::rhai_definitions;
+pub use recording::RunRecording;
+pub use rhai_front_end::packs::{Budget, PackSpec};
+pub use rhai_front_end::rhai_definitions;
 pub use runtime::moment::{from_rfc3339, rfc3339};
 pub use table::builtins;
-pub use tape::Tape;
 pub use world::{Live, World};
 
 pub use capability::Capability;

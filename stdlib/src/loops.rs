@@ -4,7 +4,7 @@ use crate::bind::{OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, r
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
 use crate::here;
-use crate::options::{Reader, compaction, daemon, label_of};
+use crate::options::{OptionReader, compaction, daemon, label_of};
 use crate::progress::watch;
 use crate::table::{announce, tools_from};
 use crate::values::failed_loop::is_failure;
@@ -35,7 +35,7 @@ pub(crate) struct Prepared {
 pub(crate) fn prepare(
     cx: &Cx<'_>,
     world: &Rc<World>,
-    options: &Reader<'_>,
+    options: &OptionReader<'_>,
     task: String,
     system: Option<&str>,
 ) -> Result<Prepared, Box<Raise>> {
@@ -60,7 +60,7 @@ pub(crate) fn prepare(
 fn parts(
     cx: &Cx<'_>,
     world: &Rc<World>,
-    options: &Reader<'_>,
+    options: &OptionReader<'_>,
     loop_options: &LoopOptions,
 ) -> Result<Parts, Box<Raise>> {
     let mut tools = Vec::new();
@@ -87,7 +87,7 @@ fn parts(
 
 fn loop_options(
     world: &World,
-    options: &Reader<'_>,
+    options: &OptionReader<'_>,
     task: String,
     request: Request,
     around: &Scope,
@@ -165,7 +165,7 @@ fn inherit_placement(options: &mut LoopOptions, around: &Scope) {
 pub(crate) fn put_messages(
     world: &World,
     session: &Session,
-    options: &Reader<'_>,
+    options: &OptionReader<'_>,
     scope: &Scope,
 ) -> Result<(), Box<Raise>> {
     for message in options.value("messages").as_list().unwrap_or_default() {

@@ -135,13 +135,13 @@ fn keys_of(shape: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 /// Reads options, the reminders' apart.
-pub(crate) struct Reader<'a> {
+pub(crate) struct OptionReader<'a> {
     dict: Option<&'a Dict>,
     /// The index of the argument.
     arg: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> OptionReader<'a> {
     /// The options in argument `arg`; every key must be one of the shape.
     pub(crate) fn llm(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, LLM)

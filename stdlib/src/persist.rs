@@ -7,7 +7,7 @@
 use crate::Capability;
 use crate::fault::{of_session, of_snapshot, to_raise};
 use crate::here;
-use crate::options::Reader;
+use crate::options::OptionReader;
 use crate::workers::recipe_of;
 use crate::world::World;
 use lang::vm::{Cx, Raise, RunCode};
@@ -26,19 +26,19 @@ use std::sync::Arc;
 /// locks are held.
 pub(crate) struct Plan {
     persist: Option<Persist>,
-    left: Option<Left>,
+    left: Option<LeftLoop>,
     arg: usize,
 }
 
 /// A loop that another process has left.
-struct Left {
+struct LeftLoop {
     snapshot: Snapshot,
     /// The file that is to be claimed, and its lock; nothing where the loop goes on writing to the same file.
     claim: Option<(Arc<str>, Lock)>,
 }
 
 /// Reads the two options.
-pub(crate) fn plan(cx: &Cx<'_>, options: &Reader<'_>, system: Option<&str>) -> Result<Plan, Box<Raise>> {
+pub(crate) fn plan(cx: &Cx<'_>, options: &OptionReader<'_>, system: Option<&str>) -> Result<Plan, Box<Raise>> {
     let path = |key| -> Result<Option<Arc<str>>, Box<Raise>> {
         let path = options.text(key)?;
         if path.as_ref().is_some_and(|path| path.trim().is_empty()) {
@@ -58,14 +58,14 @@ pub(crate) fn plan(cx: &Cx<'_>, options: &Reader<'_>, system: Option<&str>) -> R
         Some(from) if to.as_ref().is_some_and(|to| is_same(to, from)) => match read(from) {
             // The first run of all.
             Err(SnapshotError::Missing(_)) => None,
-            read => Some(Left { snapshot: read.map_err(at("resume_path"))?, claim: None }),
+            read => Some(LeftLoop { snapshot: read.map_err(at("resume_path"))?, claim: None }),
         },
         Some(from) => {
             // First the file: a mistyped path leaves no lock behind.
             read(from).map_err(at("resume_path"))?;
             let lock = Lock::take(Path::new(from.as_ref())).map_err(at("resume_path"))?;
             let snapshot = read(from).map_err(at("resume_path"))?;
-            Some(Left { snapshot, claim: Some((from.clone(), lock)) })
+            Some(LeftLoop { snapshot, claim: Some((from.clone(), lock)) })
         }
     };
     if let Some(left) = &left {
@@ -85,7 +85,7 @@ fn read(path: &str) -> Result<Snapshot, SnapshotError> {
     snapshot::read(Path::new(path))
 }
 
-fn permitted(cx: &Cx<'_>, options: &Reader<'_>, writes: bool, reads: bool) -> Result<(), Box<Raise>> {
+fn permitted(cx: &Cx<'_>, options: &OptionReader<'_>, writes: bool, reads: bool) -> Result<(), Box<Raise>> {
     let denied = |right| cx.isolate.is_denied(right);
     // Resuming a file claims it, which is a change.
     let (key, right) = match () {
@@ -99,7 +99,7 @@ fn permitted(cx: &Cx<'_>, options: &Reader<'_>, writes: bool, reads: bool) -> Re
     Err(raise.help("run without `--deny` for it"))
 }
 
-fn recipe(options: &Reader<'_>, system: Option<&str>) -> Recipe {
+fn recipe(options: &OptionReader<'_>, system: Option<&str>) -> Recipe {
     let (mut data, needs) = recipe_of(options);
     if let Some(system) = system {
         data.set("system", system.into());
@@ -108,7 +108,7 @@ fn recipe(options: &Reader<'_>, system: Option<&str>) -> Recipe {
 }
 
 /// Whether the file is what the call asks for.
-fn fits(left: &Left, options: &Reader<'_>) -> Result<(), SnapshotError> {
+fn fits(left: &LeftLoop, options: &OptionReader<'_>) -> Result<(), SnapshotError> {
     let snapshot = &left.snapshot;
     if snapshot.mode != WorkerMode::Loop {
         return Err(SnapshotError::Unfit(format!(
@@ -154,7 +154,7 @@ impl Plan {
         options: &mut LoopOptions,
     ) -> Result<(), Box<Raise>> {
         options.persist = self.persist.map(Rc::new);
-        let Some(Left { snapshot, claim }) = self.left else { return Ok(()) };
+        let Some(LeftLoop { snapshot, claim }) = self.left else { return Ok(()) };
         let refuse = |error: SnapshotError| of_snapshot(&error).about(self.arg, "`resume_path` is at fault");
         let restored = snapshot.session.clone().restore().map_err(refuse)?;
         let settled = settle_with_log(&restored, scope).map_err(|error| to_raise(&error))?;

@@ -24,7 +24,7 @@ pub struct CutShort {
 
 /// The progress of a loop.
 #[derive(Default)]
-struct Progress {
+struct LoopProgress {
     asking: bool,
     idle: bool,
     tools: Vec<String>,
@@ -32,7 +32,7 @@ struct Progress {
     cut: Option<String>,
 }
 
-impl Progress {
+impl LoopProgress {
     fn describe(&self) -> String {
         match self.tools.as_slice() {
             [] if self.asking => "while the model answered".to_owned(),
@@ -74,7 +74,7 @@ pub(crate) fn watch(world: &Rc<World>) -> Live {
     if world.interrupt.is_none() {
         return live.unwrap_or_else(|| Rc::new(|_| {}));
     }
-    let (world, progress) = (Rc::downgrade(world), RefCell::new(Progress::default()));
+    let (world, progress) = (Rc::downgrade(world), RefCell::new(LoopProgress::default()));
     Rc::new(move |sight| {
         progress.borrow_mut().see(&sight);
         if let Seen::Ended(result) = sight.seen

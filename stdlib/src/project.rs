@@ -67,7 +67,7 @@ use crate::Capability;
 use crate::limits::RunLimits;
 use crate::log::LogSettings;
 use crate::read::Files;
-use crate::rhai_voice::packs::{PackSpec, check_pack};
+use crate::rhai_front_end::packs::{PackSpec, check_pack};
 use lang::diagnostic::Diagnostic;
 use providers::model::CapabilityTable;
 use std::path::{Path, PathBuf};

@@ -10,9 +10,9 @@ use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::progress::CutShort;
-use crate::rhai_voice::packs::{PackSpec, Packs};
+use crate::recording::{Models, RunStart};
+use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::table::input::Input;
-use crate::tape::{Beginning, Models};
 use crate::values::{UnreadFailures, failed_loop};
 use lang::diagnostic::Diagnostic;
 use lang::value::Value;
@@ -89,7 +89,7 @@ impl World {
     /// A world; its ids, clock and randomness follow from its beginning.
     #[allow(clippy::too_many_arguments)] // one for each thing that a run may be given
     pub(crate) fn new(
-        beginning: Beginning,
+        beginning: RunStart,
         output: Rc<dyn Output>,
         live: Option<Live>,
         interrupt: Option<Interrupt>,
@@ -101,7 +101,7 @@ impl World {
         packs: Vec<PackSpec>,
         hosting: Option<Rc<Hosting>>,
     ) -> Rc<World> {
-        let Beginning { seed: chosen, clock, deck } = beginning;
+        let RunStart { seed: chosen, clock, deck } = beginning;
         let clock = Rc::new(clock);
         // The table is part of the program and has a test of its own.
         let table = || models.unwrap_or_else(|| CapabilityTable::built_in().unwrap_or_default());

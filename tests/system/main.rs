@@ -31,6 +31,7 @@
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
 //! - [`check_bounds`]: `harn check` ends in bounded time and memory.
+//! - [`names`]: type names are unique in their crate, and doc comments begin with a verb or a noun phrase.
 //! - [`narrowing`]: `harn check` accepts programs that guard what they use.
 //! - [`properties`]: what is fuzzed holds of every script.
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
@@ -68,6 +69,7 @@ mod limits;
 mod markdown;
 mod model_server;
 mod mutants;
+mod names;
 mod narrowing;
 mod oracle;
 mod peers;

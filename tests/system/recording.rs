@@ -73,7 +73,7 @@ fn every_script_about_agents_prints_the_same_again() {
                     let asked = options(script);
                     let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
                     let recorded = record(&tape, script, &[&["--seed", "1"], &asked[..]].concat(), &[]);
-                    // What does not pass the check leaves no tape.
+                    // What does not pass the check leaves no recording.
                     if tape.exists() {
                         assert_same(&recorded, &replay(&tape, script, &asked), text(script));
                         compared.fetch_add(1, Ordering::Relaxed);

@@ -15,7 +15,7 @@ pub(super) const BEGIN: &[u8] = b"{\"at\":";
 
 /// The content of a line.
 #[derive(Debug, PartialEq)]
-pub(super) enum Line {
+pub(super) enum StoreLine {
     /// A fact was stored.
     Stored(Box<Fact>),
     /// The facts with these ids no longer hold.
@@ -53,17 +53,17 @@ fn line(data: &Data) -> Result<String, FactError> {
 }
 
 /// Reads a line; why it says nothing, where it does not.
-pub(super) fn read(bytes: &[u8]) -> Result<Line, String> {
+pub(super) fn read(bytes: &[u8]) -> Result<StoreLine, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is no UTF-8 text".to_owned())?;
     let data = Data::from_json(text).map_err(|error| format!("it is no JSON: {}", error.message))?;
     match data.get("event").as_str() {
         Some("stored") => match Fact::from_record(data.get("record")) {
-            Ok(Some(fact)) => Ok(Line::Stored(Box::new(fact))),
-            Ok(None) => Ok(Line::Foreign),
+            Ok(Some(fact)) => Ok(StoreLine::Stored(Box::new(fact))),
+            Ok(None) => Ok(StoreLine::Foreign),
             Err(error) => Err(error.message),
         },
         Some("forgotten") => match data.get("ids").as_list() {
-            Some(ids) => Ok(Line::Forgotten(ids.iter().filter_map(Data::as_shared_str).collect())),
+            Some(ids) => Ok(StoreLine::Forgotten(ids.iter().filter_map(Data::as_shared_str).collect())),
             None => Err("a `forgotten` event has no list of `ids`".to_owned()),
         },
         _ => Err("it has no `event` that is `stored` or `forgotten`".to_owned()),

@@ -6,7 +6,7 @@
 //! | `record` | [`Draft`], what a script hands in; [`Fact`], what is kept; both as a memory record |
 //! | `options` | [`Options`] of the calls |
 //! | `time` | moments as scripts write them |
-//! | `place` | [`Place`]: root and namespace, and why neither leads out |
+//! | `place` | [`FactLocation`]: root and namespace, and why neither leads out |
 //! | `file` | appending a line, reading all, mending what a crash left |
 //! | `line` | what a line of the file says |
 //! | `store` | [`Facts`]: the files of a run, each parsed once |
@@ -21,8 +21,8 @@ mod error;
 mod file;
 mod kind;
 mod line;
+mod location;
 mod options;
-mod place;
 mod recall;
 mod record;
 mod selector;
@@ -33,10 +33,10 @@ mod time;
 pub use codes::FactCode;
 pub use error::FactError;
 pub use kind::{EvidenceKind, FactKind, kinds};
+pub use location::FactLocation;
 pub use options::Options;
-pub use place::Place;
 pub use recall::{Query, Recalled, recall};
 pub use record::{Draft, Evidence, Fact, confidence};
 pub use selector::Selector;
-pub use store::{Appending, Contents, Facts, Loaded, Loading, Oddity};
+pub use store::{Appending, Facts, Loaded, Loading, Oddity, StoreContents};
 pub use time::moment;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 
 use super::record::known_keys;
-use super::{FactCode, FactError, Place, moment};
+use super::{FactCode, FactError, FactLocation, moment};
 
 /// The options of a call beside its facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Options {
             other => Err(FactError::wrong(key, "a string that is not empty", other)),
         };
         let namespace = text("namespace")?;
-        namespace.as_deref().map_or(Ok(()), Place::check)?;
+        namespace.as_deref().map_or(Ok(()), FactLocation::check)?;
         let limit = match data.get("limit") {
             Data::Nil => None,
             limit => {

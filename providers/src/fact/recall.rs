@@ -6,7 +6,7 @@ use std::rc::Rc;
 use runtime::data::Data;
 
 use super::bm25;
-use super::store::{Contents, Kept};
+use super::store::{IndexedFact, StoreContents};
 use super::terms::Terms;
 use super::{Fact, FactKind};
 
@@ -28,7 +28,7 @@ pub struct Query {
 /// A fact that was found.
 #[derive(Debug, Clone)]
 pub struct Recalled {
-    kept: Rc<Kept>,
+    kept: Rc<IndexedFact>,
     /// The relevance; 0 if no word of the query occurs.
     pub score: f64,
 }
@@ -49,8 +49,9 @@ impl Recalled {
 
 /// Facts that a query means, the best first. Of equal ones the newest comes first, of those the one stored last.
 #[must_use]
-pub fn recall(contents: &Contents, query: &Query) -> Vec<Recalled> {
-    let holding: Vec<&Rc<Kept>> = contents.facts.iter().filter(|kept| kept.fact.holds_at(query.now_ms)).collect();
+pub fn recall(contents: &StoreContents, query: &Query) -> Vec<Recalled> {
+    let holding: Vec<&Rc<IndexedFact>> =
+        contents.facts.iter().filter(|kept| kept.fact.holds_at(query.now_ms)).collect();
     let texts: Vec<&Terms> = holding.iter().map(|kept| &kept.terms).collect();
     let scores = bm25::scores(&Terms::of(&query.text), &texts);
     let wanted = |fact: &Fact| {

@@ -9,10 +9,10 @@ use super::{Fact, FactCode, FactError, FactKind};
 
 /// The selected facts: those that match all conditions, or any of several such selections.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Selector(Vec<Wanted>);
+pub struct Selector(Vec<SelectorCondition>);
 
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Wanted {
+struct SelectorCondition {
     id: Option<Arc<str>>,
     key: Option<Arc<str>>,
     tag: Option<Arc<str>>,
@@ -40,7 +40,7 @@ impl Selector {
     }
 }
 
-fn one(data: &Data) -> Result<Wanted, FactError> {
+fn one(data: &Data) -> Result<SelectorCondition, FactError> {
     let wrong = |message: String| {
         Err(FactError::new(FactCode::Selector, "", message)
             .help("write an id, a key, or {id, key, tag, kind} with at least one"))
@@ -48,8 +48,10 @@ fn one(data: &Data) -> Result<Wanted, FactError> {
     if let Some(text) = data.as_shared_str() {
         return match text.trim() {
             "" => wrong("an empty text selects no facts".to_owned()),
-            key if key.starts_with("fact:") => Ok(Wanted { key: Some(key.into()), ..Wanted::default() }),
-            id => Ok(Wanted { id: Some(id.into()), ..Wanted::default() }),
+            key if key.starts_with("fact:") => {
+                Ok(SelectorCondition { key: Some(key.into()), ..SelectorCondition::default() })
+            }
+            id => Ok(SelectorCondition { id: Some(id.into()), ..SelectorCondition::default() }),
         };
     }
     if data.as_dict().is_none() {
@@ -70,14 +72,14 @@ fn one(data: &Data) -> Result<Wanted, FactError> {
         Data::Nil => None,
         kind => Some(FactKind::read(kind, "kind")?),
     };
-    let wanted = Wanted { id: text("id")?, key: text("key")?, tag: text("tag")?, kind };
-    if wanted == Wanted::default() {
+    let wanted = SelectorCondition { id: text("id")?, key: text("key")?, tag: text("tag")?, kind };
+    if wanted == SelectorCondition::default() {
         return wrong("this selector says nothing, and would mean every fact".to_owned());
     }
     Ok(wanted)
 }
 
-impl Wanted {
+impl SelectorCondition {
     fn fits(&self, fact: &Fact) -> bool {
         self.id.as_ref().is_none_or(|id| *id == fact.id)
             && self.key.as_ref().is_none_or(|key| key.as_ref() == fact.key())

@@ -11,15 +11,15 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use std::{fmt, fs};
 
-use super::line::{self, Line};
+use super::line::{self, StoreLine};
 use super::terms::Terms;
-use super::{Draft, Fact, FactError, Place, Selector, file};
+use super::{Draft, Fact, FactError, FactLocation, Selector, file};
 
 /// The facts that a run may reach.
 #[derive(Debug)]
 pub struct Facts {
     root: PathBuf,
-    parsed: RefCell<BTreeMap<PathBuf, (Stamp, Rc<Contents>)>>,
+    parsed: RefCell<BTreeMap<PathBuf, (Stamp, Rc<StoreContents>)>>,
 }
 
 /// By what a changed file is known.
@@ -31,16 +31,16 @@ struct Stamp {
 
 /// The content of a file.
 #[derive(Debug, Default)]
-pub struct Contents {
+pub struct StoreContents {
     /// The facts that were not invalidated, oldest first.
-    pub(super) facts: Vec<Rc<Kept>>,
+    pub(super) facts: Vec<Rc<IndexedFact>>,
     /// The lines that say nothing, as one warning.
     pub oddity: Option<Oddity>,
 }
 
 /// A fact with what recalling it needs.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct IndexedFact {
     pub(super) fact: Fact,
     pub(super) terms: Terms,
 }
@@ -87,37 +87,37 @@ impl Facts {
     /// working directory.
     #[must_use]
     pub fn new(root: Option<PathBuf>) -> Facts {
-        Facts { root: root.unwrap_or_else(|| Place::ROOT.into()), parsed: RefCell::default() }
+        Facts { root: root.unwrap_or_else(|| FactLocation::ROOT.into()), parsed: RefCell::default() }
     }
 
     /// The place that is meant by a root and a namespace, each of which may be left out.
     ///
     /// # Errors
     /// A namespace that cannot be one.
-    pub fn place(&self, root: Option<&str>, namespace: Option<&str>) -> Result<Place, FactError> {
+    pub fn place(&self, root: Option<&str>, namespace: Option<&str>) -> Result<FactLocation, FactError> {
         let root = root.map_or_else(|| self.root.clone(), PathBuf::from);
-        Place::new(root, namespace.unwrap_or(Place::NAMESPACE))
+        FactLocation::new(root, namespace.unwrap_or(FactLocation::NAMESPACE))
     }
 
     /// Returns the content of a location; empty if its file does not exist yet.
     ///
     /// # Errors
     /// A file that cannot be read, a link on the way.
-    pub fn read(&self, place: &Place) -> Result<Rc<Contents>, FactError> {
+    pub fn read(&self, place: &FactLocation) -> Result<Rc<StoreContents>, FactError> {
         let (loading, known) = self.loading(place);
         Ok(self.loaded(loading.run()?, known))
     }
 
     /// Returns the task that reads a location, and the content read before.
     #[must_use]
-    pub fn loading(&self, place: &Place) -> (Loading, Option<Rc<Contents>>) {
+    pub fn loading(&self, place: &FactLocation) -> (Loading, Option<Rc<StoreContents>>) {
         let (known, contents) = self.parsed.borrow().get(&place.file()).cloned().unzip();
         (Loading { place: place.clone(), known }, contents)
     }
 
     /// Takes the result of reading, and returns the content. `known` is the content read before.
     #[must_use]
-    pub fn loaded(&self, loaded: Loaded, known: Option<Rc<Contents>>) -> Rc<Contents> {
+    pub fn loaded(&self, loaded: Loaded, known: Option<Rc<StoreContents>>) -> Rc<StoreContents> {
         let Loaded { path, stamp, bytes } = loaded;
         let bytes = match (bytes, known) {
             (None, Some(contents)) => return contents,
@@ -133,7 +133,7 @@ impl Facts {
     /// Returns the content of a location if it is known, and cached metadata of the operating
     /// system shows that its file exists and has not changed.
     #[must_use]
-    pub fn known(&self, place: &Place) -> Option<Rc<Contents>> {
+    pub fn known(&self, place: &FactLocation) -> Option<Rc<StoreContents>> {
         let path = place.file();
         let (known, contents) = self.parsed.borrow().get(&path).cloned()?;
         let unchanged =
@@ -147,7 +147,7 @@ impl Facts {
     /// A record that is too large, a file that cannot be written, a link on the way.
     pub fn store(
         &self,
-        place: &Place,
+        place: &FactLocation,
         id: Arc<str>,
         draft: Draft,
         now_ms: u64,
@@ -161,7 +161,7 @@ impl Facts {
     ///
     /// # Errors
     /// A record that is too large.
-    pub fn storing(&self, place: &Place, fact: &Fact) -> Result<Appending, FactError> {
+    pub fn storing(&self, place: &FactLocation, fact: &Fact) -> Result<Appending, FactError> {
         Ok(Appending { place: place.clone(), lines: vec![line::stored(fact)?] })
     }
 
@@ -171,7 +171,7 @@ impl Facts {
     /// Fails like [`Facts::read`] and [`Facts::store`].
     pub fn invalidate(
         &self,
-        place: &Place,
+        place: &FactLocation,
         selector: &Selector,
         now_ms: u64,
     ) -> Result<(usize, Option<Oddity>), FactError> {
@@ -185,8 +185,8 @@ impl Facts {
     /// A line that is too large.
     pub fn invalidating(
         &self,
-        place: &Place,
-        contents: &Contents,
+        place: &FactLocation,
+        contents: &StoreContents,
         selector: &Selector,
         now_ms: u64,
     ) -> Result<(usize, Appending), FactError> {
@@ -207,7 +207,7 @@ impl Facts {
 /// A file to be read, unless it is as it was.
 #[derive(Debug)]
 pub struct Loading {
-    place: Place,
+    place: FactLocation,
     known: Option<Stamp>,
 }
 
@@ -247,7 +247,7 @@ impl Loaded {
 /// Lines to be appended to a file.
 #[derive(Debug)]
 pub struct Appending {
-    place: Place,
+    place: FactLocation,
     lines: Vec<String>,
 }
 
@@ -266,7 +266,7 @@ impl Appending {
     }
 }
 
-fn append(place: &Place, line: &str) -> Result<Option<Oddity>, FactError> {
+fn append(place: &FactLocation, line: &str) -> Result<Option<Oddity>, FactError> {
     let path = place.file();
     let torn = file::append(&path, line)?;
     let why = || {
@@ -280,8 +280,8 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some(Stamp { length: found.len(), modified: found.modified().ok() })
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Contents {
-    let mut facts: Vec<Rc<Kept>> = Vec::new();
+fn parse(path: &Path, bytes: &[u8]) -> StoreContents {
+    let mut facts: Vec<Rc<IndexedFact>> = Vec::new();
     let mut oddity: Option<Oddity> = None;
     let mut forgotten: HashSet<Arc<str>> = HashSet::new();
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
@@ -290,19 +290,19 @@ fn parse(path: &Path, bytes: &[u8]) -> Contents {
             continue;
         }
         match line::read(text) {
-            Ok(Line::Stored(fact)) => {
+            Ok(StoreLine::Stored(fact)) => {
                 let terms = Terms::of_fact(&fact);
-                facts.push(Rc::new(Kept { fact: *fact, terms }));
+                facts.push(Rc::new(IndexedFact { fact: *fact, terms }));
             }
-            Ok(Line::Forgotten(ids)) => forgotten.extend(ids),
-            Ok(Line::Foreign) => {}
+            Ok(StoreLine::Forgotten(ids)) => forgotten.extend(ids),
+            Ok(StoreLine::Foreign) => {}
             // The last line has no line break: the writer was interrupted.
             Err(_) if i + 1 == lines.len() => {}
             Err(why) => note(&mut oddity, path, i + 1, &why),
         }
     }
     facts.retain(|kept| !forgotten.contains(&kept.fact.id));
-    Contents { facts, oddity }
+    StoreContents { facts, oddity }
 }
 
 /// Adds a line to the one warning of a file.

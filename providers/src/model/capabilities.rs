@@ -93,12 +93,12 @@ fn any_model() -> String {
 }
 
 #[derive(Debug, Clone)]
-struct Row {
+struct CapabilityRow {
     fields: Fields,
     model: GlobMatcher,
 }
 
-impl Row {
+impl CapabilityRow {
     fn lay_over(&self, below: &mut Capabilities) {
         fn put<T: Copy>(slot: &mut T, value: Option<T>) {
             if let Some(value) = value {
@@ -126,7 +126,7 @@ impl Row {
 /// The table of capabilities.
 #[derive(Debug, Clone, Default)]
 pub struct CapabilityTable {
-    rows: Arc<Vec<Row>>,
+    rows: Arc<Vec<CapabilityRow>>,
     servers: Arc<Servers>,
     allowed_keys: Arc<AllowedKeys>,
 }
@@ -246,16 +246,17 @@ impl CapabilityTable {
 
     /// The real provider that has a row of its own for models of that name.
     fn owner_of(&self, model: &str) -> Option<&str> {
-        let fits = |row: &&Row| row.fields.provider != "mock" && row.is_about_a_model() && row.model.is_match(model);
+        let fits =
+            |row: &&CapabilityRow| row.fields.provider != "mock" && row.is_about_a_model() && row.model.is_match(model);
         self.rows.iter().find(fits).map(|row| row.fields.provider.as_str())
     }
 }
 
 /// Capabilities that were looked up before: a loop asks for the same few every turn.
 #[derive(Debug, Default)]
-pub(super) struct Known(BTreeMap<&'static str, BTreeMap<Arc<str>, Capabilities>>);
+pub(super) struct KnownCapabilities(BTreeMap<&'static str, BTreeMap<Arc<str>, Capabilities>>);
 
-impl Known {
+impl KnownCapabilities {
     pub(super) fn get(&mut self, table: &CapabilityTable, provider: &'static str, model: &Arc<str>) -> Capabilities {
         let of_provider = self.0.entry(provider).or_default();
         if let Some(known) = of_provider.get(model) {
@@ -274,7 +275,7 @@ fn parse(file: &str, text: &str) -> Result<toml::Table, CapabilityError> {
     })
 }
 
-fn read_row(row: &toml::Value) -> Result<Row, String> {
+fn read_row(row: &toml::Value) -> Result<CapabilityRow, String> {
     let Some(table) = row.as_table() else { return Err(format!("expected a table, got {}", row.type_str())) };
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(match nearest(unknown, KEYS.iter().copied()) {
@@ -301,7 +302,7 @@ fn read_row(row: &toml::Value) -> Result<Row, String> {
         price.check()?;
     }
     let model = Glob::new(&fields.model).map_err(|error| format!("`model` is no glob: {}", error.kind()))?;
-    Ok(Row { model: model.compile_matcher(), fields })
+    Ok(CapabilityRow { model: model.compile_matcher(), fields })
 }
 
 #[cfg(test)]

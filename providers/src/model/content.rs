@@ -23,7 +23,7 @@ pub(super) const CHAT_MESSAGE: &str = "chat_message";
 pub(super) const GEMINI_PART: &str = "gemini_part";
 
 /// The content of a block, independent of the wire.
-pub(super) enum Piece<'a> {
+pub(super) enum BlockContent<'a> {
     /// Text, and the block where it says more.
     Text(&'a str, Option<&'a Data>),
     /// An image or a document.
@@ -32,24 +32,24 @@ pub(super) enum Piece<'a> {
     Other(&'a str, &'a Data),
 }
 
-impl<'a> Piece<'a> {
-    pub(super) fn of(block: &'a Block) -> Piece<'a> {
+impl<'a> BlockContent<'a> {
+    pub(super) fn of(block: &'a Block) -> BlockContent<'a> {
         let data = match block {
-            Block::Text { text, .. } => return Piece::Text(text, None),
+            Block::Text { text, .. } => return BlockContent::Text(text, None),
             Block::Other(data) => data,
         };
         let kind = data.get("type").as_str().unwrap_or_default();
         if let ("text", Some(text)) = (kind, data.get("text").as_str()) {
-            return Piece::Text(text, Some(data));
+            return BlockContent::Text(text, Some(data));
         }
-        Media::read(data).map_or(Piece::Other(kind, data), Piece::Media)
+        Media::read(data).map_or(BlockContent::Other(kind, data), BlockContent::Media)
     }
 }
 
 /// An image or a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Media<'a> {
-    pub(super) source: Source<'a>,
+    pub(super) source: MediaSource<'a>,
     /// Whether it is an image; all else counts as a document.
     pub(super) is_image: bool,
     /// The file's name, where one was given.
@@ -58,7 +58,7 @@ pub(super) struct Media<'a> {
 
 /// The location of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Source<'a> {
+pub(super) enum MediaSource<'a> {
     /// Here, as base64.
     Base64 { media_type: &'a str, data: &'a str },
     /// There; the type where it was said.
@@ -105,8 +105,8 @@ impl<'a> Media<'a> {
     /// Returns the URL of the media, or a `data:` URL with its content.
     pub(super) fn url(&self) -> String {
         match self.source {
-            Source::Url { url, .. } => url.to_owned(),
-            Source::Base64 { media_type, data } => format!("data:{media_type};base64,{data}"),
+            MediaSource::Url { url, .. } => url.to_owned(),
+            MediaSource::Base64 { media_type, data } => format!("data:{media_type};base64,{data}"),
         }
     }
 }
@@ -117,25 +117,26 @@ fn of_part(data: &Data) -> Option<Media<'_>> {
     let (inline, file) = (either("inlineData", "inline_data"), either("fileData", "file_data"));
     let source = if inline.is_nil() {
         let media_type = file.get("mimeType").as_str();
-        Source::Url { url: file.get("fileUri").as_str()?, media_type }
+        MediaSource::Url { url: file.get("fileUri").as_str()?, media_type }
     } else {
         here(inline, "mimeType", "data")?
     };
-    let (Source::Base64 { media_type: kind, .. } | Source::Url { media_type: Some(kind), .. }) = source else {
+    let (MediaSource::Base64 { media_type: kind, .. } | MediaSource::Url { media_type: Some(kind), .. }) = source
+    else {
         return Some(Media { source, is_image: true, name: None });
     };
     Some(Media { source, is_image: kind.starts_with("image/"), name: None })
 }
 
-fn here<'a>(data: &'a Data, media_type: &str, bytes: &str) -> Option<Source<'a>> {
-    Some(Source::Base64 { media_type: data.get(media_type).as_str()?, data: data.get(bytes).as_str()? })
+fn here<'a>(data: &'a Data, media_type: &str, bytes: &str) -> Option<MediaSource<'a>> {
+    Some(MediaSource::Base64 { media_type: data.get(media_type).as_str()?, data: data.get(bytes).as_str()? })
 }
 
-fn of_url(url: &str) -> Source<'_> {
+fn of_url(url: &str) -> MediaSource<'_> {
     let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     match inline {
-        Some((media_type, data)) => Source::Base64 { media_type, data },
-        None => Source::Url { url, media_type: None },
+        Some((media_type, data)) => MediaSource::Base64 { media_type, data },
+        None => MediaSource::Url { url, media_type: None },
     }
 }
 
@@ -152,8 +153,8 @@ mod tests {
 
     #[test]
     fn an_image_is_the_same_in_every_spelling() {
-        let inline = Source::Base64 { media_type: "image/png", data: "iVBO" };
-        let there = Source::Url { url: "https://x/a.png", media_type: None };
+        let inline = MediaSource::Base64 { media_type: "image/png", data: "iVBO" };
+        let there = MediaSource::Url { url: "https://x/a.png", media_type: None };
         for (block, source) in [
             (json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"}}), inline),
             (json!({"type": "image", "source": {"type": "url", "url": "https://x/a.png"}}), there),
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_document_has_a_name() {
-        let inline = Source::Base64 { media_type: "application/pdf", data: "JVBE" };
+        let inline = MediaSource::Base64 { media_type: "application/pdf", data: "JVBE" };
         for block in [
             json!({"type": "document", "title": "a.pdf",
                 "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBE"}}),

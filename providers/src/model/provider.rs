@@ -6,7 +6,7 @@ use std::str::FromStr;
 use runtime::model::{ModelError, ModelErrorKind};
 use runtime::words::nearest;
 
-use super::place::Place;
+use super::location::ServerLocation;
 use super::server::Servers;
 
 /// A provider of models.
@@ -177,8 +177,9 @@ impl Provider {
 
     /// The provider whose key is set.
     pub(super) fn with_key(env: &Env, servers: &Servers) -> Option<Provider> {
-        let has_key =
-            |provider: &Provider| Place::of(*provider).is_some_and(|place| place.has_key(env, servers.get(provider)));
+        let has_key = |provider: &Provider| {
+            ServerLocation::of(*provider).is_some_and(|place| place.has_key(env, servers.get(provider)))
+        };
         Provider::BY_KEY.into_iter().find(has_key)
     }
 }

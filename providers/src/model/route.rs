@@ -12,10 +12,10 @@ use runtime::note::{Note, Severity};
 use runtime::seam::{Answer, Destination, Model, Outcome, Turn, fault};
 use serde_json::Value;
 
-use super::capabilities::Known;
+use super::capabilities::KnownCapabilities;
 use super::choice::{call_id, unreadable};
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
-use super::place::Place;
+use super::location::ServerLocation;
 use super::provider::{Env, Provider, RouteError, set};
 use super::server::origin;
 use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream};
@@ -107,15 +107,15 @@ pub struct Routes {
     env: Box<Env>,
     /// Read on the first question: most scripts ask none.
     table: LazyCell<CapabilityTable, Box<dyn FnOnce() -> CapabilityTable>>,
-    known: RefCell<Known>,
+    known: RefCell<KnownCapabilities>,
     mock: Rc<Mock>,
     pub(super) client: Client,
     /// The last request for a route and its result: a loop calls several times a turn.
-    chosen: RefCell<Option<(Wanted, Route)>>,
+    chosen: RefCell<Option<(RequestedModel, Route)>>,
 }
 
 /// Provider and model, where they were named.
-type Wanted = (Option<Box<str>>, Option<Box<str>>);
+type RequestedModel = (Option<Box<str>>, Option<Box<str>>);
 
 impl Routes {
     /// The routes that an environment describes. Nothing is opened or read before the first call.
@@ -184,7 +184,7 @@ impl Routes {
         };
         let capabilities = self.known.borrow_mut().get(&self.table, provider.as_str(), &model);
         let wire = spoken(provider, &capabilities);
-        let place = Place::of(provider);
+        let place = ServerLocation::of(provider);
         let endpoint = place.map(|place| place.endpoint(provider, wire, &model, &self.env, &self.table)).transpose()?;
         Ok(Route { provider, model, capabilities, wire, fell_back_to_mock, endpoint })
     }

@@ -45,24 +45,24 @@ pub fn parse_origin(text: &str) -> Result<String, String> {
 
 /// An invalid server table, and the key to blame.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct ServerTableError {
     pub(super) key: Option<String>,
     pub(super) message: String,
 }
 
-impl From<String> for Fault {
-    fn from(message: String) -> Fault {
-        Fault { key: None, message }
+impl From<String> for ServerTableError {
+    fn from(message: String) -> ServerTableError {
+        ServerTableError { key: None, message }
     }
 }
 
-fn at(key: &str, message: impl Into<String>) -> Fault {
-    Fault { key: Some(key.to_owned()), message: message.into() }
+fn at(key: &str, message: impl Into<String>) -> ServerTableError {
+    ServerTableError { key: Some(key.to_owned()), message: message.into() }
 }
 
 /// Reads one table: the provider that it speaks of and what it says, else what is wrong with it.
-pub(super) fn read(name: &str, table: &toml::Value) -> Result<(Provider, Server), Fault> {
-    let provider = name.parse::<Provider>().map_err(|error| Fault::from(error.to_string()))?;
+pub(super) fn read(name: &str, table: &toml::Value) -> Result<(Provider, Server), ServerTableError> {
+    let provider = name.parse::<Provider>().map_err(|error| ServerTableError::from(error.to_string()))?;
     if provider == Provider::Mock {
         return Err("the mock lives in the process and has no server".to_owned().into());
     }

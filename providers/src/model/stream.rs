@@ -18,11 +18,11 @@ pub(super) fn ask_for_pieces(wire: Wire, body: &mut Value) -> Pieces {
     Pieces {
         framing: if wire == Wire::Ollama { Framing::Lines } else { Framing::ServerSentEvents },
         assembly: match wire {
-            Wire::Anthropic => || Box::new(anthropic::Streamed::default()),
-            Wire::OpenaiChat => || Box::new(openai::Streamed::default()),
-            Wire::OpenaiResponses => || Box::new(responses::Streamed::default()),
-            Wire::Gemini => || Box::new(gemini::Streamed::default()),
-            Wire::Ollama => || Box::new(ollama::Streamed::default()),
+            Wire::Anthropic => || Box::new(anthropic::AnthropicAssembly::default()),
+            Wire::OpenaiChat => || Box::new(openai::ChatAssembly::default()),
+            Wire::OpenaiResponses => || Box::new(responses::ResponsesAssembly::default()),
+            Wire::Gemini => || Box::new(gemini::GeminiAssembly::default()),
+            Wire::Ollama => || Box::new(ollama::OllamaAssembly::default()),
         },
     }
 }

@@ -23,7 +23,7 @@ macro_rules! at_once {
                 event: &'a runtime::hooks::HookEvent<'a>,
                 config: &'a runtime::data::Data,
             ) -> runtime::seam::Answer<'a, runtime::seam::Outcome<Vec<runtime::reminder::ReminderSpec>>> {
-                let look: $crate::reminder::at_once::Look<$provider> = $look;
+                let look: $crate::reminder::at_once::Evaluation<$provider> = $look;
                 runtime::seam::Answer::Now(look(self, turn, event, config).map_err(runtime::seam::fault))
             }
 
@@ -33,7 +33,7 @@ macro_rules! at_once {
                 event: &runtime::hooks::HookEvent<'_>,
                 config: &runtime::data::Data,
             ) -> Option<runtime::seam::Outcome<Vec<runtime::reminder::ReminderSpec>>> {
-                let look: $crate::reminder::at_once::Look<$provider> = $look;
+                let look: $crate::reminder::at_once::Evaluation<$provider> = $look;
                 Some(look(self, turn, event, config).map_err(runtime::seam::fault))
             }
         }
@@ -47,4 +47,4 @@ use runtime::reminder::{ReminderError, ReminderSpec};
 use runtime::seam::Turn;
 
 /// A provider's evaluation of an event.
-pub(super) type Look<P> = fn(&P, Turn<'_>, &HookEvent<'_>, &Data) -> Result<Vec<ReminderSpec>, ReminderError>;
+pub(super) type Evaluation<P> = fn(&P, Turn<'_>, &HookEvent<'_>, &Data) -> Result<Vec<ReminderSpec>, ReminderError>;

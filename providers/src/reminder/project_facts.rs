@@ -18,7 +18,7 @@ use runtime::seam::Turn;
 
 use super::at_once::at_once;
 use super::{config, config_error, text};
-use crate::fact::{FactCode, FactError, FactKind, Facts, Place, Query, Recalled, kinds, recall};
+use crate::fact::{FactCode, FactError, FactKind, FactLocation, Facts, Query, Recalled, kinds, recall};
 
 /// Recalls what is known of the project.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ pub struct ProjectFactsConfig {
 impl Default for ProjectFactsConfig {
     fn default() -> ProjectFactsConfig {
         ProjectFactsConfig {
-            namespace: Place::NAMESPACE.into(),
+            namespace: FactLocation::NAMESPACE.into(),
             root: None,
             max_facts: 5,
             min_confidence: 0.5,
@@ -88,9 +88,9 @@ impl ProjectFactsConfig {
         let scope = text("scope")?;
         let in_scope = scope.as_deref().map(|scope| Arc::from(format!("{scope}/facts")));
         // Also a scope that is not used must be one.
-        in_scope.as_deref().map_or(Ok(()), |namespace: &str| of_fact("scope", Place::check(namespace)))?;
+        in_scope.as_deref().map_or(Ok(()), |namespace: &str| of_fact("scope", FactLocation::check(namespace)))?;
         let namespace = text("namespace")?.or(in_scope).unwrap_or(usual.namespace);
-        of_fact("namespace", Place::check(&namespace))?;
+        of_fact("namespace", FactLocation::check(&namespace))?;
         let max_facts = config::positive(id, data, "max_facts")?;
         if max_facts.is_some_and(|count| count > Self::MOST_FACTS) {
             let expected = format!("at most {}", Self::MOST_FACTS);

@@ -135,9 +135,9 @@ mod tests {
     use runtime::hooks::{EventKind, HookEvent};
     use runtime::reminder::providers::ReminderProvider;
 
-    use crate::testing::{Place, block_on};
+    use crate::testing::{TestSession, block_on};
 
-    fn fire(place: &Place, used: u64, window: Option<u64>, config: &Data) -> Vec<ReminderSpec> {
+    fn fire(place: &TestSession, used: u64, window: Option<u64>, config: &Data) -> Vec<ReminderSpec> {
         let task = "t".into();
         let event = HookEvent::OnBudgetThreshold {
             persona: &task,
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn each_band_fires_once_until_usage_has_fallen_below_it() {
-        let place = Place::new();
+        let place = TestSession::new();
         // usage in per cent, and whether it fires
         for (step, (used, fires)) in [
             (69, false),
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_reminder_is_that_of_the_guide() {
-        let place = Place::new();
+        let place = TestSession::new();
         let spec = fire(&place, 70_000, Some(100_000), &Data::Nil).remove(0);
         assert_eq!(spec.tags, ["token_pressure".into()]);
         assert_eq!(spec.dedupe_key.as_deref(), Some("token_pressure"));
@@ -198,15 +198,15 @@ mod tests {
     #[test]
     fn the_configured_window_wins_and_without_any_it_is_silent() {
         let config = Data::dict([("context_window", Data::from(1000))]);
-        assert_eq!(fire(&Place::new(), 700, Some(1_000_000), &config).len(), 1);
-        assert_eq!(fire(&Place::new(), 700, None, &config).len(), 1);
-        assert!(fire(&Place::new(), u64::MAX, None, &Data::Nil).is_empty());
-        assert!(fire(&Place::new(), 700, Some(0), &Data::Nil).is_empty());
+        assert_eq!(fire(&TestSession::new(), 700, Some(1_000_000), &config).len(), 1);
+        assert_eq!(fire(&TestSession::new(), 700, None, &config).len(), 1);
+        assert!(fire(&TestSession::new(), u64::MAX, None, &Data::Nil).is_empty());
+        assert!(fire(&TestSession::new(), 700, Some(0), &Data::Nil).is_empty());
     }
 
     #[test]
     fn sessions_have_bands_of_their_own() {
-        let (one, two) = (Place::new(), Place::new());
+        let (one, two) = (TestSession::new(), TestSession::new());
         assert_eq!(fire(&one, 80, Some(100), &Data::Nil).len(), 1);
         assert_eq!(fire(&two, 80, Some(100), &Data::Nil).len(), 1);
         assert!(fire(&one, 80, Some(100), &Data::Nil).is_empty());
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_payload_made_by_a_script_reads_the_same_and_a_bad_configuration_fails() {
-        let place = Place::new();
+        let place = TestSession::new();
         let payload = Data::from_json(r#"{"tokens_used": 90000, "context_window": 100000}"#).unwrap();
         let event = HookEvent::Raw { kind: EventKind::OnBudgetThreshold, payload: &payload };
         let fired = block_on(TokenPressure.evaluate(place.turn(), &event, &Data::Nil).get()).unwrap();

@@ -59,10 +59,10 @@ mod tests {
     use runtime::hooks::{EventKind, HookEvent};
     use runtime::reminder::providers::ReminderProvider;
 
-    use crate::testing::{Place, block_on};
+    use crate::testing::{TestSession, block_on};
 
     fn fire(event: &HookEvent<'_>) -> Vec<ReminderSpec> {
-        let place = Place::new();
+        let place = TestSession::new();
         block_on(ToolOutputTruncated.evaluate(place.turn(), event, &Data::Nil).get()).unwrap()
     }
 

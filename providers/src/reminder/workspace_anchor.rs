@@ -71,10 +71,10 @@ mod tests {
     use runtime::hooks::{EventKind, HookEvent};
     use runtime::reminder::providers::ReminderProvider;
 
-    use crate::testing::{Place, block_on};
+    use crate::testing::{TestSession, block_on};
 
     fn at(anchor: &str, kind: EventKind) -> Vec<ReminderSpec> {
-        let place = Place::new();
+        let place = TestSession::new();
         place.session.with(|state| state.workspace_anchor = Data::from_json(anchor).unwrap());
         let payload = Data::empty_dict();
         let event = HookEvent::Raw { kind, payload: &payload };

@@ -27,13 +27,13 @@ const COMPARED: u64 = 1 << 20;
 /// The files that there are, by path.
 #[derive(Default)]
 pub(super) struct Census {
-    files: BTreeMap<PathBuf, Print>,
+    files: BTreeMap<PathBuf, Fingerprint>,
     is_full: bool,
 }
 
 /// The fingerprint by which a changed file is recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Print {
+struct Fingerprint {
     modified: (i64, i64),
     changed: (i64, i64),
     length: u64,
@@ -87,7 +87,7 @@ impl Census {
             self.is_full = true;
             return;
         }
-        let print = Print::of(&path, meta);
+        let print = Fingerprint::of(&path, meta);
         self.files.insert(path, print);
     }
 
@@ -119,10 +119,10 @@ impl Census {
     }
 }
 
-impl Print {
-    fn of(path: &Path, meta: &Metadata) -> Print {
+impl Fingerprint {
+    fn of(path: &Path, meta: &Metadata) -> Fingerprint {
         let is_fresh = meta.modified().is_ok_and(|at| SystemTime::now() < at + TICK);
-        Print {
+        Fingerprint {
             modified: (meta.mtime(), meta.mtime_nsec()),
             changed: (meta.ctime(), meta.ctime_nsec()),
             length: meta.len(),
@@ -131,7 +131,7 @@ impl Print {
         }
     }
 
-    fn differs(&self, path: &Path, before: &Print) -> bool {
+    fn differs(&self, path: &Path, before: &Fingerprint) -> bool {
         if (self.modified, self.length, self.inode) != (before.modified, before.length, before.inode) {
             return true;
         }

@@ -31,11 +31,11 @@ pub enum PatternError {
 /// The watched paths.
 pub(super) struct Patterns {
     base: PathBuf,
-    included: Vec<Included>,
+    included: Vec<IncludedPattern>,
     excluded: Vec<GlobMatcher>,
 }
 
-struct Included {
+struct IncludedPattern {
     /// The folder or file that contains all matches.
     root: PathBuf,
     /// The glob of the matches below it; `None` means everything.
@@ -68,7 +68,7 @@ impl Patterns {
         let root: PathBuf = whole.components().take_while(is_literal).collect();
         let glob = if root == whole { None } else { Some(glob(&whole.to_string_lossy())?) };
         let names_affairs = OWN_AFFAIRS.iter().any(|name| pattern.split('/').any(|part| part == *name));
-        self.included.push(Included { root, glob, names_affairs });
+        self.included.push(IncludedPattern { root, glob, names_affairs });
         Ok(())
     }
 
@@ -97,7 +97,9 @@ impl Patterns {
 
     /// Returns the folders and files that contain all matches, each once.
     pub(super) fn roots(&self) -> impl Iterator<Item = &Path> {
-        let is_below = |one: &Included, other: &Included| one.root != other.root && one.root.starts_with(&other.root);
+        let is_below = |one: &IncludedPattern, other: &IncludedPattern| {
+            one.root != other.root && one.root.starts_with(&other.root)
+        };
         let roots = self.included.iter().enumerate().filter(move |(i, one)| {
             let first = self.included.iter().position(|other| other.root == one.root) == Some(*i);
             first && !self.included.iter().any(|other| is_below(one, other))
@@ -107,7 +109,7 @@ impl Patterns {
 
     /// Whether a file is watched.
     pub(super) fn watches(&self, path: &Path) -> bool {
-        let meant = |one: &Included| match &one.glob {
+        let meant = |one: &IncludedPattern| match &one.glob {
             Some(glob) => glob.is_match(path),
             None => path.starts_with(&one.root),
         };

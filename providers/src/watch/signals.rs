@@ -21,20 +21,20 @@ pub(super) struct Signals {
     /// The reason why there is none, until it was reported.
     why_not: Option<String>,
     /// The watched folders and files, with their identity.
-    armed: BTreeMap<PathBuf, Armed>,
+    armed: BTreeMap<PathBuf, ActiveWatch>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Armed {
+struct ActiveWatch {
     recursive: bool,
     inode: u64,
     /// Inodes are used again.
     born: Option<SystemTime>,
 }
 
-impl Armed {
-    fn of(meta: &Metadata, recursive: bool) -> Armed {
-        Armed { recursive, inode: meta.ino(), born: meta.created().ok() }
+impl ActiveWatch {
+    fn of(meta: &Metadata, recursive: bool) -> ActiveWatch {
+        ActiveWatch { recursive, inode: meta.ino(), born: meta.created().ok() }
     }
 }
 
@@ -86,7 +86,7 @@ impl Signals {
         let mut wanted = BTreeMap::new();
         for root in roots {
             if let Some((path, armed)) = place(root) {
-                let known: &mut Armed = wanted.entry(path).or_insert(armed);
+                let known: &mut ActiveWatch = wanted.entry(path).or_insert(armed);
                 known.recursive |= armed.recursive;
             }
         }
@@ -113,14 +113,14 @@ impl Signals {
 }
 
 /// Returns the path to watch for a root: itself, or its nearest existing ancestor.
-fn place(root: &Path) -> Option<(PathBuf, Armed)> {
+fn place(root: &Path) -> Option<(PathBuf, ActiveWatch)> {
     let (path, meta) = root.ancestors().find_map(|path| Some((path, std::fs::metadata(path).ok()?)))?;
     // A file is watched by its folder: programs replace files by others of the same name.
     if path == root && !meta.is_dir() {
         let folder = path.parent()?;
-        return Some((folder.to_path_buf(), Armed::of(&std::fs::metadata(folder).ok()?, false)));
+        return Some((folder.to_path_buf(), ActiveWatch::of(&std::fs::metadata(folder).ok()?, false)));
     }
-    Some((path.to_path_buf(), Armed::of(&meta, path == root)))
+    Some((path.to_path_buf(), ActiveWatch::of(&meta, path == root)))
 }
 
 /// Returns whether an event is a change: reading is not, the end of writing is.

@@ -18,20 +18,20 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-struct Place {
+struct WatchedFolder {
     root: PathBuf,
     watch: FileWatch,
 }
 
-impl Place {
-    fn new(name: &str, patterns: &[&str]) -> (Place, Seen) {
+impl WatchedFolder {
+    fn new(name: &str, patterns: &[&str]) -> (WatchedFolder, Seen) {
         let root = std::env::temp_dir().join(format!("harn-watch-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(&root).unwrap();
         let root = root.canonicalize().unwrap();
         let watch = FileWatch::new(patterns.iter().map(|p| Arc::from(*p)).collect()).unwrap();
         let seen = now(watch.begin(root.to_str()).get());
-        (Place { root, watch }, seen)
+        (WatchedFolder { root, watch }, seen)
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for WatchedFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.root);
     }
@@ -54,7 +54,7 @@ impl Drop for Place {
 
 #[test]
 fn a_look_tells_each_change_once_and_one_within_a_tick_too() {
-    let (place, _) = Place::new("once", &["in"]);
+    let (place, _) = WatchedFolder::new("once", &["in"]);
     place.write("in/a.txt", "one");
     place.write("in/b/c.txt", "x");
     place.write("out.txt", "nobody watches");
@@ -71,7 +71,7 @@ fn a_look_tells_each_change_once_and_one_within_a_tick_too() {
 
 #[test]
 fn a_folder_that_is_not_there_yet_goes_and_comes_back() {
-    let (place, seen) = Place::new("gone", &["deep/in"]);
+    let (place, seen) = WatchedFolder::new("gone", &["deep/in"]);
     assert_eq!(seen.remarks, ["there is no `deep/in` to watch yet; it is waited for"]);
     for _ in 0..2 {
         place.write("deep/in/a.txt", "x");
@@ -83,7 +83,7 @@ fn a_folder_that_is_not_there_yet_goes_and_comes_back() {
 
 #[test]
 fn a_flood_is_one_look() {
-    let (place, _) = Place::new("flood", &["in"]);
+    let (place, _) = WatchedFolder::new("flood", &["in"]);
     fs::create_dir_all(place.root.join("in")).unwrap();
     for n in 0..10_000 {
         fs::write(place.root.join(format!("in/{n:05}")), "").unwrap();
@@ -94,7 +94,7 @@ fn a_flood_is_one_look() {
 
 #[test]
 fn the_system_signals_a_change_wherever_the_folder_comes_from() {
-    let (place, _) = Place::new("signal", &["in"]);
+    let (place, _) = WatchedFolder::new("signal", &["in"]);
     for round in 0..3 {
         place.write("in/a.txt", &format!("{round}"));
         // A bounded wait for the signal; what it is good for is the look.

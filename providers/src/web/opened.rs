@@ -58,19 +58,20 @@ impl Opened {
     /// The body as server-sent events. Nothing at all may come for `silence`, comments and empty lines count as something; one
     /// event may have `most` bytes.
     #[must_use]
-    pub fn events(self, silence: Duration, most: usize) -> Events {
+    pub fn events(self, silence: Duration, most: usize) -> ResponseEvents {
         let host = self.host;
         let since = Rc::new(Cell::new(0));
-        let reader = Reader { response: self.response, host: host.clone(), silence, most, since: since.clone() };
-        let chunks: Chunks = Box::pin(unfold(reader, |mut reader| async {
+        let reader =
+            ResponseReader { response: self.response, host: host.clone(), silence, most, since: since.clone() };
+        let chunks: ResponseChunks = Box::pin(unfold(reader, |mut reader| async {
             let next = reader.next().await.transpose()?;
             Some((next, reader))
         }));
-        Events { stream: Box::pin(SseByteStream::new(chunks)), since, host }
+        ResponseEvents { stream: Box::pin(SseByteStream::new(chunks)), since, host }
     }
 }
 
-type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, Stopped>>>>;
+type ResponseChunks = Pin<Box<dyn Stream<Item = Result<Bytes, Stopped>>>>;
 
 /// Why no more bytes come, on its way through the reader of events.
 #[derive(Debug)]
@@ -84,7 +85,7 @@ impl std::fmt::Display for Stopped {
 
 impl std::error::Error for Stopped {}
 
-struct Reader {
+struct ResponseReader {
     response: reqwest::Response,
     host: String,
     silence: Duration,
@@ -93,7 +94,7 @@ struct Reader {
     since: Rc<Cell<usize>>,
 }
 
-impl Reader {
+impl ResponseReader {
     async fn next(&mut self) -> Result<Option<Bytes>, Stopped> {
         let silent = |_| {
             let message = format!("{} said nothing for {} ms", self.host, self.silence.as_millis());
@@ -112,13 +113,13 @@ impl Reader {
 }
 
 /// The events of an answer. Dropping it closes the connection.
-pub struct Events {
-    stream: Pin<Box<SseByteStream<Chunks>>>,
+pub struct ResponseEvents {
+    stream: Pin<Box<SseByteStream<ResponseChunks>>>,
     since: Rc<Cell<usize>>,
     host: String,
 }
 
-impl Events {
+impl ResponseEvents {
     /// Returns the data of the next event, never blank; `None` at the end. An event that the end
     /// cuts short is dropped.
     ///

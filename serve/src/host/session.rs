@@ -10,7 +10,10 @@ use runtime::data::Data;
 use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog};
 use runtime::reminder::bridge::Payload;
 use runtime::workers::propagation;
-use stdlib::{Came, End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, from_core, output};
+use stdlib::{
+    End, HostExchange, Hosted, Hosting, Output, PromptResult, Question, Request, Returned, RunOptions, from_core,
+    output,
+};
 use tokio::sync::oneshot;
 
 use super::mailbox::{Asked, Errand, Mailbox, Put};
@@ -107,7 +110,7 @@ impl Session {
             room,
             approver: Some(approver),
             say: shown.clone().say_for_script(),
-            talk: Talk::default(),
+            talk: HostExchange::default(),
         });
         let options = (served.run)();
         let log = log_of(served, mailbox.id());
@@ -226,8 +229,8 @@ impl Session {
     }
 
     /// What is told of a prompt. What it returned is shown first.
-    fn ended(&self, came: Came) -> Ended {
-        let Came { end, mut closing, uncleaned, mut diagnostics } = came;
+    fn ended(&self, came: PromptResult) -> Ended {
+        let PromptResult { end, mut closing, uncleaned, mut diagnostics } = came;
         diagnostics.splice(..0, uncleaned.clone());
         let (stop, value) = match end {
             End::Cancelled => (Stop::Cancelled, Data::Nil),

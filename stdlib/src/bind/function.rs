@@ -3,7 +3,7 @@
 use super::halting::Halting;
 use crate::convert::to_data;
 use crate::fault::{AgentCode, Thrown, of_reminder};
-use crate::here::Here;
+use crate::here::CallContext;
 use lang::builtins::args;
 use lang::source::{SourceRef, Span};
 use lang::value::Value;
@@ -40,7 +40,7 @@ impl ScriptFn {
         read: impl FnOnce(Value) -> Outcome<T> + 'a,
     ) -> Answer<'a, Outcome<T>> {
         let halt = Halt::default();
-        let context = Here::context(self.function.context(), turn, halt.clone());
+        let context = CallContext::context(self.function.context(), turn, halt.clone());
         let outcome = move |outcome: lang::vm::Outcome| match outcome {
             Ok(value) => read(value),
             Err(raise) => Err(self.thrown(turn, raise)),
@@ -110,13 +110,13 @@ impl ScriptFn {
 
     /// Calls it where receipts of tool calls are filed; the call, and the place for them.
     pub(crate) fn with_audit(&self) -> (Called, Rc<AuditLog>) {
-        let (context, audit) = Here::with_audit(self.function.context());
+        let (context, audit) = CallContext::with_audit(self.function.context());
         (self.function.call_in(context, []), audit)
     }
 
     /// Calls the function so that the mock model answers from a script.
     pub(crate) fn with_script(&self, script: u64) -> Called {
-        self.function.call_in(Here::with_script(self.function.context(), script), [])
+        self.function.call_in(CallContext::with_script(self.function.context(), script), [])
     }
 }
 

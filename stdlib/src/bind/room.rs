@@ -7,23 +7,23 @@ use runtime::seam::{Answer, Destination, Model, Outcome, Output, Preview, Tool, 
 use std::rc::Rc;
 
 /// A model or tool that waits for room, and the inner one.
-struct Roomy<T: ?Sized> {
+struct WaitingForRoom<T: ?Sized> {
     inner: Rc<T>,
     hosting: Rc<Hosting>,
 }
 
 /// A model that waits for room.
 pub(crate) fn roomy_model(inner: Rc<dyn Model>, hosting: &Rc<Hosting>) -> Rc<dyn Model> {
-    Rc::new(Roomy { inner, hosting: hosting.clone() })
+    Rc::new(WaitingForRoom { inner, hosting: hosting.clone() })
 }
 
 /// Tools that wait for room.
 pub(crate) fn roomy_tools(tools: Vec<Rc<dyn Tool>>, hosting: &Rc<Hosting>) -> Vec<Rc<dyn Tool>> {
-    let roomy = |inner| Rc::new(Roomy { inner, hosting: hosting.clone() }) as Rc<dyn Tool>;
+    let roomy = |inner| Rc::new(WaitingForRoom { inner, hosting: hosting.clone() }) as Rc<dyn Tool>;
     tools.into_iter().map(roomy).collect()
 }
 
-impl Model for Roomy<dyn Model> {
+impl Model for WaitingForRoom<dyn Model> {
     fn ready(&self, request: &Request) -> Outcome<()> {
         self.inner.ready(request)
     }
@@ -49,7 +49,7 @@ impl Model for Roomy<dyn Model> {
     }
 }
 
-impl Tool for Roomy<dyn Tool> {
+impl Tool for WaitingForRoom<dyn Tool> {
     fn spec(&self) -> &ToolSpec {
         self.inner.spec()
     }

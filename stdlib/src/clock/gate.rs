@@ -1,6 +1,6 @@
 //! Events from outside, in their order among the timers of the clock.
 
-use super::{Entry, Gait, Key, RunClock, Timer};
+use super::{ClockMode, Entry, RunClock, Timer, TimerKey};
 use runtime::clock::Clock;
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -32,8 +32,8 @@ impl Gate {
 
     /// Something has come: ready in its turn. How long after the question that was, on the run's clock, in milliseconds.
     pub(crate) async fn arrived(&self) -> u64 {
-        let took = match self.clock.gait() {
-            Gait::Jumps => 0,
+        let took = match self.clock.mode() {
+            ClockMode::Jumps => 0,
             _ => u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
         let clock = &self.clock;
@@ -52,14 +52,14 @@ impl Gate {
         self.pass(self.key(after_ms), false).await;
     }
 
-    fn key(&self, after_ms: u64) -> Key {
+    fn key(&self, after_ms: u64) -> TimerKey {
         let now = self.clock.now_ms();
         // Who set the clock back meanwhile has made the question's own time mean nothing.
         let at_ms = if now < self.begun_ms { now } else { self.begun_ms.saturating_add(after_ms).max(now) };
-        Key { at_ms, is_gate: true, number: self.number }
+        TimerKey { at_ms, is_gate: true, number: self.number }
     }
 
-    async fn pass(&self, key: Key, has_come: bool) {
+    async fn pass(&self, key: TimerKey, has_come: bool) {
         let let_go = Rc::new(Cell::new(false));
         let entry = Entry { clock: &self.clock, key };
         let mut real: Option<Pin<Box<tokio::time::Sleep>>> = None;
@@ -68,7 +68,7 @@ impl Gate {
                 return Poll::Ready(());
             }
             let mut is_due = has_come;
-            if !has_come && entry.clock.gait() == Gait::Steps {
+            if !has_come && entry.clock.mode() == ClockMode::Steps {
                 let left = Duration::from_millis(key.at_ms.saturating_sub(entry.clock.now_ms()));
                 let timer = real.get_or_insert_with(|| Box::pin(tokio::time::sleep(left)));
                 is_due = timer.is_elapsed() || timer.as_mut().poll(cx).is_ready();

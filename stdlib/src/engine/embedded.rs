@@ -2,7 +2,7 @@
 //! functions.
 
 use super::{Engine, closure, errors};
-use crate::rhai_voice::is_rhai;
+use crate::rhai_front_end::is_rhai;
 use lang::diagnostic::Diagnostic;
 use lang::resolve::{Outer, Role};
 use lang::script::Options;

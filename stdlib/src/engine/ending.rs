@@ -14,7 +14,7 @@ use std::task::{Poll, Waker};
 const USED_UP: i32 = 3;
 
 /// The result of a run.
-pub struct Ran {
+pub struct RunResult {
     /// The exit code: the pipeline's int, 1 after an error or a failed loop whose result was not
     /// read, [`USED_UP`] if a limit ended the run, else 0.
     pub exit_code: i32,
@@ -27,13 +27,13 @@ pub struct Ran {
 
 impl Engine {
     /// A script that cannot run.
-    pub(super) fn unfit(&self, diagnostics: Vec<Diagnostic>) -> Ran {
+    pub(super) fn unfit(&self, diagnostics: Vec<Diagnostic>) -> RunResult {
         self.world.routes.discard();
-        Ran { exit_code: 1, diagnostics, interrupted: None }
+        RunResult { exit_code: 1, diagnostics, interrupted: None }
     }
 
     /// Returns the result of a run that has ended.
-    pub(super) fn finish(&self, result: Result<Value, Box<Raise>>, mut diagnostics: Vec<Diagnostic>) -> Ran {
+    pub(super) fn finish(&self, result: Result<Value, Box<Raise>>, mut diagnostics: Vec<Diagnostic>) -> RunResult {
         match &result {
             // Nothing is left to clean up with, or no recorded answer.
             Err(raise) if raise.why == Why::Exhausted => self.isolate.abandon_tasks(),
@@ -102,7 +102,7 @@ impl Engine {
             exit_code = exit_code.max(1);
         }
         diagnostics.extend(of_tape);
-        Ran { exit_code, diagnostics, interrupted }
+        RunResult { exit_code, diagnostics, interrupted }
     }
 
     /// Returns the loops that were cut short, if the run was interrupted.

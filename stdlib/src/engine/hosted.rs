@@ -1,15 +1,15 @@
 //! A run that stays alive: its top level runs once, and then its pipeline for each prompt. It waits
 //! on the host's thread, beside other runs.
 
-mod came;
 mod entry;
+mod prompt_result;
 
-pub use came::{Came, End, Returned};
+pub use prompt_result::{End, PromptResult, Returned};
 
 use super::{Engine, RunOptions, errors, whole};
 use crate::convert::to_value;
 use crate::hosting::{Hosting, ServedCode};
-use crate::rhai_voice::is_rhai;
+use crate::rhai_front_end::is_rhai;
 use crate::world::Live;
 use entry::Main;
 use lang::diagnostic::Diagnostic;
@@ -100,7 +100,7 @@ impl Hosted {
         let started = self.work(stop, main.start(self)).await;
         let ended = match started {
             Ok(Value::Unbound) => None,
-            Ok(value) => Some(came::of_top_level(&value)),
+            Ok(value) => Some(prompt_result::of_top_level(&value)),
             Err(raise) => Some(raise.to_diagnostic()),
         };
         let unread = self.engine.world.unread.take();
@@ -127,10 +127,10 @@ impl Hosted {
 
     /// Runs the pipeline. When `stop` resolves, it is told to stop, with a grace period of two
     /// seconds.
-    pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> Came {
+    pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> PromptResult {
         let Some(main) = self.main.get() else {
             let missing = Diagnostic::new(ServedCode::Unservable, "the script has not begun");
-            return Came {
+            return PromptResult {
                 end: End::Failed(Box::new(missing)),
                 closing: None,
                 uncleaned: None,
@@ -145,7 +145,7 @@ impl Hosted {
         let mut diagnostics: Vec<_> = self.engine.unseen().collect();
         diagnostics.extend(self.settle().await);
         let mut unread = self.engine.world.unread.take().into_iter();
-        let uncleaned = if self.told.get() { came::of_cleaning_up(&outcome) } else { None };
+        let uncleaned = if self.told.get() { prompt_result::of_cleaning_up(&outcome) } else { None };
         let end = match (self.told.get(), refusal) {
             (true, _) => End::Cancelled,
             (false, Some(reason)) => End::Refused(reason),
@@ -161,7 +161,7 @@ impl Hosted {
         if !self.told.get() {
             diagnostics.extend(unread);
         }
-        Came { end, closing, uncleaned, diagnostics }
+        PromptResult { end, closing, uncleaned, diagnostics }
     }
 
     /// Does a part of the run, by limits of its own.
@@ -195,7 +195,7 @@ impl Hosted {
     /// Returns the end of the pipeline. Its result may be far larger than its memory, so it is
     /// visited within the limits.
     fn end_of(&self, outcome: Outcome) -> End {
-        let end = self.engine.isolate.walk_result(|| came::of_pipeline(outcome, &self.hosting));
+        let end = self.engine.isolate.walk_result(|| prompt_result::of_pipeline(outcome, &self.hosting));
         end.unwrap_or_else(|raise| End::Failed(Box::new(raise.to_diagnostic())))
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Engine, Evaluated};
 use crate::progress::CutShort;
-use crate::rhai_voice::{Session, Unread, is_rhai, names_of_builtins};
+use crate::rhai_front_end::{Session, Unread, is_rhai, names_of_builtins};
 use lang::builtins::Builtin;
 use lang::diagnostic::Diagnostic;
 use lang::resolve::Outer;
@@ -34,7 +34,7 @@ impl Engine {
             if let Err(diagnostics) = self.start_packs(source) {
                 return Piece { diagnostics, ..Piece::default() };
             }
-            return match self.voice().piece(self.session(), source) {
+            return match self.front_end().piece(self.session(), source) {
                 Ok(piece) => {
                     self.isolate.start_watch();
                     self.came_to(self.call(piece, Vec::new()), Vec::new())
@@ -84,7 +84,7 @@ impl Engine {
 
     /// Returns the state that the pieces in Rhai share.
     pub(super) fn session(&self) -> &Rc<Session> {
-        self.session.get_or_init(|| Session::new(self.voice(), self.constants()))
+        self.session.get_or_init(|| Session::new(self.front_end(), self.constants()))
     }
 
     pub(super) fn remember(&self, globals: Vec<Outer>) {

@@ -4,7 +4,7 @@ use super::literal;
 use crate::Capability;
 use crate::catalogue::from_core;
 use crate::read::Files;
-use crate::rhai_voice::packs::{PackSpec, check_pack};
+use crate::rhai_front_end::packs::{PackSpec, check_pack};
 use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;

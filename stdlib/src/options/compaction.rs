@@ -1,7 +1,7 @@
 //! Options of a compaction: those of `transcript_compact` and `agent_session_compact`, and of a
 //! loop's own.
 
-use super::Reader;
+use super::OptionReader;
 use crate::Capability;
 use crate::bind::{ScriptCompactor, ScriptFn};
 use lang::diagnostic::nearest;
@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The settings of a compaction.
-pub(crate) struct Asked {
+pub(crate) struct CompactionSettings {
     pub(crate) options: CompactOptions,
     /// The compactor of the strategy `custom`.
     pub(crate) custom: Option<ScriptCompactor>,
@@ -30,7 +30,7 @@ fn wrong(key: &str, expected: &str) -> Box<Raise> {
     Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
 }
 
-impl Asked {
+impl CompactionSettings {
     /// Reads the options in a dict, on top of `options`.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ fn threshold(key: &str, value: &Value) -> Result<Threshold, Box<Raise>> {
 
 /// The loop's own compaction: `compaction` (a bool, or a dict as for `transcript_compact` with a `threshold`), and the options
 /// `auto_compact` and `compact_…` that say the same one by one.
-pub(crate) fn auto(cx: &Cx<'_>, reader: &Reader<'_>) -> Result<Option<AutoCompact>, Box<Raise>> {
+pub(crate) fn auto(cx: &Cx<'_>, reader: &OptionReader<'_>) -> Result<Option<AutoCompact>, Box<Raise>> {
     let at = |raise: Box<Raise>, key: &str| raise.about(reader.arg, format!("`{key}` is at fault"));
     let usual = AutoCompact::default();
     let whole = reader.value("compaction");
@@ -137,7 +137,8 @@ pub(crate) fn auto(cx: &Cx<'_>, reader: &Reader<'_>) -> Result<Option<AutoCompac
         Value::Dict(dict) => Some(&dict.dict),
         _ => return Err(at(wrong("compaction", "a bool or a dict"), "compaction")),
     };
-    let mut asked = Asked::read_keys(cx, dict, usual.options.clone(), true).map_err(|raise| at(raise, "compaction"))?;
+    let mut asked = CompactionSettings::read_keys(cx, dict, usual.options.clone(), true)
+        .map_err(|raise| at(raise, "compaction"))?;
     let mut named = dict.is_some() || matches!(whole, Value::Bool(true));
     for key in ["compact_threshold", "compact_keep_last", "compact_strategy", "compact_callback"] {
         let value = reader.value(key);
@@ -171,17 +172,17 @@ pub(crate) fn auto(cx: &Cx<'_>, reader: &Reader<'_>) -> Result<Option<AutoCompac
 /// or not.
 pub(crate) fn on_idle(
     cx: &Cx<'_>,
-    reader: &Reader<'_>,
+    reader: &OptionReader<'_>,
     own: Option<&AutoCompact>,
 ) -> Result<Option<AutoCompact>, Box<Raise>> {
     let key = "consolidate_on_idle";
     let at = |raise: Box<Raise>| raise.about(reader.arg, format!("`{key}` is at fault"));
     match &reader.value(key) {
         Value::Nil | Value::Bool(false) => Ok(None),
-        Value::Bool(true) => Ok(Some(own.cloned().unwrap_or_else(|| Asked::usual().into_auto()))),
+        Value::Bool(true) => Ok(Some(own.cloned().unwrap_or_else(|| CompactionSettings::usual().into_auto()))),
         Value::Dict(dict) => {
-            let mut asked =
-                Asked::read_keys(cx, Some(&dict.dict), AutoCompact::default().options, false).map_err(at)?;
+            let mut asked = CompactionSettings::read_keys(cx, Some(&dict.dict), AutoCompact::default().options, false)
+                .map_err(at)?;
             if asked.custom.is_some() && dict.dict.get_str("strategy").is_none() {
                 asked.options.strategy = Strategy::Custom;
             }

@@ -1,7 +1,7 @@
 //! `[agent]` of `harn.toml`: what an agent says of itself to those that it is served to.
 
 use super::ProjectCode;
-use super::read::{Reader, not_text};
+use super::read::{SettingsReader, not_text};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -86,7 +86,7 @@ pub(super) const PROVIDER: &[&str] = &["organization", "url"];
 /// The keys of a skill.
 pub(super) const SKILL: &[&str] = &["id", "name", "description", "tags", "examples", "input_modes", "output_modes"];
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     pub(super) fn agent(&mut self, table: &DeTable<'_>) {
         let mut agent = Agent::default();
         for (key, value) in table {

@@ -1,7 +1,7 @@
 //! `[event_log]` of `harn.toml`.
 
 use super::ProjectCode;
-use super::read::{Reader, not_text};
+use super::read::{SettingsReader, not_text};
 use crate::catalogue::from_core;
 use crate::limits::parse_time;
 use runtime::event_log::{Home, Kept, Synchronous};
@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 /// The keys of `[event_log]`.
 pub(super) const KEYS: &[&str] = &["home", "synchronous", "lock_timeout", "max_file", "keep_records", "keep_bytes"];
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     pub(super) fn event_log(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             match key.get_ref().as_ref() {

@@ -1,9 +1,9 @@
 //! `packs` under `[providers]` of `harn.toml`.
 
 use super::ProjectCode;
-use super::read::{Reader, not_text};
+use super::read::{SettingsReader, not_text};
 use crate::Capability;
-use crate::rhai_voice::packs::{Budget, PackSpec};
+use crate::rhai_front_end::packs::{Budget, PackSpec};
 use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -32,7 +32,7 @@ const GRANTABLE: [Capability; 3] = [Capability::FsRead, Capability::FsWrite, Cap
 const DEEPEST: u64 = 256;
 const MOST_ELEMENTS: u64 = 200_000;
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     pub(super) fn packs(&mut self, value: &Spanned<DeValue<'_>>) {
         let Some(packs) = value.get_ref().as_array() else {
             let help = "write `packs = [\"guard.rhai\", {file = \"repo.rhai\", allow = [\"fs.read\"]}]`";

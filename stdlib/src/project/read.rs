@@ -92,7 +92,7 @@ pub(super) fn read(path: &Path) -> Result<Read, Vec<Diagnostic>> {
     })?;
     let folder_as_written = path.parent().unwrap_or(Path::new(""));
     let trusted = is_trusted(&folder, &digest);
-    let mut reader = Reader {
+    let mut reader = SettingsReader {
         source: &source,
         folder: folder_as_written,
         canonical: &folder,
@@ -126,7 +126,7 @@ fn span(range: Range<usize>) -> Span {
 }
 
 /// The settings read so far, and their problems.
-pub(super) struct Reader<'a> {
+pub(super) struct SettingsReader<'a> {
     pub(super) source: &'a SourceRef,
     /// The folder of the file, as it was found.
     pub(super) folder: &'a Path,
@@ -139,7 +139,7 @@ pub(super) struct Reader<'a> {
     found: Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     fn file(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {

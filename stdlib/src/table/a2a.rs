@@ -1,8 +1,8 @@
 //! `a2a.…`: asking other agents by the Agent2Agent protocol.
 
-mod asked;
 pub(crate) mod deadline;
-mod said;
+mod message;
+mod settings;
 
 use crate::Capability;
 use crate::a2a::client::{Access, Method, Peer, PeerError, reminder, shown};
@@ -10,18 +10,18 @@ use crate::convert::to_value;
 use crate::fault::{of_peer, of_reminder};
 use crate::here;
 use crate::lint;
-use crate::options::{Reader, label_of};
+use crate::options::{OptionReader, label_of};
 use crate::values::PeerStream;
 use crate::world::World;
 use a2a::{Frame, Task};
-use asked::{Asked, peer_of};
 use deadline::by;
 use lang::builtins::{Right, args};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
+use message::{Sending, sending};
 use providers::web::Web;
 use runtime::data::Data;
-use said::{Sending, sending};
+use settings::{PeerSettings, peer_of};
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -53,8 +53,8 @@ lang::builtins! { "a2a" =>
 }
 
 fn card(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = Reader::peer(args, 1, "A2aOptions")?;
-    let asked = Asked::read(cx, args, &reader, asked::TIMEOUT_MS)?;
+    let reader = OptionReader::peer(args, 1, "A2aOptions")?;
+    let asked = PeerSettings::read(cx, args, &reader, settings::TIMEOUT_MS)?;
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
@@ -63,8 +63,8 @@ fn card(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn send(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = Reader::peer(args, 2, "A2aSendOptions")?;
-    let asked = Asked::read(cx, args, &reader, asked::SEND_TIMEOUT_MS)?;
+    let reader = OptionReader::peer(args, 2, "A2aSendOptions")?;
+    let asked = PeerSettings::read(cx, args, &reader, settings::SEND_TIMEOUT_MS)?;
     let sending = sending(cx, args, &reader)?;
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
@@ -129,8 +129,8 @@ fn too_slow(peer: &Peer) -> PeerError {
 }
 
 fn stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = Reader::peer(args, 2, "A2aStreamOptions")?;
-    let mut asked = Asked::read(cx, args, &reader, asked::SILENCE_MS)?;
+    let reader = OptionReader::peer(args, 2, "A2aStreamOptions")?;
+    let mut asked = PeerSettings::read(cx, args, &reader, settings::SILENCE_MS)?;
     if !matches!(reader.value("reminders"), Value::Bool(false)) {
         asked.wants_reminders();
     }
@@ -150,8 +150,8 @@ fn stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = Reader::peer(args, 2, "A2aSubscribeOptions")?;
-    let mut asked = Asked::read(cx, args, &reader, asked::SILENCE_MS)?;
+    let reader = OptionReader::peer(args, 2, "A2aSubscribeOptions")?;
+    let mut asked = PeerSettings::read(cx, args, &reader, settings::SILENCE_MS)?;
     if reader.flag("reminders")?.unwrap_or(true) {
         asked.wants_reminders();
     }
@@ -168,13 +168,13 @@ fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = Reader::peer(args, 2, "A2aGetOptions")?;
+    let reader = OptionReader::peer(args, 2, "A2aGetOptions")?;
     let history_length = reader.count("history_length")?;
     about_task(cx, args, &reader, Method::Get, history_length)
 }
 
 fn cancel(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = Reader::peer(args, 2, "A2aOptions")?;
+    let reader = OptionReader::peer(args, 2, "A2aOptions")?;
     about_task(cx, args, &reader, Method::Cancel, None)
 }
 
@@ -182,11 +182,11 @@ fn cancel(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 fn about_task(
     cx: &Cx<'_>,
     args: &[Value],
-    reader: &Reader<'_>,
+    reader: &OptionReader<'_>,
     method: Method,
     history_length: Option<u32>,
 ) -> Result<Wait, Box<Raise>> {
-    let asked = Asked::read(cx, args, reader, asked::TIMEOUT_MS)?;
+    let asked = PeerSettings::read(cx, args, reader, settings::TIMEOUT_MS)?;
     let task_id = task_id(args)?;
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
@@ -199,8 +199,8 @@ fn about_task(
 }
 
 fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = Reader::peer(args, 3, "A2aInjectOptions")?;
-    let asked = Asked::read(cx, args, &reader, asked::TIMEOUT_MS)?;
+    let reader = OptionReader::peer(args, 3, "A2aInjectOptions")?;
+    let asked = PeerSettings::read(cx, args, &reader, settings::TIMEOUT_MS)?;
     let task_id = task_id(args)?;
     let spec = crate::convert::to_data(&args[2]).map_err(|raise| raise.about(2, ""))?;
     let more = [("id", reader.data("id")?), ("source", reader.data("source")?)];
@@ -216,9 +216,9 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
     };
     let message = match reader.value("message") {
         Value::Nil => None,
-        message => Some(said::message(&message, 3, "message")?),
+        message => Some(message::message(&message, 3, "message")?),
     };
-    let metadata = said::own_metadata(&reader)?;
+    let metadata = message::own_metadata(&reader)?;
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
@@ -271,7 +271,7 @@ impl Injecting {
         }
         // It may have to go twice, and is one.
         if self.wire.get("id").is_nil() {
-            self.wire.set("id", said::fresh("rem").into());
+            self.wire.set("id", message::fresh("rem").into());
         }
         let id = self.wire.get("id").clone();
         let params = Peer::task_params(&self.task_id, Some(0));

@@ -5,7 +5,7 @@ use crate::fault::{of_session, to_raise};
 use crate::here;
 use crate::lint;
 use crate::loops::{prepare, put_messages, result_value};
-use crate::options::Reader;
+use crate::options::OptionReader;
 use crate::persist;
 use crate::world::World;
 use lang::builtins::args;
@@ -26,7 +26,7 @@ lang::builtins! { "" =>
 fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let system = args::opt_str(args, 1)?.cloned();
-    let options = Reader::agent_loop(args, 2)?;
+    let options = OptionReader::agent_loop(args, 2)?;
     let task = if args[0].is_nil() { String::new() } else { display(&args[0]) };
     let mut prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
     let plan = persist::plan(cx, &options, system.as_ref().map(Str::as_str))?;

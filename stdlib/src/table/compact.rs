@@ -4,7 +4,7 @@ use crate::Capability;
 use crate::convert::to_value;
 use crate::fault::to_raise;
 use crate::here;
-use crate::options::compaction::Asked;
+use crate::options::compaction::CompactionSettings;
 use crate::values::{TranscriptValue, session_arg};
 use crate::world::World;
 use lang::builtins::args;
@@ -29,10 +29,10 @@ lang::builtins! { "" =>
     waits "agent_session_compact(id: any, options: CompactOptions = nil) -> Compaction | nil" agent_session_compact;
 }
 
-fn asked(cx: &Cx<'_>, args: &[Value]) -> Result<Asked, Box<Raise>> {
+fn asked(cx: &Cx<'_>, args: &[Value]) -> Result<CompactionSettings, Box<Raise>> {
     let usual = CompactOptions { charge: Charge::All, ..CompactOptions::default() };
     let label = |raise: Box<Raise>| raise.about(1, "");
-    Asked::read(cx, args::opt_dict(args, 1)?, usual).map_err(label)
+    CompactionSettings::read(cx, args::opt_dict(args, 1)?, usual).map_err(label)
 }
 
 fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -73,7 +73,7 @@ async fn compact(
     session: &Rc<Session>,
     told: &Rc<Session>,
     scope: &Scope,
-    asked: Asked,
+    asked: CompactionSettings,
     may_ask: bool,
 ) -> Result<Option<Data>, Box<Raise>> {
     let (reminders, providers) = here::reminders_of_loop(scope, world)?;

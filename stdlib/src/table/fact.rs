@@ -12,7 +12,9 @@ use crate::world::World;
 use lang::builtins::{Right, args};
 use lang::value::Value;
 use lang::vm::{Cx, Outcome, Raise, Wait, take_over};
-use providers::fact::{Appending, Contents, Draft, Fact, FactCode, FactError, Oddity, Options, Place, Query, Selector};
+use providers::fact::{
+    Appending, Draft, Fact, FactCode, FactError, FactLocation, Oddity, Options, Query, Selector, StoreContents,
+};
 use providers::fact::{confidence, kinds, recall};
 use runtime::clock::Clock;
 use runtime::data::Data;
@@ -86,7 +88,7 @@ fn recall_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>>
     let place = world.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
     let text = args::str(args, 0)?.to_string();
     let query = Query { text, kinds, min_confidence, limit: options.limit, now_ms: now(&options, &world) };
-    let found = move |world: &World, contents: &Contents| {
+    let found = move |world: &World, contents: &StoreContents| {
         show(world, contents.oddity.as_ref());
         Value::list(recall(contents, &query).iter().map(|found| to_value(&found.to_data())).collect())
     };
@@ -134,7 +136,7 @@ fn show(world: &World, odd: Option<&Oddity>) {
 }
 
 /// Reads a place on the blocking pool.
-async fn read(world: &World, place: &Place) -> Result<Rc<Contents>, FactError> {
+async fn read(world: &World, place: &FactLocation) -> Result<Rc<StoreContents>, FactError> {
     let (loading, known) = world.facts.loading(place);
     let mut turn = world.disk.turn(false).await;
     let (_, loaded) = turn.run(loading, |loading| Ok(loading.run())).await.map_err(|error| no_thread(&error))?;

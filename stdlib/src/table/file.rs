@@ -166,7 +166,7 @@ enum Act {
 }
 
 /// The result of an operation.
-enum Found {
+enum FileOperationResult {
     Nothing,
     Is(bool),
     Names(Vec<String>),
@@ -191,15 +191,15 @@ impl Act {
     }
 
     /// Does it; a file is only opened.
-    fn run(self, place: &Path) -> io::Result<Found> {
-        let open = |options: &fs::OpenOptions| files::open_with(options, place).map(Found::File);
+    fn run(self, place: &Path) -> io::Result<FileOperationResult> {
+        let open = |options: &fs::OpenOptions| files::open_with(options, place).map(FileOperationResult::File);
         match self {
             Self::Write => open(fs::OpenOptions::new().write(true).truncate(true).create(true)),
             Self::Append => open(fs::OpenOptions::new().append(true).create(true)),
-            Self::Exists => Ok(Found::Is(place.exists())),
-            Self::List => names(place).map(Found::Names),
-            Self::MakeFolder => fs::create_dir_all(place).map(|()| Found::Nothing),
-            Self::Delete => fs::remove_file(place).map(|()| Found::Nothing),
+            Self::Exists => Ok(FileOperationResult::Is(place.exists())),
+            Self::List => names(place).map(FileOperationResult::Names),
+            Self::MakeFolder => fs::create_dir_all(place).map(|()| FileOperationResult::Nothing),
+            Self::Delete => fs::remove_file(place).map(|()| FileOperationResult::Nothing),
         }
     }
 }
@@ -215,10 +215,10 @@ fn act_now(cx: &mut Cx<'_>, args: &mut [Value], act: Act) -> Outcome {
     let (path, place) = (args::str(args, 0)?, place(cx, args)?);
     let failed = |e: io::Error| failed(act.verb(), path, &e);
     Ok(match act.run(&place).map_err(failed)? {
-        Found::Nothing => Value::Nil,
-        Found::Is(there) => Value::Bool(there),
-        Found::Names(names) => Value::from(names),
-        Found::File(mut file) => {
+        FileOperationResult::Nothing => Value::Nil,
+        FileOperationResult::Is(there) => Value::Bool(there),
+        FileOperationResult::Names(names) => Value::from(names),
+        FileOperationResult::File(mut file) => {
             file.write_all(args::str(args, 1)?.as_bytes()).map_err(failed)?;
             Value::Nil
         }
@@ -250,20 +250,20 @@ async fn act_on_pool(disk: &Disk, act: Act, place: PathBuf, text: &str) -> io::R
     let (_first, found) = turn
         .run(first, move |(place, part)| {
             let mut found = act.run(place)?;
-            if let Found::File(file) = &mut found {
+            if let FileOperationResult::File(file) = &mut found {
                 file.write_all(part)?;
             }
             Ok(found)
         })
         .await?;
     Ok(match found {
-        Found::Nothing => Value::Nil,
-        Found::Is(there) => Value::Bool(there),
-        Found::Names(names) => {
+        FileOperationResult::Nothing => Value::Nil,
+        FileOperationResult::Is(there) => Value::Bool(there),
+        FileOperationResult::Names(names) => {
             take_over(names.capacity() * size_of::<String>() + names.iter().map(String::capacity).sum::<usize>());
             Value::from(names)
         }
-        Found::File(mut file) => {
+        FileOperationResult::File(mut file) => {
             for part in parts {
                 let written;
                 ((file, _), written) =

@@ -3,7 +3,7 @@
 use crate::convert::to_value;
 use crate::fault::{of_session, to_raise};
 use crate::here;
-use crate::options::Reader;
+use crate::options::OptionReader;
 use crate::workers::handed;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
@@ -25,7 +25,7 @@ lang::builtins! { "" =>
 
 fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let options = Reader::handoff(args, 0)?;
+    let options = OptionReader::handoff(args, 0)?;
     let persona = required(&options, "source_persona")?;
     let reason = required(&options, "reason")?;
     let target = options.data("target_persona_or_human")?;
@@ -82,11 +82,11 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     .stopped_by(move |reason| cancel.cancel(reason)))
 }
 
-fn required(options: &Reader<'_>, name: &str) -> Result<Arc<str>, Box<Raise>> {
+fn required(options: &OptionReader<'_>, name: &str) -> Result<Arc<str>, Box<Raise>> {
     options.text(name)?.filter(|text| !text.trim().is_empty()).ok_or_else(|| missing(options, name))
 }
 
-fn missing(options: &Reader<'_>, name: &str) -> Box<Raise> {
+fn missing(options: &OptionReader<'_>, name: &str) -> Box<Raise> {
     let raise = Raise::error(lang::check::CheckCode::Key, format!("a handoff needs `{name}`"));
     raise.about(options.arg(), format!("`{name}` is missing"))
 }

@@ -1,7 +1,7 @@
 //! Requests over HTTP.
 
 use crate::Capability;
-use crate::options::Reader;
+use crate::options::OptionReader;
 use crate::{here, system};
 use lang::builtins::{Right, args, json_text};
 use lang::value::{Dict, Str, Value};
@@ -48,7 +48,7 @@ fn http_post(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 /// The URL in the first argument and the options in argument `options`.
 fn question(args: &[Value], method: Method, options: usize) -> Result<Question, Box<Raise>> {
     let url = args::str(args, 0)?.to_string();
-    let reader = Reader::http(args, options)?;
+    let reader = OptionReader::http(args, options)?;
     let mut headers = Vec::new();
     if let Value::Dict(given) = reader.value("headers") {
         for (name, value) in given.dict.iter() {

@@ -5,7 +5,7 @@ use crate::convert::{to_data, to_value};
 use crate::fault::to_raise;
 use crate::here;
 use crate::lint;
-use crate::options::Reader;
+use crate::options::OptionReader;
 use crate::table::tool::tools_from;
 use crate::values::{Pieces, TextStream, TranscriptValue, find_session};
 use crate::world::World;
@@ -66,7 +66,7 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn llm_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let mut asking = asking(cx, args, "llm_stream")?;
-    if Reader::llm(args, 2)?.flag("stream")?.is_none() {
+    if OptionReader::llm(args, 2)?.flag("stream")?.is_none() {
         asking.request.stream = true;
     }
     let pieces = Pieces::default();
@@ -79,7 +79,7 @@ fn llm_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, Box<Raise>> {
     let world = here::world(cx)?;
     let prompt: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
-    let options = Reader::llm(args, 2)?;
+    let options = OptionReader::llm(args, 2)?;
     let mut request = options.request(args::opt_str(args, 1)?.map(Str::as_str))?;
     let placement = options.reminders(&world)?.placement;
     let scope = here::scope(cx, &world);

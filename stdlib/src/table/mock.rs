@@ -57,7 +57,7 @@ fn with_llm_script(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
     let replies = args::list(args, 0)?.iter().map(reply_of).collect::<Result<Vec<_>, _>>();
     let replies = replies.map_err(|raise| raise.about(0, ""))?;
     let body = ScriptFn::read(cx, args, 1)?;
-    let script = Script { id: world.routes.mock().add_script(replies), world };
+    let script = ActiveMockScript { id: world.routes.mock().add_script(replies), world };
     Ok(Wait::new(async move {
         // The whole of it moves in, not its number alone.
         let script = script;
@@ -67,12 +67,12 @@ fn with_llm_script(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
 }
 
 /// Taken away when the body is over, however it ends.
-struct Script {
+struct ActiveMockScript {
     world: Rc<World>,
     id: u64,
 }
 
-impl Drop for Script {
+impl Drop for ActiveMockScript {
     fn drop(&mut self) {
         self.world.routes.mock().remove_script(self.id);
     }

@@ -5,7 +5,7 @@ use crate::Capability;
 use crate::clock::RunClock;
 use crate::confinement::Reach;
 use crate::here;
-use crate::options::Reader;
+use crate::options::OptionReader;
 use crate::world::World;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode};
@@ -35,7 +35,7 @@ const TIMEOUT_MS: u64 = 120_000;
 const MOST_OUTPUT: usize = 64 << 10;
 
 fn shell_tool(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let options = Reader::shell_tool(args, 0)?;
+    let options = OptionReader::shell_tool(args, 0)?;
     let (rules, reach) = rules(&options, &*here::world(cx)?)?;
     let limits = Limits {
         timeout_ms: options.count("timeout_ms")?.unwrap_or(TIMEOUT_MS),
@@ -47,7 +47,7 @@ fn shell_tool(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     Ok(native_tool(Rc::new(ShellTool { spec, rules, reach, limits, clock: here::world(cx)?.clock.clone() })))
 }
 
-fn rules(options: &Reader<'_>, world: &World) -> Result<(Rules, Reach), Box<Raise>> {
+fn rules(options: &OptionReader<'_>, world: &World) -> Result<(Rules, Reach), Box<Raise>> {
     let wrong =
         |code, why: String, key: &str| Raise::error(code, why).about(options.arg(), format!("`{key}` is at fault"));
     let folder = |path: &str, key: &str| {

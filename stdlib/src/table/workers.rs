@@ -5,13 +5,13 @@ use crate::convert::to_data;
 use crate::fault::{AgentCode, of_snapshot, of_worker, to_raise};
 use crate::here;
 use crate::lint;
-use crate::options::Reader;
+use crate::options::OptionReader;
 use crate::table::bridge::of_queue;
 use crate::table::file_tools::native_tool;
 use crate::table::tool::{registry_of, tools_of};
 use crate::workers::{
-    Abandoned, Crew, Making, PauseTool, Reach, ResumeTool, envelope, handle, is_inside, make, not_inside, one_cycle,
-    restore, resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
+    Abandoned, Making, PauseTool, ReachableWorkers, ResumeTool, WorkerContext, envelope, handle, is_inside, make,
+    not_inside, one_cycle, restore, resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
 };
 use crate::world::World;
 use lang::builtins::args;
@@ -49,11 +49,11 @@ lang::builtins! { "" =>
 
 fn sub_agent_run(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let options = Reader::sub_agent(args, 1)?;
+    let options = OptionReader::sub_agent(args, 1)?;
     let background = options.flag("background")? == Some(true);
     let made = make(cx, &world, &options, task_of(&args[0]), WorkerMode::SubAgent)?;
     if background {
-        return Ok(spawned(&Crew::of(cx, &world), made));
+        return Ok(spawned(&WorkerContext::of(cx, &world), made));
     }
     let Making { worker, scope } = made;
     worker.set_scope(scope.clone());
@@ -70,17 +70,17 @@ fn sub_agent_run(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
 
 fn spawn_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let options = Reader::worker(args, 0)?;
+    let options = OptionReader::worker(args, 0)?;
     let task = options.value("task");
     if task.is_nil() {
         let raise = Raise::error(lang::check::CheckCode::Key, "a worker needs a `task`");
         return Err(raise.about(0, "`task` is missing"));
     }
     let made = make(cx, &world, &options, task_of(&task), WorkerMode::Agent)?;
-    Ok(spawned(&Crew::of(cx, &world), made))
+    Ok(spawned(&WorkerContext::of(cx, &world), made))
 }
 
-fn spawned(crew: &Crew, made: Making) -> Wait {
+fn spawned(crew: &WorkerContext, made: Making) -> Wait {
     let (crew, Making { worker, scope }) = (crew.clone(), made);
     let cancel = scope.cancel.clone();
     Wait::new(async move {
@@ -137,7 +137,7 @@ fn send_input(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         }
         return Ok(Wait::ready(Ok(handle(&worker))));
     }
-    Ok(spawned(&Crew::of(cx, &world), Making { worker, scope }))
+    Ok(spawned(&WorkerContext::of(cx, &world), Making { worker, scope }))
 }
 
 fn close_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -225,7 +225,7 @@ fn resume_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>>
         continue_transcript: args[2].is_nil() || args::bool(args, 2)?,
     };
     let scope = resumed_scope(cx, &world, &worker);
-    Ok(resumed(&Crew::of(cx, &world), worker, scope, how))
+    Ok(resumed(&WorkerContext::of(cx, &world), worker, scope, how))
 }
 
 /// Returns the worker of a handle or an id, else the one whose snapshot is at a path.
@@ -254,7 +254,7 @@ fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<Rc<Wo
     restore(cx, world, &path, args::opt_dict(args, 3)?, 3)
 }
 
-fn resumed(crew: &Crew, worker: Rc<Worker>, scope: Scope, how: Resumption) -> Wait {
+fn resumed(crew: &WorkerContext, worker: Rc<Worker>, scope: Scope, how: Resumption) -> Wait {
     let (crew, cancel) = (crew.clone(), scope.cancel.clone());
     Wait::new(async move {
         // Observers of the suspension are notified before the worker goes on.
@@ -279,7 +279,7 @@ fn agent_lifecycle_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, B
         Some(one) => Some([worker_of(args, 1, one, &world)?.id.clone()].into()),
     };
     let (isolate, context) = (Rc::downgrade(cx.isolate), cx.context.clone());
-    let reach = Reach { isolate, context, world: Rc::downgrade(&world), subagents };
+    let reach = ReachableWorkers { isolate, context, world: Rc::downgrade(&world), subagents };
     for tool in [Rc::new(PauseTool::new(reach.clone())) as Rc<dyn Tool>, Rc::new(ResumeTool::new(reach))] {
         let name = Str::new(&tool.spec().name);
         tools.insert(name, native_tool(tool));

@@ -15,11 +15,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 /// The source, taken out during a wait.
-type Shared = Rc<RefCell<Option<Stream>>>;
+type SharedPeerStream = Rc<RefCell<Option<Stream>>>;
 
 /// A stream of events.
 pub(crate) struct PeerStream {
-    source: Shared,
+    source: SharedPeerStream,
     clock: Rc<RunClock>,
     /// By when its task must be over.
     deadline: Option<Deadline>,
@@ -36,7 +36,7 @@ impl PeerStream {
         Wait::new(async move {
             let _outside = clock.outside();
             let source = shared.borrow_mut().take();
-            let mut taken = Taken { shared, source };
+            let mut taken = TakenPeerStream { shared, source };
             let Some(stream) = &mut taken.source else { return Err(taken_already()) };
             let event = by(deadline, &clock, stream.next()).await;
             let event = read(event.unwrap_or_else(|deadline| stream.late(|who| deadline.error(who))))?;
@@ -55,12 +55,12 @@ fn taken_already() -> Box<Raise> {
 }
 
 /// Puts the stream back when the wait is over, also one that was given up.
-struct Taken {
-    shared: Shared,
+struct TakenPeerStream {
+    shared: SharedPeerStream,
     source: Option<Stream>,
 }
 
-impl Drop for Taken {
+impl Drop for TakenPeerStream {
     fn drop(&mut self) {
         if let Some(source) = self.source.take() {
             *self.shared.borrow_mut() = Some(source);

@@ -9,12 +9,12 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-type Shared = Rc<RefCell<Option<Box<dyn Subscription>>>>;
+type SharedSubscription = Rc<RefCell<Option<Box<dyn Subscription>>>>;
 
 /// A stream of records.
 pub(crate) struct EventStream {
     /// The source, taken out during a wait.
-    source: Shared,
+    source: SharedSubscription,
 }
 
 impl EventStream {
@@ -39,7 +39,7 @@ impl EventStream {
         let shared = self.source.clone();
         Wait::new(async move {
             let source = shared.borrow_mut().take();
-            let mut taken = Taken { shared, source };
+            let mut taken = TakenSubscription { shared, source };
             let Some(source) = &mut taken.source else {
                 return Err(Raise::error(lang::vm::RunCode::Value, "somebody else waits on this stream already"));
             };
@@ -53,12 +53,12 @@ impl EventStream {
 }
 
 /// Puts the subscription back when the wait is over, also one that was given up.
-struct Taken {
-    shared: Shared,
+struct TakenSubscription {
+    shared: SharedSubscription,
     source: Option<Box<dyn Subscription>>,
 }
 
-impl Drop for Taken {
+impl Drop for TakenSubscription {
     fn drop(&mut self) {
         if let Some(source) = self.source.take() {
             *self.shared.borrow_mut() = Some(source);

@@ -44,7 +44,7 @@ impl Pieces {
 }
 
 /// A request and what has come of its answer.
-struct Source {
+struct TextSource {
     pieces: Pieces,
     /// Until it is over.
     request: Option<Local<Result<(), Box<Raise>>>>,
@@ -52,7 +52,7 @@ struct Source {
     failed: Option<Box<Raise>>,
 }
 
-impl Source {
+impl TextSource {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<String>, Box<Raise>>> {
         loop {
             if self.pieces.0.broken.get() {
@@ -86,26 +86,26 @@ fn broken() -> Box<Raise> {
 }
 
 /// The source, taken out during a wait.
-type Shared = Rc<RefCell<Option<Source>>>;
+type SharedTextSource = Rc<RefCell<Option<TextSource>>>;
 
 /// A stream of pieces of text.
 pub(crate) struct TextStream {
-    source: Shared,
+    source: SharedTextSource,
 }
 
 impl TextStream {
     /// Returns the stream as a value; `request` writes arriving text to `pieces`.
     pub(crate) fn value(pieces: Pieces, request: impl Future<Output = Result<(), Box<Raise>>> + 'static) -> Value {
-        let source = Source { pieces, request: Some(Box::pin(request)), failed: None };
+        let source = TextSource { pieces, request: Some(Box::pin(request)), failed: None };
         HostBox::value(Self { source: Rc::new(RefCell::new(Some(source))) })
     }
 
     fn wait(&self) -> Wait {
         let shared = self.source.clone();
-        let mut taken: Option<Taken> = None;
+        let mut taken: Option<TakenTextSource> = None;
         Wait::new(poll_fn(move |cx| {
-            let taken =
-                taken.get_or_insert_with(|| Taken { source: shared.borrow_mut().take(), shared: shared.clone() });
+            let taken = taken
+                .get_or_insert_with(|| TakenTextSource { source: shared.borrow_mut().take(), shared: shared.clone() });
             let Some(source) = &mut taken.source else { return Poll::Ready(Err(taken_already())) };
             source.poll_next(cx).map(|next| {
                 next.map(|piece| piece.map_or(Value::Nil, |piece| Value::pair(Value::from(piece), Value::Bool(true))))
@@ -119,12 +119,12 @@ fn taken_already() -> Box<Raise> {
 }
 
 /// Puts the request back when the wait is over, also one that was given up.
-struct Taken {
-    shared: Shared,
-    source: Option<Source>,
+struct TakenTextSource {
+    shared: SharedTextSource,
+    source: Option<TextSource>,
 }
 
-impl Drop for Taken {
+impl Drop for TakenTextSource {
     fn drop(&mut self) {
         if let Some(source) = self.source.take() {
             *self.shared.borrow_mut() = Some(source);

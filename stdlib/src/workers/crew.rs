@@ -11,13 +11,13 @@ use std::rc::Rc;
 
 /// The context in which workers are started: that of a builtin, kept for later.
 #[derive(Clone)]
-pub(crate) struct Crew {
+pub(crate) struct WorkerContext {
     isolate: Rc<Isolate>,
     context: Rc<Context>,
     world: Rc<World>,
 }
 
-impl Crew {
+impl WorkerContext {
     /// Returns the context for workers of the caller of the builtin.
     pub(crate) fn of(cx: &Cx<'_>, world: &Rc<World>) -> Self {
         Self { isolate: cx.isolate.clone(), context: cx.context.clone(), world: world.clone() }

@@ -5,7 +5,7 @@ use crate::convert::to_data;
 use crate::fault::{of_reminder, of_session, of_worker};
 use crate::here;
 use crate::loops::{prepare, put_messages};
-use crate::options::{Reader, label_of};
+use crate::options::{OptionReader, label_of};
 use crate::world::World;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
@@ -40,7 +40,7 @@ pub(crate) struct Making {
 pub(crate) fn make(
     cx: &Cx<'_>,
     world: &Rc<World>,
-    options: &Reader<'_>,
+    options: &OptionReader<'_>,
     task: String,
     mode: WorkerMode,
 ) -> Result<Making, Box<Raise>> {
@@ -86,7 +86,7 @@ fn is_busy(world: &World, id: &str) -> bool {
 }
 
 /// Returns the options for a snapshot: those that are data, and the names of the others.
-pub(crate) fn recipe_of(options: &Reader<'_>) -> (Data, Vec<Arc<str>>) {
+pub(crate) fn recipe_of(options: &OptionReader<'_>) -> (Data, Vec<Arc<str>>) {
     let mut data = Vec::new();
     let mut needs = Vec::new();
     let entries = options.entries().filter(|(key, value)| !value.is_nil() && !NOT_AGAIN.contains(&key.as_str()));
@@ -100,14 +100,14 @@ pub(crate) fn recipe_of(options: &Reader<'_>) -> (Data, Vec<Arc<str>>) {
     (Data::dict(data), needs)
 }
 
-fn recipe(cx: &Cx<'_>, options: &Reader<'_>) -> Recipe {
+fn recipe(cx: &Cx<'_>, options: &OptionReader<'_>) -> Recipe {
     let (options, needs) = recipe_of(options);
     let folder = (!cx.isolate.is_denied(Capability::FsWrite)).then(|| SNAPSHOTS.into());
     Recipe { options, needs, folder }
 }
 
 /// For whom it works: the session that is named, else the one at hand.
-fn parent(cx: &Cx<'_>, world: &World, options: &Reader<'_>) -> Result<Option<Rc<Session>>, Box<Raise>> {
+fn parent(cx: &Cx<'_>, world: &World, options: &OptionReader<'_>) -> Result<Option<Rc<Session>>, Box<Raise>> {
     match options.text("parent_session_id")? {
         None => Ok(here::session(cx)),
         Some(id) => {
@@ -120,7 +120,7 @@ fn parent(cx: &Cx<'_>, world: &World, options: &Reader<'_>) -> Result<Option<Rc<
 /// Returns the reminders that it inherits: the caller's list, else those of the parent.
 pub(crate) fn handed(
     world: &World,
-    options: &Reader<'_>,
+    options: &OptionReader<'_>,
     parent: Option<&Rc<Session>>,
 ) -> Result<Vec<Arc<Reminder>>, Box<Raise>> {
     let given = options.value("reminder_propagation");

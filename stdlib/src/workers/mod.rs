@@ -13,8 +13,8 @@ mod restore;
 mod tools;
 
 pub(crate) use arg::{is_inside, not_inside, worker_arg, worker_of};
-pub(crate) use crew::{Abandoned, Crew, one_cycle, thrown_by_observer, unseen};
+pub(crate) use crew::{Abandoned, WorkerContext, one_cycle, thrown_by_observer, unseen};
 pub(crate) use handle::{envelope, handle};
 pub(crate) use make::{Making, handed, make, recipe_of, resumed_scope, task_of};
 pub(crate) use restore::restore;
-pub(crate) use tools::{PauseTool, Reach, ResumeTool};
+pub(crate) use tools::{PauseTool, ReachableWorkers, ResumeTool};

@@ -4,7 +4,7 @@ use crate::convert::to_value;
 use crate::fault::{of_session, of_snapshot};
 use crate::here;
 use crate::loops::{Prepared, prepare};
-use crate::options::Reader;
+use crate::options::OptionReader;
 use crate::world::World;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise};
@@ -69,7 +69,7 @@ fn prepared(
     }
     let mut args = vec![Value::Nil; arg];
     args.push(Value::dict(all));
-    let options = Reader::worker(&args, arg)?;
+    let options = OptionReader::worker(&args, arg)?;
     let system = options.text("system")?;
     let mut prepared = prepare(cx, world, &options, snapshot.task.to_string(), system.as_deref())?;
     if options.value("persona").is_nil() {

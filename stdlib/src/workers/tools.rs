@@ -1,6 +1,6 @@
 //! Tools for a model that suspend and resume the workers of its session.
 
-use super::Crew;
+use super::WorkerContext;
 use crate::world::World;
 use lang::vm::{Context, Isolate};
 use runtime::data::Data;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// The workers that a model may pause and resume. A value of the script holds it, so it does not hold the run.
 #[derive(Clone)]
-pub(crate) struct Reach {
+pub(crate) struct ReachableWorkers {
     pub(crate) isolate: Weak<Isolate>,
     pub(crate) context: Rc<Context>,
     pub(crate) world: Weak<World>,
@@ -20,7 +20,7 @@ pub(crate) struct Reach {
     pub(crate) subagents: Option<Rc<[Arc<str>]>>,
 }
 
-impl Reach {
+impl ReachableWorkers {
     /// The worker of an id or a name; why there is none.
     fn find(&self, world: &World, turn: Turn<'_>, call: &ToolCall) -> Result<Rc<Worker>, String> {
         let wanted = call.arguments.get("worker").to_text();
@@ -44,18 +44,18 @@ impl Reach {
 /// `subagent_pause`
 pub(crate) struct PauseTool {
     spec: ToolSpec,
-    reach: Reach,
+    reach: ReachableWorkers,
 }
 
 /// `subagent_resume`
 pub(crate) struct ResumeTool {
     spec: ToolSpec,
-    reach: Reach,
+    reach: ReachableWorkers,
 }
 
 impl PauseTool {
     /// The tool over these workers.
-    pub(crate) fn new(reach: Reach) -> Self {
+    pub(crate) fn new(reach: ReachableWorkers) -> Self {
         let description = "Suspends one of your workers at the end of its turn. It goes on when you resume it.";
         let properties = [("worker", "string", "Its name or id."), ("reason", "string", "Why; it will be told.")];
         Self { spec: spec("subagent_pause", description, &properties, &["worker", "reason"]), reach }
@@ -64,7 +64,7 @@ impl PauseTool {
 
 impl ResumeTool {
     /// The tool over these workers.
-    pub(crate) fn new(reach: Reach) -> Self {
+    pub(crate) fn new(reach: ReachableWorkers) -> Self {
         let description = "Lets one of your suspended workers go on.";
         let properties = [
             ("worker", "string", "Its name or id."),
@@ -135,7 +135,7 @@ impl Tool for ResumeTool {
                 worker.stopped().await;
             }
             resume(&worker, &scope, &how).await?;
-            let crew = Crew::new(isolate, self.reach.context.clone(), world);
+            let crew = WorkerContext::new(isolate, self.reach.context.clone(), world);
             crew.start(&worker, scope).map_err(crate::fault::Thrown::fault)?;
             Ok(Output::of(format!("`{}` goes on", worker.name).into()))
         })

@@ -11,16 +11,16 @@ fn draft(claim: &str) -> Draft {
         .unwrap()
 }
 
-fn store(facts: &Facts, place: &Place, id: usize, claim: &str) {
+fn store(facts: &Facts, place: &FactLocation, id: usize, claim: &str) {
     facts.store(place, id.to_string().into(), draft(claim), 1000 + id as u64).unwrap();
 }
 
-fn claims(facts: &Facts, place: &Place, text: &str) -> Vec<String> {
+fn claims(facts: &Facts, place: &FactLocation, text: &str) -> Vec<String> {
     let query = Query { text: text.to_owned(), now_ms: 5000, ..Query::default() };
     recall(&facts.read(place).unwrap(), &query).iter().map(|found| found.fact().draft.claim.to_string()).collect()
 }
 
-fn setting(name: &str) -> (Facts, Place) {
+fn setting(name: &str) -> (Facts, FactLocation) {
     let facts = Facts::new(Some(scratch(name)));
     let place = facts.place(None, None).unwrap();
     (facts, place)
@@ -194,7 +194,7 @@ fn who_appends_waits_for_the_one_who_is_writing() {
 #[test]
 fn what_cannot_be_written_or_is_too_large_is_an_error_that_says_so() {
     let facts = Facts::new(None);
-    let place = Place::new("/dev/null", "a").unwrap();
+    let place = FactLocation::new("/dev/null", "a").unwrap();
     assert_eq!(facts.store(&place, "1".into(), draft("c"), 0).unwrap_err().code, FactCode::Store);
     assert_eq!(facts.read(&place).unwrap_err().code, FactCode::Store);
     let (facts, place) = setting("fact-large");

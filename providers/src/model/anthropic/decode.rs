@@ -10,19 +10,19 @@ use crate::model::choice::said_besides;
 use crate::model::count::Count;
 
 #[derive(Deserialize)]
-struct Body {
+struct AnthropicBody {
     content: Vec<Value>,
     model: Option<String>,
     stop_reason: Option<String>,
     stop_sequence: Option<String>,
     id: Option<String>,
     #[serde(default)]
-    usage: Tokens,
+    usage: AnthropicUsage,
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
-struct Tokens {
+struct AnthropicUsage {
     input_tokens: Count,
     output_tokens: Count,
     cache_read_input_tokens: Count,
@@ -31,7 +31,7 @@ struct Tokens {
 
 /// The reply that a body holds; otherwise what it lacks.
 pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
-    let body: Body = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    let body: AnthropicBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let mut text = String::new();
     let mut reasoning = String::new();
     let mut tool_calls = Vec::new();
@@ -75,7 +75,7 @@ fn block(json: Value) -> Block {
 }
 
 /// The vendor counts cached tokens apart.
-fn usage(tokens: &Tokens) -> Usage {
+fn usage(tokens: &AnthropicUsage) -> Usage {
     let (read, written) = (tokens.cache_read_input_tokens.0, tokens.cache_creation_input_tokens.0);
     Usage {
         input_tokens: tokens.input_tokens.0.saturating_add(read).saturating_add(written),

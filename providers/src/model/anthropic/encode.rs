@@ -15,7 +15,7 @@ use crate::model::choice::{
     CUT_OFF, Thinking, ToolChoice, arguments_object, lay_over, leading_instructions, no_word, object_schema, stop,
     system_message,
 };
-use crate::model::content::{CHAT_MESSAGE, GEMINI_PART, Media, OPENAI_ITEM, Piece, Source};
+use crate::model::content::{BlockContent, CHAT_MESSAGE, GEMINI_PART, Media, MediaSource, OPENAI_ITEM};
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
@@ -37,7 +37,7 @@ pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capa
     put("model", model.into());
     put("max_tokens", room.max_tokens.into());
     put("system", system(request, &leading));
-    put("messages", turns.into_iter().map(Turn::into_json).collect());
+    put("messages", turns.into_iter().map(AnthropicTurn::into_json).collect());
     if !request.tools.is_empty() {
         put("tools", request.tools.iter().map(tool).collect());
         put("tool_choice", tool_choice(&choice));
@@ -93,12 +93,12 @@ fn system(request: &Request, leading: &[Arc<str>]) -> Value {
 }
 
 /// One entry of `messages`.
-struct Turn {
+struct AnthropicTurn {
     role: &'static str,
     blocks: Vec<Value>,
 }
 
-impl Turn {
+impl AnthropicTurn {
     fn into_json(self) -> Value {
         // A lone piece of text is written as such: the two mean the same, and this one can be read.
         let content = match self.blocks.as_slice() {
@@ -112,15 +112,15 @@ impl Turn {
 }
 
 /// The conversation as turns of alternating roles that begin with the user's, and the system messages at its head.
-fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<Turn>) {
+fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<AnthropicTurn>) {
     let conversation: Vec<Arc<Message>> = request.conversation().iter().cloned().collect();
     let (leading, rest) = leading_instructions(&conversation);
-    let mut turns: Vec<Turn> = Vec::new();
+    let mut turns: Vec<AnthropicTurn> = Vec::new();
     for message in rest {
         push(&mut turns, message);
     }
     if turns.first().is_some_and(|turn| turn.role == "assistant") {
-        turns.insert(0, Turn { role: "user", blocks: vec![text_block(CUT_OFF)] });
+        turns.insert(0, AnthropicTurn { role: "user", blocks: vec![text_block(CUT_OFF)] });
     }
     if let Some(last) = turns.last_mut().filter(|turn| turn.role == "assistant") {
         trim_end(last);
@@ -133,7 +133,7 @@ fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<Turn>) {
 }
 
 /// Adds a message; neighbours of one role become one turn.
-fn push(turns: &mut Vec<Turn>, message: &Message) {
+fn push(turns: &mut Vec<AnthropicTurn>, message: &Message) {
     let (role, blocks) = match message.role {
         Role::Assistant => ("assistant", assistant(message)),
         Role::Tool => ("user", vec![tool_result(message)]),
@@ -144,7 +144,7 @@ fn push(turns: &mut Vec<Turn>, message: &Message) {
     match turns.last_mut() {
         Some(last) if last.role == role => last.blocks.extend(blocks),
         _ if blocks.is_empty() => {}
-        _ => turns.push(Turn { role, blocks }),
+        _ => turns.push(AnthropicTurn { role, blocks }),
     }
 }
 
@@ -157,7 +157,7 @@ fn content(content: &Content) -> Vec<Value> {
     let blocks = content.to_blocks();
     blocks
         .iter()
-        .filter(|block| !matches!(Piece::of(block), Piece::Text(text, _) if text.trim().is_empty()))
+        .filter(|block| !matches!(BlockContent::of(block), BlockContent::Text(text, _) if text.trim().is_empty()))
         .map(block)
         .collect()
 }
@@ -173,9 +173,9 @@ fn block(block: &Block) -> Value {
         }
         Block::Other(data) => data,
     };
-    match Piece::of(block) {
-        Piece::Text(text, _) if is_foreign(data) => text_block(text),
-        Piece::Media(media) if data.get("source").is_nil() => media_block(&media),
+    match BlockContent::of(block) {
+        BlockContent::Text(text, _) if is_foreign(data) => text_block(text),
+        BlockContent::Media(media) if data.get("source").is_nil() => media_block(&media),
         // In the wire's own spelling there may be more in it.
         _ => data.into(),
     }
@@ -184,8 +184,8 @@ fn block(block: &Block) -> Value {
 fn media_block(media: &Media<'_>) -> Value {
     let kind = if media.is_image { "image" } else { "document" };
     let source = match media.source {
-        Source::Base64 { media_type, data } => json!({"type": "base64", "media_type": media_type, "data": data}),
-        Source::Url { url, .. } => json!({"type": "url", "url": url}),
+        MediaSource::Base64 { media_type, data } => json!({"type": "base64", "media_type": media_type, "data": data}),
+        MediaSource::Url { url, .. } => json!({"type": "url", "url": url}),
     };
     let mut json = json!({"type": kind, "source": source});
     if let (false, Some(name)) = (media.is_image, media.name) {
@@ -260,11 +260,11 @@ fn wire_id(id: &str) -> String {
         return id.to_owned();
     }
     let legible: String = id.chars().map(|c| if fits(c) { c } else { '_' }).collect();
-    format!("{legible}_{}", &crate::tape::digest_of(id.as_bytes())[..8])
+    format!("{legible}_{}", &crate::recording::digest_of(id.as_bytes())[..8])
 }
 
 /// The API refuses a last turn of the model that ends in blanks.
-fn trim_end(turn: &mut Turn) {
+fn trim_end(turn: &mut AnthropicTurn) {
     if let Some(last) = turn.blocks.last_mut()
         && last.get("type").is_some_and(|kind| kind == "text")
         && let Some(text) = last.get("text").and_then(Value::as_str)

@@ -12,7 +12,7 @@ mod thinking;
 
 pub(super) use decode::reply;
 pub(super) use encode::body;
-pub(super) use stream::Streamed;
+pub(super) use stream::AnthropicAssembly;
 
 /// The version of the API, as its header says.
 pub(super) const VERSION: &str = "2023-06-01";

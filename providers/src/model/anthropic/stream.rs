@@ -9,7 +9,7 @@ use crate::model::http::{Assembly, Problem, Progress, tell};
 
 /// The message so far.
 #[derive(Default)]
-pub(in crate::model) struct Streamed {
+pub(in crate::model) struct AnthropicAssembly {
     message: Option<Map<String, Value>>,
     blocks: BTreeMap<u64, Block>,
     calls: usize,
@@ -25,7 +25,7 @@ struct Block {
     is_open: bool,
 }
 
-impl Assembly for Streamed {
+impl Assembly for AnthropicAssembly {
     fn add(&mut self, event: Value, live: &dyn Fn(Delta<'_>)) -> Result<Progress, Problem> {
         let Value::Object(mut event) = event else { return Ok(Progress::More) };
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -77,7 +77,7 @@ impl Assembly for Streamed {
     }
 }
 
-impl Streamed {
+impl AnthropicAssembly {
     fn start(&mut self, mut event: Map<String, Value>, live: &dyn Fn(Delta<'_>)) -> Result<(), Problem> {
         let index = index(&event)?;
         let Some(Value::Object(json)) = event.remove("content_block") else {

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Streamed, reply};
+use super::{AnthropicAssembly, reply};
 use crate::model::http::{Assembly, Problem};
 use crate::testing::assemble;
 
@@ -44,7 +44,7 @@ fn whole(content: Value, reason: &str) -> Value {
 }
 
 fn same(events: &[Value], document: Value) -> Vec<String> {
-    let (assembled, told) = assemble(Box::<Streamed>::default(), events);
+    let (assembled, told) = assemble(Box::<AnthropicAssembly>::default(), events);
     assert_eq!(assembled, document);
     let (one, other) = (reply(assembled, "m").unwrap(), reply(document, "m").unwrap());
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
@@ -145,7 +145,7 @@ fn arguments_that_were_cut_short_stay_text() {
         begin(0, json!({"type": "tool_use", "id": "a", "name": "read", "input": {}})),
         delta(0, json!({"type": "input_json_delta", "partial_json": "{\"path\": \"a"})),
     ];
-    let (document, _) = assemble(Box::<Streamed>::default(), &[&events[..], &finish("max_tokens")].concat());
+    let (document, _) = assemble(Box::<AnthropicAssembly>::default(), &[&events[..], &finish("max_tokens")].concat());
     let reply = reply(document, "m").unwrap();
     assert_eq!(reply.tool_calls[0].arguments.as_str(), Some("{\"path\": \"a"));
     assert_eq!(reply.stop_reason.as_deref(), Some("max_tokens"));
@@ -169,7 +169,7 @@ fn events_out_of_order_are_no_answer() {
         (vec![start(), json!({"type": "content_block_start", "content_block": {}})], "without `index`"),
         (vec![json!({"type": "message_start"})], "`message_start` without `message`"),
     ] {
-        let mut assembly = Streamed::default();
+        let mut assembly = AnthropicAssembly::default();
         let outcome = events.into_iter().map(|event| assembly.add(event, &|_| {})).find_map(Result::err);
         let Some(Problem::Shape(problem)) = outcome else { panic!("{part}: no error") };
         assert!(problem.contains(part), "{problem}");

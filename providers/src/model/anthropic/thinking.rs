@@ -14,7 +14,7 @@ const MAX_TOKENS: u64 = 8192;
 const SMALLEST: u64 = 1024;
 
 /// The limits as a body states them.
-pub(super) struct Room {
+pub(super) struct TokenLimits {
     /// Tokens of thinking and answer together.
     pub(super) max_tokens: u64,
     pub(super) thinking: Value,
@@ -29,9 +29,9 @@ pub(super) fn room(
     max_tokens: Option<u64>,
     model: &str,
     capabilities: &Capabilities,
-) -> Result<Room, ModelError> {
+) -> Result<TokenLimits, ModelError> {
     let answer = max_tokens.unwrap_or(MAX_TOKENS);
-    let plain = |thinking| Room { max_tokens: answer, thinking, effort: None };
+    let plain = |thinking| TokenLimits { max_tokens: answer, thinking, effort: None };
     let budget = match thinking {
         Thinking::Unsaid => return Ok(plain(Value::Null)),
         Thinking::Off => return Ok(plain(json!({"type": "disabled"}))),
@@ -46,14 +46,14 @@ pub(super) fn room(
             Some("medium") => "medium",
             _ => "low",
         };
-        Room { max_tokens, thinking: json!({"type": "adaptive"}), effort: Some(effort) }
+        TokenLimits { max_tokens, thinking: json!({"type": "adaptive"}), effort: Some(effort) }
     } else {
-        Room { max_tokens, thinking: json!({"type": "enabled", "budget_tokens": budget}), effort: None }
+        TokenLimits { max_tokens, thinking: json!({"type": "enabled", "budget_tokens": budget}), effort: None }
     })
 }
 
 /// In the vendor's own shape `max_tokens` means what it means to the vendor.
-fn as_given(thinking: &Thinking, json: Value, max_tokens: Option<u64>, model: &str) -> Result<Room, ModelError> {
+fn as_given(thinking: &Thinking, json: Value, max_tokens: Option<u64>, model: &str) -> Result<TokenLimits, ModelError> {
     let max_tokens = match (thinking.budget_tokens(), max_tokens) {
         (Some(budget), Some(limit)) if limit <= budget => {
             return Err(bad(format!(
@@ -64,7 +64,7 @@ fn as_given(thinking: &Thinking, json: Value, max_tokens: Option<u64>, model: &s
         (Some(budget), None) => both(MAX_TOKENS, budget, model)?,
         (_, limit) => limit.unwrap_or(MAX_TOKENS),
     };
-    Ok(Room { max_tokens, thinking: json, effort: None })
+    Ok(TokenLimits { max_tokens, thinking: json, effort: None })
 }
 
 /// Returns the tokens of thinking and answer, at most the model's maximum.

@@ -12,13 +12,13 @@ use crate::model::count::Count;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Body {
+struct GeminiBody {
     #[serde(default)]
     candidates: Option<Vec<Candidate>>,
     prompt_feedback: Option<Feedback>,
     model_version: Option<String>,
     response_id: Option<String>,
-    usage_metadata: Option<Tokens>,
+    usage_metadata: Option<GeminiUsage>,
 }
 
 #[derive(Deserialize)]
@@ -43,7 +43,7 @@ struct Feedback {
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Tokens {
+struct GeminiUsage {
     prompt_token_count: Count,
     candidates_token_count: Count,
     thoughts_token_count: Count,
@@ -55,7 +55,7 @@ struct Tokens {
 ///
 /// A stream is a row of such bodies: their parts joined into one list, and the last values of all other fields, are one.
 pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
-    let body: Body = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    let body: GeminiBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let candidate = body.candidates.unwrap_or_default().into_iter().next();
     let blocked = body.prompt_feedback.and_then(|feedback| feedback.block_reason);
     let (parts, finish, message) = match candidate {
@@ -67,7 +67,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         None if blocked.is_some() => (Vec::new(), None, None),
         None => return Err("`candidates` is empty".to_owned()),
     };
-    let mut said = Said::default();
+    let mut said = GeminiParts::default();
     for part in joined(parts.into_iter().map(without_nulls).collect()) {
         said.part(part)?;
     }
@@ -123,7 +123,7 @@ fn is_thought(part: &Value) -> bool {
 
 /// The parts read so far.
 #[derive(Default)]
-struct Said {
+struct GeminiParts {
     text: String,
     reasoning: String,
     tool_calls: Vec<ToolCall>,
@@ -132,7 +132,7 @@ struct Said {
     signed: bool,
 }
 
-impl Said {
+impl GeminiParts {
     fn part(&mut self, mut part: Value) -> Result<(), String> {
         self.signed |= part.get("thoughtSignature").is_some();
         if is_thought(&part) {
@@ -172,7 +172,7 @@ impl Said {
 }
 
 /// The vendor counts thoughts apart, and cached tokens within those of the prompt.
-fn usage(tokens: &Tokens) -> Usage {
+fn usage(tokens: &GeminiUsage) -> Usage {
     let (answer, thoughts) = (tokens.candidates_token_count.0, tokens.thoughts_token_count.0);
     let (prompt, of_tools) = (tokens.prompt_token_count.0, tokens.tool_use_prompt_token_count.0);
     Usage {

@@ -11,7 +11,7 @@ use crate::model::choice::{
     CUT_OFF, Effort, Thinking, ToolChoice, arguments_object, bad, lay_over, leading_instructions, no_messages,
     object_schema, stop, system_message,
 };
-use crate::model::content::{GEMINI_PART, Media, Piece, Source};
+use crate::model::content::{BlockContent, GEMINI_PART, Media, MediaSource};
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, ModelError> {
@@ -19,7 +19,7 @@ pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, Mo
     let thinking = Thinking::read(&request.thinking)?;
     let conversation: Vec<Arc<Message>> = request.conversation().iter().cloned().collect();
     let (leading, rest) = leading_instructions(&conversation);
-    let contents = Contents::of(rest, !counts_tokens(model))?;
+    let contents = GeminiContents::of(rest, !counts_tokens(model))?;
     if contents.turns.is_empty() {
         return Err(no_messages());
     }
@@ -28,7 +28,7 @@ pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, Mo
     if !system.is_empty() {
         body.insert("systemInstruction".to_owned(), json!({"parts": [{"text": system.join("\n\n")}]}));
     }
-    body.insert("contents".to_owned(), contents.turns.into_iter().map(Turn::into_json).collect());
+    body.insert("contents".to_owned(), contents.turns.into_iter().map(GeminiTurn::into_json).collect());
     if !request.tools.is_empty() {
         let declarations: Vec<Value> = request.tools.iter().map(declaration).collect();
         body.insert("tools".to_owned(), json!([{"functionDeclarations": declarations}]));
@@ -113,12 +113,12 @@ fn thinking_config(thinking: &Thinking, model: &str) -> Value {
 }
 
 /// One entry of `contents`.
-struct Turn {
+struct GeminiTurn {
     role: &'static str,
     parts: Vec<Value>,
 }
 
-impl Turn {
+impl GeminiTurn {
     fn into_json(self) -> Value {
         json!({"role": self.role, "parts": self.parts})
     }
@@ -126,8 +126,8 @@ impl Turn {
 
 /// The conversation as turns of alternating roles that begin with the user's.
 #[derive(Default)]
-struct Contents {
-    turns: Vec<Turn>,
+struct GeminiContents {
+    turns: Vec<GeminiTurn>,
     /// The tool of each call, and whether the vendor provided its id; results name both.
     calls: BTreeMap<Arc<str>, (Arc<str>, bool)>,
     /// The first call of a turn must be signed.
@@ -138,15 +138,15 @@ struct Contents {
 /// documents, models that require one (3 and later) accept it.
 const FOREIGN: &str = "skip_thought_signature_validator";
 
-impl Contents {
-    fn of(messages: &[Arc<Message>], wants_signatures: bool) -> Result<Contents, ModelError> {
-        let mut contents = Contents { wants_signatures, ..Contents::default() };
+impl GeminiContents {
+    fn of(messages: &[Arc<Message>], wants_signatures: bool) -> Result<GeminiContents, ModelError> {
+        let mut contents = GeminiContents { wants_signatures, ..GeminiContents::default() };
         for message in messages {
             contents.push(message)?;
         }
         if contents.turns.first().is_some_and(|turn| turn.role == "model") {
             let parts = vec![json!({"text": CUT_OFF})];
-            contents.turns.insert(0, Turn { role: "user", parts });
+            contents.turns.insert(0, GeminiTurn { role: "user", parts });
         }
         for turn in contents.turns.iter_mut().filter(|turn| turn.role == "user") {
             // Results must come before everything else of their turn.
@@ -167,7 +167,7 @@ impl Contents {
         match self.turns.last_mut() {
             Some(last) if last.role == role => last.parts.extend(parts),
             _ if parts.is_empty() => {}
-            _ => self.turns.push(Turn { role, parts }),
+            _ => self.turns.push(GeminiTurn { role, parts }),
         }
         Ok(())
     }
@@ -179,8 +179,8 @@ impl Contents {
         let mut parts = Vec::new();
         let mut told = HashSet::new();
         for block in &message.content.to_blocks() {
-            match Piece::of(block) {
-                Piece::Text(text, more) => match more.map(|data| data.get(GEMINI_PART)) {
+            match BlockContent::of(block) {
+                BlockContent::Text(text, more) => match more.map(|data| data.get(GEMINI_PART)) {
                     Some(part) if part.as_dict().is_some() => {
                         let mut part = Value::from(part);
                         part["text"] = text.into();
@@ -189,7 +189,7 @@ impl Contents {
                     _ if text.is_empty() => {}
                     _ => parts.push(json!({"text": text})),
                 },
-                Piece::Other(GEMINI_PART, data) => {
+                BlockContent::Other(GEMINI_PART, data) => {
                     let mut part = Value::from(data.get("part"));
                     if let Some(index) = data.get("call").as_int() {
                         let Some(call) = usize::try_from(index).ok().and_then(|index| message.tool_calls.get(index))
@@ -210,7 +210,7 @@ impl Contents {
                     parts.push(part);
                 }
                 // Another vendor's.
-                Piece::Media(_) | Piece::Other(..) => {}
+                BlockContent::Media(_) | BlockContent::Other(..) => {}
             }
         }
         for call in message.tool_calls.iter().filter(|call| !told.contains(&call.id)) {
@@ -241,8 +241,8 @@ impl Contents {
             Content::Text(_) => Vec::new(),
             Content::Blocks(blocks) => blocks
                 .iter()
-                .filter_map(|block| match Piece::of(block) {
-                    Piece::Media(media) => Some(media_part(&media)),
+                .filter_map(|block| match BlockContent::of(block) {
+                    BlockContent::Media(media) => Some(media_part(&media)),
                     _ => None,
                 })
                 .collect(),
@@ -266,15 +266,15 @@ const OWN_PARTS: &[&str] =
     &["text", "inlineData", "fileData", "videoMetadata", "executableCode", "codeExecutionResult"];
 
 fn part(block: &Block) -> Result<Value, ModelError> {
-    match Piece::of(block) {
-        Piece::Text(text, _) => Ok(json!({"text": text})),
-        Piece::Media(media) => Ok(match block {
+    match BlockContent::of(block) {
+        BlockContent::Text(text, _) => Ok(json!({"text": text})),
+        BlockContent::Media(media) => Ok(match block {
             // In the wire's own spelling there may be more in it.
             Block::Other(data) if data.get("type").is_nil() => data.into(),
             _ => media_part(&media),
         }),
-        Piece::Other("", data) if OWN_PARTS.iter().any(|key| !data.get(key).is_nil()) => Ok(data.into()),
-        Piece::Other(kind, _) => Err(bad(format!(
+        BlockContent::Other("", data) if OWN_PARTS.iter().any(|key| !data.get(key).is_nil()) => Ok(data.into()),
+        BlockContent::Other(kind, _) => Err(bad(format!(
             "gemini takes no content block of type {kind:?}; it takes text, images, documents, and its own parts such as \
              {{inlineData}}"
         ))),
@@ -283,8 +283,8 @@ fn part(block: &Block) -> Result<Value, ModelError> {
 
 fn media_part(media: &Media<'_>) -> Value {
     match media.source {
-        Source::Base64 { media_type, data } => json!({"inlineData": {"mimeType": media_type, "data": data}}),
-        Source::Url { url, media_type: None } => json!({"fileData": {"fileUri": url}}),
-        Source::Url { url, media_type: Some(kind) } => json!({"fileData": {"fileUri": url, "mimeType": kind}}),
+        MediaSource::Base64 { media_type, data } => json!({"inlineData": {"mimeType": media_type, "data": data}}),
+        MediaSource::Url { url, media_type: None } => json!({"fileData": {"fileUri": url}}),
+        MediaSource::Url { url, media_type: Some(kind) } => json!({"fileData": {"fileUri": url, "mimeType": kind}}),
     }
 }

@@ -9,14 +9,14 @@ use crate::model::http::{Assembly, Problem, Progress};
 
 /// The body so far.
 #[derive(Default)]
-pub(in crate::model) struct Streamed {
+pub(in crate::model) struct GeminiAssembly {
     body: Map<String, Value>,
     candidate: Option<Map<String, Value>>,
     parts: Vec<Value>,
     calls: usize,
 }
 
-impl Assembly for Streamed {
+impl Assembly for GeminiAssembly {
     fn add(&mut self, event: Value, live: &dyn Fn(Delta<'_>)) -> Result<Progress, Problem> {
         let Value::Object(mut event) = event else { return Ok(Progress::More) };
         if let Some(Value::Array(candidates)) = event.remove("candidates")
@@ -47,7 +47,7 @@ impl Assembly for Streamed {
     }
 }
 
-impl Streamed {
+impl GeminiAssembly {
     fn candidate(&mut self, mut candidate: Map<String, Value>, live: &dyn Fn(Delta<'_>)) {
         if let Some(Value::Object(content)) = candidate.get_mut("content")
             && let Some(Value::Array(parts)) = content.remove("parts")

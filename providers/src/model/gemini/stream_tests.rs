@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Streamed, reply};
+use super::{GeminiAssembly, reply};
 use crate::model::http::{Assembly, Progress};
 use crate::testing::assemble;
 
@@ -23,7 +23,7 @@ fn usage() -> Value {
 }
 
 fn same(events: &[Value], parts: Value) -> Vec<String> {
-    let (assembled, told) = assemble(Box::<Streamed>::default(), events);
+    let (assembled, told) = assemble(Box::<GeminiAssembly>::default(), events);
     let (one, other) = (reply(assembled, "m").unwrap(), reply(last(parts), "m").unwrap());
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
     told
@@ -63,7 +63,7 @@ fn calls_come_whole_and_their_signatures_go_back() {
 #[test]
 fn a_prompt_that_is_blocked_is_an_answer() {
     let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 3}});
-    let mut assembly = Streamed::default();
+    let mut assembly = GeminiAssembly::default();
     assert_eq!(assembly.add(blocked.clone(), &|_| {}).unwrap(), Progress::Whole);
     let (one, other) = (reply(Box::new(assembly).document(), "m").unwrap(), reply(blocked, "m").unwrap());
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
@@ -72,7 +72,7 @@ fn a_prompt_that_is_blocked_is_an_answer() {
 
 #[test]
 fn tokens_may_follow_the_last_word() {
-    let mut assembly = Box::<Streamed>::default();
+    let mut assembly = Box::<GeminiAssembly>::default();
     assert_eq!(assembly.add(chunk(json!([{"text": "x"}])), &|_| {}).unwrap(), Progress::More);
     assert_eq!(
         assembly.add(json!({"candidates": [{"finishReason": "MAX_TOKENS"}]}), &|_| {}).unwrap(),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::Endpoint;
-use super::events::{Event, EventError, Events};
+use super::events::{Event, EventError, EventStream};
 use super::{failure, values};
 
 /// The time that a server may take to close a stream, or to report its token usage, after the
@@ -58,7 +58,7 @@ pub(crate) enum Problem {
 }
 
 /// The end of reading a stream.
-pub(super) enum End {
+pub(super) enum StreamEnd {
     /// The answer is whole.
     Whole,
     /// The stream had no event.
@@ -68,11 +68,11 @@ pub(super) enum End {
 /// Reads to the end of the answer.
 pub(super) async fn assemble(
     endpoint: &Endpoint,
-    events: &mut Events,
+    events: &mut EventStream,
     assembly: &mut dyn Assembly,
     timeout_ms: u64,
     live: &dyn Fn(Delta<'_>),
-) -> Result<End, ModelError> {
+) -> Result<StreamEnd, ModelError> {
     let (mut whole, mut any) = (false, false);
     loop {
         let next = if whole {
@@ -83,8 +83,8 @@ pub(super) async fn assemble(
         };
         let Some(event) = next else {
             return match (whole, any) {
-                (true, _) => Ok(End::Whole),
-                (false, false) => Ok(End::NoEvents),
+                (true, _) => Ok(StreamEnd::Whole),
+                (false, false) => Ok(StreamEnd::NoEvents),
                 (false, true) => Err(failure::unfinished(endpoint)),
             };
         };
@@ -92,7 +92,7 @@ pub(super) async fn assemble(
         if event.data.trim() == "[DONE]" {
             if whole || assembly.ends_with_mark() {
                 drain(events).await;
-                return Ok(End::Whole);
+                return Ok(StreamEnd::Whole);
             }
             continue;
         }
@@ -107,9 +107,9 @@ pub(super) async fn assemble(
             Ok(Progress::Whole) => whole = true,
             Ok(Progress::Over) => {
                 drain(events).await;
-                return Ok(End::Whole);
+                return Ok(StreamEnd::Whole);
             }
-            Err(_) if whole => return Ok(End::Whole),
+            Err(_) if whole => return Ok(StreamEnd::Whole),
             Err(error) => return Err(error),
         }
     }
@@ -129,7 +129,7 @@ fn read(endpoint: &Endpoint, event: &Event) -> Result<Value, ModelError> {
 }
 
 /// Takes what has come with the last event, so that the connection can be used again; waits for nothing.
-async fn drain(events: &mut Events) {
+async fn drain(events: &mut EventStream) {
     let _ = timeout(Duration::ZERO, events.next()).await;
 }
 

@@ -32,7 +32,7 @@ pub(super) enum ChunkError {
 }
 
 /// Chunks of a body.
-pub(super) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ChunkError>>>>;
+pub(super) type ByteChunks = Pin<Box<dyn Stream<Item = Result<Bytes, ChunkError>>>>;
 
 /// The state of the received bytes, shared by the reader and the event parser.
 #[derive(Debug, Default)]
@@ -74,9 +74,9 @@ impl Meter {
 
 /// Reads a response. Once its first byte has come, each silence may last `stall`; what comes before is a matter of the time
 /// limit of the whole attempt, for a model may think long before it begins.
-pub(super) fn chunks(response: reqwest::Response, stall: Duration) -> (Chunks, Rc<Meter>) {
+pub(super) fn chunks(response: reqwest::Response, stall: Duration) -> (ByteChunks, Rc<Meter>) {
     let meter = Meter::new();
-    let reader = Reader { response, stall, read: 0, meter: meter.clone() };
+    let reader = ChunkReader { response, stall, read: 0, meter: meter.clone() };
     let stream = unfold(reader, |mut reader| async {
         let next = reader.next().await.transpose()?;
         Some((next, reader))
@@ -84,14 +84,14 @@ pub(super) fn chunks(response: reqwest::Response, stall: Duration) -> (Chunks, R
     (Box::pin(stream), meter)
 }
 
-struct Reader {
+struct ChunkReader {
     response: reqwest::Response,
     stall: Duration,
     read: usize,
     meter: Rc<Meter>,
 }
 
-impl Reader {
+impl ChunkReader {
     async fn next(&mut self) -> Result<Option<Bytes>, ChunkError> {
         let chunk = if self.read == 0 {
             self.response.chunk().await?

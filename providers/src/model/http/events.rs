@@ -6,7 +6,7 @@ use bytes::BytesMut;
 use futures_util::{StreamExt, TryStreamExt};
 use sse_stream::SseByteStream;
 
-use super::chunks::{ChunkError, Chunks, Meter};
+use super::chunks::{ByteChunks, ChunkError, Meter};
 
 /// The separation of the pieces of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,32 +36,32 @@ pub(super) enum EventError {
 }
 
 /// The events of an answer.
-pub(super) struct Events {
-    source: Source,
+pub(super) struct EventStream {
+    source: EventSource,
     meter: Rc<Meter>,
 }
 
-enum Source {
+enum EventSource {
     // Boxed, for it is large and the other is not.
-    ServerSent(Box<SseByteStream<Chunks>>),
-    Lines { chunks: Chunks, buffer: BytesMut, at_end: bool },
+    ServerSent(Box<SseByteStream<ByteChunks>>),
+    Lines { chunks: ByteChunks, buffer: BytesMut, at_end: bool },
 }
 
-impl Events {
-    pub(super) fn new(framing: Framing, chunks: Chunks, meter: Rc<Meter>) -> Events {
+impl EventStream {
+    pub(super) fn new(framing: Framing, chunks: ByteChunks, meter: Rc<Meter>) -> EventStream {
         let source = match framing {
-            Framing::ServerSentEvents => Source::ServerSent(Box::new(SseByteStream::new(chunks))),
-            Framing::Lines => Source::Lines { chunks, buffer: BytesMut::new(), at_end: false },
+            Framing::ServerSentEvents => EventSource::ServerSent(Box::new(SseByteStream::new(chunks))),
+            Framing::Lines => EventSource::Lines { chunks, buffer: BytesMut::new(), at_end: false },
         };
-        Events { source, meter }
+        EventStream { source, meter }
     }
 
     /// The next event; nothing at the end. An event that the end of the bytes cuts short is none.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, EventError> {
         loop {
             let event = match &mut self.source {
-                Source::ServerSent(stream) => next_server_sent(stream).await?,
-                Source::Lines { chunks, buffer, at_end } => next_line(chunks, buffer, at_end).await?,
+                EventSource::ServerSent(stream) => next_server_sent(stream).await?,
+                EventSource::Lines { chunks, buffer, at_end } => next_line(chunks, buffer, at_end).await?,
             };
             let Some(event) = event else { return Ok(None) };
             if !event.data.trim().is_empty() {
@@ -72,7 +72,7 @@ impl Events {
     }
 }
 
-async fn next_server_sent(stream: &mut SseByteStream<Chunks>) -> Result<Option<Event>, EventError> {
+async fn next_server_sent(stream: &mut SseByteStream<ByteChunks>) -> Result<Option<Event>, EventError> {
     let Some(event) = stream.next().await else { return Ok(None) };
     match event {
         Ok(event) => Ok(Some(Event { name: event.event, data: event.data.unwrap_or_default() })),
@@ -85,7 +85,11 @@ async fn next_server_sent(stream: &mut SseByteStream<Chunks>) -> Result<Option<E
 }
 
 /// The last line needs no line break.
-async fn next_line(chunks: &mut Chunks, buffer: &mut BytesMut, at_end: &mut bool) -> Result<Option<Event>, EventError> {
+async fn next_line(
+    chunks: &mut ByteChunks,
+    buffer: &mut BytesMut,
+    at_end: &mut bool,
+) -> Result<Option<Event>, EventError> {
     let mut seen = 0;
     let line = loop {
         if let Some(end) = buffer[seen..].iter().position(|byte| *byte == b'\n') {
@@ -119,7 +123,7 @@ mod tests {
     fn read(framing: Framing, chunks: &[&[u8]]) -> Vec<Event> {
         let chunks: Vec<Result<Bytes, ChunkError>> =
             chunks.iter().map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
-        let mut events = Events::new(framing, Box::pin(iter(chunks)), Meter::new());
+        let mut events = EventStream::new(framing, Box::pin(iter(chunks)), Meter::new());
         let mut all = Vec::new();
         while let Some(event) = block_on(events.next()).unwrap() {
             all.push(event);
@@ -162,7 +166,7 @@ mod tests {
             [(Framing::ServerSentEvents, &b"data: \xff\n\n"[..]), (Framing::Lines, &b"\"\xff\"\n"[..])]
         {
             let chunks: Vec<Result<Bytes, ChunkError>> = vec![Ok(Bytes::copy_from_slice(bytes))];
-            let mut events = Events::new(framing, Box::pin(iter(chunks)), Meter::new());
+            let mut events = EventStream::new(framing, Box::pin(iter(chunks)), Meter::new());
             assert!(matches!(block_on(events.next()), Err(EventError::Utf8)), "{framing:?}");
         }
     }

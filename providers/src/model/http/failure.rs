@@ -107,7 +107,7 @@ pub(crate) fn bad_event(endpoint: &Endpoint, data: &[u8], cause: &serde_json::Er
 
 /// The server said in the middle of its stream that it failed. The status was sent long before, so its words must do.
 pub(crate) fn of_event(endpoint: &Endpoint, event: &serde_json::Value) -> ModelError {
-    let said = Said::of(event).unwrap_or_else(|| Said::plain(excerpt(&event.to_string())));
+    let said = ErrorBody::of(event).unwrap_or_else(|| ErrorBody::plain(excerpt(&event.to_string())));
     of_words(endpoint, &said, "broke off its answer with an error")
 }
 
@@ -115,12 +115,12 @@ pub(crate) fn of_event(endpoint: &Endpoint, event: &serde_json::Value) -> ModelE
 /// none.
 pub(crate) fn of_document(endpoint: &Endpoint, document: &serde_json::Value) -> Option<ModelError> {
     document.get("error").filter(|error| !error.is_null())?;
-    let said = Said::of(document)?;
+    let said = ErrorBody::of(document)?;
     Some(of_words(endpoint, &said, "answered with an error"))
 }
 
 /// An error without a status of its own.
-fn of_words(endpoint: &Endpoint, said: &Said, what: &str) -> ModelError {
+fn of_words(endpoint: &Endpoint, said: &ErrorBody, what: &str) -> ModelError {
     let kind = kind_of_words(said);
     let retry_after_ms = said.retry_after_ms;
     let text = endpoint.redact(&said.message);
@@ -134,7 +134,7 @@ fn of_words(endpoint: &Endpoint, said: &Said, what: &str) -> ModelError {
 /// The server answered with an error.
 pub(crate) fn of_status(endpoint: &Endpoint, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ModelError {
     let code = status.as_u16();
-    let said = Said::read(body);
+    let said = ErrorBody::read(body);
     let kind = kind_of(code, &said);
     let name = status.canonical_reason().map(|reason| format!(" {reason}")).unwrap_or_default();
     let mut message = format!("{} answered {code}{name}", who(endpoint));
@@ -160,7 +160,7 @@ pub(crate) fn of_status(endpoint: &Endpoint, status: StatusCode, headers: &Heade
     }
 }
 
-fn kind_of(code: u16, said: &Said) -> ModelErrorKind {
+fn kind_of(code: u16, said: &ErrorBody) -> ModelErrorKind {
     match code {
         401 | 403 => ModelErrorKind::Auth,
         408 => ModelErrorKind::Timeout,
@@ -188,7 +188,7 @@ fn hint(endpoint: &Endpoint, kind: ModelErrorKind, code: u16) -> Option<String> 
 }
 
 /// The category of an error that has no status.
-fn kind_of_words(said: &Said) -> ModelErrorKind {
+fn kind_of_words(said: &ErrorBody) -> ModelErrorKind {
     use ModelErrorKind as K;
     if said.is_about_the_context() {
         return K::ContextWindow;
@@ -212,7 +212,7 @@ fn kind_of_words(said: &Said) -> ModelErrorKind {
 }
 
 /// The content of an error body.
-struct Said {
+struct ErrorBody {
     message: String,
     /// A word or a number, as text.
     code: String,
@@ -222,40 +222,40 @@ struct Said {
     retry_after_ms: Option<u64>,
 }
 
-impl Said {
-    fn read(body: &[u8]) -> Said {
+impl ErrorBody {
+    fn read(body: &[u8]) -> ErrorBody {
         let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-        let plain = || Said::plain(body_excerpt(body));
-        Said::of(&json).unwrap_or_else(|| Said { message: plain().message, ..Said::codes(&json) })
+        let plain = || ErrorBody::plain(body_excerpt(body));
+        ErrorBody::of(&json).unwrap_or_else(|| ErrorBody { message: plain().message, ..ErrorBody::codes(&json) })
     }
 
-    fn plain(message: String) -> Said {
-        Said { message, code: String::new(), sort: String::new(), retry_after_ms: None }
+    fn plain(message: String) -> ErrorBody {
+        ErrorBody { message, code: String::new(), sort: String::new(), retry_after_ms: None }
     }
 
     /// `{"error": {"message", "type", "code"}}` of most vendors, `{"error": "…"}`, `{"message": "…"}`; nothing where none of
     /// them says anything.
-    fn of(json: &serde_json::Value) -> Option<Said> {
+    fn of(json: &serde_json::Value) -> Option<ErrorBody> {
         // Gemini puts the errors of a stream into a list.
         let json = json.get(0).unwrap_or(json);
         let texts = ["/error/message", "/error", "/response/error/message", "/message", "/detail"];
         let message = texts.iter().find_map(|path| json.pointer(path).and_then(serde_json::Value::as_str));
         let message = message.filter(|message| !message.trim().is_empty())?;
-        Some(Said { message: excerpt(message), ..Said::codes(json) })
+        Some(ErrorBody { message: excerpt(message), ..ErrorBody::codes(json) })
     }
 
-    fn codes(json: &serde_json::Value) -> Said {
+    fn codes(json: &serde_json::Value) -> ErrorBody {
         let json = json.get(0).unwrap_or(json);
         let word = |paths: &[&str]| {
             let found =
                 paths.iter().find_map(|path| json.pointer(path).filter(|word| word.is_string() || word.is_number()));
             found.map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned)).unwrap_or_default()
         };
-        Said {
+        ErrorBody {
             message: String::new(),
             code: word(&["/error/code", "/response/error/code", "/code"]),
             sort: word(&["/error/type", "/error/status"]),
-            retry_after_ms: Said::retry_info_ms(json),
+            retry_after_ms: ErrorBody::retry_info_ms(json),
         }
     }
 

@@ -72,7 +72,7 @@ pub(crate) struct Pieces {
 }
 
 /// The answer of a server.
-pub(crate) struct Answered {
+pub(crate) struct ServerAnswer {
     /// The vendor's document.
     pub(crate) document: Value,
     /// Whether its pieces were reported live.
@@ -85,11 +85,11 @@ pub(crate) async fn post(
     turn: Turn<'_>,
     post: &Post<'_>,
     live: &dyn Fn(Delta<'_>),
-) -> Outcome<Answered> {
+) -> Outcome<ServerAnswer> {
     retry::with_retries(turn.scope, post.retries, live, async |_| attempt(client, post, live).await).await
 }
 
-async fn attempt(client: &Client, post: &Post<'_>, live: &dyn Fn(Delta<'_>)) -> Result<Answered, ModelError> {
+async fn attempt(client: &Client, post: &Post<'_>, live: &dyn Fn(Delta<'_>)) -> Result<ServerAnswer, ModelError> {
     let endpoint = post.endpoint;
     let url = if post.pieces.is_some() { &endpoint.stream_url } else { &endpoint.url };
     let mut request = client
@@ -105,7 +105,7 @@ async fn attempt(client: &Client, post: &Post<'_>, live: &dyn Fn(Delta<'_>)) -> 
     let response = sent.map_err(|error| failure::of_network(endpoint, &error, post.timeout_ms))?;
     let answered = match post.pieces {
         Some(pieces) if response.status().is_success() => in_pieces(post, pieces, response, live).await?,
-        _ => Answered { document: whole(post, response).await?, was_told: false },
+        _ => ServerAnswer { document: whole(post, response).await?, was_told: false },
     };
     match (post.failure)(&answered.document).or_else(|| failure::of_document(endpoint, &answered.document)) {
         Some(failure) => Err(failure),
@@ -136,17 +136,17 @@ async fn in_pieces(
     pieces: Pieces,
     response: reqwest::Response,
     live: &dyn Fn(Delta<'_>),
-) -> Result<Answered, ModelError> {
+) -> Result<ServerAnswer, ModelError> {
     let headers = response.headers().clone();
     let (chunks, meter) = chunks::chunks(response, post.stall);
-    let mut events = events::Events::new(pieces.framing, chunks, meter.clone());
+    let mut events = events::EventStream::new(pieces.framing, chunks, meter.clone());
     let mut assembly = (pieces.assembly)();
     match assembly::assemble(post.endpoint, &mut events, assembly.as_mut(), post.timeout_ms, live).await? {
-        assembly::End::Whole => Ok(Answered { document: assembly.document(), was_told: true }),
+        assembly::StreamEnd::Whole => Ok(ServerAnswer { document: assembly.document(), was_told: true }),
         // Some servers answer in one piece whatever they are asked for; others with a web page.
-        assembly::End::NoEvents => {
+        assembly::StreamEnd::NoEvents => {
             let body = meter.body_without_events().unwrap_or_default();
-            Ok(Answered { document: read(post.endpoint, &headers, &body)?, was_told: false })
+            Ok(ServerAnswer { document: read(post.endpoint, &headers, &body)?, was_told: false })
         }
     }
 }

@@ -80,7 +80,7 @@ mod tests {
     use runtime::seam::Sort;
 
     use super::*;
-    use crate::testing::{Place, block_on};
+    use crate::testing::{TestSession, block_on};
 
     fn error(kind: ModelErrorKind) -> ModelError {
         ModelError::new(kind, "no")
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_schedule_is_fixed_and_bounded() {
-        let place = Place::new();
+        let place = TestSession::new();
         let outcome: Outcome<()> =
             block_on(with_retries(&place.scope, 6, &|_| {}, async |_| Err(error(ModelErrorKind::Server))));
         assert!(outcome.unwrap_err().to_string().ends_with("(tried 7 times)"));

@@ -7,7 +7,7 @@ use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request};
 use runtime::seam::{Model, Outcome};
 
 use super::tests::{Act, GOOD, answer, json, request, routes, server};
-use crate::testing::Place;
+use crate::testing::TestSession;
 
 const HELLO: &str =
     r#"{"id":"c1","model":"gpt-4o","choices":[{"index":0,"delta":{"role":"assistant","content":"hel"}}]}"#;
@@ -31,14 +31,14 @@ fn unended(body: &str) -> String {
     )
 }
 
-struct Told {
+struct ReportedDeltas {
     outcome: Outcome<Reply>,
     deltas: Vec<String>,
     slept: Vec<u64>,
     requests: Vec<String>,
 }
 
-impl Told {
+impl ReportedDeltas {
     fn reply(&self) -> &Reply {
         self.outcome.as_ref().unwrap()
     }
@@ -48,18 +48,18 @@ impl Told {
     }
 }
 
-async fn ask(acts: Vec<Act>) -> Told {
+async fn ask(acts: Vec<Act>) -> ReportedDeltas {
     ask_for(acts, Request { stream: true, ..request() }).await
 }
 
-async fn ask_for(acts: Vec<Act>, request: Request) -> Told {
+async fn ask_for(acts: Vec<Act>, request: Request) -> ReportedDeltas {
     let (base, requests) = server(acts).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let deltas = RefCell::new(Vec::new());
     let live = |delta: Delta<'_>| deltas.borrow_mut().push(format!("{delta:?}"));
     let outcome = routes(&base, &[]).call(place.turn(), &request, &live).get().await;
     let slept = place.clock.slept.borrow().clone();
-    Told { outcome, deltas: deltas.into_inner(), slept, requests: requests.try_iter().collect() }
+    ReportedDeltas { outcome, deltas: deltas.into_inner(), slept, requests: requests.try_iter().collect() }
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn a_stream_has_its_limits() {
 #[tokio::test]
 async fn a_stream_that_falls_silent_has_run_out_of_time() {
     let (base, _requests) = server(vec![Act::SayAndWait(unended(&events(&[HELLO])))]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let routes = routes(&base, &[]);
     let route = routes.choose(None, None).unwrap();
     let mut body = route.body(&request()).unwrap();
@@ -213,7 +213,7 @@ async fn a_stream_that_falls_silent_has_run_out_of_time() {
 #[tokio::test]
 async fn who_no_longer_wants_an_answer_closes_the_connection() {
     let (base, requests) = server(vec![Act::SayAndWait(unended(&events(&[HELLO])))]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let (routes, request) = (routes(&base, &[]), Request { stream: true, ..request() });
     {
         let live = |_: Delta<'_>| place.scope.cancel.cancel("enough");

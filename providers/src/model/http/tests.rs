@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::model::{CapabilityTable, Routes};
-use crate::testing::Place;
+use crate::testing::TestSession;
 
 pub(super) const GOOD: &str = r#"{"id":"c1","model":"gpt-4o","choices":[{"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#;
 
@@ -105,13 +105,13 @@ pub(super) fn request() -> Request {
     Request { messages: [Arc::new(Message::user("hi"))].into_iter().collect(), ..Request::default() }
 }
 
-async fn ask(routes: &Routes, place: &Place, request: &Request) -> Outcome<Reply> {
+async fn ask(routes: &Routes, place: &TestSession, request: &Request) -> Outcome<Reply> {
     routes.call(place.turn(), request, &|_| {}).get().await
 }
 
 async fn failure(acts: Vec<Act>) -> (ModelError, Vec<u64>) {
     let (base, _requests) = server(acts).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let failure = ask(&routes(&base, &[]), &place, &request()).await.unwrap_err();
     let error = failure.as_any().downcast_ref::<ModelError>().unwrap().clone();
     assert!(error.message.contains(&format!("openai at {base}")), "says which server: {error}");
@@ -124,7 +124,7 @@ async fn failure(acts: Vec<Act>) -> (ModelError, Vec<u64>) {
 #[tokio::test]
 async fn a_server_error_is_tried_again() {
     let (base, requests) = server(vec![json("500 Internal Server Error", "{}"), json("200 OK", GOOD)]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let restarts = Rc::new(RefCell::new(Vec::new()));
     let seen = restarts.clone();
     let live = move |delta: Delta<'_>| seen.borrow_mut().push(format!("{delta:?}"));
@@ -145,14 +145,14 @@ async fn a_whole_answer_that_says_it_failed_is_tried_again() {
     let said = r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hello"}]}"#;
     let good = format!(r#"{{"status":"completed","output":[{said}]}}"#);
     let (base, _requests) = server(vec![json("200 OK", failed), json("200 OK", &good)]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     // One of the models that are asked by Responses alone.
     let on_responses = Request { model: Some("gpt-5-codex".into()), ..request() };
     let reply = ask(&routes(&base, &[]), &place, &on_responses).await.unwrap();
     assert_eq!((reply.text.as_ref(), place.clock.slept.borrow().as_slice()), ("hello", &[500][..]));
     let refused = failed.replace("server_error", "invalid_image");
     let (base, _requests) = server(vec![json("200 OK", &refused)]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     ask(&routes(&base, &[]), &place, &on_responses).await.unwrap_err();
     assert!(place.clock.slept.borrow().is_empty(), "what no retry can mend is asked once");
 }
@@ -161,7 +161,7 @@ async fn a_whole_answer_that_says_it_failed_is_tried_again() {
 async fn a_server_that_names_a_time_is_obeyed() {
     for (header, wait) in [("retry-after: 3\r\n", 3000), ("retry-after-ms: 120\r\nretry-after: 3\r\n", 120)] {
         let (base, _requests) = server(vec![answer("429 Too Many Requests", header, ""), json("200 OK", GOOD)]).await;
-        let place = Place::new();
+        let place = TestSession::new();
         ask(&routes(&base, &[]), &place, &request()).await.unwrap();
         assert_eq!(*place.clock.slept.borrow(), [wait], "{header}");
     }
@@ -192,7 +192,7 @@ async fn retries_end_and_the_message_counts_them() {
 #[tokio::test]
 async fn the_number_of_retries_is_the_callers() {
     let (base, requests) = server(vec![json("500 Internal Server Error", "{}"); 2]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let once = Request { retries: Some(0), ..request() };
     assert!(ask(&routes(&base, &[]), &place, &once).await.is_err());
     assert!(place.clock.slept.borrow().is_empty());
@@ -244,7 +244,7 @@ async fn other_answers_are_final() {
 async fn an_error_in_a_document_of_success_is_read_as_one() {
     let limited = r#"{"error":{"message":"rate limited upstream.","code":429}}"#;
     let (base, _requests) = server(vec![json("200 OK", limited), json("200 OK", GOOD)]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     ask(&routes(&base, &[]), &place, &request()).await.unwrap();
     assert_eq!(*place.clock.slept.borrow(), [500], "and tried again where that may help");
     let (error, slept) = failure(vec![json("200 OK", r#"{"error":"no such model","code":404}"#)]).await;
@@ -258,7 +258,7 @@ async fn odd_counts_do_not_cost_the_answer() {
         GOOD.replace(r#""prompt_tokens":3,"completion_tokens":1"#, r#""prompt_tokens":3.0,"completion_tokens":-1"#);
     assert_ne!(odd, GOOD);
     let (base, _requests) = server(vec![json("200 OK", &odd)]).await;
-    let reply = ask(&routes(&base, &[]), &Place::new(), &request()).await.unwrap();
+    let reply = ask(&routes(&base, &[]), &TestSession::new(), &request()).await.unwrap();
     assert_eq!((reply.text.as_ref(), reply.usage.input_tokens, reply.usage.output_tokens), ("hello", 3, 0));
 }
 
@@ -298,7 +298,7 @@ async fn a_connection_that_breaks_is_tried_again() {
 #[tokio::test]
 async fn a_server_that_is_down_is_named() {
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-    let place = Place::new();
+    let place = TestSession::new();
     let routes = routes(&format!("http://user:secret@127.0.0.1:{port}"), &[]);
     let failure = ask(&routes, &place, &request()).await.unwrap_err();
     let error = failure.as_any().downcast_ref::<ModelError>().unwrap();
@@ -312,7 +312,7 @@ async fn a_server_that_is_down_is_named() {
 #[tokio::test]
 async fn a_slow_server_runs_out_of_time_once() {
     let (base, _requests) = server(vec![Act::Hang; 2]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let hasty = Request { timeout_ms: Some(100), ..request() };
     let failure = ask(&routes(&base, &[]), &place, &hasty).await.unwrap_err();
     let error = failure.as_any().downcast_ref::<ModelError>().unwrap();
@@ -324,7 +324,7 @@ async fn a_slow_server_runs_out_of_time_once() {
 #[tokio::test]
 async fn cancelling_ends_a_call_that_waits() {
     let (base, _requests) = server(vec![Act::Hang]).await;
-    let place = Place::new();
+    let place = TestSession::new();
     let cancel = place.scope.cancel.clone();
     let (routes, request) = (routes(&base, &[]), request());
     let call = ask(&routes, &place, &request);
@@ -340,7 +340,7 @@ async fn cancelling_ends_a_call_that_waits() {
 async fn a_key_that_the_server_echoes_is_hidden() {
     let body = r#"{"error":{"message":"Incorrect API key provided: sk-very-secret"}}"#;
     let (base, requests) = server(vec![json("401 Unauthorized", body)]).await;
-    let failure = ask(&routes(&base, &[("OPENAI_API_KEY", "sk-very-secret\n")]), &Place::new(), &request()).await;
+    let failure = ask(&routes(&base, &[("OPENAI_API_KEY", "sk-very-secret\n")]), &TestSession::new(), &request()).await;
     let message = failure.unwrap_err().to_string();
     assert!(message.contains("Incorrect API key provided: [key]"), "{message}");
     assert!(requests.recv().unwrap().contains("authorization: Bearer sk-very-secret\r\n"));
@@ -351,7 +351,7 @@ async fn a_body_has_a_largest_size() {
     let size = super::MAX_BODY + 1;
     let act = Act::Say(format!("HTTP/1.1 200 OK\r\ncontent-length: {size}\r\n\r\n{}", " ".repeat(size)));
     let (base, _requests) = server(vec![act]).await;
-    let failure = ask(&routes(&base, &[]), &Place::new(), &request()).await.unwrap_err();
+    let failure = ask(&routes(&base, &[]), &TestSession::new(), &request()).await.unwrap_err();
     assert!(failure.to_string().contains("more than 32 MiB"), "{failure}");
 }
 
@@ -366,12 +366,12 @@ fn clients_can_be_built_for_both_schemes() {
 #[tokio::test]
 async fn a_proxy_that_is_none_is_named_and_a_local_server_needs_none() {
     let proxy = ("http_proxy", "http://[broken");
-    let failure = ask(&routes("http://127.0.0.1:1", &[proxy]), &Place::new(), &request()).await.unwrap_err();
+    let failure = ask(&routes("http://127.0.0.1:1", &[proxy]), &TestSession::new(), &request()).await.unwrap_err();
     assert!(failure.to_string().contains("the proxy in http_proxy cannot be used"), "{failure}");
 
     let (base, _requests) = server(vec![json("200 OK", GOOD)]).await;
     let nobody = ("http_proxy", "http://127.0.0.1:1");
-    let reply = ask(&routes(&base, &[nobody]), &Place::new(), &request()).await.unwrap();
+    let reply = ask(&routes(&base, &[nobody]), &TestSession::new(), &request()).await.unwrap();
     assert_eq!(reply.text.as_ref(), "hello");
 }
 
@@ -386,7 +386,7 @@ async fn a_server_that_speaks_no_tls_is_told_from_one_that_is_down() {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
         }
     });
-    let failure = ask(&routes(&secure, &[("OPENAI_API_KEY", "k")]), &Place::new(), &request()).await.unwrap_err();
+    let failure = ask(&routes(&secure, &[("OPENAI_API_KEY", "k")]), &TestSession::new(), &request()).await.unwrap_err();
     let error = failure.as_any().downcast_ref::<ModelError>().unwrap();
     assert_eq!(error.kind, ModelErrorKind::Connection);
     assert!(error.message.contains("InvalidContentType"), "{error}");

@@ -43,10 +43,10 @@ use tally::Tally;
 
 /// The mock model.
 #[derive(Debug, Default)]
-pub struct Mock(RefCell<State>);
+pub struct Mock(RefCell<MockState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct MockState {
     queue: Queue,
     scripts: BTreeMap<u64, Queue>,
     scripts_made: u64,
@@ -124,7 +124,7 @@ impl Mock {
         })
     }
 
-    fn answer_once(&self, turn: Turn<'_>, request: &Request, model: &Arc<str>) -> Answered {
+    fn answer_once(&self, turn: Turn<'_>, request: &Request, model: &Arc<str>) -> PendingAnswer {
         let state = &mut *self.0.borrow_mut();
         state.calls.push(MockCall {
             request: request.clone(),
@@ -139,7 +139,7 @@ impl Mock {
         let delay_ms = scripted.delay_ms.unwrap_or(0);
         if let Some(error) = scripted.error {
             let said = scripted.text.map(|text| Reply { text, ..Reply::default() });
-            return Answered { delay_ms, said, outcome: Err(ModelError { model: Some(model.clone()), ..error }) };
+            return PendingAnswer { delay_ms, said, outcome: Err(ModelError { model: Some(model.clone()), ..error }) };
         }
         let input_tokens = scripted.input_tokens.unwrap_or_else(|| state.tally.count(turn.session.id(), request));
         let tool_calls = with_ids(scripted.tool_calls, &mut state.ids_given);
@@ -155,7 +155,7 @@ impl Mock {
             provider: MOCK.clone(),
             ..Reply::default()
         };
-        Answered { delay_ms, said: None, outcome: Ok(reply) }
+        PendingAnswer { delay_ms, said: None, outcome: Ok(reply) }
     }
 }
 
@@ -165,14 +165,14 @@ static END_TURN: LazyLock<Arc<str>> = LazyLock::new(|| "end_turn".into());
 static TOOL_USE: LazyLock<Arc<str>> = LazyLock::new(|| "tool_use".into());
 
 /// An answer that is known, and how long it is waited for.
-struct Answered {
+struct PendingAnswer {
     delay_ms: u64,
     /// The partial reply before a failure.
     said: Option<Reply>,
     outcome: Result<Reply, ModelError>,
 }
 
-impl Answered {
+impl PendingAnswer {
     /// Delivers the answer, in pieces if `live` is set, within the timeout of the attempt, if any.
     async fn come(
         self,

@@ -8,7 +8,7 @@ use runtime::model::Request;
 
 /// The count for one session: the messages up to and including `last`.
 #[derive(Debug)]
-struct Counted {
+struct TokenCount {
     first: Arc<Message>,
     last: Arc<Message>,
     messages: usize,
@@ -18,7 +18,7 @@ struct Counted {
 /// Counts so far, by session. A history that only grew since the last call is counted from there on.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    histories: BTreeMap<Arc<str>, Counted>,
+    histories: BTreeMap<Arc<str>, TokenCount>,
     /// The tools that were counted last, and their bytes: a loop offers the same in each turn.
     tools: Option<(Arc<Vec<ToolSpec>>, usize)>,
 }
@@ -56,7 +56,7 @@ impl Tally {
         let (from, before) = known.map_or((0, 0), |known| (known.messages, known.tokens));
         let new: u64 = messages.iter().skip(from).map(|message| message.estimated_tokens() as u64).sum();
         let tokens = before + new;
-        let counted = Counted { first: first.clone(), last: last.clone(), messages: messages.len(), tokens };
+        let counted = TokenCount { first: first.clone(), last: last.clone(), messages: messages.len(), tokens };
         self.histories.insert(session.clone(), counted);
         tokens
     }

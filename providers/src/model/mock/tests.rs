@@ -5,18 +5,18 @@ use runtime::message::{Message, ToolCall};
 use runtime::model::{ModelError, ModelErrorKind, Request};
 
 use super::*;
-use crate::testing::{Place, block_on};
+use crate::testing::{TestSession, block_on};
 
 fn request(prompt: &str) -> Request {
     Request { messages: [Arc::new(Message::user(prompt))].into_iter().collect(), ..Request::default() }
 }
 
-fn ask(mock: &Mock, place: &Place, prompt: &str) -> Outcome<Reply> {
+fn ask(mock: &Mock, place: &TestSession, prompt: &str) -> Outcome<Reply> {
     block_on(mock.call(place.turn(), &request(prompt), &"mock".into(), &|_| {}).get())
 }
 
 fn text(mock: &Mock, prompt: &str) -> String {
-    ask(mock, &Place::new(), prompt).unwrap().text.to_string()
+    ask(mock, &TestSession::new(), prompt).unwrap().text.to_string()
 }
 
 fn read(json: &str) -> Result<MockReply, MockError> {
@@ -55,7 +55,7 @@ fn unscripted_it_answers_the_same_each_time() {
     assert_eq!(text(&mock, "\n  hello\nworld"), "mock: hello");
     assert_eq!(text(&mock, "\n  hello\nworld"), "mock: hello");
     assert_eq!(text(&mock, &"é".repeat(300)), format!("mock: {}", "é".repeat(200)));
-    let place = Place::new();
+    let place = TestSession::new();
     let reply = block_on(mock.call(place.turn(), &Request::default(), &"mock".into(), &|_| {}).get()).unwrap();
     assert_eq!(reply.text.as_ref(), "mock: (no prompt)");
 }
@@ -67,7 +67,7 @@ fn a_script_answers_only_those_that_name_it() {
     let one = mock.add_script([MockReply::text("one 1"), MockReply::text("one 2")]);
     let two = mock.add_script([MockReply::text("two")]);
     let under = |script: u64| {
-        let mut place = Place::new();
+        let mut place = TestSession::new();
         place.scope.script = Some(script);
         ask(&mock, &place, "p").unwrap().text.to_string()
     };
@@ -82,7 +82,7 @@ fn a_script_answers_only_those_that_name_it() {
 
 #[test]
 fn calls_are_recorded_and_share_the_history() {
-    let (mock, place) = (Mock::new(), Place::new());
+    let (mock, place) = (Mock::new(), TestSession::new());
     let sent = Request { system: runtime::model::System::primary("be brief").into(), ..request("hi") };
     block_on(mock.call(place.turn(), &sent, &"claude-x".into(), &|_| {}).get()).unwrap();
     let calls = mock.calls();
@@ -104,7 +104,7 @@ fn tokens_are_taken_or_estimated_and_calls_get_ids() {
         ToolCall::new("", "read", Data::dict([("path", Data::from("a"))])),
         ToolCall::new("own", "read", Data::empty_dict()),
     ]));
-    let place = Place::new();
+    let place = TestSession::new();
     let given = ask(&mock, &place, "p").unwrap();
     assert_eq!((given.usage.input_tokens, given.usage.output_tokens, given.model.as_ref()), (7, 9, "m"));
     assert_eq!(given.stop_reason.as_deref(), Some("end_turn"));
@@ -118,7 +118,7 @@ fn tokens_are_taken_or_estimated_and_calls_get_ids() {
 #[test]
 fn a_scripted_error_ends_the_call_unless_retries_are_asked_for() {
     let json = r#"{"error":{"category":"rate_limit","message":"slow down","status":429,"retry_after_ms":1500}}"#;
-    let (mock, place) = (Mock::new(), Place::new());
+    let (mock, place) = (Mock::new(), TestSession::new());
     mock.push(read(json).unwrap());
     let failure = ask(&mock, &place, "p").unwrap_err();
     let error = failure.as_any().downcast_ref::<ModelError>().unwrap();
@@ -136,7 +136,7 @@ fn a_scripted_error_ends_the_call_unless_retries_are_asked_for() {
 
 #[test]
 fn a_delayed_reply_is_taken_at_once_and_answers_on_the_clock() {
-    let (mock, place) = (Mock::new(), Place::new());
+    let (mock, place) = (Mock::new(), TestSession::new());
     for json in [r#"{"text":"slow","delay_ms":700}"#, r#"{"text":"fast"}"#] {
         mock.push(read(json).unwrap());
     }
@@ -176,7 +176,7 @@ fn replies_are_read_strictly() {
 
 #[tokio::test]
 async fn a_streamed_answer_comes_in_pieces_over_its_delay_and_may_break_off() {
-    let (mock, place) = (Mock::new(), Place::new());
+    let (mock, place) = (Mock::new(), TestSession::new());
     mock.push(read(r#"{"text":"one two three","delay_ms":300}"#).unwrap());
     mock.push(read(r#"{"text":"half of","error":{"category":"connection"}}"#).unwrap());
     let (request, model) = (Request { stream: true, ..request("p") }, "mock".into());

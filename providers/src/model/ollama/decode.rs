@@ -10,8 +10,8 @@ use crate::model::choice::{arguments, call_id};
 use crate::model::count::Count;
 
 #[derive(Deserialize)]
-struct Body {
-    message: Said,
+struct OllamaBody {
+    message: OllamaMessage,
     model: Option<String>,
     done_reason: Option<String>,
     #[serde(default)]
@@ -21,21 +21,21 @@ struct Body {
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct OllamaMessage {
     content: Option<String>,
     thinking: Option<String>,
-    tool_calls: Option<Vec<Call>>,
+    tool_calls: Option<Vec<OllamaCall>>,
 }
 
 #[derive(Deserialize)]
-struct Call {
+struct OllamaCall {
     /// The id, which newer servers send.
     id: Option<String>,
-    function: Function,
+    function: OllamaFunction,
 }
 
 #[derive(Deserialize)]
-struct Function {
+struct OllamaFunction {
     name: String,
     arguments: Option<Value>,
 }
@@ -44,7 +44,7 @@ struct Function {
 ///
 /// A stream is a row of such bodies: their texts and calls joined, and the fields of the last, are one.
 pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
-    let body: Body = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    let body: OllamaBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let said = body.message;
     let text = said.content.unwrap_or_default();
     let thinking = said.thinking.filter(|thinking| !thinking.is_empty());
@@ -68,7 +68,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
     })
 }
 
-fn tool_call(index: usize, call: Call) -> ToolCall {
+fn tool_call(index: usize, call: OllamaCall) -> ToolCall {
     let id = call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| call_id(index));
     ToolCall::new(id, call.function.name, arguments(call.function.arguments))
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::model::choice::{
     Effort, Thinking, ToolChoice, arguments_object, bad, function_tool, lay_over, no_messages, stop,
 };
-use crate::model::content::{Piece, Source, not_shown};
+use crate::model::content::{BlockContent, MediaSource, not_shown};
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
@@ -118,19 +118,19 @@ fn messages(request: &Request) -> Result<Vec<Value>, ModelError> {
 fn said(role: &str, content: &Content) -> Result<Option<Value>, ModelError> {
     let (mut texts, mut images): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
     for block in &content.to_blocks() {
-        match Piece::of(block) {
-            Piece::Text(text, _) => texts.push(text.to_owned()),
-            Piece::Media(media) => match media.source {
-                Source::Base64 { data, .. } if media.is_image => images.push(data.into()),
+        match BlockContent::of(block) {
+            BlockContent::Text(text, _) => texts.push(text.to_owned()),
+            BlockContent::Media(media) => match media.source {
+                MediaSource::Base64 { data, .. } if media.is_image => images.push(data.into()),
                 _ if role == "tool" => texts.push(not_shown(&media)),
-                Source::Url { .. } if media.is_image => {
+                MediaSource::Url { .. } if media.is_image => {
                     return Err(bad(
                         "ollama fetches no images; give the image itself, as base64, in place of its URL".to_owned()
                     ));
                 }
                 _ => return Err(bad("ollama takes text and images, but no documents".to_owned())),
             },
-            Piece::Other(kind, _) => {
+            BlockContent::Other(kind, _) => {
                 return Err(bad(format!(
                     "ollama takes no content block of type {kind:?}; it takes text and images (base64)"
                 )));

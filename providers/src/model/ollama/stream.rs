@@ -9,14 +9,14 @@ use crate::model::http::{Assembly, Problem, Progress};
 
 /// The body so far.
 #[derive(Default)]
-pub(in crate::model) struct Streamed {
+pub(in crate::model) struct OllamaAssembly {
     body: Map<String, Value>,
     content: String,
     thinking: String,
     calls: Vec<Value>,
 }
 
-impl Assembly for Streamed {
+impl Assembly for OllamaAssembly {
     fn add(&mut self, event: Value, live: &dyn Fn(Delta<'_>)) -> Result<Progress, Problem> {
         let Value::Object(mut event) = event else { return Ok(Progress::More) };
         let is_last = event.get("done") == Some(&Value::Bool(true));
@@ -43,7 +43,7 @@ impl Assembly for Streamed {
     }
 }
 
-impl Streamed {
+impl OllamaAssembly {
     fn message(&mut self, mut message: Map<String, Value>, live: &dyn Fn(Delta<'_>)) {
         let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
         let (thinking, content) = (text("thinking"), text("content"));

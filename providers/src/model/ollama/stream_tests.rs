@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Streamed, reply};
+use super::{OllamaAssembly, reply};
 use crate::testing::assemble;
 
 fn chunk(message: Value) -> Value {
@@ -17,7 +17,7 @@ fn last(message: Value) -> Value {
 }
 
 fn same(events: &[Value], message: Value) -> Vec<String> {
-    let (assembled, told) = assemble(Box::<Streamed>::default(), events);
+    let (assembled, told) = assemble(Box::<OllamaAssembly>::default(), events);
     assert_eq!(assembled, last(message.clone()));
     let (one, other) = (reply(assembled, "m").unwrap(), reply(last(message), "m").unwrap());
     assert_eq!(format!("{one:?}"), format!("{other:?}"));

@@ -13,62 +13,62 @@ use crate::model::content::CHAT_MESSAGE;
 use crate::model::count::Count;
 
 #[derive(Deserialize)]
-struct Body {
-    choices: Vec<Choice>,
+struct ChatBody {
+    choices: Vec<ChatChoice>,
     model: Option<String>,
     id: Option<String>,
-    usage: Option<Tokens>,
+    usage: Option<ChatUsage>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    message: Said,
+struct ChatChoice {
+    message: ChatMessage,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ChatMessage {
     content: Option<Value>,
     refusal: Option<String>,
     /// Not in the vendor's API, but in that of many servers that imitate it.
     reasoning_content: Option<Value>,
     /// An alias of the same field; some servers send both.
     reasoning: Option<Value>,
-    tool_calls: Option<Vec<Call>>,
+    tool_calls: Option<Vec<ChatCall>>,
 }
 
 #[derive(Deserialize)]
-struct Call {
+struct ChatCall {
     id: Option<String>,
-    function: Function,
+    function: ChatFunction,
     /// Not in the vendor's API: Gemini's compatible server puts signatures of thoughts here.
     extra_content: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Function {
+struct ChatFunction {
     name: String,
     arguments: Option<Value>,
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
-struct Tokens {
+struct ChatUsage {
     prompt_tokens: Count,
     completion_tokens: Count,
-    prompt_tokens_details: Option<Details>,
+    prompt_tokens_details: Option<ChatUsageDetails>,
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
-struct Details {
+struct ChatUsageDetails {
     cached_tokens: Count,
     cache_write_tokens: Count,
 }
 
 /// The reply that a body holds; otherwise what it lacks.
 pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
-    let body: Body = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    let body: ChatBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let choice = body.choices.into_iter().next().ok_or("`choices` is empty")?;
     let said = choice.message;
     let mut tool_calls = said.tool_calls.unwrap_or_default();
@@ -130,12 +130,12 @@ pub(super) fn text(json: &Value) -> Arc<str> {
     }
 }
 
-fn tool_call(index: usize, call: Call) -> ToolCall {
+fn tool_call(index: usize, call: ChatCall) -> ToolCall {
     let id = call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| call_id(index));
     ToolCall::new(id, call.function.name, arguments(call.function.arguments))
 }
 
-fn usage(tokens: &Tokens) -> Usage {
+fn usage(tokens: &ChatUsage) -> Usage {
     let details = tokens.prompt_tokens_details.unwrap_or_default();
     Usage {
         input_tokens: tokens.prompt_tokens.0,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::model::choice::{
     Thinking, ToolChoice, arguments_json, bad, function_tool, is_strict, lay_over, no_messages, stop,
 };
-use crate::model::content::{CHAT_MESSAGE, Media, Piece, Source, not_shown};
+use crate::model::content::{BlockContent, CHAT_MESSAGE, Media, MediaSource, not_shown};
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
@@ -94,10 +94,10 @@ fn message(message: &Message, model: &str, instructing: &str) -> Result<Option<V
 /// The wire takes only text here.
 fn tool_result(message: &Message) -> Value {
     let blocks = message.content.to_blocks();
-    let texts = blocks.iter().filter_map(|block| match Piece::of(block) {
-        Piece::Text(text, _) => Some(text.to_owned()),
-        Piece::Media(media) => Some(not_shown(&media)),
-        Piece::Other(..) => None,
+    let texts = blocks.iter().filter_map(|block| match BlockContent::of(block) {
+        BlockContent::Text(text, _) => Some(text.to_owned()),
+        BlockContent::Media(media) => Some(not_shown(&media)),
+        BlockContent::Other(..) => None,
     });
     let text = texts.collect::<Vec<_>>().join("\n");
     json!({"role": "tool", "tool_call_id": message.tool_call_id.as_deref().unwrap_or_default(), "content": text})
@@ -123,8 +123,8 @@ fn assistant(message: &Message, model: &str) -> Option<Value> {
 /// results of calls without them.
 fn give_back(json: &mut Value, message: &Message, model: &str) {
     let blocks = message.content.to_blocks();
-    let own = blocks.iter().find_map(|block| match Piece::of(block) {
-        Piece::Other(CHAT_MESSAGE, data) if data.get("model").as_str() == Some(model) => Some(data),
+    let own = blocks.iter().find_map(|block| match BlockContent::of(block) {
+        BlockContent::Other(CHAT_MESSAGE, data) if data.get("model").as_str() == Some(model) => Some(data),
         _ => None,
     });
     let Some(own) = own else { return };
@@ -157,15 +157,15 @@ fn content(content: &Content) -> Result<Option<Value>, ModelError> {
 }
 
 fn part(block: &Block) -> Result<Value, ModelError> {
-    Ok(match Piece::of(block) {
+    Ok(match BlockContent::of(block) {
         // The wire has no cache marks.
-        Piece::Text(text, _) => json!({"type": "text", "text": text}),
-        Piece::Media(media) => match block {
+        BlockContent::Text(text, _) => json!({"type": "text", "text": text}),
+        BlockContent::Media(media) => match block {
             // In the wire's own spelling there may be more in it.
             Block::Other(data) if matches!(data.get("type").as_str(), Some("image_url" | "file")) => data.into(),
             _ => media_part(&media)?,
         },
-        Piece::Other(_, data) => data.into(),
+        BlockContent::Other(_, data) => data.into(),
     })
 }
 
@@ -174,11 +174,11 @@ fn media_part(media: &Media<'_>) -> Result<Value, ModelError> {
         return Ok(json!({"type": "image_url", "image_url": {"url": media.url()}}));
     }
     match media.source {
-        Source::Base64 { .. } => {
+        MediaSource::Base64 { .. } => {
             let name = media.name.unwrap_or("document");
             Ok(json!({"type": "file", "file": {"filename": name, "file_data": media.url()}}))
         }
-        Source::Url { .. } => {
+        MediaSource::Url { .. } => {
             Err(bad("Chat Completions fetches no documents; give the document itself, as base64, in place of its URL"
                 .to_owned()))
         }

@@ -9,7 +9,7 @@ mod stream;
 
 pub(super) use decode::reply;
 pub(super) use encode::body;
-pub(super) use stream::Streamed;
+pub(super) use stream::ChatAssembly;
 
 #[cfg(test)]
 mod stream_tests;

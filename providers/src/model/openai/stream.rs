@@ -11,14 +11,14 @@ use crate::model::http::{Assembly, Problem, Progress, tell};
 
 /// The completion so far.
 #[derive(Default)]
-pub(in crate::model) struct Streamed {
+pub(in crate::model) struct ChatAssembly {
     /// Fields of the first chunk: `id`, `model` …
     head: Map<String, Value>,
     content: Option<String>,
     refusal: Option<String>,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
-    calls: Vec<Call>,
+    calls: Vec<StreamedChatCall>,
     /// The position of the call for a chunk's index.
     places: HashMap<u64, usize>,
     finish_reason: Value,
@@ -28,7 +28,7 @@ pub(in crate::model) struct Streamed {
 }
 
 #[derive(Default)]
-struct Call {
+struct StreamedChatCall {
     id: String,
     name: String,
     /// JSON text.
@@ -39,7 +39,7 @@ struct Call {
     was_told: bool,
 }
 
-impl Assembly for Streamed {
+impl Assembly for ChatAssembly {
     fn add(&mut self, event: Value, live: &dyn Fn(Delta<'_>)) -> Result<Progress, Problem> {
         let Value::Object(mut chunk) = event else { return Ok(Progress::More) };
         if let Some(usage) = chunk.remove("usage").filter(|usage| !usage.is_null()) {
@@ -76,7 +76,7 @@ impl Assembly for Streamed {
         ];
         message.extend(texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text?.into()))));
         if !self.calls.is_empty() {
-            message.insert("tool_calls".to_owned(), self.calls.into_iter().map(Call::into_json).collect());
+            message.insert("tool_calls".to_owned(), self.calls.into_iter().map(StreamedChatCall::into_json).collect());
         }
         let mut document = self.head;
         let choice = json!({"index": 0, "message": message, "finish_reason": self.finish_reason});
@@ -86,7 +86,7 @@ impl Assembly for Streamed {
     }
 }
 
-impl Streamed {
+impl ChatAssembly {
     fn choice(&mut self, choice: &Value, live: &dyn Fn(Delta<'_>)) {
         if let Some(delta) = choice.get("delta") {
             self.delta(delta, live);
@@ -148,7 +148,7 @@ impl Streamed {
             return place;
         }
         let place = self.calls.len();
-        self.calls.push(Call::default());
+        self.calls.push(StreamedChatCall::default());
         if let Some(index) = index {
             self.places.insert(index, place);
         }
@@ -156,7 +156,7 @@ impl Streamed {
     }
 }
 
-impl Call {
+impl StreamedChatCall {
     fn add(&mut self, piece: &Value, index: usize, live: &dyn Fn(Delta<'_>)) {
         let field = |path: &str| piece.pointer(path).and_then(Value::as_str).unwrap_or_default();
         for (into, said) in [(&mut self.id, field("/id")), (&mut self.name, field("/function/name"))] {

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Streamed, reply};
+use super::{ChatAssembly, reply};
 use crate::testing::assemble;
 
 fn chunk(delta: Value) -> Value {
@@ -27,7 +27,7 @@ fn whole(message: Value, reason: &str) -> Value {
 }
 
 fn same(events: &[Value], reason: &str, message: Value) -> Vec<String> {
-    let (assembled, told) = assemble(Box::<Streamed>::default(), &[events, &finish(reason)].concat());
+    let (assembled, told) = assemble(Box::<ChatAssembly>::default(), &[events, &finish(reason)].concat());
     let (one, other) = (reply(assembled, "m").unwrap(), reply(whole(message, reason), "m").unwrap());
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
     told
@@ -136,9 +136,9 @@ fn servers_that_imitate_the_api_are_understood() {
 #[test]
 fn usage_may_come_with_the_last_word_or_never() {
     let last = json!({"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 4}});
-    let (document, _) = assemble(Box::<Streamed>::default(), &[last]);
+    let (document, _) = assemble(Box::<ChatAssembly>::default(), &[last]);
     assert_eq!(reply(document, "m").unwrap().usage.input_tokens, 4);
-    let (document, _) = assemble(Box::<Streamed>::default(), &[chunk(json!({"content": "x"}))]);
+    let (document, _) = assemble(Box::<ChatAssembly>::default(), &[chunk(json!({"content": "x"}))]);
     let reply = reply(document, "m").unwrap();
     assert_eq!((reply.usage.input_tokens, reply.model.as_ref()), (0, "gpt-x"));
 }

@@ -11,13 +11,13 @@ use crate::model::content::OPENAI_ITEM;
 use crate::model::count::Count;
 
 #[derive(Deserialize)]
-struct Body {
+struct ResponsesBody {
     output: Vec<Value>,
     model: Option<String>,
     id: Option<String>,
     status: Option<String>,
     incomplete_details: Option<Incomplete>,
-    usage: Option<Tokens>,
+    usage: Option<ResponsesUsage>,
 }
 
 #[derive(Deserialize)]
@@ -27,15 +27,15 @@ struct Incomplete {
 
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
-struct Tokens {
+struct ResponsesUsage {
     input_tokens: Count,
     output_tokens: Count,
-    input_tokens_details: Option<Details>,
+    input_tokens_details: Option<ResponsesUsageDetails>,
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
-struct Details {
+struct ResponsesUsageDetails {
     cached_tokens: Count,
     cache_write_tokens: Count,
 }
@@ -59,8 +59,8 @@ pub(in crate::model) fn failure(body: &Value) -> Option<ModelError> {
 
 /// The reply that a body holds; otherwise what it lacks. The last event of a stream holds the same.
 pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
-    let body: Body = serde_json::from_value(body).map_err(|error| error.to_string())?;
-    let mut said = Said::default();
+    let body: ResponsesBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    let mut said = ResponsesItems::default();
     for item in body.output {
         // What says nothing is refused where it goes back.
         said.item(without_nulls(item))?;
@@ -82,7 +82,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
 }
 
 /// The items read so far.
-struct Said {
+struct ResponsesItems {
     text: String,
     refusal: Option<String>,
     reasoning: Vec<String>,
@@ -91,14 +91,14 @@ struct Said {
     plain: bool,
 }
 
-impl Default for Said {
-    fn default() -> Said {
+impl Default for ResponsesItems {
+    fn default() -> ResponsesItems {
         let (text, blocks) = (String::new(), Vec::new());
-        Said { text, refusal: None, reasoning: Vec::new(), tool_calls: Vec::new(), blocks, plain: true }
+        ResponsesItems { text, refusal: None, reasoning: Vec::new(), tool_calls: Vec::new(), blocks, plain: true }
     }
 }
 
-impl Said {
+impl ResponsesItems {
     fn item(&mut self, item: Value) -> Result<(), String> {
         let field = |name: &str| item.get(name).and_then(Value::as_str);
         match field("type") {
@@ -158,7 +158,7 @@ fn texts(parts: Option<&Value>) -> Vec<String> {
     texts.filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }
 
-fn usage(tokens: &Tokens) -> Usage {
+fn usage(tokens: &ResponsesUsage) -> Usage {
     let details = tokens.input_tokens_details.unwrap_or_default();
     Usage {
         input_tokens: tokens.input_tokens.0,

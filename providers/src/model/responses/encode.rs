@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::model::choice::{
     Thinking, ToolChoice, arguments_json, is_strict, lay_over, no_messages, no_word, object_schema,
 };
-use crate::model::content::{Media, OPENAI_ITEM, Piece, Source};
+use crate::model::content::{BlockContent, Media, MediaSource, OPENAI_ITEM};
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
@@ -124,16 +124,16 @@ fn content(content: &Content) -> Option<Value> {
 }
 
 fn part(block: &Block) -> Value {
-    match Piece::of(block) {
-        Piece::Text(text, _) => json!({"type": "input_text", "text": text}),
-        Piece::Media(media) => match block {
+    match BlockContent::of(block) {
+        BlockContent::Text(text, _) => json!({"type": "input_text", "text": text}),
+        BlockContent::Media(media) => match block {
             // In the wire's own spelling there may be more in it.
             Block::Other(data) if data.get("type").as_str().is_some_and(|kind| kind.starts_with("input_")) => {
                 own_media(data)
             }
             _ => media_part(&media),
         },
-        Piece::Other(_, data) => data.into(),
+        BlockContent::Other(_, data) => data.into(),
     }
 }
 
@@ -150,8 +150,8 @@ fn media_part(media: &Media<'_>) -> Value {
         return json!({"type": "input_image", "detail": "auto", "image_url": media.url()});
     }
     match media.source {
-        Source::Url { url, .. } => json!({"type": "input_file", "file_url": url}),
-        Source::Base64 { .. } => {
+        MediaSource::Url { url, .. } => json!({"type": "input_file", "file_url": url}),
+        MediaSource::Base64 { .. } => {
             json!({"type": "input_file", "filename": media.name.unwrap_or("document"), "file_data": media.url()})
         }
     }
@@ -165,13 +165,13 @@ fn assistant(message: &Message, items: &mut Vec<Value>) {
         message.tool_calls.iter().rev().map(|call| (call.id.as_ref(), call)).collect();
     let mut told = HashSet::new();
     for block in &message.content.to_blocks() {
-        match Piece::of(block) {
-            Piece::Text(text, more) => match more.map(|data| data.get(OPENAI_ITEM)) {
+        match BlockContent::of(block) {
+            BlockContent::Text(text, more) => match more.map(|data| data.get(OPENAI_ITEM)) {
                 Some(item) if item.as_dict().is_some() => items.push(message_item(text, item)),
                 _ if text.is_empty() => {}
                 _ => items.push(json!({"role": "assistant", "content": text})),
             },
-            Piece::Other(OPENAI_ITEM, data) => {
+            BlockContent::Other(OPENAI_ITEM, data) => {
                 let mut item = Value::from(data.get("item"));
                 if item["type"] == "function_call" {
                     let id = item["call_id"].as_str().unwrap_or_default();
@@ -182,7 +182,7 @@ fn assistant(message: &Message, items: &mut Vec<Value>) {
                 items.push(item);
             }
             // Another vendor's.
-            Piece::Media(_) | Piece::Other(..) => {}
+            BlockContent::Media(_) | BlockContent::Other(..) => {}
         }
     }
     items.extend(message.tool_calls.iter().filter(|call| !told.contains(&call.id)).map(function_call));

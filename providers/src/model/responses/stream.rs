@@ -9,25 +9,25 @@ use crate::model::http::{Assembly, Problem, Progress};
 
 /// The state of the stream, and at last the response.
 #[derive(Default)]
-pub(in crate::model) struct Streamed {
+pub(in crate::model) struct ResponsesAssembly {
     response: Value,
     /// Items that are done, by their place: some servers leave them out of the response at the end.
     items: BTreeMap<u64, Value>,
     /// Calls by the place of their items.
-    calls: BTreeMap<u64, Call>,
+    calls: BTreeMap<u64, ResponsesCall>,
     said_text: bool,
     /// The part of the reasoning that was reported last.
     thought: Option<(u64, u64)>,
 }
 
-struct Call {
+struct ResponsesCall {
     /// Its place among the calls.
     index: usize,
     /// Whether any of its arguments were reported.
     has_arguments: bool,
 }
 
-impl Assembly for Streamed {
+impl Assembly for ResponsesAssembly {
     fn add(&mut self, mut event: Value, live: &dyn Fn(Delta<'_>)) -> Result<Progress, Problem> {
         if !event.is_object() {
             return Ok(Progress::More);
@@ -82,7 +82,7 @@ impl Assembly for Streamed {
     }
 }
 
-impl Streamed {
+impl ResponsesAssembly {
     fn begin(&mut self, place: u64, item: &Value, live: &dyn Fn(Delta<'_>)) {
         if item["type"] != "function_call" || self.calls.contains_key(&place) {
             return;
@@ -90,7 +90,7 @@ impl Streamed {
         let index = self.calls.len();
         let text = |key: &str| item[key].as_str().unwrap_or_default();
         live(Delta::ToolCallStart { index, id: text("call_id"), name: text("name") });
-        self.calls.insert(place, Call { index, has_arguments: false });
+        self.calls.insert(place, ResponsesCall { index, has_arguments: false });
     }
 
     /// Ends a call; reports its arguments if they came in one piece, or are empty.

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Streamed, reply};
+use super::{ResponsesAssembly, reply};
 use crate::model::http::{Assembly, Problem};
 use crate::testing::assemble;
 
@@ -26,11 +26,11 @@ fn created() -> Value {
 
 fn same(events: &[Value], output: Value) -> Vec<String> {
     let completed = event("completed", json!({"response": response("completed", output.clone())}));
-    let (assembled, told) = assemble(Box::<Streamed>::default(), &[events, &[completed]].concat());
+    let (assembled, told) = assemble(Box::<ResponsesAssembly>::default(), &[events, &[completed]].concat());
     assert_eq!(assembled, response("completed", output));
     // Servers that leave the output out of the last event.
     let completed = event("completed", json!({"response": response("completed", json!([]))}));
-    let (other, _) = assemble(Box::<Streamed>::default(), &[events, &[completed]].concat());
+    let (other, _) = assemble(Box::<ResponsesAssembly>::default(), &[events, &[completed]].concat());
     let (one, other) = (reply(assembled, "m").unwrap(), reply(other, "m").unwrap());
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
     told
@@ -102,16 +102,16 @@ fn a_refusal_is_text_and_an_incomplete_answer_is_one() {
     assert_eq!(same(&events, json!([item])), ["text: No."]);
     let mut cut = response("incomplete", json!([]));
     cut["incomplete_details"] = json!({"reason": "max_output_tokens"});
-    let (document, _) = assemble(Box::<Streamed>::default(), &[event("incomplete", json!({"response": cut}))]);
+    let (document, _) = assemble(Box::<ResponsesAssembly>::default(), &[event("incomplete", json!({"response": cut}))]);
     assert_eq!(reply(document, "m").unwrap().stop_reason.as_deref(), Some("max_output_tokens"));
 }
 
 #[test]
 fn a_response_that_failed_is_none() {
     let failed = json!({"response": {"status": "failed", "error": {"code": "server_error", "message": "It broke."}}});
-    let outcome = Streamed::default().add(event("failed", failed), &|_| {});
+    let outcome = ResponsesAssembly::default().add(event("failed", failed), &|_| {});
     assert!(matches!(outcome, Err(Problem::Failed(_))));
-    let outcome = Streamed::default().add(event("completed", json!({})), &|_| {});
+    let outcome = ResponsesAssembly::default().add(event("completed", json!({})), &|_| {});
     assert!(matches!(outcome, Err(Problem::Shape(_))));
-    assert!(Streamed::default().add(json!([1]), &|_| {}).is_ok());
+    assert!(ResponsesAssembly::default().add(json!([1]), &|_| {}).is_ok());
 }

@@ -4,7 +4,7 @@ use runtime::message::Message;
 use runtime::model::ModelErrorKind;
 
 use super::*;
-use crate::testing::{Place, block_on};
+use crate::testing::{TestSession, block_on};
 
 fn routes(env: &[(&str, &str)]) -> Routes {
     let env: HashMap<String, String> =
@@ -150,7 +150,7 @@ fn a_call_that_can_go_nowhere_says_why() {
         (&[("OPENAI_API_KEY", "a\nb")], None, ModelErrorKind::Auth, &["OPENAI_API_KEY holds characters"]),
     ] {
         let request = Request { provider: named.map(Into::into), ..Request::default() };
-        let place = Place::new();
+        let place = TestSession::new();
         let failure = block_on(routes(env).call(place.turn(), &request, &|_| {}).get()).unwrap_err();
         let error = failure.as_any().downcast_ref::<ModelError>().unwrap();
         assert_eq!(error.kind, kind, "{error}");
@@ -162,7 +162,7 @@ fn a_call_that_can_go_nowhere_says_why() {
 
 #[test]
 fn a_request_without_a_provider_and_without_keys_reaches_the_mock() {
-    let (routes, place) = (routes(&[]), Place::new());
+    let (routes, place) = (routes(&[]), TestSession::new());
     let request = Request { messages: [Arc::new(Message::user("hi"))].into_iter().collect(), ..Request::default() };
     let shown = RefCell::new(String::new());
     let live = |delta: Delta<'_>| shown.borrow_mut().push_str(&format!("{delta:?}"));

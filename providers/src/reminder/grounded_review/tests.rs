@@ -5,7 +5,7 @@ use runtime::hooks::event::ToolResult;
 use runtime::message::ToolCall;
 
 use super::*;
-use crate::testing::{Place, block_on, fire, fire_raw};
+use crate::testing::{TestSession, block_on, fire, fire_raw};
 use runtime::hooks::{EventKind, HookEvent};
 use runtime::reminder::providers::ReminderProvider;
 
@@ -38,10 +38,10 @@ fn warnings() -> Data {
 }
 
 /// The beginning of each expected finding; the command is the one that was run.
-type Case = (&'static str, &'static str, &'static [&'static str]);
+type FindingCase = (&'static str, &'static str, &'static [&'static str]);
 
 #[rustfmt::skip]
-const FAILING: &[Case] = &[
+const FAILING: &[FindingCase] = &[
     ("cargo check", output!("cargo_check_fails"), &[
         "verified:undefined_name src/lib.rs:2:12: error[E0425]: cannot find value `sied` in this scope",
         "verified:diagnostic src/lib.rs:6:5: error[E0308]: mismatched types",
@@ -410,7 +410,7 @@ fn however_many_there_are_all_are_counted() {
 
 #[test]
 fn what_the_end_of_a_turn_sees_again_is_not_told_again() {
-    let place = Place::new();
+    let place = TestSession::new();
     let look = |kind: EventKind, json: &str| {
         let payload = Data::from_json(json).unwrap();
         let event = HookEvent::Raw { kind, payload: &payload };

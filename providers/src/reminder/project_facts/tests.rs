@@ -1,6 +1,6 @@
 use super::*;
 use crate::fact::Draft;
-use crate::testing::{Place as Seat, block_on, fire_raw, scratch};
+use crate::testing::{TestSession, block_on, fire_raw, scratch};
 use runtime::hooks::{EventKind, HookEvent};
 use runtime::reminder::providers::ReminderProvider;
 
@@ -90,7 +90,7 @@ fn under_pressure_it_is_told_again_from_the_ratio_on() {
     assert_eq!(fired(99, "null", "null"), 0, "of an unknown window nobody knows the share");
     assert_eq!(fired(99, "0", "null"), 0);
     let typed = |tokens_used| {
-        let (seat, task, persona) = (Seat::new(), "t".into(), "agent".into());
+        let (seat, task, persona) = (TestSession::new(), "t".into(), "agent".into());
         let event = HookEvent::OnBudgetThreshold {
             persona: &persona,
             iteration: 1,
@@ -108,7 +108,7 @@ fn without_facts_without_the_right_and_with_a_broken_store_it_is_silent() {
     assert!(start(&ProjectFacts::new(None), "t", "null").is_empty());
     assert!(start(&over("pf-none", "project/facts", &[]), "t", "null").is_empty());
     let provider = ProjectFacts::new(Some(Rc::new(Facts::new(Some("/dev/null".into())))));
-    let (seat, payload) = (Seat::new(), Data::empty_dict());
+    let (seat, payload) = (TestSession::new(), Data::empty_dict());
     let event = HookEvent::Raw { kind: EventKind::SessionStart, payload: &payload };
     assert!(block_on(provider.evaluate(seat.turn(), &event, &Data::Nil).get()).unwrap().is_empty());
     assert_eq!(seat.scope.notes.borrow()[0].code.map(runtime::codes::CodeRef::as_str), Some("HARN-FACT-006"));
@@ -121,7 +121,7 @@ fn facts_that_no_longer_hold_are_not_told() {
     let draft = r#"{"kind":"claim","claim":"c","confidence":1,"valid_until":5}"#;
     store.store(&place, "1".into(), Draft::from_data(&Data::from_json(draft).unwrap()).unwrap(), 1).unwrap();
     let provider = ProjectFacts::new(Some(store));
-    let seat = Seat::new();
+    let seat = TestSession::new();
     let payload = Data::empty_dict();
     let event = HookEvent::Raw { kind: EventKind::SessionStart, payload: &payload };
     let count = || block_on(provider.evaluate(seat.turn(), &event, &Data::Nil).get()).unwrap().len();

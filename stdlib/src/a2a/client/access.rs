@@ -138,7 +138,7 @@ fn host(url: &Url) -> &str {
 
 /// The reach of a server, the narrowest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reach {
+enum ServerReach {
     /// Anybody, or a name that says nothing of it: names are not looked up.
     World,
     /// A private network.
@@ -147,21 +147,25 @@ enum Reach {
     Machine,
 }
 
-fn reach(url: &Url) -> Reach {
+fn reach(url: &Url) -> ServerReach {
     let host = host(url).trim_end_matches('.');
     if host == "localhost" || host.ends_with(".localhost") {
-        return Reach::Machine;
+        return ServerReach::Machine;
     }
     match host.parse::<IpAddr>().map(|address| address.to_canonical()) {
-        Ok(address) if address.is_loopback() || address.is_unspecified() => Reach::Machine,
+        Ok(address) if address.is_loopback() || address.is_unspecified() => ServerReach::Machine,
         Ok(IpAddr::V4(address)) => {
             // What a provider of connections shares among its customers, RFC 6598.
             let [first, second, ..] = address.octets();
             let is_shared = first == 100 && second & 0xc0 == 64;
-            if address.is_private() || address.is_link_local() || is_shared { Reach::Network } else { Reach::World }
+            if address.is_private() || address.is_link_local() || is_shared {
+                ServerReach::Network
+            } else {
+                ServerReach::World
+            }
         }
-        Ok(IpAddr::V6(address)) if address.is_unique_local() || address.is_unicast_link_local() => Reach::Network,
-        _ => Reach::World,
+        Ok(IpAddr::V6(address)) if address.is_unique_local() || address.is_unicast_link_local() => ServerReach::Network,
+        _ => ServerReach::World,
     }
 }
 

@@ -28,12 +28,12 @@ pub(crate) struct Card {
     /// Whether it streams.
     pub(crate) streaming: bool,
     /// The agent's support of reminders; `None` without any.
-    pub(crate) reminders: Option<Reminders>,
+    pub(crate) reminders: Option<ReminderSupport>,
 }
 
 /// An agent's support of reminders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Reminders {
+pub(crate) struct ReminderSupport {
     /// It takes them.
     pub(crate) inject: bool,
     /// It reports them.
@@ -163,12 +163,12 @@ fn none_spoken(offered: &[Interface<'_>], at: &str, wanted: Option<Version>) -> 
         .help("look whether the agent can be served with the binding JSONRPC")
 }
 
-fn reminders(capabilities: &Data) -> Option<Reminders> {
+fn reminders(capabilities: &Data) -> Option<ReminderSupport> {
     let extension = capabilities.get("extensions").as_list().into_iter().flatten();
     let extension = extension.into_iter().find(|row| row.get("uri").as_str() == Some(REMINDERS));
     let said = match extension {
         Some(row) if row.get("params").as_dict().is_none_or(Entries::is_empty) => {
-            return Some(Reminders { inject: true, emit: true, ..Reminders::default() });
+            return Some(ReminderSupport { inject: true, emit: true, ..ReminderSupport::default() });
         }
         Some(row) => row.get("params"),
         None if capabilities.get("reminders").as_dict().is_some() => capabilities.get("reminders"),
@@ -176,7 +176,7 @@ fn reminders(capabilities: &Data) -> Option<Reminders> {
     };
     said.as_dict()?;
     let texts = |key: &str| said.get(key).as_list().into_iter().flatten().filter_map(Data::as_shared_str).collect();
-    Some(Reminders {
+    Some(ReminderSupport {
         inject: said.get("inject").truthy(),
         emit: said.get("emit").truthy(),
         propagate: texts("propagate"),

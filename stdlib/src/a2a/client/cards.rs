@@ -29,14 +29,14 @@ const CARD_TIMEOUT_MS: u64 = 30_000;
 /// The cards of a run.
 #[derive(Default)]
 pub(crate) struct Cards {
-    kept: RefCell<BTreeMap<Key, Kept>>,
+    kept: RefCell<BTreeMap<CardKey, CachedCard>>,
 }
 
 /// The URL that was asked, and with which headers: an agent may show itself differently to different callers.
-type Key = (String, Vec<(String, String)>);
+type CardKey = (String, Vec<(String, String)>);
 
 #[derive(Clone)]
-struct Kept {
+struct CachedCard {
     data: Data,
     /// The URL that it was found at.
     at: String,
@@ -45,9 +45,9 @@ struct Kept {
 }
 
 /// The result of requesting a card.
-enum Asked {
+enum CardResponse {
     /// This card.
-    Card(Kept),
+    Card(CachedCard),
     /// The one that is kept still holds, until then.
     Same(u64),
     /// No card is there: the status.
@@ -76,7 +76,7 @@ impl Cards {
         }
     }
 
-    fn keep(&self, key: Key, card: Kept) {
+    fn keep(&self, key: CardKey, card: CachedCard) {
         let mut kept = self.kept.borrow_mut();
         if kept.len() >= MOST && !kept.contains_key(&key) {
             kept.pop_first();
@@ -89,9 +89,9 @@ impl Cards {
         web: &Web,
         access: &Access,
         url: &Url,
-        known: Option<Kept>,
+        known: Option<CachedCard>,
         now_ms: u64,
-    ) -> Result<Kept, PeerError> {
+    ) -> Result<CachedCard, PeerError> {
         let places = match &known {
             Some(kept) => vec![kept.at.clone()],
             None => places(url),
@@ -100,13 +100,13 @@ impl Cards {
         for place in &places {
             let etag = known.as_ref().and_then(|kept| kept.etag.clone());
             match ask(web, access, place, etag, now_ms).await? {
-                Asked::Card(kept) => return Ok(kept),
-                Asked::Same(fresh_until_ms) => {
+                CardResponse::Card(kept) => return Ok(kept),
+                CardResponse::Same(fresh_until_ms) => {
                     if let Some(kept) = &known {
-                        return Ok(Kept { fresh_until_ms, ..kept.clone() });
+                        return Ok(CachedCard { fresh_until_ms, ..kept.clone() });
                     }
                 }
-                Asked::None(status) => last = status,
+                CardResponse::None(status) => last = status,
             }
         }
         self.forget(access);
@@ -133,7 +133,13 @@ fn places(url: &Url) -> Vec<String> {
     PLACES.iter().map(place).collect()
 }
 
-async fn ask(web: &Web, access: &Access, place: &str, etag: Option<String>, now_ms: u64) -> Result<Asked, PeerError> {
+async fn ask(
+    web: &Web,
+    access: &Access,
+    place: &str,
+    etag: Option<String>,
+    now_ms: u64,
+) -> Result<CardResponse, PeerError> {
     let mut headers = access.secret_headers();
     for (name, value) in [("accept", "application/json"), ("a2a-version", "1.0"), ("a2a-extensions", REMINDERS)] {
         if !has(&headers, name) {
@@ -146,14 +152,14 @@ async fn ask(web: &Web, access: &Access, place: &str, etag: Option<String>, now_
     let opened = web.open(&question).await?;
     let fresh_until_ms = now_ms.saturating_add(freshness(opened.header("cache-control").as_deref()));
     match opened.status() {
-        200 => read(access, opened, place, fresh_until_ms).await.map(Asked::Card),
-        304 => Ok(Asked::Same(fresh_until_ms)),
-        status @ (404 | 405 | 410) => Ok(Asked::None(status)),
+        200 => read(access, opened, place, fresh_until_ms).await.map(CardResponse::Card),
+        304 => Ok(CardResponse::Same(fresh_until_ms)),
+        status @ (404 | 405 | 410) => Ok(CardResponse::None(status)),
         status => Err(refused(access, status, opened.header("location"), &shown(place))),
     }
 }
 
-async fn read(access: &Access, opened: Opened, place: &str, fresh_until_ms: u64) -> Result<Kept, PeerError> {
+async fn read(access: &Access, opened: Opened, place: &str, fresh_until_ms: u64) -> Result<CachedCard, PeerError> {
     let (at, etag) = (opened.url().to_owned(), opened.header("etag"));
     let body = opened.body(MOST_BODY).await?;
     let data = std::str::from_utf8(&body).ok().and_then(|text| Data::from_json(text).ok());
@@ -161,7 +167,7 @@ async fn read(access: &Access, opened: Opened, place: &str, fresh_until_ms: u64)
         let message = format!("what {} has is no agent card: {}", shown(place), excerpt(access, &body));
         PeerError::new(ErrorKind::NotAgent, message).help("check that the URL is that of an A2A agent")
     })?;
-    Ok(Kept { data, at, etag, fresh_until_ms })
+    Ok(CachedCard { data, at, etag, fresh_until_ms })
 }
 
 /// Returns how long a card is valid without a request, in milliseconds.

@@ -14,21 +14,21 @@ const MOST_TASKS: usize = 256;
 const MOST: usize = 64;
 
 /// The peer's endpoint and the task.
-type Key = (Arc<str>, Arc<str>);
+type TaskKey = (Arc<str>, Arc<str>);
 
 /// Reminders that wait for a message, including those in flight, whose arrival is not confirmed
 /// yet.
 #[derive(Default, Clone)]
-pub(crate) struct Outbox(Rc<RefCell<Waiting>>);
+pub(crate) struct Outbox(Rc<RefCell<OutboxState>>);
 
 #[derive(Default)]
-struct Waiting {
-    of: BTreeMap<Key, Vec<Kept>>,
+struct OutboxState {
+    of: BTreeMap<TaskKey, Vec<WaitingReminder>>,
     /// The number of the last lease.
     leases: u64,
 }
 
-struct Kept {
+struct WaitingReminder {
     /// The reminder as the wire has it, with an id, so that its receiver recognizes a repeated one.
     reminder: Data,
     /// The message that it is on its way with.
@@ -52,14 +52,14 @@ impl Outbox {
             return Some(0);
         }
         let dedupe = reminder.get("dedupeKey").clone();
-        let is_same = |kept: &Kept| !dedupe.is_nil() && *kept.reminder.get("dedupeKey") == dedupe;
+        let is_same = |kept: &WaitingReminder| !dedupe.is_nil() && *kept.reminder.get("dedupeKey") == dedupe;
         let before = list.len();
         list.retain(|kept| kept.lease.is_some() || !is_same(kept));
         if list.len() >= MOST {
             return None;
         }
         list.iter_mut().filter(|kept| is_same(kept)).for_each(|kept| kept.is_replaced = true);
-        list.push(Kept { reminder, lease: None, is_replaced: false });
+        list.push(WaitingReminder { reminder, lease: None, is_replaced: false });
         Some(before + 1 - list.len())
     }
 
@@ -87,7 +87,7 @@ impl Outbox {
 /// message failed, was cancelled, or timed out.
 pub(crate) struct Lease {
     outbox: Outbox,
-    key: Key,
+    key: TaskKey,
     number: u64,
     reminders: Vec<Data>,
 }
@@ -104,7 +104,7 @@ impl Lease {
     }
 
     /// Keeps of its reminders those that `stays` says.
-    fn end(&self, stays: impl Fn(&Kept) -> bool) {
+    fn end(&self, stays: impl Fn(&WaitingReminder) -> bool) {
         let of = &mut self.outbox.0.borrow_mut().of;
         let Some(list) = of.get_mut(&self.key) else { return };
         list.retain(|kept| kept.lease != Some(self.number) || stays(kept));

@@ -11,7 +11,7 @@ pub(crate) const KEY: &str = "harn.reminder";
 
 /// A peer's report about a reminder.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct ReminderReport {
     /// `emitted`, `deduped` or `expired`.
     pub(crate) what: Arc<str>,
     /// The task whose session has it.
@@ -23,25 +23,25 @@ pub(crate) struct Told {
 }
 
 /// A notification of a stream; nothing for one that is not of reminders.
-pub(crate) fn of_notification(method: &str, params: &Data) -> Option<Told> {
+pub(crate) fn of_notification(method: &str, params: &Data) -> Option<ReminderReport> {
     let what = what_of(method.strip_prefix("tasks/")?)?;
     let reminder = if params.get("reminder").is_nil() { params } else { params.get("reminder") };
     // Entries without a field of the draft are kept beside it.
     let (beside, metadata) = split(params.get("metadata"), KEY);
     let all = beside.as_dict().into_iter().flatten().filter(|(key, _)| reminder.get(key).is_nil());
     let reminder = all.fold(reminder.clone(), |all, (key, value)| all.with(key.clone(), value.clone()));
-    Some(Told { what, task_id: params.get("taskId").as_shared_str(), reminder: inward(&reminder), metadata })
+    Some(ReminderReport { what, task_id: params.get("taskId").as_shared_str(), reminder: inward(&reminder), metadata })
 }
 
 /// Reads a report in the metadata of another event.
-pub(crate) fn of_metadata(metadata: &Data, task_id: &Arc<str>) -> Option<Told> {
+pub(crate) fn of_metadata(metadata: &Data, task_id: &Arc<str>) -> Option<ReminderReport> {
     let said = if metadata.get(KEY).is_nil() { metadata.at(KEY) } else { metadata.get(KEY) };
     said.as_dict()?;
     let (event, said) = split(said, "event");
     let what = what_of(event.as_str().unwrap_or("emitted"))?;
     let (metadata, said) = split(&said, "metadata");
     let reminder = if said.get("reminder").is_nil() { &said } else { said.get("reminder") };
-    Some(Told { what, task_id: Some(task_id.clone()), reminder: inward(reminder), metadata })
+    Some(ReminderReport { what, task_id: Some(task_id.clone()), reminder: inward(reminder), metadata })
 }
 
 /// An entry of a dict, and the rest of it.

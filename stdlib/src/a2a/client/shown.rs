@@ -5,7 +5,7 @@ use a2a::{Artifact, Content, Frame, Message, Part, Role, Status, Task, TaskState
 use runtime::data::Data;
 
 use super::Event;
-use super::reminder::Told;
+use super::reminder::ReminderReport;
 
 /// The name of the artifact that holds an agent's answer, where it is one of harn's.
 const ANSWER: &str = "answer";
@@ -70,7 +70,7 @@ fn of_answer(message: &Message) -> Data {
 pub(crate) fn of_event(event: &Event) -> Data {
     match event {
         Event::Frame(frame) => of_frame(frame),
-        Event::Reminder(Told { what, task_id, reminder, metadata }) => Data::dict([
+        Event::Reminder(ReminderReport { what, task_id, reminder, metadata }) => Data::dict([
             ("event", Data::from("reminder")),
             ("what", what.into()),
             ("task_id", task_id.as_ref().into()),

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::{Frame, TaskState, Version};
-use providers::web::{Events, too_many_values};
+use providers::web::{ResponseEvents, too_many_values};
 use runtime::data::Data;
 use tokio::time::timeout;
 
 use super::peer::{Peer, excerpt};
-use super::reminder::{self, Told};
+use super::reminder::{self, ReminderReport};
 use super::{ErrorKind, Lease, PeerError};
 
 /// The time a peer may take to close a stream whose task waits for its caller.
@@ -21,13 +21,13 @@ pub(crate) enum Event {
     /// A frame of the protocol.
     Frame(Frame),
     /// Something has become of a reminder.
-    Reminder(Told),
+    Reminder(ReminderReport),
 }
 
 /// A stream. Dropping it closes the connection and leaves the task alone.
 pub(crate) struct Stream {
     peer: Peer,
-    source: Source,
+    source: PeerEventSource,
     /// Whether it is over when the task waits for its caller; else only the peer says when.
     until_over: bool,
     /// The task, once it is known.
@@ -42,8 +42,8 @@ pub(crate) struct Stream {
     carried: Option<Lease>,
 }
 
-enum Source {
-    Events(Events),
+enum PeerEventSource {
+    Events(ResponseEvents),
     /// One document.
     Document(Data),
     /// Nothing more comes.
@@ -51,12 +51,12 @@ enum Source {
 }
 
 impl Stream {
-    pub(super) fn of_events(peer: Peer, events: Events, until_over: bool) -> Stream {
-        Stream { source: Source::Events(events), until_over, ..Stream::of_document(peer, Data::Nil) }
+    pub(super) fn of_events(peer: Peer, events: ResponseEvents, until_over: bool) -> Stream {
+        Stream { source: PeerEventSource::Events(events), until_over, ..Stream::of_document(peer, Data::Nil) }
     }
 
     pub(super) fn of_document(peer: Peer, result: Data) -> Stream {
-        let source = Source::Document(result);
+        let source = PeerEventSource::Document(result);
         Stream { peer, source, until_over: true, task_id: None, state: None, count: 0, answered: false, carried: None }
     }
 
@@ -75,7 +75,7 @@ impl Stream {
         let carried = match next {
             Ok(Some(_)) => self.carried.take(),
             _ => {
-                self.source = Source::Over;
+                self.source = PeerEventSource::Over;
                 self.carried = None;
                 None
             }
@@ -90,14 +90,14 @@ impl Stream {
         }
         let waits = self.waits_for_caller();
         let events = match &mut self.source {
-            Source::Over => return Ok(None),
-            Source::Document(result) => {
+            PeerEventSource::Over => return Ok(None),
+            PeerEventSource::Document(result) => {
                 let result = std::mem::take(result);
                 let event = self.read_result(&result)?;
-                self.source = Source::Over;
+                self.source = PeerEventSource::Over;
                 return Ok(Some(event));
             }
-            Source::Events(events) => events,
+            PeerEventSource::Events(events) => events,
         };
         let said = match waits {
             // The reader is the caller that the task waits for.
@@ -166,7 +166,7 @@ impl Stream {
 
     /// Whether nothing more is to come, whatever the connection does.
     fn has_ended(&self) -> bool {
-        let is_over = matches!(self.source, Source::Over);
+        let is_over = matches!(self.source, PeerEventSource::Over);
         is_over || self.answered || self.state.is_some_and(TaskState::is_terminal)
     }
 
@@ -181,7 +181,7 @@ impl Stream {
     /// Returns the error to raise, if there was anything to wait for.
     pub(crate) fn late(&mut self, why: impl FnOnce(&str) -> PeerError) -> Result<Option<Event>, PeerError> {
         let was_over = self.has_ended() || self.waits_for_caller();
-        self.source = Source::Over;
+        self.source = PeerEventSource::Over;
         // A stream that is still held does not hold its reminders.
         self.carried = None;
         if was_over { Ok(None) } else { Err(self.how_far(why(&self.peer.shown()))) }

@@ -3,7 +3,7 @@
 use super::super::{Engine, closure, entry};
 use super::{Hosted, whole};
 use crate::hosting::ServedCode;
-use crate::rhai_voice::is_rhai;
+use crate::rhai_front_end::is_rhai;
 use lang::compile::{Imported, Unit};
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
@@ -35,7 +35,7 @@ pub(super) fn of_unit(engine: &Engine, unit: Unit) -> Option<Main> {
 
 /// Returns the entry points of a Rhai script; `None` if it has no `main`.
 pub(super) fn of_rhai(engine: &Engine, source: &SourceRef) -> Result<Option<Main>, Vec<Diagnostic>> {
-    let params = engine.voice().parse(source)?.main();
+    let params = engine.front_end().parse(source)?.main();
     Ok(params.map(|params| Main::Rhai { source: source.clone(), params }))
 }
 
@@ -46,7 +46,7 @@ pub(super) fn resumable_unit(unit: &Unit) -> Option<bool> {
 
 /// Whether the `main` of a script in Rhai may run again; nothing where it has none.
 pub(super) fn resumable_rhai(engine: &Engine, source: &SourceRef) -> Result<Option<bool>, Vec<Diagnostic>> {
-    let script = engine.voice().parse(source)?;
+    let script = engine.front_end().parse(source)?;
     script.main().map(|_| script.is_resumable()).transpose()
 }
 
@@ -75,7 +75,7 @@ impl Main {
             }
             Main::Rhai { source, .. } => {
                 let engine = &hosted.engine;
-                let top = engine.voice().piece(engine.session(), source);
+                let top = engine.front_end().piece(engine.session(), source);
                 let top = top.map_err(|unread| unread_again(&unread.diagnostics))?;
                 hosted.call(top, Vec::new()).await.map(|_| Value::Unbound)
             }
@@ -96,7 +96,7 @@ impl Main {
             Main::Rhai { source, params } => {
                 let engine = &hosted.engine;
                 let constants = vec![("task", task.clone()), ("context", context.clone())];
-                let call = engine.voice().call_main(engine.session(), source, params, constants);
+                let call = engine.front_end().call_main(engine.session(), source, params, constants);
                 hosted.call(call, Vec::new()).await
             }
         }

@@ -1,7 +1,7 @@
 //! State after a served run.
 
 use super::*;
-use crate::hosting::Talk;
+use crate::hosting::HostExchange;
 use crate::limits::RunLimits;
 use lang::source::Source;
 use std::future::{pending, ready};
@@ -18,7 +18,7 @@ fn hosting() -> Rc<Hosting> {
         room: Rc::new(|| Box::pin(ready(()))),
         approver: None,
         say: Rc::new(|_| ()),
-        talk: Talk::default(),
+        talk: HostExchange::default(),
     })
 }
 

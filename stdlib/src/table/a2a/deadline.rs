@@ -2,7 +2,7 @@
 
 use crate::a2a::client::{ErrorKind, PeerCode, PeerError};
 use crate::clock::RunClock;
-use crate::options::Reader;
+use crate::options::OptionReader;
 use crate::{from_rfc3339, rfc3339};
 use lang::value::{Value, article};
 use lang::vm::Raise;
@@ -25,7 +25,7 @@ pub(crate) struct Deadline {
 
 impl Deadline {
     /// Reads the option of a call that begins now. A deadline that has passed already leaves the agent its grace to say so.
-    pub(super) fn read(reader: &Reader<'_>, clock: &RunClock) -> Result<Option<Deadline>, Box<Raise>> {
+    pub(super) fn read(reader: &OptionReader<'_>, clock: &RunClock) -> Result<Option<Deadline>, Box<Raise>> {
         let given = reader.value("deadline");
         let at_ms = match &given {
             Value::Nil => return Ok(None),

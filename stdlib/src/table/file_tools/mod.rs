@@ -24,7 +24,7 @@ use runtime::data::Data;
 use runtime::hooks::{HookEvent, Listeners};
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::seam::{Answer, Outcome, Output, Preview, Tool, Turn};
-use specs::Kind;
+use specs::FileToolKind;
 use std::any::Any;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
@@ -87,7 +87,7 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     }
     let (root, world) = (Arc::new(root), Rc::downgrade(&world));
     let mut tools = Dict::new();
-    for kind in Kind::ALL.into_iter().filter(|kind| !(read_only && kind.writes())) {
+    for kind in FileToolKind::ALL.into_iter().filter(|kind| !(read_only && kind.writes())) {
         let tool = FileTool { spec: kind.spec(&root.path), kind, root: root.clone(), world: world.clone() };
         tools.insert(Str::new(kind.name()), native_tool(Rc::new(tool)));
     }
@@ -96,17 +96,17 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 
 struct FileTool {
     spec: ToolSpec,
-    kind: Kind,
+    kind: FileToolKind,
     root: Arc<Root>,
     world: Weak<World>,
 }
 
 /// The result of a tool: the text for the model, and whether it was cut.
-type Done = Result<(String, bool), String>;
+type FileToolResult = Result<(String, bool), String>;
 
 /// A call as it is carried out, on whatever thread.
 struct Job {
-    kind: Kind,
+    kind: FileToolKind,
     root: Arc<Root>,
     arguments: Data,
     /// The content of the file to be written, as it was shown in the request for permission.
@@ -115,7 +115,7 @@ struct Job {
 }
 
 impl Job {
-    fn run(&self) -> Done {
+    fn run(&self) -> FileToolResult {
         let arguments = &self.arguments;
         let whole = |done: Result<String, String>| done.map(|text| (text, false));
         let text = |key: &str| arguments.get(key).as_str().unwrap_or_default();
@@ -131,11 +131,13 @@ impl Job {
             root::may_change(&self.root, path)?;
         }
         match self.kind {
-            Kind::Read => whole(read::file(&self.root, path, arguments)),
-            Kind::List => read::folder(&self.root, path, arguments.get("recursive").truthy(), &self.given_up),
-            Kind::Search => search::files(&self.root, path, arguments, &self.given_up),
-            Kind::Write => whole(write::whole_file(&self.root, path, text("content"))),
-            Kind::Edit => whole(edit::file(&self.root, path, text("old"), text("new"), arguments.get("all").truthy())),
+            FileToolKind::Read => whole(read::file(&self.root, path, arguments)),
+            FileToolKind::List => read::folder(&self.root, path, arguments.get("recursive").truthy(), &self.given_up),
+            FileToolKind::Search => search::files(&self.root, path, arguments, &self.given_up),
+            FileToolKind::Write => whole(write::whole_file(&self.root, path, text("content"))),
+            FileToolKind::Edit => {
+                whole(edit::file(&self.root, path, text("old"), text("new"), arguments.get("all").truthy()))
+            }
         }
     }
 }
@@ -153,16 +155,16 @@ impl GivenUp {
 const INTERRUPTED: &str = "interrupted";
 
 /// A guard that gives a call up when the wait for it ends.
-struct Waiting(GivenUp);
+struct GiveUpGuard(GivenUp);
 
-impl Drop for Waiting {
+impl Drop for GiveUpGuard {
     fn drop(&mut self) {
         self.0.0.store(true, Ordering::Relaxed);
     }
 }
 
 /// Returns the output of a call.
-fn output_of(done: Done) -> Output {
+fn output_of(done: FileToolResult) -> Output {
     match done {
         Ok((text, truncated)) => Output { truncated, ..Output::of(Data::from(text)) },
         Err(why) => Output::error(why),
@@ -240,7 +242,7 @@ impl Tool for FileTool {
 }
 
 async fn on_pool(disk: &Disk, job: Job) -> Output {
-    let waiting = Waiting(job.given_up.clone());
+    let waiting = GiveUpGuard(job.given_up.clone());
     let mut turn = disk.turn(job.kind.writes()).await;
     let done = turn.run(job, |job| Ok(job.run())).await;
     drop(waiting);

@@ -21,7 +21,7 @@ pub(super) struct Root {
 }
 
 /// The folder that holds a file, and the name in it.
-pub(super) struct Place {
+pub(super) struct FilePlace {
     pub(super) parent: OwnedFd,
     pub(super) name: String,
 }
@@ -42,7 +42,7 @@ impl Root {
 
     /// Returns the place of a path, without looking at its last name. With `make`, missing folders
     /// are created.
-    pub(super) fn place(&self, path: &str, make: bool) -> Result<Place, String> {
+    pub(super) fn place(&self, path: &str, make: bool) -> Result<FilePlace, String> {
         let mut names = names(path)?;
         let Some(name) = names.pop() else { return Err(format!("`{path}` is the root, not a file")) };
         let mut at = self.again()?;
@@ -56,7 +56,7 @@ impl Root {
                 opened => opened.map_err(|e| refused(&at, step, path, e))?,
             };
         }
-        Ok(Place { parent: at, name: name.to_owned() })
+        Ok(FilePlace { parent: at, name: name.to_owned() })
     }
 
     /// A folder.
@@ -64,7 +64,7 @@ impl Root {
         let opened = match names(path)?.is_empty() {
             true => self.again()?,
             false => {
-                let Place { parent, name } = self.place(path, false)?;
+                let FilePlace { parent, name } = self.place(path, false)?;
                 openat(&parent, name.as_str(), FOLDER, Mode::empty()).map_err(|e| refused(&parent, &name, path, e))?
             }
         };
@@ -103,7 +103,7 @@ fn plainest(name: &str) -> String {
     name.chars().filter(has_width).flat_map(char::to_lowercase).collect()
 }
 
-impl Place {
+impl FilePlace {
     /// Returns the status of the file, links not followed; `None` if it does not exist.
     pub(super) fn look(&self, path: &str) -> Result<Option<FileStat>, String> {
         match fstatat(&self.parent, self.name.as_str(), AtFlags::AT_SYMLINK_NOFOLLOW) {

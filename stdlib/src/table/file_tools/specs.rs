@@ -5,7 +5,7 @@ use runtime::message::ToolSpec;
 
 /// A file tool.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileToolKind {
     Read,
     List,
     Search,
@@ -16,8 +16,9 @@ pub(super) enum Kind {
 /// A parameter: name, JSON type, what it is, whether it must be there.
 type Param = (&'static str, &'static str, &'static str, bool);
 
-impl Kind {
-    pub(super) const ALL: [Kind; 5] = [Kind::Read, Kind::List, Kind::Search, Kind::Write, Kind::Edit];
+impl FileToolKind {
+    pub(super) const ALL: [FileToolKind; 5] =
+        [FileToolKind::Read, FileToolKind::List, FileToolKind::Search, FileToolKind::Write, FileToolKind::Edit];
 
     pub(super) fn name(self) -> &'static str {
         match self {

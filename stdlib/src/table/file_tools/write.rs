@@ -1,6 +1,6 @@
 //! Writing a file: all of it or nothing.
 
-use super::root::{Place, Root, plain, words};
+use super::root::{FilePlace, Root, plain, words};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fchmod};
@@ -19,7 +19,7 @@ pub(super) fn whole_file(root: &Root, path: &str, text: &str) -> Result<String, 
 
 /// Writes beside the file and puts that in its place, so that who reads sees the old text or the new one. The file keeps its
 /// mode.
-pub(super) fn put(place: &Place, path: &str, text: &str) -> Result<(), String> {
+pub(super) fn put(place: &FilePlace, path: &str, text: &str) -> Result<(), String> {
     let before = place.look(path)?;
     before.as_ref().map_or(Ok(()), |stat| plain(stat, path))?;
     let (name, mut file) = beside(place).map_err(|e| format!("cannot write `{path}`: {}", words(e)))?;
@@ -39,7 +39,7 @@ pub(super) fn put(place: &Place, path: &str, text: &str) -> Result<(), String> {
 }
 
 /// Creates a new file with an unused name.
-fn beside(place: &Place) -> Result<(String, File), Errno> {
+fn beside(place: &FilePlace) -> Result<(String, File), Errno> {
     let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     for n in 0..100_u32 {
         let name = format!(".harn-{}-{n}.tmp", std::process::id());

@@ -71,7 +71,7 @@ pub(super) async fn run(root: &Path, also: &Reach, words: &[String], limits: &Li
             return Output::error(format!("cannot run `{}`: {}", words[0], system::reason(&error, "program")));
         }
     };
-    let (mut out, mut err) = (Kept::new(limits.most), Kept::new(limits.most));
+    let (mut out, mut err) = (KeptOutput::new(limits.most), KeptOutput::new(limits.most));
     let (stdout, stderr) = (group.child.stdout.take(), group.child.stderr.take());
     let ended = {
         let all = async {
@@ -128,7 +128,7 @@ impl Drop for Scratch {
     }
 }
 
-fn output(out: Kept, err: Kept, code: Result<i64, String>) -> Output {
+fn output(out: KeptOutput, err: KeptOutput, code: Result<i64, String>) -> Output {
     let truncated = out.is_cut() || err.is_cut();
     let (stdout, stderr) = (out.into_text(), err.into_text());
     let mut text = stdout.clone();
@@ -158,14 +158,14 @@ fn output(out: Kept, err: Kept, code: Result<i64, String>) -> Output {
 }
 
 /// The beginning and the end of an output: errors are often at the end.
-struct Kept {
+struct KeptOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     half: usize,
     left_out: u64,
 }
 
-impl Kept {
+impl KeptOutput {
     fn new(most: usize) -> Self {
         Self { head: Vec::new(), tail: VecDeque::new(), half: most / 2, left_out: 0 }
     }
@@ -209,13 +209,13 @@ mod tests {
 
     #[test]
     fn the_middle_of_a_long_output_is_left_out() {
-        let mut kept = Kept::new(10);
+        let mut kept = KeptOutput::new(10);
         for piece in [&b"abc"[..], b"defgh", b"ijklmnopq", b"rs"] {
             kept.take(piece);
         }
         assert!(kept.is_cut());
         assert_eq!(kept.into_text(), "abcde\n[9 bytes left out]\nopqrs");
-        let mut short = Kept::new(10);
+        let mut short = KeptOutput::new(10);
         short.take(b"abcdefgh");
         assert_eq!((short.is_cut(), short.into_text().as_str()), (false, "abcdefgh"));
     }

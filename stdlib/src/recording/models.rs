@@ -1,0 +1,157 @@
+//! The routes of a run, with a recording around them.
+
+use super::replay::RequestsByLine;
+use super::{RecordingMode, report};
+use crate::clock::RunClock;
+use lang::diagnostic::Diagnostic;
+use lang::source::{SourceRef, Span};
+use providers::model::{Mock, Routes};
+use providers::recording::{RecordedRoute, RecordingError};
+use runtime::model::{Delta, ModelError, Reply, Request};
+use runtime::seam::{Answer, Destination, Model, Outcome, Turn, fault};
+use std::cell::{OnceCell, RefCell};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+/// Finds the place in the script that waits for a model.
+type PlaceFinder = Box<dyn Fn() -> Option<(SourceRef, Span)>>;
+
+/// The routes of a run, with a recording around them.
+pub(crate) struct Models {
+    pub(super) routes: Routes,
+    pub(super) clock: Rc<RunClock>,
+    deck: RecordingMode,
+    /// The error that broke the run off: it cannot go on as it was recorded, or cannot be recorded.
+    broken: RefCell<Option<Diagnostic>>,
+    place: OnceCell<PlaceFinder>,
+    /// The requests of a replay so far.
+    pub(super) lines: RequestsByLine,
+}
+
+impl Models {
+    pub(crate) fn new(routes: Routes, clock: Rc<RunClock>, deck: RecordingMode) -> Self {
+        Self {
+            routes,
+            clock,
+            deck,
+            broken: RefCell::default(),
+            place: OnceCell::new(),
+            lines: RequestsByLine::default(),
+        }
+    }
+
+    /// The mock, for scripting it and for seeing what it was sent.
+    pub(crate) fn mock(&self) -> &Rc<Mock> {
+        self.routes.mock()
+    }
+
+    /// Sets the function that finds the place in the script that waits.
+    pub(crate) fn set_place(&self, place: impl Fn() -> Option<(SourceRef, Span)> + 'static) {
+        let _ = self.place.set(Box::new(place));
+    }
+
+    /// Chooses the route of a call; a run that is run again chooses as it did.
+    ///
+    /// # Errors
+    /// No route can be chosen.
+    pub(crate) fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<RecordedRoute, ModelError> {
+        let choose = || self.routes.choose(provider, model).map(RecordedRoute::from).map_err(ModelError::from);
+        match &self.deck {
+            RecordingMode::Empty => choose(),
+            RecordingMode::Records(recorder, _) => {
+                let chosen = choose();
+                self.written(recorder.chosen(provider, model, &chosen));
+                chosen
+            }
+            RecordingMode::Replays { recording, .. } => recording.chosen(provider, model).unwrap_or_else(choose),
+        }
+    }
+
+    /// Ends the run where something could not be written.
+    pub(super) fn written(&self, outcome: Result<(), RecordingError>) {
+        if let Err(error) = outcome {
+            self.break_off(report::of(&error));
+        }
+    }
+
+    /// Ends the run; the first reason counts.
+    pub(super) fn break_off(&self, mut why: Diagnostic) {
+        let mut broken = self.broken.borrow_mut();
+        if broken.is_some() {
+            return;
+        }
+        if let Some((source, span)) = self.place.get().and_then(|place| place()) {
+            why = why.label(&source, span, "in this call");
+        }
+        *broken = Some(why);
+    }
+
+    /// Returns the error that broke the run off.
+    pub(crate) fn broken(&self) -> Option<Diagnostic> {
+        self.broken.borrow().clone()
+    }
+
+    /// Does some work of the run; nothing where the run breaks off meanwhile.
+    pub(crate) async fn unless_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let mut work = pin!(work);
+        poll_fn(|cx| {
+            let polled = work.as_mut().poll(cx);
+            if self.broken.borrow().is_some() { Poll::Ready(None) } else { polled.map(Some) }
+        })
+        .await
+    }
+
+    /// There was nothing to run: the folder is as it was.
+    pub(crate) fn discard(&self) {
+        if let RecordingMode::Records(recorder, _) = &self.deck {
+            recorder.discard();
+        }
+    }
+
+    /// The run is over: the recording is closed, or found not to be at its end.
+    pub(crate) fn finish(&self, exit_code: i32) -> Vec<Diagnostic> {
+        match &self.deck {
+            RecordingMode::Empty => Vec::new(),
+            RecordingMode::Records(recorder, read) => {
+                recorder.close(exit_code, &read.borrow()).err().iter().map(report::of).collect()
+            }
+            RecordingMode::Replays { recording, compared } => report::unused(recording, compared).into_iter().collect(),
+        }
+    }
+}
+
+impl Model for Models {
+    fn ready(&self, request: &Request) -> Outcome<()> {
+        match &self.deck {
+            RecordingMode::Empty => self.routes.ready(request),
+            _ => {
+                let chosen = self.choose(request.provider.as_deref(), request.model.as_deref());
+                chosen.map(drop).map_err(fault)
+            }
+        }
+    }
+
+    fn destination(&self, request: &Request) -> Destination {
+        match self.choose(request.provider.as_deref(), request.model.as_deref()) {
+            Ok(choice) => Destination { provider: Some(choice.provider), model: Some(choice.model) },
+            Err(_) => Destination { provider: request.provider.clone(), model: request.model.clone() },
+        }
+    }
+
+    fn call<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        request: &'a Request,
+        live: &'a dyn Fn(Delta<'_>),
+    ) -> Answer<'a, Outcome<Reply>> {
+        match &self.deck {
+            RecordingMode::Empty => self.routes.call(turn, request, live),
+            RecordingMode::Records(recorder, _) => Answer::later(self.record(recorder, turn, request, live)),
+            RecordingMode::Replays { recording, compared } => {
+                Answer::later(self.replay(recording, compared, turn, request, live))
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! `"turn ${n}"`: in double quotes nothing is put in.
+
+use super::visitor::TreeVisitor;
+use crate::rhai_front_end::errors::RhaiCode;
+use lang::diagnostic::Diagnostic;
+use rhai::Position;
+
+/// Warns of a string in double quotes that names a variable in scope as a template would.
+pub(super) fn check(walk: &mut TreeVisitor<'_>, text: &str, at: Position) -> Option<Diagnostic> {
+    let named = names(text).find(|name| walk.scopes.find(name).is_some())?.to_owned();
+    let span = walk.span(at);
+    let written = walk.source.slice(span);
+    let inner = written.strip_prefix('"')?.strip_suffix('"')?;
+    let found =
+        Diagnostic::new(RhaiCode::Template, format!("`${{{named}}}` is not put into a string in double quotes"))
+            .label(walk.source, span, "stays as it is written")
+            .help("strings in backticks are templates");
+    let plain = !inner.contains(['`', '\\']);
+    Some(if plain { found.fix(span, format!("`{inner}`")) } else { found })
+}
+
+/// The names in `${name}`, `${name.…}`, `${name[…]}`.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split("${").skip(1).filter_map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+        let closed = rest.contains('}') && matches!(&rest[end..=end], "}" | "." | "[");
+        (end > 0 && closed).then(|| &rest[..end])
+    })
+}

@@ -1,0 +1,375 @@
+//! A text that is not what Rhai's grammar allows.
+
+use super::place::SourcePlace;
+use super::{RhaiCode, habits, lex, names, slips};
+use lang::check::CheckCode;
+use lang::diagnostic::Diagnostic;
+use lang::lex::LexCode;
+use lang::parse::ParseCode;
+use lang::resolve::ResolveCode;
+use lang::source::SourceRef;
+use lang::vm::RunCode;
+use rhai::{ParseErrorType, Position};
+
+/// Returns the diagnostic of a text. Rhai stops at the first mistake.
+pub(super) fn of(source: &SourceRef, error: &ParseErrorType, position: Position) -> Diagnostic {
+    let place = SourcePlace::new(source, position);
+    if let Some(found) = habits::of(&place).or_else(|| lex::in_a_number(&place, position)) {
+        return found;
+    }
+    // Statements end in blocks only.
+    if let Some(open) =
+        place.bracket().filter(|open| place.text() == ";" && !matches!(place.tokens.text(*open), "{" | "${"))
+        && let Some(open) = place.span_of(open)
+    {
+        return unclosed(&place, open);
+    }
+    grammar(&place, error).unwrap_or_else(|| meaning(&place, error))
+}
+
+/// Returns the diagnostic of a syntax error.
+fn grammar(place: &SourcePlace<'_>, error: &ParseErrorType) -> Option<Diagnostic> {
+    use ParseErrorType as E;
+    Some(match error {
+        E::UnexpectedEOF => cut_short(place),
+        E::BadInput(error) => lex::of(place, error),
+        E::MissingToken(token, why) => missing(place, token, why),
+        E::UnknownOperator(sign) | E::MissingSymbol(sign) => lex::unexpected(place, sign),
+        E::Reserved(word) => reserved(place, word),
+        E::PropertyExpected => no_name(place, "a name"),
+        E::VariableExpected => no_variable(place),
+        E::FnMissingName => no_name(place, "the name of the function"),
+        E::FnMissingParams(name) => place
+            .error(ParseCode::Unexpected, format!("`fn {name}` has no parameter list"), "expected `(`")
+            .help(format!("write `fn {name}() {{ … }}`")),
+        E::FnMissingBody(name) => {
+            let what = if name.is_empty() { "the closure".to_owned() } else { format!("`fn {name}`") };
+            place
+                .error(ParseCode::NoBody, format!("{what} has no body"), "expected `{`")
+                .help("the body stands in braces: `fn add(a, b) { a + b }`")
+        }
+        E::ExprExpected(what) => place.error(
+            ParseCode::NoExpression,
+            format!("expected {}, found {}", expression(what), place.found()),
+            "no such value",
+        ),
+        E::MalformedCapture(why) => {
+            place.error(ParseCode::Unexpected, sentence(why, "this cannot capture"), "does not fit")
+        }
+        E::MalformedIndexExpr(why) => place
+            .error(CheckCode::Indexed, sentence(why, "this is no index"), "not an index")
+            .help("arrays and strings are indexed by numbers, maps by strings"),
+        E::ExprTooDeep => place
+            .error(LexCode::TooDeep, "expressions or blocks lie in each other too deep", "too deep")
+            .help("give inner parts names with `let`, or move them into functions"),
+        _ => return None,
+    })
+}
+
+/// Returns the diagnostic of a text that is grammatical but meaningless.
+fn meaning(place: &SourcePlace<'_>, error: &ParseErrorType) -> Diagnostic {
+    use ParseErrorType as E;
+    match error {
+        E::DuplicatedProperty(key) => place
+            .error(ResolveCode::MemberTwice, format!("the key `{key}` stands twice in this map"), "a second time")
+            .help("take one of them out"),
+        E::DuplicatedVariable(name) | E::VariableExists(name) => place
+            .error(ResolveCode::Twice, format!("`{name}` is bound twice"), "a second time")
+            .help("choose another name"),
+        E::FnDuplicatedDefinition(name, parameters) => twice(place, name, *parameters),
+        E::FnDuplicatedParam(name, param) => {
+            let what = if name.is_empty() { "this closure".to_owned() } else { format!("`fn {name}`") };
+            place.error(ResolveCode::Twice, format!("{what} has two parameters `{param}`"), "a second time")
+        }
+        E::WrongSwitchIntegerCase => place
+            .error(ParseCode::Unexpected, "numbers stand before ranges in a `switch`", "behind a range")
+            .help("move this arm up"),
+        E::WrongSwitchDefaultCase => place
+            .error(ParseCode::Unexpected, "`_` is the last arm of a `switch`", "not the last")
+            .help("move this arm down"),
+        E::WrongSwitchCaseCondition => place
+            .error(ParseCode::Unexpected, "this arm cannot have a condition", "not here")
+            .help("write an `if` in its body"),
+        E::ForbiddenVariable(name) => place
+            .error(ParseCode::ReservedWord, format!("`{name}` cannot name a variable"), "reserved")
+            .help("choose another name"),
+        E::MismatchedType(wanted, given) => place.error(
+            CheckCode::Type,
+            format!("expected {}, found {}", expression(wanted), super::words::described(given)),
+            "of another type",
+        ),
+        E::WrongDocComment => place
+            .error(ParseCode::NoDeclaration, "a comment with `///` stands before a `fn`", "no function behind it")
+            .help("write `//` for an ordinary comment"),
+        E::WrongFnDefinition => place
+            .error(RhaiCode::Top, "a function is declared at the top of a file", "inside a block")
+            .help("move it out of the block, or bind a closure: `let f = |x| x + 1;` and `f.call(1)`"),
+        E::WrongExport => place
+            .error(RhaiCode::Top, "`export` stands at the top of a file", "inside a block")
+            .help("move it out of the block"),
+        E::AssignmentToConstant(name) => constant(place, name),
+        E::AssignmentToInvalidLHS(_) => place
+            .error(
+                ParseCode::AssignTarget,
+                "only a variable, or a part of one, can be assigned to",
+                "cannot be assigned to",
+            )
+            .help("bind the value first: `let x = …; x.a = 1;`"),
+        E::VariableUndefined(name) => names::no_variable(place, name),
+        E::ModuleUndefined(name) => names::no_namespace(place, name),
+        E::TooManyFunctions => place.error(RunCode::Size, "the file has too many functions", "one too many"),
+        E::LiteralTooLarge(what, most) => too_large(place, literal(what), *most),
+        E::LoopBreak => {
+            let word = if place.text() == "continue" { "continue" } else { "break" };
+            place
+                .error(ResolveCode::Misplaced, format!("`{word}` stands outside any loop"), "no loop around this")
+                .help("a closure inside a loop is a function of its own: `return` leaves it")
+        }
+        other => place.error(ParseCode::Unexpected, other.to_string(), "here"),
+    }
+}
+
+fn cut_short(place: &SourcePlace<'_>) -> Diagnostic {
+    if let Some(open) = place.tokens.unclosed_before(place.at) {
+        return unclosed(place, open);
+    }
+    place.error(ParseCode::NoExpression, "the text ends where an expression should follow", "the end of the text")
+}
+
+fn unclosed(place: &SourcePlace<'_>, open: lang::source::Span) -> Diagnostic {
+    let bracket = place.source.slice(open);
+    let close = match bracket {
+        "(" => ")",
+        "[" | "?[" => "]",
+        _ => "}",
+    };
+    place
+        .error_at(Some(open), LexCode::UnclosedBracket, format!("this `{bracket}` is never closed"), "opened here")
+        .help(format!("close it with `{close}`"))
+}
+
+fn missing(place: &SourcePlace<'_>, token: &str, why: &str) -> Diagnostic {
+    if place.is_end()
+        && let Some(open) = place.tokens.unclosed_before(place.at)
+    {
+        return unclosed(place, open);
+    }
+    if let Some(slip) = slips::sign(place.text()).filter(|_| place.text() != ";").or_else(|| reserved_slip(place)) {
+        let wrong = place.error(ParseCode::Unexpected, format!("{} does not fit here", place.found()), "does not fit");
+        return lex::with_slip(place, wrong, &slip);
+    }
+    match token {
+        ";" => no_semicolon(place),
+        "," => no_comma(place),
+        ")" | "]" => no_close(place, token),
+        "}" => no_comma_or_brace(place),
+        "{" if place.before(1) == "catch" => place
+            .error(ParseCode::Unexpected, "the name of the error stands in parentheses", "expected `(`")
+            .help(format!("write `catch ({}) {{ … }}`", place.text())),
+        "{" => place
+            .error(ParseCode::NoBody, format!("expected a body in braces, found {}", place.found()), "expected `{`")
+            .help("bodies stand in braces, also those of one statement"),
+        "in" => place
+            .error(ParseCode::Unexpected, format!("expected `in`, found {}", place.found()), "expected `in`")
+            .help("write `for x in xs { … }`, with a number `for (x, i) in xs { … }`"),
+        "=>" => place
+            .error(ParseCode::Unexpected, format!("expected `=>`, found {}", place.found()), "expected `=>`")
+            .help("an arm of a `switch` is `value => …`"),
+        ":" => place
+            .error(
+                ParseCode::Unexpected,
+                format!("expected `:` behind the key, found {}", place.found()),
+                "expected `:`",
+            )
+            .help("an entry of a map is `key: value`, also where both have the same name"),
+        "catch" => place
+            .error(ParseCode::Unexpected, "a `try` has a `catch`", "expected `catch`")
+            .help("write `try { … } catch (e) { … }`"),
+        "as" => place.error(ParseCode::Unexpected, format!("expected `as`, found {}", place.found()), "expected `as`"),
+        _ => place.error(
+            ParseCode::Unexpected,
+            format!("expected `{token}` {why}, found {}", place.found()),
+            "does not fit",
+        ),
+    }
+}
+
+/// Returns the suggestion for a reserved word at the place; ordinary names that are merely
+/// misplaced have none.
+fn reserved_slip(place: &SourcePlace<'_>) -> Option<slips::Slip> {
+    let word = place.text();
+    matches!(word, "nil" | "null" | "var" | "case" | "default" | "new" | "await" | "async" | "yield")
+        .then(|| slips::word(word))?
+}
+
+fn no_semicolon(place: &SourcePlace<'_>) -> Diagnostic {
+    if place.text() == "{" && place.before(1) == ")" && place.on_the_same_line() {
+        return place
+            .error(ParseCode::TrailingClosure, "a block cannot stand behind a call", "a block begins here")
+            .help("a closure is an argument like any other: `f(|x| { … })`");
+    }
+    let at = place.end_before();
+    let behind = if place.on_the_same_line() { format!(", and {} follows it", place.found()) } else { String::new() };
+    let found = place
+        .error_at(
+            at,
+            ParseCode::StatementEnd,
+            format!("the statement before this is not ended by `;`{behind}"),
+            "`;` is missing",
+        )
+        .help("a line break ends no statement in Rhai; only the last of a block needs no `;`");
+    match at {
+        Some(at) => found.fix(at, ";"),
+        None => found,
+    }
+}
+
+fn no_comma(place: &SourcePlace<'_>) -> Diagnostic {
+    let close = place.bracket().map_or(")", |open| if place.tokens.text(open) == "(" { ")" } else { "]" });
+    let found = place.error(
+        ParseCode::ElementEnd,
+        format!("expected `,` or `{close}` here, found {}", place.found()),
+        "does not fit",
+    );
+    match place.end_before() {
+        Some(at) => found.help("elements are divided by `,`").fix(at, ","),
+        None => found,
+    }
+}
+
+fn no_comma_or_brace(place: &SourcePlace<'_>) -> Diagnostic {
+    let in_map = place.bracket().is_some_and(|open| place.tokens.text(open) == "#{");
+    if in_map {
+        return place
+            .error(ParseCode::ElementEnd, format!("expected `,` or `}}` here, found {}", place.found()), "does not fit")
+            .help("entries of a map are `key: value`, divided by `,`");
+    }
+    place.error(ParseCode::Unexpected, format!("expected `}}` here, found {}", place.found()), "does not fit")
+}
+
+fn no_close(place: &SourcePlace<'_>, close: &str) -> Diagnostic {
+    let found =
+        place.error(ParseCode::Unexpected, format!("expected `{close}` here, found {}", place.found()), "does not fit");
+    match place.bracket().and_then(|open| place.span_of(open)) {
+        Some(open) => found.label(place.source, open, "opened here"),
+        None => found,
+    }
+}
+
+fn reserved(place: &SourcePlace<'_>, word: &str) -> Diagnostic {
+    if let Some(slip) = slips::sign(word) {
+        return lex::with_slip(
+            place,
+            place.error(lex::code_of(word), format!("Rhai has no `{word}`"), "not known"),
+            &slip,
+        );
+    }
+    let as_key = matches!(place.before(1), "#{" | ",") && place.tokens.text(place.at + 1) == ":";
+    if as_key {
+        let found = place
+            .error(ParseCode::ReservedWord, format!("`{word}` is a reserved word of Rhai"), "reserved")
+            .help(format!("put the key in quotes: `\"{word}\": …`"));
+        return match place.span() {
+            Some(span) => found.fix(span, format!("\"{word}\"")),
+            None => found,
+        };
+    }
+    let behind_dot = matches!(place.before(1), "." | "?.");
+    if behind_dot {
+        return place
+            .error(ParseCode::ReservedWord, format!("`{word}` is a reserved word of Rhai"), "reserved")
+            .help(format!("read it by its key: `x[\"{word}\"]`"));
+    }
+    let found = place.error(ParseCode::ReservedWord, format!("`{word}` is a reserved word of Rhai"), "reserved");
+    match slips::word(word) {
+        Some(slip) => lex::with_slip(place, found, &slip),
+        None => found.help("choose another name"),
+    }
+}
+
+fn no_name(place: &SourcePlace<'_>, what: &str) -> Diagnostic {
+    if place.text() == "..." {
+        return place
+            .error(ParseCode::Unexpected, "nothing can be spread into a map", "does not fit")
+            .help("maps are joined with `+`: `a + #{b: 1}`");
+    }
+    place
+        .error(ParseCode::NoName, format!("expected {what}, found {}", place.found()), "expected a name")
+        .help("names are made of the letters A to Z, digits and `_`; other keys stand in quotes")
+}
+
+fn no_variable(place: &SourcePlace<'_>) -> Diagnostic {
+    if place.tokens.get(place.at).is_some_and(|token| token.kind == super::tokens::TokenKind::Word) {
+        return place
+            .error(ParseCode::ReservedWord, format!("{} cannot name a variable", place.found()), "reserved")
+            .help("choose another name");
+    }
+    place.error(
+        ParseCode::NoPattern,
+        format!("expected the name of a variable, found {}", place.found()),
+        "expected a name",
+    )
+}
+
+fn twice(place: &SourcePlace<'_>, name: &str, parameters: usize) -> Diagnostic {
+    let of_it = |(other, count, _): &(&str, usize, lang::source::Span)| *other == name && *count == parameters;
+    let mut spans = place.tokens.functions().into_iter().filter(of_it).map(|(.., span)| span);
+    let (first, second) = (spans.next(), spans.next());
+    let message = format!("there are two functions `{name}` with {}", super::words::parameters(parameters));
+    let found = place
+        .error_at(second.or(place.span()), ResolveCode::Twice, message, "a second time")
+        .help("functions of one name differ in how many parameters they have");
+    match (first, second) {
+        (Some(first), Some(_)) => found.label(place.source, first, "the first one"),
+        _ => found,
+    }
+}
+
+fn constant(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
+    if name.is_empty() {
+        return place.error(
+            ParseCode::AssignTarget,
+            "only a variable, or a part of one, can be assigned to",
+            "cannot be assigned to",
+        );
+    }
+    place
+        .error(ResolveCode::Forbidden, format!("`{name}` is a constant and cannot be assigned to"), "assigned here")
+        .help(format!("bind it with `let {name} = …`"))
+}
+
+/// A literal that is larger than this run allows.
+pub(super) fn too_large(place: &SourcePlace<'_>, what: &str, most: usize) -> Diagnostic {
+    place
+        .error(RunCode::Size, format!("{what} may have at most {most} here"), "too large")
+        .help("build it in pieces, or read it from a file")
+}
+
+fn literal(what: &str) -> &'static str {
+    if what.contains("string") {
+        "a string"
+    } else if what.contains("map") {
+        "a map"
+    } else {
+        "an array"
+    }
+}
+
+fn expression(what: &str) -> String {
+    match what {
+        "" => "an expression".to_owned(),
+        "a boolean" | "a boolean expression" => "a bool".to_owned(),
+        "an iterable value" => "something to walk".to_owned(),
+        what if what.starts_with("a ") || what.starts_with("an ") => what.to_owned(),
+        what => format!("a {what}"),
+    }
+}
+
+/// Returns Rhai's message as a sentence of ours: lower case, no full stop.
+pub(super) fn sentence(said: &str, otherwise: &str) -> String {
+    let mut chars = said.trim_end_matches('.').chars();
+    match chars.next() {
+        Some(first) => first.to_lowercase().chain(chars).collect(),
+        None => otherwise.to_owned(),
+    }
+}

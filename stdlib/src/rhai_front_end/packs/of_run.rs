@@ -1,0 +1,229 @@
+//! The packs of a run: those that its project and its command name, and those that options of loops do.
+
+use super::PackCode;
+use super::budget::PackSpec;
+use super::load::load;
+use super::provider::{PackEnvironment, PackProvider};
+use crate::Capability;
+use crate::output::Output;
+use lang::diagnostic::Diagnostic;
+use lang::module::{Loader, NoFiles};
+use lang::vm::Raise;
+use runtime::reminder::providers::{ReminderProvider, ReminderProviders};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// The providers of one file.
+type Providers = Rc<Vec<Rc<PackProvider>>>;
+
+/// The packs of a run.
+pub(crate) struct Packs {
+    loader: OnceCell<Rc<dyn Loader>>,
+    /// The packs of the whole run, in order.
+    named: Vec<PackSpec>,
+    asked: PackEnvironment,
+    /// The base of the paths that a script writes.
+    folder: RefCell<PathBuf>,
+    /// By identity of the file: each is loaded once a run, and keeps its state.
+    loaded: RefCell<HashMap<String, Providers>>,
+    /// The providers of the whole run, once they are loaded.
+    of_run: RefCell<Vec<Rc<PackProvider>>>,
+    started: Cell<bool>,
+}
+
+impl Packs {
+    pub(crate) fn new(named: Vec<PackSpec>, denied: &[Capability], output: Rc<dyn Output>) -> Self {
+        Self {
+            loader: OnceCell::new(),
+            named,
+            asked: PackEnvironment { denied: denied.to_vec(), output: Some(output) },
+            folder: RefCell::default(),
+            loaded: RefCell::default(),
+            of_run: RefCell::default(),
+            started: Cell::new(false),
+        }
+    }
+
+    /// Sets the loader of their files.
+    pub(crate) fn read_by(&self, loader: Rc<dyn Loader>) {
+        let _ = self.loader.set(loader);
+    }
+
+    /// Sets the base of the paths that the script writes: its folder.
+    pub(crate) fn begin_in(&self, script: &str) {
+        *self.folder.borrow_mut() = Path::new(script).parent().map(Path::to_owned).unwrap_or_default();
+    }
+
+    /// Loads the packs of the whole run, once, and registers what they have.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub(crate) fn start(&self, providers: &ReminderProviders) -> Result<(), Vec<Diagnostic>> {
+        if self.started.replace(true) {
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        for spec in &self.named {
+            match self.of_file(spec) {
+                Ok(new) => found.extend(self.take_up(&new).err().map(|raise| raise.to_diagnostic())),
+                Err(wrong) => found.extend(wrong),
+            }
+        }
+        if !found.is_empty() {
+            // The next piece of a session does not start without them either.
+            self.started.set(false);
+            self.of_run.borrow_mut().clear();
+            return Err(found);
+        }
+        self.register(providers);
+        Ok(())
+    }
+
+    fn take_up(&self, new: &Providers) -> Result<(), Box<Raise>> {
+        let mut all = self.of_run.borrow_mut();
+        for provider in
+            new.iter().filter(|new| !all.iter().any(|known| Rc::ptr_eq(known, new))).cloned().collect::<Vec<_>>()
+        {
+            if let Some(other) = all.iter().find(|known| known.id() == provider.id()) {
+                return Err(taken(&provider, other.file()));
+            }
+            all.push(provider);
+        }
+        Ok(())
+    }
+
+    /// Registers the providers of the whole run: they belong to it, and a script that forgets its own keeps them.
+    pub(crate) fn register(&self, providers: &ReminderProviders) {
+        for provider in self.of_run.borrow().iter() {
+            providers.register(provider.clone());
+        }
+    }
+
+    /// The pack of the whole run that has a provider of this id.
+    pub(crate) fn owner(&self, id: &str) -> Option<String> {
+        self.of_run.borrow().iter().find(|known| known.id() == id).map(|known| known.file().to_owned())
+    }
+
+    /// The providers of the packs that options name, those of the whole run left out.
+    ///
+    /// # Errors
+    /// A pack that cannot be used, or one whose provider has the id of another.
+    pub(crate) fn named_by(
+        &self,
+        files: &[impl AsRef<str>],
+        known: &ReminderProviders,
+    ) -> Result<Vec<Rc<dyn ReminderProvider>>, Box<Raise>> {
+        let mut brought: Vec<Rc<PackProvider>> = Vec::new();
+        for file in files {
+            let spec = self.spec_of(file.as_ref());
+            if self.asked.denied.contains(&Capability::FsRead)
+                && !self.loaded.borrow().contains_key(&self.identity(&spec.file))
+            {
+                let message = format!("the pack `{}` cannot be read: this run has no `fs.read`", file.as_ref());
+                return Err(Raise::error(PackCode::Load, message)
+                    .help("name it by `--provider` or in harn.toml, or allow reading"));
+            }
+            for provider in self.of_file(&spec).map_err(|found| raised(file.as_ref(), found))?.iter() {
+                if self.of_run.borrow().iter().chain(&brought).any(|known| Rc::ptr_eq(known, provider)) {
+                    continue;
+                }
+                let other =
+                    brought.iter().find(|other| other.id() == provider.id()).map(|other| other.file().to_owned());
+                let other = other.or_else(|| self.owner(provider.id()));
+                let other = other.or_else(|| known.is_custom(provider.id()).then(|| "the script".to_owned()));
+                if let Some(other) = other {
+                    return Err(taken(provider, &other));
+                }
+                brought.push(provider.clone());
+            }
+        }
+        Ok(brought.into_iter().map(|provider| provider as Rc<dyn ReminderProvider>).collect())
+    }
+
+    /// Returns the specification of a file that options name: with the project's grants, if the
+    /// project names it too.
+    fn spec_of(&self, written: &str) -> PackSpec {
+        let file = self.folder.borrow().join(written);
+        let identity = self.identity(&file);
+        let known = self.named.iter().find(|named| self.identity(&named.file) == identity);
+        known.cloned().unwrap_or_else(|| PackSpec::plain(file))
+    }
+
+    fn identity(&self, file: &Path) -> String {
+        self.loader().identity(&file.to_string_lossy())
+    }
+
+    fn loader(&self) -> &dyn Loader {
+        match self.loader.get() {
+            Some(loader) => &**loader,
+            None => &NoFiles,
+        }
+    }
+
+    fn of_file(&self, spec: &PackSpec) -> Result<Providers, Vec<Diagnostic>> {
+        let identity = self.identity(&spec.file);
+        if let Some(known) = self.loaded.borrow().get(&identity) {
+            return Ok(known.clone());
+        }
+        let providers = Rc::new(read_and_load(self.loader(), spec, &self.asked)?);
+        self.loaded.borrow_mut().insert(identity, providers.clone());
+        Ok(providers)
+    }
+
+    /// Lets go of all.
+    pub(crate) fn clear(&self) {
+        self.of_run.take();
+        self.loaded.take();
+    }
+}
+
+/// Everything that is wrong with a pack, without a run: its top level runs in its sandbox and prints nothing.
+#[must_use]
+pub(crate) fn check_pack(loader: &dyn Loader, spec: &PackSpec) -> Vec<Diagnostic> {
+    let asked = PackEnvironment { denied: Vec::new(), output: None };
+    read_and_load(loader, spec, &asked).err().unwrap_or_default()
+}
+
+fn read_and_load(
+    loader: &dyn Loader,
+    spec: &PackSpec,
+    asked: &PackEnvironment,
+) -> Result<Vec<Rc<PackProvider>>, Vec<Diagnostic>> {
+    let name = spec.file.to_string_lossy();
+    let source = loader.load(&name).map_err(|why| {
+        // The loader speaks of imports.
+        let message = why.message.trim_end_matches(" to import");
+        let mut found = Diagnostic::new(PackCode::Load, format!("the pack `{name}` cannot be loaded: {message}"));
+        found.notes = why.notes;
+        found.help = why.help.into_iter().filter(|help| help.starts_with("did you mean")).collect();
+        let places = "a path begins in the folder of `harn.toml`, of the script, or, behind `--provider`, where one is";
+        vec![found.help(places)]
+    })?;
+    load(&source, spec, asked)
+}
+
+/// Returns the raise for an invalid pack that options name.
+fn raised(file: &str, found: Vec<Diagnostic>) -> Box<Raise> {
+    let mut found = found.into_iter();
+    let Some(first) = found.next() else {
+        return Raise::error(PackCode::Load, format!("the pack `{file}` cannot be loaded"));
+    };
+    let mut raise = Raise::error(first.code, first.message);
+    // The main place is the one that names the pack.
+    raise.labels = first.labels;
+    raise.notes = first.notes;
+    raise.notes.extend(found.map(|more| more.message));
+    raise.help = first.help;
+    raise
+}
+
+fn taken(provider: &PackProvider, by: &str) -> Box<Raise> {
+    let (source, span) = provider.place();
+    let message = format!("the pack `{}` has a provider `{}`, and so has `{by}`", source.name(), provider.id());
+    Raise::error(PackCode::Refused, message)
+        .labelled("registered here")
+        .at(source, span)
+        .help("a pack cannot take the place of another's provider: load one of them")
+}

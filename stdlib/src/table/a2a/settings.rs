@@ -1,0 +1,121 @@
+//! The address of a peer and the settings of a call, from its arguments.
+
+use crate::Capability;
+use crate::a2a::client::{Access, Peer, PeerCode, REMINDERS, address};
+use crate::fault::of_peer;
+use crate::options::OptionReader;
+use crate::world::World;
+use a2a::Version;
+use lang::builtins::args;
+use lang::diagnostic::code::CodeRef;
+use lang::value::{Value, article};
+use lang::vm::{Cx, Raise, RunCode};
+use runtime::clock::Clock;
+use std::sync::Arc;
+
+/// The default timeout of an answer, in milliseconds.
+pub(super) const TIMEOUT_MS: u64 = 30_000;
+/// The default timeout of a task, in milliseconds.
+pub(super) const SEND_TIMEOUT_MS: u64 = 600_000;
+/// The longest silence in a stream where nothing is said, in milliseconds.
+pub(super) const SILENCE_MS: u64 = 300_000;
+
+/// The settings of a call of a peer.
+pub(super) struct PeerSettings {
+    pub(super) access: Access,
+}
+
+impl PeerSettings {
+    /// Reads the URL, which is the first argument, and the options that all calls have.
+    pub(super) fn read(
+        cx: &Cx<'_>,
+        args: &[Value],
+        reader: &OptionReader<'_>,
+        timeout_ms: u64,
+    ) -> Result<PeerSettings, Box<Raise>> {
+        let version = match reader.text("version")? {
+            None => None,
+            Some(word) => Some(Version::of_header(&word).ok_or_else(|| {
+                let message = format!("`version` must be \"1.0\" or \"0.3\", found {word:?}");
+                Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`version` is at fault")
+            })?),
+        };
+        let access = Access {
+            url: Arc::from(args::str(args, 0)?.as_str()),
+            token: token(cx, reader)?,
+            headers: headers(reader)?,
+            trusted: trusted(reader)?,
+            timeout_ms: reader.count("timeout_ms")?.unwrap_or(timeout_ms),
+            version,
+            extensions: reader.texts("extensions")?,
+        };
+        Ok(PeerSettings { access })
+    }
+
+    /// Requests notifications of reminders.
+    pub(super) fn wants_reminders(&mut self) {
+        let asked = &mut self.access.extensions;
+        if !asked.iter().any(|uri| &**uri == REMINDERS) {
+            asked.push(REMINDERS.into());
+        }
+    }
+}
+
+/// Returns the trusted origins; rejects an invalid one, which would silently trust nothing.
+fn trusted(reader: &OptionReader<'_>) -> Result<Vec<Arc<str>>, Box<Raise>> {
+    let trusted = reader.texts("trust")?;
+    match trusted.iter().find(|origin| address(origin).is_err()) {
+        None => Ok(trusted),
+        Some(origin) => {
+            Err(Raise::error(PeerCode::Unsendable, format!("`trust` lists `{origin}`, which is no origin"))
+                .about(reader.arg(), "`trust` is at fault")
+                .help("write it with its scheme, and its port where it has one: `https://agent.example.com:8443`"))
+        }
+    }
+}
+
+fn token(cx: &Cx<'_>, reader: &OptionReader<'_>) -> Result<Option<Arc<str>>, Box<Raise>> {
+    let (token, variable) = (reader.text("token")?, reader.text("token_env")?);
+    let Some(variable) = variable else { return Ok(token) };
+    let at_fault =
+        |code: CodeRef, message: String| Raise::error(code, message).about(reader.arg(), "`token_env` is at fault");
+    if token.is_some() {
+        return Err(at_fault(PeerCode::Unsendable.into(), "`token` is given beside `token_env`".to_owned())
+            .help("give one of them"));
+    }
+    if cx.isolate.is_denied(Capability::Env) {
+        let message = "`token_env` needs the capability `env`, which this run does not have".to_owned();
+        return Err(at_fault(RunCode::Denied.into(), message).help("run without `--deny` for it, or give a `token`"));
+    }
+    match std::env::var(&*variable) {
+        Ok(token) if !token.trim().is_empty() => Ok(Some(token.trim().into())),
+        _ => {
+            let message = format!("the variable `{variable}` that `token_env` names is not set");
+            Err(at_fault(PeerCode::Unsendable.into(), message).help("set it before the run"))
+        }
+    }
+}
+
+fn headers(reader: &OptionReader<'_>) -> Result<Vec<(String, String)>, Box<Raise>> {
+    let given = reader.value("headers");
+    if given.is_nil() {
+        return Ok(Vec::new());
+    }
+    let wrong = |message: String| {
+        Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`headers` is at fault")
+    };
+    let Some(given) = given.as_dict() else {
+        return Err(wrong(format!("`headers` must be a dict, found {}", article(given.type_name()))));
+    };
+    let header = |(name, value): (&lang::value::Str, &Value)| match value {
+        Value::Str(value) => Ok((name.to_string(), value.to_string())),
+        _ => Err(wrong(format!("the header `{name}` must be a string, not {}", article(value.type_name())))),
+    };
+    given.iter().map(header).collect()
+}
+
+/// A peer, once its card has been read.
+pub(super) async fn peer_of(world: &World, access: Access) -> Result<Peer, Box<Raise>> {
+    let card = world.peers.cards.get(&world.web, &access, world.clock.now_ms()).await;
+    Ok(Peer { card: card.map_err(|error| of_peer(&error))?, access })
+}
