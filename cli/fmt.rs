@@ -107,7 +107,8 @@ pub(crate) fn run(args: &FmtArgs, console: &Console) -> i32 {
         }
     }
     let stdin_alone = matches!(scripts.as_slice(), [Script::Stdin { .. }]);
-    if !(stdin_alone && failed == 0) && !scripts.is_empty() {
+    let says_enough = scripts.is_empty() || stdin_alone && failed == 0;
+    if !says_enough {
         console.output.err(&summary(args, changed, same, failed));
     }
     let code = i32::from(failed > 0 || !args.writes() && changed > 0);

@@ -3,7 +3,7 @@
 use lang::lex::token::Token;
 use lang::source::Span;
 
-/// Where in the tokens and comments the printer is.
+/// A position in the tokens and comments of a text.
 #[derive(Debug)]
 pub(crate) struct Cursor<'a> {
     pub(crate) text: &'a str,
@@ -11,7 +11,7 @@ pub(crate) struct Cursor<'a> {
     at: usize,
     comments: &'a [Span],
     comment: usize,
-    /// Where what was taken last ends.
+    /// The end of what was taken last.
     end: u32,
 }
 

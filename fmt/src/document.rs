@@ -48,7 +48,7 @@ pub(crate) enum Op {
     Dedent,
 }
 
-/// How a group breaks when it does not fit on a line.
+/// The way in which a group breaks when it does not fit on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// At each of its lines.
@@ -94,7 +94,7 @@ pub(crate) struct Document {
     pub(crate) groups: Vec<Group>,
     width: u32,
     open: Vec<GroupId>,
-    /// How many line breaks cannot be avoided so far.
+    /// The number of line breaks so far that cannot be avoided.
     breaks: u32,
 }
 

@@ -5,14 +5,14 @@ use crate::document::{Document, Group, GroupId, Op, Style, width};
 /// Spaces of one level.
 const INDENT: usize = 2;
 
-/// How a group is printed.
+/// The way in which a group is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// On one line.
     Flat,
     /// At its lines.
     Broken,
-    /// Where a line no longer holds it.
+    /// At a line only if what follows does not fit.
     Filled,
     /// Its own lines are not broken, its parts decide for themselves; the one that is named must break.
     Loose(Option<GroupId>),
@@ -172,7 +172,6 @@ impl<'a> Printer<'a> {
             return Mode::Flat;
         }
         match group.style {
-            Style::All => Mode::Broken,
             Style::Fill => Mode::Filled,
             Style::Hug => match group.last {
                 _ if group.broken_early => Mode::Broken,
@@ -181,7 +180,7 @@ impl<'a> Printer<'a> {
                 _ => Mode::Broken,
             },
             Style::Chain if group.broken && !group.asked => Mode::Loose(None),
-            Style::Chain => Mode::Broken,
+            Style::All | Style::Chain => Mode::Broken,
             Style::Never if group.asked && group.broken => Mode::Broken,
             Style::Never => Mode::Loose(None),
         }

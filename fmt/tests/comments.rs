@@ -42,7 +42,7 @@ fn parts(text: &str) -> Option<Vec<String>> {
     Some(all.into_iter().map(|span| source.slice(span).trim_end().to_owned()).collect())
 }
 
-/// Where something can be put between two tokens of a text.
+/// Returns the offsets between two tokens of a text.
 fn gaps(text: &str) -> Vec<usize> {
     let source = Source::new("test.harn", text);
     let tokens = lex(&source).tokens;

@@ -17,7 +17,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(formatted(text), expected);
 }
 
-/// What is as it should be stays so.
+/// Checks that a formatted text stays as it is.
 #[track_caller]
 fn stays(text: &str) {
     check(text, text);

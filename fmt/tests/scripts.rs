@@ -1,4 +1,4 @@
-//! What holds of every script of the repository, and of programs that are made of them.
+//! Properties of the formatter, over every script of the repository and programs that are made of them.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 

@@ -124,7 +124,7 @@ fn a_project_sets_the_width() {
     }
 }
 
-/// What a program is compiled to, without the lines that it is from.
+/// Returns the instructions that a program is compiled to, without line numbers.
 fn compiled(path: &Path, text: &str) -> Option<String> {
     let options = RunOptions { loader: std::rc::Rc::new(Files::of(path)), ..RunOptions::default() };
     let listing = Engine::new(options).disassemble(&Source::new(path.display().to_string(), text)).ok()?;

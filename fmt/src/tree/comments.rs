@@ -3,7 +3,7 @@
 use super::Writer;
 use lang::source::Span;
 
-/// What is between two tokens.
+/// The separation of two tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sep {
     /// Nothing.

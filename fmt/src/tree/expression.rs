@@ -7,7 +7,7 @@ use lang::ast::{
 };
 use lang::lex::token::{Kw, Token};
 
-/// Where an expression is: decides which parentheses change nothing.
+/// The surroundings of an expression, which decide what parentheses change nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExprContext {
     /// Between brackets, commas or the like, which end it.
@@ -40,7 +40,7 @@ impl Writer<'_> {
 
     /// Returns how many of the parentheses around an expression can be left out.
     ///
-    /// Those between operators stay: they may explain what they do not change. Those with comments in them stay, since a
+    /// Parentheses between operators stay: they may explain what they do not change. If a comment is in them they stay, since a
     /// line break behind a comment may be harmless only between parentheses.
     fn redundant(&self, e: &Expr, context: ExprContext) -> u8 {
         if e.parens == 0 || self.cursor.has_comment_in(e.span) {
@@ -120,7 +120,7 @@ impl Writer<'_> {
             ExprKind::Return(value) | ExprKind::Yield(value) => self.word(value.as_deref()),
             ExprKind::Throw(value) | ExprKind::Emit(value) => self.word(Some(value)),
             ExprKind::Retry { times: head, body } | ExprKind::Deadline { limit: head, body } => {
-                self.with_body(head, body)
+                self.with_body(head, body);
             }
             ExprKind::Parallel { kind, over, options, body } => {
                 self.parallel(*kind, over, options.as_deref(), body);

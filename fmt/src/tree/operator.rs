@@ -6,7 +6,7 @@ use super::expression::ExprContext;
 use crate::document::Style;
 use lang::ast::{BinaryOp, Expr, ExprKind, LogicOp};
 
-/// How an operator groups its operands.
+/// The precedence of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Power,
