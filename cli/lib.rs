@@ -15,6 +15,8 @@ mod interrupt;
 mod lazy;
 mod limits;
 mod live;
+mod log;
+mod otel;
 mod repl;
 mod report;
 mod run;
