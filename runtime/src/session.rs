@@ -32,8 +32,8 @@ pub use directory::{SessionError, Sessions};
 pub use go_on::{Recovered, RecoveredReminder};
 pub use inbox::{INJECTION_TOPIC, Inbox, Injected};
 pub use journal::{Change, Conversation, ConversationJournal, MESSAGE_TOPIC, STATE_TOPIC};
-pub use open_calls::{NOT_RUN, close_open_calls, open_calls};
 pub use observe::{ReminderObserver, ReminderSeen};
+pub use open_calls::{NOT_RUN, close_open_calls, open_calls};
 
 /// A session.
 pub struct Session {

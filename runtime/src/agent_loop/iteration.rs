@@ -104,7 +104,8 @@ impl Run<'_> {
                 format!("The answer does not fit the wanted schema: {why}. Answer with the corrected JSON alone.");
             return self.nudge(state, nudge, StopReason::OutputSchema);
         }
-        let stop_reason = if self.options.sentinel.is_required { StopReason::DoneSentinel } else { StopReason::Completed };
+        let stop_reason =
+            if self.options.sentinel.is_required { StopReason::DoneSentinel } else { StopReason::Completed };
         Some(Ended::new(LoopStatus::Done, stop_reason))
     }
 

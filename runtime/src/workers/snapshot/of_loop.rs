@@ -1,6 +1,5 @@
 //! The snapshot of a loop that nobody leads: what it needs to go on in another process.
 
-
 use crate::agent_loop::{LoopOptions, LoopState, LoopStatus, StopReason};
 use crate::message::ToolSpec;
 use crate::session::Session;

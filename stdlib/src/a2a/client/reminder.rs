@@ -33,7 +33,12 @@ pub(crate) fn of_notification(method: &str, params: &Data) -> Option<ReminderRep
     let (beside, metadata) = split(params.get("metadata"), KEY);
     let all = beside.as_dict().into_iter().flatten().filter(|(key, _)| reminder.get(key).is_nil());
     let reminder = all.fold(reminder.clone(), |all, (key, value)| all.with(key.clone(), value.clone()));
-    Some(ReminderReport { change, task_id: params.get("taskId").as_shared_str(), reminder: inward(&reminder), metadata })
+    Some(ReminderReport {
+        change,
+        task_id: params.get("taskId").as_shared_str(),
+        reminder: inward(&reminder),
+        metadata,
+    })
 }
 
 /// Reads a report in the metadata of another event.
