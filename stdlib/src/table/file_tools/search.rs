@@ -194,7 +194,10 @@ fn pattern(arguments: &Data) -> Result<LineMatcher, String> {
     let escaped = arguments.get("literal").truthy().then(|| regex::escape(text));
     let built = RegexBuilder::new(escaped.as_deref().unwrap_or(text)).size_limit(1 << 20).build();
     built.map(LineMatcher).map_err(|e| {
-        format!("`pattern` is not a regular expression: {}; set `literal` to search for plain text", last_line(&e.to_string()))
+        format!(
+            "`pattern` is not a regular expression: {}; set `literal` to search for plain text",
+            last_line(&e.to_string())
+        )
     })
 }
 
