@@ -150,7 +150,7 @@ impl Engine {
         Self { isolate, world, context, names, modules, loader: options.loader, front_end, session, runtime, watched }
     }
 
-    /// Everything that can be found without running.
+    /// Returns the diagnostics that can be found without running.
     #[must_use]
     pub fn check(&self, source: &SourceRef) -> Vec<Diagnostic> {
         if is_rhai(source) {

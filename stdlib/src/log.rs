@@ -46,7 +46,7 @@ impl LogSettings {
         })
     }
 
-    /// With the home that the first of `said` names which says something.
+    /// Sets the backend to the first one named in `said`.
     ///
     /// # Errors
     /// A name that names no home.

@@ -69,7 +69,7 @@ pub struct World {
     pub(crate) disk: Disk,
     /// Failures of agent loops that the script has not read.
     pub(crate) unread: UnreadFailures,
-    /// Why standard output could not be written, the first time.
+    /// The first error of writing to standard output.
     pub(crate) unwritten: RefCell<Option<std::io::Error>>,
     pub(crate) ids: SharedIds,
     pub(crate) args: Vec<String>,

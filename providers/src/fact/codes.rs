@@ -61,7 +61,7 @@ pub enum FactCode {
         meaning: "Somebody has edited the file, or it was damaged. The line is passed over and stays where it is; all other facts \
                   are there. An incomplete last line, which a crash leaves behind, is cut off by the next who stores.",
     },
-    /// More than is kept.
+    /// A part of a fact exceeds its limit.
     TooLarge = "HARN-FACT-008", Error {
         title: "a fact that is too large",
         meaning: "A claim may have 8 KiB, a fact 64 pieces of evidence with references of 1 KiB, its whole record 128 KiB. Put long \

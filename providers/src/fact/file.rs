@@ -20,7 +20,7 @@ use super::{FactCode, FactError};
 /// The largest file that is read.
 const LARGEST: u64 = 256 << 20;
 /// The timeout of the wait for another process's lock.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The error of an operation on the file.
 pub(super) fn failed(verb: &str, path: &Path, error: &io::Error) -> FactError {
@@ -41,7 +41,7 @@ pub(super) fn append(path: &Path, line: &str) -> Result<usize, FactError> {
     let is_new = !is_file(path)?;
     let mut file = files::open_with(OpenOptions::new().read(true).append(true).create(true), path).map_err(io)?;
     lock(&file, path, File::try_lock)?;
-    let torn = mend(&mut file).map_err(io)?;
+    let torn = cut_incomplete_line(&mut file).map_err(io)?;
     let end = file.metadata().map_err(io)?.len();
     let mut bytes = Vec::with_capacity(line.len() + 1);
     bytes.extend_from_slice(line.as_bytes());
@@ -78,7 +78,7 @@ fn lock(file: &File, path: &Path, try_lock: fn(&File) -> Result<(), TryLockError
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(failed("lock", path, &error)),
-            Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
+            Err(TryLockError::WouldBlock) if start.elapsed() > LOCK_TIMEOUT => {
                 let message = format!("another process holds the facts in `{}`", path.display());
                 return Err(FactError::new(FactCode::Store, "root", message)
                     .help("see whether a process that uses them has been stopped"));
@@ -89,7 +89,7 @@ fn lock(file: &File, path: &Path, try_lock: fn(&File) -> Result<(), TryLockError
 }
 
 /// Cuts off an incomplete last line; returns the number of bytes removed.
-fn mend(file: &mut File) -> io::Result<usize> {
+fn cut_incomplete_line(file: &mut File) -> io::Result<usize> {
     let length = file.metadata()?.len();
     let from = length.saturating_sub(MAX_LINE as u64);
     file.seek(SeekFrom::Start(from))?;

@@ -16,7 +16,7 @@ pub enum AgentCode {
                 \"mock\", llm_retries: 0})\n",
         mended: "llm_mock({text: \"hi\"})\nprintln(llm_call(\"hello\", nil, {provider: \"mock\"}).text)\n",
     },
-    /// Something worth knowing that has no code of its own.
+    /// A notice without a code of its own.
     Note = "HARN-LLM-002", Warning {
         title: "something worth knowing that ended nothing",
         meaning: "The work went on; the message says what was odd: a tool's arguments that are no JSON, a handler that changed \

@@ -11,7 +11,7 @@ pub(crate) enum SystemCode {
         meaning: "`exec` takes the program and each of its arguments by itself; no shell reads the line. The message says \
                   what the system said. A program that runs and fails raises nothing: look at `ok` and `code`.",
     },
-    /// More output or input than is taken.
+    /// The output or input exceeds its limit.
     TooMuch = "HARN-IO-003", Error {
         title: "more output or input than is taken",
         meaning: "16 MiB of a program's standard output, and of its standard error, are kept, and a line of standard input \

@@ -6,19 +6,19 @@ codes! {
 /// The codes of calls of peers. Most need an invalid peer, and a page contacts no servers, so none
 /// has a script.
 pub(crate) enum PeerCode {
-    /// No card.
+    /// The card was not found.
     NoCard = "HARN-A2A-101", Error {
         title: "no agent card",
         meaning: "An agent says what it is under `/.well-known/agent-card.json` below its base URL (or `agent.json` beside it, \
                   as before version 0.3). Nothing stands there. The error's `status` is what the server said.",
     },
-    /// No agent, or one that speaks otherwise than it says.
+    /// The server is not an agent, or does not follow its card.
     NotAgent = "HARN-A2A-102", Error {
         title: "a peer that is no agent, or speaks otherwise than its card says",
         meaning: "What was answered is no card, no JSON-RPC, or not of the shape of the protocol's version. The message \
                   names the field, or shows the beginning of what came.",
     },
-    /// No common version.
+    /// There is no common version.
     NoVersion = "HARN-A2A-103", Error {
         title: "an agent in a version or binding that is not spoken here",
         meaning: "JSON-RPC over HTTP is spoken, in the versions 1.0, 0.3 (also for 0.2) and 0.1. The error's `offered` lists what the \

@@ -58,7 +58,7 @@ fn what_of(word: &str) -> Option<Arc<str>> {
     ["emitted", "deduped", "expired"].into_iter().find(|known| *known == word).map(Arc::from)
 }
 
-/// By its names inside.
+/// Renames the keys to their internal names.
 fn inward(reminder: &Data) -> Data {
     renamed(reminder, |key| {
         let mut name = String::with_capacity(key.len() + 2);
@@ -72,7 +72,7 @@ fn inward(reminder: &Data) -> Data {
     })
 }
 
-/// By its names on the wire.
+/// Renames the keys to their names on the wire.
 fn outward(spec: &Data) -> Data {
     renamed(spec, |key| {
         // What begins with a line is a name of its own, such as `_meta`.

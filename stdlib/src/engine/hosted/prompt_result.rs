@@ -41,7 +41,7 @@ pub enum End {
 /// The value that a pipeline returned, for display.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Returned {
-    /// Nothing to show, or what was shown already.
+    /// The pipeline returned nothing to show, or only text that was shown already.
     Nothing,
     /// Text.
     Text(Arc<str>),
@@ -51,7 +51,7 @@ pub enum Returned {
         text: Option<Arc<str>>,
         /// Its status.
         status: LoopStatus,
-        /// Why it ended, in one word.
+        /// The reason of the end, in one word.
         stop_reason: Arc<str>,
     },
     /// Data of the script's own.

@@ -28,7 +28,7 @@ pub(crate) enum PackCode {
         meaning: "A pack computes reminders out of what it is shown. It has no `eval`, no `import`, no functions as values: a \
                   closure stands where it is used, `items.filter(|x| x > 3)`, or is the `evaluate` of a provider.",
     },
-    /// Something went wrong in it.
+    /// An error in the pack.
     Failed = "HARN-PCK-004", Error {
         title: "an error in a provider pack",
         meaning: "A provider of a pack met an error that it did not catch, or gave back what is no reminder. What it wanted to \
