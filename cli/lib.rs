@@ -14,6 +14,8 @@ mod interrupt;
 mod lazy;
 mod limits;
 mod live;
+mod log;
+mod otel;
 mod repl;
 mod report;
 mod run;

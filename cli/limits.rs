@@ -1,6 +1,8 @@
 //! The limits of a run: from the command line first, then from the `harn.toml` of its project.
 
+use crate::otel;
 use crate::report::{Format, show};
+use runtime::event_log::{SharedLog as _, Tap, Tapped};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -31,21 +33,36 @@ pub(crate) struct Limits {
     /// Where events are written: memory or sqlite:PATH [env: HARN_EVENT_LOG] [default: memory]
     #[arg(long, value_name = "HOME")]
     event_log: Option<String>,
+    /// Write what loops, model calls and tool calls do to the event log too, for `harn trace --otel`; always with `--otel`
+    #[arg(long)]
+    activity: bool,
 }
 
 impl Limits {
-    /// Returns the options for the engine, merged with the project of `script`. Settings that an
+    /// Returns the options for the engine, merged with the project of `script`. `tap` sees what the
+    /// runtime writes to the event log. Settings that an
     /// untrusted project may not make are reported as a warning.
     ///
     /// # Errors
     /// Returns the errors in the project's file, and that of an event log that cannot be opened.
-    pub(crate) fn options(self, script: &Path, to: &dyn Output, format: Format) -> Result<RunOptions, Vec<Diagnostic>> {
+    pub(crate) fn options(
+        self,
+        script: &Path,
+        to: &dyn Output,
+        format: Format,
+        tap: Option<Tap>,
+    ) -> Result<RunOptions, Vec<Diagnostic>> {
         let (setup, log) = self.read(script, to, format)?;
-        let log = match setup.limits.time {
-            Some(time) => runtime::event_log::within(time, || log.open(&[]))?,
-            None => log.open(&[])?,
+        let activity = (setup.activity || tap.is_some()).then(otel::activity);
+        let open = || match tap {
+            Some(tap) => Ok(Tapped::new(log.open_shared(&[])?, tap).here()),
+            None => log.open(&[]),
         };
-        Ok(RunOptions { log: Some(log), ..setup.options() })
+        let log = match setup.limits.time {
+            Some(time) => runtime::event_log::within(time, open)?,
+            None => open()?,
+        };
+        Ok(RunOptions { log: Some(log), activity, ..setup.options() })
     }
 
     /// Returns the setup of each run, and the event log that all of them share, for a process that
@@ -71,7 +88,15 @@ impl Limits {
             ..RunLimits::default()
         };
         let files = Files::of(script);
-        let setup = RunSetup { seed: self.seed, denied: self.deny, limits: said.over(project.limits), project, files };
+        let activity = self.activity;
+        let setup = RunSetup {
+            activity,
+            seed: self.seed,
+            denied: self.deny,
+            limits: said.over(project.limits),
+            project,
+            files,
+        };
         Ok((setup, log))
     }
 }
@@ -80,6 +105,8 @@ impl Limits {
 /// not.
 #[derive(Clone)]
 pub(crate) struct RunSetup {
+    /// Whether what loops do is written to the event log, though nothing is exported.
+    pub(crate) activity: bool,
     seed: Option<u64>,
     denied: Vec<Capability>,
     limits: RunLimits,

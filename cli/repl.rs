@@ -71,7 +71,7 @@ An unfinished statement goes on in the next line.
 pub(crate) fn run(args: ReplArgs) -> i32 {
     let language = if args.rhai { Language::Rhai } else { Language::Harn };
     // The project is that of the working directory.
-    let options = match args.limits.options(Path::new("repl.harn"), &Terminal, Format::Text) {
+    let options = match args.limits.options(Path::new("repl.harn"), &Terminal, Format::Text, None) {
         Ok(options) => options,
         Err(found) => {
             show(&Terminal, &found, Format::Text);

@@ -5,6 +5,8 @@ use crate::console::Console;
 use crate::interrupt;
 use crate::limits::Limits;
 use crate::live::{LiveMode, LiveView};
+use crate::log::{self, LogFormat};
+use crate::otel::{self, Otel};
 use crate::report::{Format, show};
 use crate::script::Script;
 use std::path::PathBuf;
@@ -41,6 +43,11 @@ pub(crate) struct RunArgs {
     /// When loops are shown at work, on standard error
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     live: LiveMode,
+    /// Form of log lines, on standard error; without it, lines are logged only if HARN_LOG or RUST_LOG is set
+    #[arg(long, value_enum, value_name = "FORM")]
+    log_format: Option<LogFormat>,
+    #[command(flatten)]
+    otel: Otel,
     /// The script's `args`; write `--` before the first one that begins with `-`
     args: Vec<String>,
 }
@@ -62,6 +69,11 @@ impl RunArgs {
 
 pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     let output = &*console.output;
+    let log = if console.owns_process { log::start(args.log_format, None) } else { Ok(None) };
+    let _log = match log {
+        Ok(guard) => guard,
+        Err(why) => return log::refuse(&why),
+    };
     let (script, script_args) = args.script();
     let refuse = |found: &[Diagnostic]| {
         show(output, found, args.format);
@@ -71,7 +83,13 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
         Ok(source) => source,
         Err(diagnostic) => return refuse(&[diagnostic]),
     };
-    let mut options = match args.limits.options(script.path(), output, args.format) {
+    let exporting = if console.owns_process { args.otel.start() } else { Ok(None) };
+    let exporting = match exporting {
+        Ok(exporting) => exporting,
+        Err(error) => return otel::refuse(&error),
+    };
+    let tap = exporting.as_ref().map(|exporting| exporting.tap("run"));
+    let mut options = match args.limits.options(script.path(), output, args.format, tap) {
         Ok(options) => options,
         Err(found) => return refuse(&found),
     };
@@ -96,6 +114,9 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     let ran = Engine::new(options).run(&source);
     if let Some(watcher) = &watcher {
         watcher.end();
+    }
+    if let Some(exporting) = exporting {
+        exporting.end();
     }
     if let Some(loops) = &ran.interrupted {
         interrupt::report(loops, args.format, watcher.is_some());

@@ -5,6 +5,8 @@ mod acp;
 mod signals;
 
 use crate::limits::Limits;
+use crate::log::{self, LogFormat};
+use crate::otel::{self, Exporting, Otel};
 use crate::report::{Format, show};
 use clap::builder::PossibleValuesParser;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -12,7 +14,8 @@ use serve::host::{Mode, Served, Settings};
 use std::path::PathBuf;
 use std::sync::Arc;
 use stdlib::output::Terminal;
-use stdlib::{Agent, Diagnostic, PackSpec, read_source};
+use stdlib::{Agent, Diagnostic, PackSpec, RunOptions, read_source};
+use tracing::level_filters::LevelFilter;
 
 /// Whom a script is served to.
 #[derive(clap::Subcommand)]
@@ -45,6 +48,14 @@ struct ServedScript {
     /// How diagnostics are printed, on standard error
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// How long what is at work may go on after the first SIGTERM or SIGINT, in seconds; then it is cancelled
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=86_400), default_value_t = 0)]
+    drain: u64,
+    /// Form of log lines, on standard error; HARN_LOG filters them
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    log_format: LogFormat,
+    #[command(flatten)]
+    otel: Otel,
 }
 
 impl ServedScript {
@@ -52,7 +63,7 @@ impl ServedScript {
     ///
     /// # Errors
     /// A script or a project that cannot be read, and an event log that cannot be opened.
-    fn served(self, protocol: &'static str) -> Result<(Served, Agent), Vec<Diagnostic>> {
+    fn served(self, protocol: &'static str, exporting: Option<&Exporting>) -> Result<(Served, Agent), Vec<Diagnostic>> {
         let source = read_source(&self.file).map_err(|diagnostic| vec![diagnostic])?;
         let (mut setup, log) = self.limits.read(&self.file, &Terminal, self.format)?;
         setup.project.packs.extend(self.providers.into_iter().map(PackSpec::plain));
@@ -63,16 +74,38 @@ impl ServedScript {
             ..usual
         };
         let agent = setup.project.agent.clone();
-        let run = Arc::new(move || setup.options());
-        Ok((Served { source, log: log.open_file()?, run, protocol, settings }, agent))
+        let taps = exporting.map(Exporting::taps);
+        let activity = (setup.activity || taps.is_some()).then(otel::activity);
+        let run = Arc::new(move || RunOptions { activity, ..setup.options() });
+        let metrics = Arc::default();
+        Ok((Served { source, log: log.open_file()?, run, protocol, settings, metrics, taps }, agent))
     }
 }
 
-pub(crate) fn run(wire: Wire) -> i32 {
-    let (format, ended) = match wire {
-        Wire::Acp(args) => (args.script.format, acp::serve(args)),
-        Wire::A2a(args) => (args.script.format, a2a::serve(args)),
+pub(crate) fn run(mut wire: Wire) -> i32 {
+    let log_format = match &wire {
+        Wire::Acp(args) => args.script.log_format,
+        Wire::A2a(args) => args.script.log_format,
     };
+    let _log = match log::start(Some(log_format), Some(LevelFilter::INFO)) {
+        Ok(guard) => guard,
+        Err(why) => return log::refuse(&why),
+    };
+    let (format, otel) = match &mut wire {
+        Wire::Acp(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
+        Wire::A2a(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
+    };
+    let exporting = match otel.start() {
+        Ok(exporting) => exporting,
+        Err(error) => return otel::refuse(&error),
+    };
+    let ended = match wire {
+        Wire::Acp(args) => acp::serve(args, exporting.as_ref()),
+        Wire::A2a(args) => a2a::serve(args, exporting.as_ref()),
+    };
+    if let Some(exporting) = exporting {
+        exporting.end();
+    }
     ended.unwrap_or_else(|found| {
         show(&Terminal, &found, format);
         1

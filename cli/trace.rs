@@ -6,7 +6,9 @@
 //! - `pending`: what was pending at a point.
 //! - `document`: the same as one JSON document.
 //! - `page`: the same as an HTML page.
+//! - `export`: the spans of the runs, sent to a collector.
 
+use crate::otel::destination;
 use crate::report::{Format, show, visible, wants_color};
 use crate::stdout;
 use names::ShortNames;
@@ -17,8 +19,10 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use stdlib::Diagnostic;
 use stdlib::output::Terminal;
+use telemetry::Destination;
 
 mod document;
+mod export;
 mod lane;
 mod names;
 mod output;
@@ -48,6 +52,18 @@ pub(crate) struct TraceArgs {
     /// Write one HTML page that needs nothing else
     #[arg(long, value_name = "FILE", group = "form")]
     html: Option<PathBuf>,
+    /// Send the spans of all runs to a collector, over OTLP/HTTP: to this one, else to the one that OTEL_EXPORTER_OTLP_ENDPOINT
+    /// names
+    #[arg(
+        long,
+        value_name = "URL",
+        num_args = 0..=1,
+        default_missing_value = "",
+        value_parser = destination,
+        group = "form",
+        conflicts_with = "session"
+    )]
+    otel: Option<Destination>,
     /// Also providers that looked and added nothing, and every pass that charged reminders
     #[arg(long, short)]
     verbose: bool,
@@ -117,8 +133,13 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
     if args.records {
         return records(args);
     }
-    let mut rebuilt = Rebuilt::default();
     let upto = args.at.unwrap_or(u64::MAX);
+    if let Some(to) = &args.otel {
+        let told = export::export(&args.log, upto, to)?;
+        show(&Terminal, &told.warnings, Format::Text);
+        return check_cursor(args, told.last_cursor);
+    }
+    let mut rebuilt = Rebuilt::default();
     let told = source::read(&args.log, |record| {
         if record.cursor <= upto {
             rebuilt.take(record);

@@ -48,7 +48,7 @@ fn one_loop(turns: usize, marks: &Rc<RefCell<Marks>>) -> Result<(), String> {
     let scope = Scope::new(Rc::new(SystemClock), Rc::new(MemoryLog::new()));
     let session = Session::new("bench", IdStream::new(7, "bench"), scope.clock.now_ms());
     let mut options = LoopOptions::new("Do the steps.");
-    options.max_iterations = u32::try_from(turns + 1).unwrap_or(u32::MAX);
+    options.limits.max_iterations = u32::try_from(turns + 1).unwrap_or(u32::MAX);
     let mut looping = pin!(agent_loop(&session, &scope, &parts, options));
     let mut cx = Context::from_waker(Waker::noop());
     let result = loop {

@@ -154,7 +154,11 @@ impl View {
         self.begun += 1;
         self.since.get_or_insert_with(Instant::now);
         let scope = sight.turn.scope;
-        let given = scope.agent_id.as_deref().or_else(|| scope.persona.as_deref().filter(|name| *name != "agent"));
+        let given = scope
+            .caller
+            .agent_id
+            .as_deref()
+            .or_else(|| scope.caller.persona.as_deref().filter(|name| *name != "agent"));
         let is_drawn = id.len() == 36 && id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
         let name = match given {
             Some(name) => one_line(name),

@@ -2,7 +2,9 @@
 
 use super::signals::signalled;
 use super::{ServedScript, raise_limit_of_files};
+use crate::otel::Exporting;
 use serve::a2a::{self, A2aCode, Bounds, Token, address};
+use std::time::Duration;
 use stdlib::Diagnostic;
 use stdlib::limits::parse_size;
 
@@ -45,11 +47,12 @@ pub(crate) struct ServeA2aArgs {
 }
 
 /// Serves until a signal asks for the end.
-pub(super) fn serve(args: ServeA2aArgs) -> Result<i32, Vec<Diagnostic>> {
+pub(super) fn serve(args: ServeA2aArgs, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
     let listen = address::resolve(&args.listen).map_err(|diagnostic| vec![*diagnostic])?;
-    let token = token(args.token)?;
+    let token = token(args.token, TOKEN)?;
     let mode = args.script.mode.as_str().into();
-    let (served, mut agent) = args.script.served("a2a")?;
+    let drain = Duration::from_secs(args.script.drain);
+    let (served, mut agent) = args.script.served("a2a", exporting)?;
     if args.url.is_some() {
         agent.url = args.url;
     }
@@ -64,19 +67,21 @@ pub(super) fn serve(args: ServeA2aArgs) -> Result<i32, Vec<Diagnostic>> {
     let rfc_card = args.card == "rfc";
     let strict_card = args.card == "1.0";
     let (mode, origins) = (Some(mode), args.origins);
-    let settings = a2a::Settings { listen, token, bounds, mode, agent, origins, rfc_card, strict_card };
+    let settings = a2a::Settings { listen, token, bounds, mode, agent, origins, rfc_card, strict_card, drain };
     raise_limit_of_files();
-    let told = |at: &a2a::Listening| eprintln!("harn: listening on {}; the agent card is at {}", at.url, at.card);
+    let told = |at: &a2a::Listening| tracing::info!("listening on {}; the agent card is at {}", at.url, at.card);
     a2a::serve(served, settings, told, signalled)
 }
 
-fn token(flag: Option<String>) -> Result<Option<Token>, Vec<Diagnostic>> {
+/// Reads a token: that of the flag, else that of the variable.
+pub(super) fn token(flag: Option<String>, variable: &'static str) -> Result<Option<Token>, Vec<Diagnostic>> {
     let from_flag = flag.is_some();
-    let Some(text) = flag.or_else(|| std::env::var_os(TOKEN).map(|value| value.to_string_lossy().into_owned())) else {
+    let Some(text) = flag.or_else(|| std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned()))
+    else {
         return Ok(None);
     };
     let token = Token::new(&text).map_err(|why| {
-        let place = if from_flag { "--token" } else { TOKEN };
+        let place = if from_flag { "--token" } else { variable };
         let help = "take something that is hard to guess, such as what `openssl rand -hex 32` prints";
         vec![Diagnostic::new(A2aCode::Token, format!("`{place}` is no token: {why}")).help(help)]
     })?;

@@ -1,14 +1,18 @@
 //! `harn serve acp FILE`: a script as an agent for editors.
 
+use super::a2a::token;
 use super::signals::signalled;
 use super::{ServedScript, raise_limit_of_files};
+use crate::otel::Exporting;
 use clap::builder::PossibleValuesParser;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serve::a2a::address;
 use serve::acp::update::ReminderUpdates;
-use serve::acp::{self, Bounds, Streams};
+use serve::acp::{self, Bounds, ProbeAt, Streams};
 use std::io::{IsTerminal, stdin, stdout};
 use std::os::fd::AsFd;
+use std::time::Duration;
 use stdlib::Diagnostic;
 use stdlib::limits::parse_size;
 
@@ -22,12 +26,27 @@ pub(crate) struct ServeAcpArgs {
     /// Clients that get updates on reminders, an extension of the protocol: those that ask for them, all, or none
     #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(ReminderUpdates::WORDS), default_value = "auto")]
     reminder_updates: String,
+    /// Where to answer /healthz, /readyz and /metrics: HOST:PORT, or a port of this machine; other machines are answered only if
+    /// HARN_METRICS_TOKEN is set
+    #[arg(long, value_name = "ADDR")]
+    metrics: Option<String>,
 }
 
+/// The variable with the token for the metrics.
+const TOKEN: &str = "HARN_METRICS_TOKEN";
+
 /// Serves until the editor closes its end, or a signal asks for the end.
-pub(super) fn serve(args: ServeAcpArgs) -> Result<i32, Vec<Diagnostic>> {
+pub(super) fn serve(args: ServeAcpArgs, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
     let mode = args.script.mode.as_str().into();
-    let (served, _) = args.script.served("acp")?;
+    let drain = Duration::from_secs(args.script.drain);
+    let probe = match &args.metrics {
+        Some(written) => {
+            let listen = address::resolve(written).map_err(|diagnostic| vec![*diagnostic])?;
+            Some(ProbeAt { listen, token: token(None, TOKEN)? })
+        }
+        None => None,
+    };
+    let (served, _) = args.script.served("acp", exporting)?;
     let usual = Bounds::default();
     let line = args.max_line.map_or(usual.line, |most| usize::try_from(most).unwrap_or(usize::MAX));
     let settings = acp::Settings {
@@ -35,10 +54,12 @@ pub(super) fn serve(args: ServeAcpArgs) -> Result<i32, Vec<Diagnostic>> {
         mode: Some(mode),
         // Clap has let only these words pass.
         reminders: args.reminder_updates.parse().unwrap_or_default(),
+        drain,
+        probe,
     };
     raise_limit_of_files();
     if stdin().is_terminal() {
-        eprintln!("harn: waiting for an editor, which writes lines of JSON-RPC to standard input; Ctrl-C ends it");
+        tracing::info!("waiting for an editor, which writes lines of JSON-RPC to standard input; Ctrl-C ends it");
     }
     let streams =
         Streams { input: Box::new(stdin()), output: Box::new(stdout()), ended: Some(Box::new(wait_for_end_of_input)) };

@@ -1,8 +1,8 @@
 //! The language: source text in, values out. Knows nothing of agents.
 //!
-//! A straight road, one room per station:
-//! [`source`] → [`lex`] → [`parse`] → [`ast`] → [`module`] → [`resolve`] → [`check`] → [`compile`] → [`vm`], with
-//! [`diagnostic`]s and [`declaration`]s as data beside it. [`value`]s are what runs along it, [`builtins`] what a script can call.
+//! A pipeline with one module for each stage:
+//! [`source`] → [`lex`] → [`parse`] → [`ast`] → [`module`] → [`resolve`] → [`check`] → [`compile`] → [`vm`]. [`diagnostic`]s and
+//! [`declaration`]s are data that all stages share, [`value`]s are what the machine works on, and [`builtins`] are what a script can call.
 
 mod article;
 pub mod ast;

@@ -17,6 +17,8 @@ pub mod reminder;
 pub mod watch;
 pub mod web;
 
+pub use web::http_client;
+
 mod yielding;
 
 #[cfg(test)]

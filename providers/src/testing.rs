@@ -19,6 +19,7 @@ use runtime::render::{RenderOptions, render};
 use runtime::seam::{Local, Scope, Turn};
 use runtime::session::Session;
 
+use crate::model::http::retry::schedule;
 use crate::model::http::{Assembly, Progress};
 
 /// Runs a future that never really waits for anything outside.
@@ -72,6 +73,12 @@ impl TestSession {
     pub(crate) fn turn(&self) -> Turn<'_> {
         Turn { session: &self.session, number: 1, scope: &self.scope }
     }
+}
+
+/// Returns the first waits between the attempts of a call in a [`TestSession`].
+pub(crate) fn waits(count: usize) -> Vec<u64> {
+    let waits = schedule(&TestSession::new().scope).take(count);
+    waits.map(|wait| u64::try_from(wait.as_millis()).unwrap()).collect()
 }
 
 /// The request with these reminders rendered for a route.

@@ -6,11 +6,12 @@
 //! - [`signals`]: notifications of the operating system.
 
 use std::cell::RefCell;
+use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use runtime::seam::Answer;
+use runtime::seam::{Answer, Local};
+use runtime::seen_texts::SeenTexts;
 use runtime::watch::{Change, Seen, Watch};
 
 mod census;
@@ -22,6 +23,9 @@ pub use pattern::PatternError;
 use census::{Census, take};
 use pattern::Patterns;
 use signals::Signals;
+
+/// The most remarks that are remembered, so that none is made twice.
+const MAX_REMARKED: usize = 256;
 
 /// Watches files below folders, or those that globs mean.
 pub struct FileWatch {
@@ -37,7 +41,7 @@ struct WatchState {
     known: Census,
     signals: Signals,
     /// Remarks that were already reported.
-    remarked: Vec<String>,
+    remarked: SeenTexts,
 }
 
 impl FileWatch {
@@ -77,7 +81,9 @@ impl FileWatch {
                 .filter(|root| !root.exists())
                 .map(|root| format!("there is no `{}` to watch yet; it is waited for", patterns.shown(root))),
         );
-        let state = WatchState { patterns, known: census, signals, remarked: remarks.clone() };
+        let mut remarked = SeenTexts::new(MAX_REMARKED);
+        remarks.retain(|remark| remarked.insert(remark.clone()));
+        let state = WatchState { patterns, known: census, signals, remarked };
         *self.state.borrow_mut() = Some(state);
         Seen { changes: Vec::new(), remarks }
     }
@@ -89,8 +95,7 @@ impl FileWatch {
         let compared = self.with(|state| {
             let mut seen = Seen { changes: now.since(&state.known, &patterns), remarks: armed };
             seen.remarks.extend(now.remarks());
-            seen.remarks.retain(|remark| !state.remarked.contains(remark));
-            state.remarked.extend(seen.remarks.iter().cloned());
+            seen.remarks.retain(|remark| state.remarked.insert(remark.clone()));
             state.known = now;
             seen
         });
@@ -111,8 +116,14 @@ impl Watch for FileWatch {
         Answer::later(self.start(anchor))
     }
 
-    fn poll_signal(&self, cx: &mut Context<'_>) -> Poll<()> {
-        self.with(|state| state.signals.poll(cx)).unwrap_or(Poll::Pending)
+    fn signal(&self) -> Local<'_, ()> {
+        let raised = self.with(|state| state.signals.raised());
+        Box::pin(async move {
+            match raised {
+                Some(raised) => raised.notified().await,
+                None => pending().await,
+            }
+        })
     }
 
     fn look(&self) -> Answer<'_, Seen> {

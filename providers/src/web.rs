@@ -15,6 +15,16 @@ use reqwest::redirect;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
+/// Returns a client for a URL, with the certificates and proxies of all other requests. It follows no redirects.
+///
+/// # Errors
+/// A sentence: the URL is invalid, or TLS or a proxy cannot be set up.
+pub fn http_client(url: &str) -> Result<reqwest::Client, String> {
+    let url = Url::parse(url).map_err(|error| format!("invalid URL: {error}"))?;
+    let proxies = Proxies::from_env(&|name: &str| std::env::var(name).ok());
+    Client::new(proxies).get(&url).cloned().map_err(|error| error.to_string())
+}
+
 /// The HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {

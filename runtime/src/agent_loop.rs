@@ -22,14 +22,15 @@ use std::sync::Arc;
 use open_calls::OpenCalls;
 use park::AwaitResumption;
 use toolbox::Toolbox;
+use tracing::Instrument as _;
 use watchers::Watchers;
 
 use crate::data::Data;
-use crate::hooks::{Decision, Hook, HookEvent, Hooks, Listeners};
+use crate::hooks::{Hook, HookEvent, Hooks, Listeners};
 use crate::message::ToolSpec;
 use crate::note::Note;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
-use crate::seam::{Fault, Model, Outcome, Scope, Sort, Tool, Turn, fault};
+use crate::seam::{Caller, Fault, Model, Outcome, Receipts, Scope, Sort, Tool, Turn, fault};
 use crate::session::Session;
 
 mod compact;
@@ -63,11 +64,11 @@ mod tests;
 
 pub use daemon::{DaemonState, WakeCause};
 pub use open_calls::close_open_calls;
-pub use options::LoopOptions;
+pub use options::{Continuity, DaemonOptions, LoopLimits, LoopOptions, ModelOptions, Sentinel};
 pub use park::{ParkRequest, Parking};
 pub use persist::{Persist, Resumed};
 pub use prompt::interruption_mark;
-pub use result::{LoopResult, LoopStatus, ToolNames};
+pub use result::{LoopResult, LoopStatus, StopReason, ToolMode, ToolNames};
 pub use state::LoopState;
 pub use stop::{GRACE_MS, stopped, until_stopped};
 pub use watch::{Seen, Sight};
@@ -115,13 +116,13 @@ pub async fn agent_loop(
     parts: &Parts,
     options: LoopOptions,
 ) -> Outcome<LoopResult> {
-    if scope.depth >= Scope::MAX_DEPTH {
+    if scope.caller.depth >= Scope::MAX_DEPTH {
         return Err(fault(TooDeep));
     }
     let providers = options.reminders.select(&parts.providers).map_err(fault)?;
     let _occupied = session.occupy().map_err(fault)?;
     let _open_calls = OpenCalls(session);
-    let own_deadline = options.deadline_ms.map(|ms| scope.clock.now_ms().saturating_add(ms));
+    let own_deadline = options.limits.deadline_ms.map(|ms| scope.clock.now_ms().saturating_add(ms));
     let cancel = scope.cancel.child();
     // Whoever closes the session stops what runs in it.
     session.with(|state| state.at_work = Some(cancel.clone()));
@@ -129,26 +130,30 @@ pub async fn agent_loop(
         cancel,
         // The nearer of two deadlines counts.
         deadline_ms: [own_deadline, scope.deadline_ms].into_iter().flatten().min(),
-        depth: scope.depth + 1,
-        persona: Some(options.persona.clone()),
+        caller: Caller {
+            depth: scope.caller.depth + 1,
+            persona: Some(options.persona.clone()),
+            ..scope.caller.clone()
+        },
         options: options.written.clone(),
         // What a loop inside a tool makes belongs to its own calls.
-        reports: None,
-        hook_timeout_ms: options.hook_timeout_ms.unwrap_or(scope.hook_timeout_ms),
+        receipts: scope.receipts.as_ref().map(|receipts| Receipts { log: receipts.log.clone(), of_call: None }),
+        hook_timeout_ms: options.limits.hook_timeout_ms.unwrap_or(scope.hook_timeout_ms),
         ..scope.clone()
     };
-    let first_note = scope.notes.borrow().len();
-    let parking = options.parking.clone().unwrap_or_default();
+    let first_note = scope.notes.mark();
+    let parking = options.continuity.parking.clone().unwrap_or_default();
     let tools = Toolbox::new(AwaitResumption::beside(&parts.tools, &parking));
     let specs = Arc::new(tools.specs());
-    let (left, now_ms) = (options.from.clone(), scope.clock.now_ms());
+    let (left, now_ms) = (options.continuity.from.clone(), scope.clock.now_ms());
     let watchers = Watchers::new(&providers);
     let run =
         Run { session, scope, parts, options, providers, watchers, tools, specs, parking, withdrawn: Cell::new(false) };
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
     run.let_see(state.iteration, Seen::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
-    let ended = match Box::pin(run.steps(&mut state)).await {
+    let span = tracing::info_span!("session", session_id = %session.id(), depth = run.scope.caller.depth);
+    let ended = match Box::pin(run.steps(&mut state)).instrument(span.clone()).await {
         // Whoever was waited for when the loop was stopped was stopped with it; the end is told all the same.
         Err(thrown) if run.scope.check().is_err() && matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => {
             Run::ended_by(thrown.as_ref())
@@ -156,10 +161,10 @@ pub async fn agent_loop(
         ended => ended?,
     };
     let ended = match ended.status {
-        LoopStatus::Cancelled if session.is_closed() => Ended { stop_reason: "session_closed".into(), ..ended },
+        LoopStatus::Cancelled if session.is_closed() => Ended { stop_reason: StopReason::SessionClosed, ..ended },
         _ => ended,
     };
-    Box::pin(run.finish(state, ended, first_note)).await
+    Box::pin(run.finish(state, ended, first_note)).instrument(span).await
 }
 
 /// A loop at work: what does not change from step to step.
@@ -181,16 +186,13 @@ struct Run<'a> {
 #[derive(Debug, Clone)]
 struct Ended {
     status: LoopStatus,
-    stop_reason: Arc<str>,
+    stop_reason: StopReason,
     error: Data,
 }
 
 impl Ended {
-    /// Why a loop ended that `post_turn_callback` has ended.
-    const BY_CALLBACK: &'static str = "post_turn_callback";
-
-    fn new(status: LoopStatus, stop_reason: impl Into<Arc<str>>) -> Ended {
-        Ended { status, stop_reason: stop_reason.into(), error: Data::Nil }
+    fn new(status: LoopStatus, stop_reason: StopReason) -> Ended {
+        Ended { status, stop_reason, error: Data::Nil }
     }
 }
 
@@ -204,7 +206,7 @@ impl Run<'_> {
         Box::pin(self.begin_to_watch()).await;
         self.remark_on_resumption();
         // One that goes on has begun already.
-        let begun = match &self.options.from {
+        let begun = match &self.options.continuity.from {
             Some(_) => Box::pin(self.go_on(state)).await?,
             None => self.start(state).await?,
         };
@@ -213,23 +215,24 @@ impl Run<'_> {
         }
         loop {
             self.scope.driver.before_iteration().get().await?;
-            if let Some(ended) = self.iteration(state).await? {
+            let span = tracing::info_span!("turn", turn = self.turn().number + 1);
+            if let Some(ended) = self.iteration(state).instrument(span).await? {
                 return Ok(ended);
             }
         }
     }
 
     /// Tells handlers, then providers. Most events of a loop nobody wants to see.
-    async fn emit(&self, event: &HookEvent<'_>) -> Outcome<Decision> {
+    async fn emit(&self, event: &HookEvent<'_>) -> Outcome<()> {
         let kind = event.kind();
         if !self.parts.hooks.hears(kind) && self.watchers.of(kind).is_empty() {
-            return Ok(Decision::Allow);
+            return Ok(());
         }
         self.listening_to(event).emit(self.turn(), event).get().await
     }
 
     /// The same inside a tool call, whose scope names the call.
-    async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Decision> {
+    async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<()> {
         self.listening_to(event).emit(turn, event).get().await
     }
 

@@ -2,10 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::future::poll_fn;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::task::{Poll, Waker};
+
+use tokio::sync::Notify;
 
 /// A node of the tree. Clones are the same node.
 #[derive(Clone, Default)]
@@ -15,19 +15,19 @@ pub struct Cancel(Rc<Node>);
 struct Node {
     reason: RefCell<Option<Arc<str>>>,
     children: RefCell<Vec<Weak<Node>>>,
-    wakers: RefCell<Vec<Waker>>,
+    thrown: Notify,
     /// How many children make a sweep worth while.
     sweep_at: Cell<usize>,
 }
 
 impl Cancel {
-    /// A root that nobody has cancelled.
+    /// A root that is not cancelled.
     #[must_use]
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
-    /// A node below this one. Below a cancelled node it is cancelled from the start.
+    /// Creates a node below this one. Below a cancelled node it is cancelled from the start.
     #[must_use]
     pub fn child(&self) -> Cancel {
         let child = Cancel::default();
@@ -53,36 +53,31 @@ impl Cancel {
             }
             *node.reason.borrow_mut() = Some(reason.clone());
             open.extend(node.children.borrow().iter().filter_map(Weak::upgrade));
-            let wakers = std::mem::take(&mut *node.wakers.borrow_mut());
-            wakers.into_iter().for_each(Waker::wake);
+            node.thrown.notify_waiters();
         }
     }
 
-    /// Whether this node was cancelled.
+    /// Returns whether this node was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.reason.borrow().is_some()
     }
 
-    /// Why it was cancelled; nothing while it was not.
+    /// Returns the reason if it was cancelled.
     #[must_use]
     pub fn reason(&self) -> Option<Arc<str>> {
         self.0.reason.borrow().clone()
     }
 
-    /// Waits until this node is cancelled and gives the reason.
+    /// Waits until this node is cancelled and returns the reason.
     pub async fn cancelled(&self) -> Arc<str> {
-        poll_fn(|cx| {
+        loop {
+            let thrown = self.0.thrown.notified();
             if let Some(reason) = self.reason() {
-                return Poll::Ready(reason);
+                return reason;
             }
-            let mut wakers = self.0.wakers.borrow_mut();
-            if !wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
-                wakers.push(cx.waker().clone());
-            }
-            Poll::Pending
-        })
-        .await
+            thrown.await;
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::hooks::{Decision, EventKind, HookEvent, Listeners};
+use crate::hooks::{CompactionAction, EventKind, HookEvent, Listeners, PreCompact};
 use crate::note::{Note, Severity};
 use crate::patience::{is_late, patiently};
 use crate::reminder::bridge::Seam;
@@ -52,10 +52,12 @@ impl Compaction<'_> {
     pub async fn run(&self, options: CompactOptions) -> Outcome<Option<Data>> {
         let Some(begun) = begin(&self.session.transcript(), options.clone()) else { return Ok(None) };
         self.checkpoint(Seam::PreCompact).await?;
-        let options = match self.tell(EventKind::PreCompact, &begun.outlook()).await? {
-            Decision::Block { .. } => return Ok(None),
-            Decision::Modify(changed) => self.modified(options, &changed),
-            Decision::Allow => options,
+        let outlook = begun.outlook();
+        let event = HookEvent::Raw { kind: EventKind::PreCompact, payload: &outlook };
+        let options = match self.listeners.ask::<PreCompact>(self.told, &event).await? {
+            CompactionAction::Skip { .. } => return Ok(None),
+            CompactionAction::Change(changed) => self.modified(options, &changed),
+            CompactionAction::Compact => options,
         };
         // Handlers may have changed the transcript, too.
         let Some(begun) = begin(&self.session.transcript(), options) else { return Ok(None) };
@@ -73,13 +75,10 @@ impl Compaction<'_> {
             self.note("the conversation was changed while it was summed up, so it was not compacted".to_owned());
             return Ok(None);
         };
-        self.tell(EventKind::PostCompact, &compacted.report).await?;
+        let event = HookEvent::Raw { kind: EventKind::PostCompact, payload: &compacted.report };
+        self.listeners.emit(self.told, &event).get().await?;
         self.checkpoint(Seam::PostCompact).await?;
         Ok(Some(compacted.report))
-    }
-
-    async fn tell(&self, kind: EventKind, payload: &Data) -> Outcome<Decision> {
-        self.listeners.emit(self.told, &HookEvent::Raw { kind, payload }).get().await
     }
 
     /// These seams deliver nothing; they are only passed.
@@ -87,12 +86,11 @@ impl Compaction<'_> {
         let event = HookEvent::LoopCheckpoint {
             session_id: self.told.session.id(),
             iteration: self.iteration,
-            kind: seam.as_str(),
+            kind: seam,
             delivered: 0,
             dispatch_skipped: false,
         };
-        self.listeners.emit(self.told, &event).get().await?;
-        Ok(())
+        self.listeners.emit(self.told, &event).get().await
     }
 
     /// What a handler made of the options. What cannot be read, or not be done, changes nothing and is told.

@@ -10,15 +10,18 @@
 //! - [`OfRun`]: a log in a file is written by many runs; each record of the runtime names its own.
 //! - [`Payload`]: what a record tells; [`Facts`]: told by the runtime, made into data where somebody looks; [`Batch`]: all that
 //!   is told at once.
+//! - [`LogReader`]: reads a log on any thread.
 //! - [`Room`]: room for records, set aside before a lock is taken.
 //! - [`SharedLog`]: a log that several threads write to.
+//! - [`Tapped`]: a log whose records somebody else sees too.
 //! - [`Through`]: a log with a [`Passage`] in front of it.
 //! - [`LogError`]: what can go wrong; its codes are [`LogCode`].
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::seam::{Answer, Local, Outcome};
+use crate::seam::{Answer, BlockingPool, Local, Outcome, fault};
 
 mod codes;
 mod error;
@@ -27,9 +30,11 @@ mod memory;
 mod of_run;
 mod payload;
 mod read;
+mod reader;
 mod room;
 mod shared;
 mod sqlite;
+mod tapped;
 mod through;
 
 pub use codes::LogCode;
@@ -38,9 +43,11 @@ pub use home::Home;
 pub use memory::{Kept, MemoryLog};
 pub use of_run::{OfRun, RUN_ID};
 pub use payload::{Batch, Facts, Payload};
+pub use reader::LogReader;
 pub use room::Room;
 pub use shared::{Settled, SharedLog};
-pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, within};
+pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, while_wanted, within};
+pub use tapped::{Tap, Tapped};
 pub use through::{Passage, Through};
 
 /// A record that is about to be written.
@@ -101,6 +108,12 @@ pub struct Record {
 }
 
 impl Record {
+    /// Roughly the bytes that it takes.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        NewRecord::FRAME + self.topic.len() + self.kind.len() + self.payload.weight() + self.headers.weight()
+    }
+
     /// As scripts see it.
     #[must_use]
     pub fn to_data(&self) -> Data {
@@ -167,8 +180,14 @@ impl Filter {
 /// A reader that gets history first and then what is appended, each record once and in order. One that has been overtaken
 /// by what the log throws away fails once with [`LogError::Lagged`] and goes on behind the gap.
 pub trait Subscription {
+    /// Sets where it reads, if reading waits for the disk. Without a pool it reads on the thread of the caller.
+    fn read_on(&mut self, _pool: Rc<dyn BlockingPool>) {}
+    /// Whether [`Subscription::try_next`] has to wait for the disk.
+    fn waits_for_disk(&self) -> bool {
+        false
+    }
     /// The next record that is there already.
-    fn try_next(&mut self) -> Outcome<Option<Arc<Record>>>;
+    fn try_next(&mut self) -> Answer<'_, Outcome<Option<Arc<Record>>>>;
     /// The next record, waiting for one.
     fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>>;
 }
@@ -204,14 +223,22 @@ pub trait EventLog {
     /// The record was not written and will not be.
     fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>>;
 
-    /// The id, within its topic, of the record last appended there; nothing where the topic is empty.
-    fn latest(&self, topic: &str) -> Outcome<Option<u64>>;
+    /// Returns what reads the log, on this thread or another one.
+    fn reader(&self) -> LogReader;
+
+    /// The id, within its topic, of the record last appended there, or `None` if the topic is empty. Waits for the disk if the
+    /// log is a file: the thread of a session reads with [`EventLog::reader`] on a pool.
+    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
+        self.reader().latest(topic).map_err(fault)
+    }
 
     /// Waits until everything up to a ticket would survive the end of the process.
     fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>>;
 
-    /// Reads at most `limit` records behind `filter.after`, oldest first.
-    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>>;
+    /// Reads at most `limit` records after `filter.after`, oldest first. Waits for the disk as [`EventLog::latest`] does.
+    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
+        self.reader().read(filter, limit).map_err(fault)
+    }
 
     /// Reads history behind `filter.after`, then what comes.
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription>;

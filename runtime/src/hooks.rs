@@ -1,5 +1,6 @@
 //! Hooks: handlers that are told what a loop does and may answer. [`event`] names the moments and their payloads,
-//! [`verdict`] what a handler may answer, [`registry`] who is registered, [`mod@fire`] how they are told.
+//! [`verdict`] how a handler's answer is read, [`ActionableEvent`] what it may have done at which event, [`registry`] who is
+//! registered, [`mod@fire`] how they are told.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -8,16 +9,21 @@ use crate::patience::TookTooLong;
 use crate::reminder::ReminderError;
 use crate::seam::{Answer, Fault, Outcome, Sort, Turn, fault};
 
+mod action;
 pub mod event;
 pub mod fire;
 mod listeners;
 pub mod registry;
 pub mod verdict;
 
-pub use event::{EventKind, EventSet, HookEvent, Step};
+pub use action::{
+    ActionableEvent, CompactionAction, HookAction, PostToolUse, PostTurn, PreCompact, PreToolUse, PromptAction, Reply,
+    ToolCallAction, ToolResultAction, TurnAction, UserPromptSubmit,
+};
+pub use event::{EventKind, EventSet, HookEvent, PermissionAnswer, Step};
 pub use listeners::Listeners;
 pub use registry::{Hooks, Pattern, PatternError, PersonaHook, SessionHook, ToolHook};
-pub use verdict::{Decision, Verdict};
+pub use verdict::Verdict;
 
 /// A handler. It may call back into the session: no borrow of it is alive meanwhile.
 pub trait Hook {

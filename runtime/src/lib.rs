@@ -11,7 +11,7 @@
 //! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
 //! | [`render`] | pending reminders into the slots of a route |
 //! | [`transcript`] | messages and events in persistent vectors |
-//! | [`files`] | opening regular files only, without waiting |
+//! | [`files`], [`lock`] | opening regular files only, without waiting; advisory locks on files |
 //! | [`event_log`] | the log and its homes in memory and in a file |
 //! | [`hooks`] | events, verdicts, who is registered |
 //! | [`receipt`] | receipts of tool calls |
@@ -20,11 +20,13 @@
 //! | [`session`] | sessions and their directory |
 //! | [`compaction`] | shortening a session's transcript: who is told, who sums up |
 //! | [`agent_loop`] | the loop, one function for each seam |
+//! | [`activity`] | what loops do, as records that traces are made of |
 //! | [`watch`] | watching files for a daemon |
 //! | [`workers`] | loops that work for another: propagation, events, suspension |
 //! | [`codes`] | the codes of this crate's diagnostics, and how they are defined |
 //! | [`words`] | enums of words, suggestions |
 
+pub mod activity;
 pub mod agent_loop;
 pub mod cancel;
 pub mod capabilities;
@@ -36,6 +38,7 @@ pub mod event_log;
 pub mod files;
 pub mod hooks;
 pub mod ids;
+pub mod lock;
 pub mod message;
 pub mod model;
 pub mod moment;
@@ -46,6 +49,7 @@ pub mod reminder;
 pub mod render;
 pub mod schema;
 pub mod seam;
+pub mod seen_texts;
 pub mod session;
 pub mod transcript;
 pub mod watch;

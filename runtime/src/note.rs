@@ -1,6 +1,7 @@
 //! [`Note`]: a diagnostic that must not end the work (a provider that threw, a hint the route cannot honour). The core
 //! collects it; whoever drives the loop shows it, and the loop's result lists it.
 
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -65,5 +66,91 @@ impl Note {
             ("message", Data::from(self.message.as_str())),
             ("about", self.about.clone().into()),
         ])
+    }
+}
+
+/// The notes of a piece of work, such as a loop with all that is nested in it. A daemon may run for months, so at most
+/// [`Notes::CAPACITY`] are kept; later ones are counted.
+#[derive(Debug, Default)]
+pub struct Notes {
+    kept: RefCell<Vec<Note>>,
+    dropped: Cell<usize>,
+}
+
+/// A position among the notes of a piece of work.
+#[derive(Debug, Clone, Copy)]
+pub struct NoteMark {
+    kept: usize,
+    dropped: usize,
+}
+
+impl Notes {
+    /// The most notes that are kept.
+    pub const CAPACITY: usize = 1_000;
+
+    /// Adds a note.
+    pub fn push(&self, note: Note) {
+        let mut kept = self.kept.borrow_mut();
+        match kept.len() < Self::CAPACITY {
+            true => kept.push(note),
+            false => self.dropped.set(self.dropped.get() + 1),
+        }
+    }
+
+    /// Returns the position after the last note.
+    pub(crate) fn mark(&self) -> NoteMark {
+        NoteMark { kept: self.kept.borrow().len(), dropped: self.dropped.get() }
+    }
+
+    /// Returns the notes that were added after a position. The last one says how many were dropped, if any were.
+    pub(crate) fn since(&self, mark: NoteMark) -> Vec<Note> {
+        let kept = self.kept.borrow();
+        let dropped = self.dropped.get().saturating_sub(mark.dropped);
+        let last = (dropped > 0).then(|| Note {
+            code: None,
+            severity: Severity::Warning,
+            message: format!("{dropped} more diagnostics were dropped; at most {} are kept", Self::CAPACITY),
+            about: None,
+            fault: None,
+        });
+        kept.get(mark.kept..).unwrap_or_default().iter().cloned().chain(last).collect()
+    }
+
+    /// Returns all notes. The last one says how many were dropped, if any were.
+    #[must_use]
+    pub fn all(&self) -> Vec<Note> {
+        self.since(NoteMark { kept: 0, dropped: 0 })
+    }
+
+    /// Removes and returns all notes, as [`Notes::all`] does.
+    pub fn take(&self) -> Vec<Note> {
+        let all = self.all();
+        self.kept.take();
+        self.dropped.set(0);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(message: &str) -> Note {
+        Note { code: None, severity: Severity::Info, message: message.to_owned(), about: None, fault: None }
+    }
+
+    #[test]
+    fn notes_beyond_the_capacity_are_counted() {
+        let notes = Notes::default();
+        notes.push(note("first"));
+        let mark = notes.mark();
+        assert!(notes.since(mark).is_empty());
+        (0..Notes::CAPACITY + 41).for_each(|n| notes.push(note(&n.to_string())));
+        let since = notes.since(mark);
+        assert_eq!(since.len(), Notes::CAPACITY, "all but the first, and the note of those that were dropped");
+        assert_eq!((&*since[0].message, since.last().unwrap().severity), ("0", Severity::Warning));
+        assert_eq!(since.last().unwrap().message, "42 more diagnostics were dropped; at most 1000 are kept");
+        assert_eq!(notes.since(notes.mark()).len(), 0, "of those that were dropped before nothing is said again");
+        assert_eq!((notes.take().len(), notes.all().len()), (Notes::CAPACITY + 1, 0));
     }
 }

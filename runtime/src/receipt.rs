@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::hooks::EventKind;
 use crate::message::ToolCall;
-use crate::reminder::Reminder;
+use crate::reminder::{Reminder, ReminderField, Surface};
 use crate::words::words;
 
 words! {
@@ -64,23 +64,25 @@ pub struct ToolCallReceipt {
     pub reminders: Vec<ReminderReport>,
 }
 
+/// The fields of a reminder that a receipt reports. They have the names of the log, and the body is not copied.
+const REPORTED: [ReminderField; 6] = {
+    use ReminderField as F;
+    [F::Id, F::Tags, F::DedupeKey, F::Source, F::RoleHint, F::TtlTurns]
+};
+
 impl ToolCallReceipt {
     /// As scripts see it.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let report = |report: &ReminderReport| {
-            Data::dict([
+            let call = [
                 ("hook_event", Data::from(report.hook_event.pascal())),
                 ("tool_call_id", (&self.call.id).into()),
                 ("tool_name", (&self.call.name).into()),
-                ("reminder_id", (&report.reminder.id).into()),
-                ("tags", report.reminder.tags.iter().map(Data::from).collect()),
-                ("dedupe_key", report.reminder.dedupe_key.clone().into()),
-                ("source", report.reminder.source.as_str().into()),
-                ("role_hint", report.reminder.role_hint.as_str().into()),
-                ("ttl_turns", report.reminder.ttl_turns.into()),
                 ("deduped_count", report.deduped_count.into()),
-            ])
+            ];
+            let fields = REPORTED.map(|field| report.reminder.written(field, Surface::Log));
+            Data::dict(call.into_iter().chain(fields))
         };
         let audit = Data::dict([("reminders", self.reminders.iter().map(report).collect())]);
         Data::dict([

@@ -1,14 +1,14 @@
-//! Reminders: short-lived context for the next few turns. Here are the record ([`Reminder`]), what a producer writes
-//! ([`ReminderSpec`]) and how strictly it is read; the life of a reminder is in [`lifecycle`], its providers in
-//! [`providers`].
+//! Reminders: short-lived context for the next few turns. Here are the record ([`Reminder`]), the specification that a
+//! producer writes ([`ReminderSpec`]) and its strict reader. [`codec`] names the fields on every surface, [`lifecycle`] holds
+//! the life of a reminder, [`providers`] its providers.
 
 use std::sync::Arc;
 
-use crate::data::Data;
 use crate::words::words;
 
 pub mod bridge;
 mod by_hand;
+pub mod codec;
 mod codes;
 mod error;
 mod handed;
@@ -19,6 +19,7 @@ mod misnomer;
 pub mod providers;
 mod spec;
 
+pub use codec::{ReminderField, Surface};
 pub use codes::ReminderCode;
 pub use error::ReminderError;
 pub use spec::ReminderSpec;
@@ -104,24 +105,6 @@ impl Reminder {
     #[must_use]
     pub fn is_renderable(&self) -> bool {
         !self.body.trim().is_empty() && self.body.len() <= limits::max_body()
-    }
-
-    /// The payload of the guide's event envelope, with the present `ttl_turns`. Fields that are nil are left out.
-    #[must_use]
-    pub fn to_data(&self, ttl_turns: Option<u32>) -> Data {
-        Data::dict_of_present([
-            ("id", Data::from(&self.id)),
-            ("tags", self.tags.iter().map(Data::from).collect()),
-            ("dedupe_key", self.dedupe_key.clone().into()),
-            ("ttl_turns", ttl_turns.into()),
-            ("preserve_on_compact", self.preserve_on_compact.into()),
-            ("propagate", self.propagate.as_str().into()),
-            ("role_hint", self.role_hint.as_str().into()),
-            ("source", self.source.as_str().into()),
-            ("body", (&self.body).into()),
-            ("fired_at_turn", self.fired_at_turn.into()),
-            ("originating_agent_id", self.originating_agent_id.clone().into()),
-        ])
     }
 
     /// The `role` of its event.

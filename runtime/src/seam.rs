@@ -6,7 +6,6 @@
 //! session is alive while one of them runs, so any of them may call back into the same session.
 
 use std::any::Any;
-use std::cell::RefCell;
 use std::fmt;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -20,7 +19,7 @@ use crate::event_log::EventLog;
 use crate::hooks::EventKind;
 use crate::message::{Message, ToolCall, ToolSpec};
 use crate::model::{Delta, Reply, Request};
-use crate::note::Note;
+use crate::note::{Note, Notes};
 use crate::patience::TookTooLong;
 use crate::receipt::{AuditLog, ReminderReport, Reports};
 use crate::reminder::Reminder;
@@ -28,8 +27,10 @@ use crate::reminder::lifecycle::Admitted;
 use crate::session::Session;
 use crate::words::words;
 
+mod blocking;
 mod permission;
 
+pub use blocking::{BlockingPool, run_blocking};
 pub use permission::{Approver, Demand, Permissions, Permit, Ruling};
 
 /// A future that stays on its thread.
@@ -49,6 +50,15 @@ impl<'a, T> Answer<'a, T> {
         match self {
             Answer::Now(value) => value,
             Answer::Later(future) => future.await,
+        }
+    }
+
+    /// The answer of a callee that does not wait.
+    #[cfg(test)]
+    pub(crate) fn now(self) -> T {
+        match self {
+            Answer::Now(value) => value,
+            Answer::Later(_) => panic!("the callee waits"),
         }
     }
 
@@ -195,30 +205,53 @@ pub struct Scope {
     pub log: Rc<dyn EventLog>,
     /// What drives the work.
     pub driver: Rc<dyn Driver>,
-    /// Which line of work it is; the same in every run of a script.
-    pub path: Rc<dyn Path>,
-    /// The tool call at hand, if one is.
-    pub task_id: Option<Arc<str>>,
-    /// The agent at hand: the session's id, unless a worker or persona has a name of its own.
-    pub agent_id: Option<Arc<str>>,
-    /// The persona of the loop at hand, if one runs.
-    pub persona: Option<Arc<str>>,
+    /// The seed of the run, for waits that must differ between runs and not between a run and its replay.
+    pub seed: u64,
+    /// Who calls.
+    pub caller: Caller,
     /// The options of the loop at hand as they were written, for handlers that want to see them; else nil.
     pub options: Data,
     /// The script that the mock model answers from here; nothing where none was put in place.
     pub script: Option<u64>,
-    /// Where receipts of tool calls are filed; nothing where nobody wants any.
-    pub audit: Option<Rc<AuditLog>>,
-    /// Where the reminders are noted that are made around the tool call at hand; only where receipts are wanted.
-    pub reports: Option<Reports>,
+    /// Where receipts of tool calls are filed, if any are wanted.
+    pub receipts: Option<Receipts>,
     /// How long one handler or provider may take, in milliseconds.
     pub hook_timeout_ms: u64,
-    /// Whether a worker is at work here, or a sub-agent: whoever shows the agent to a person shows it as a call of a tool.
-    pub is_worker: bool,
-    /// How many loops stand around this call. Nesting grows the native stack, so it is limited.
-    pub depth: u32,
     /// Where diagnostics go that must not end the work. The driver shows them; the loop's result lists them.
-    pub notes: Rc<RefCell<Vec<Note>>>,
+    pub notes: Rc<Notes>,
+}
+
+/// Who calls: the place of a call among the lines of work, loops, agents and tool calls of a run.
+#[derive(Clone)]
+pub struct Caller {
+    /// The line of work; the same in every run of a script.
+    pub path: Rc<dyn Path>,
+    /// The current tool call.
+    pub task_id: Option<Arc<str>>,
+    /// The current agent: the session's id, unless a worker or persona has a name of its own.
+    pub agent_id: Option<Arc<str>>,
+    /// The persona of the current loop.
+    pub persona: Option<Arc<str>>,
+    /// Whether a worker or a sub-agent calls, which front ends show as a call of a tool.
+    pub is_worker: bool,
+    /// The number of loops around this call. Nesting grows the native stack, so it is limited.
+    pub depth: u32,
+}
+
+impl Default for Caller {
+    fn default() -> Caller {
+        let path = Rc::new(OnlyLine);
+        Caller { path, task_id: None, agent_id: None, persona: None, is_worker: false, depth: 0 }
+    }
+}
+
+/// Where receipts of tool calls are filed.
+#[derive(Debug, Clone)]
+pub struct Receipts {
+    /// The receipts of calls that are over.
+    pub log: Rc<AuditLog>,
+    /// The reminders made around the current call, if one is under way.
+    pub of_call: Option<Reports>,
 }
 
 impl Scope {
@@ -236,17 +269,12 @@ impl Scope {
             clock,
             log,
             driver: Rc::new(FreeRun),
-            path: Rc::new(OnlyLine),
-            task_id: None,
-            agent_id: None,
-            persona: None,
+            seed: 0,
+            caller: Caller::default(),
             options: Data::Nil,
             script: None,
-            audit: None,
-            reports: None,
+            receipts: None,
             hook_timeout_ms: Self::HOOK_TIMEOUT_MS,
-            is_worker: false,
-            depth: 0,
             notes: Rc::default(),
         }
     }
@@ -254,13 +282,17 @@ impl Scope {
     /// The same scope while one tool call runs.
     #[must_use]
     pub fn for_call(&self, tool_call_id: Arc<str>) -> Scope {
-        let reports = self.audit.as_ref().map(|_| Reports::default());
-        Scope { task_id: Some(tool_call_id), reports, path: self.path.child("tool"), ..self.clone() }
+        let mut scope = self.clone();
+        scope.caller = Caller { task_id: Some(tool_call_id), path: self.caller.path.child("tool"), ..scope.caller };
+        if let Some(receipts) = &mut scope.receipts {
+            receipts.of_call = Some(Reports::default());
+        }
+        scope
     }
 
     /// Notes a reminder that a handler or a provider made around the tool call at hand.
     pub fn report(&self, hook_event: EventKind, admitted: &Admitted) {
-        if let Some(reports) = &self.reports {
+        if let Some(reports) = self.receipts.as_ref().and_then(|receipts| receipts.of_call.as_ref()) {
             let (reminder, deduped_count) = (admitted.reminder.clone(), admitted.replaced.len());
             reports.borrow_mut().push(ReminderReport { hook_event, reminder, deduped_count });
         }
@@ -268,7 +300,7 @@ impl Scope {
 
     /// Writes a diagnostic that must not end the work.
     pub fn note(&self, note: Note) {
-        self.notes.borrow_mut().push(note);
+        self.notes.push(note);
     }
 
     /// Fails once the work was cancelled or its deadline has passed.
@@ -285,7 +317,10 @@ impl Scope {
 
 impl fmt::Debug for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").field("task_id", &self.task_id).field("depth", &self.depth).finish_non_exhaustive()
+        f.debug_struct("Scope")
+            .field("task_id", &self.caller.task_id)
+            .field("depth", &self.caller.depth)
+            .finish_non_exhaustive()
     }
 }
 

@@ -20,14 +20,20 @@ mod directory;
 mod go_on;
 mod inbox;
 mod injections;
+mod journal;
+mod observe;
+mod open_calls;
 mod prompts;
 mod reminders;
 #[cfg(test)]
 mod tests;
 
 pub use directory::{SessionError, Sessions};
-pub use go_on::{Left, LeftReminder};
+pub use go_on::{Recovered, RecoveredReminder};
 pub use inbox::{INJECTION_TOPIC, Inbox, Injected};
+pub use journal::{Change, Conversation, ConversationJournal, MESSAGE_TOPIC, STATE_TOPIC};
+pub use observe::{ReminderObserver, ReminderSeen};
+pub use open_calls::{NOT_RUN, close_open_calls, open_calls};
 
 /// A session.
 pub struct Session {
@@ -38,6 +44,8 @@ pub struct Session {
     watched: Cell<bool>,
     /// What its records share.
     whose: RefCell<Option<Arc<Whose>>>,
+    /// Sees what becomes of its reminders.
+    observer: RefCell<Option<Rc<dyn ReminderObserver>>>,
     state: RefCell<State>,
 }
 
@@ -88,6 +96,7 @@ impl Session {
             queue,
             watched: Cell::default(),
             whose: RefCell::default(),
+            observer: RefCell::default(),
             state: RefCell::new(state),
         })
     }
@@ -100,6 +109,7 @@ impl Session {
             queue,
             watched: Cell::default(),
             whose: RefCell::default(),
+            observer: RefCell::default(),
             state: RefCell::new(state),
         })
     }

@@ -2,9 +2,8 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use crate::seam::Answer;
+use crate::seam::{Answer, Local};
 use crate::words::words;
 
 words! {
@@ -62,8 +61,8 @@ pub trait Watch {
     /// the folder that the process is in.
     fn begin<'a>(&'a self, anchor: Option<&'a str>) -> Answer<'a, Seen>;
 
-    /// Ready once something may have changed since the last look. If not, the waker is woken then.
-    fn poll_signal(&self, cx: &mut Context<'_>) -> Poll<()>;
+    /// Waits until something may have changed since the last look.
+    fn signal(&self) -> Local<'_, ()>;
 
     /// What changed since the last look.
     fn look(&self) -> Answer<'_, Seen>;

@@ -1,6 +1,8 @@
 //! `words!`: an enum of words. One row gives `Display`, `FromStr`, serde and the list of all words, so a state is
 //! spelled the same in code, scripts, logs and wires.
 
+use std::borrow::Cow;
+
 /// A word that is none of those expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {expected}, got {got:?}")]
@@ -35,6 +37,22 @@ pub fn nearest<'a>(got: &str, candidates: impl IntoIterator<Item = &'a str>) -> 
         .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// Returns a name in snake_case: `dedupeKey` as `dedupe_key`. One that is in snake_case already stays as it is.
+#[must_use]
+pub fn snake_case(name: &str) -> Cow<'_, str> {
+    if !name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::with_capacity(name.len() + 2);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    Cow::Owned(out)
 }
 
 /// An enum of words; what it gives is told by [`crate::words`].

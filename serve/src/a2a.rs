@@ -31,5 +31,7 @@ pub use codes::A2aCode;
 pub use desk::Desk;
 pub use error::Refusal;
 pub use extension::REMINDERS;
+pub(crate) use http::{Guard, Listener};
 pub use serve::{Bounds, Listening, Settings, serve};
+pub(crate) use serve::{not_free, without_token};
 pub use token::{BadToken, Token};

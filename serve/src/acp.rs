@@ -14,7 +14,6 @@ mod error;
 mod initialize;
 mod injection;
 mod mode;
-mod note;
 mod params;
 mod peer;
 mod permission;
@@ -24,5 +23,5 @@ mod transport;
 pub mod update;
 
 pub use codes::AcpCode;
-pub use serve::{Settings, serve};
+pub use serve::{ProbeAt, Settings, serve};
 pub use transport::{Bounds, Ended, Room, Streams};

@@ -14,5 +14,5 @@ mod remind;
 pub use call::{Answer, Cleared, Inboxes, call, notify, selector};
 pub use error::{BridgeError, reason, suggestion};
 pub use method::Method;
-pub use pending::{PendingInjections, PendingRow};
+pub use pending::PendingInjections;
 pub use remind::RemindNotification;

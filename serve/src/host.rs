@@ -49,4 +49,4 @@ pub use mode::Mode;
 pub use peer::{Peer, PermissionQuestion, Verdict, Waiting};
 pub use permission_scope::PermissionScope;
 pub use prompt::{Ended, NewSession, Prompt, Stop};
-pub use served::{Served, Settings};
+pub use served::{Served, Settings, Taps};

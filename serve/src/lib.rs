@@ -3,19 +3,25 @@
 //!
 //! | module | offers |
 //! |---|---|
-//! | [`wire`] | the one table of names and words, inside and on each wire |
+//! | [`wire`] | what has become of a reminder, in the names and words of each wire |
 //! | [`host`] | sessions on workers, and whom they are served to |
 //! | [`store`] | sessions that survive the process |
 //! | [`acp`] | the Agent Client Protocol over standard input and output |
 //! | [`a2a`] | the Agent2Agent protocol over HTTP |
+//! | `metrics`, `probe`, `drain` | what operators see of a server, and how it ends |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
 pub mod a2a;
 pub mod acp;
 pub mod bridge;
+mod drain;
 pub mod host;
+mod metrics;
+mod probe;
 pub mod store;
 pub mod wire;
+
+pub use metrics::Metrics;
 
 /// Every diagnostic code of harn, sorted: those of scripts and those of wires.
 #[must_use]

@@ -14,24 +14,23 @@
 //! With `session.injection` and the topics of reminders, which the core writes, that is all there is of a session.
 //!
 //! - [`Store`]: the sessions of a log: [`Store::list`], [`Store::load`], [`Store::claim`].
-//! - [`Book`]: writes one session down while it lives.
+//! - [`SessionJournal`]: writes one session down while it lives.
 //! - [`Stored`]: a session as the log tells it. [`Page`], [`Row`]: a list of them.
 //! - [`StoreError`]: what can go wrong.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use runtime::event_log::{OfRun, SqliteLog};
-use runtime::workers::snapshot::{Lock, SnapshotError};
+use runtime::lock::{LockError, LockFile};
 
 mod about;
-mod book;
 mod claim;
 mod error;
 mod fold;
+mod journal;
 mod list;
-mod messages;
 mod open_calls;
 mod shown;
 mod stored;
@@ -39,9 +38,9 @@ mod stored;
 mod tests;
 
 pub use about::About;
-pub use book::Book;
 pub use claim::Claim;
 pub use error::StoreError;
+pub use journal::SessionJournal;
 pub use list::{Page, Row};
 pub use stored::Stored;
 
@@ -49,11 +48,6 @@ pub use stored::Stored;
 pub const LIFE_TOPIC: &str = "session.life";
 /// The topic of what a client saw.
 pub const SHOWN_TOPIC: &str = "session.shown";
-/// The topic of the durable messages.
-pub const MESSAGE_TOPIC: &str = "session.message";
-/// The topic of what else survives.
-pub const STATE_TOPIC: &str = "session.state";
-
 /// The sessions of a log in a file. Clones are the same store and may go to other threads.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
@@ -63,7 +57,7 @@ struct Inner {
     /// What tells this process from all others.
     process: Arc<str>,
     /// Held while this process lives: the sessions that it has opened are its own.
-    _alive: Lock,
+    _alive: LockFile,
 }
 
 impl Store {
@@ -74,8 +68,8 @@ impl Store {
     pub fn new(log: SqliteLog) -> Result<Store, StoreError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let process: Arc<str> = format!("{:x}-{:x}", now.as_nanos(), std::process::id()).into();
-        let alive =
-            Lock::take(&beside(log.path(), &process)).map_err(|error| StoreError::CannotClaim(error.to_string()))?;
+        let alive = LockFile::beside(&beside(log.path(), &process))
+            .map_err(|error| StoreError::CannotClaim(error.to_string()))?;
         Ok(Store(Arc::new(Inner { log, process, _alive: alive })))
     }
 
@@ -95,8 +89,13 @@ impl Store {
     }
 
     /// A lock that one process at a time can hold, beside the log.
-    pub(crate) fn lock(&self, name: &str) -> Result<Lock, SnapshotError> {
-        Lock::take(&beside(self.log().path(), name))
+    pub(crate) fn lock(&self, name: &str) -> Result<LockFile, LockError> {
+        self.lock_within(name, Duration::ZERO)
+    }
+
+    /// The same lock, waited for up to `timeout`.
+    pub(crate) fn lock_within(&self, name: &str, timeout: Duration) -> Result<LockFile, LockError> {
+        LockFile::beside_within(&beside(self.log().path(), name), timeout)
     }
 }
 

@@ -1,218 +1,172 @@
-//! The one table of names and words, inside and on each wire. Whoever writes to a wire asks it, so that no adapter has a
-//! spelling of its own.
+//! [`ReminderUpdate`]: what has become of a reminder, in the names and words of a wire. Both wires report the same fields; they
+//! differ in spelling, and in which fields the draft of each has.
 
-use runtime::reminder::Source;
-use runtime::reminder::lifecycle::ExpireReason;
+use runtime::data::Data;
+use runtime::reminder::codec::{ReminderChange, expiry_word};
+use runtime::reminder::{Reminder, ReminderField, Surface};
 
-/// A wire that tells of reminders.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Wire {
-    /// The Agent Client Protocol: an editor and its agent.
-    Acp,
-    /// Agent to agent.
-    A2a,
-    /// The guide's bridge JSON.
-    Bridge,
+use crate::host::ReminderEvent;
+
+/// What has become of a reminder, in the names and words of a wire.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReminderUpdate {
+    /// What has happened.
+    pub change: ReminderChange,
+    /// The fields that the draft has, in its order.
+    pub fields: Vec<(&'static str, Data)>,
+    /// The fields of the record that it lacks.
+    pub more: Vec<(&'static str, Data)>,
 }
 
-impl Wire {
-    /// All of them.
-    pub const ALL: [Wire; 3] = [Wire::Acp, Wire::A2a, Wire::Bridge];
-}
+/// The fields of a reminder that was put before the model, as the draft of ACP has them.
+const ACP: &[ReminderField] = {
+    use ReminderField as F;
+    &[F::Id, F::Body, F::Tags, F::DedupeKey, F::Source, F::Producer, F::FiredAtTurn]
+};
 
-/// What a row of the table names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
-    /// A field of a reminder, or of the message that carries one.
-    Field,
-    /// Who made a reminder.
-    Source,
-    /// Why a reminder expired.
-    Expiry,
-}
+/// The same of A2A.
+const A2A: &[ReminderField] = {
+    use ReminderField as F;
+    &[F::Id, F::Body, F::Tags, F::DedupeKey, F::Source, F::FiredAtTurn]
+};
 
-/// One name or word, inside and on each wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
-    /// What it names.
-    pub sort: Sort,
-    /// As it is inside.
-    pub inside: &'static str,
-    /// In ACP.
-    pub acp: &'static str,
-    /// In A2A.
-    pub a2a: &'static str,
-    /// In the guide's bridge JSON.
-    pub bridge: &'static str,
-}
-
-impl Row {
-    /// As a wire writes it.
+impl ReminderUpdate {
+    /// Returns an event as a wire reports it.
     #[must_use]
-    pub fn on(&self, wire: Wire) -> &'static str {
-        match wire {
-            Wire::Acp => self.acp,
-            Wire::A2a => self.a2a,
-            Wire::Bridge => self.bridge,
-        }
+    pub fn of(event: &ReminderEvent, surface: Surface) -> ReminderUpdate {
+        let (id, dedupe_key) = (ReminderField::Id.name(surface), ReminderField::DedupeKey.name(surface));
+        let (change, fields, more) = match event {
+            ReminderEvent::Emitted { reminder, turn } => {
+                let draft = if surface == Surface::Acp { ACP } else { A2A };
+                let others = ReminderField::ALL.iter().filter(|field| !draft.contains(field));
+                let more = present(reminder, others, surface).chain([("turn", (*turn).into())]).collect();
+                (ReminderChange::Emitted, present(reminder, draft, surface).collect(), more)
+            }
+            ReminderEvent::Deduped { reminder_id, dedupe_key: key, dropped_ids } => {
+                let dropped = dropped_ids.iter().map(Data::from).collect();
+                let fields =
+                    vec![(id, Data::from(reminder_id)), (dedupe_key, key.into()), ("droppedReminderIds", dropped)];
+                (ReminderChange::Deduped, fields, Vec::new())
+            }
+            ReminderEvent::Expired { reminder_id, reason, turn } => {
+                let mut fields = vec![(id, Data::from(reminder_id)), ("phase", expiry_word(surface, *reason).into())];
+                fields.extend(turn.map(|turn| ("expiredAtTurn", turn.into())));
+                (ReminderChange::Expired, fields, Vec::new())
+            }
+        };
+        ReminderUpdate { change, fields, more }
     }
 }
 
-const fn row(sort: Sort, inside: &'static str, acp: &'static str, a2a: &'static str, bridge: &'static str) -> Row {
-    Row { sort, inside, acp, a2a, bridge }
-}
-
-/// The table. An inside word may be another one's word on a wire: the host of ACP is the `bridge` inside.
-pub const TABLE: &[Row] = &[
-    // sort, inside, ACP, A2A, bridge
-    row(Sort::Field, "id", "reminderId", "id", "id"),
-    row(Sort::Field, "body", "body", "body", "body"),
-    row(Sort::Field, "tags", "tags", "tags", "tags"),
-    row(Sort::Field, "dedupe_key", "dedupeKey", "dedupeKey", "dedupe_key"),
-    row(Sort::Field, "ttl_turns", "ttlTurns", "ttlTurns", "ttl_turns"),
-    row(Sort::Field, "preserve_on_compact", "preserveOnCompact", "preserveOnCompact", "preserve_on_compact"),
-    row(Sort::Field, "propagate", "propagate", "propagate", "propagate"),
-    row(Sort::Field, "role_hint", "roleHint", "roleHint", "role_hint"),
-    row(Sort::Field, "source", "source", "source", "source"),
-    row(Sort::Field, "fired_at_turn", "firedAtTurn", "firedAtTurn", "fired_at_turn"),
-    row(Sort::Field, "originating_agent_id", "originatingAgentId", "originatingAgentId", "originating_agent_id"),
-    row(Sort::Field, "mode", "mode", "mode", "mode"),
-    row(Sort::Field, "session_id", "sessionId", "sessionId", "session_id"),
-    row(Sort::Source, "stdlib_provider", "provider", "provider", "stdlib_provider"),
-    row(Sort::Source, "hook", "hook", "hook", "hook"),
-    row(Sort::Source, "bridge", "host", "host", "bridge"),
-    row(Sort::Source, "in_pipeline", "bridge", "bridge", "in_pipeline"),
-    row(Sort::Source, "inherited", "inherited", "inherited", "inherited"),
-    row(Sort::Expiry, "ttl", "ttl_expired", "ttl_expired", "ttl"),
-    row(Sort::Expiry, "cleared", "cleared", "cleared", "cleared"),
-    row(Sort::Expiry, "compaction", "compacted_out", "compacted_out", "compaction"),
-];
-
-fn rows(sort: Sort) -> impl Iterator<Item = &'static Row> {
-    TABLE.iter().filter(move |row| row.sort == sort)
-}
-
-fn outward(sort: Sort, inside: &str, wire: Wire) -> Option<&'static str> {
-    rows(sort).find(|row| row.inside == inside).map(|row| row.on(wire))
-}
-
-fn inward(sort: Sort, word: &str, wire: Wire) -> Option<&'static str> {
-    rows(sort).find(|row| row.on(wire) == word).map(|row| row.inside)
-}
-
-/// How a wire calls a field; nothing for a field that no wire has.
-#[must_use]
-pub fn field_to(wire: Wire, inside: &str) -> Option<&'static str> {
-    outward(Sort::Field, inside, wire)
-}
-
-/// The field that a wire means. Every spelling is taken from every wire, as hosts mix them.
-#[must_use]
-pub fn field_from(name: &str) -> Option<&'static str> {
-    rows(Sort::Field).find(|row| Wire::ALL.iter().any(|wire| row.on(*wire) == name)).map(|row| row.inside)
-}
-
-/// How a wire calls a source.
-#[must_use]
-pub fn source_to(wire: Wire, source: Source) -> &'static str {
-    outward(Sort::Source, source.as_str(), wire).unwrap_or(source.as_str())
-}
-
-/// The source that a wire means; nothing for a word that it does not have. A peer of A2A writes what it likes there, and
-/// whatever that is, the reminder came from outside: over the bridge.
-#[must_use]
-pub fn source_from(wire: Wire, word: &str) -> Option<Source> {
-    match wire {
-        Wire::A2a => Some(Source::Bridge),
-        Wire::Acp | Wire::Bridge => inward(Sort::Source, word, wire)?.parse().ok(),
-    }
-}
-
-/// How a wire calls the end of a reminder.
-#[must_use]
-pub fn expiry_to(wire: Wire, reason: ExpireReason) -> &'static str {
-    outward(Sort::Expiry, reason.as_str(), wire).unwrap_or(reason.as_str())
-}
-
-/// The end that a wire means; nothing for a word that it does not have.
-#[must_use]
-pub fn expiry_from(wire: Wire, word: &str) -> Option<ExpireReason> {
-    inward(Sort::Expiry, word, wire)?.parse().ok()
+/// Returns the fields that are set. No tags are none.
+fn present<'a>(
+    reminder: &'a Reminder,
+    fields: impl IntoIterator<Item = &'a ReminderField>,
+    surface: Surface,
+) -> impl Iterator<Item = (&'static str, Data)> {
+    let written = fields.into_iter().map(move |field| reminder.written(*field, surface));
+    written.filter(|(_, value)| !value.is_nil() && !value.as_list().is_some_and(<[Data]>::is_empty))
 }
 
 #[cfg(test)]
 mod tests {
-    use runtime::reminder::{Reminder, ReminderSpec};
+    use std::sync::Arc;
+
+    use runtime::reminder::bridge::{Mode, RemindPayload};
+    use runtime::reminder::codec::source_word;
+    use runtime::reminder::lifecycle::ExpireReason;
+    use runtime::reminder::{Propagate, ReminderSpec, RoleHint, Source};
 
     use super::*;
+    use crate::a2a::injection::Incoming;
+    use crate::bridge::RemindNotification;
+
+    fn full_reminder() -> Reminder {
+        Reminder {
+            id: "r1".into(),
+            body: "  two\nlines ".into(),
+            tags: vec!["a".into(), "b".into()],
+            dedupe_key: Some("k".into()),
+            ttl_turns: Some(3),
+            preserve_on_compact: true,
+            propagate: Propagate::All,
+            role_hint: RoleHint::EphemeralCache,
+            source: Source::Hook,
+            fired_at_turn: 4,
+            originating_agent_id: Some("root".into()),
+            producer: Some("guard".into()),
+        }
+    }
 
     #[test]
-    fn every_row_comes_back_from_every_wire() {
-        for row in TABLE {
-            for wire in Wire::ALL {
-                let word = row.on(wire);
-                let back = match row.sort {
-                    Sort::Field => {
-                        assert_eq!(field_to(wire, row.inside), Some(word), "{row:?}");
-                        field_from(word)
-                    }
-                    Sort::Source => {
-                        assert_eq!(source_to(wire, row.inside.parse().unwrap()), word, "{row:?}");
-                        source_from(wire, word).map(Source::as_str)
-                    }
-                    Sort::Expiry => {
-                        assert_eq!(expiry_to(wire, row.inside.parse().unwrap()), word, "{row:?}");
-                        expiry_from(wire, word).map(ExpireReason::as_str)
-                    }
-                };
-                // On A2A a source is free text, so it does not come back as it went.
-                let expected = if (row.sort, wire) == (Sort::Source, Wire::A2a) { "bridge" } else { row.inside };
-                assert_eq!(back, Some(expected), "{row:?} on {wire:?}");
+    fn an_emitted_reminder_has_each_field_once_on_each_wire() {
+        for surface in [Surface::Acp, Surface::A2a] {
+            let event = ReminderEvent::Emitted { reminder: Arc::new(full_reminder()), turn: 5 };
+            let ReminderUpdate { change, fields, mut more } = ReminderUpdate::of(&event, surface);
+            assert_eq!((change, more.pop()), (ReminderChange::Emitted, Some(("turn", 5.into()))));
+            let written: Vec<_> = fields.into_iter().chain(more).collect();
+            for field in ReminderField::ALL {
+                let (name, value) = full_reminder().written(*field, surface);
+                let found: Vec<_> = written.iter().filter(|(known, _)| *known == name).collect();
+                assert_eq!(found, [&(name, value.clone())], "{field:?} on {surface:?}");
+                match field {
+                    ReminderField::Source => assert_eq!(value.as_str(), Some(source_word(surface, Source::Hook))),
+                    _ => assert_eq!(value, full_reminder().value(*field), "{field:?} on {surface:?}"),
+                }
+            }
+            assert_eq!(written.len(), ReminderField::ALL.len());
+        }
+    }
+
+    #[test]
+    fn a_reminder_without_options_has_only_the_fields_that_are_set() {
+        let bare = ReminderSpec::new("b").into_reminder("r".into(), Source::Bridge, 0);
+        let event = ReminderEvent::Emitted { reminder: Arc::new(bare), turn: 1 };
+        let update = ReminderUpdate::of(&event, Surface::Acp);
+        let names = |fields: &[(&'static str, Data)]| fields.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        assert_eq!(names(&update.fields), ["reminderId", "body", "source", "firedAtTurn"]);
+        assert_eq!(names(&update.more), ["preserveOnCompact", "propagate", "roleHint", "turn"]);
+    }
+
+    #[test]
+    fn an_injected_reminder_comes_back_with_each_field_on_each_surface() {
+        let Reminder { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint, .. } =
+            full_reminder();
+        let spec = ReminderSpec { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint };
+        let payload = RemindPayload { spec, mode: Mode::AuditOnly, meta: Data::Nil };
+        let sent = RemindNotification { session_id: Some("s".into()), payload };
+        for surface in Surface::ALL {
+            let params = sent.to_params(surface);
+            for field in ReminderField::SPEC {
+                assert_eq!(*params.get(field.name(surface)), full_reminder().value(field), "{field:?} on {surface:?}");
+            }
+            assert_eq!(RemindNotification::from_params(&params).unwrap(), sent, "{surface:?}");
+        }
+        // A peer of A2A also sets what the runtime sets.
+        let mut reminder =
+            RemindNotification { session_id: None, payload: sent.payload.clone() }.to_params(Surface::A2a);
+        for field in ReminderField::OF_RUNTIME {
+            let (name, value) = full_reminder().written(field, Surface::A2a);
+            reminder.set(name, value);
+        }
+        let incoming = Incoming::read(&reminder, &Data::Nil).unwrap();
+        assert_eq!((incoming.id.as_deref(), incoming.echo.source.as_deref()), (Some("r1"), Some("hook")));
+        assert_eq!((incoming.payload.spec, incoming.payload.mode), (sent.payload.spec, Mode::AuditOnly));
+    }
+
+    #[test]
+    fn an_expiry_is_reported_in_the_words_of_the_wires() {
+        for (reason, phase) in [
+            (ExpireReason::Ttl, "ttl_expired"),
+            (ExpireReason::Cleared, "cleared"),
+            (ExpireReason::Compaction, "compacted_out"),
+        ] {
+            let event = ReminderEvent::Expired { reminder_id: "r".into(), reason, turn: None };
+            for (surface, id) in [(Surface::Acp, "reminderId"), (Surface::A2a, "id")] {
+                let update = ReminderUpdate::of(&event, surface);
+                assert_eq!(update.fields, [(id, "r".into()), ("phase", phase.into())], "{surface:?}");
+                assert_eq!((update.change, update.more.is_empty()), (ReminderChange::Expired, true));
             }
         }
-    }
-
-    #[test]
-    fn no_word_means_two_things_on_a_wire() {
-        for sort in [Sort::Field, Sort::Source, Sort::Expiry] {
-            for wire in Wire::ALL {
-                let mut words: Vec<_> = rows(sort).map(|row| row.on(wire)).collect();
-                let all = words.len();
-                words.sort_unstable();
-                words.dedup();
-                assert_eq!(words.len(), all, "{sort:?} on {wire:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_table_lacks_nothing_that_the_core_has() {
-        let inside = |sort: Sort| rows(sort).map(|row| row.inside).collect::<Vec<_>>();
-        assert_eq!(inside(Sort::Source), Source::WORDS);
-        for reason in ExpireReason::WORDS {
-            assert!(inside(Sort::Expiry).contains(reason), "{reason}");
-        }
-        let spec = ReminderSpec { dedupe_key: Some("k".into()), ttl_turns: Some(1), ..ReminderSpec::new("b") };
-        let inherited = Reminder {
-            originating_agent_id: Some("parent".into()),
-            ..spec.into_reminder("id".into(), Source::Inherited, 1)
-        };
-        let record = inherited.to_data(Some(1));
-        let fields = record.as_dict().unwrap();
-        assert_eq!(fields.len(), 11, "all of the guide's");
-        for field in fields.keys() {
-            assert!(field_to(Wire::Acp, field).is_some(), "{field}");
-        }
-    }
-
-    #[test]
-    fn words_of_another_wire_mean_nothing() {
-        assert_eq!(source_from(Wire::Acp, "in_pipeline"), None);
-        assert_eq!(source_from(Wire::Bridge, "host"), None);
-        assert_eq!(expiry_from(Wire::Acp, "ttl"), None);
-        assert_eq!(
-            (source_from(Wire::A2a, "coordinator-agent"), field_from("dedupekey")),
-            (Some(Source::Bridge), None)
-        );
     }
 }

@@ -7,8 +7,11 @@
 //! The memory of a run is counted on its thread. What an operation needs is therefore handed over and comes back; what it makes
 //! is counted with [`lang::vm::take_over`].
 
+use runtime::event_log::while_wanted;
+use runtime::seam::{BlockingPool, Local};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, Semaphore};
 use tokio::task::JoinHandle;
 
@@ -36,6 +39,11 @@ impl Disk {
         self.order.try_read().is_ok()
     }
 
+    /// Returns the pool for work that keeps no order with the operations: reads of the event log, the state of loops.
+    pub(crate) fn pool(&self) -> DiskPool {
+        DiskPool { places: self.places.clone() }
+    }
+
     /// Waits until the writes asked for before are over; for a write, all that was asked for before.
     pub(crate) async fn turn(&self, writes: bool) -> DiskTurn {
         let held = match writes {
@@ -43,6 +51,46 @@ impl Disk {
             false => DiskHold::Read { _guard: self.order.clone().read_owned().await },
         };
         DiskTurn { held, places: self.places.clone() }
+    }
+}
+
+/// The threads that a run may keep waiting for the disk. Clones are the same pool.
+#[derive(Clone)]
+pub(crate) struct DiskPool {
+    places: Arc<Semaphore>,
+}
+
+impl BlockingPool for DiskPool {
+    fn run(&self, work: Box<dyn FnOnce() + Send>) -> Local<'static, io::Result<()>> {
+        let places = self.places.clone();
+        Box::pin(async move {
+            let place = places.acquire_owned().await.map_err(io::Error::other)?;
+            #[cfg(test)]
+            let stall = stall::here();
+            let given_up = CancelOnDrop::default();
+            let is_given_up = given_up.0.clone();
+            let mut step = Step(tokio::task::spawn_blocking(move || {
+                #[cfg(test)]
+                stall.wait();
+                while_wanted(is_given_up, work);
+                drop(place);
+            }));
+            (&mut step.0).await.map_err(io::Error::other)
+        })
+    }
+
+    fn keep(&self, bytes: usize) {
+        lang::vm::take_over(bytes);
+    }
+}
+
+/// Says that nobody waits any more, when it is dropped: a read of the event log that takes long ends then.
+#[derive(Default)]
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -105,29 +153,47 @@ impl<T> Drop for Step<T> {
 pub(crate) mod stall {
     use std::cell::RefCell;
     use std::sync::{Arc, Condvar, Mutex};
+    use std::time::Duration;
+
+    #[derive(Default)]
+    struct State {
+        stalled: bool,
+        /// Steps that wait for the disk.
+        waiting: usize,
+    }
+
+    type Shared = Arc<(Mutex<State>, Condvar)>;
 
     #[derive(Clone, Default)]
-    pub(super) struct Stall(Option<Arc<(Mutex<bool>, Condvar)>>);
+    pub(super) struct Stall(Option<Shared>);
 
     thread_local! {
         static HERE: RefCell<Stall> = RefCell::default();
     }
 
     /// While it is there, no step of a run of this thread begins.
-    pub(crate) struct Stalled(Arc<(Mutex<bool>, Condvar)>);
+    pub(crate) struct Stalled(Shared);
 
     impl Stalled {
         pub(crate) fn new() -> Self {
-            let all = Arc::new((Mutex::new(true), Condvar::new()));
+            let all = Shared::default();
+            all.0.lock().unwrap().stalled = true;
             HERE.set(Stall(Some(all.clone())));
             Self(all)
+        }
+
+        /// Waits until so many steps wait for the disk at once. Returns how many do after at most ten seconds.
+        pub(crate) fn until_waiting(&self, count: usize) -> usize {
+            let state = self.0.0.lock().unwrap();
+            let limit = Duration::from_secs(10);
+            self.0.1.wait_timeout_while(state, limit, |state| state.waiting < count).unwrap().0.waiting
         }
     }
 
     impl Drop for Stalled {
         fn drop(&mut self) {
             HERE.take();
-            *self.0.0.lock().unwrap() = false;
+            self.0.0.lock().unwrap().stalled = false;
             self.0.1.notify_all();
         }
     }
@@ -139,7 +205,11 @@ pub(crate) mod stall {
     impl Stall {
         pub(super) fn wait(self) {
             if let Some(all) = self.0 {
-                drop(all.1.wait_while(all.0.lock().unwrap(), |stalled| *stalled).unwrap());
+                let mut state = all.0.lock().unwrap();
+                state.waiting += 1;
+                all.1.notify_all();
+                state = all.1.wait_while(state, |state| state.stalled).unwrap();
+                state.waiting -= 1;
             }
         }
     }
@@ -213,6 +283,46 @@ mod tests {
             assert_eq!((ran.exit_code, output.stdout()), (0, "on\n".to_owned()), "{call}: {:?}", ran.diagnostics);
         }
         drop(stalled);
+    }
+
+    /// Runs a loop whose model asks for two files at once, and returns how many reads were under way together.
+    fn reads_at_once(name: &str, parallel: bool) -> usize {
+        let folder = scratch(name);
+        for file in ["one", "two"] {
+            std::fs::write(format!("{folder}/{file}"), file).unwrap();
+        }
+        let text = format!(
+            "let tools = file_tools({{root: \"{folder}\"}})\nvar turn = 0\n\
+             let result = agent_loop(\"read\", nil, {{tools: tools, parallel_tool_calls: {parallel}, llm_caller: {{ asked ->\n  \
+             turn = turn + 1\n  if turn == 2 {{ return json_stringify(asked.messages) }}\n  return {{tool_calls: [\
+             {{id: \"a\", name: \"read_file\", arguments: {{path: \"one\"}}}}, \
+             {{id: \"b\", name: \"read_file\", arguments: {{path: \"two\"}}}}]}}\n}}}})\nprintln(result.text)\n"
+        );
+        let stalled = Stalled::new();
+        let disk = std::thread::spawn(move || {
+            let mut at_once = stalled.until_waiting(if parallel { 2 } else { 1 });
+            if !parallel {
+                // Another one would have come by then.
+                std::thread::sleep(Duration::from_millis(100));
+                at_once = stalled.until_waiting(1);
+            }
+            drop(stalled);
+            at_once
+        });
+        let output = Rc::new(Captured::default());
+        let engine = Engine::new(RunOptions { output: output.clone(), ..RunOptions::default() });
+        let ran = engine.run(&Source::new("a.harn", text));
+        assert_eq!(ran.exit_code, 0, "{:?}", ran.diagnostics);
+        let out = output.stdout();
+        assert!(out.contains("one") && out.contains("two"), "{out}");
+        std::fs::remove_dir_all(folder).unwrap();
+        disk.join().unwrap()
+    }
+
+    #[test]
+    fn two_slow_reads_of_one_answer_run_side_by_side_unless_they_may_not() {
+        assert_eq!(reads_at_once("parallel", true), 2);
+        assert_eq!(reads_at_once("serial", false), 1);
     }
 
     #[test]

@@ -36,8 +36,10 @@ use lang::source::SourceRef;
 use lang::value::{Closure, Value};
 use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, RunCode, Watched, close, resume, run, watch_time};
 use providers::model::CapabilityTable;
+use runtime::activity::Activity;
 use runtime::event_log::{EventLog, MemoryLog};
 use std::cell::{OnceCell, RefCell};
+use std::path::Path;
 use std::rc::Rc;
 
 /// The options of a run.
@@ -56,6 +58,8 @@ pub struct RunOptions {
     pub models: Option<CapabilityTable>,
     /// The event log; in memory if absent.
     pub log: Option<Rc<dyn EventLog>>,
+    /// The records of its loops in the log; none if absent.
+    pub activity: Option<Activity>,
     /// The recording that it writes or replays; a replay takes seed and clock from it.
     pub recording: Option<RunRecording>,
     /// The output that it prints to.
@@ -82,6 +86,7 @@ impl Default for RunOptions {
             limits: RunLimits::default(),
             models: None,
             log: None,
+            activity: None,
             recording: None,
             output: Rc::new(Terminal),
             live: None,
@@ -111,6 +116,8 @@ pub struct Engine {
     runtime: OnceCell<Option<tokio::runtime::LocalRuntime>>,
     /// Its time, where it is limited.
     watched: RefCell<Option<Watched>>,
+    /// The id of the run in the records of what it does, while it runs.
+    activity: RefCell<Option<String>>,
 }
 
 impl Engine {
@@ -130,6 +137,7 @@ impl Engine {
             options.task,
             options.models,
             log,
+            options.activity,
             &options.denied,
             options.packs,
             options.hosting,
@@ -146,8 +154,9 @@ impl Engine {
         let _ = world.driver.set(Rc::new(RunDriver::of(&isolate)));
         world.packs.read_by(options.loader.clone());
         let modules = Modules::new(options.loader.clone());
-        let (context, names, front_end, session, runtime, watched) = Default::default();
-        Self { isolate, world, context, names, modules, loader: options.loader, front_end, session, runtime, watched }
+        let (context, names, front_end, session, runtime, watched, activity) = Default::default();
+        let loader = options.loader;
+        Self { isolate, world, context, names, modules, loader, front_end, session, runtime, watched, activity }
     }
 
     /// Returns the diagnostics that can be found without running.
@@ -182,6 +191,7 @@ impl Engine {
     /// Checks and runs a script: what it imports, its top-level statements, then its pipeline `default`, else `main`, else the first.
     #[must_use]
     pub fn run(&self, source: &SourceRef) -> RunResult {
+        self.begin_activity(source, "run", None);
         if is_rhai(source) {
             return match self.front_end().parse(source) {
                 Ok(script) => {
@@ -210,6 +220,22 @@ impl Engine {
     fn start_packs(&self, source: &SourceRef) -> Result<(), Vec<Diagnostic>> {
         self.world.packs.begin_in(source.name());
         self.world.packs.start(&self.world.providers)
+    }
+
+    /// Writes down that a run begins, where that is asked for.
+    fn begin_activity(&self, source: &SourceRef, protocol: &str, task_id: Option<&str>) {
+        let Some(activity) = &self.world.activity else { return };
+        let id = crate::log::activity_id();
+        let name = Path::new(source.name()).file_name().unwrap_or_default().to_string_lossy();
+        activity.run_began(&self.world.scope(), &id, &name, protocol, task_id);
+        self.activity.replace(Some(id));
+    }
+
+    /// Writes down that it has ended.
+    fn end_activity(&self, ok: bool) {
+        if let (Some(activity), Some(id)) = (&self.world.activity, self.activity.take()) {
+            activity.run_ended(&self.world.scope(), &id, ok);
+        }
     }
 
     fn context(&self) -> Rc<Context> {

@@ -6,7 +6,7 @@ use lang::vm::{Context, Cx, Halt, Raise, RunCode};
 use runtime::receipt::AuditLog;
 use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
 use runtime::reminder::providers::{ReminderOptions, ReminderProvider};
-use runtime::seam::{Path, Scope, Turn};
+use runtime::seam::{Caller, Path, Receipts, Scope, Turn};
 use runtime::session::Session;
 use std::any::Any;
 use std::rc::Rc;
@@ -29,9 +29,14 @@ impl CallContext {
     /// A context for a call out of a turn, which `halt` stops by itself.
     pub(crate) fn context(base: &Context, turn: Turn<'_>, halt: Halt) -> Context {
         let (session, scope) = (Some(turn.session.clone()), Some(turn.scope.clone()));
-        let here = Self { session, scope, script: turn.scope.script, audit: turn.scope.audit.clone() };
+        let here = Self {
+            session,
+            scope,
+            script: turn.scope.script,
+            audit: turn.scope.receipts.as_ref().map(|receipts| receipts.log.clone()),
+        };
         // It works in the line of those who call it, not of those who registered it.
-        let line = turn.scope.path.as_any().downcast_ref::<WorkLine>();
+        let line = turn.scope.caller.path.as_any().downcast_ref::<WorkLine>();
         let mut context = base.clone();
         context.halt = Some(halt);
         context.data = Some(Rc::new(here));
@@ -87,9 +92,14 @@ pub(crate) fn session(cx: &Cx<'_>) -> Option<Rc<Session>> {
 /// The scope at hand, or one that nothing cancels.
 pub(crate) fn scope(cx: &Cx<'_>, world: &World) -> Scope {
     let path: Rc<dyn Path> = Rc::new(WorkLine(cx.context.path.clone()));
-    let Some(here) = cx.context.data::<CallContext>() else { return Scope { path, ..world.scope() } };
+    let Some(here) = cx.context.data::<CallContext>() else {
+        let scope = world.scope();
+        return Scope { caller: Caller { path, ..scope.caller }, ..scope };
+    };
     let scope = here.scope.clone().unwrap_or_else(|| world.scope());
-    Scope { script: here.script, audit: here.audit.clone(), path, ..scope }
+    let of_call = scope.receipts.and_then(|receipts| receipts.of_call);
+    let receipts = here.audit.clone().map(|log| Receipts { log, of_call });
+    Scope { script: here.script, receipts, caller: Caller { path, ..scope.caller }, ..scope }
 }
 
 /// Returns the [`scope`] for work that is stopped with its task: the switch is the work's own.
@@ -104,7 +114,7 @@ type LoopReminders = (ReminderOptions, Vec<Rc<dyn ReminderProvider>>);
 /// Returns the reminders of the current loop; outside of any loop no provider.
 pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<LoopReminders, Box<Raise>> {
     let mut options = match ReminderOptions::from_data(scope.options.get("reminders")) {
-        Ok(options) if scope.depth > 0 => options,
+        Ok(options) if scope.caller.depth > 0 => options,
         _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },
     };
     crate::options::bring_packs(&mut options, world)?;
@@ -116,8 +126,8 @@ pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<LoopRemi
 pub(crate) fn moment<'a>(id: &'a Arc<str>, scope: &'a Scope, world: &'a World) -> Moment<'a> {
     Moment {
         session_id: id,
-        task_id: scope.task_id.as_ref(),
-        agent_id: scope.agent_id.as_ref(),
+        task_id: scope.caller.task_id.as_ref(),
+        agent_id: scope.caller.agent_id.as_ref(),
         turn: 0,
         now_ms: scope.clock.now_ms(),
         ids: &world.ids,

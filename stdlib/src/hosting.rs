@@ -13,12 +13,10 @@ use runtime::data::Data;
 use runtime::seam::{Approver, Local};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Poll, Waker};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 /// The exchange between a run and the host that serves it. Both hold the same value.
 pub struct Hosting {
@@ -50,7 +48,7 @@ pub struct HostExchange {
     /// A prompt is at hand.
     prompted: Cell<bool>,
     questions: RefCell<VecDeque<Question>>,
-    listener: RefCell<Option<Waker>>,
+    asked: Notify,
     refusal: RefCell<Option<Arc<str>>>,
     closing: RefCell<Option<Arc<str>>>,
     /// The task at hand: `context.task_id`.
@@ -91,22 +89,20 @@ impl Hosting {
         }
         let (answer, answered) = oneshot::channel();
         self.talk.questions.borrow_mut().push_back(Question { text, answer });
-        if let Some(listener) = self.talk.listener.take() {
-            listener.wake();
-        }
+        self.talk.asked.notify_one();
         answered.await.ok()
     }
 
     /// The next question of the script.
     pub async fn question(&self) -> Question {
-        poll_fn(|cx| match self.talk.questions.borrow_mut().pop_front() {
-            Some(question) => Poll::Ready(question),
-            None => {
-                self.talk.listener.replace(Some(cx.waker().clone()));
-                Poll::Pending
+        loop {
+            let asked = self.talk.asked.notified();
+            let next = self.talk.questions.borrow_mut().pop_front();
+            if let Some(question) = next {
+                return question;
             }
-        })
-        .await
+            asked.await;
+        }
     }
 
     /// Refuses the current prompt; returns false if there is none. The caller then ends the

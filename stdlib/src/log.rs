@@ -2,13 +2,17 @@
 //! precedence over the project's (`[event_log]` in `harn.toml`).
 
 use crate::catalogue::from_core;
+use crate::fault::to_raise;
+use crate::world::World;
 use lang::diagnostic::Diagnostic;
-use lang::vm::Meter;
+use lang::vm::{Meter, Raise, RunCode};
 use runtime::event_log::{
-    EventLog, Home, Kept, LogError, MemoryLog, OfRun, SharedLog, SqliteLog, SqliteOptions, ask_while_reading,
+    EventLog, Home, Kept, LogError, LogReader, MemoryLog, OfRun, SharedLog, SqliteLog, SqliteOptions, ask_while_reading,
 };
+use runtime::seam::{fault, run_blocking};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Steps of a run that count for what SQLite does between two questions, so that each question looks at the limits.
@@ -72,11 +76,35 @@ impl LogSettings {
     }
 }
 
+/// Reads the event log of a run: on the blocking pool if that waits for the disk.
+///
+/// # Errors
+/// Fails like the read, and if no thread can be started.
+pub(crate) async fn read_log<T: Send + 'static>(
+    world: &World,
+    log: LogReader,
+    read: impl FnOnce(&LogReader) -> Result<T, LogError> + Send + 'static,
+) -> Result<T, Box<Raise>> {
+    let done = match world.pool().filter(|_| log.blocks()) {
+        None => read(&log),
+        Some(pool) => run_blocking(pool.as_ref(), move || read(&log)).await.map_err(|error| {
+            Raise::error(RunCode::Outside, format!("cannot read the event log: the system gave no thread ({error})"))
+        })?,
+    };
+    done.map_err(|error| to_raise(&fault(error)))
+}
+
 /// Returns an id that distinguishes this process from all others that write to the same file. It
 /// does not depend on the seed: a repeated run is another run.
 fn run_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", now.as_micros(), std::process::id())
+}
+
+/// Returns an id that no other run has, in this process or another.
+pub(crate) fn activity_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{:x}", run_id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// An error of the log that belongs to no place in a script.

@@ -13,7 +13,7 @@ use crate::world::World;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::agent_loop::{LoopOptions, LoopResult, Parts};
+use runtime::agent_loop::{LoopOptions, LoopResult, Parts, ToolMode};
 use runtime::capabilities::Capabilities;
 use runtime::data::Data;
 use runtime::hooks::Hook;
@@ -72,11 +72,11 @@ fn parts(
     let model: Rc<dyn Model> = match options.function(cx, "llm_caller")? {
         Some(function) => Rc::new(ScriptModel { function }),
         None => {
-            announce(world, &loop_options.request);
+            announce(world, &loop_options.model.request);
             world.routes.clone()
         }
     };
-    let model = if loop_options.tool_mode == "text" { Rc::new(TextTools::new(model)) } else { model };
+    let model = if loop_options.model.tool_mode == ToolMode::Text { Rc::new(TextTools::new(model)) } else { model };
     let (model, tools) = match &world.hosting {
         Some(hosting) => (roomy_model(model, hosting), roomy_tools(tools, hosting)),
         None => (model, tools),
@@ -95,39 +95,39 @@ fn loop_options(
     let mut out = LoopOptions::new(task);
     // A route that cannot be chosen fails the first call, and the result says so.
     let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
-    out.capabilities = Arc::new(route.map_or_else(|_| Capabilities::default(), |route| route.capabilities));
-    out.stream = options.flag("stream")?;
+    out.model.capabilities = Arc::new(route.map_or_else(|_| Capabilities::default(), |route| route.capabilities));
+    out.model.stream = options.flag("stream")?;
     // A loop sends its prompt repeatedly; a single call would pay for a cache that is never read.
     let prompt_cache = options.flag("prompt_cache")?.unwrap_or(true);
-    out.request = Request { stream: world.live.is_some(), prompt_cache, ..request };
+    out.model.request = Request { stream: world.live.is_some(), prompt_cache, ..request };
     if let Some(n) = options.count("max_iterations")? {
-        out.max_iterations = n;
+        out.limits.max_iterations = n;
     }
     if let Some(n) = options.count("max_nudges")? {
-        out.max_nudges = n;
+        out.limits.max_nudges = n;
     }
-    out.loop_until_done = options.flag("loop_until_done")?.unwrap_or(false);
+    out.sentinel.is_required = options.flag("loop_until_done")?.unwrap_or(false);
     if let Some(word) = options.text("done_sentinel")? {
         if word.trim().is_empty() {
             return Err(Raise::error(RunCode::Value, "`done_sentinel` is blank: every answer would contain it")
                 .about(options.arg(), "`done_sentinel` is at fault")
                 .help("give a word that the model says only when it is done"));
         }
-        out.done_sentinel = word;
+        out.sentinel.word = word;
     }
     if let Some(persona) = options.text("persona")? {
         out.persona = persona;
     }
-    out.deadline_ms = options.count("deadline")?;
-    out.hook_timeout_ms = options.count("hook_timeout_ms")?;
-    out.token_budget = options.count("token_budget")?;
-    out.max_tool_output_chars = options.count("max_tool_output_chars")?;
+    out.limits.deadline_ms = options.count("deadline")?;
+    out.limits.hook_timeout_ms = options.count("hook_timeout_ms")?;
+    out.limits.token_budget = options.count("token_budget")?;
+    out.limits.max_tool_output_chars = options.count("max_tool_output_chars")?;
     out.parallel_tool_calls = options.flag("parallel_tool_calls")?.unwrap_or(true);
     if let Some(n) = options.count("max_repeats")? {
-        out.max_repeats = n;
+        out.limits.max_repeats = n;
     }
-    if options.wants_text_tools(out.capabilities.native_tools)? {
-        out.tool_mode = "text";
+    if options.wants_text_tools(out.model.capabilities.native_tools)? {
+        out.model.tool_mode = ToolMode::Text;
     }
     out.reminders = options.reminders(world)?;
     // The loop selects them itself; here the error still knows its place among the options.
@@ -135,7 +135,7 @@ fn loop_options(
     let at_fault = |e: runtime::reminder::ReminderError| of_reminder(&e).about(options.arg(), label_of(&e));
     selected.map_err(|e| at_fault(e.under("reminders")))?;
     let told = out.reminders.config.get("token_pressure").get("context_window").as_int();
-    out.context_window = told.and_then(|window| u64::try_from(window).ok()).filter(|window| *window > 0);
+    out.model.context_window = told.and_then(|window| u64::try_from(window).ok()).filter(|window| *window > 0);
     out.written = options.written();
     inherit_placement(&mut out, around);
     Ok(out)
@@ -144,7 +144,7 @@ fn loop_options(
 /// A loop inside of another one places its reminders as that one does, unless it says otherwise. What it inherits is among its
 /// options as written, so that the loops inside of it inherit it, too.
 fn inherit_placement(options: &mut LoopOptions, around: &Scope) {
-    if options.reminders.placement.is_some() || around.depth == 0 {
+    if options.reminders.placement.is_some() || around.caller.depth == 0 {
         return;
     }
     let inherited = ReminderOptions::from_data(around.options.get("reminders")).ok();

@@ -5,19 +5,23 @@
 //! like the snapshot of a worker.
 
 use crate::Capability;
-use crate::fault::{of_session, of_snapshot, to_raise};
+use crate::fault::{of_session, of_snapshot};
 use crate::here;
+use crate::log::read_log;
 use crate::options::OptionReader;
 use crate::workers::recipe_of;
 use crate::world::World;
 use lang::vm::{Cx, Raise, RunCode};
 use runtime::agent_loop::{LoopOptions, Parts, Persist, Resumed};
 use runtime::clock::Clock;
+use runtime::event_log::{EventLog, LogReader};
+use runtime::lock::LockFile;
 use runtime::seam::Scope;
 use runtime::session::{Session, SessionError};
-use runtime::workers::snapshot::{self, Lock, answer_open_calls, settle_with_log};
+use runtime::workers::snapshot::{self, settle_with_log};
 use runtime::workers::worker::Recipe;
 use runtime::workers::{Snapshot, SnapshotError, WorkerMode};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,7 +38,7 @@ pub(crate) struct Plan {
 struct LeftLoop {
     snapshot: Snapshot,
     /// The file that is to be claimed, and its lock; nothing where the loop goes on writing to the same file.
-    claim: Option<(Arc<str>, Lock)>,
+    claim: Option<(Arc<str>, LockFile)>,
 }
 
 /// Reads the two options.
@@ -52,7 +56,7 @@ pub(crate) fn plan(cx: &Cx<'_>, options: &OptionReader<'_>, system: Option<&str>
     let at = |key: &'static str| {
         move |error: SnapshotError| of_snapshot(&error).about(options.arg(), format!("`{key}` is at fault"))
     };
-    let lock = to.as_deref().map(|to| Lock::take(Path::new(to))).transpose().map_err(at("persist_path"))?;
+    let lock = to.as_deref().map(|to| snapshot::lock(Path::new(to))).transpose().map_err(at("persist_path"))?;
     let left = match &from {
         None => None,
         Some(from) if to.as_ref().is_some_and(|to| is_same(to, from)) => match read(from) {
@@ -63,7 +67,7 @@ pub(crate) fn plan(cx: &Cx<'_>, options: &OptionReader<'_>, system: Option<&str>
         Some(from) => {
             // First the file: a mistyped path leaves no lock behind.
             read(from).map_err(at("resume_path"))?;
-            let lock = Lock::take(Path::new(from.as_ref())).map_err(at("resume_path"))?;
+            let lock = snapshot::lock(Path::new(from.as_ref())).map_err(at("resume_path"))?;
             let snapshot = read(from).map_err(at("resume_path"))?;
             Some(LeftLoop { snapshot, claim: Some((from.clone(), lock)) })
         }
@@ -71,7 +75,8 @@ pub(crate) fn plan(cx: &Cx<'_>, options: &OptionReader<'_>, system: Option<&str>
     if let Some(left) = &left {
         fits(left, options).map_err(at("resume_path"))?;
     }
-    let persist = to.zip(lock).map(|(to, lock)| Persist::new(to, recipe(options, system), lock));
+    let pool = here::world(cx)?.pool();
+    let persist = to.zip(lock).map(|(to, lock)| Persist::new(to, recipe(options, system), lock, pool));
     Ok(Plan { persist, left, arg: options.arg() })
 }
 
@@ -146,25 +151,32 @@ impl Plan {
     }
 
     /// Puts what was left in place: the session's content, what the loop remembers, what is new for it.
-    pub(crate) fn apply(
+    pub(crate) async fn apply(
         self,
+        world: &World,
         session: &Rc<Session>,
         scope: &Scope,
         parts: &Parts,
         options: &mut LoopOptions,
     ) -> Result<(), Box<Raise>> {
-        options.persist = self.persist.map(Rc::new);
+        options.continuity.persist = self.persist.map(Rc::new);
         let Some(LeftLoop { snapshot, claim }) = self.left else { return Ok(()) };
         let refuse = |error: SnapshotError| of_snapshot(&error).about(self.arg, "`resume_path` is at fault");
         let restored = snapshot.session.clone().restore().map_err(refuse)?;
-        let settled = settle_with_log(&restored, scope).map_err(|error| to_raise(&error))?;
+        let known = pending_by_log(world, &scope.log, session.id()).await?;
+        // Others may have come to it while the log was read.
+        if session.is_busy() || !session.is_fresh() {
+            let error = SessionError::Exists(session.id().clone());
+            return Err(of_session(&error).about(self.arg, "`resume_path` is at fault"));
+        }
+        let settled = settle_with_log(&restored, known);
         if let Some((path, _lock)) = &claim {
             snapshot::claim(Path::new(path.as_ref())).map_err(refuse)?;
         }
         session.take_over(&restored);
         session.log_lifecycle(scope, settled);
         let mut remarks = differences(&snapshot, parts, options);
-        match answer_open_calls(session) {
+        match session.close_open_calls() {
             0 => {}
             open => remarks
                 .push(format!("the process that left this loop was running tools: {open} of its calls had no answer")),
@@ -173,11 +185,23 @@ impl Plan {
         let is_new = |task: &Arc<str>| !task.is_empty() && *task != snapshot.task && *task != snapshot.state.task;
         let input = Some(options.task.clone()).filter(|task| snapshot.ended.is_none() && is_new(task));
         if snapshot.ended.is_none() {
-            options.from = Some(Box::new(snapshot.state));
+            options.continuity.from = Some(Box::new(snapshot.state));
         }
-        options.resumed = Some(Box::new(Resumed { suspension: snapshot.suspension, input, remarks }));
+        options.continuity.resumed = Some(Box::new(Resumed { suspension: snapshot.suspension, input, remarks }));
         Ok(())
     }
+}
+
+/// Returns the ids of the reminders that are pending in a session by the event log.
+pub(crate) async fn pending_by_log(
+    world: &World,
+    log: &Rc<dyn EventLog>,
+    session_id: &Arc<str>,
+) -> Result<BTreeSet<Arc<str>>, Box<Raise>> {
+    let (log, session_id) = (log.reader(), session_id.clone());
+    let read = move |log: &LogReader| snapshot::pending_by_log(log, &session_id);
+    let known = read_log(world, log, read).await?;
+    Ok(known)
 }
 
 /// Returns remarks on the script's changes since the snapshot. The script takes precedence; but the
@@ -185,7 +209,7 @@ impl Plan {
 fn differences(snapshot: &Snapshot, parts: &Parts, options: &LoopOptions) -> Vec<String> {
     let mut remarks = Vec::new();
     let before = snapshot.options.get("system").as_shared_str();
-    if before != options.request.system.primary {
+    if before != options.model.request.system.primary {
         remarks.push("the system text is not the one that this loop was left with; the new one counts".to_owned());
     }
     let has = |name: &Arc<str>| parts.tools.iter().any(|tool| tool.spec().name == *name);

@@ -70,7 +70,7 @@ impl LoopProgress {
 
 /// Shows a loop to those who watch the run, and remembers what it was at.
 pub(crate) fn watch(world: &Rc<World>) -> Live {
-    let live = world.live.clone();
+    let live = noted(world);
     if world.interrupt.is_none() {
         return live.unwrap_or_else(|| Rc::new(|_| {}));
     }
@@ -91,9 +91,21 @@ pub(crate) fn watch(world: &Rc<World>) -> Live {
     })
 }
 
+/// Returns who watches the loops of a run: its log where that is asked for, and whoever is shown them.
+fn noted(world: &World) -> Option<Live> {
+    let live = world.live.clone();
+    let Some(activity) = world.activity else { return live };
+    Some(Rc::new(move |sight| {
+        activity.see(&sight);
+        if let Some(live) = &live {
+            live(sight);
+        }
+    }))
+}
+
 fn cut_short(sight: &Sight<'_>, result: &LoopResult, doing: String) -> CutShort {
     let scope = sight.turn.scope;
-    let name = scope.agent_id.as_ref().or(scope.persona.as_ref());
+    let name = scope.caller.agent_id.as_ref().or(scope.caller.persona.as_ref());
     CutShort {
         name: name.map_or_else(|| "agent".to_owned(), ToString::to_string),
         session_id: result.session_id.to_string(),

@@ -20,6 +20,7 @@ use lang::vm::{Host, Raise};
 use providers::fact::Facts;
 use providers::model::{CapabilityTable, Routes};
 use providers::web::Web;
+use runtime::activity::Activity;
 use runtime::agent_loop::Sight;
 use runtime::clock::Clock;
 use runtime::data::Data;
@@ -28,12 +29,12 @@ use runtime::hooks::Hooks;
 use runtime::ids::{IdStream, SharedIds};
 use runtime::note::{Note, Severity};
 use runtime::reminder::providers::ReminderProviders;
-use runtime::seam::{Driver, Scope};
+use runtime::seam::{BlockingPool, Driver, Scope};
+use runtime::seen_texts::SeenTexts;
 use runtime::session::{Session, Sessions};
 use runtime::workers::Workers;
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -53,6 +54,8 @@ pub struct World {
     pub(crate) cut_short: RefCell<Vec<CutShort>>,
     pub(crate) clock: Rc<RunClock>,
     pub(crate) log: Rc<dyn EventLog>,
+    /// Whether what loops do is written to it.
+    pub(crate) activity: Option<Activity>,
     pub(crate) sessions: Sessions,
     pub(crate) workers: Workers,
     pub(crate) hooks: Rc<Hooks>,
@@ -74,6 +77,8 @@ pub struct World {
     pub(crate) ids: SharedIds,
     pub(crate) args: Vec<String>,
     pub(crate) task: Option<String>,
+    /// The seed of the run.
+    seed: u64,
     random: Cell<u64>,
     /// The timeout of one handler or provider, in milliseconds.
     pub(crate) hook_timeout_ms: Cell<u64>,
@@ -82,10 +87,16 @@ pub struct World {
     /// The driver of the run's loops; set once its isolate exists.
     pub(crate) driver: OnceCell<Rc<dyn Driver>>,
     /// Notes shown once each.
-    shown: RefCell<BTreeSet<String>>,
+    shown: RefCell<SeenTexts>,
 }
 
 impl World {
+    /// Returns the pool for disk work. A run whose time does not follow the system's works on its
+    /// own thread, so that a repeated run takes the same steps.
+    pub(crate) fn pool(&self) -> Option<Rc<dyn BlockingPool>> {
+        self.clock.follows_system().then(|| Rc::new(self.disk.pool()) as Rc<dyn BlockingPool>)
+    }
+
     /// A world; its ids, clock and randomness follow from its beginning.
     #[allow(clippy::too_many_arguments)] // one for each thing that a run may be given
     pub(crate) fn new(
@@ -97,6 +108,7 @@ impl World {
         task: Option<String>,
         models: Option<CapabilityTable>,
         log: Rc<dyn EventLog>,
+        activity: Option<Activity>,
         denied: &[Capability],
         packs: Vec<PackSpec>,
         hosting: Option<Rc<Hosting>>,
@@ -119,6 +131,7 @@ impl World {
             cut_short: RefCell::default(),
             clock: clock.clone(),
             log,
+            activity,
             sessions: Sessions::new(chosen),
             workers: Workers::default(),
             hooks: Rc::new(Hooks::new()),
@@ -135,11 +148,12 @@ impl World {
             ids: SharedIds::new(IdStream::new(chosen, "run")),
             args,
             task,
+            seed: chosen,
             random: Cell::new(chosen),
             hook_timeout_ms: Cell::new(Scope::HOOK_TIMEOUT_MS),
             hosting,
             driver: OnceCell::new(),
-            shown: RefCell::default(),
+            shown: RefCell::new(SeenTexts::new(MAX_SHOWN)),
         })
     }
 
@@ -177,6 +191,7 @@ impl World {
     pub(crate) fn scope(&self) -> Scope {
         let mut scope = Scope::new(self.clock.clone(), self.log.clone());
         scope.hook_timeout_ms = self.hook_timeout_ms.get();
+        scope.seed = self.seed;
         if let Some(driver) = self.driver.get() {
             scope.driver = driver.clone();
         }
@@ -203,6 +218,9 @@ impl World {
         self.args.iter().map(|a| Data::from(a.as_str())).collect()
     }
 }
+
+/// The most texts that are remembered as shown.
+const MAX_SHOWN: usize = 4_096;
 
 /// Returns the diagnostic of a note. A raise has a place; a note alone does not.
 fn as_diagnostic(note: &Note) -> Diagnostic {

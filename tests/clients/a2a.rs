@@ -8,6 +8,7 @@
 //! - [`page`]: the requests that the reference shows.
 //! - [`bad_input`]: what no client should send. [`flood`]: too much of what it may.
 //! - [`lifetime`]: how a process ends. [`failures`]: what a caller learns of a failed task.
+//! - [`operated`]: metrics, drain and log lines.
 //! - [`closing`]: the message with which a task ends.
 //! - [`messages`]: an agent that answers with messages in place of tasks.
 //! - [`kept`]: tasks over two processes.
@@ -31,6 +32,7 @@ mod http;
 mod kept;
 mod lifetime;
 mod messages;
+mod operated;
 mod ours;
 mod page;
 mod places;

@@ -11,7 +11,8 @@
 //! - [`sessions`]: sessions that are not there, or busy.
 //! - [`store`]: sessions over two processes.
 //! - [`reminders`]: the clients that are notified of reminders.
-//! - [`pressure`]: floods, and clients that do not read.
+//! - [`pressure`]: floods, and clients that do not read. [`stalled`]: a disk that does not answer.
+//! - [`operated`]: health, metrics and drain.
 //! - [`lifetime`]: how a process ends, and what is left of it.
 
 // What `json!` makes is given away.
@@ -24,6 +25,7 @@ mod fields;
 mod interrupted;
 mod lifetime;
 mod lines;
+mod operated;
 mod ours;
 mod permissions;
 mod pressure;
@@ -31,5 +33,6 @@ mod reminders;
 mod schema;
 mod sdk;
 mod sessions;
+mod stalled;
 mod start;
 mod store;

@@ -3,6 +3,7 @@
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
 //! - [`a2a`]: agents that talk to each other.
+//! - [`otel`]: traces as a collector gets them.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
 //!
 //! [`packages`] installs what comes from PyPI and npm, [`sdk_cases`] runs what is written for it, [`harn`] starts the command,
@@ -20,6 +21,7 @@ mod diff;
 mod harn;
 #[path = "../support/markdown.rs"]
 mod markdown;
+mod otel;
 mod packages;
 mod sdk_cases;
 mod vendor_types;

@@ -12,9 +12,10 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("lang", "lang/Cargo.toml", &[]),
     ("runtime", "runtime/Cargo.toml", &[]),
     ("providers", "providers/Cargo.toml", &["runtime"]),
-    ("stdlib", "stdlib/Cargo.toml", &["a2a", "lang", "runtime", "providers"]),
+    ("stdlib", "stdlib/Cargo.toml", &["a2a", "jsonrpc", "lang", "runtime", "providers"]),
     ("serve", "serve/Cargo.toml", &["a2a", "jsonrpc", "stdlib", "runtime"]),
-    ("cli", "cli/Cargo.toml", &["lang", "runtime", "stdlib", "serve"]),
+    ("telemetry", "telemetry/Cargo.toml", &["runtime", "providers"]),
+    ("cli", "cli/Cargo.toml", &["lang", "runtime", "stdlib", "serve", "telemetry"]),
     ("harn", "Cargo.toml", &["a2a", "lang", "runtime", "providers", "stdlib", "serve", "cli"]),
 ];
 

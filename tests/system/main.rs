@@ -26,6 +26,7 @@
 //! - [`recording`]: runs on record, run again without models; loops side by side against a server.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`trust`]: what a `harn.toml` may say before its folder is trusted, and where keys go.
+//! - [`unchecked`]: the accesses that the compiler does not check have assertions.
 //! - [`untrusted_files`]: pipes, devices, links and logs that were tampered with.
 //! - [`trace`]: the life of reminders, read from logs of real runs.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
@@ -55,6 +56,7 @@ mod diff;
 mod dis;
 mod doc;
 mod docs;
+mod earlier_layouts;
 mod event_log;
 mod examples;
 mod explain;
@@ -88,6 +90,7 @@ mod stdout;
 mod surroundings;
 mod trace;
 mod trust;
+mod unchecked;
 mod untrusted_files;
 mod walks;
 mod walkthroughs;

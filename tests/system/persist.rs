@@ -168,13 +168,14 @@ fn a_state_that_cannot_be_used_is_refused_and_left() {
     let case = PersistedLoop::new("persist-broken");
     case.killed_after("daemon", "idle", || until_written(&case.state, "was idle"));
     let whole = fs::read_to_string(&case.state).unwrap();
-    let newer = whole.replacen("\"version\": 3", "\"version\": 4", 1);
-    let unknown = whole.replacen("\"version\": 3", "\"version\": 3, \"colour\": \"red\"", 1);
+    let newer = whole.replacen("\"version\": 4", "\"version\": 5", 1);
+    let unknown = whole.replacen("\"version\": 4", "\"version\": 4, \"colour\": \"red\"", 1);
+    let snapshot = whole.find("\n{\"suspension\"").unwrap_or(whole.len());
     let worker = whole.replacen("\"mode\": \"loop\"", "\"mode\": \"agent\"", 1);
     for (text, why) in [
-        (&whole[..whole.len() / 2], "no whole snapshot"),
+        (&whole[..snapshot / 2], "no whole snapshot"),
         ("", "no whole snapshot"),
-        (newer.as_str(), "version 4"),
+        (newer.as_str(), "version 5"),
         (unknown.as_str(), "unknown field `colour`"),
         (worker.as_str(), "not of a loop"),
     ] {

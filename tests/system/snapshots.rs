@@ -221,7 +221,7 @@ fn what_is_no_regular_file_is_no_snapshot() {
     let text = r#"
 fn refused(go) {
   let error = unwrap_err(try { go() })
-  println("${error.code} ${error.message.contains("no regular file")}")
+  println("${error.code} ${error.message.contains("not a regular file")}")
 }
 let mock = {provider: "mock"}
 for path in args() {

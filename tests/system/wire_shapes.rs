@@ -4,11 +4,10 @@ use crate::harn::root;
 use runtime::data::Data;
 use runtime::ids::{IdStream, SharedIds};
 use runtime::reminder::bridge::{Mode, Queue};
-use runtime::reminder::{Propagate, RoleHint, Source};
+use runtime::reminder::{Propagate, ReminderField, RoleHint, Source, Surface};
 use runtime::transcript::{Event, Transcript};
 use serde_json::{Value, json};
 use serve::bridge::{PendingInjections, RemindNotification};
-use serve::wire::{Wire, field_from};
 use std::fs;
 
 /// A block of the guide, as text and as it is read.
@@ -84,7 +83,7 @@ fn both_reminders_of_a_host_come_out_with_every_field() {
         let params = expected["params"].as_object_mut().unwrap();
         params.insert("preserve_on_compact".to_owned(), false.into());
         params.extend(said_besides.as_object().unwrap().clone());
-        assert_eq!(Value::from(&remind.to_data(Wire::Bridge)), expected, "{name}");
+        assert_eq!(Value::from(&remind.to_data(Surface::Script)), expected, "{name}");
     }
     let (text, _) = block("06-session-remind.json");
     let meta = RemindNotification::from_json(&text).unwrap().payload.meta;
@@ -95,10 +94,11 @@ fn both_reminders_of_a_host_come_out_with_every_field() {
 fn camel_case_says_the_same() {
     for name in ["06-session-remind.json", "14-idle-workspace.json"] {
         let remind = RemindNotification::from_json(&block(name).0).unwrap();
-        let camel = remind.to_data(Wire::Acp);
+        let camel = remind.to_data(Surface::Acp);
         let keys: Vec<_> = camel.get("params").as_dict().unwrap().keys().cloned().collect();
         assert!(keys.iter().any(|key| key.as_ref() == "dedupeKey") && keys.iter().all(|key| !key[1..].contains('_')));
-        assert!(keys.iter().all(|key| key.as_ref() == "_meta" || field_from(key).is_some()), "{keys:?}");
+        let is_known = |key: &str| matches!(key, "_meta" | "mode") || ReminderField::named(key, Surface::Acp).is_some();
+        assert!(keys.iter().all(|key| is_known(key)), "{keys:?}");
         assert_eq!(RemindNotification::from_json(&camel.to_json()), Ok(remind), "{name}");
     }
 }

@@ -14,6 +14,13 @@ impl Expr {
         }
         Self { kind, span, id, depth, parens: 0 }
     }
+
+    /// Makes a node without parts.
+    #[must_use]
+    #[inline]
+    pub const fn leaf(kind: ExprKind, span: Span, id: NodeId) -> Self {
+        Self { kind, span, id, depth: 1, parens: 0 }
+    }
 }
 
 impl Part<'_> {

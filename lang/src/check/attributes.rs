@@ -1,93 +1,63 @@
 //! Attributes: which there are, what they stand before, and what they are given.
 
-use super::CheckCode;
-use crate::ast::visit::{Visit, walk_item, walk_module};
+use super::messages;
 use crate::ast::*;
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::Diagnostic;
 use crate::source::SourceRef;
 
 /// The attributes that there are.
 const KNOWN: &[&str] = &["test", "deprecated", "resumable"];
 
-/// Checks a module.
-pub(super) fn check(source: &SourceRef, module: &Module, found: &mut Vec<Diagnostic>) {
-    walk_module(&mut Attributes { source, found }, module);
-}
-
-struct Attributes<'c> {
+/// Checks attributes.
+pub(super) struct Attributes<'c> {
     source: &'c SourceRef,
-    found: &'c mut Vec<Diagnostic>,
+    pub(super) found: Vec<Diagnostic>,
 }
 
-impl<'a> Visit<'a> for Attributes<'_> {
-    fn item(&mut self, item: &'a Item) {
+impl<'c> Attributes<'c> {
+    pub(super) fn new(source: &'c SourceRef) -> Self {
+        Self { source, found: Vec::new() }
+    }
+
+    /// Checks the attributes of a declaration.
+    pub(super) fn item(&mut self, item: &Item) {
         for attribute in &item.attributes {
             self.attribute(attribute, item);
         }
-        walk_item(self, item);
     }
-}
 
-impl Attributes<'_> {
     fn attribute(&mut self, attribute: &Attribute, item: &Item) {
         match attribute.name.text.as_str() {
             "test" => self.test(attribute, item),
             "deprecated" => self.deprecated(attribute),
             RESUMABLE => self.resumable(attribute, item),
-            name => {
-                let message = format!("unknown attribute `@{name}`");
-                let d =
-                    Diagnostic::new(CheckCode::Attribute, message).label(self.source, attribute.name.span, "unknown");
-                self.found.push(match nearest(name, KNOWN.iter().copied()) {
-                    Some(near) => d.help(format!("did you mean `@{near}`?")).fix(attribute.name.span, near),
-                    None => d.note("the attributes are `@test`, `@resumable` and `@deprecated(\"…\")`"),
-                });
-            }
+            _ => self.found.push(messages::unknown_attribute(self.source, attribute, KNOWN)),
         }
     }
 
     fn test(&mut self, attribute: &Attribute, item: &Item) {
         if let Some(arg) = attribute.args.first() {
-            self.found.push(
-                Diagnostic::new(CheckCode::Attribute, "`@test` takes no arguments")
-                    .label(self.source, arg.span, "unexpected argument")
-                    .help("remove the argument; the name of the function says what it tests"),
-            );
+            let help = "remove the argument; the name of the function says what it tests";
+            self.found.push(messages::unexpected_argument(self.source, "test", arg.span, help));
         }
         match &item.kind {
             ItemKind::Fn(decl) => {
                 if let Some(param) = decl.params.iter().find(|p| p.default.is_none() && !p.rest) {
-                    self.found.push(
-                        Diagnostic::new(CheckCode::Attribute, "a test must not have required parameters")
-                            .label(self.source, param.span, "no argument is passed for this")
-                            .label(self.source, attribute.name.span, "declared as a test here")
-                            .help("give it a default, or bind it in the function"),
-                    );
+                    self.found.push(messages::test_parameters(self.source, param.span, attribute.name.span));
                 }
             }
             ItemKind::Pipeline { .. } => {}
-            _ => self.found.push(
-                Diagnostic::new(CheckCode::Attribute, "`@test` can be used only on a function or a pipeline")
-                    .label(self.source, attribute.name.span, "here")
-                    .help("put `@test` before a `fn`"),
-            ),
+            _ => self.found.push(messages::misplaced_test(self.source, attribute.name.span)),
         }
     }
 
     fn resumable(&mut self, attribute: &Attribute, item: &Item) {
         if let Some(arg) = attribute.args.first() {
-            self.found.push(
-                Diagnostic::new(CheckCode::Attribute, "`@resumable` takes no arguments")
-                    .label(self.source, arg.span, "unexpected argument")
-                    .help("remove the argument; the pipeline can read `context.resumed` when it runs again"),
-            );
+            let help = "remove the argument; the pipeline can read `context.resumed` when it runs again";
+            self.found.push(messages::unexpected_argument(self.source, "resumable", arg.span, help));
         }
         if !matches!(item.kind, ItemKind::Pipeline { .. }) {
-            self.found.push(
-                Diagnostic::new(CheckCode::Attribute, "`@resumable` can be used only on a pipeline")
-                    .label(self.source, attribute.name.span, "here")
-                    .help("put `@resumable` before the served `pipeline`"),
-            );
+            self.found.push(messages::misplaced_resumable(self.source, attribute.name.span));
         }
     }
 
@@ -100,10 +70,6 @@ impl Attributes<'_> {
             [only] => only,
             [_, more, ..] => more,
         };
-        self.found.push(
-            Diagnostic::new(CheckCode::Attribute, "`@deprecated` takes one string")
-                .label(self.source, wrong.span, "not a single string")
-                .help("say what to use instead: `@deprecated(\"use …\")`"),
-        );
+        self.found.push(messages::deprecated_argument(self.source, wrong.span));
     }
 }

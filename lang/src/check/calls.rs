@@ -1,6 +1,5 @@
 //! Every call of a builtin in a file, and what names are bound to.
 
-use crate::ast::visit::{Visit, walk_expr, walk_module, walk_stmt};
 use crate::ast::*;
 use crate::declaration::Builtin;
 use crate::hash::KeyedMap;
@@ -45,17 +44,13 @@ impl<'a> Calls<'a> {
     }
 }
 
-pub(crate) fn collect<'a>(module: &'a Module, names: &'a Resolution) -> Calls<'a> {
-    let mut calls = Calls { all: Vec::new(), of_row: KeyedMap::default(), names, lets: KeyedMap::default() };
-    walk_module(&mut calls, module);
-    for (i, call) in calls.all.iter().enumerate() {
-        calls.of_row.entry((call.row.module, call.row.name)).or_default().push(i);
+impl<'a> Calls<'a> {
+    pub(super) fn new(names: &'a Resolution) -> Self {
+        Self { all: Vec::new(), of_row: KeyedMap::default(), names, lets: KeyedMap::default() }
     }
-    calls
-}
 
-impl<'a> Visit<'a> for Calls<'a> {
-    fn stmt(&mut self, stmt: &'a Stmt) {
+    /// Collects what a statement binds, without its parts.
+    pub(super) fn stmt(&mut self, stmt: &'a Stmt) {
         if let StmtKind::Let { kind, pattern, value: Some(value), .. } = &stmt.kind
             && *kind != LetKind::Var
             && let PatternKind::Bind(_) = &pattern.kind
@@ -63,18 +58,16 @@ impl<'a> Visit<'a> for Calls<'a> {
         {
             self.lets.insert(id, value);
         }
-        walk_stmt(self, stmt);
     }
 
-    fn expr(&mut self, e: &'a Expr) {
+    /// Collects a call, without its parts.
+    #[inline]
+    pub(super) fn expr(&mut self, e: &'a Expr) {
         if let ExprKind::Call { callee, args } = &e.kind {
             self.call(callee, args, e.span);
         }
-        walk_expr(self, e);
     }
-}
 
-impl<'a> Calls<'a> {
     fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], span: Span) {
         let row = match &callee.kind {
             ExprKind::Field { name, .. } => self.names.namespaced.get(&name.id).copied(),
@@ -85,6 +78,7 @@ impl<'a> Calls<'a> {
             _ => None,
         };
         if let Some(row) = row {
+            self.of_row.entry((row.module, row.name)).or_default().push(self.all.len());
             self.all.push(Call { row, args, span });
         }
     }

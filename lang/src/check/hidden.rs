@@ -1,6 +1,6 @@
 //! Characters that turn the direction of the text: what a reader sees is not what runs.
 
-use super::CheckCode;
+use super::messages;
 use crate::diagnostic::{Diagnostic, turns_text};
 use crate::source::{SourceRef, Span};
 
@@ -17,15 +17,6 @@ pub(super) fn check(source: &SourceRef, found: &mut Vec<Diagnostic>) {
         let len = run.find(|c| !turns_text(c)).unwrap_or(run.len());
         at = start + len;
         let offset = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let escapes: String = text[start..at].chars().flat_map(char::escape_unicode).collect();
-        found.push(
-            Diagnostic::new(CheckCode::Hidden, "invisible character that reorders the displayed text")
-                .label(
-                    source,
-                    Span::new(offset(start), offset(at)),
-                    "the text after this is displayed in another order",
-                )
-                .help(format!("remove it, or write `{escapes}` in a string")),
-        );
+        found.push(messages::hidden(source, Span::new(offset(start), offset(at))));
     }
 }

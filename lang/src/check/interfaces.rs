@@ -1,27 +1,26 @@
 //! `impl Interface for Type`: whether the type has what the interface names.
 
-use super::CheckCode;
-use super::members::listed;
-use crate::ast::visit::{Visit, walk_item, walk_module};
+use super::messages;
 use crate::ast::*;
 use crate::declaration::{InterfaceDecl, Signature, TypeDecl};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::Resolution;
 use crate::source::SourceRef;
 
-/// Checks a resolved module.
-pub(super) fn check(source: &SourceRef, module: &Module, names: &Resolution, found: &mut Vec<Diagnostic>) {
-    walk_module(&mut Interfaces { source, names, found }, module);
-}
-
-struct Interfaces<'c> {
+/// Checks interfaces and their implementations.
+pub(super) struct Interfaces<'c> {
     source: &'c SourceRef,
     names: &'c Resolution,
-    found: &'c mut Vec<Diagnostic>,
+    pub(super) found: Vec<Diagnostic>,
 }
 
-impl<'a> Visit<'a> for Interfaces<'_> {
-    fn item(&mut self, item: &'a Item) {
+impl<'c> Interfaces<'c> {
+    pub(super) fn new(source: &'c SourceRef, names: &'c Resolution) -> Self {
+        Self { source, names, found: Vec::new() }
+    }
+
+    /// Checks a declaration, without its parts.
+    pub(super) fn item(&mut self, item: &Item) {
         if let ItemKind::Impl { target, interface: Some(interface), .. } = &item.kind
             && let Some(TypeDecl::Interface(wanted)) = self.names.named_type(interface.id).map(TypeDecl::resolved)
             && let Some(def) = self.names.named_type(target.id).map(TypeDecl::resolved)
@@ -31,18 +30,11 @@ impl<'a> Visit<'a> for Interfaces<'_> {
         if let ItemKind::Interface { methods, .. } = &item.kind {
             methods.iter().for_each(|method| self.no_body(method));
         }
-        walk_item(self, item);
     }
-}
 
-impl Interfaces<'_> {
     fn no_body(&mut self, method: &FnDecl) {
         if !method.body.stmts.is_empty() {
-            self.found.push(
-                Diagnostic::new(CheckCode::Nonsense, "function of an interface has a body")
-                    .label(self.source, method.body.span, "this would never run")
-                    .help("move the body to an `impl`"),
-            );
+            self.found.push(messages::interface_body(self.source, method));
         }
     }
 
@@ -50,14 +42,7 @@ impl Interfaces<'_> {
         let Some(methods) = def.methods() else { return };
         let missing: Vec<&Signature> = interface.methods.iter().filter(|m| methods.get(&m.name).is_none()).collect();
         if let Some(first) = missing.first() {
-            let list = listed(missing.iter().map(|m| m.name.as_str()), "or");
-            let message = format!("`{}` has no {list}, which `{}` requires", def.name(), interface.name);
-            self.found.push(
-                Diagnostic::new(CheckCode::NotImplemented, message)
-                    .label(self.source, target.span, "does not implement the interface")
-                    .label(&interface.site.source, first.span, "required here")
-                    .help(format!("add `fn {}(…) {{ … }}` to an `impl` of `{}`", first.name, def.name())),
-            );
+            self.found.push(messages::not_implemented(self.source, target, def, interface, &missing, first));
         }
         for wanted in &interface.methods {
             let Some(method) = methods.get(&wanted.name) else { continue };
@@ -66,18 +51,7 @@ impl Interfaces<'_> {
                 && own.min <= wanted.min
                 && own.max.is_none_or(|max| wanted.max.is_some_and(|wanted| max >= wanted));
             if !fits {
-                let message = format!(
-                    "parameters of `{}` of `{}` differ from those in `{}`",
-                    own.name,
-                    def.name(),
-                    interface.name
-                );
-                self.found.push(
-                    Diagnostic::new(CheckCode::NotImplemented, message)
-                        .label(&method.source, own.span, own.parameters())
-                        .label(&interface.site.source, wanted.span, wanted.parameters())
-                        .help("declare the same parameters as in the interface"),
-                );
+                self.found.push(messages::other_parameters(def, &method, interface, wanted));
             }
         }
     }

@@ -12,7 +12,8 @@ use std::rc::Rc;
 /// The declarations seen so far; those of a block are added when it is entered.
 #[derive(Default)]
 pub(super) struct Items<'a> {
-    all: KeyedMap<BindingId, &'a Item>,
+    /// The items by the bindings that they make.
+    all: Vec<Option<&'a Item>>,
     methods: KeyedMap<BindingId, Vec<&'a FnDecl>>,
     /// The methods that have a receiver, by their names.
     by_name: KeyedMap<BindingId, KeyedMap<&'a str, &'a FnDecl>>,
@@ -22,7 +23,7 @@ pub(super) struct Items<'a> {
 
 impl<'a> Items<'a> {
     pub(super) fn get(&self, id: BindingId) -> Option<&'a Item> {
-        self.all.get(&id).copied()
+        self.all.get(id as usize).copied().flatten()
     }
 
     /// The methods that `impl`s of the file give a type.
@@ -54,7 +55,11 @@ impl<'a> Items<'a> {
                     }
                 }
             } else if let Some(id) = name_of(item).and_then(|name| names.made(name.id)) {
-                self.all.insert(id, item);
+                let place = id as usize;
+                if self.all.len() <= place {
+                    self.all.resize(place + 1, None);
+                }
+                self.all[place] = Some(item);
             }
         }
     }

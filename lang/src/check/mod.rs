@@ -20,6 +20,7 @@ mod interfaces;
 mod items;
 mod matches;
 mod members;
+mod messages;
 mod types;
 pub mod view;
 
@@ -27,11 +28,17 @@ pub use crate::parse::signature;
 pub use codes::CheckCode;
 pub use view::{CallView, DictView, returned};
 
-use crate::ast::{Module, NodeMap};
+use crate::ast::visit::{Visit, walk_expr, walk_item, walk_module, walk_pattern, walk_stmt};
+use crate::ast::{Expr, Item, Module, NodeMap, Pattern, Stmt};
 use crate::declaration::{Registry, Right};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::{Resolution, Role, Surroundings, resolve};
 use crate::source::SourceRef;
+use attributes::Attributes;
+use calls::Calls;
+use interfaces::Interfaces;
+use matches::Matches;
+use members::Members;
 
 /// Checks a resolved module.
 pub fn check(
@@ -43,14 +50,70 @@ pub fn check(
     found: &mut Vec<Diagnostic>,
 ) {
     hidden::check(source, found);
-    members::check(source, module, names, found);
-    matches::check(source, module, names, found);
-    interfaces::check(source, module, names, found);
-    attributes::check(source, module, found);
+    let mut passes = Passes {
+        members: Members::new(source, names),
+        matches: Matches::new(source, names),
+        interfaces: Interfaces::new(source, names),
+        attributes: Attributes::new(source),
+        calls: Calls::new(names),
+    };
+    walk_module(&mut passes, module);
+    let Passes { members, matches, interfaces, attributes, calls } = passes;
+    found.extend([members.found, matches.found, interfaces.found, attributes.found].into_iter().flatten());
     let before = found.len();
     infer::check(source, module, names, registry, found);
     once(found, before);
-    lint(source, module, names, denied, found);
+    lint(source, &calls, denied, found);
+}
+
+/// The passes that look at nodes one by one; they share one visit of the tree.
+struct Passes<'a> {
+    members: Members<'a>,
+    matches: Matches<'a>,
+    interfaces: Interfaces<'a>,
+    attributes: Attributes<'a>,
+    calls: Calls<'a>,
+}
+
+impl<'a> Visit<'a> for Passes<'a> {
+    fn stmt(&mut self, stmt: &'a Stmt) {
+        self.calls.stmt(stmt);
+        walk_stmt(self, stmt);
+    }
+
+    fn item(&mut self, item: &'a Item) {
+        self.interfaces.item(item);
+        self.attributes.item(item);
+        walk_item(self, item);
+    }
+
+    fn expr(&mut self, e: &'a Expr) {
+        self.members.expr(e);
+        self.matches.expr(e);
+        self.calls.expr(e);
+        walk_expr(self, e);
+    }
+
+    fn pattern(&mut self, pattern: &'a Pattern) {
+        self.members.pattern(pattern);
+        self.matches.pattern(pattern);
+        walk_pattern(self, pattern);
+    }
+}
+
+/// Collects the calls of builtins alone.
+struct CallsOnly<'a>(Calls<'a>);
+
+impl<'a> Visit<'a> for CallsOnly<'a> {
+    fn stmt(&mut self, stmt: &'a Stmt) {
+        self.0.stmt(stmt);
+        walk_stmt(self, stmt);
+    }
+
+    fn expr(&mut self, e: &'a Expr) {
+        self.0.expr(e);
+        walk_expr(self, e);
+    }
 }
 
 /// Checks the calls of builtins in a module that was made of a text in another language: what their signatures take, and
@@ -70,15 +133,16 @@ pub fn check_calls(
     once(&mut of_types, 0);
     let of_calls = [CheckCode::Type, CheckCode::Key, CheckCode::Missing, CheckCode::Arity];
     found.extend(of_types.into_iter().filter(|d| of_calls.iter().any(|code| d.code == *code)));
-    lint(source, module, &names, denied, found);
+    let mut calls = CallsOnly(Calls::new(&names));
+    walk_module(&mut calls, module);
+    lint(source, &calls.0, denied, found);
 }
 
 /// Arguments that the rows of the builtins inspect.
-fn lint(source: &SourceRef, module: &Module, names: &Resolution, denied: &[Right], found: &mut Vec<Diagnostic>) {
-    let calls = calls::collect(module, names);
+fn lint(source: &SourceRef, calls: &Calls<'_>, denied: &[Right], found: &mut Vec<Diagnostic>) {
     for call in &calls.all {
         if let Some(lint) = call.row.lint {
-            lint(&CallView::new(source, call, &calls, denied), found);
+            lint(&CallView::new(source, call, calls, denied), found);
         }
     }
 }

@@ -17,6 +17,7 @@ mod expression;
 mod flow;
 mod function;
 mod loops;
+mod messages;
 mod pattern;
 mod pipeline;
 mod record;
@@ -30,7 +31,6 @@ pub use codes::CompileCode;
 pub use schema::type_schema;
 
 use crate::ast::{FnDecl, Item, ItemKind, Module, Stmt, StmtKind};
-use crate::check::CheckCode;
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
 use crate::module::{FileId, Modules, Origin, Placed};
 use crate::resolve::{BindingId, BindingKind, Resolution, Role};
@@ -198,14 +198,7 @@ impl<'a> Compiler<'a> {
         let made: BTreeSet<usize> = self.made.iter().map(|(number, _)| *number).collect();
         let mut functions = self.made.iter().map(|(_, proto)| &**proto).chain([main]);
         let checked = functions.try_for_each(|proto| verify_function(self.isolate, &made, proto));
-        checked.map_err(|refused| {
-            vec![
-                Diagnostic::new(CompileCode::Refused, format!("compiled code failed verification: {refused}"))
-                    .label(self.source, Span::default(), "in this file")
-                    .note("the script did not run; this is a bug in harn, not in the script")
-                    .help("report the bug together with the script"),
-            ]
-        })
+        checked.map_err(|refused| vec![messages::not_verified(self.source, refused)])
     }
 
     fn place_globals(&mut self) {
@@ -299,15 +292,11 @@ impl<'a> Compiler<'a> {
     }
 
     fn too_large(&mut self, span: Span, what: &str) {
-        let d = Diagnostic::new(CompileCode::TooLarge, format!("too many {what}"))
-            .label(self.source, span, "this one exceeds the limit")
-            .help("split the function, or read the data from a file");
-        self.report(d);
+        self.report(messages::too_large(self.source, span, what));
     }
 
     fn nonsense(&mut self, span: Span, message: &str, help: &str) {
-        let d = Diagnostic::new(CheckCode::Nonsense, message).label(self.source, span, "here").help(help);
-        self.report(d);
+        self.report(messages::nonsense(self.source, span, message, help));
     }
 
     // Where bindings live
@@ -332,15 +321,8 @@ impl<'a> Compiler<'a> {
         let from = match level.checked_sub(1) {
             None => {
                 // The file's own names are globals, so there is nothing around it to capture from.
-                self.report(
-                    Diagnostic::new(
-                        CompileCode::Refused,
-                        format!("captured variable `{}` not found", self.names.binding(id).name),
-                    )
-                    .label(self.source, self.names.binding(id).span, "bound here")
-                    .note("the script did not run; this is a bug in harn, not in the script")
-                    .help("report the bug together with the script"),
-                );
+                let binding = self.names.binding(id);
+                self.report(messages::no_capture(self.source, &binding.name, binding.span));
                 return 0;
             }
             Some(outer) => match self.fns[outer].register_of(id) {

@@ -101,21 +101,15 @@ fn expression(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, Frame)
 }
 
 fn body(layout: &Layout<'_, '_>, lines: Lines) -> (Token<'static>, Frame) {
-    (Token::LBody, Frame::new(Token::LBody, lines, layout.heads.len()))
+    (Token::LBody, Frame::new(lines, layout.heads.len()))
 }
 
 fn dict(layout: &Layout<'_, '_>, pattern: bool) -> (Token<'static>, Frame) {
-    let mut frame = Frame::new(Token::LDict, Lines::Free, layout.heads.len());
-    frame.pattern = pattern;
-    (Token::LDict, frame)
+    (Token::LDict, Frame::dict(pattern, layout.heads.len()))
 }
 
-/// Parameters are free of lines and hold patterns; layout changes that at the `->`.
 fn closure(layout: &Layout<'_, '_>, parameters: bool) -> (Token<'static>, Frame) {
-    let lines = if parameters { Lines::Free } else { Lines::Statements };
-    let mut frame = Frame::new(Token::LClosure, lines, layout.heads.len());
-    frame.pattern = parameters;
-    (Token::LClosure, frame)
+    (Token::LClosure, Frame::closure(parameters, layout.heads.len()))
 }
 
 /// Looks ahead from the `{` at `at`.

@@ -5,10 +5,10 @@
 //! others it means nothing. A word such as `if` demands a body: it waits in `heads` until its `{` comes, which tells that
 //! `{` from a dict's. Brackets are balanced here; see `pairs.rs`.
 
+use super::messages::{self, Nesting};
 use super::scan::{Lexeme, Report, Scanned};
 use super::token::{Kw, Token};
-use super::{LexCode, Lexed, MAX_NESTING, braces};
-use crate::diagnostic::Diagnostic;
+use super::{Lexed, MAX_NESTING, braces};
 use crate::source::{SourceRef, Span};
 
 /// Meaning of line breaks in a frame.
@@ -29,7 +29,10 @@ pub(super) enum Lines {
 /// An open bracket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
-    pub(super) opener: Token<'static>,
+    /// A dict, a shape or a pattern in braces.
+    dict: bool,
+    /// The parameters of a closure, up to the `->`.
+    parameters: bool,
     pub(super) lines: Lines,
     /// Patterns stand here, until an `=` and again after a `,`.
     pub(super) pattern: bool,
@@ -39,16 +42,16 @@ pub(super) struct Frame {
     pub(super) before_arrow: bool,
     /// The block that closes here was an arm's body.
     arm_body: bool,
+    /// In a frame of arms: behind the `if` of an arm.
+    guard: bool,
     /// Where its heads begin in the stack of heads.
     heads: usize,
     /// What nests to the right without brackets: `? :`, `return`, `->` in types.
-    rights: usize,
+    rights: u32,
     /// The same for `**`, which every other operator ends.
-    powers: usize,
+    powers: u32,
     /// Where its open `<` begin in the stack of these.
     angles: usize,
-    /// In a frame of arms: behind the `if` of an arm.
-    guard: bool,
 }
 
 /// A word that waits for its body.
@@ -92,7 +95,7 @@ pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<
         source,
         lexemes: &lexemes,
         out: Vec::with_capacity(lexemes.len() + lexemes.len() / 4),
-        frames: vec![Frame::new(Token::LBody, Lines::Statements, 0)],
+        frames: vec![Frame::new(Lines::Statements, 0)],
         heads: Vec::new(),
         report,
         docs: (0, false),
@@ -104,13 +107,20 @@ pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<
     let mut at = 0;
     let mut line_break = false;
     while at < lexemes.len() {
-        line_break |= lexemes[at].on_new_line;
-        if matches!(lexemes[at].token, Token::Doc(_)) && !layout.keeps_doc(at) {
+        let Lexeme { token, span, on_new_line, .. } = lexemes[at];
+        line_break |= on_new_line;
+        if matches!(token, Token::Doc(_)) && !layout.keeps_doc(at) {
             at += 1;
             continue;
         }
         if std::mem::take(&mut line_break) {
             layout.line_break(at);
+        }
+        if token.is_plain() {
+            layout.out.push((token, span));
+            layout.prefixes = 0;
+            at += 1;
+            continue;
         }
         at += layout.step(at);
         if layout.too_deep(at - 1) {
@@ -135,20 +145,32 @@ pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<
 }
 
 impl Frame {
-    pub(super) const fn new(opener: Token<'static>, lines: Lines, heads: usize) -> Self {
+    pub(super) const fn new(lines: Lines, heads: usize) -> Self {
         Self {
-            opener,
+            dict: false,
+            parameters: false,
             lines,
             pattern: false,
             value: false,
             before_arrow: matches!(lines, Lines::Arms),
             arm_body: false,
+            guard: false,
             heads,
             rights: 0,
             powers: 0,
             angles: 0,
-            guard: false,
         }
+    }
+
+    /// The frame of a dict, a shape or a pattern in braces.
+    pub(super) const fn dict(pattern: bool, heads: usize) -> Self {
+        Self { dict: true, pattern, ..Self::new(Lines::Free, heads) }
+    }
+
+    /// The frame of a closure. Its parameters are free of lines and hold patterns; the `->` changes that.
+    pub(super) const fn closure(parameters: bool, heads: usize) -> Self {
+        let lines = if parameters { Lines::Free } else { Lines::Statements };
+        Self { parameters, pattern: parameters, ..Self::new(lines, heads) }
     }
 }
 
@@ -196,21 +218,21 @@ impl<'a> Layout<'a, '_> {
 
     /// A line break before the lexeme at `at`.
     fn line_break(&mut self, at: usize) {
-        let frame = *self.frame();
-        if frame.lines == Lines::Free {
+        let &mut Frame { lines, heads, .. } = self.frame();
+        if lines == Lines::Free {
             return;
         }
         let next = self.lexemes[at].token;
         let Some(&(prev, span)) = self.out.last() else { return };
         let free = matches!(prev, Token::Newline | Token::Semi | Token::LBody | Token::LClosure | Token::Doc(_))
-            || next == Token::RBrace
-            || (next == Token::LBody && self.head().is_some())
+            || matches!(next, Token::RBrace)
+            || (matches!(next, Token::LBody) && self.head().is_some())
             || (next.joins_line_above() && !self.names_member(at))
             || (prev.joins_next_line() && !self.ends_line_after_all(prev));
         if free && !(prev.joins_next_line() && self.begins_statement(at, prev)) {
             return;
         }
-        self.heads.truncate(frame.heads);
+        self.heads.truncate(heads);
         self.separate(Token::Newline, Span::new(span.end, span.end));
     }
 
@@ -255,7 +277,7 @@ impl<'a> Layout<'a, '_> {
 
     /// Gives out the lexeme at `at`; says how many lexemes that took.
     fn step(&mut self, at: usize) -> usize {
-        let Lexeme { token, span, touches, .. } = self.lexemes[at];
+        let Lexeme { token, span, .. } = self.lexemes[at];
         let prev = self.prev();
         let token = match token {
             Token::Kw(kw) if self.is_name(at, prev) => Token::Ident(kw.text()),
@@ -264,7 +286,7 @@ impl<'a> Layout<'a, '_> {
                 self.out.push((Token::Star, Span::new(span.end - 1, span.end)));
                 return 1;
             }
-            Token::Question if !(touches && self.at_operand_end()) => Token::Ternary,
+            Token::Question if !(self.touches(at) && self.at_operand_end()) => Token::Ternary,
             Token::Ident("not")
                 if self.peek(at + 1) == Some(Token::Kw(Kw::In)) && prev.is_some_and(Token::ends_operand) =>
             {
@@ -273,7 +295,7 @@ impl<'a> Layout<'a, '_> {
             }
             other => other,
         };
-        self.count_nesting(token, prev, touches);
+        self.count_nesting(token, prev, at);
         match token {
             Token::Kw(kw) => {
                 self.word(kw, at);
@@ -285,8 +307,8 @@ impl<'a> Layout<'a, '_> {
                 self.frames.push(Frame { angles: self.angles.len(), ..frame });
             }
             Token::LParen | Token::LBracket | Token::QBracket | Token::InterpStart => {
-                let mut frame = Frame::new(Token::LParen, Lines::Free, self.heads.len());
-                frame.pattern = token != Token::InterpStart && self.holds_patterns(at);
+                let mut frame = Frame::new(Lines::Free, self.heads.len());
+                frame.pattern = !matches!(token, Token::InterpStart) && self.holds_patterns(at);
                 self.out.push((token, span));
                 self.frames.push(Frame { angles: self.angles.len(), ..frame });
             }
@@ -303,6 +325,13 @@ impl<'a> Layout<'a, '_> {
         1
     }
 
+    /// Whether nothing is between the lexeme at `at` and the one before it.
+    fn touches(&self, at: usize) -> bool {
+        let lexeme = &self.lexemes[at];
+        let before = at.checked_sub(1).and_then(|before| self.lexemes.get(before));
+        !lexeme.on_new_line && before.is_some_and(|before| before.span.end == lexeme.span.start)
+    }
+
     /// What was given out last can carry a postfix `?`: an operand, or `list<int>`.
     fn at_operand_end(&self) -> bool {
         match self.prev() {
@@ -316,19 +345,22 @@ impl<'a> Layout<'a, '_> {
         if matches!(prev, Some(Token::Dot | Token::QDot)) {
             return true;
         }
-        let frame = *self.frame();
-        let keyed = frame.opener == Token::LDict || frame.lines == Lines::Members;
+        let frame = self.frame();
+        let keyed = frame.dict || frame.lines == Lines::Members;
         let first = matches!(prev, Some(Token::LDict | Token::LBody | Token::Comma | Token::Newline));
         keyed
             && first
-            && (self.peek(at + 1) == Some(Token::Colon)
-                || (self.peek(at + 1) == Some(Token::Question) && self.peek(at + 2) == Some(Token::Colon)))
+            && match self.peek(at + 1) {
+                Some(Token::Colon) => true,
+                Some(Token::Question) => matches!(self.peek(at + 2), Some(Token::Colon)),
+                _ => false,
+            }
     }
 
     fn word(&mut self, kw: Kw, at: usize) {
-        let frame = *self.frame();
+        let &mut Frame { lines, before_arrow, .. } = self.frame();
         let head = match kw {
-            Kw::If if frame.lines == Lines::Arms && frame.before_arrow => {
+            Kw::If if lines == Lines::Arms && before_arrow => {
                 self.frame().guard = true;
                 return;
             }
@@ -342,7 +374,7 @@ impl<'a> Layout<'a, '_> {
             | Kw::Match
             | Kw::Guard
             | Kw::Catch => Head::Control(kw),
-            Kw::From if frame.lines == Lines::Select => Head::Control(kw),
+            Kw::From if lines == Lines::Select => Head::Control(kw),
             Kw::Fn if !matches!(self.peek(at + 1), Some(Token::LParen)) => Head::Function,
             Kw::Pipeline | Kw::Tool => Head::Function,
             Kw::Struct | Kw::Enum => Head::Members,
@@ -359,12 +391,12 @@ impl<'a> Layout<'a, '_> {
 
     /// Patterns stand in the bracket that opens at `at`.
     pub(super) fn holds_patterns(&mut self, at: usize) -> bool {
-        let frame = *self.frame();
-        let prev = self.prev();
-        let behind_binder = matches!(prev, Some(Token::Kw(Kw::Let | Kw::Var | Kw::Const | Kw::For)));
+        let frame = self.frame();
         let inside = frame.pattern && !frame.value;
         let arm = frame.lines == Lines::Arms && frame.before_arrow && !frame.guard;
-        let parameters = self.lexemes[at].token == Token::LParen
+        let prev = self.prev();
+        let behind_binder = matches!(prev, Some(Token::Kw(Kw::Let | Kw::Var | Kw::Const | Kw::For)));
+        let parameters = matches!(self.lexemes[at].token, Token::LParen)
             && self.head() == Some(Head::Function)
             && matches!(prev, Some(Token::Ident(_) | Token::Gt | Token::Kw(_)));
         behind_binder || inside || arm || parameters
@@ -386,10 +418,10 @@ impl<'a> Layout<'a, '_> {
 
     /// `;` separates in a frame of lines and is a mistake elsewhere.
     fn semicolon(&mut self, span: Span) {
-        let frame = *self.frame();
+        let &mut Frame { lines, heads, .. } = self.frame();
         let first = matches!(self.prev(), None | Some(Token::Newline | Token::Semi | Token::LBody));
-        if frame.lines == Lines::Free || !first {
-            self.heads.truncate(frame.heads);
+        if lines == Lines::Free || !first {
+            self.heads.truncate(heads);
             self.separate(Token::Semi, span);
         }
     }
@@ -423,7 +455,8 @@ impl<'a> Layout<'a, '_> {
                 self.closed_angle = open && self.angles.pop() == Some(true);
             }
             Token::Arrow if frame.lines == Lines::Arms => frame.before_arrow = false,
-            Token::Arrow if frame.opener == Token::LClosure && frame.lines == Lines::Free => {
+            Token::Arrow if frame.parameters => {
+                frame.parameters = false;
                 frame.lines = Lines::Statements;
                 frame.pattern = false;
                 frame.rights = 0;
@@ -434,16 +467,14 @@ impl<'a> Layout<'a, '_> {
 
     /// The frame of an arm's body: when it closes, the next arm begins.
     pub(super) fn arm_body(&mut self) -> Frame {
-        let mut frame = Frame::new(Token::LBody, Lines::Statements, self.heads.len());
-        frame.arm_body = true;
-        frame
+        Frame { arm_body: true, ..Frame::new(Lines::Statements, self.heads.len()) }
     }
 
     /// Counts what nests without brackets, so that the parser's recursion is bounded by what is checked here.
-    fn count_nesting(&mut self, token: Token<'a>, prev: Option<Token<'a>>, touches: bool) {
-        let operand = prev.is_some_and(Token::ends_operand);
+    fn count_nesting(&mut self, token: Token<'a>, prev: Option<Token<'a>>, at: usize) {
+        let touches = matches!(token, Token::Lt) && self.touches(at);
         let prefix = match token {
-            Token::Minus => !operand,
+            Token::Minus => !prev.is_some_and(Token::ends_operand),
             Token::Bang | Token::TryStar => true,
             Token::Kw(kw) => matches!(
                 kw,
@@ -484,18 +515,14 @@ impl<'a> Layout<'a, '_> {
     /// Says so, once, and drops the statement.
     fn too_deep(&mut self, at: usize) -> bool {
         let nested = self.heads.len() + self.frames.len() - 1;
-        let frame = *self.frame();
-        let worst = nested.max(self.prefixes).max(frame.rights).max(frame.powers);
+        let &mut Frame { rights, powers, .. } = self.frame();
+        let worst = nested.max(self.prefixes).max(rights.max(powers) as usize);
         // Brackets alone are counted by the scanner; twice its limit leaves room for the heads between them.
         if worst <= 2 * MAX_NESTING {
             return false;
         }
         let span = self.lexemes[at].span;
-        let finding =
-            Diagnostic::new(LexCode::TooDeep, format!("expressions nested more than {MAX_NESTING} levels deep"))
-                .label(self.source, span, "one level too many")
-                .help("name the inner parts with `let`, or move them into functions");
-        self.report.push(finding);
+        self.report.push(messages::too_deep(self.source, span, &Nesting::Expressions));
         self.out.truncate(self.statement);
         true
     }

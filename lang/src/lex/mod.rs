@@ -14,6 +14,7 @@
 mod braces;
 mod codes;
 mod layout;
+mod messages;
 mod numbers;
 mod pairs;
 mod scan;

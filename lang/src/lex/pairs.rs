@@ -4,6 +4,7 @@
 //! closed gets its partner where the text shows that it should have ended: at another closing bracket, at a line that
 //! can only begin a statement, at the end of the text.
 
+use super::messages::{self, Nesting};
 use super::scan::{Scanner, span};
 use super::token::{Kw, Quote, Token};
 use super::{LexCode, MAX_NESTING};
@@ -91,10 +92,7 @@ impl<'a> Scanner<'a> {
 
     /// Nothing behind this point can be trusted, and nothing before it in the same statement is whole.
     pub(super) fn too_deep(&mut self, at: Span) {
-        let finding = Diagnostic::new(LexCode::TooDeep, format!("brackets nested more than {MAX_NESTING} levels deep"))
-            .label(self.source, at, "one level too many")
-            .help("name the inner parts with `let`, or move them into functions");
-        self.report.push(finding);
+        self.report.push(messages::too_deep(self.source, at, &Nesting::Brackets));
         self.out.truncate(self.statement);
         self.pairs = Pairs::default();
         self.stopped = true;
@@ -121,8 +119,7 @@ impl<'a> Scanner<'a> {
         let opener = self.out[entry.index].span;
         let end = self.end();
         if !self.string_cut_off_behind(opener) {
-            let finding = self.unclosed(entry.kind, opener);
-            self.report.push(finding);
+            self.report.push(messages::unclosed(self.source, entry.kind, opener));
         }
         self.report.damaged.push(Span::new(opener.start, end));
         self.pairs.early.push(entry.kind);
@@ -138,19 +135,6 @@ impl<'a> Scanner<'a> {
             let at = d.position();
             at >= opener.end && !self.source.slice(Span::new(opener.end, at)).contains('\n')
         })
-    }
-
-    fn unclosed(&self, kind: Open, opener: Span) -> Diagnostic {
-        let written = self.source.slice(opener);
-        Diagnostic::new(LexCode::UnclosedBracket, format!("unclosed `{written}`"))
-            .label(self.source, opener, "opened here")
-            .help(match kind {
-                Open::Paren => "add a `)`",
-                Open::Square => "add a `]`",
-                Open::Brace => "add a `}`",
-                Open::Interp => "close the interpolation with `}`; write `\\$` for a plain dollar sign",
-                Open::Str(_) => "add the closing quotes",
-            })
     }
 
     /// A closing bracket.
@@ -196,20 +180,13 @@ impl<'a> Scanner<'a> {
 
     /// `foo(1]`: read as the closer that fits.
     fn wrong_closer(&mut self, open: Open, at: Span) {
-        let found = self.source.slice(at);
-        let meant = open.closer();
         let opener = self.pairs.stack.last().map_or(at, |e| self.out[e.index].span);
-        let finding = Diagnostic::new(LexCode::UnmatchedBracket, format!("expected {meant}, found `{found}`"))
-            .label(self.source, at, "does not match the open bracket")
-            .label(self.source, opener, "opened here")
-            .help(format!("write {meant}"));
-        self.report.push(finding);
+        self.report.push(messages::wrong_closer(self.source, at, opener, open.closer()));
         self.pairs.early.push(open);
         self.pop(at);
     }
 
     fn stray(&mut self, at: Span) {
-        let found = self.source.slice(at);
         if let Some(last) = self.report.diagnostics.last_mut()
             && last.code == LexCode::UnmatchedBracket
             && let Some(label) = last.labels.first_mut()
@@ -218,11 +195,7 @@ impl<'a> Scanner<'a> {
             label.span.end = at.end;
             return;
         }
-        let finding = Diagnostic::new(LexCode::UnmatchedBracket, format!("unmatched `{found}`"))
-            .label(self.source, at, "no open bracket matches")
-            .help(format!("remove the `{found}`, or add its opening bracket before it"))
-            .fix(at, "");
-        self.report.push(finding);
+        self.report.push(messages::stray_closer(self.source, at));
         self.report.damaged.push(at);
     }
 
@@ -264,16 +237,7 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn unclosed_string(&mut self, opener: Span, end: usize, quote: Quote) {
-        let written = self.source.slice(opener);
-        let finding = Diagnostic::new(LexCode::UnclosedString, "unclosed string")
-            .label(self.source, opener, "opened here")
-            .help(match quote {
-                Quote::Plain => format!(
-                    "add `\"` before the end of the line, after `{written}`; use `\"\"\"` for text of several lines"
-                ),
-                Quote::Triple => "close it with `\"\"\"`".to_owned(),
-            });
-        self.report.push(finding);
+        self.report.push(messages::unclosed_string(self.source, opener, quote));
         self.report.damaged.push(span(opener.start as usize, end));
     }
 
@@ -305,8 +269,7 @@ impl<'a> Scanner<'a> {
             self.pop(end);
         }
         if let Some(opener) = outer {
-            let finding = self.unclosed(Open::Interp, opener);
-            self.report.push(finding);
+            self.report.push(messages::unclosed(self.source, Open::Interp, opener));
             let rest = self.end_of_line_at(opener.start);
             self.report.damaged.push(rest);
         }
@@ -317,7 +280,7 @@ impl<'a> Scanner<'a> {
         let open: Vec<(Open, Span)> = self.pairs.stack.iter().map(|e| (e.kind, self.out[e.index].span)).collect();
         let brackets = || open.iter().rev().filter(|(kind, _)| !matches!(kind, Open::Str(_)));
         if let Some((kind, opener)) = brackets().next() {
-            let mut finding = self.unclosed(*kind, *opener);
+            let mut finding = messages::unclosed(self.source, *kind, *opener);
             for (_, outer) in brackets().skip(1).take(2) {
                 finding = finding.label(self.source, *outer, "also unclosed");
             }

@@ -1,9 +1,9 @@
 //! The modal scanner: cuts the text into lexemes and pairs the brackets ([`Pairs`] in `pairs.rs`).
 
-use super::LexCode;
+use super::messages;
 use super::numbers::{self, BadNumber};
 use super::pairs::{Open, Pairs};
-use super::strings::{self, BadEscape};
+use super::strings;
 use super::text::Text;
 use super::token::{Kw, Quote, Token};
 use crate::diagnostic::Diagnostic;
@@ -20,8 +20,6 @@ pub(super) struct Lexeme<'a> {
     pub(super) span: Span,
     /// A line break lies before it.
     pub(super) on_new_line: bool,
-    /// Nothing lies between it and what stands before it.
-    pub(super) touches: bool,
     /// For an opening bracket: where in the list its closing one is.
     pub(super) mate: u32,
 }
@@ -114,9 +112,7 @@ pub(super) const fn span(start: usize, end: usize) -> Span {
 
 impl<'a> Scanner<'a> {
     pub(super) fn push(&mut self, token: Token<'a>, span: Span) {
-        let before = self.out.last().map_or(0, |l| l.span.end);
-        let touches = before == span.start && !self.line_break && !self.out.is_empty();
-        self.out.push(Lexeme { token, span, on_new_line: self.line_break, touches, mate: 0 });
+        self.out.push(Lexeme { token, span, on_new_line: self.line_break, mate: 0 });
         self.line_break = false;
     }
 
@@ -171,7 +167,7 @@ impl<'a> Scanner<'a> {
                 }
                 Token::Hash => self.hash(at),
                 Token::DoubleQuote | Token::TripleQuote => {
-                    let quote = if token == Token::DoubleQuote { Quote::Plain } else { Quote::Triple };
+                    let quote = if matches!(token, Token::DoubleQuote) { Quote::Plain } else { Quote::Triple };
                     self.before_token(token, range.start);
                     self.open(Open::Str(quote), Token::StrStart(quote), at);
                     return range.end;
@@ -220,10 +216,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// Looks for brackets that must have ended on the line above, and for the beginning of a statement of the file.
+    #[inline]
     pub(super) fn before_token(&mut self, token: Token<'a>, at: usize) {
-        if !self.line_break {
-            return;
+        if self.line_break {
+            self.begin_line(token, at);
         }
+    }
+
+    fn begin_line(&mut self, token: Token<'a>, at: usize) {
         self.close_what_the_line_shows_unclosed(token, at);
         if self.pairs.is_empty() {
             self.statement = self.out.len();
@@ -242,7 +242,7 @@ impl<'a> Scanner<'a> {
     /// A `-` that is a sign stands right before, not one that subtracts.
     fn behind_a_sign(&self) -> bool {
         let mut before = self.out.iter().rev().map(|lexeme| lexeme.token);
-        before.next() == Some(Token::Minus) && !before.next().is_some_and(Token::ends_operand)
+        matches!(before.next(), Some(Token::Minus)) && !before.next().is_some_and(Token::ends_operand)
     }
 
     fn number(&mut self, at: Span) {
@@ -257,23 +257,7 @@ impl<'a> Scanner<'a> {
             read => read,
         };
         let token = read.unwrap_or_else(|why| {
-            let finding = match why {
-                BadNumber::TooLarge => {
-                    Diagnostic::new(LexCode::NumberTooLarge, format!("`{text}` does not fit in an int"))
-                        .label(self.source, at, "more than 64 bits")
-                        .help("write it as a float, `1e19`, or as a string")
-                }
-                BadNumber::Letters(offset) => {
-                    let (digits, letters) = text.split_at(offset);
-                    Diagnostic::new(LexCode::NumberSuffix, format!("invalid suffix `{letters}` in the number `{text}`"))
-                        .label(self.source, at, "not a unit of time")
-                        .help(unit_help(digits, letters))
-                }
-                BadNumber::Digits => Diagnostic::new(LexCode::NoDigits, format!("invalid number `{text}`"))
-                    .label(self.source, at, "missing or invalid digits")
-                    .help("write `0xff`, `0b1010` or `1e-9`"),
-            };
-            self.report.push(finding);
+            self.report.push(messages::bad_number(self.source, at, &why));
             Token::Int(0)
         });
         self.push(token, at);
@@ -296,10 +280,7 @@ impl<'a> Scanner<'a> {
                 Some(_) => at += 1,
                 None => {
                     let opener = span(start, start + 2);
-                    let finding = Diagnostic::new(LexCode::UnclosedComment, "unclosed comment")
-                        .label(self.source, opener, "opened here")
-                        .help("close it with `*/`; comments nest, so each `/*` needs its own");
-                    self.report.push(finding);
+                    self.report.push(messages::unclosed_comment(self.source, opener));
                     self.report.incomplete = true;
                     return bytes.len();
                 }
@@ -379,29 +360,8 @@ impl<'a> Scanner<'a> {
     }
 
     fn escape(&mut self, at: Span) {
-        let text = &self.text[at.range()];
-        let finding = match strings::check(text) {
-            Ok(()) => return,
-            Err(BadEscape::Unknown) => Diagnostic::new(LexCode::UnknownEscape, format!("unknown escape `{text}`"))
-                .label(self.source, at, "not an escape")
-                .help(r#"the escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#),
-            Err(BadEscape::Unicode) => Diagnostic::new(LexCode::UnicodeEscape, format!("invalid Unicode escape `{text}`"))
-                .label(self.source, at, "not the number of a Unicode character")
-                .help(r"write one to six hexadecimal digits in braces, `\u{1F600}`"),
-        };
-        self.report.push(finding);
+        if let Err(why) = strings::check(&self.text[at.range()]) {
+            self.report.push(messages::bad_escape(self.source, at, &why));
+        }
     }
-}
-
-fn unit_help(digits: &str, letters: &str) -> String {
-    let unit = match letters.to_ascii_lowercase().as_str() {
-        "sec" | "secs" | "second" | "seconds" => "s",
-        "min" | "mins" | "minute" | "minutes" => "m",
-        "hr" | "hrs" | "hour" | "hours" => "h",
-        "day" | "days" => "d",
-        "week" | "weeks" => "w",
-        "msec" | "millis" | "milliseconds" => "ms",
-        _ => return "the units are `ms s m h d w`, after whole numbers; a name cannot begin with a digit".to_owned(),
-    };
-    format!("write `{digits}{unit}`; the units are `ms s m h d w`")
 }

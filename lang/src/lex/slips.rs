@@ -1,9 +1,8 @@
 //! Text that means nothing here, and habits from other languages that can be read anyway.
 
-use super::LexCode;
 use super::scan::{Scanner, span};
 use super::token::{Quote, Token};
-use crate::diagnostic::Diagnostic;
+use super::{LexCode, messages};
 use crate::source::Span;
 
 impl<'a> Scanner<'a> {
@@ -46,10 +45,7 @@ impl<'a> Scanner<'a> {
             self.wrong_quotes(span(start, end), inside, "a template in backticks");
             return Some(end);
         }
-        let finding = Diagnostic::new(LexCode::Quotes, "strings must be enclosed in double quotes")
-            .label(self.source, span(start, end), "a template in backticks")
-            .help("write `\"\"\"…\"\"\"` for a string of several lines; `${…}` interpolates");
-        self.report.push(finding);
+        self.report.push(messages::long_template(self.source, span(start, end)));
         self.before_string(at);
         self.push(Token::Raw(inside), span(start, end));
         self.line_start = start + 1 + inside.rfind('\n').map_or(0, |i| i + 1);
@@ -58,7 +54,6 @@ impl<'a> Scanner<'a> {
 
     /// A run of characters without meaning is one finding.
     fn without_meaning(&mut self, at: Span) {
-        let text = &self.text[at.range()];
         let end = self.end_of_line_at(at.end);
         if let Some(damaged) = self.report.damaged.last_mut()
             && let Some(last) = self.report.diagnostics.last_mut()
@@ -68,19 +63,10 @@ impl<'a> Scanner<'a> {
             && label.span.end == at.start
         {
             label.span.end = at.end;
-            "unknown characters".clone_into(&mut last.message);
+            messages::UNKNOWN_CHARACTERS.clone_into(&mut last.message);
             return;
         }
-        let shown: String = text.chars().flat_map(char::escape_debug).collect();
-        let mut finding = Diagnostic::new(LexCode::Character, format!("unknown character `{shown}`")).label(
-            self.source,
-            at,
-            "not part of the syntax",
-        );
-        if let Some(help) = help_for(text.chars().next().unwrap_or(' ')) {
-            finding = finding.help(help);
-        }
-        self.report.push(finding);
+        self.report.push(messages::unknown_character(self.source, at));
         if self.report.damaged.last().is_none_or(|d| d.end != end.end) {
             self.report.damaged.push(Span::new(at.start, end.end));
         }
@@ -90,7 +76,7 @@ impl<'a> Scanner<'a> {
     fn foreign_name(&mut self, at: Span) {
         if !self.continues_name(at, true) {
             self.before_token(Token::Underscore, at.start as usize);
-            self.report_foreign(at);
+            self.report.push(messages::foreign_letters(self.source, at));
             self.push(Token::Ident(&self.text[at.range()]), at);
         }
     }
@@ -113,7 +99,7 @@ impl<'a> Scanner<'a> {
         {
             label.span = whole;
         } else if foreign {
-            self.report_foreign(whole);
+            self.report.push(messages::foreign_letters(self.source, whole));
         } else {
             return false;
         }
@@ -122,13 +108,6 @@ impl<'a> Scanner<'a> {
             last.span = whole;
         }
         true
-    }
-
-    fn report_foreign(&mut self, at: Span) {
-        let finding = Diagnostic::new(LexCode::NameLetter, "invalid character in a name")
-            .label(self.source, at, "only the letters A to Z, digits and `_` are allowed")
-            .help("put text in other alphabets into a string: \"…\"");
-        self.report.push(finding);
     }
 
     /// From `start` to the end of its line.
@@ -146,11 +125,7 @@ impl<'a> Scanner<'a> {
 
     /// `# …`: a comment elsewhere.
     pub(super) fn hash(&mut self, at: Span) {
-        let finding = Diagnostic::new(LexCode::Character, "unknown character `#`")
-            .label(self.source, Span::new(at.start, at.start + 1), "not part of the syntax")
-            .help("begin a comment with `//`")
-            .fix(Span::new(at.start, at.start + 1), "//");
-        self.report.push(finding);
+        self.report.push(messages::hash_comment(self.source, at));
     }
 
     /// `'…'`, read as the string that was meant.
@@ -160,11 +135,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn wrong_quotes(&mut self, at: Span, inside: &'a str, label: &str) {
-        let finding = Diagnostic::new(LexCode::Quotes, "strings must be enclosed in double quotes")
-            .label(self.source, at, label)
-            .help(format!("write `\"{inside}\"`"))
-            .fix(at, format!("\"{inside}\""));
-        self.report.push(finding);
+        self.report.push(messages::wrong_quotes(self.source, at, inside, label));
         self.before_string(at);
         self.push(Token::Raw(inside), at);
     }
@@ -179,31 +150,7 @@ impl<'a> Scanner<'a> {
             Token::EqEqEq => ("===", "==", Token::EqEq),
             _ => ("!==", "!=", Token::NotEq),
         };
-        let finding = Diagnostic::new(LexCode::ExtraSign, format!("unknown operator `{written}`"))
-            .label(self.source, at, "one `=` too many")
-            .help(format!("use `{meant}` to compare values"))
-            .fix(at, meant);
-        self.report.push(finding);
+        self.report.push(messages::extra_sign(self.source, at, written, meant));
         self.push(plain, at);
     }
-}
-
-fn help_for(c: char) -> Option<&'static str> {
-    Some(match c {
-        '“' | '”' | '„' | '«' | '»' => "enclose strings in straight quotes: \"…\"",
-        '‘' | '’' | '\'' | '`' => "enclose strings in double quotes: \"…\"",
-        '&' => "write `&&` for \"and\"",
-        '^' => "write `**` for a power",
-        '$' => "write the bare name of a variable; `${…}` is only for strings",
-        '\\' => "a `\\` must be the last character of its line, which it joins with the next one",
-        '–' | '—' | '−' => "write `-` for a minus sign",
-        '\u{a0}' | '\u{200b}' | '\u{202f}' => "replace this special space with an ordinary one",
-        '→' => "write `->` for an arrow",
-        '≠' => "write `!=` for \"not equal\"",
-        '≤' => "write `<=` for \"at most\"",
-        '≥' => "write `>=` for \"at least\"",
-        '×' => "write `*` for \"times\"",
-        '…' => "write `...` for three dots",
-        _ => return None,
-    })
 }

@@ -11,9 +11,13 @@ macro_rules! keywords {
         pub enum Kw { $($name),* }
 
         impl Kw {
-            /// The reserved word that is spelled so.
+            /// Returns the reserved word that is spelled so.
             #[must_use]
             pub fn lookup(text: &str) -> Option<Self> {
+                let lengths = text.bytes().next().map_or(0, |first| LENGTHS[usize::from(first & 0x7f)]);
+                if lengths >> text.len().min(31) & 1 == 0 {
+                    return None;
+                }
                 match text {
                     $($text => Some(Self::$name),)*
                     _ => None,
@@ -41,6 +45,19 @@ keywords! {
     Require "require", Each "each", Settle "settle", Deadline "deadline", Yield "yield", Emit "emit", Mutex "mutex",
     Break "break", Continue "continue", Select "select",
 }
+
+/// The lengths of the reserved words that begin with a byte, as bits: most names are told from reserved words by it alone.
+const LENGTHS: [u32; 128] = {
+    let mut lengths = [0; 128];
+    let mut i = 0;
+    while i < KEYWORDS.len() {
+        let word = KEYWORDS[i].as_bytes();
+        assert!(word[0].is_ascii() && word.len() < 31);
+        lengths[word[0] as usize] |= 1 << word.len();
+        i += 1;
+    }
+    lengths
+};
 
 /// Words that mean something in one place and are names everywhere else.
 pub const CONTEXTUAL: &[&str] = &["gen", "with", "as", "stream", "where", "not", "timeout", "default"];
@@ -312,6 +329,27 @@ impl Token<'_> {
                 | Self::Damaged
                 | Self::Kw(Kw::True | Kw::False | Kw::Nil | Kw::Break | Kw::Continue | Kw::Exclusive)
         )
+    }
+
+    /// Whether layout hands it on as it is, whatever is around it: it opens, ends and nests nothing.
+    #[must_use]
+    pub(super) fn is_plain(self) -> bool {
+        match self {
+            Self::Ident(name) => name != "not",
+            Self::Underscore
+            | Self::Int(_)
+            | Self::Float(_)
+            | Self::Raw(_)
+            | Self::StrStart(_)
+            | Self::StrText(_)
+            | Self::StrEnd
+            | Self::Damaged
+            | Self::Dot
+            | Self::Colon
+            | Self::EqEq
+            | Self::NotEq => true,
+            _ => false,
+        }
     }
 
     /// A bracket of any kind that has a closing one.

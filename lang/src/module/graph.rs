@@ -3,7 +3,7 @@
 //! The walk keeps its own stack, so that a long chain of files costs the native stack nothing.
 
 use super::file::{File, FileId, Import, Modules};
-use super::{ModuleCode, path};
+use super::{messages, path};
 use crate::ast::{ItemKind, NodeAt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
@@ -95,12 +95,7 @@ impl Walk<'_> {
             // One import too many is told once; each further one would be.
             if self.count == MOST_FILES {
                 self.count += 1;
-                let message = format!("the script imports more than {MOST_FILES} files");
-                self.found.push(Diagnostic::new(ModuleCode::TooMany, message).label(
-                    &from.source,
-                    span,
-                    "this import exceeds the limit",
-                ));
+                self.found.push(messages::too_many_files(&from.source, span, MOST_FILES));
             }
             return (None, None);
         }
@@ -121,9 +116,7 @@ impl Walk<'_> {
         let round = &self.stack[at..];
         let first = round[0].file.source.name();
         if round.len() == 1 {
-            return Diagnostic::new(ModuleCode::Cycle, format!("`{first}` imports itself"))
-                .label(&from.source, span, "this path names the same file")
-                .help("remove the import: a file can use its own names");
+            return messages::imports_itself(&from.source, span);
         }
         let mut names: Vec<&str> = round.iter().take(MOST_SHOWN).map(|open| open.file.source.name()).collect();
         let left_out = format!("{} more", round.len() - names.len());
@@ -131,18 +124,10 @@ impl Walk<'_> {
             names.push(&left_out);
         }
         names.push(first);
-        let mut d = Diagnostic::new(ModuleCode::Cycle, format!("import cycle: {}", names.join(" → "))).label(
-            &from.source,
-            span,
-            format!("leads back to `{first}`"),
-        );
         // Each file but the last has just opened the next one.
-        for open in round[..round.len() - 1].iter().take(MOST_SHOWN) {
-            if let Some(import) = open.done.last() {
-                d = d.label(&open.file.source, import.span, "part of the cycle");
-            }
-        }
-        d.help("move the shared code into a separate file that imports none of these")
+        let between = round[..round.len() - 1].iter().take(MOST_SHOWN);
+        let between = between.filter_map(|open| open.done.last().map(|import| (&open.file.source, import.span)));
+        messages::cycle(&from.source, span, &names, between)
     }
 }
 

@@ -9,6 +9,7 @@
 mod exports;
 mod file;
 mod graph;
+mod messages;
 pub mod path;
 
 mod codes;
@@ -17,6 +18,7 @@ pub use codes::ModuleCode;
 pub use exports::{Export, Exports, Origin, Private, Takes};
 pub use file::{File, FileId, Import, Link, Modules, Placed};
 pub(crate) use graph::reach;
+pub use messages::{missing, refused};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::SourceRef;
@@ -42,16 +44,4 @@ impl Loader for NoFiles {
     fn load(&self, path: &str) -> Result<SourceRef, Box<Diagnostic>> {
         Err(Box::new(refused(path, "scripts can import only standard modules here")))
     }
-}
-
-/// The error of an import whose file is not there.
-#[must_use]
-pub fn missing(path: &str) -> Diagnostic {
-    Diagnostic::new(ModuleCode::Missing, format!("file `{path}` not found"))
-}
-
-/// The error of an import that the host does not allow.
-#[must_use]
-pub fn refused(path: &str, why: &str) -> Diagnostic {
-    Diagnostic::new(ModuleCode::Refused, format!("cannot import `{path}`: {why}"))
 }

@@ -1,8 +1,8 @@
 //! Expressions that begin with a word: `if`, `match`, `try`, `retry`, `parallel`, `return` …
 
 use super::expr::{begins_expr, closure};
-use super::failure::{Failure, Problem, Want};
-use super::input::{Ex, In, Rule, kw, member_separators, name_or_blank, tok, when, word};
+use super::failure::{Failure, Problem, Want, Wants};
+use super::input::{Ex, In, Reader, Rule, by_token, kw, member_separators, name_or_blank, note, take, tok, when, word};
 use super::pattern::error_pattern;
 use super::recover::{before, begins_body, ends_member, error_expr, head};
 use super::rules::Rules;
@@ -44,42 +44,50 @@ pub(super) fn control<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
         kw(Kw::Mutex).ignore_then(rules.block.clone()).map(ExprKind::Mutex).boxed(),
         select(rules),
     ));
-    let rule = choice((branching(rules), leaving(rules), bodies.map_with(|kind, e| cx.node(kind, e.span())).boxed()));
-    when(|t| matches!(t, Token::Kw(kw) if begins(kw)), rule.boxed())
+    let bodies = bodies.map_with(|kind, e| cx.node(kind, e.span())).boxed();
+    by_token(
+        [branching(rules), leaving(rules), bodies],
+        |token| match token {
+            Token::Kw(Kw::If) => Some(0),
+            Token::Kw(Kw::Return | Kw::Throw | Kw::Yield | Kw::Emit) => Some(1),
+            Token::Kw(kw) if begins(kw) => Some(2),
+            _ => None,
+        },
+        Want::Expr,
+    )
 }
 
 /// `if c {…} else if d {…} else {…}`. A chain is a loop here, so its length is no depth of the parser.
 fn branching<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
     let cx = rules.cx;
-    let branch = kw(Kw::If)
-        .ignore_then(head(rules.expr.clone()))
-        .then(rules.block.clone())
-        .map_with(|(cond, then), e| {
-            let span: Span = e.span();
-            (span, cond, then)
-        })
-        .boxed();
-    let otherwise = kw(Kw::Else)
-        .ignore_then(rules.block.clone())
-        .map_with(move |block, _| {
-            let span = block.span;
-            cx.node(ExprKind::Block(block), span)
-        })
-        .or_not();
-    let more = kw(Kw::Else).then(just(Token::Kw(Kw::If)).rewind()).ignore_then(branch.clone());
-    branch
-        .then(more.repeated().collect::<Vec<_>>())
-        .then(otherwise)
-        .map(move |((first, more), last)| {
-            let chain = std::iter::once(first).chain(more).collect::<Vec<_>>();
-            chain.into_iter().rev().fold(last, |otherwise, (span, cond, then)| {
-                let span = otherwise.as_ref().map_or(span, |o: &Expr| span.to(o.span));
-                let kind = ExprKind::If { cond: Box::new(cond), then, otherwise: otherwise.map(Box::new) };
-                Some(cx.node(kind, span))
-            })
-        })
-        .map(|built| built.unwrap_or_else(|| error_expr(Span::default())))
-        .boxed()
+    let (head, block) = (head(rules.expr.clone()), rules.block.clone());
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let mut chain = Vec::new();
+        let last = loop {
+            let start = inp.cursor();
+            take(inp, |token| token == Token::Kw(Kw::If), Want::Operator)?;
+            let cond = inp.parse(&head)?;
+            let then = inp.parse(&block)?;
+            chain.push((inp.span_since(&start), cond, then));
+            if inp.peek() != Some(Token::Kw(Kw::Else)) {
+                note(inp, Wants::of(Want::Else));
+                break None;
+            }
+            inp.skip();
+            if inp.peek() != Some(Token::Kw(Kw::If)) {
+                let block = inp.parse(&block)?;
+                let span = block.span;
+                break Some(cx.node(ExprKind::Block(block), span));
+            }
+        };
+        let built = chain.into_iter().rev().fold(last, |otherwise, (span, cond, then)| {
+            let span = otherwise.as_ref().map_or(span, |o: &Expr| span.to(o.span));
+            let kind = ExprKind::If { cond: Box::new(cond), then, otherwise: otherwise.map(Box::new) };
+            Some(cx.node(kind, span))
+        });
+        Ok(built.unwrap_or_else(|| error_expr(Span::default())))
+    })
+    .boxed()
 }
 
 /// `return e`, `yield e`, `throw e`, `emit e`.

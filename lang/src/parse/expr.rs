@@ -1,21 +1,27 @@
 //! Expressions: operands, what is attached to them, operators by precedence.
 
 use super::control;
-use super::failure::{Failure, Problem, Want};
-use super::input::{Cx, Ex, In, Rule, by_token, name, tok, when};
-use super::literal::{arguments, dict, group, list, simple, string, structure};
+use super::failure::{Failure, Problem, Want, Wants};
+use super::input::{Cx, Reader, Rule, by_token, missed, take, tok, when};
+use super::literal::{arguments, dict, group, list, simple_kind, string, structure};
 use super::pattern::error_pattern;
 use super::recover::{ends_element, ends_parameter, recovering};
 use super::rules::Rules;
-use crate::ast::{BinaryOp, Closure, Expr, ExprKind, ListItem, LogicOp, Name, Param, UnaryOp};
+use crate::ast::{BinaryOp, Closure, Expr, ExprKind, ListItem, LogicOp, Param, UnaryOp};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
-use chumsky::input::InputRef;
 use chumsky::prelude::*;
 
 /// An expression: operands between operators, by precedence.
 pub(super) fn expr<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
-    let climb = Climb { cx: rules.cx, operand: operand(rules), attached: attached(rules), expr: rules.expr.clone() };
+    let climb = Climb {
+        cx: rules.cx,
+        structure: structure(rules.cx, &rules.expr),
+        operand: operand(rules),
+        arguments: arguments(rules.expr.clone()),
+        index: index(rules),
+        expr: rules.expr.clone(),
+    };
     custom(move |inp| climb.expr(inp, 0)).boxed()
 }
 
@@ -78,12 +84,12 @@ impl Infix {
 /// Parses operators by precedence climbing; the operands between them are ordinary rules.
 struct Climb<'a> {
     cx: &'a Cx,
+    structure: Rule<'a, Expr>,
     operand: Rule<'a, Expr>,
-    attached: Rule<'a, Attached>,
+    arguments: Rule<'a, Vec<ListItem>>,
+    index: Rule<'a, Index>,
     expr: Rule<'a, Expr>,
 }
-
-type Reader<'a, 'b> = InputRef<'a, 'b, In<'a>, Ex>;
 
 impl<'a> Climb<'a> {
     /// Parses an expression whose operators bind at least as tightly as `least`.
@@ -95,11 +101,11 @@ impl<'a> Climb<'a> {
                 let inner = self.expr(inp, PREFIX)?;
                 self.cx.node(op.apply(inner), inp.span_since(&start))
             }
-            None => inp.parse(&self.operand)?,
+            None => self.operand(inp)?,
         };
         while let Some(token) = inp.peek() {
             let kind = if begins_attached(token) {
-                inp.parse(&self.attached)?.apply(expr)
+                self.attached(inp, token, expr)?
             } else if token == Token::Kw(Kw::Exclusive) && least <= EXCLUSIVE {
                 inp.skip();
                 let span = inp.span_since(&start);
@@ -115,6 +121,44 @@ impl<'a> Climb<'a> {
             expr = self.cx.node(kind, inp.span_since(&start));
         }
         Ok(expr)
+    }
+
+    /// Parses an expression without operators.
+    fn operand(&self, inp: &mut Reader<'a, '_>) -> Result<Expr, Failure> {
+        let (before, start) = (inp.save(), inp.cursor());
+        let token = inp.peek();
+        let Some(kind) = token.and_then(simple_kind) else { return inp.parse(&self.operand) };
+        inp.skip();
+        match token {
+            Some(Token::Damaged) => return Ok(super::recover::error_expr(inp.span_since(&start))),
+            Some(Token::Ident(name)) if is_type_name(name) && matches!(inp.peek(), Some(Token::LDict)) => {
+                inp.rewind(before);
+                return inp.parse(&self.structure);
+            }
+            _ => {}
+        }
+        Ok(self.cx.leaf(kind, inp.span_since(&start)))
+    }
+
+    /// Parses `.f ?.f [i] ?[i] [a:b] f(…) e?` after `inner`; begins with `token`.
+    fn attached(&self, inp: &mut Reader<'a, '_>, token: Token<'a>, inner: Expr) -> Result<ExprKind, Failure> {
+        let object = Box::new(inner);
+        Ok(match token {
+            Token::LParen => ExprKind::Call { args: inp.parse(&self.arguments)?, callee: object },
+            Token::LBracket | Token::QBracket => inp.parse(&self.index)?.apply(object),
+            Token::Question => {
+                inp.skip();
+                ExprKind::Try(object)
+            }
+            _ => {
+                inp.skip();
+                let start = inp.cursor();
+                let Some(Token::Ident(name)) = inp.peek() else { return Err(missed(inp, Wants::of(Want::Name))) };
+                inp.skip();
+                let name = self.cx.name(name, inp.span_since(&start));
+                ExprKind::Field { object, name, optional: matches!(token, Token::QDot) }
+            }
+        })
     }
 
     /// The operator that comes next, and its right side.
@@ -179,58 +223,41 @@ fn prefix_op(token: Token<'_>) -> Option<PrefixOp> {
     })
 }
 
-/// Suffix of an operand.
-enum Attached {
-    Field { name: Name, optional: bool },
-    Index { index: Expr, optional: bool },
+/// An index or a slice.
+enum Index {
+    One { index: Expr, optional: bool },
     Slice { from: Option<Expr>, to: Option<Expr> },
-    Call(Vec<ListItem>),
-    Try,
 }
 
-impl Attached {
-    fn apply(self, inner: Expr) -> ExprKind {
-        let object = Box::new(inner);
+impl Index {
+    fn apply(self, object: Box<Expr>) -> ExprKind {
         match self {
-            Self::Field { name, optional } => ExprKind::Field { object, name, optional },
-            Self::Index { index, optional } => ExprKind::Index { object, index: Box::new(index), optional },
+            Self::One { index, optional } => ExprKind::Index { object, index: Box::new(index), optional },
             Self::Slice { from, to } => ExprKind::Slice { object, from: from.map(Box::new), to: to.map(Box::new) },
-            Self::Call(args) => ExprKind::Call { callee: object, args },
-            Self::Try => ExprKind::Try(object),
         }
     }
 }
 
-/// `.f ?.f [i] ?[i] [a:b] f(…) e?`
-fn attached<'a>(rules: &Rules<'a>) -> Rule<'a, Attached> {
-    let (cx, expr) = (rules.cx, &rules.expr);
-    let dot = select! { Token::Dot => false, Token::QDot => true };
-    let field = dot.then(name(cx)).map(|(optional, name)| Attached::Field { name, optional });
-    let call = arguments(expr.clone()).map(Attached::Call);
+/// `[i] ?[i] [a:b]`
+fn index<'a>(rules: &Rules<'a>) -> Rule<'a, Index> {
+    let expr = &rules.expr;
     let upto = tok(Token::Colon).ignore_then(expr.clone().or_not());
-    let slice = upto.clone().map(|to| Attached::Slice { from: None, to });
+    let slice = upto.clone().map(|to| Index::Slice { from: None, to });
     let index = expr.clone().then(upto.or_not()).map(|(first, to)| match to {
-        Some(to) => Attached::Slice { from: Some(first), to },
-        None => Attached::Index { index: first, optional: false },
+        Some(to) => Index::Slice { from: Some(first), to },
+        None => Index::One { index: first, optional: false },
     });
-    let inside = recovering(choice((slice, index)).boxed(), ends_element, &[Want::RBracket], |span| Attached::Index {
+    let inside = recovering(choice((slice, index)).boxed(), ends_element, &[Want::RBracket], |span| Index::One {
         index: super::recover::error_expr(span),
         optional: false,
     });
     let plain = inside.delimited_by(tok(Token::LBracket), tok(Token::RBracket));
     let optional = recovering(expr.clone(), ends_element, &[Want::RBracket], super::recover::error_expr)
         .delimited_by(tok(Token::QBracket), tok(Token::RBracket))
-        .map(|index| Attached::Index { index, optional: true });
-    let try_it = tok(Token::Question).map(|()| Attached::Try);
+        .map(|index| Index::One { index, optional: true });
     by_token(
-        [field.boxed(), call.boxed(), plain.boxed(), optional.boxed(), try_it.boxed()],
-        |token| match token {
-            Token::LParen => Some(1),
-            Token::LBracket => Some(2),
-            Token::QBracket => Some(3),
-            Token::Question => Some(4),
-            _ => Some(0),
-        },
+        [plain.boxed(), optional.boxed()],
+        |token| Some(usize::from(matches!(token, Token::QBracket))),
         Want::Operator,
     )
 }
@@ -262,13 +289,17 @@ pub(super) fn begins_expr(token: Token<'_>) -> bool {
     }
 }
 
+/// A name that begins with a capital letter.
+fn is_type_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// Operands of more than one token.
 fn operand<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
     let cx = rules.cx;
     let block = rules.block.clone().map_with(|block, e| cx.node(ExprKind::Block(block), e.span()));
     by_token(
         [
-            simple(cx).boxed(),
-            structure(cx, &rules.expr),
             string(cx, rules.expr.clone()),
             group(cx, rules.expr.clone()),
             list(cx, rules.expr.clone()),
@@ -278,15 +309,14 @@ fn operand<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
             control::control(rules),
         ],
         |token| match token {
-            Token::Ident(text) => Some(usize::from(text.starts_with(|c: char| c.is_ascii_uppercase()))),
-            Token::StrStart(_) => Some(2),
-            Token::LParen => Some(3),
-            Token::LBracket => Some(4),
-            Token::LDict => Some(5),
-            Token::LClosure => Some(6),
-            Token::LBody => Some(7),
-            Token::Kw(kw) if control::begins(kw) => Some(8),
-            token => begins_expr(token).then_some(0),
+            Token::StrStart(_) => Some(0),
+            Token::LParen => Some(1),
+            Token::LBracket => Some(2),
+            Token::LDict => Some(3),
+            Token::LClosure => Some(4),
+            Token::LBody => Some(5),
+            Token::Kw(kw) if control::begins(kw) => Some(6),
+            _ => None,
         },
         Want::Expr,
     )
@@ -304,12 +334,23 @@ pub(super) fn closure<'a>(rules: &Rules<'a>) -> Rule<'a, Closure> {
         .separated_by(just(Token::Comma))
         .allow_trailing()
         .collect::<Vec<_>>()
-        .then_ignore(tok(Token::Arrow));
-    let rule =
-        params.or_not().then(rules.stmts.clone()).delimited_by(tok(Token::LClosure), tok(Token::RBrace)).map_with(
-            |(params, stmts), e| Closure { params: params.unwrap_or_default(), body: cx.block(stmts, e.span()) },
-        );
-    when(|t| t == Token::LClosure, rule.boxed())
+        .then_ignore(tok(Token::Arrow))
+        .boxed();
+    let stmts = rules.stmts.clone();
+    let rule = custom(move |inp: &mut Reader<'a, '_>| {
+        let start = inp.cursor();
+        inp.skip();
+        let before = inp.save();
+        // Without an arrow there are no parameters, and how they failed says nothing of the statements.
+        let params = inp.parse(&params).unwrap_or_else(|_| {
+            inp.rewind(before);
+            Vec::new()
+        });
+        let stmts = inp.parse(&stmts)?;
+        take(inp, |token| matches!(token, Token::RBrace), Want::RBrace)?;
+        Ok(Closure { params, body: cx.block(stmts, inp.span_since(&start)) })
+    });
+    when(|t| matches!(t, Token::LClosure), rule.boxed())
 }
 
 /// A place that can be assigned to: a name, or fields and indexes that begin at one.

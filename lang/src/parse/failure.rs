@@ -79,7 +79,7 @@ impl Wants {
         self.0 & (1 << want as u32) != 0
     }
 
-    const fn and(self, other: Self) -> Self {
+    pub(super) const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }

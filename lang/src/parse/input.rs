@@ -1,12 +1,13 @@
 //! Types and smallest pieces that the rules of the grammar share.
 
-use super::failure::{Failure, Want};
+use super::failure::{Failure, Want, Wants};
 use crate::ast::{Block, Expr, ExprKind, Name, NodeId, NodeIds, Pattern, PatternKind, Stmt, TypeExpr, TypeKind};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::input::{Input, InputRef, ValueInput};
 use chumsky::prelude::*;
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// The tokens as chumsky reads them. What `split_token_span` gives does the same, but its type holds so many others
@@ -68,6 +69,8 @@ impl<'a> ValueInput<'a> for In<'a> {
     }
 }
 
+/// Where a rule that is written by hand reads.
+pub(super) type Reader<'a, 'b> = InputRef<'a, 'b, In<'a>, Ex>;
 /// How rules fail.
 pub(super) type Ex = extra::Err<Failure>;
 /// A named rule. Boxed, so that no type grows with the grammar.
@@ -108,6 +111,12 @@ impl Cx {
     /// Makes a block.
     pub(super) fn block(&self, stmts: Vec<Stmt>, span: Span) -> Block {
         Block { stmts, span, id: self.id() }
+    }
+
+    /// Makes an expression without parts.
+    #[inline]
+    pub(super) fn leaf(&self, kind: ExprKind, span: Span) -> Expr {
+        Expr::leaf(kind, span, self.id())
     }
 
     /// Makes an expression; remembers where one was too deep.
@@ -168,9 +177,64 @@ pub(super) fn name_or_blank<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Name, Ex>
     .labelled(Want::Name)
 }
 
-/// `rule`, only looked at where the next token is one of its first ones.
+/// The failure of a rule for which the next token is not one of `wants`. The furthest failure so far wins, as it does where a
+/// combinator fails.
+#[cold]
+pub(super) fn missed<'a>(inp: &mut Reader<'a, '_>, wants: Wants) -> Failure {
+    let failed = inp.parse(custom(|inp: &mut Reader<'a, '_>| Err::<Infallible, _>(unexpected(inp, wants))));
+    match failed {
+        Ok(never) => match never {},
+        Err(failure) => failure,
+    }
+}
+
+/// The failure for which the next token is not one of `wants`, whatever failed before.
+#[cold]
+fn unexpected(inp: &mut Reader<'_, '_>, wants: Wants) -> Failure {
+    let start = inp.cursor();
+    if inp.peek().is_some() {
+        inp.skip();
+    }
+    Failure { span: inp.span_since(&start), wants, problem: None }
+}
+
+/// Takes the next token if it fits; otherwise `want` was missing.
+#[inline]
+pub(super) fn take<'a>(inp: &mut Reader<'a, '_>, fits: fn(Token<'a>) -> bool, want: Want) -> Result<(), Failure> {
+    if inp.peek().is_some_and(fits) {
+        inp.skip();
+        return Ok(());
+    }
+    Err(missed(inp, Wants::of(want)))
+}
+
+/// Notes that the rule at hand could go on with one of `wants`, for the message in case that nothing else fits.
+pub(super) fn note<'a>(inp: &mut Reader<'a, '_>, wants: Wants) {
+    // What is optional never fails.
+    let _ = inp.parse(custom(|inp: &mut Reader<'a, '_>| Err::<(), _>(unexpected(inp, wants))).or_not());
+}
+
+/// Notes how something optional failed, as [`note`] does.
+#[cold]
+pub(super) fn note_failure<'a>(inp: &mut Reader<'a, '_>, failure: Failure) {
+    let _ = inp.parse(custom(|_: &mut Reader<'a, '_>| Err::<(), _>(failure)).or_not());
+}
+
+/// Does the same, unless the next token ends an element or a bracket: that fits.
+#[inline]
+pub(super) fn note_inside(inp: &mut Reader<'_, '_>, wants: Wants) {
+    if inp.peek().is_none_or(|token| !matches!(token, Token::Comma) && !token.closes()) {
+        note(inp, wants);
+    }
+}
+
+/// Returns a rule that applies `rule` where the next token is one of its first ones.
 pub(super) fn when<'a, T: 'a>(first: fn(Token<'a>) -> bool, rule: Rule<'a, T>) -> Rule<'a, T> {
-    any().filter(move |t| first(*t)).rewind().ignore_then(rule).boxed()
+    custom(move |inp: &mut Reader<'a, '_>| match inp.peek() {
+        Some(token) if first(token) => inp.parse(&rule),
+        _ => Err(unexpected(inp, Wants::default())),
+    })
+    .boxed()
 }
 
 /// Returns a rule that applies the one of `rules` that the next token chooses; if it chooses none, `want` is reported missing.
@@ -182,16 +246,9 @@ pub(super) fn by_token<'a, T: 'a, const N: usize>(
     choose: fn(Token<'a>) -> Option<usize>,
     want: Want,
 ) -> Rule<'a, T> {
-    custom(move |inp: &mut InputRef<'a, '_, In<'a>, Ex>| {
-        let start = inp.cursor();
-        let token = inp.peek();
-        if let Some(rule) = token.and_then(choose).and_then(|chosen| rules.get(chosen)) {
-            return inp.parse(rule);
-        }
-        if token.is_some() {
-            inp.skip();
-        }
-        Err(Failure::wanted(want, inp.span_since(&start)))
+    custom(move |inp: &mut Reader<'a, '_>| match inp.peek().and_then(choose).and_then(|chosen| rules.get(chosen)) {
+        Some(rule) => inp.parse(rule),
+        None => Err(unexpected(inp, Wants::of(want))),
     })
     .boxed()
 }
@@ -199,6 +256,16 @@ pub(super) fn by_token<'a, T: 'a, const N: usize>(
 /// Line breaks and semicolons, at least one.
 pub(super) fn separators<'a>() -> impl Parser<'a, In<'a>, (), Ex> + Clone {
     one_of([Token::Newline, Token::Semi]).repeated().at_least(1).ignored()
+}
+
+/// Skips line breaks and semicolons. Returns whether there were any.
+pub(super) fn skip_separators(inp: &mut Reader<'_, '_>) -> bool {
+    let mut any = false;
+    while matches!(inp.peek(), Some(Token::Newline | Token::Semi)) {
+        inp.skip();
+        any = true;
+    }
+    any
 }
 
 /// Line breaks, semicolons and commas, any number.

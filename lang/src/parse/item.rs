@@ -1,7 +1,7 @@
 //! Declarations.
 
 use super::failure::Want;
-use super::input::{Cx, Ex, In, Rule, kw, member_separators, name, separators, tok, when, word};
+use super::input::{Cx, Ex, In, Rule, by_token, kw, member_separators, name, separators, tok, when, word};
 use super::literal::{arguments, plain_string};
 use super::pattern::error_pattern;
 use super::recover::{before, elements, ends_member, skip_some};
@@ -30,20 +30,34 @@ enum Before<'a> {
 /// A declaration with its attributes, documentation and `pub`.
 pub(super) fn item<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
     let fn_decl = function(rules, rules.block.clone());
-    let kind = choice((
-        fn_decl.clone().map(ItemKind::Fn).boxed(),
-        kw(Kw::Override).ignore_then(fn_decl).map(ItemKind::Override).boxed(),
-        pipeline(rules),
-        tool(rules),
-        structure(rules),
-        implementation(rules),
-        enumeration(rules),
-        interface(rules),
-        alias(rules),
-        import(rules.cx),
-    ))
-    .labelled(Want::Item)
-    .boxed();
+    let kind = by_token(
+        [
+            fn_decl.clone().map(ItemKind::Fn).boxed(),
+            kw(Kw::Override).ignore_then(fn_decl).map(ItemKind::Override).boxed(),
+            pipeline(rules),
+            tool(rules),
+            structure(rules),
+            implementation(rules),
+            enumeration(rules),
+            interface(rules),
+            alias(rules),
+            import(rules.cx),
+        ],
+        |token| match token {
+            Token::Ident("gen") | Token::Kw(Kw::Fn) => Some(0),
+            Token::Kw(Kw::Override) => Some(1),
+            Token::Kw(Kw::Pipeline) => Some(2),
+            Token::Kw(Kw::Tool) => Some(3),
+            Token::Kw(Kw::Struct) => Some(4),
+            Token::Kw(Kw::Impl) => Some(5),
+            Token::Kw(Kw::Enum) => Some(6),
+            Token::Kw(Kw::Interface) => Some(7),
+            Token::Kw(Kw::Type) => Some(8),
+            Token::Kw(Kw::Import) => Some(9),
+            _ => None,
+        },
+        Want::Item,
+    );
     decorated(rules, kind).map(|item| StmtKind::Item(Box::new(item))).boxed()
 }
 

@@ -1,7 +1,7 @@
 //! Numbers, strings, lists, dicts, struct literals.
 
-use super::failure::{Failure, Problem, Want};
-use super::input::{Cx, Ex, In, Rule, tok, when};
+use super::failure::{Failure, Problem, Want, Wants};
+use super::input::{Cx, Ex, In, Reader, Rule, by_token, missed, note_inside, take, tok, when};
 use super::recover::{elements, ends_element, error_expr, recovering};
 use crate::ast::{DictItem, Expr, ExprKind, ListItem, Name, StrPart};
 use crate::lex::strings::{dedent, unescape};
@@ -11,73 +11,108 @@ use chumsky::prelude::*;
 
 /// `nil`, `true`, `42`, `3.14`, `name`, `_`, `r"…"`, `break`, `continue`.
 pub(super) fn simple<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Expr, Ex> + Clone {
-    select! {
-        Token::Ident(text) = e => cx.node(ExprKind::Name(text.into()), e.span()),
-        Token::Int(value) = e => cx.node(ExprKind::Int(value), e.span()),
-        Token::Float(value) = e => cx.node(ExprKind::Float(value), e.span()),
-        Token::Raw(text) = e => cx.node(ExprKind::Str(text_parts(text)), e.span()),
-        Token::Underscore = e => cx.node(ExprKind::Placeholder, e.span()),
-        Token::Damaged = e => error_expr(e.span()),
-        Token::Kw(Kw::Nil) = e => cx.node(ExprKind::Nil, e.span()),
-        Token::Kw(Kw::True) = e => cx.node(ExprKind::Bool(true), e.span()),
-        Token::Kw(Kw::False) = e => cx.node(ExprKind::Bool(false), e.span()),
-        Token::Kw(Kw::Break) = e => cx.node(ExprKind::Break, e.span()),
-        Token::Kw(Kw::Continue) = e => cx.node(ExprKind::Continue, e.span()),
-    }
+    custom(|inp: &mut Reader<'a, '_>| {
+        let start = inp.cursor();
+        let Some(kind) = inp.peek().and_then(simple_kind) else { return Err(missed(inp, Wants::default())) };
+        inp.skip();
+        let span = inp.span_since(&start);
+        Ok(if matches!(kind, ExprKind::Error) { error_expr(span) } else { cx.leaf(kind, span) })
+    })
+}
+
+/// The expression that a single token is.
+pub(super) fn simple_kind(token: Token<'_>) -> Option<ExprKind> {
+    Some(match token {
+        Token::Ident(text) => ExprKind::Name(text.into()),
+        Token::Int(value) => ExprKind::Int(value),
+        Token::Float(value) => ExprKind::Float(value),
+        Token::Raw(text) => ExprKind::Str(text_parts(text)),
+        Token::Underscore => ExprKind::Placeholder,
+        Token::Damaged => ExprKind::Error,
+        Token::Kw(Kw::Nil) => ExprKind::Nil,
+        Token::Kw(Kw::True) => ExprKind::Bool(true),
+        Token::Kw(Kw::False) => ExprKind::Bool(false),
+        Token::Kw(Kw::Break) => ExprKind::Break,
+        Token::Kw(Kw::Continue) => ExprKind::Continue,
+        _ => return None,
+    })
 }
 
 fn text_parts(text: &str) -> Vec<StrPart> {
     if text.is_empty() { Vec::new() } else { vec![StrPart::Text(text.to_owned())] }
 }
 
-/// A piece of a string as the lexer cut it.
-enum Piece<'a> {
-    Text(&'a str),
-    Interp(Expr),
-}
-
 /// `"…${…}…"`.
 pub(super) fn string<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
-    let text = select! { Token::StrText(text) => Piece::Text(text) };
-    let interp = recovering(expr, ends_element, &[Want::RBrace], error_expr)
-        .delimited_by(tok(Token::InterpStart), tok(Token::InterpEnd))
-        .map(Piece::Interp);
-    let rule = select! { Token::StrStart(quote) => quote }
-        .then(choice((text, interp)).repeated().collect::<Vec<_>>())
-        .then_ignore(tok(Token::StrEnd))
-        .map_with(|(quote, pieces), e| cx.node(ExprKind::Str(assemble(quote, pieces)), e.span()));
-    when(|t| matches!(t, Token::StrStart(_)), rule.boxed())
+    let inside = recovering(expr, ends_element, &[Want::RBrace], error_expr);
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let start = inp.cursor();
+        let Some(Token::StrStart(quote)) = inp.peek() else { return Err(missed(inp, Wants::of(Want::Str))) };
+        inp.skip();
+        let parts = match quote {
+            Quote::Plain => plain_parts(inp, &inside)?,
+            Quote::Triple => triple_parts(inp, &inside)?,
+        };
+        take(inp, |token| matches!(token, Token::StrEnd), Want::Operator)?;
+        Ok(cx.node(ExprKind::Str(parts), inp.span_since(&start)))
+    })
+    .boxed()
 }
 
-fn assemble(quote: Quote, pieces: Vec<Piece<'_>>) -> Vec<StrPart> {
+/// The `${…}` that comes next.
+fn interpolation<'a>(inp: &mut Reader<'a, '_>, inside: &Rule<'a, Expr>) -> Result<Expr, Failure> {
+    inp.skip();
+    let value = inp.parse(inside)?;
+    take(inp, |token| matches!(token, Token::InterpEnd), Want::RBrace)?;
+    Ok(value)
+}
+
+fn plain_parts<'a>(inp: &mut Reader<'a, '_>, inside: &Rule<'a, Expr>) -> Result<Vec<StrPart>, Failure> {
+    let mut parts = Vec::new();
+    loop {
+        let part = match inp.peek() {
+            Some(Token::StrText(text)) => {
+                inp.skip();
+                StrPart::Text(unescape(text))
+            }
+            Some(Token::InterpStart) => StrPart::Interp(interpolation(inp, inside)?),
+            _ => return Ok(parts),
+        };
+        if parts.is_empty() && matches!(inp.peek(), Some(Token::StrEnd)) {
+            return Ok(vec![part]);
+        }
+        parts.push(part);
+    }
+}
+
+/// The indentation that all lines share, also those behind an interpolation, is left out.
+fn triple_parts<'a>(inp: &mut Reader<'a, '_>, inside: &Rule<'a, Expr>) -> Result<Vec<StrPart>, Failure> {
     let mut texts = vec![""];
     let mut interps = Vec::new();
-    for piece in pieces {
-        match piece {
-            Piece::Text(text) => {
+    loop {
+        match inp.peek() {
+            Some(Token::StrText(text)) => {
+                inp.skip();
                 if let Some(last) = texts.last_mut() {
                     *last = text;
                 }
             }
-            Piece::Interp(expr) => {
-                interps.push(expr);
+            Some(Token::InterpStart) => {
+                interps.push(interpolation(inp, inside)?);
                 texts.push("");
             }
+            _ => break,
         }
     }
-    let texts: Vec<String> = match quote {
-        Quote::Plain => texts.into_iter().map(unescape).collect(),
-        Quote::Triple => dedent(&texts).iter().map(|t| unescape(t)).collect(),
-    };
     let mut interps = interps.into_iter();
     let mut parts = Vec::with_capacity(texts.len() * 2);
-    for text in texts {
+    for text in dedent(&texts) {
         if !text.is_empty() {
-            parts.push(StrPart::Text(text));
+            parts.push(StrPart::Text(unescape(&text)));
         }
         parts.extend(interps.next().map(StrPart::Interp));
     }
-    parts
+    Ok(parts)
 }
 
 /// A string without interpolation, where a constant is needed.
@@ -109,7 +144,14 @@ fn error_item(span: Span) -> ListItem {
 }
 
 fn item<'a>(expr: Rule<'a, Expr>) -> Rule<'a, ListItem> {
-    tok(Token::Ellipsis).or_not().then(expr).map(|(dots, value)| ListItem { value, spread: dots.is_some() }).boxed()
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let spread = matches!(inp.peek(), Some(Token::Ellipsis));
+        if spread {
+            inp.skip();
+        }
+        Ok(ListItem { value: inp.parse(&expr)?, spread })
+    })
+    .boxed()
 }
 
 /// Arguments of a call such as `f(a, ...b)`, with the parentheses.
@@ -130,14 +172,6 @@ pub(super) fn list<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
 /// `{a: 1, "b c": 2, [k]: 3, ...d, name}`, with its braces.
 fn entries<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Vec<DictItem>> {
     let value = || tok(Token::Colon).ignore_then(expr.clone());
-    let name = select! { Token::Ident(text) = e => cx.name(text, e.span()) };
-    let short = name.then(value().or_not()).map(|(key, value)| match value {
-        Some(value) => DictItem::Entry { key, value },
-        None => {
-            let value = cx.node(ExprKind::Name(key.text.clone()), key.span);
-            DictItem::Entry { key, value }
-        }
-    });
     let quoted = plain_string(cx).then(value()).map(|(key, value)| DictItem::Entry { key, value });
     let computed = expr
         .clone()
@@ -145,10 +179,38 @@ fn entries<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Vec<DictItem>> {
         .then(value())
         .map(|(key, value)| DictItem::Computed { key, value });
     let spread = tok(Token::Ellipsis).ignore_then(expr.clone()).map(DictItem::Spread);
-    let entry = choice((short, quoted, computed, spread)).labelled(Want::Name).boxed();
+    let entry = by_token(
+        [named_entry(cx, expr.clone()), quoted.boxed(), computed.boxed(), spread.boxed()],
+        |token| match token {
+            Token::Ident(_) => Some(0),
+            Token::StrStart(_) | Token::Raw(_) => Some(1),
+            Token::LBracket => Some(2),
+            Token::Ellipsis => Some(3),
+            _ => None,
+        },
+        Want::Name,
+    );
     elements(entry, &[Want::Comma, Want::RBrace], |span| DictItem::Spread(error_expr(span)))
         .delimited_by(tok(Token::LDict), tok(Token::RBrace))
         .boxed()
+}
+
+/// `a: 1`, and `a` for `a: a`.
+fn named_entry<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, DictItem> {
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let start = inp.cursor();
+        let Some(Token::Ident(text)) = inp.peek() else { return Err(missed(inp, Wants::of(Want::Name))) };
+        inp.skip();
+        let key = cx.name(text, inp.span_since(&start));
+        if matches!(inp.peek(), Some(Token::Colon)) {
+            inp.skip();
+            return Ok(DictItem::Entry { key, value: inp.parse(&expr)? });
+        }
+        note_inside(inp, Wants::of(Want::Colon));
+        let value = cx.leaf(ExprKind::Name(key.text.clone()), key.span);
+        Ok(DictItem::Entry { key, value })
+    })
+    .boxed()
 }
 
 /// `{a: 1}` and `P {x: 1}`.
@@ -158,17 +220,13 @@ pub(super) fn dict<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Expr> {
     when(|t| t == Token::LDict, plain.boxed())
 }
 
-/// `P {x: 1}`, or the name alone.
+/// `P {x: 1}`.
 pub(super) fn structure<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Expr> {
     let named = select! { Token::Ident(text) = e => cx.name(text, e.span()) };
-    let rule = named.then(entries(cx, expr).or_not()).map_with(|(name, items), e| {
-        let kind = match items {
-            Some(items) => ExprKind::Struct { name, items },
-            None => ExprKind::Name(name.text),
-        };
-        cx.node(kind, e.span())
-    });
-    when(|t| matches!(t, Token::Ident(text) if text.starts_with(|c: char| c.is_ascii_uppercase())), rule.boxed())
+    named
+        .then(entries(cx, expr))
+        .map_with(|(name, items), e| cx.node(ExprKind::Struct { name, items }, e.span()))
+        .boxed()
 }
 
 /// `(a)` and `(a, b)`.

@@ -1,7 +1,7 @@
 //! Patterns and parameters.
 
-use super::failure::{Failure, Problem, Want};
-use super::input::{Cx, Ex, In, Rule, kw, name, tok, when};
+use super::failure::{Failure, Problem, Want, Wants};
+use super::input::{Cx, Ex, In, Reader, Rule, by_token, kw, name, note_inside, tok};
 use super::literal::plain_string;
 use super::recover::{elements, ends_element, recovering};
 use crate::ast::{Expr, ExprKind, Name, NodeId, Param, Pattern, PatternField, PatternKind, StrPart, TypeExpr, UnaryOp};
@@ -15,28 +15,54 @@ pub(super) fn pattern<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: Rule<'a
         Token::Underscore = e => cx.pattern(PatternKind::Wildcard, e.span()),
         Token::Damaged = e => error_pattern(e.span()),
     };
-    let primary = choice((
-        named(cx, pattern, &expr),
-        blank,
-        dict(cx, pattern, &expr),
-        list(cx, pattern, expr),
-        pair(cx, pattern),
-        constant(cx),
-    ))
-    .labelled(Want::Pattern)
-    .boxed();
-    tok(Token::Bar)
-        .or_not()
-        .ignore_then(primary.separated_by(just(Token::Bar)).at_least(1).collect::<Vec<_>>())
-        .map_with(|mut options, e| match options.pop() {
+    let primary = by_token(
+        [
+            named(cx, pattern, &expr),
+            blank.boxed(),
+            dict(cx, pattern, &expr),
+            list(cx, pattern, expr),
+            pair(cx, pattern),
+            constant(cx),
+        ],
+        |token| match token {
+            Token::Ident(_) => Some(0),
+            Token::Underscore | Token::Damaged => Some(1),
+            Token::LDict => Some(2),
+            Token::LBracket => Some(3),
+            Token::LParen => Some(4),
+            Token::Int(_)
+            | Token::Float(_)
+            | Token::Minus
+            | Token::StrStart(_)
+            | Token::Raw(_)
+            | Token::Kw(Kw::Nil | Kw::True | Kw::False) => Some(5),
+            _ => None,
+        },
+        Want::Pattern,
+    );
+    let another = tok(Token::Bar).ignore_then(primary.clone()).or_not().boxed();
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let start = inp.cursor();
+        if matches!(inp.peek(), Some(Token::Bar)) {
+            inp.skip();
+        }
+        let first = inp.parse(&primary)?;
+        if !matches!(inp.peek(), Some(Token::Bar)) {
+            return Ok(first);
+        }
+        let mut options = vec![first];
+        while let Some(option) = inp.parse(&another)? {
+            options.push(option);
+        }
+        Ok(match options.pop() {
             Some(only) if options.is_empty() => only,
-            Some(last) => {
-                options.push(last);
-                cx.pattern(PatternKind::Or(options), e.span())
+            last => {
+                options.extend(last);
+                cx.pattern(PatternKind::Or(options), inp.span_since(&start))
             }
-            None => error_pattern(e.span()),
         })
-        .boxed()
+    })
+    .boxed()
 }
 
 pub(super) fn error_pattern(span: Span) -> Pattern {
@@ -73,7 +99,17 @@ fn named<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> 
         };
         cx.pattern(kind, e.span())
     });
-    when(|t| matches!(t, Token::Ident(_)), rule.boxed())
+    let rule = rule.boxed();
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let (before, start) = (inp.save(), inp.cursor());
+        let Some(Token::Ident(name)) = inp.next() else { return inp.parse(&rule) };
+        if matches!(inp.peek(), Some(Token::Dot | Token::LParen | Token::LDict)) {
+            inp.rewind(before);
+            return inp.parse(&rule);
+        }
+        Ok(cx.pattern(PatternKind::Bind(name.into()), inp.span_since(&start)))
+    })
+    .boxed()
 }
 
 /// An element of a list or dict pattern: one that fits a value, or the rest.
@@ -212,17 +248,41 @@ fn constant<'a>(cx: &'a Cx) -> Rule<'a, Pattern> {
 
 /// `name`, `name: T = default`, `{a, b}`, `...rest`.
 pub(super) fn param<'a>(pattern: Rule<'a, Pattern>, ty: Rule<'a, TypeExpr>, expr: Rule<'a, Expr>) -> Rule<'a, Param> {
-    tok(Token::Ellipsis)
-        .or_not()
-        .then(pattern)
-        .then(tok(Token::Colon).ignore_then(ty).map(Box::new).or_not())
-        .then(tok(Token::Assign).ignore_then(expr).or_not())
-        .map_with(|(((dots, pattern), ty), default), e| Param {
-            pattern,
-            ty,
-            default,
-            rest: dots.is_some(),
-            span: e.span(),
-        })
-        .boxed()
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let start = inp.cursor();
+        let rest = matches!(inp.peek(), Some(Token::Ellipsis));
+        if rest {
+            inp.skip();
+        }
+        let pattern = inp.parse(&pattern)?;
+        let ty = annotation(inp, &ty)?;
+        let default = assigned(inp, &expr)?;
+        if default.is_none() {
+            let wants = Wants::of(Want::Assign);
+            note_inside(inp, if ty.is_none() { wants.and(Wants::of(Want::Colon)) } else { wants });
+        }
+        Ok(Param { pattern, ty, default, rest, span: inp.span_since(&start) })
+    })
+    .boxed()
+}
+
+/// `: T`, if it is there.
+pub(super) fn annotation<'a>(
+    inp: &mut Reader<'a, '_>,
+    ty: &Rule<'a, TypeExpr>,
+) -> Result<Option<Box<TypeExpr>>, Failure> {
+    if !matches!(inp.peek(), Some(Token::Colon)) {
+        return Ok(None);
+    }
+    inp.skip();
+    inp.parse(ty).map(|ty| Some(Box::new(ty)))
+}
+
+/// `= e`, if it is there.
+pub(super) fn assigned<'a>(inp: &mut Reader<'a, '_>, expr: &Rule<'a, Expr>) -> Result<Option<Expr>, Failure> {
+    if !matches!(inp.peek(), Some(Token::Assign)) {
+        return Ok(None);
+    }
+    inp.skip();
+    inp.parse(expr).map(Some)
 }

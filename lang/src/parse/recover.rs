@@ -3,7 +3,7 @@
 //! Brackets are balanced, so skipping is counting.
 
 use super::failure::{Failure, Want, Wants};
-use super::input::{Ex, In, Rule};
+use super::input::{Ex, In, Reader, Rule, note_failure};
 use crate::ast::{Expr, ExprKind, NodeId};
 use crate::lex::token::Token;
 use crate::source::Span;
@@ -49,32 +49,38 @@ pub(super) fn before<'a>(last: fn(Token<'_>) -> bool, want: &'static [Want]) -> 
     })
 }
 
-/// Skips to the next of `last` at this depth; at least one token where `some`.
-fn skip<'a>(last: fn(Token<'_>) -> bool, some: bool) -> impl Parser<'a, In<'a>, Span, Ex> + Clone {
-    custom(move |inp: &mut InputRef<'a, '_, In<'a>, Ex>| {
-        let start = inp.cursor();
-        let mut depth = 0usize;
-        let mut taken = false;
-        while let Some(token) = inp.peek() {
-            if depth == 0 && (last(token) || token.closes()) {
-                break;
-            }
-            if token.opens() {
-                depth += 1;
-            } else if token.closes() {
-                depth -= 1;
-            }
-            inp.skip();
-            taken = true;
+/// Looks, without taking it, whether the next token is one of `last`. A failure counts with those that were noted there.
+#[inline]
+fn ensure(inp: &mut Reader<'_, '_>, last: fn(Token<'_>) -> bool, want: &'static [Want]) -> Result<(), Failure> {
+    if inp.peek().is_none_or(last) { Ok(()) } else { inp.parse(before(last, want)) }
+}
+
+/// Skips to the next of `last` at this depth. Returns the span of the skipped tokens, and whether there are any.
+fn skip_to(inp: &mut Reader<'_, '_>, last: fn(Token<'_>) -> bool) -> (Span, bool) {
+    let start = inp.cursor();
+    let mut depth = 0usize;
+    let mut taken = false;
+    while let Some(token) = inp.peek() {
+        if depth == 0 && (last(token) || token.closes()) {
+            break;
         }
-        let span = inp.span_since(&start);
-        if some && !taken { Err(Failure::wanted(Want::Operator, span)) } else { Ok(span) }
-    })
+        if token.opens() {
+            depth += 1;
+        } else if token.closes() {
+            depth -= 1;
+        }
+        inp.skip();
+        taken = true;
+    }
+    (inp.span_since(&start), taken)
 }
 
 /// Skips at least one token, to the next of `last` at this depth.
 pub(super) fn skip_some<'a>(last: fn(Token<'_>) -> bool) -> impl Parser<'a, In<'a>, Span, Ex> + Clone {
-    skip(last, true)
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let (span, taken) = skip_to(inp, last);
+        if taken { Ok(span) } else { Err(Failure::wanted(Want::Operator, span)) }
+    })
 }
 
 /// `rule` up to one of `last`; when it fails, `fallback` stands for everything up to there.
@@ -84,7 +90,43 @@ pub(super) fn recovering<'a, T: 'a>(
     want: &'static [Want],
     fallback: fn(Span) -> T,
 ) -> Rule<'a, T> {
-    rule.then_ignore(before(last, want)).recover_with(via_parser(skip(last, true).map(fallback))).boxed()
+    custom(move |inp: &mut Reader<'a, '_>| recovered(inp, &rule, last, want, fallback)).boxed()
+}
+
+/// Reads `rule` up to one of `last`; when it fails, `fallback` stands for everything up to there.
+#[inline]
+pub(super) fn recovered<'a, T>(
+    inp: &mut Reader<'a, '_>,
+    rule: &Rule<'a, T>,
+    last: fn(Token<'_>) -> bool,
+    want: &'static [Want],
+    fallback: fn(Span) -> T,
+) -> Result<T, Failure> {
+    let start = inp.save();
+    let failure = match inp.parse(rule) {
+        Ok(read) => match ensure(inp, last, want) {
+            Ok(()) => return Ok(read),
+            Err(failure) => failure,
+        },
+        Err(failure) => failure,
+    };
+    inp.rewind(start.clone());
+    let (span, taken) = skip_to(inp, last);
+    if !taken {
+        inp.rewind(start);
+        return Err(failure);
+    }
+    inp.emit(failure);
+    Ok(fallback(span))
+}
+
+/// Adds to a list. Most lists have one element, and need no room for more.
+#[inline]
+pub(super) fn push<T>(list: &mut Vec<T>, element: T, last: bool) {
+    if last && list.is_empty() {
+        list.reserve_exact(1);
+    }
+    list.push(element);
 }
 
 /// The head of a body: an expression up to the body's `{`.
@@ -95,11 +137,23 @@ pub(super) fn head<'a>(expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
     fn stops(token: Token<'_>) -> bool {
         begins_body(token) || ends_member(token)
     }
-    before(other, &[Want::Expr])
-        .ignore_then(expr)
-        .then_ignore(before(begins_body, &[Want::Body]))
-        .recover_with(via_parser(skip(stops, false).then_ignore(before(begins_body, &[Want::Body])).map(error_expr)))
-        .boxed()
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let start = inp.save();
+        let read = ensure(inp, other, &[Want::Expr])
+            .and_then(|()| inp.parse(&expr))
+            .and_then(|expr| ensure(inp, begins_body, &[Want::Body]).map(|()| expr));
+        read.or_else(|failure| {
+            inp.rewind(start.clone());
+            let (span, _) = skip_to(inp, stops);
+            if !inp.peek().is_none_or(begins_body) {
+                inp.rewind(start);
+                return Err(failure);
+            }
+            inp.emit(failure);
+            Ok(error_expr(span))
+        })
+    })
+    .boxed()
 }
 
 /// Stands for an expression that could not be parsed.
@@ -113,9 +167,24 @@ pub(super) fn elements<'a, T: 'a>(
     closer: &'static [Want],
     fallback: fn(Span) -> T,
 ) -> Rule<'a, Vec<T>> {
-    recovering(element, ends_element, closer, fallback)
-        .separated_by(just(Token::Comma))
-        .allow_trailing()
-        .collect()
-        .boxed()
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let mut elements = Vec::new();
+        while inp.peek().is_some_and(|token| !token.closes()) {
+            let element = match recovered(inp, &element, ends_element, closer, fallback) {
+                Ok(element) => element,
+                Err(failure) => {
+                    note_failure(inp, failure);
+                    break;
+                }
+            };
+            let last = !matches!(inp.peek(), Some(Token::Comma));
+            push(&mut elements, element, last);
+            if last {
+                break;
+            }
+            inp.skip();
+        }
+        Ok(elements)
+    })
+    .boxed()
 }

@@ -1,8 +1,8 @@
 //! Ties the rules together: expressions hold statements, patterns and types, and those hold expressions.
 
 use super::failure::Want;
-use super::input::{Cx, Ex, In, Rule, separators, tok};
-use super::recover::{ends_statement, recovering};
+use super::input::{Cx, Ex, In, Reader, Rule, note_failure, skip_separators, take};
+use super::recover::{ends_statement, push, recovered};
 use super::{expr, pattern, stmt, types};
 use crate::ast::{Block, Expr, Param, Pattern, Stmt, StmtKind, TypeExpr};
 use crate::lex::token::Token;
@@ -24,11 +24,7 @@ pub(super) struct Rules<'a> {
 impl<'a> Rules<'a> {
     fn new(cx: &'a Cx, expr: Rule<'a, Expr>, stmt: Rule<'a, Stmt>, ty: Rule<'a, TypeExpr>) -> Self {
         let stmts = statements(stmt);
-        let block = stmts
-            .clone()
-            .delimited_by(tok(Token::LBody), tok(Token::RBrace))
-            .map_with(|stmts, e| cx.block(stmts, e.span()))
-            .boxed();
+        let block = block(cx, stmts.clone());
         let pattern = recursive(|pattern| pattern::pattern(cx, &pattern.boxed(), expr.clone())).boxed();
         let param = pattern::param(pattern.clone(), ty.clone(), expr.clone());
         Self { cx, expr, stmts, block, pattern, ty, param }
@@ -48,15 +44,38 @@ pub(super) fn module<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Vec<Stmt>, Ex> {
 
 /// Statements between separators, each recovering for itself.
 fn statements<'a>(stmt: Rule<'a, Stmt>) -> Rule<'a, Vec<Stmt>> {
-    separators()
-        .or_not()
-        .ignore_then(
-            recovering(stmt, ends_statement, &[Want::Separator], error_stmt)
-                .separated_by(separators())
-                .allow_trailing()
-                .collect(),
-        )
-        .boxed()
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let mut stmts = Vec::new();
+        skip_separators(inp);
+        while inp.peek().is_some_and(|token| !token.closes()) {
+            let stmt = match recovered(inp, &stmt, ends_statement, &[Want::Separator], error_stmt) {
+                Ok(stmt) => stmt,
+                Err(failure) => {
+                    note_failure(inp, failure);
+                    break;
+                }
+            };
+            let more = skip_separators(inp);
+            push(&mut stmts, stmt, !more || inp.peek().is_none_or(Token::closes));
+            if !more {
+                break;
+            }
+        }
+        Ok(stmts)
+    })
+    .boxed()
+}
+
+/// Statements between braces.
+fn block<'a>(cx: &'a Cx, stmts: Rule<'a, Vec<Stmt>>) -> Rule<'a, Block> {
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let start = inp.cursor();
+        take(inp, |token| matches!(token, Token::LBody), Want::Body)?;
+        let stmts = inp.parse(&stmts)?;
+        take(inp, |token| matches!(token, Token::RBrace), Want::RBrace)?;
+        Ok(cx.block(stmts, inp.span_since(&start)))
+    })
+    .boxed()
 }
 
 fn error_stmt(span: Span) -> Stmt {

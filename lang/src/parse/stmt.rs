@@ -1,9 +1,10 @@
 //! Statements.
 
-use super::expr::is_place;
-use super::failure::{Failure, Problem};
-use super::input::{Ex, In, Rule, kw, tok, when};
+use super::expr::{begins_expr, is_place};
+use super::failure::{Failure, Problem, Want, Wants};
+use super::input::{Reader, Rule, kw, missed, note_inside, tok};
 use super::item::{begins_item, item};
+use super::pattern::{annotation, assigned};
 use super::recover::head;
 use super::rules::Rules;
 use crate::ast::{BinaryOp, ExprKind, LetKind, Stmt, StmtKind};
@@ -12,55 +13,69 @@ use chumsky::prelude::*;
 
 /// Any statement.
 pub(super) fn stmt<'a>(rules: &Rules<'a>) -> Rule<'a, Stmt> {
-    let worded = choice((
-        binding(rules),
-        walking(rules),
-        looping(rules),
-        guarding(rules),
-        requiring(rules),
-        kw(Kw::Defer).ignore_then(rules.block.clone()).map(StmtKind::Defer).boxed(),
-        item(rules),
-    ))
-    .boxed();
-    let worded = when(
-        |t| match t {
-            Token::Kw(kw) => matches!(
-                kw,
-                Kw::Let | Kw::Const | Kw::Var | Kw::For | Kw::While | Kw::Guard | Kw::Require | Kw::Defer
-            ),
-            _ => false,
-        } || begins_item(t),
-        worded,
-    );
-    choice((worded, expression(rules))).map_with(|kind, e| Stmt { kind, span: e.span() }).boxed()
+    let (looping, iterating) = (looping(rules), iterating(rules));
+    let (guarding, requiring) = (guarding(rules), requiring(rules));
+    let deferring = kw(Kw::Defer).ignore_then(rules.block.clone()).map(StmtKind::Defer).boxed();
+    let item = item(rules);
+    let rules = rules.clone();
+    custom(move |inp: &mut Reader<'a, '_>| {
+        let start = inp.cursor();
+        let kind = match inp.peek() {
+            Some(Token::Kw(Kw::Let | Kw::Const | Kw::Var)) => binding(inp, &rules),
+            Some(Token::Kw(Kw::For)) => inp.parse(&iterating),
+            Some(Token::Kw(Kw::While)) => inp.parse(&looping),
+            Some(Token::Kw(Kw::Guard)) => inp.parse(&guarding),
+            Some(Token::Kw(Kw::Require)) => inp.parse(&requiring),
+            Some(Token::Kw(Kw::Defer)) => inp.parse(&deferring),
+            Some(Token::Kw(Kw::Pub)) if binding_kind(second(inp)).is_some() => binding(inp, &rules),
+            Some(Token::Ident("gen")) if second(inp) != Some(Token::Kw(Kw::Fn)) => expression(inp, &rules),
+            Some(token) if begins_item(token) => inp.parse(&item),
+            Some(token) if begins_expr(token) => expression(inp, &rules),
+            _ => Err(missed(inp, Wants::of(Want::Expr).and(Wants::of(Want::Separator)))),
+        }?;
+        Ok(Stmt { kind, span: inp.span_since(&start) })
+    })
+    .boxed()
+}
+
+/// The token after the next one.
+fn second<'a>(inp: &mut Reader<'a, '_>) -> Option<Token<'a>> {
+    let start = inp.save();
+    inp.skip();
+    let second = inp.peek();
+    inp.rewind(start);
+    second
+}
+
+/// The kind of binding that a word begins.
+fn binding_kind(token: Option<Token<'_>>) -> Option<LetKind> {
+    match token {
+        Some(Token::Kw(Kw::Let)) => Some(LetKind::Let),
+        Some(Token::Kw(Kw::Const)) => Some(LetKind::Const),
+        Some(Token::Kw(Kw::Var)) => Some(LetKind::Var),
+        _ => None,
+    }
 }
 
 /// `let p: T = v`.
-fn binding<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
-    let kind = select! {
-        Token::Kw(Kw::Let) => LetKind::Let,
-        Token::Kw(Kw::Const) => LetKind::Const,
-        Token::Kw(Kw::Var) => LetKind::Var,
-    };
-    let ty = tok(Token::Colon).ignore_then(rules.ty.clone()).map(Box::new).or_not();
-    let value = tok(Token::Assign).ignore_then(rules.expr.clone()).or_not();
-    kw(Kw::Pub)
-        .or_not()
-        .then(kind)
-        .then(rules.pattern.clone())
-        .then(ty)
-        .then(value)
-        .map(|((((public, kind), pattern), ty), value)| StmtKind::Let {
-            kind,
-            pattern,
-            ty,
-            value,
-            public: public.is_some(),
-        })
-        .boxed()
+fn binding<'a>(inp: &mut Reader<'a, '_>, rules: &Rules<'a>) -> Result<StmtKind, Failure> {
+    let public = matches!(inp.peek(), Some(Token::Kw(Kw::Pub)));
+    if public {
+        inp.skip();
+    }
+    let Some(kind) = binding_kind(inp.peek()) else { return Err(missed(inp, Wants::default())) };
+    inp.skip();
+    let pattern = inp.parse(&rules.pattern)?;
+    let ty = annotation(inp, &rules.ty)?;
+    let value = assigned(inp, &rules.expr)?;
+    if value.is_none() {
+        let wants = Wants::of(Want::Assign);
+        note_inside(inp, if ty.is_none() { wants.and(Wants::of(Want::Colon)) } else { wants });
+    }
+    Ok(StmtKind::Let { kind, pattern, ty, value, public })
 }
 
-fn walking<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
+fn iterating<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
     kw(Kw::For)
         .ignore_then(rules.pattern.clone())
         .then_ignore(kw(Kw::In))
@@ -95,31 +110,27 @@ fn requiring<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
         .boxed()
 }
 
-fn assign_op<'a>() -> impl Parser<'a, In<'a>, Option<BinaryOp>, Ex> + Clone {
-    select! {
+/// The operator of a compound assignment, or none for `=`.
+fn assign_op(token: Token<'_>) -> Option<Option<BinaryOp>> {
+    Some(match token {
         Token::Assign => None,
         Token::PlusAssign => Some(BinaryOp::Add),
         Token::MinusAssign => Some(BinaryOp::Sub),
         Token::StarAssign => Some(BinaryOp::Mul),
         Token::SlashAssign => Some(BinaryOp::Div),
         Token::PercentAssign => Some(BinaryOp::Rem),
-    }
+        _ => return None,
+    })
 }
 
 /// An expression, or an assignment to what it names.
-fn expression<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
-    rules
-        .expr
-        .clone()
-        .then(assign_op().then(rules.expr.clone()).or_not())
-        .validate(|(target, assigned), _, emitter| match assigned {
-            None => StmtKind::Expr(target),
-            Some((op, value)) => {
-                if !is_place(&target) && !matches!(target.kind, ExprKind::Placeholder) {
-                    emitter.emit(Failure::problem(Problem::AssignTarget, target.span));
-                }
-                StmtKind::Assign { target, op, value }
-            }
-        })
-        .boxed()
+fn expression<'a>(inp: &mut Reader<'a, '_>, rules: &Rules<'a>) -> Result<StmtKind, Failure> {
+    let target = inp.parse(&rules.expr)?;
+    let Some(op) = inp.peek().and_then(assign_op) else { return Ok(StmtKind::Expr(target)) };
+    inp.skip();
+    let value = inp.parse(&rules.expr)?;
+    if !is_place(&target) && !matches!(target.kind, ExprKind::Placeholder) {
+        inp.emit(Failure::problem(Problem::AssignTarget, target.span));
+    }
+    Ok(StmtKind::Assign { target, op, value })
 }

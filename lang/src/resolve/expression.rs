@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::BindingKind;
-use super::ResolveCode;
+use super::messages;
 use super::scope::{Binding, Target};
 use super::walk::Walk;
 use super::yields::BodyOf;
@@ -122,11 +122,7 @@ impl Walk<'_> {
 
     fn placeholder(&mut self, e: &Expr) {
         let Some((id, depth)) = self.lookup(&PIPED) else {
-            self.found.push(
-                Diagnostic::new(ResolveCode::Undefined, "`_` outside of a pipe")
-                    .label(self.source, e.span, "no value is piped here")
-                    .help("use `_` only on the right of `|>`, where it is the piped value"),
-            );
+            self.found.push(messages::placeholder_outside(self.source, e.span));
             return;
         };
         self.out.bindings[id as usize].read = true;
@@ -139,11 +135,7 @@ impl Walk<'_> {
             return;
         }
         let word = if matches!(e.kind, ExprKind::Break) { "break" } else { "continue" };
-        self.found.push(
-            Diagnostic::new(ResolveCode::Misplaced, format!("`{word}` outside of a loop"))
-                .label(self.source, e.span, "not inside a loop")
-                .help("use `return` to leave a closure inside a loop"),
-        );
+        self.found.push(messages::outside_loop(self.source, e.span, word));
     }
 
     pub(super) fn entries(&mut self, items: &[DictItem]) {
@@ -219,16 +211,10 @@ impl Walk<'_> {
             && self.registry.find("", namespace).is_none()
             && self.registry.module(namespace).next().is_some()
         {
-            let known = self.registry.find(namespace, &name.text).is_some();
-            let message = if known {
-                format!("builtin `{namespace}.{}` used as a value", name.text)
+            let d = if self.registry.find(namespace, &name.text).is_some() {
+                messages::builtin_value(self.source, namespace, name)
             } else {
-                format!("unknown builtin `{namespace}.{}`", name.text)
-            };
-            let d = Diagnostic::new(ResolveCode::Namespace, message).label(self.source, name.span, "here");
-            let d = if known {
-                d.help(format!("call it, or wrap it in a closure: `{{ x -> {namespace}.{}(x) }}`", name.text))
-            } else {
+                let d = messages::unknown_builtin(self.source, namespace, name, "here");
                 self.with_nearest_of(d, namespace, name)
             };
             self.found.push(d);
@@ -242,7 +228,7 @@ impl Walk<'_> {
 
     pub(super) fn with_nearest_of(&self, d: Diagnostic, namespace: &str, name: &Name) -> Diagnostic {
         match nearest(&name.text, self.registry.module(namespace).map(|row| row.name)) {
-            Some(near) => d.help(format!("did you mean `{namespace}.{near}`?")).fix(name.span, near),
+            Some(near) => messages::did_you_mean_in(d, name.span, namespace, near),
             None => d,
         }
     }
@@ -256,8 +242,7 @@ impl Walk<'_> {
                 return self.exprs(args.iter().map(|a| &a.value));
             }
             if self.lookup(namespace).is_none() && self.registry.module(namespace).next().is_some() {
-                let message = format!("unknown builtin `{namespace}.{}`", name.text);
-                let d = Diagnostic::new(ResolveCode::Namespace, message).label(self.source, name.span, "not found");
+                let d = messages::unknown_builtin(self.source, namespace, name, "not found");
                 let d = self.with_nearest_of(d, namespace, name);
                 self.found.push(d);
                 return self.exprs(args.iter().map(|a| &a.value));

@@ -3,13 +3,13 @@
 //! Names that are listed are names of the file like any other. What an import without a list brings lies one scope
 //! further out: the file's own names hide it.
 
-use super::names::describe;
+use super::messages::{self, did_you_mean};
 use super::scope::Binding;
 use super::walk::Walk;
 use super::{BindingId, BindingKind};
 use crate::ast::Name;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::module::{Export, Exports, Link, ModuleCode, path};
+use crate::module::{Export, Exports, Link, path};
 use crate::source::Span;
 use smol_str::SmolStr;
 
@@ -21,11 +21,7 @@ impl Walk<'_> {
         let (id, path, path_span) = (path.id, path.text.as_str(), path.span);
         let listed = names.unwrap_or_default();
         if !self.at_top() {
-            self.found.push(
-                Diagnostic::new(ModuleCode::Inside, "import inside a block")
-                    .label(self.source, path_span, "inside a block")
-                    .help("move the import to the top level of the file"),
-            );
+            self.found.push(messages::import_inside(self.source, path_span));
             return self.unknown(listed);
         }
         if path::is_standard(path) {
@@ -60,11 +56,7 @@ impl Walk<'_> {
     /// What the standard modules offer is global: an import gives it another name, or only has to be right.
     fn standard(&mut self, listed: Listed<'_>, path: &str, path_span: Span) {
         if !self.registry.modules().contains(&path) {
-            let mut d = Diagnostic::new(ModuleCode::NoStandard, format!("unknown standard module `{path}`")).label(
-                self.source,
-                path_span,
-                "not found",
-            );
+            let mut d = messages::unknown_standard(self.source, path, path_span);
             if let Some(near) = nearest(path, self.registry.modules().iter().copied()) {
                 d = d.help(format!("did you mean `{near}`?"));
             }
@@ -85,19 +77,13 @@ impl Walk<'_> {
     }
 
     fn not_standard(&mut self, name: &Name, path: &str, path_span: Span) {
-        let d = self.no_name(name, path, path_span);
+        let d = messages::not_exported(self.source, name, path, path_span);
         let globals = self.registry.all().filter(|row| row.module.is_empty()).map(|row| row.name);
         let d = match nearest(&name.text, globals) {
-            Some(near) => d.help(format!("did you mean `{near}`?")).fix(name.span, near),
+            Some(near) => did_you_mean(d, name.span, near),
             None => d,
         };
         self.found.push(d);
-    }
-
-    fn no_name(&self, name: &Name, path: &str, path_span: Span) -> Diagnostic {
-        Diagnostic::new(ModuleCode::NoName, format!("\"{path}\" does not export `{}`", name.text))
-            .label(self.source, name.span, "not found")
-            .label(self.source, path_span, "imported from here")
     }
 
     /// `import {a, b as c} from "path"`
@@ -119,24 +105,13 @@ impl Walk<'_> {
     }
 
     fn not_offered(&self, name: &Name, exports: &Exports, path: &str, path_span: Span) -> Diagnostic {
-        let source = self.source;
         if let Some(private) = exports.private.get(&name.text) {
-            let message = format!("`{}` is private to \"{path}\"", name.text);
-            let d = Diagnostic::new(ModuleCode::Private, message).label(source, name.span, "private");
-            let there = &exports.source;
-            return if private.kind == BindingKind::Import {
-                d.label(there, private.span, "imported here without `pub`")
-                    .help("import it from the file that declares it, or write `pub import` there")
-            } else {
-                d.label(there, private.span, format!("{} without `pub`", describe(private.kind)))
-                    .help("write `pub` before the declaration")
-            };
+            return messages::private(self.source, name, path, &exports.source, private.kind, private.span);
         }
-        let d = self.no_name(name, path, path_span);
+        let d = messages::not_exported(self.source, name, path, path_span);
         match nearest(&name.text, exports.names.keys().map(SmolStr::as_str)) {
-            Some(near) => d.help(format!("did you mean `{near}`?")).fix(name.span, near),
-            None if exports.names.is_empty() => d.note("the file exports no names"),
-            None => d.note(format!("it exports {}", some_of(exports))),
+            Some(near) => did_you_mean(d, name.span, near),
+            None => messages::with_exports(d, exports),
         }
     }
 
@@ -147,7 +122,7 @@ impl Walk<'_> {
         }
         for (name, export) in &exports.names {
             // The scope around the file's own.
-            let known = self.scopes.first().and_then(|s| s.names.get(name)).copied();
+            let known = self.scopes.first().and_then(|s| s.names.get(name));
             if let Some(id) = known.filter(|id| self.out.binding(*id).slot.is_none()) {
                 if self.out.binding(id).origin != Some(export.origin) {
                     self.ambiguous.insert(id, path_span);
@@ -190,15 +165,12 @@ impl Walk<'_> {
 
     /// A name that two files bring is an error where it is used, and once.
     pub(super) fn clear(&mut self, id: BindingId, name: &SmolStr, span: Span) {
+        if self.ambiguous.is_empty() {
+            return;
+        }
         let Some(second) = self.ambiguous.remove(&id) else { return };
         let first = self.out.binding(id).span;
-        self.found.push(
-            Diagnostic::new(ModuleCode::Ambiguous, format!("`{name}` is imported from two files"))
-                .label(self.source, span, "ambiguous")
-                .label(self.source, first, "exported by this file")
-                .label(self.source, second, "and by this one")
-                .help(format!("list it in one of the imports: `import {{{name}}} from \"…\"`")),
-        );
+        self.found.push(messages::ambiguous(self.source, name, span, first, second));
     }
 }
 
@@ -208,12 +180,4 @@ fn imported_kind(export: &Export) -> BindingKind {
         BindingKind::Type => BindingKind::Type,
         _ => BindingKind::Import,
     }
-}
-
-/// A few of the names that a file offers.
-fn some_of(exports: &Exports) -> String {
-    const MOST: usize = 6;
-    let names: Vec<String> = exports.names.keys().take(MOST).map(|name| format!("`{name}`")).collect();
-    let more = if exports.names.len() > MOST { " …" } else { "" };
-    format!("{}{more}", names.join(", "))
 }

@@ -10,6 +10,7 @@ mod codes;
 mod exports;
 mod expression;
 mod import;
+mod messages;
 mod names;
 mod pipelines;
 mod scope;

@@ -1,18 +1,18 @@
 //! Looks names up, and reports those that are unknown.
 
-use super::ResolveCode;
+use super::messages::{self, did_you_mean, with_instead};
 use super::scope::Target;
 use super::walk::Walk;
 use super::{BindingId, BindingKind};
 use crate::ast::{Expr, ExprKind, Name, NodeAt};
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::foreign::{self, Instead};
+use crate::foreign;
 use crate::source::Span;
 use smol_str::SmolStr;
 
 impl Walk<'_> {
     pub(super) fn lookup(&self, name: &str) -> Option<(BindingId, usize)> {
-        self.scopes.iter().enumerate().rev().find_map(|(depth, s)| s.names.get(name).map(|id| (*id, depth)))
+        self.scopes.iter().enumerate().rev().find_map(|(depth, s)| s.names.get(name).map(|id| (id, depth)))
     }
 
     pub(super) fn reach(&mut self, id: BindingId, depth: usize, span: Span) {
@@ -59,11 +59,7 @@ impl Walk<'_> {
         } else if let Some(row) = self.registry.find("", name) {
             self.out.set_used(at.id, Target::Builtin(row));
         } else if self.registry.module(name).next().is_some() {
-            self.found.push(
-                Diagnostic::new(ResolveCode::Namespace, format!("`{name}` is a namespace, not a value"))
-                    .label(self.source, span, "used as a value")
-                    .help(format!("call one of its builtins: `{name}.…(…)`")),
-            );
+            self.found.push(messages::namespace_value(self.source, name, span));
         } else {
             self.undefined(name, span);
         }
@@ -71,17 +67,14 @@ impl Walk<'_> {
 
     pub(super) fn undefined(&mut self, name: &SmolStr, span: Span) {
         let Some(d) = self.unbound(name, span) else { return };
-        let bound = self.scopes.iter().flat_map(|s| s.names.keys().map(SmolStr::as_str));
+        let bound = self.scopes.iter().flat_map(|s| s.names.iter().map(|(name, _)| name.as_str()));
         let builtins = self.registry.all().filter(|row| row.module.is_empty()).map(|row| row.name);
         let d = if let Some(instead) = foreign::global(name) {
             with_instead(d, span, instead)
         } else if foreign::is_module(name) {
-            {
-                let listed = self.registry.listed().map(|where_to| format!(": {where_to}")).unwrap_or_default();
-                d.help(format!("call builtins without a module name{listed}"))
-            }
+            messages::without_module(d, self.registry.listed())
         } else if let Some(near) = self.nearest(name, bound.chain(builtins)) {
-            d.help(format!("did you mean `{near}`?")).fix(span, near)
+            did_you_mean(d, span, near)
         } else {
             d
         };
@@ -111,17 +104,16 @@ impl Walk<'_> {
         if self.out.blind {
             return None;
         }
-        let message = format!("unknown name `{name}`");
-        Some(Diagnostic::new(ResolveCode::Undefined, message).label(self.source, span, "not found"))
+        Some(messages::unknown_name(self.source, name, span))
     }
 
     /// An assignment to a name that nothing binds: a slip of the pen, or a language in which assigning declares.
     fn assigned_before_declared(&mut self, name: &SmolStr, span: Span) {
         let Some(d) = self.unbound(name, span) else { return };
-        let bound = self.scopes.iter().flat_map(|s| s.names.keys().map(SmolStr::as_str));
+        let bound = self.scopes.iter().flat_map(|s| s.names.iter().map(|(name, _)| name.as_str()));
         let d = match self.nearest(name, bound) {
-            Some(near) => d.help(format!("did you mean `{near}`?")).fix(span, near),
-            None => d.help(format!("declare it with `let {name} = …`, or with `var {name} = …` to assign to it later")),
+            Some(near) => did_you_mean(d, span, near),
+            None => messages::declare_first(d, name),
         };
         self.found.push(d);
     }
@@ -136,11 +128,7 @@ impl Walk<'_> {
         let span = at.span;
         let Some((id, depth)) = self.lookup(name) else {
             if self.registry.find("", name).is_some() {
-                self.found.push(
-                    Diagnostic::new(ResolveCode::Forbidden, format!("cannot assign to `{name}`: it is a builtin"))
-                        .label(self.source, span, "assigned here")
-                        .help(format!("use a variable with another name: `var {name}_2 = …`")),
-                );
+                self.found.push(messages::assigned_builtin(self.source, name, span));
             } else {
                 self.assigned_before_declared(name, span);
             }
@@ -155,47 +143,6 @@ impl Walk<'_> {
         if binding.kind == BindingKind::Var {
             return;
         }
-        let (what, first) = (describe(binding.kind), binding.span);
-        let mut d = Diagnostic::new(ResolveCode::Forbidden, format!("cannot assign to `{name}`: it is {what}")).label(
-            self.source,
-            span,
-            "assigned here",
-        );
-        if binding.kind == BindingKind::Let {
-            d = d.label(self.source, first, "bound with `let` here").help(format!("use `var {name} = …`"));
-        } else if binding.imported() {
-            d = d
-                .label(self.source, first, "imported here")
-                .help(format!("call a function of the file that declares `{name}`; only that file can assign to it"));
-        } else if binding.kind != BindingKind::Outer {
-            d = d
-                .label(self.source, first, "bound here")
-                .help(format!("copy it to a variable: `var my_{name} = {name}`"));
-        }
-        self.found.push(d);
-    }
-}
-
-pub(super) fn describe(kind: BindingKind) -> &'static str {
-    match kind {
-        BindingKind::Let => "bound with `let`",
-        BindingKind::Var => "a variable",
-        BindingKind::Parameter => "a parameter",
-        BindingKind::Loop => "a loop variable",
-        BindingKind::Pattern => "bound by a pattern",
-        BindingKind::Function => "a function",
-        BindingKind::Pipeline => "a pipeline",
-        BindingKind::Type => "a type",
-        BindingKind::Import => "imported",
-        BindingKind::Outer => "bound earlier",
-    }
-}
-
-/// Adds what Harn writes instead of a foreign word.
-fn with_instead(d: Diagnostic, span: Span, instead: Instead) -> Diagnostic {
-    let d = d.help(instead.help);
-    match instead.fix {
-        Some(text) => d.fix(span, text),
-        None => d,
+        self.found.push(messages::assigned_constant(self.source, name, span, binding));
     }
 }

@@ -3,14 +3,14 @@
 //! The body of a base is compiled once more for each pipeline that extends it, with other functions in place of some. So
 //! the functions of the base are in scope in what extends it, and an `override` is another body for the same binding.
 
-use super::ResolveCode;
+use super::BindingId;
+use super::messages;
 use super::types::signature;
 use super::walk::Walk;
 use super::yields::BodyOf;
-use super::{BindingId, BindingKind};
 use crate::ast::*;
 use crate::declaration::Signature;
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::nearest;
 use smol_str::SmolStr;
 
 /// How many pipelines may extend one another in a row: each holds the bodies of all below it.
@@ -43,31 +43,26 @@ impl Walk<'_> {
             let first = *self.scope().pipelines.entry(decl.name.text.clone()).or_insert(at);
             // The other names are bindings, which are refused where they are bound.
             if first.id != at.id && decl.name.text == "default" {
-                self.found.push(
-                    Diagnostic::new(ResolveCode::Twice, "duplicate pipeline `default`")
-                        .label(self.source, span, "declared again here")
-                        .label(self.source, first.span, "first declared here")
-                        .help("rename or remove one of them"),
-                );
+                self.found.push(messages::duplicate_default(self.source, span, first.span));
             }
         }
         let mut done = vec![false; all.len()];
         for at in 0..all.len() {
             // Down to one whose base is known, then back up.
-            let mut road = vec![at];
+            let mut chain = vec![at];
             let mut next = Some(at);
             while let Some(from) = next.take() {
                 let base = all[from].1.and_then(|name| all.iter().position(|(decl, _)| decl.name.text == name.text));
                 match base {
-                    Some(base) if road.contains(&base) => self.circle(&all, &road, base, &mut done),
+                    Some(base) if chain.contains(&base) => self.cycle(&all, &chain, base, &mut done),
                     Some(base) if !done[base] => {
-                        road.push(base);
+                        chain.push(base);
                         next = Some(base);
                     }
                     _ => {}
                 }
             }
-            for at in road.into_iter().rev() {
+            for at in chain.into_iter().rev() {
                 if !std::mem::replace(&mut done[at], true) {
                     let (decl, extends) = all[at];
                     self.pipeline(decl, extends);
@@ -76,21 +71,14 @@ impl Walk<'_> {
         }
     }
 
-    fn circle(&mut self, all: &[(&FnDecl, Option<&Name>)], road: &[usize], base: usize, done: &mut [bool]) {
-        let start = road.iter().position(|at| *at == base).unwrap_or(0);
-        let circle = &road[start..];
+    fn cycle(&mut self, all: &[(&FnDecl, Option<&Name>)], chain: &[usize], base: usize, done: &mut [bool]) {
+        let start = chain.iter().position(|at| *at == base).unwrap_or(0);
+        let cycle = &chain[start..];
         let names: Vec<String> =
-            circle.iter().chain(std::iter::once(&base)).map(|at| format!("`{}`", all[*at].0.name.text)).collect();
-        let Some(extends) = circle.last().and_then(|last| all[*last].1) else { return };
-        self.found.push(
-            Diagnostic::new(
-                ResolveCode::Inheritance,
-                format!("pipelines extend one another in a cycle: {}", names.join(" → ")),
-            )
-            .label(self.source, extends.span, "this closes the cycle")
-            .help("remove the `extends` of one of them"),
-        );
-        for at in circle {
+            cycle.iter().chain(std::iter::once(&base)).map(|at| format!("`{}`", all[*at].0.name.text)).collect();
+        let Some(extends) = cycle.last().and_then(|last| all[*last].1) else { return };
+        self.found.push(messages::extends_cycle(self.source, &names, extends.span));
+        for at in cycle {
             done[*at] = true;
             // Its body is looked at all the same.
             self.pipeline_body(all[*at].0, &[]);
@@ -157,24 +145,11 @@ impl Walk<'_> {
             self.out.bindings[id as usize].read = true;
         }
         let Some(base) = self.bases.get(&at.id).cloned() else {
-            self.found.push(
-                Diagnostic::new(
-                    ResolveCode::Inheritance,
-                    format!("`{}` is declared after the block that extends it", name.text),
-                )
-                .label(self.source, name.span, "extended here")
-                .label(self.source, at.span, "declared here")
-                .help("move the declaration before the block"),
-            );
+            self.found.push(messages::extended_too_early(self.source, name, at.span));
             return None;
         };
         if base.below + 1 >= DEEPEST {
-            let message = format!("chain of more than {DEEPEST} pipelines that extend one another");
-            self.found.push(
-                Diagnostic::new(ResolveCode::Inheritance, message)
-                    .label(self.source, name.span, "this one exceeds the limit")
-                    .help("move the shared code into functions of the file"),
-            );
+            self.found.push(messages::extends_too_deep(self.source, name, DEEPEST));
             return None;
         }
         for member in &base.members {
@@ -194,26 +169,13 @@ impl Walk<'_> {
             Some((id, _)) => {
                 let binding = &mut self.out.bindings[id as usize];
                 binding.read = true;
-                let (kind, first) = (binding.kind, binding.span);
-                let message = match kind {
-                    BindingKind::Import | BindingKind::Outer => {
-                        format!("cannot extend `{}`: it is not declared in this file", name.text)
-                    }
-                    _ => format!("`{}` is {}, not a pipeline", name.text, super::names::describe(kind)),
-                };
-                let d =
-                    Diagnostic::new(ResolveCode::Inheritance, message).label(self.source, name.span, "extended here");
-                if kind == BindingKind::Outer { d } else { d.label(self.source, first, "bound here") }
+                messages::not_a_pipeline(self.source, name, binding.kind, binding.span)
             }
-            None => Diagnostic::new(ResolveCode::Inheritance, format!("unknown pipeline `{}`", name.text)).label(
-                self.source,
-                name.span,
-                "not found",
-            ),
+            None => messages::unknown_base(self.source, name),
         };
         let pipelines = self.scopes.iter().flat_map(|s| s.pipelines.keys().map(SmolStr::as_str));
         if let Some(near) = nearest(&name.text, pipelines) {
-            d = d.help(format!("did you mean `{near}`?")).fix(name.span, near);
+            d = messages::did_you_mean(d, name.span, near);
         }
         self.found.push(d);
     }
@@ -221,31 +183,16 @@ impl Walk<'_> {
     fn override_of(&mut self, decl: &FnDecl, base: &Base, base_name: &Name) {
         let name = &decl.name;
         let Some(member) = base.members.iter().find(|m| m.name == name.text) else {
-            let message = format!("`{}` has no function `{}` to override", base_name.text, name.text);
-            let mut d = Diagnostic::new(ResolveCode::Inheritance, message)
-                .label(self.source, name.span, "not found")
-                .label(self.source, base_name.span, "extended here");
             let names = || base.members.iter().map(|m| m.name.as_str());
-            d = match nearest(&name.text, names()) {
-                Some(near) => d.help(format!("did you mean `{near}`?")).fix(name.span, near),
-                None if base.members.is_empty() => d.note("it has no functions"),
-                None => d.note(format!(
-                    "the functions are {}",
-                    names().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
-                )),
-            };
+            let near = nearest(&name.text, names());
+            let d = messages::no_such_function(self.source, name, base_name, near, names());
             return self.found.push(d);
         };
         if self.out.overrides.values().any(|id| *id == member.id)
             && let Some(first) =
                 self.overridden.iter().find(|(id, base, _)| *id == member.id && *base == base_name.span)
         {
-            self.found.push(
-                Diagnostic::new(ResolveCode::MemberTwice, format!("`{}` is overridden twice", name.text))
-                    .label(self.source, name.span, "overridden again here")
-                    .label(self.source, first.2, "first overridden here")
-                    .help("remove one of them"),
-            );
+            self.found.push(messages::overridden_twice(self.source, name, first.2));
             return;
         }
         self.overridden.push((member.id, base_name.span, name.span));
@@ -255,13 +202,7 @@ impl Walk<'_> {
         let too_many = own.max.is_some_and(|max| max < wanted.min);
         let too_few = wanted.max.is_some_and(|max| own.min > max);
         if too_many || too_few {
-            let message = format!("override of `{}` has different parameters", name.text);
-            self.found.push(
-                Diagnostic::new(ResolveCode::Override, message)
-                    .label(self.source, name.span, own.parameters())
-                    .label(self.source, wanted.span, wanted.parameters())
-                    .help("declare the same parameters: the extended pipeline calls it with its own arguments"),
-            );
+            self.found.push(messages::other_parameters(self.source, name, &own, wanted));
         }
     }
 
@@ -270,23 +211,13 @@ impl Walk<'_> {
         for stmt in &decl.body.stmts {
             let Some(ItemKind::Fn(decl)) = stmt.item() else { continue };
             if let Some(member) = base.members.iter().find(|m| m.name == decl.name.text) {
-                let message = format!("`{}` already has a function `{}`", base_name.text, decl.name.text);
-                self.found.push(
-                    Diagnostic::new(ResolveCode::Inheritance, message)
-                        .label(self.source, decl.name.span, "declared again here")
-                        .label(self.source, member.signature.span, "declared here")
-                        .help(format!("write `override fn {}` to replace it, or choose another name", decl.name.text)),
-                );
+                self.found.push(messages::hides_function(self.source, &decl.name, base_name, member.signature.span));
             }
         }
     }
 
     fn nothing_to_override(&mut self, decl: &FnDecl, why: &str) {
-        self.found.push(
-            Diagnostic::new(ResolveCode::Inheritance, format!("`{}` overrides no function", decl.name.text))
-                .label(self.source, decl.name.span, why)
-                .help("use `override fn` only in the body of a pipeline that `extends` another one"),
-        );
+        self.found.push(messages::nothing_to_override(self.source, &decl.name, why));
     }
 
     /// The body of an `override`.

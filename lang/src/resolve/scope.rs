@@ -70,6 +70,45 @@ pub enum Target {
     Builtin(&'static Builtin),
 }
 
+/// The names of a scope: a list, with an index where it is long.
+#[derive(Default)]
+pub(super) struct ScopeNames {
+    list: Vec<(SmolStr, BindingId)>,
+    index: KeyedMap<SmolStr, BindingId>,
+}
+
+impl ScopeNames {
+    /// In a list of so many names, comparing them is faster than hashing one.
+    const SHORT: usize = 8;
+
+    pub(super) fn get(&self, name: &str) -> Option<BindingId> {
+        if self.list.len() <= Self::SHORT {
+            self.list.iter().find(|(known, _)| known == name).map(|(_, id)| *id)
+        } else {
+            self.index.get(name).copied()
+        }
+    }
+
+    /// Adds a name, or gives a known one another meaning.
+    pub(super) fn insert(&mut self, name: SmolStr, id: BindingId) {
+        if self.get(&name).is_some() {
+            self.list.iter_mut().filter(|(known, _)| *known == name).for_each(|entry| entry.1 = id);
+        } else {
+            self.list.push((name.clone(), id));
+        }
+        if self.list.len() == Self::SHORT + 1 {
+            self.index = self.list.iter().cloned().collect();
+        } else if self.list.len() > Self::SHORT {
+            self.index.insert(name, id);
+        }
+    }
+
+    /// The names and what they mean, in the order in which they were bound.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&SmolStr, BindingId)> {
+        self.list.iter().map(|(name, id)| (name, *id))
+    }
+}
+
 /// A table in which many nodes have a number: a vector by id.
 #[derive(Default)]
 struct NodeNumbers(Vec<u32>);
@@ -106,7 +145,7 @@ pub struct Resolution {
     uses: NodeNumbers,
     /// The builtins that are used by their bare names, and their places in this list.
     used: Vec<&'static Builtin>,
-    used_at: KeyedMap<(&'static str, &'static str), u32>,
+    used_at: KeyedMap<*const Builtin, u32>,
     /// The bindings that names and patterns make.
     made: NodeNumbers,
     /// The bindings that are assigned to, one for each assignment.
@@ -150,7 +189,7 @@ impl Resolution {
             Target::Binding(binding) => binding,
             Target::Builtin(row) => {
                 let next = u32::try_from(self.used.len()).unwrap_or(0);
-                let place = *self.used_at.entry((row.module, row.name)).or_insert(next);
+                let place = *self.used_at.entry(std::ptr::from_ref(row)).or_insert(next);
                 if place == next {
                     self.used.push(row);
                 }

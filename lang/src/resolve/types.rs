@@ -1,7 +1,6 @@
 //! Declared types: what a `struct`, `enum`, `interface`, `type` or `impl` tells those who use it.
 
-use super::ResolveCode;
-use super::names::describe;
+use super::messages::{self, describe};
 use super::scope::Target;
 use super::walk::Walk;
 use super::{BindingId, BindingKind};
@@ -11,7 +10,6 @@ use crate::declaration::{
     AliasDecl, Constant, DefaultDecl, EnumDecl, FieldDecl, InterfaceDecl, MethodDecl, Methods, Named, Signature, Site,
     StructDecl, TypeDecl, VariantDecl,
 };
-use crate::diagnostic::Diagnostic;
 use crate::foreign;
 use crate::source::Span;
 use smol_str::SmolStr;
@@ -84,12 +82,7 @@ impl Walk<'_> {
     }
 
     fn twice(&mut self, name: &Name, first: Span, what: &str) {
-        self.found.push(
-            Diagnostic::new(ResolveCode::MemberTwice, format!("duplicate {what} `{}`", name.text))
-                .label(self.source, name.span, "declared again here")
-                .label(self.source, first, "first declared here")
-                .help("choose another name for one of them"),
-        );
+        self.found.push(messages::duplicate_member(self.source, name, first, what));
     }
 
     /// What the types of a block say of one another, once all of them are known.
@@ -145,13 +138,8 @@ impl Walk<'_> {
             _ => None,
         };
         if let (Some((span, what)), Some(site)) = (member, def.site()) {
-            let message = format!("`{}` already has {what} `{}`", def.name(), name.text);
-            self.found.push(
-                Diagnostic::new(ResolveCode::MemberTwice, message)
-                    .label(self.source, name.span, "declared again here")
-                    .label(&site.source, span, "first declared here")
-                    .help("choose another name for the function"),
-            );
+            let first = Site { source: site.source.clone(), span };
+            self.found.push(messages::member_taken(self.source, name, def.name(), what, &first));
             return;
         }
         let Some(methods) = def.methods() else { return };
@@ -196,10 +184,7 @@ impl Walk<'_> {
         let is = found.as_ref().map_or_else(|| describe(kind), |def| def.resolved().sort());
         let first = found.as_ref().and_then(|def| def.site().cloned());
         let first = first.unwrap_or_else(|| Site { source: self.source.clone(), span: bound });
-        let d = Diagnostic::new(ResolveCode::NotAType, format!("`{}` is {is}, not {wanted}", name.text))
-            .label(self.source, name.span, format!("expected {wanted}"))
-            .label(&first.source, first.span, "declared here");
-        self.found.push(d);
+        self.found.push(messages::not_a_type(self.source, name, is, wanted, &first));
         None
     }
 
@@ -250,21 +235,13 @@ impl Walk<'_> {
         let is_type = |id: &u32| matches!(self.out.binding(*id).kind, BindingKind::Type | BindingKind::Import);
         let bound = self.scopes.iter().flat_map(|s| s.names.iter());
         let bound = bound.filter(|(_, id)| is_type(id)).map(|(name, _)| name.as_str());
-        let d = Diagnostic::new(ResolveCode::NoType, format!("unknown type `{name}`")).label(
-            self.source,
-            span,
-            "not found",
-        );
         let near = foreign::type_name(name).or_else(|| {
             self.nearest(
                 name,
                 bound.chain(BUILTIN_TYPES.iter().map(|row| row.name)).chain(self.registry.types().iter().copied()),
             )
         });
-        self.found.push(match near {
-            Some(near) => d.help(format!("did you mean `{near}`?")).fix(span, near),
-            None => d.help("declare it with `struct`, `enum`, `interface` or `type`, or import it"),
-        });
+        self.found.push(messages::unknown_type(self.source, name, span, near));
     }
 
     /// `Type.member`: whether the name in front of the dot is that of a type.
@@ -290,29 +267,7 @@ impl Walk<'_> {
 
     /// A type stands where a value should.
     pub(super) fn no_value(&mut self, name: &SmolStr, span: Span, def: &TypeDecl) {
-        let help = match def.resolved() {
-            TypeDecl::Struct(d) if d.fields.is_empty() => format!("make a value with `{name} {{}}`"),
-            TypeDecl::Struct(d) => {
-                let fields: Vec<String> = d.names().map(|n| format!("{n}: …")).collect();
-                format!("make a value with `{name} {{{}}}`", fields.join(", "))
-            }
-            TypeDecl::Enum(d) => {
-                let first = d.variants.first().map_or("…", |v| v.name.as_str());
-                format!("use a variant: `{name}.{first}`")
-            }
-            TypeDecl::Interface(_) | TypeDecl::Alias(_) => {
-                "use a type only in annotations, after `:` and `->`".to_owned()
-            }
-        };
-        let mut d = Diagnostic::new(ResolveCode::NotAType, format!("`{name}` is {}, not a value", def.sort())).label(
-            self.source,
-            span,
-            "used as a value",
-        );
-        if let Some(site) = def.site() {
-            d = d.label(&site.source, site.span, "declared here");
-        }
-        self.found.push(d.help(help));
+        self.found.push(messages::type_as_value(self.source, name, span, def));
     }
 
     /// A body that is compiled on its own: it sees the top of the file, and nothing of the blocks around it.
@@ -325,12 +280,7 @@ impl Walk<'_> {
     /// A function of a type uses something of the block that the type stands in.
     pub(super) fn cannot_reach(&mut self, name: &str, id: BindingId, span: Span) {
         let first = self.out.binding(id).span;
-        self.found.push(
-            Diagnostic::new(ResolveCode::Beyond, format!("function of a type uses `{name}` of the surrounding block"))
-                .label(self.source, span, "used here")
-                .label(self.source, first, "bound in the block")
-                .help("pass it to the function as an argument, or store it in a field"),
-        );
+        self.found.push(messages::cannot_reach(self.source, name, span, first));
     }
 }
 

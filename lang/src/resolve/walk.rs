@@ -1,9 +1,9 @@
 //! The walk over a module: scopes, bindings, and what a binding must know of who captures it.
 
 use super::pipelines::Base;
-use super::scope::{Binding, Resolution};
+use super::scope::{Binding, Resolution, ScopeNames};
 use super::yields::Body;
-use super::{BindingId, BindingKind, ResolveCode, Role, Surroundings};
+use super::{BindingId, BindingKind, Role, Surroundings, messages};
 use crate::ast::{Module, NodeAt, NodeId, NodeMap};
 use crate::declaration::Registry;
 use crate::diagnostic::Diagnostic;
@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 use std::collections::HashSet;
 
 pub(super) struct Scope {
-    pub(super) names: KeyedMap<SmolStr, BindingId>,
+    pub(super) names: ScopeNames,
     /// The names of its pipelines, `default` included.
     pub(super) pipelines: KeyedMap<SmolStr, NodeAt>,
     /// The block, for cells that must exist from its start.
@@ -149,12 +149,12 @@ impl<'a> Walk<'a> {
 
     pub(super) fn open(&mut self, block: NodeId) {
         let function = self.function;
-        self.scopes.push(Scope { names: KeyedMap::default(), pipelines: KeyedMap::default(), block, function });
+        self.scopes.push(Scope { names: ScopeNames::default(), pipelines: KeyedMap::default(), block, function });
     }
 
     pub(super) fn close(&mut self, top: bool) {
         let Some(scope) = self.scopes.pop() else { return };
-        for id in scope.names.into_values() {
+        for (_, id) in scope.names.iter() {
             let binding = &self.out.bindings[id as usize];
             if binding.read || binding.name.starts_with('_') {
                 continue;
@@ -162,11 +162,7 @@ impl<'a> Walk<'a> {
             let (name, span) = (binding.name.clone(), binding.span);
             let offered = binding.public || self.around.role == Role::Piece;
             if top && !offered && (binding.imported() || binding.builtin.is_some()) {
-                self.found.push(
-                    Diagnostic::new(ResolveCode::Unused, format!("unused import `{name}`"))
-                        .label(self.source, span, "never used")
-                        .help("remove it from the import"),
-                );
+                self.found.push(messages::unused_import(self.source, &name, span));
                 continue;
             }
             // What stands at the top may be imported by another file.
@@ -176,12 +172,7 @@ impl<'a> Walk<'a> {
                 BindingKind::Function => "declared and never used",
                 _ => continue,
             };
-            self.found.push(
-                Diagnostic::new(ResolveCode::Unused, format!("`{name}` is {what}"))
-                    .label(self.source, span, "never read")
-                    .help(format!("remove it, or rename it to `_{name}`"))
-                    .fix(span, format!("_{name}")),
-            );
+            self.found.push(messages::unused(self.source, &name, span, what));
         }
     }
 
@@ -206,14 +197,9 @@ impl<'a> Walk<'a> {
         if name == "_" {
             return None;
         }
-        if let Some(&first) = self.scope().names.get(name) {
+        if let Some(first) = self.scope().names.get(name) {
             let first = self.out.binding(first).span;
-            self.found.push(
-                Diagnostic::new(ResolveCode::Twice, format!("`{name}` is bound twice in the same scope"))
-                    .label(self.source, span, "bound again here")
-                    .label(self.source, first, "first bound here")
-                    .help("assign to a `var`, or choose another name"),
-            );
+            self.found.push(messages::bound_twice(self.source, name, span, first));
             return None;
         }
         let top = self.at_top();

@@ -45,6 +45,12 @@ pub trait HostObject: Any {
         None
     }
 
+    /// For `.try_next()`: an iterator that waits until it knows whether the next item is there, and ends if it is not. `None` if
+    /// [`HostObject::next`] knows at once.
+    fn attempt(&self) -> Option<Value> {
+        None
+    }
+
     /// Itself as a function, for those that can be called.
     fn callable(&self) -> Option<&<ThisCrate as Machine>::Callable<'_>> {
         None

@@ -98,6 +98,7 @@ impl<D> Record<D> {
     #[inline(always)]
     #[must_use]
     pub fn values(&self) -> &[Value] {
+        debug_assert!(self.holders() > 0, "a record that was freed");
         // SAFETY: `len` values were written behind the header.
         unsafe { std::slice::from_raw_parts(self.first(), self.header().len as usize) }
     }
@@ -108,6 +109,7 @@ impl<D> Record<D> {
             let mut values = self.values().to_vec();
             *self = Self::take(self.def().clone(), self.tag(), &mut values);
         }
+        debug_assert!(self.holders() == 1, "a record that others hold is changed");
         // SAFETY: `len` values were written behind the header, and this is the only reference to the block.
         unsafe { std::slice::from_raw_parts_mut(self.first(), self.header().len as usize) }
     }
@@ -152,6 +154,7 @@ impl<D> Drop for Record<D> {
 impl<D> Record<D> {
     fn free(&mut self) {
         let len = self.header().len;
+        debug_assert!(self.holders() == 0, "a record that is held is freed");
         // SAFETY: the last holder drops what the block holds, once, and frees it with the layout it was made with.
         unsafe {
             drop::drop_slice(std::slice::from_raw_parts_mut(self.first(), len as usize));

@@ -84,6 +84,7 @@ impl Str {
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
+        debug_assert!(self.header().len <= self.header().capacity, "a text longer than its block");
         // SAFETY: `len` bytes were written, all of them copied from `str`s.
         unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(self.bytes_at(), self.header().len)) }
     }
@@ -111,6 +112,7 @@ impl Str {
             // A whole number of times, so that what follows begins anew.
             let most = if done > UNIT { (UNIT / len).max(1) * len } else { done };
             let more = most.min(all - done);
+            debug_assert!(more <= done && done + more <= out.header().capacity, "a copy outside of the block");
             // SAFETY: the block has room for `all` bytes and is ours alone; the first `more` of its `done` bytes are written, and
             // what is copied begins behind them.
             unsafe { ptr::copy_nonoverlapping(out.bytes_at(), out.bytes_at().add(done), more) };
@@ -136,6 +138,7 @@ impl Str {
         if needed > self.header().capacity {
             self.grow(needed.max(grown(self.header().capacity)).max(16));
         }
+        debug_assert!(needed <= self.header().capacity, "a block too small for the text");
         // SAFETY: the block is ours alone and has room for `needed` bytes; `text` cannot lie in it, for then the
         // caller would hold a borrow of `self`.
         unsafe {

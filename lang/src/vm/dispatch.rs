@@ -43,6 +43,7 @@ impl Fiber {
             () => {{
                 let Some(frame) = self.frames.last() else { return Some(Exit::Done(Value::Nil)) };
                 pc = frame.pc;
+                debug_assert!(frame.base <= self.stack.len(), "a window outside of the stack");
                 // SAFETY: a window always lies within the stack.
                 base = unsafe { self.stack.as_mut_ptr().add(frame.base) };
             }};
@@ -1056,6 +1057,8 @@ fn fill_cell(cell: &Value, value: Value) {
 
 #[cold]
 fn unbound(code: &Proto, pc: *const Op) -> Box<Raise> {
+    let pcs = code.code.as_ptr_range();
+    debug_assert!(pcs.contains(&pc) || pc == pcs.end, "a frame outside of its code");
     // SAFETY: `pc` is behind an instruction of this code, so both point into one vector or to its end.
     let at = usize::try_from(unsafe { pc.offset_from(code.code.as_ptr()) }).unwrap_or(1) - 1;
     let name = code.source.as_ref().zip(code.spans.get(at)).map_or("", |(source, span)| source.slice(*span));

@@ -32,6 +32,7 @@ impl Fiber {
                 let Some(top) = self.frames.last_mut() else { return Exit::Done(Value::Nil) };
                 frame = top;
                 pc = top.pc;
+                debug_assert!(top.base <= self.stack.len(), "a window outside of the stack");
                 #[allow(unused_unsafe)] // some uses stand in an unsafe block already
                 // SAFETY: a window always lies within the stack.
                 let window = unsafe { self.stack.as_mut_ptr().add(top.base) };
@@ -200,6 +201,7 @@ impl Fiber {
                     self.ticks = left;
                     (*frame).pc = pc;
                     pc = callee.code.as_ptr();
+                    debug_assert!(depth < self.frames.capacity(), "no room for the frame of a call");
                     frame = frame.add(1);
                     frame.write(Frame::script(proto, closure, first, $dst, true));
                     self.frames.set_len(depth + 1);

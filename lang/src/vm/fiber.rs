@@ -258,6 +258,8 @@ impl Frame {
 
     /// The number of the instruction that is running (the one before `pc`).
     pub(super) fn at(&self, proto: &Proto) -> usize {
+        let pcs = proto.code.as_ptr_range();
+        debug_assert!(pcs.contains(&self.pc) || self.pc == pcs.end, "a frame outside of its code");
         // SAFETY: `pc` points into the function's code or one behind it.
         let distance = unsafe { self.pc.offset_from(proto.code.as_ptr()) };
         usize::try_from(distance).unwrap_or(0).saturating_sub(1)

@@ -6,13 +6,13 @@
 //! appends cuts it off; a whole line whose line break is missing gets it. What cannot be a torn line of ours is left where
 //! it is.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use runtime::files;
+use runtime::lock::{LockError, LockMode, lock_within};
 
 use super::line::{self, BEGIN, MAX_LINE};
 use super::{FactCode, FactError};
@@ -40,7 +40,7 @@ pub(super) fn append(path: &Path, line: &str) -> Result<usize, FactError> {
     fs::create_dir_all(folder).map_err(io)?;
     let is_new = !is_file(path)?;
     let mut file = files::open_with(OpenOptions::new().read(true).append(true).create(true), path).map_err(io)?;
-    lock(&file, path, File::try_lock)?;
+    lock(&file, path, LockMode::Exclusive)?;
     let torn = cut_incomplete_line(&mut file).map_err(io)?;
     let end = file.metadata().map_err(io)?.len();
     let mut bytes = Vec::with_capacity(line.len() + 1);
@@ -70,20 +70,16 @@ fn is_file(path: &Path) -> Result<bool, FactError> {
     }
 }
 
-/// Waits for the lock, but not for ever. A file system without locks goes without.
-fn lock(file: &File, path: &Path, try_lock: fn(&File) -> Result<(), TryLockError>) -> Result<(), FactError> {
-    let start = Instant::now();
-    loop {
-        match try_lock(file) {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(failed("lock", path, &error)),
-            Err(TryLockError::WouldBlock) if start.elapsed() > LOCK_TIMEOUT => {
-                let message = format!("another process holds the facts in `{}`", path.display());
-                return Err(FactError::new(FactCode::Store, "root", message)
-                    .help("see whether a process that uses them has been stopped"));
-            }
-            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+/// Waits for the lock up to [`LOCK_TIMEOUT`]. A file system without locks goes without.
+fn lock(file: &File, path: &Path, mode: LockMode) -> Result<(), FactError> {
+    match lock_within(file, mode, LOCK_TIMEOUT) {
+        Ok(()) => Ok(()),
+        Err(LockError::Io(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(LockError::Io(error)) => Err(failed("lock", path, &error)),
+        Err(LockError::Held) => {
+            let message = format!("another process holds the facts in `{}`", path.display());
+            Err(FactError::new(FactCode::Store, "root", message)
+                .help("see whether a process that uses them has been stopped"))
         }
     }
 }
@@ -125,7 +121,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, FactError> {
         return Ok(Vec::new());
     }
     let file = files::open(path).map_err(io)?;
-    lock(&file, path, File::try_lock_shared)?;
+    lock(&file, path, LockMode::Shared)?;
     let found = file.metadata().map_err(io)?;
     if found.len() > LARGEST {
         let message = format!("`{}` has {} bytes, {LARGEST} are read at most", path.display(), found.len());

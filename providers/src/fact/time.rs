@@ -1,15 +1,15 @@
-//! Moments as scripts write them: milliseconds since 1970-01-01 UTC, or RFC 3339 text (`2026-03-01`, `2026-03-01T12:00:00Z`,
-//! `2026-03-01T12:00:00+02:00`). A date alone is its first moment in UTC, as is a time without an offset.
+//! Timestamps as scripts write them: milliseconds since 1970-01-01 UTC, or text (`2026-03-01`, `2026-03-01T12:00:00Z`,
+//! `2026-03-01T12:00:00+02:00`). A date alone is its first moment in UTC; a time without an offset is in UTC.
 
 use runtime::data::Data;
-use toml::value::{Datetime, Offset};
+use runtime::moment::from_iso8601;
 
 use super::FactError;
 
-/// The moment in milliseconds; nothing for nil.
+/// Returns the timestamp in milliseconds; `None` for nil.
 ///
 /// # Errors
-/// A value that is neither, a moment before 1970.
+/// The value is neither, or before 1970.
 pub fn moment(data: &Data, field: &str) -> Result<Option<u64>, FactError> {
     let expected = "milliseconds since 1970 or a date like \"2026-03-01T12:00:00Z\"";
     let wrong = || {
@@ -19,29 +19,9 @@ pub fn moment(data: &Data, field: &str) -> Result<Option<u64>, FactError> {
     };
     match data {
         Data::Nil => Ok(None),
-        Data::Str(text) => text.trim().parse().ok().and_then(|date| millis(&date)).map(Some).ok_or_else(wrong),
+        Data::Str(text) => from_iso8601(text.trim()).map(Some).ok_or_else(wrong),
         number => number.as_int().and_then(|ms| u64::try_from(ms).ok()).map(Some).ok_or_else(wrong),
     }
-}
-
-/// Days by the algorithm of counting eras of 400 years from March 1st.
-fn millis(at: &Datetime) -> Option<u64> {
-    let date = at.date?;
-    let (month, day) = (i64::from(date.month), i64::from(date.day));
-    let year = i64::from(date.year) - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
-    let of_day = at.time.map_or(0, |time| {
-        let seconds = i64::from(time.hour) * 3600 + i64::from(time.minute) * 60 + i64::from(time.second.unwrap_or(0));
-        seconds * 1000 + i64::from(time.nanosecond.unwrap_or(0)) / 1_000_000
-    });
-    let offset = match at.offset {
-        Some(Offset::Custom { minutes }) => i64::from(minutes) * 60_000,
-        Some(Offset::Z) | None => 0,
-    };
-    u64::try_from(days * 86_400_000 + of_day - offset).ok()
 }
 
 #[cfg(test)]
@@ -49,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_and_numbers_are_moments() {
+    fn dates_and_numbers_are_timestamps() {
         for (text, ms) in [
             ("1970-01-01", 0),
             ("2000-02-29T00:00:00Z", 951_782_400_000),
@@ -65,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_is_refused() {
+    fn other_values_are_refused() {
         for data in [
             Data::from("soon"),
             "2025-02-30".into(),

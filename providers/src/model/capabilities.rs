@@ -199,13 +199,6 @@ impl CapabilityTable {
         CapabilityTable { allowed_keys: Arc::new(allowed), ..self.clone() }
     }
 
-    /// Lists where each `[providers.NAME]` table leads and which variable it names: provider, base URL, variable.
-    pub fn named_servers(&self) -> impl Iterator<Item = (&'static str, Option<&str>, Option<&str>)> {
-        self.servers
-            .iter()
-            .map(|(provider, server)| (provider.as_str(), server.base_url.as_deref(), server.key_env.as_deref()))
-    }
-
     /// The keys that the user allows.
     pub(super) fn allowed_keys(&self) -> &AllowedKeys {
         &self.allowed_keys

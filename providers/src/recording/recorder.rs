@@ -95,7 +95,7 @@ impl Recorder {
 
     /// A call begins.
     pub fn begin(&self, turn: Turn<'_>, request: &Request, to: &Destination) -> BegunCall {
-        let fiber = turn.scope.path.name().to_string();
+        let fiber = turn.scope.caller.path.name().to_string();
         let lines = &mut *self.lines.borrow_mut();
         let line = lines.entry(fiber.clone()).or_default();
         let before = (line.number > 0).then(|| line.asked.clone());

@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use notify::event::{AccessKind, AccessMode};
 use notify::{Config, ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::Notify;
 
 /// The watches that are set.
 pub(super) struct Signals {
-    flag: Arc<Flag>,
+    /// Holds one permit once the system has reported a change.
+    raised: Arc<Notify>,
     /// `None` if the operating system provides none.
     watcher: Option<RecommendedWatcher>,
     /// The reason why there is none, until it was reported.
@@ -38,49 +39,32 @@ impl ActiveWatch {
     }
 }
 
-#[derive(Default)]
-struct Flag {
-    raised: AtomicBool,
-    waker: Mutex<Option<Waker>>,
-}
-
-impl Flag {
-    fn raise(&self) {
-        self.raised.store(true, Ordering::Release);
-        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-}
-
 impl Signals {
     pub(super) fn new() -> Signals {
-        let flag = Arc::new(Flag::default());
-        let raised = flag.clone();
+        let raised = Arc::new(Notify::new());
+        let raises = raised.clone();
         let handler = move |event: notify::Result<Event>| {
             // An error too is worth a look: events may be lost.
             if event.as_ref().map_or(true, is_change) {
-                raised.raise();
+                raises.notify_one();
             }
         };
         let watcher = RecommendedWatcher::new(handler, Config::default());
         let why_not = watcher.as_ref().err().map(explain);
-        Signals { flag, watcher: watcher.ok(), why_not, armed: BTreeMap::new() }
+        Signals { raised, watcher: watcher.ok(), why_not, armed: BTreeMap::new() }
     }
 
-    /// Returns ready once the operating system has signalled something.
-    pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
-        *self.flag.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
-        if self.flag.raised.swap(false, Ordering::AcqRel) { Poll::Ready(()) } else { Poll::Pending }
+    /// Returns what notifies one waiter once the system has reported a change.
+    pub(super) fn raised(&self) -> Arc<Notify> {
+        self.raised.clone()
     }
 
     /// Watches these folders and files; for a missing one the nearest existing ancestor, where it
     /// will appear. A path that was removed and has come back is watched again. Returns remarks for
     /// the user.
     pub(super) fn arm<'a>(&mut self, roots: impl Iterator<Item = &'a Path>) -> Vec<String> {
-        // What is signalled up to here the next look sees.
-        self.flag.raised.store(false, Ordering::Release);
+        // The next look sees what was signalled up to here: the permit is taken.
+        pin!(self.raised.notified()).enable();
         let mut remarks: Vec<String> = self.why_not.take().into_iter().collect();
         let Some(watcher) = &mut self.watcher else { return remarks };
         let mut wanted = BTreeMap::new();

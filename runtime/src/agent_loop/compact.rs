@@ -18,7 +18,7 @@ impl Run<'_> {
     /// that seam delivers is not compacted away unseen. A failure is noted, and the loop goes on without compacting again.
     pub(super) async fn compact_if_due(&self, state: &mut LoopState) -> Outcome<()> {
         let Some(auto) = &self.options.compaction else { return Ok(()) };
-        let window = self.options.capabilities.context_window.or(self.options.context_window);
+        let window = self.options.model.capabilities.context_window.or(self.options.model.context_window);
         self.note_unknown_window(state, auto, window);
         let limit = auto.threshold.tokens(window);
         let tokens = state.context_tokens.max(self.estimated_tokens());
@@ -77,7 +77,7 @@ impl Run<'_> {
 
     /// Compacts the transcript where there is something to compact; whether there was.
     pub(super) async fn compact(&self, state: &mut LoopState, auto: &AutoCompact) -> Outcome<bool> {
-        let by_model = ByModel::new(&*self.parts.model, &self.options.request, auto.summarize_prompt.clone());
+        let by_model = ByModel::new(&*self.parts.model, &self.options.model.request, auto.summarize_prompt.clone());
         let task = state.task.clone();
         let compaction = Compaction {
             session: self.session,

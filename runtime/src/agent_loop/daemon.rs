@@ -1,16 +1,15 @@
 //! A daemon's idling: it sleeps until its interval is over, a host puts something in, or a file that it watches changes.
 
-use std::future::poll_fn;
-use std::sync::{Arc, PoisonError};
-use std::task::{Context, Poll};
+use std::future::{pending, ready};
+use std::sync::Arc;
 
 use crate::hooks::HookEvent;
-use crate::reminder::bridge::Seam;
+use crate::reminder::bridge::{Queue, Seam};
 use crate::seam::Outcome;
-use crate::watch::Change;
+use crate::watch::{Change, Watch};
 
-use super::persist::Stand;
-use super::{Ended, LoopState, LoopStatus, Run, until_stopped};
+use super::persist::Checkpoint;
+use super::{Ended, LoopState, LoopStatus, Run, StopReason, until_stopped};
 
 mod consolidate;
 mod files;
@@ -41,9 +40,9 @@ impl Run<'_> {
     /// Whether the loop idles instead of ending.
     pub(super) fn sleeps_after(&self, ended: &Ended) -> bool {
         // A callback that ends the loop means it.
-        let is_over = ended.stop_reason.as_ref() == Ended::BY_CALLBACK;
+        let is_over = ended.stop_reason == StopReason::PostTurnCallback;
         let may = matches!(ended.status, LoopStatus::Done | LoopStatus::Stuck) && !is_over;
-        may && self.options.wake_interval_ms.is_some()
+        may && self.options.daemon.is_some()
     }
 
     /// Sleeps, again and again, until there is something new, which is nothing here; else how the loop ended. Each nap counts
@@ -59,10 +58,10 @@ impl Run<'_> {
                 self.wakes(state, WakeCause::Queue, 0);
                 return Ok(None);
             }
-            let wake_interval_ms = self.options.wake_interval_ms.unwrap_or_default();
+            let wake_interval_ms = self.options.daemon.as_ref().map_or(0, |daemon| daemon.wake_interval_ms);
             self.emit(&HookEvent::SessionIdle { iteration: state.iteration, wake_interval_ms }).await?;
             state.naps += 1;
-            self.persist(state, Stand::Idle)?;
+            self.persist(state, Checkpoint::Idle).await?;
             let woken = until_stopped(&self.scope, 0, self.nap(wake_interval_ms)).await;
             let (cause, changed) = match woken {
                 Err(stopped) => {
@@ -118,35 +117,39 @@ impl Run<'_> {
         loop {
             let now = self.scope.clock.now_ms();
             self.scope.clock.sleep_until(now.saturating_add(QUIET_MS)).await;
-            let more = poll_fn(|cx| Poll::Ready(self.is_signalled(cx))).await;
+            let more = tokio::select! {
+                biased;
+                () = self.signal() => true,
+                () = ready(()) => false,
+            };
             if !more || now.saturating_sub(began) >= BURST_MS {
                 return;
             }
         }
     }
 
-    fn is_signalled(&self, cx: &mut Context<'_>) -> bool {
-        self.options.watch.as_ref().is_some_and(|watch| watch.poll_signal(cx).is_ready())
+    /// Returns what watches files for the daemon.
+    fn watch(&self) -> Option<&dyn Watch> {
+        self.options.daemon.as_ref()?.watch.as_deref()
+    }
+
+    /// Waits until a watched file may have changed; for ever if nothing is watched.
+    async fn signal(&self) {
+        match self.watch() {
+            Some(watch) => watch.signal().await,
+            None => pending().await,
+        }
     }
 
     async fn sleep(&self, until: u64) -> Woken {
-        let mut sleep = self.scope.clock.sleep_until(until);
-        poll_fn(|cx| {
-            let mut queue = self.session.queue().lock().unwrap_or_else(PoisonError::into_inner);
-            if queue.has_news(cx.waker()) {
-                return Poll::Ready(Woken::Queue);
-            }
-            drop(queue);
-            // One that is to be suspended goes to the border of its next iteration.
-            if self.parking.has_request(cx.waker()) {
-                return Poll::Ready(Woken::Suspension);
-            }
-            if self.is_signalled(cx) {
-                return Poll::Ready(Woken::Signal);
-            }
-            sleep.as_mut().poll(cx).map(|()| Woken::Interval)
-        })
-        .await
+        tokio::select! {
+            biased;
+            () = Queue::news(self.session.queue()) => Woken::Queue,
+            // A loop that is to be suspended goes on to the start of its next iteration.
+            () = self.parking.wait() => Woken::Suspension,
+            () = self.signal() => Woken::Signal,
+            () = self.scope.clock.sleep_until(until) => Woken::Interval,
+        }
     }
 
     /// What tells whether somebody added something that a model should see: how many messages there are, and the reminder

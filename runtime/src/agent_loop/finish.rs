@@ -4,43 +4,43 @@ use crate::cancel::Cancel;
 use crate::data::Data;
 use crate::event_log::Ticket;
 use crate::hooks::HookEvent;
+use crate::note::NoteMark;
 use crate::reminder::bridge::Seam;
 use crate::seam::{Outcome, Scope};
 
-use super::persist::Stand;
+use super::persist::Checkpoint;
 use super::watch::Seen;
 use super::{Ended, LoopResult, LoopState, LoopStatus, Run, sentinel};
 
 impl Run<'_> {
     /// Passes `loop_exit`, tells of the end, waits for the log, and makes the result.
-    pub(super) async fn finish(self, mut state: LoopState, ended: Ended, first_note: usize) -> Outcome<LoopResult> {
+    pub(super) async fn finish(self, mut state: LoopState, ended: Ended, first_note: NoteMark) -> Outcome<LoopResult> {
         // What stopped the loop must not stop its farewell.
         let scope = Scope { cancel: Cancel::new(), deadline_ms: None, ..self.scope.clone() };
         let run = Run { scope, ..self };
         let suspension = Some(ended.status).filter(|status| *status == LoopStatus::Suspended);
         let suspension = suspension.and(run.parking.requested()).map(|request| request.reason);
         // One that somebody may resume has not ended.
-        let stays = suspension.is_some() && run.options.parking.is_some();
+        let stays = suspension.is_some() && run.options.continuity.parking.is_some();
         if !stays {
             run.pass(Seam::LoopExit, &mut state).await?;
             let event = HookEvent::SessionEnd {
-                final_status: ended.status.as_str(),
-                stop_reason: &ended.stop_reason,
+                final_status: ended.status,
+                stop_reason: ended.stop_reason,
                 iterations: state.iteration,
             };
             run.emit(&event).await?;
         }
-        run.persist(&state, Stand::Over(&ended))?;
+        run.persist(&state, Checkpoint::Over(&ended)).await?;
         run.scope.log.durable(Ticket::ALL).await?;
-        let visible_text = sentinel::without(&run.options.done_sentinel, &state.text);
-        let diagnostics = run.scope.notes.borrow().get(first_note..).unwrap_or_default().to_vec();
-        let is_daemon = run.options.wake_interval_ms.is_some();
-        let daemon_state = match is_daemon {
-            true => state.daemon.to_data(state.naps, run.options.watch.is_some()),
-            false => Data::Nil,
-        };
+        let visible_text = sentinel::without(&run.options.sentinel.word, &state.text);
+        let diagnostics = run.scope.notes.since(first_note);
+        let daemon = run.options.daemon.as_ref();
+        let daemon_state = daemon.map_or(Data::Nil, |daemon| state.daemon.to_data(state.naps, daemon.watch.is_some()));
         let left = stays.then(|| Box::new(state.clone()));
         let iteration = state.iteration;
+        let (status, stop_reason) = (ended.status.as_str(), ended.stop_reason.as_str());
+        tracing::debug!(status, stop_reason, iterations = iteration, "loop ended");
         let result = LoopResult {
             suspension,
             left,
@@ -54,7 +54,7 @@ impl Run<'_> {
             duration_ms: run.scope.clock.now_ms().saturating_sub(state.started_at_ms),
             usage: state.usage,
             tools: state.tools,
-            tool_mode: run.options.tool_mode,
+            tool_mode: run.options.model.tool_mode,
             data: run.structured(&visible_text).unwrap_or_default(),
             session_id: run.session.id().clone(),
             transcript: run.session.transcript(),

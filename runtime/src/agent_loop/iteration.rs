@@ -6,15 +6,15 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::hooks::event::ToolResults;
 use crate::hooks::fire::ask;
-use crate::hooks::{Decision, HookEvent};
+use crate::hooks::{HookEvent, PostTurn, TurnAction};
 use crate::message::Message;
 use crate::model::Reply;
 use crate::reminder::bridge::Seam;
 use crate::reminder::lifecycle::post_turn;
 use crate::seam::{Fault, Outcome, Sort};
 
-use super::persist::Stand;
-use super::{Ended, LoopState, LoopStatus, Run};
+use super::persist::Checkpoint;
+use super::{Ended, LoopState, LoopStatus, Run, StopReason};
 
 impl Run<'_> {
     /// One iteration; how the loop ended, where it did.
@@ -26,12 +26,12 @@ impl Run<'_> {
             return Ok(Some(closed));
         }
         if self.parking.requested().is_some() {
-            return Ok(Some(Ended::new(LoopStatus::Suspended, "suspended")));
+            return Ok(Some(Ended::new(LoopStatus::Suspended, StopReason::Suspended)));
         }
         if let Some(ended) = self.out_of_budget(state) {
             return Ok(Some(ended));
         }
-        self.persist(state, Stand::Working)?;
+        self.persist(state, Checkpoint::Working).await?;
         state.iteration += 1;
         self.session.with(|s| s.turns += 1);
         self.compact_if_due(state).await?;
@@ -59,7 +59,7 @@ impl Run<'_> {
 
     /// A handler, a tool or a host has closed the session: nobody hears what more there would be to say.
     fn closed(&self) -> Option<Ended> {
-        self.session.is_closed().then(|| Ended::new(LoopStatus::Cancelled, "session_closed"))
+        self.session.is_closed().then(|| Ended::new(LoopStatus::Cancelled, StopReason::SessionClosed))
     }
 
     /// Tells who wants to know of the turn, charges the reminders, and decides whether this was the last.
@@ -70,15 +70,15 @@ impl Run<'_> {
         let event = HookEvent::PostTurn { iteration, has_tool_calls, tool_results: results, text };
         self.emit(&event).await?;
         let wish = match &self.parts.post_turn {
-            Some(hook) => ask(hook.as_ref(), self.turn(), &event, self.strict()).await?,
-            None => Decision::Allow,
+            Some(hook) => ask::<PostTurn>(hook.as_ref(), self.turn(), &event, self.strict()).await?,
+            None => TurnAction::GoOn,
         };
         self.session.apply(&self.scope, |t, _| post_turn(t), |passed| std::mem::take(&mut passed.records));
         if let Err(stopped) = self.scope.check() {
             return Ok(Some(Self::ended_by(&stopped)));
         }
-        if matches!(wish, Decision::Block { .. }) {
-            return Ok(Some(Ended::new(LoopStatus::Done, Ended::BY_CALLBACK)));
+        if wish == TurnAction::End {
+            return Ok(Some(Ended::new(LoopStatus::Done, StopReason::PostTurnCallback)));
         }
         Ok(self.is_done(state, reply))
     }
@@ -86,31 +86,32 @@ impl Run<'_> {
     fn is_done(&self, state: &mut LoopState, reply: &Reply) -> Option<Ended> {
         if !reply.tool_calls.is_empty() {
             state.nudges = 0;
-            let most = self.options.max_repeats;
+            let most = self.options.limits.max_repeats;
             let stuck = most > 0 && state.repeats.in_a_row() >= most;
-            return stuck.then(|| Ended::new(LoopStatus::Stuck, "repeated_tool_calls"));
+            return stuck.then(|| Ended::new(LoopStatus::Stuck, StopReason::RepeatedToolCalls));
         }
-        let sentinel = &self.options.done_sentinel;
+        let sentinel = &self.options.sentinel.word;
         if reply.text.trim().is_empty() {
             let nudge = "Your answer was empty. Call a tool, or answer with text.".to_owned();
-            return self.nudge(state, nudge, "empty_reply");
+            return self.nudge(state, nudge, StopReason::EmptyReply);
         }
-        if self.options.loop_until_done && !reply.text.contains(sentinel.as_ref()) {
+        if self.options.sentinel.is_required && !reply.text.contains(sentinel.as_ref()) {
             let nudge = format!("Continue with the task. Reply with {sentinel} once it is complete.");
-            return self.nudge(state, nudge, "max_nudges");
+            return self.nudge(state, nudge, StopReason::MaxNudges);
         }
         if let Err(why) = self.structured(&reply.text.replace(sentinel.as_ref(), "")) {
             let nudge =
                 format!("The answer does not fit the wanted schema: {why}. Answer with the corrected JSON alone.");
-            return self.nudge(state, nudge, "output_schema");
+            return self.nudge(state, nudge, StopReason::OutputSchema);
         }
-        let stop_reason = if self.options.loop_until_done { "done_sentinel" } else { "completed" };
+        let stop_reason =
+            if self.options.sentinel.is_required { StopReason::DoneSentinel } else { StopReason::Completed };
         Some(Ended::new(LoopStatus::Done, stop_reason))
     }
 
     /// Asks the model to go on, unless it was asked too often without having called a tool.
-    fn nudge(&self, state: &mut LoopState, nudge: String, stop_reason: &'static str) -> Option<Ended> {
-        if state.nudges >= self.options.max_nudges {
+    fn nudge(&self, state: &mut LoopState, nudge: String, stop_reason: StopReason) -> Option<Ended> {
+        if state.nudges >= self.options.limits.max_nudges {
             return Some(Ended::new(LoopStatus::Stuck, stop_reason));
         }
         state.nudges += 1;
@@ -120,7 +121,7 @@ impl Run<'_> {
 
     /// The answer as `output_schema` wants it; nil where none was given.
     pub(super) fn structured(&self, text: &str) -> Result<Data, String> {
-        let schema = &self.options.request.output_schema;
+        let schema = &self.options.model.request.output_schema;
         if schema.is_nil() { Ok(Data::Nil) } else { crate::schema::read_answer(text, schema) }
     }
 
@@ -131,12 +132,12 @@ impl Run<'_> {
     }
 
     pub(super) fn out_of_budget(&self, state: &LoopState) -> Option<Ended> {
-        if state.iteration.saturating_add(state.naps) >= self.options.max_iterations {
-            return Some(Ended::new(LoopStatus::BudgetExhausted, "max_iterations"));
+        if state.iteration.saturating_add(state.naps) >= self.options.limits.max_iterations {
+            return Some(Ended::new(LoopStatus::BudgetExhausted, StopReason::MaxIterations));
         }
         let used = state.usage.input_tokens + state.usage.output_tokens;
-        let over = self.options.token_budget.is_some_and(|budget| used >= budget);
-        over.then(|| Ended::new(LoopStatus::BudgetExhausted, "token_budget"))
+        let over = self.options.limits.token_budget.is_some_and(|budget| used >= budget);
+        over.then(|| Ended::new(LoopStatus::BudgetExhausted, StopReason::TokenBudget))
     }
 
     async fn model_failed(&self, thrown: Rc<dyn Fault>) -> Outcome<Ended> {
@@ -146,14 +147,14 @@ impl Run<'_> {
         let error = Self::describe_fault(thrown.as_ref());
         self.emit(&HookEvent::SessionError { error: &error }).await?;
         let (status, stop_reason) = match thrown.sort() {
-            Sort::Model => (LoopStatus::ProviderError, "provider_error"),
-            _ => (LoopStatus::Error, "error"),
+            Sort::Model => (LoopStatus::ProviderError, StopReason::ProviderError),
+            _ => (LoopStatus::Error, StopReason::Error),
         };
         Ok(Ended { error, ..Ended::new(status, stop_reason) })
     }
 
     pub(super) fn ended_by(stopped: &dyn Fault) -> Ended {
-        let stop_reason = if stopped.sort() == Sort::Deadline { "deadline" } else { "cancelled" };
+        let stop_reason = if stopped.sort() == Sort::Deadline { StopReason::Deadline } else { StopReason::Cancelled };
         Ended { error: Self::describe_fault(stopped), ..Ended::new(LoopStatus::Cancelled, stop_reason) }
     }
 }

@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
-use std::task::Waker;
+
+use tokio::sync::Notify;
 
 use crate::data::Data;
 use crate::message::{ToolCall, ToolSpec};
@@ -23,30 +24,29 @@ pub struct ParkRequest {
 #[derive(Debug, Default)]
 pub struct Parking {
     request: RefCell<Option<ParkRequest>>,
-    /// A daemon that sleeps.
-    sleeper: RefCell<Option<Waker>>,
+    /// Wakes a daemon that sleeps.
+    requested: Notify,
 }
 
 impl Parking {
     /// Asks for the loop to be suspended at the border of its next iteration. The first wish counts.
     pub fn request(&self, reason: impl Into<Arc<str>>, by_itself: bool) {
         self.request.borrow_mut().get_or_insert_with(|| ParkRequest { reason: reason.into(), by_itself });
-        let sleeper = self.sleeper.borrow_mut().take();
-        if let Some(sleeper) = sleeper {
-            sleeper.wake();
+        self.requested.notify_waiters();
+    }
+
+    /// Waits for a request.
+    pub(super) async fn wait(&self) {
+        loop {
+            let requested = self.requested.notified();
+            if self.request.borrow().is_some() {
+                return;
+            }
+            requested.await;
         }
     }
 
-    /// Whether somebody has asked. If not, `waker` is woken once somebody does.
-    pub(super) fn has_request(&self, waker: &Waker) -> bool {
-        let asked = self.request.borrow().is_some();
-        if !asked {
-            *self.sleeper.borrow_mut() = Some(waker.clone());
-        }
-        asked
-    }
-
-    /// What was asked for.
+    /// Returns the request, if there is one.
     #[must_use]
     pub fn requested(&self) -> Option<ParkRequest> {
         self.request.borrow().clone()

@@ -1,15 +1,13 @@
 //! Asking whether a tool may run: the script, in the order of the calls and with the time of a handler; then whoever stands
 //! behind the run, who may take hours and may be asked about several calls at once.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::sync::{Arc, PoisonError};
-use std::task::Poll;
+use std::sync::Arc;
 
-use crate::hooks::HookEvent;
+use crate::hooks::{HookEvent, PermissionAnswer};
 use crate::message::{ToolCall, ToolSpec};
 use crate::note::Note;
 use crate::patience::{is_late, patiently};
+use crate::reminder::bridge::Queue;
 use crate::seam::{Demand, Outcome, Permissions, Permit, Preview, Ruling, Scope, Sort, Turn};
 
 use super::{GRACE_MS, LoopState, Run, until_stopped};
@@ -98,16 +96,11 @@ impl Run<'_> {
     /// An answer, or nothing once a message of the host interrupts what is under way: the question is dropped then, which
     /// takes it back from whoever was asked.
     async fn unless_interrupted<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
-        let mut answer = pin!(answer);
-        poll_fn(|cx| {
-            let mut queue = self.session.queue().lock().unwrap_or_else(PoisonError::into_inner);
-            if queue.has_interrupt(cx.waker()) {
-                return Poll::Ready(None);
-            }
-            drop(queue);
-            answer.as_mut().poll(cx).map(Some)
-        })
-        .await
+        tokio::select! {
+            biased;
+            () = Queue::interrupt(self.session.queue()) => None,
+            answer = answer => Some(answer),
+        }
     }
 
     /// Tells the handlers of the question.
@@ -121,7 +114,7 @@ impl Run<'_> {
     /// Tells the handlers of the answer.
     async fn replied(&self, turn: Turn<'_>, call: &ToolCall, permit: Permit, reason: Arc<str>) -> Outcome<Gate> {
         let said = permit.reason.unwrap_or(reason);
-        let decision = if permit.allow { "allow" } else { "deny" };
+        let decision = if permit.allow { PermissionAnswer::Allow } else { PermissionAnswer::Deny };
         self.emit_in(turn, &HookEvent::PermissionReplied { call, reason: &said, decision }).await?;
         Ok(match permit.allow {
             true => Gate::Open,

@@ -1,4 +1,4 @@
-//! A loop that outlives its process: it writes what it needs to go on, whole or not at all, wherever nothing is half done:
+//! A loop that outlives its process: it writes what it needs to go on wherever nothing is half done:
 //!
 //! - at the border of each iteration and before its tools run, so that a process that is killed loses at most the step at hand;
 //! - before each nap of a daemon;
@@ -6,29 +6,36 @@
 //!
 //! Another process takes it up from there. What a file cannot hold (tools, functions) the script gives again.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::data::Data;
 use crate::hooks::{EventKind, HookEvent};
+use crate::lock::LockFile;
 use crate::message::{Message, Role};
 use crate::note::{Note, Severity};
-use crate::seam::{Outcome, fault};
-use crate::workers::snapshot::{self, Lock, StoredEnd};
+use crate::seam::{BlockingPool, Outcome, fault, run_blocking};
+use crate::session::Session;
+use crate::workers::snapshot::{Journal, StoredEnd, Written};
 use crate::workers::worker::Recipe;
-use crate::workers::{Snapshot, Suspension};
+use crate::workers::{Snapshot, SnapshotError, Suspension};
 
 use super::prompt::interruption_mark;
 use super::{Ended, LoopState, LoopStatus, Run};
 
 /// Where a loop writes its state.
-#[derive(Debug)]
 pub struct Persist {
     path: Arc<str>,
     recipe: Recipe,
-    /// Nobody else writes there meanwhile, nor goes on from it.
-    _lock: Lock,
+    /// No other loop writes there or goes on from there meanwhile. A write that is under way holds it too.
+    lock: Arc<LockFile>,
+    /// Where it is written; without it on the session's own thread.
+    pool: Option<Rc<dyn BlockingPool>>,
+    /// `None` while a write is under way.
+    journal: Cell<Option<Journal>>,
+    written: RefCell<Option<Written>>,
     /// It has been written once; what fails later does not end the loop.
     works: Cell<bool>,
 }
@@ -36,8 +43,70 @@ pub struct Persist {
 impl Persist {
     /// The state goes to this path, whose lock is held; the recipe says how the loop was described.
     #[must_use]
-    pub fn new(path: Arc<str>, recipe: Recipe, lock: Lock) -> Persist {
-        Persist { path, recipe, _lock: lock, works: Cell::new(false) }
+    pub fn new(path: Arc<str>, recipe: Recipe, lock: LockFile, pool: Option<Rc<dyn BlockingPool>>) -> Persist {
+        Persist {
+            path,
+            recipe,
+            lock: Arc::new(lock),
+            pool,
+            journal: Cell::default(),
+            written: RefCell::default(),
+            works: Cell::default(),
+        }
+    }
+
+    /// Returns the line of the step that was just done, if a line says it.
+    fn line(&self, session: &Session, suspension: &Suspension, state: &LoopState) -> Option<Vec<u8>> {
+        let mut written = self.written.borrow_mut();
+        written.as_mut().filter(|_| self.takes_lines())?.line(session, suspension, state)
+    }
+
+    /// Appends a line to the journal. Returns whether it was written: if not, a snapshot must be.
+    async fn append(&self, line: Vec<u8>) -> bool {
+        self.write(line, Journal::append).await.unwrap_or(false)
+    }
+
+    /// Puts a snapshot in place of the file.
+    async fn replace(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        let mut text = snapshot.to_json().into_bytes();
+        text.push(b'\n');
+        let id = snapshot.id.clone();
+        self.write(text, move |journal, text| journal.write_snapshot(text, &id)).await?
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        bytes: Vec<u8>,
+        write: impl FnOnce(&mut Journal, &[u8]) -> T + Send + 'static,
+    ) -> Result<T, SnapshotError> {
+        let mut journal = self.journal.take().unwrap_or_else(|| Journal::new(Path::new(self.path.as_ref())));
+        let lock = self.lock.clone();
+        let work = move || {
+            let done = write(&mut journal, &bytes);
+            // Memory is counted by thread: what was handed over comes back to be freed.
+            (journal, bytes, lock, done)
+        };
+        let (journal, _bytes, _lock, done) = match &self.pool {
+            None => work(),
+            Some(pool) => run_blocking(pool.as_ref(), work)
+                .await
+                .map_err(|error| SnapshotError::Io { path: self.path.to_string(), why: error.to_string() })?,
+        };
+        self.journal.set(Some(journal));
+        Ok(done)
+    }
+
+    fn takes_lines(&self) -> bool {
+        let journal = self.journal.take();
+        let takes = journal.as_ref().is_some_and(Journal::takes_lines);
+        self.journal.set(journal);
+        takes
+    }
+}
+
+impl std::fmt::Debug for Persist {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Persist").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -54,35 +123,46 @@ pub struct Resumed {
 
 /// Where a loop is when its state is written.
 #[derive(Clone, Copy)]
-pub(super) enum Stand<'a> {
+pub(super) enum Checkpoint<'a> {
     Working,
     Idle,
     Over(&'a Ended),
 }
 
 impl Run<'_> {
-    /// Writes the state. Where it cannot be written the first time, nothing begins; later that is noted, for what the loop
-    /// does is worth more than its copy.
-    pub(super) fn persist(&self, state: &LoopState, stand: Stand<'_>) -> Outcome<()> {
-        let Some(persist) = &self.options.persist else { return Ok(()) };
-        let (reason, by_itself) = self.why_left(stand);
+    /// Writes what has changed of the state; at the end of the loop all of it, as one snapshot. If it cannot be written the
+    /// first time, nothing begins; later that is noted, for what the loop does is worth more than its copy.
+    pub(super) async fn persist(&self, state: &LoopState, at: Checkpoint<'_>) -> Outcome<()> {
+        let Some(persist) = &self.options.continuity.persist else { return Ok(()) };
+        let (reason, by_itself) = self.why_left(at);
         let suspension = Suspension {
             reason,
             by_itself,
             suspended_at_turn: self.turn().number,
             suspended_at_ms: self.scope.clock.now_ms(),
         };
-        let ended = match stand {
-            Stand::Over(ended) if !may_go_on(ended.status) => {
-                Some(StoredEnd { status: ended.status, stop_reason: ended.stop_reason.clone() })
+        if !matches!(at, Checkpoint::Over(_))
+            && let Some(line) = persist.line(self.session, &suspension, state)
+            && persist.append(line).await
+        {
+            return Ok(());
+        }
+        let ended = match at {
+            Checkpoint::Over(ended) if !may_go_on(ended.status) => {
+                Some(StoredEnd { status: ended.status, stop_reason: ended.stop_reason })
             }
             _ => None,
         };
         let (session, options, recipe) = (self.session, &self.options, &persist.recipe);
         let tools: Vec<_> = self.parts.tools.iter().map(|tool| tool.spec().clone()).collect();
         let snapshot = Snapshot::of_loop(session, options, recipe, &tools, suspension, state.clone(), ended);
-        match snapshot::write(Path::new(persist.path.as_ref()), &snapshot) {
-            Ok(()) => persist.works.set(true),
+        let now = Written::of(session);
+        *persist.written.borrow_mut() = None;
+        match persist.replace(&snapshot).await {
+            Ok(()) => {
+                *persist.written.borrow_mut() = Some(now);
+                persist.works.set(true);
+            }
             Err(error) if !persist.works.get() => return Err(fault(error)),
             Err(error) => self.note(Note::of_fault("persist_path", fault(error))),
         }
@@ -90,20 +170,20 @@ impl Run<'_> {
     }
 
     /// Why the loop will have been left, should this be the last that is written of it.
-    fn why_left(&self, stand: Stand<'_>) -> (Arc<str>, bool) {
-        match stand {
-            Stand::Working => ("the process ended while the loop was at work".into(), false),
-            Stand::Idle => ("the process ended while the loop was idle".into(), false),
-            Stand::Over(ended) => match self.parking.requested() {
+    fn why_left(&self, at: Checkpoint<'_>) -> (Arc<str>, bool) {
+        match at {
+            Checkpoint::Working => ("the process ended while the loop was at work".into(), false),
+            Checkpoint::Idle => ("the process ended while the loop was idle".into(), false),
+            Checkpoint::Over(ended) => match self.parking.requested() {
                 Some(request) if ended.status == LoopStatus::Suspended => (request.reason, request.by_itself),
-                _ => (ended.stop_reason.clone(), false),
+                _ => (ended.stop_reason.as_str().into(), false),
             },
         }
     }
 
     /// Says what is not as it was when the loop was left.
     pub(super) fn remark_on_resumption(&self) {
-        let remarks = self.options.resumed.iter().flat_map(|resumed| &resumed.remarks);
+        let remarks = self.options.continuity.resumed.iter().flat_map(|resumed| &resumed.remarks);
         for message in remarks.cloned() {
             let (severity, about) = (Severity::Warning, Some("resume_path".into()));
             self.note(Note { code: None, severity, message, about, fault: None });
@@ -112,7 +192,7 @@ impl Run<'_> {
 
     /// Tells handlers and providers that the loop goes on, and hands in what is new.
     pub(super) async fn go_on(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
-        let Some(resumed) = &self.options.resumed else { return Ok(None) };
+        let Some(resumed) = &self.options.continuity.resumed else { return Ok(None) };
         let input: Data = resumed.input.as_ref().into();
         let worker = Data::dict([
             ("id", Data::from(self.session.id())),

@@ -7,7 +7,7 @@ use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::message::Message;
-use crate::model::{Delta, ModelError, Reply, Request};
+use crate::model::{Delta, ModelError, Reply, Request, Usage};
 use crate::reminder::lifecycle::{before_prompt, void};
 use crate::render::{RenderOptions, demotion, render};
 use crate::seam::{Fault, Outcome, Sort, fault};
@@ -30,22 +30,26 @@ impl Run<'_> {
         let options = RenderOptions { placement: self.options.reminders.placement };
         let (rendered, demoted, messages) = self.session.with(|s| {
             let pending = s.transcript.pending().map(|pending| pending.reminder.as_ref());
-            let rendered = render(pending, &self.options.capabilities, options);
+            let rendered = render(pending, &self.options.model.capabilities, options);
             let demoted = rendered.demoted.first().and_then(|id| s.transcript.find(id));
             let demoted = demoted.map(|pending| pending.reminder.clone());
             (rendered, demoted, s.transcript.messages().clone())
         });
         if let Some(demoted) = demoted.filter(|_| !state.demotion_noted) {
             state.demotion_noted = true;
-            let request = &self.options.request;
+            let request = &self.options.model.request;
             self.note(demotion(&demoted, request.model.as_deref().or(request.provider.as_deref())));
         }
         Request {
             messages,
             reminders: Arc::new(rendered),
             tools: self.specs.clone(),
-            stream: self.options.stream.unwrap_or_else(|| self.options.request.stream || self.tells_deltas()),
-            ..self.options.request.clone()
+            stream: self
+                .options
+                .model
+                .stream
+                .unwrap_or_else(|| self.options.model.request.stream || self.tells_deltas()),
+            ..self.options.model.request.clone()
         }
     }
 
@@ -60,7 +64,7 @@ impl Run<'_> {
         let iteration = state.iteration;
         self.let_see(iteration, Seen::Asked);
         let deltas = Deltas::new(self.tells_deltas(), request.stream);
-        let held = Sentinel::new(&self.options.done_sentinel);
+        let held = Sentinel::new(&self.options.sentinel.word);
         let see = |text: &str| self.let_see(iteration, Seen::Piece(Delta::Text(text)));
         let show = |delta: Delta<'_>| {
             deltas.take_in(delta);
@@ -82,6 +86,7 @@ impl Run<'_> {
         let reply = match answered {
             Ok(reply) => self.with_call_ids(reply),
             Err(thrown) => {
+                tracing::warn!(error = thrown.sort().as_str(), "model call failed");
                 self.let_see(iteration, Seen::Unanswered);
                 if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline)
                     && let Some(text) = deltas.text()
@@ -94,10 +99,12 @@ impl Run<'_> {
                 return Err(thrown);
             }
         };
+        let Usage { input_tokens, output_tokens, .. } = reply.usage;
+        tracing::debug!(input_tokens, output_tokens, tool_calls = reply.tool_calls.len(), "model answered");
         self.session.with(|s| s.transcript.push_message(Arc::new(reply.to_message())));
         state.text = reply.text.clone();
-        let context_window = self.options.capabilities.context_window;
-        let text = sentinel::without(&self.options.done_sentinel, &reply.text);
+        let context_window = self.options.model.capabilities.context_window;
+        let text = sentinel::without(&self.options.sentinel.word, &reply.text);
         self.let_see(iteration, Seen::Answered { reply: &reply, text: &text, context_window });
         for call in &reply.tool_calls {
             self.let_see(iteration, Seen::ToolWanted { call, annotations: self.tools.annotations(&call.name) });
@@ -107,7 +114,7 @@ impl Run<'_> {
 
     /// Keeps what was said until then: the person has read it, so the next prompt must hold it.
     fn keep_interrupted(&self, state: &mut LoopState, text: Arc<str>, why: &str) {
-        let said = sentinel::without(&self.options.done_sentinel, &text);
+        let said = sentinel::without(&self.options.sentinel.word, &text);
         state.text = text;
         if !said.trim().is_empty() {
             let mark = interruption_mark(why);
@@ -147,7 +154,7 @@ impl Run<'_> {
             persona: &self.options.persona,
             iteration: state.iteration,
             tokens_used: state.context_tokens,
-            context_window: self.options.context_window.or(self.options.capabilities.context_window),
+            context_window: self.options.model.context_window.or(self.options.model.capabilities.context_window),
             task: &task,
         })
         .await?;

@@ -32,7 +32,56 @@ words! {
     }
 }
 
-/// The names of the tools that were called, a name for each call, in the order of the calls.
+words! {
+    /// Why a loop ended.
+    pub enum StopReason {
+        /// The model answered without calling a tool.
+        Completed = "completed",
+        /// The model said the sentinel.
+        DoneSentinel = "done_sentinel",
+        /// The callback after a turn ended it.
+        PostTurnCallback = "post_turn_callback",
+        /// No iteration was left.
+        MaxIterations = "max_iterations",
+        /// No token was left.
+        TokenBudget = "token_budget",
+        /// The model asked for the same calls again and again.
+        RepeatedToolCalls = "repeated_tool_calls",
+        /// The model answered with an empty text again and again.
+        EmptyReply = "empty_reply",
+        /// The model neither called a tool nor said the sentinel.
+        MaxNudges = "max_nudges",
+        /// The answer did not fit the schema.
+        OutputSchema = "output_schema",
+        /// It was parked.
+        Suspended = "suspended",
+        /// A handler refused the prompt.
+        UserPromptSubmitBlocked = "user_prompt_submit_blocked",
+        /// Its session was closed.
+        SessionClosed = "session_closed",
+        /// It was cancelled.
+        Cancelled = "cancelled",
+        /// Its deadline passed.
+        Deadline = "deadline",
+        /// The model could not be asked.
+        ProviderError = "provider_error",
+        /// Something else failed.
+        Error = "error",
+    }
+}
+
+words! {
+    /// How tool calls reach the model and come back.
+    pub enum ToolMode {
+        /// By the tools of the route.
+        Native = "native",
+        /// Written into the text.
+        Text = "text",
+    }
+}
+
+/// The names of the tools that were called, a name for each call, in the order of the calls. At most [`ToolNames::CAPACITY`] of each
+/// kind are kept, the newest: a daemon calls tools for months, and each snapshot holds the names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ToolNames {
     /// Asked for by the model.
@@ -44,6 +93,19 @@ pub struct ToolNames {
     /// Not run: refused, unknown, malformed or interrupted.
     #[serde(deserialize_with = "read_names")]
     pub rejected: Vec<Arc<str>>,
+}
+
+impl ToolNames {
+    /// The most names of each kind.
+    pub const CAPACITY: usize = 10_000;
+
+    /// Adds a name. Beyond the capacity the older half is dropped, so that dropping costs little for each call.
+    pub(super) fn push(names: &mut Vec<Arc<str>>, name: Arc<str>) {
+        if names.len() >= Self::CAPACITY {
+            names.drain(..Self::CAPACITY / 2);
+        }
+        names.push(name);
+    }
 }
 
 /// Reads names. Snapshots up to version 2 hold a count in their place, and the names behind it are lost.
@@ -65,8 +127,8 @@ fn read_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<A
 pub struct LoopResult {
     /// How it ended.
     pub status: LoopStatus,
-    /// Why, in one word.
-    pub stop_reason: Arc<str>,
+    /// Why.
+    pub stop_reason: StopReason,
     /// The last text of the model.
     pub text: Arc<str>,
     /// The same without the sentinel.
@@ -81,8 +143,8 @@ pub struct LoopResult {
     pub usage: Usage,
     /// The tools that were called.
     pub tools: ToolNames,
-    /// How they reached the model and came back: `native` or `text`.
-    pub tool_mode: &'static str,
+    /// How they reached the model and came back.
+    pub tool_mode: ToolMode,
     /// The answer as `output_schema` wants it, where one was given and it fits; else nil.
     pub data: Data,
     /// The session.
@@ -119,12 +181,12 @@ impl LoopResult {
             ("calls", names(&self.tools.calls)),
             ("successful", names(&self.tools.successful)),
             ("rejected", names(&self.tools.rejected)),
-            ("mode", self.tool_mode.into()),
+            ("mode", self.tool_mode.as_str().into()),
         ]);
         let suspension = self.suspension.as_ref().map(|reason| Data::dict([("reason", Data::from(reason))]));
         let mut data = Data::dict([
             ("status", Data::from(self.status.as_str())),
-            ("stop_reason", (&self.stop_reason).into()),
+            ("stop_reason", self.stop_reason.as_str().into()),
             ("text", (&self.text).into()),
             ("visible_text", (&self.visible_text).into()),
             ("error", self.error.clone()),
@@ -156,4 +218,20 @@ fn counted(notes: &[Note]) -> Data {
         }
     }
     rows.into_iter().map(|(row, count)| if count > 1 { row.with("times", count.into()) } else { row }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_names_are_kept_up_to_the_capacity() {
+        let mut names = Vec::new();
+        for n in 0..3 * ToolNames::CAPACITY {
+            ToolNames::push(&mut names, n.to_string().into());
+            assert!(names.len() <= ToolNames::CAPACITY);
+        }
+        assert!(names.len() > ToolNames::CAPACITY / 2);
+        assert_eq!(names.last().map(|name| &**name), Some("29999"));
+    }
 }

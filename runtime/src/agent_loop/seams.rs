@@ -28,7 +28,7 @@ impl Run<'_> {
         let event = HookEvent::LoopCheckpoint {
             session_id: self.session.id(),
             iteration: state.iteration,
-            kind: seam.as_str(),
+            kind: seam,
             delivered,
             dispatch_skipped: seam == Seam::PreToolDispatch && delivered > 0,
         };

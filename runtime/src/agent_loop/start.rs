@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::hooks::fire::new_prompt;
-use crate::hooks::{Decision, HookEvent};
+use crate::hooks::{HookEvent, PromptAction, UserPromptSubmit};
 use crate::message::Message;
 use crate::seam::Outcome;
 
-use super::{Ended, LoopState, LoopStatus, Run};
+use super::{Ended, LoopState, LoopStatus, Run, StopReason};
 
 impl Run<'_> {
     /// Hands the prompt in, then begins.
@@ -22,8 +21,8 @@ impl Run<'_> {
         }
         let event = HookEvent::SessionStart {
             task: &state.task,
-            system: self.options.request.system.primary.as_ref(),
-            max_iterations: self.options.max_iterations,
+            system: self.options.model.request.system.primary.as_ref(),
+            max_iterations: self.options.limits.max_iterations,
         };
         self.emit(&event).await?;
         Ok(None)
@@ -31,16 +30,13 @@ impl Run<'_> {
 
     pub(super) async fn user_prompt_submit(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
         let prompt = state.task.clone();
-        let system = self.options.request.system.primary.as_ref();
-        match self.emit(&HookEvent::UserPromptSubmit { prompt: &prompt, system }).await? {
-            Decision::Allow => {}
-            Decision::Modify(changed) => {
-                if let Some(text) = new_prompt(&changed) {
-                    state.task = text;
-                }
-            }
-            Decision::Block { reason } => {
-                let mut ended = Ended::new(LoopStatus::Blocked, "user_prompt_submit_blocked");
+        let system = self.options.model.request.system.primary.as_ref();
+        let event = HookEvent::UserPromptSubmit { prompt: &prompt, system };
+        match self.listening_to(&event).ask::<UserPromptSubmit>(self.turn(), &event).await? {
+            PromptAction::Submit => {}
+            PromptAction::Replace(text) => state.task = text,
+            PromptAction::Refuse { reason } => {
+                let mut ended = Ended::new(LoopStatus::Blocked, StopReason::UserPromptSubmitBlocked);
                 ended.error = Data::dict([("category", Data::from("blocked")), ("message", reason.into())]);
                 return Ok(Some(ended));
             }

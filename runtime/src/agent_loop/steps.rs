@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
+use tracing::Instrument as _;
+
 use crate::hooks::event::ToolResults;
 use crate::hooks::{HookEvent, Step};
 use crate::model::{Reply, Request};
 use crate::seam::{Fault, Outcome};
 
-use super::persist::Stand;
+use super::persist::Checkpoint;
 use super::{LoopState, Run};
 
 impl Run<'_> {
@@ -26,7 +28,9 @@ impl Run<'_> {
         request: &Request,
     ) -> Outcome<Result<Reply, Rc<dyn Fault>>> {
         self.pre_step(state, Step::Model).await?;
-        let answered = self.ask_model(state, request).await;
+        let span =
+            tracing::info_span!("model_call", provider = request.provider.as_deref(), model = request.model.as_deref());
+        let answered = self.ask_model(state, request).instrument(span).await;
         let said = answered.as_ref().ok().map(|reply| reply.text.clone());
         let mut event = self.post_step(state, Step::Model, said.is_some());
         if let HookEvent::PostStep { text, .. } = &mut event {
@@ -43,7 +47,7 @@ impl Run<'_> {
         }
         self.pre_step(state, Step::Tools).await?;
         // A tool may do what cannot be done twice: whoever goes on from here learns that it may have run.
-        self.persist(state, Stand::Working)?;
+        self.persist(state, Checkpoint::Working).await?;
         let results = self.dispatch(state, reply).await?;
         let ok = results.rows().iter().all(|row| row.result.ok);
         let mut event = self.post_step(state, Step::Tools, ok);

@@ -4,11 +4,13 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use tracing::Instrument as _;
+
 use crate::data::Data;
 use crate::event_log::Ticket;
 use crate::hooks::event::ToolResult;
-use crate::hooks::fire::ask;
-use crate::hooks::{Decision, HookEvent, ToolHook};
+use crate::hooks::fire::{ask, fire_for};
+use crate::hooks::{HookEvent, PostToolUse, PreToolUse, ToolCallAction, ToolHook, ToolResultAction};
 use crate::message::ToolCall;
 use crate::seam::{Fault, Outcome, Output, Preview, Scope, Sort, Tool, Turn};
 
@@ -75,7 +77,13 @@ impl Run<'_> {
     pub(super) async fn run(&self, scope: &Scope, iteration: u32, ready: &Ready) -> Outcome<Output> {
         let turn = Turn { scope, ..self.turn() };
         self.let_see(iteration, Seen::ToolBegan(&ready.call));
-        let output = self.run_tool(turn, ready).await;
+        let span = tracing::info_span!("tool_call", tool = &*ready.call.name, call_id = &*ready.call.id);
+        let work = async {
+            let output = self.run_tool(turn, ready).await;
+            tracing::debug!(ok = output.as_ref().is_ok_and(|output| output.ok), "tool ended");
+            output
+        };
+        let output = work.instrument(span).await;
         self.let_see(iteration, Seen::ToolEnded(&ready.call));
         output
     }
@@ -97,7 +105,7 @@ impl Run<'_> {
 
     /// What is left of an output: the least of what the handlers and the loop allow.
     pub(super) fn cut(&self, ready: &Ready, output: Output) -> ToolResult {
-        let own = self.options.max_tool_output_chars.unwrap_or(MOST_OUTPUT_CHARS);
+        let own = self.options.limits.max_tool_output_chars.unwrap_or(MOST_OUTPUT_CHARS);
         let limit = ready.hooks.iter().filter_map(|hook| hook.max_output).fold(own, usize::min);
         cut(output, limit)
     }
@@ -117,20 +125,16 @@ impl Run<'_> {
             }
             let Some(pre) = &hook.pre else { continue };
             let event = HookEvent::PreToolUse { call: &call, iteration: state.iteration };
-            match ask(pre.as_ref(), turn, &event, self.strict()).await? {
-                Decision::Allow => {}
-                Decision::Block { reason } => return Ok(Err(reason)),
-                Decision::Modify(changed) => {
-                    // `{args}` gives the arguments themselves, `{modify}` may give the payload that holds them.
-                    let inner = [changed.at("tool.args"), changed.get("args")].into_iter().find(|args| !args.is_nil());
-                    call.arguments = inner.cloned().unwrap_or(changed);
-                }
+            match ask::<PreToolUse>(pre.as_ref(), turn, &event, self.strict()).await? {
+                ToolCallAction::Run => {}
+                ToolCallAction::Refuse { reason } => return Ok(Err(reason)),
+                ToolCallAction::ReplaceArguments(arguments) => call.arguments = arguments,
             }
         }
         let event = HookEvent::PreToolUse { call: &call, iteration: state.iteration };
-        match crate::hooks::fire::fire(&self.parts.hooks, turn, &event, self.strict()).get().await? {
-            Decision::Block { reason } => Ok(Err(reason)),
-            _ => {
+        match fire_for::<PreToolUse>(&self.parts.hooks, turn, &event, self.strict()).await? {
+            ToolCallAction::Refuse { reason } => Ok(Err(reason)),
+            ToolCallAction::Run | ToolCallAction::ReplaceArguments(_) => {
                 if call.arguments.is_nil() {
                     call.arguments = Data::empty_dict();
                 }
@@ -168,7 +172,8 @@ impl Run<'_> {
     ) -> Outcome<ToolResult> {
         for post in hooks.iter().filter_map(|hook| hook.post.as_ref()) {
             let event = HookEvent::PostToolUse { call, result: &result, iteration: state.iteration };
-            if let Decision::Modify(changed) = ask(post.as_ref(), turn, &event, self.strict()).await? {
+            let action = ask::<PostToolUse>(post.as_ref(), turn, &event, self.strict()).await?;
+            if let ToolResultAction::Replace(changed) = action {
                 let text = if changed.get("text").is_nil() { changed.to_text() } else { changed.get("text").to_text() };
                 result = ToolResult { text, value: changed, ..result };
             }

@@ -23,7 +23,7 @@ use crate::seam::{Fault, Local, Outcome, Output, Scope};
 use super::permission::INTERRUPTED;
 use super::tool_call::Ready;
 use super::watch::Seen;
-use super::{LoopState, Run};
+use super::{LoopState, Run, ToolNames};
 
 /// How many tools run at the same time.
 const MOST_AT_ONCE: usize = 16;
@@ -68,7 +68,9 @@ impl Run<'_> {
     pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<ToolResults> {
         let calls = &reply.tool_calls;
         self.withdrawn.set(false);
-        state.tools.calls.extend(calls.iter().map(|call| call.name.clone()));
+        for call in calls {
+            ToolNames::push(&mut state.tools.calls, call.name.clone());
+        }
         let (interrupted, broken) = match self.pass(Seam::PreToolDispatch, state).await {
             Ok(delivered) => (delivered > 0, None),
             Err(fault) => (false, Some(fault)),
@@ -269,8 +271,8 @@ impl Run<'_> {
         batch: &mut Batch,
     ) {
         match (is_rejected, result.ok) {
-            (true, _) => state.tools.rejected.push(call.name.clone()),
-            (false, true) => state.tools.successful.push(call.name.clone()),
+            (true, _) => ToolNames::push(&mut state.tools.rejected, call.name.clone()),
+            (false, true) => ToolNames::push(&mut state.tools.successful, call.name.clone()),
             (false, false) => {}
         }
         let result = state.repeats.noticed(batch.rows.len(), call, result, is_rejected);
@@ -292,10 +294,10 @@ impl Run<'_> {
         started_at_ms: u64,
         duration_ms: u64,
     ) {
-        let Some(audit) = &scope.audit else { return };
-        audit.file(&ToolCallReceipt {
+        let Some(receipts) = &scope.receipts else { return };
+        receipts.log.file(&ToolCallReceipt {
             session_id: self.session.id().clone(),
-            agent_id: scope.agent_id.clone().unwrap_or_else(|| self.session.id().clone()),
+            agent_id: scope.caller.agent_id.clone().unwrap_or_else(|| self.session.id().clone()),
             call: call.clone(),
             turn: self.turn().number,
             iteration: state.iteration,
@@ -308,7 +310,7 @@ impl Run<'_> {
             truncated: result.truncated,
             started_at_ms,
             duration_ms,
-            reminders: scope.reports.as_ref().map(|reports| reports.borrow().clone()).unwrap_or_default(),
+            reminders: receipts.of_call.as_ref().map(|reports| reports.borrow().clone()).unwrap_or_default(),
         });
     }
 

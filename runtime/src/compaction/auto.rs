@@ -21,12 +21,6 @@ impl Threshold {
     /// The window of a route that does not say how large it is.
     pub const ASSUMED_WINDOW: u64 = 128_000;
 
-    /// Whether so many tokens are too many for a window.
-    #[must_use]
-    pub fn is_reached(self, tokens: u64, window: Option<u64>) -> bool {
-        tokens >= self.tokens(window)
-    }
-
     /// The number of tokens that is too many for a window.
     #[must_use]
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]

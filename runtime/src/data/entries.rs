@@ -1,5 +1,8 @@
 //! [`Entries`]: the entries of a dict. Most dicts have a handful, so up to [`Entries::FEW`] lie side by side in one block; more are a
 //! tree, so that a large one costs no more than it must.
+//!
+//! The order is that of the keys, because equal dicts must be written as equal JSON; `indexmap` keeps the order of insertion, and hashes
+//! each key on top of it.
 
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;

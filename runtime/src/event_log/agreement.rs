@@ -103,7 +103,7 @@ impl<L: EventLog> Played<L> {
                 }
                 let at = n % self.streams.len();
                 let (stream, filter) = &mut self.streams[at];
-                let record = stream.try_next().unwrap();
+                let record = stream.try_next().now().unwrap();
                 filter.after = record.as_ref().map_or(filter.after, |record| record.cursor);
                 shown(record)
             }

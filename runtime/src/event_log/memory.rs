@@ -8,7 +8,9 @@ use std::task::{Poll, Waker};
 
 use crate::seam::{Answer, Local, Outcome, fault};
 
-use super::{Batch, EventLog, Filter, LogError, NewRecord, Place, Record, Settled, SharedLog, Subscription, Ticket};
+use super::{
+    Batch, EventLog, Filter, LogError, LogReader, NewRecord, Place, Record, Settled, SharedLog, Subscription, Ticket,
+};
 use rows::{Row, Rows};
 use topics::Topics;
 
@@ -75,6 +77,16 @@ impl MemoryLog {
     pub fn records(&self) -> Vec<Arc<Record>> {
         let store = self.0.lock();
         store.rows.behind(store.rows.gone, &Filter::default()).collect()
+    }
+
+    pub(super) fn last_id(&self, topic: &str) -> Option<u64> {
+        self.0.lock().topics.last_id(topic)
+    }
+
+    pub(super) fn page(&self, filter: &Filter, limit: usize) -> Result<Vec<Arc<Record>>, LogError> {
+        let store = self.0.lock();
+        let records = store.behind(store.start(filter.after), filter)?;
+        Ok(records.take(limit).collect())
     }
 
     /// Nothing in memory survives a crash, and nobody who chose it expects that. What was refused is told.
@@ -164,18 +176,12 @@ impl EventLog for MemoryLog {
         Answer::Now(self.enter(record).map_err(fault))
     }
 
-    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        Ok(self.0.lock().topics.last_id(topic))
+    fn reader(&self) -> LogReader {
+        self.clone().into()
     }
 
     fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
         Box::pin(std::future::ready(self.hold(upto).map_err(fault)))
-    }
-
-    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
-        let store = self.0.lock();
-        let records = store.behind(store.start(filter.after), filter).map_err(fault)?;
-        Ok(records.take(limit).collect())
     }
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
@@ -233,8 +239,8 @@ impl Reader {
 }
 
 impl Subscription for Reader {
-    fn try_next(&mut self) -> Outcome<Option<Arc<Record>>> {
-        self.take(None).map_err(fault)
+    fn try_next(&mut self) -> Answer<'_, Outcome<Option<Arc<Record>>>> {
+        Answer::Now(self.take(None).map_err(fault))
     }
 
     fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>> {

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crate::seam::{Answer, Local, Outcome, fault};
 
-use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Room, Settled, SharedLog, Subscription, Ticket};
+use super::{EventLog, Filter, LogError, LogReader, NewRecord, Place, Room, Settled, SharedLog, Subscription, Ticket};
 
 mod commit;
 mod file;
@@ -32,7 +32,7 @@ mod schema;
 mod writer;
 
 pub use file::LogFile;
-pub use progress::{ask_while_reading, within};
+pub use progress::{ask_while_reading, while_wanted, within};
 
 use follow::Follower;
 use queue::{Durable, Emitted, Shared};
@@ -98,6 +98,12 @@ impl SqliteLog {
         &self.0.path
     }
 
+    /// Returns how many records are on their way to the file, and how many may be.
+    #[must_use]
+    pub fn backlog(&self) -> (u64, u64) {
+        self.0.shared.backlog()
+    }
+
     /// Reads the file, once everything that was appended here can be read. Waits for the disk.
     ///
     /// # Errors
@@ -157,17 +163,13 @@ impl EventLog for SqliteLog {
         Answer::later(async move { emitted.await.map_err(fault) })
     }
 
-    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        self.0.read(|file| file.latest(topic)).map_err(fault)
+    fn reader(&self) -> LogReader {
+        self.clone().into()
     }
 
     fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
         let durable = Durable::new(self.0.shared.clone(), upto.0);
         Box::pin(async move { durable.await.map_err(fault) })
-    }
-
-    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
-        self.0.read(|file| file.read(filter, limit)).map_err(fault)
     }
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {

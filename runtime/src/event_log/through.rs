@@ -2,11 +2,10 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use crate::seam::{Answer, Local, Outcome};
 
-use super::{EventLog, Filter, NewRecord, Place, Record, Room, Subscription, Ticket};
+use super::{EventLog, Filter, LogReader, NewRecord, Place, Room, Subscription, Ticket};
 
 /// What records pass on their way to a log.
 pub trait Passage {
@@ -49,16 +48,12 @@ impl<P: Passage> EventLog for Through<P> {
         self.passage.emit(record, &*self.log)
     }
 
-    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        self.log.latest(topic)
+    fn reader(&self) -> LogReader {
+        self.log.reader()
     }
 
     fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
         self.log.durable(upto)
-    }
-
-    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
-        self.log.read(filter, limit)
     }
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
@@ -81,16 +76,12 @@ impl EventLog for InRoom<'_> {
         self.log.emit(record)
     }
 
-    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        self.log.latest(topic)
+    fn reader(&self) -> LogReader {
+        self.log.reader()
     }
 
     fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
         self.log.durable(upto)
-    }
-
-    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
-        self.log.read(filter, limit)
     }
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {

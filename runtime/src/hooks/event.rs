@@ -3,9 +3,12 @@
 
 use std::sync::Arc;
 
+use crate::agent_loop::{LoopStatus, StopReason};
 use crate::data::{Data, Entries};
 use crate::message::ToolCall;
 use crate::model::Delta;
+use crate::reminder::bridge::Seam;
+use crate::words::words;
 
 mod kind;
 mod results;
@@ -14,6 +17,16 @@ pub mod table;
 pub use kind::{EventKind, EventSet, Step};
 pub use results::{ToolResult, ToolResults, ToolRow};
 
+words! {
+    /// What was answered to a tool that wanted a permission.
+    pub enum PermissionAnswer {
+        /// It may run.
+        Allow = "allow",
+        /// It may not.
+        Deny = "deny",
+    }
+}
+
 /// A moment with its payload.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)] // the fields are the payload fields that scripts see under the same names
@@ -21,7 +34,7 @@ pub enum HookEvent<'a> {
     /// A loop begins.
     SessionStart { task: &'a Arc<str>, system: Option<&'a Arc<str>>, max_iterations: u32 },
     /// A loop has ended.
-    SessionEnd { final_status: &'static str, stop_reason: &'a Arc<str>, iterations: u32 },
+    SessionEnd { final_status: LoopStatus, stop_reason: StopReason, iterations: u32 },
     /// A prompt was handed in.
     UserPromptSubmit { prompt: &'a Arc<str>, system: Option<&'a Arc<str>> },
     /// A turn is over.
@@ -54,7 +67,7 @@ pub enum HookEvent<'a> {
     /// A tool wants a permission.
     PermissionAsked { call: &'a ToolCall, reason: &'a Arc<str> },
     /// A permission was given or refused.
-    PermissionReplied { call: &'a ToolCall, reason: &'a Arc<str>, decision: &'static str },
+    PermissionReplied { call: &'a ToolCall, reason: &'a Arc<str>, decision: PermissionAnswer },
     /// An approval is asked for: the same moment as [`HookEvent::PermissionAsked`], for the persona's handlers.
     OnApprovalRequested { persona: &'a Arc<str>, iteration: u32, call: &'a ToolCall, reason: &'a Arc<str> },
     /// A file changed.
@@ -66,13 +79,7 @@ pub enum HookEvent<'a> {
     /// A piece of an answer has come.
     ModelDelta { iteration: u32, delta: Delta<'a> },
     /// A seam is passed.
-    LoopCheckpoint {
-        session_id: &'a Arc<str>,
-        iteration: u32,
-        kind: &'static str,
-        delivered: usize,
-        dispatch_skipped: bool,
-    },
+    LoopCheckpoint { session_id: &'a Arc<str>, iteration: u32, kind: Seam, delivered: usize, dispatch_skipped: bool },
     /// Any event with a payload that a script or a host made.
     Raw { kind: EventKind, payload: &'a Data },
 }
@@ -184,8 +191,8 @@ impl<'a> HookEvent<'a> {
                 put("max_iterations", &|| (*max_iterations).into());
             }
             HookEvent::SessionEnd { final_status, stop_reason, iterations } => {
-                put("final_status", &|| (*final_status).into());
-                put("stop_reason", &|| (*stop_reason).into());
+                put("final_status", &|| final_status.as_str().into());
+                put("stop_reason", &|| stop_reason.as_str().into());
                 put("iterations", &|| (*iterations).into());
             }
             HookEvent::UserPromptSubmit { prompt, system } => {
@@ -246,7 +253,7 @@ impl<'a> HookEvent<'a> {
             HookEvent::PermissionReplied { call, reason, decision } => {
                 put("tool", &|| tool(call));
                 put("reason", &|| (*reason).into());
-                put("decision", &|| (*decision).into());
+                put("decision", &|| decision.as_str().into());
             }
             HookEvent::FileEdited { path, metadata } => {
                 put("path", &|| (*path).into());
@@ -264,7 +271,7 @@ impl<'a> HookEvent<'a> {
             HookEvent::LoopCheckpoint { session_id, iteration, kind, delivered, dispatch_skipped } => {
                 put("session_id", &|| (*session_id).into());
                 put("iteration", &|| (*iteration).into());
-                put("kind", &|| (*kind).into());
+                put("kind", &|| kind.as_str().into());
                 put("delivered", &|| (*delivered).into());
                 put("dispatch_skipped", &|| (*dispatch_skipped).into());
             }

@@ -3,19 +3,41 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::data::Data;
+use tracing::Instrument as _;
+
 use crate::note::{Note, Severity};
 use crate::patience::{is_late, patiently};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::{ReminderError, Source};
 use crate::seam::{Answer, Outcome, Scope, Sort, Turn};
 
+use super::action::{ActionableEvent, HookAction, new_prompt};
+use super::verdict::Decision;
 use super::verdict::default_reason;
-use super::{Decision, EventKind, Hook, HookEvent, Hooks, Verdict};
+use super::{EventKind, Hook, HookEvent, Hooks, Verdict};
+
+/// Tells all handlers of an event that they only observe, as far as the caller is concerned.
+pub fn fire<'a>(hooks: &Hooks, turn: Turn<'a>, event: &'a HookEvent<'a>, strict: bool) -> Answer<'a, Outcome<()>> {
+    match decide(hooks, turn, event, strict) {
+        Answer::Now(decided) => Answer::Now(decided.map(drop)),
+        Answer::Later(decided) => Answer::later(async move { decided.await.map(drop) }),
+    }
+}
+
+/// Tells all handlers of an event and returns what they want to have done.
+pub async fn fire_for<'a, E: ActionableEvent>(
+    hooks: &Hooks,
+    turn: Turn<'a>,
+    event: &'a HookEvent<'a>,
+    strict: bool,
+) -> Outcome<E::Action> {
+    debug_assert_eq!(event.kind(), E::KIND);
+    decide(hooks, turn, event, strict).get().await.map(E::Action::of)
+}
 
 /// Tells all handlers of an event of a session, a seam, a worker or a persona, in the order of registration. The first that blocks ends
 /// it; of several changes the last one counts, and of a prompt each handler sees what the one before made of it. Reminders are admitted at once.
-pub fn fire<'a>(
+pub(super) fn decide<'a>(
     hooks: &Hooks,
     turn: Turn<'a>,
     event: &'a HookEvent<'a>,
@@ -40,7 +62,7 @@ async fn ask_all(wanting: Vec<Rc<dyn Hook>>, turn: Turn<'_>, event: &HookEvent<'
         // Boxed, for it is rare and every handler's future has room for it.
         let changed = changed_prompt(event, prompt.as_ref()).map(Box::new);
         let event = changed.as_deref().unwrap_or(event);
-        match ask(hook.as_ref(), turn, event, strict).await? {
+        match ask_one(hook.as_ref(), turn, event, strict).await? {
             block @ Decision::Block { .. } if event.kind().can_be_vetoed() => return Ok(block),
             ignored @ (Decision::Block { .. } | Decision::Modify(_)) if !event.kind().can_be_vetoed() => {
                 note_ignored(turn, hook.as_ref(), event.kind(), &ignored);
@@ -67,11 +89,6 @@ fn note_ignored(turn: Turn<'_>, hook: &dyn Hook, kind: EventKind, ignored: &Deci
     turn.scope.note(Note { severity: Severity::Warning, ..note });
 }
 
-/// The prompt in an answer to `user_prompt_submit`: a text, or a payload that holds it.
-pub(crate) fn new_prompt(payload: &Data) -> Option<Arc<str>> {
-    if payload.as_dict().is_some() { payload.get("prompt").as_shared_str() } else { payload.as_shared_str() }
-}
-
 /// The event as the next handler sees it, where one before it has changed the prompt.
 fn changed_prompt<'a>(event: &'a HookEvent<'a>, prompt: Option<&'a Arc<str>>) -> Option<HookEvent<'a>> {
     match (event, prompt) {
@@ -84,7 +101,17 @@ fn changed_prompt<'a>(event: &'a HookEvent<'a>, prompt: Option<&'a Arc<str>>) ->
 
 /// Asks one handler and admits its reminders. What it threw is noted and does not end the work, unless `strict` says so or
 /// the work is being stopped. A guard that breaks does not open the gate: where a veto is possible, it counts as one.
-pub async fn ask(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict: bool) -> Outcome<Decision> {
+pub async fn ask<E: ActionableEvent>(
+    hook: &dyn Hook,
+    turn: Turn<'_>,
+    event: &HookEvent<'_>,
+    strict: bool,
+) -> Outcome<E::Action> {
+    debug_assert_eq!(event.kind(), E::KIND);
+    ask_one(hook, turn, event, strict).await.map(E::Action::of)
+}
+
+async fn ask_one(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict: bool) -> Outcome<Decision> {
     match call(hook, turn, event).await {
         Ok(verdict) => {
             admit(hook, turn, event, &verdict, strict)?;
@@ -103,8 +130,9 @@ pub async fn ask(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict:
 pub async fn call(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Verdict> {
     let cancel = turn.scope.cancel.child();
     let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
-    let answer = hook.on(Turn { scope: &scope, ..turn }, event);
-    let answered = patiently(turn.scope, &cancel, answer).await;
+    let span = tracing::debug_span!("hook", event = event.kind().as_str(), hook = hook.name());
+    let answer = span.in_scope(|| hook.on(Turn { scope: &scope, ..turn }, event));
+    let answered = patiently(turn.scope, &cancel, answer).instrument(span).await;
     answered.map_err(|thrown| if is_late(&thrown) { hook.late(turn.scope.hook_timeout_ms) } else { thrown })
 }
 

@@ -6,7 +6,9 @@ use crate::data::Data;
 use crate::reminder::providers::{self, ReminderProvider};
 use crate::seam::{Answer, Outcome, Turn};
 
-use super::{Decision, HookEvent, Hooks, fire};
+use super::action::{ActionableEvent, HookAction};
+use super::verdict::Decision;
+use super::{HookEvent, Hooks, fire};
 
 /// Everybody who is told of an event.
 #[derive(Clone, Copy)]
@@ -23,8 +25,24 @@ pub struct Listeners<'a> {
 
 impl<'a> Listeners<'a> {
     /// Tells handlers, then, unless one of them blocked it, providers. Where nobody has to be waited for, no future is made.
-    pub fn emit(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Decision>> {
-        match fire::fire(self.hooks, turn, event, self.strict) {
+    pub fn emit(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<()>> {
+        match self.decide(turn, event) {
+            Answer::Now(decided) => Answer::Now(decided.map(drop)),
+            Answer::Later(decided) => Answer::later(async move { decided.await.map(drop) }),
+        }
+    }
+
+    /// Tells them of an event that handlers may act on, and returns what is to be done.
+    ///
+    /// # Errors
+    /// A handler or a provider failed.
+    pub async fn ask<E: ActionableEvent>(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Outcome<E::Action> {
+        debug_assert_eq!(event.kind(), E::KIND);
+        self.decide(turn, event).get().await.map(E::Action::of)
+    }
+
+    fn decide(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Decision>> {
+        match fire::decide(self.hooks, turn, event, self.strict) {
             Answer::Now(Ok(decision)) => self.after(decision, turn, event),
             Answer::Now(Err(thrown)) => Answer::Now(Err(thrown)),
             Answer::Later(asked) => Answer::later(async move { self.after(asked.await?, turn, event).get().await }),

@@ -51,7 +51,7 @@ impl SessionHook {
     #[must_use]
     pub fn wants(&self, event: &HookEvent<'_>) -> bool {
         let right_seam = || match (&self.seams, event) {
-            (Some(seams), HookEvent::LoopCheckpoint { kind, .. }) => seams.iter().any(|seam| seam.as_str() == *kind),
+            (Some(seams), HookEvent::LoopCheckpoint { kind, .. }) => seams.contains(kind),
             _ => true,
         };
         self.event == event.kind() && right_seam() && self.pattern.as_ref().is_none_or(|pattern| pattern.matches(event))

@@ -15,7 +15,7 @@ use crate::transcript::compact::CompactOptions;
 use crate::words::nearest;
 
 use super::EventKind;
-use super::fire::new_prompt;
+use super::action::new_prompt;
 
 /// What is to be done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,8 +35,8 @@ pub enum Decision {
 /// What a handler answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Verdict {
-    /// What is to be done.
-    pub decision: Decision,
+    /// What is to be done, as any handler may decide it; the event reads its own action from it.
+    pub(super) decision: Decision,
     /// Pending reminders to be cleared, before any is added.
     pub clears: Vec<Selector>,
     /// Reminders to be added.
@@ -46,7 +46,7 @@ pub struct Verdict {
     /// Changes that cannot be made, in words for whoever wrote the handler.
     pub unusable: Vec<String>,
     /// How many reminders were not even looked at, because there were too many.
-    refused: usize,
+    pub(super) refused: usize,
 }
 
 impl Verdict {
@@ -59,17 +59,6 @@ impl Verdict {
     #[must_use]
     pub fn allow() -> Verdict {
         Verdict::default()
-    }
-
-    /// Do not.
-    pub fn block(reason: impl Into<Arc<str>>) -> Verdict {
-        Verdict { decision: Decision::Block { reason: reason.into() }, ..Verdict::default() }
-    }
-
-    /// Go on with another payload.
-    #[must_use]
-    pub fn modify(payload: Data) -> Verdict {
-        Verdict { decision: Decision::Modify(payload), ..Verdict::default() }
     }
 
     /// Reads what a handler returned for an event.

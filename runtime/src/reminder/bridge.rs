@@ -3,9 +3,10 @@
 //! The queue is shared with the thread that serves hosts (`Arc<Mutex<…>>`): putting in, listing and revoking need no
 //! answer from the worker, and whether an item was delivered already is decided by one lock.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::data::Data;
+use crate::session::INJECTION_TOPIC;
 use crate::words::words;
 
 mod payload;
@@ -19,7 +20,7 @@ pub use payload::{MessagePayload, RemindPayload};
 pub use queue::{Accepted, Fate, Queue, QueueError, Revoked, SharedQueue};
 pub use told::QueueTold;
 
-use super::Reminder;
+use super::{Reminder, ReminderField, Surface};
 
 words! {
     /// When an item is delivered.
@@ -70,6 +71,39 @@ impl Seam {
     }
 }
 
+words! {
+    /// What becomes of an item of the queue, in the word of its record.
+    pub enum InjectionChange {
+        /// It was accepted.
+        Queued = "queued",
+        /// A newer one replaced it.
+        Replaced = "replaced",
+        /// Its host took it back.
+        Revoked = "revoked",
+        /// It was cleared, or its task or session ended.
+        Expired = "expired",
+        /// It was delivered.
+        Delivered = "delivered",
+    }
+}
+
+impl InjectionChange {
+    /// Returns the kind of the record.
+    #[must_use]
+    pub fn kind(self) -> &'static Arc<str> {
+        static KINDS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
+            InjectionChange::WORDS.iter().map(|word| format!("{INJECTION_TOPIC}.{word}").into()).collect()
+        });
+        &KINDS[self as usize]
+    }
+
+    /// Returns the change that a record of a kind reports; `None` for a kind of another topic.
+    #[must_use]
+    pub fn of_kind(kind: &str) -> Option<InjectionChange> {
+        InjectionChange::ALL.iter().copied().find(|change| **change.kind() == *kind)
+    }
+}
+
 /// What waits in a queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Injection {
@@ -91,21 +125,22 @@ pub enum Payload {
 }
 
 impl Injection {
-    /// The row that a host sees.
+    /// The fields of a queued reminder that a host sees.
+    pub const ROW: [ReminderField; 7] = {
+        use ReminderField as F;
+        [F::Id, F::Body, F::Tags, F::DedupeKey, F::TtlTurns, F::RoleHint, F::Source]
+    };
+
+    /// Returns the row that a host sees. The guide spells its names in camelCase; its source is in the words of `surface`.
     #[must_use]
-    pub fn to_data(&self) -> Data {
+    pub fn to_data(&self, surface: Surface) -> Data {
         let common = [("mode", Data::from(self.mode.as_str()))];
         match &self.payload {
-            Payload::Reminder(reminder) => Data::dict(common.into_iter().chain([
-                ("kind", Data::from("reminder")),
-                ("reminderId", (&self.id).into()),
-                ("body", (&reminder.body).into()),
-                ("tags", reminder.tags.iter().map(Data::from).collect()),
-                ("dedupeKey", reminder.dedupe_key.clone().into()),
-                ("ttlTurns", reminder.ttl_turns.into()),
-                ("roleHint", reminder.role_hint.as_str().into()),
-                ("source", reminder.source.as_str().into()),
-            ])),
+            Payload::Reminder(reminder) => {
+                let kind = [("kind", Data::from("reminder"))];
+                let fields = Self::ROW.map(|field| (field.name(Surface::Acp), reminder.written(field, surface).1));
+                Data::dict(common.into_iter().chain(kind).chain(fields))
+            }
             Payload::Message(message) => Data::dict_of_present(common.into_iter().chain([
                 ("kind", Data::from("user_message")),
                 ("injectionId", (&self.id).into()),

@@ -6,22 +6,16 @@ use std::sync::Arc;
 use crate::data::{Data, Entries};
 use crate::message::Content;
 
+use super::codec::names_and;
 use super::misnomer::unknown_key;
-use super::{Reminder, ReminderCode, ReminderError, ReminderSpec};
+use super::{Reminder, ReminderCode, ReminderError, ReminderField, ReminderSpec};
 
 /// What a bare one may say.
-const BARE: &[&str] = &ReminderSpec::keys_and::<12>(&["id", "source", "fired_at_turn", "originating_agent_id", "kind"]);
+const BARE: &[&str] = &names_and::<12>(&ReminderField::SPEC, &names_and::<5>(&ReminderField::OF_RUNTIME, &["kind"]));
 
 /// What one in the form of a message may say; its content is the body.
-const AS_MESSAGE: &[&str] = &ReminderSpec::keys_and::<14>(&[
-    "id",
-    "source",
-    "fired_at_turn",
-    "originating_agent_id",
-    "kind",
-    "role",
-    "content",
-]);
+const AS_MESSAGE: &[&str] =
+    &names_and::<14>(&ReminderField::SPEC, &names_and::<7>(&ReminderField::OF_RUNTIME, &["kind", "role", "content"]));
 
 /// What stands beside a slot `reminder`; `content` where it was meant as a message.
 const BESIDE: &[&str] =

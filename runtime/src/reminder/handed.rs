@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use crate::data::{Data, Entries};
 
+use super::codec::{ReminderField as Field, Surface, names_and};
 use super::limits::{MAX_ID, fault_of_name};
+use super::spec::FieldValues;
 use super::{Reminder, ReminderCode, ReminderError, ReminderSpec, Source};
 
-/// What a record has beside the keys of a spec.
-const MORE: &[&str] = &["id", "source", "fired_at_turn", "originating_agent_id"];
+/// Keys of a record: those of a spec, and those that the runtime sets.
+const KEYS: &[&str] = &names_and::<11>(&Field::SPEC, &names_and::<4>(&Field::OF_RUNTIME, &[]));
 
 impl Reminder {
     /// Reads the list of reminders that a child is to inherit. An entry without an id gets a fresh one; one that does not say
@@ -34,31 +36,31 @@ fn handed(data: &Data, origin: Option<&Arc<str>>, fresh_id: &dyn Fn() -> Arc<str
     let Some(entries) = data.as_dict() else {
         return Err(bad("", format!("a reminder is a dict with a `body`, got {}", data.type_name())));
     };
-    let known = || ReminderSpec::KEYS.iter().chain(MORE).copied();
-    if let Some(unknown) = entries.keys().find(|key| !known().any(|known| known == key.as_ref())) {
-        let near = crate::words::nearest(unknown, known());
+    if let Some(unknown) = entries.keys().find(|key| !KEYS.contains(&key.as_ref())) {
+        let near = crate::words::nearest(unknown, KEYS.iter().copied());
         return Err(bad(unknown, format!("unknown field `{unknown}` of an inherited reminder")).suggest(near));
     }
     let spec =
         ReminderSpec::from_known(entries).map_err(|error| ReminderError { code: ReminderCode::Bridge, ..error })?;
-    if !entries.get("source").is_none_or(Data::is_nil) {
-        let word = text(entries, "source")?.unwrap_or_default();
+    if !entries.field(Field::Source).is_none_or(Data::is_nil) {
+        let word = text(entries, Field::Source)?.unwrap_or_default();
         word.parse::<Source>().map_err(|e| bad("source", e.to_string()).suggest(e.suggestion))?;
     }
-    let turn = match entries.get("fired_at_turn").filter(|turn| !turn.is_nil()) {
+    let turn = match entries.field(Field::FiredAtTurn).filter(|turn| !turn.is_nil()) {
         None => 0,
         Some(turn) => turn
             .as_int()
             .and_then(|turn| u32::try_from(turn).ok())
             .ok_or_else(|| bad("fired_at_turn", "`fired_at_turn` must be a turn, 0 or more"))?,
     };
-    let id = text(entries, "id")?.unwrap_or_else(fresh_id);
-    let originating_agent_id = text(entries, "originating_agent_id")?.or_else(|| origin.cloned());
+    let id = text(entries, Field::Id)?.unwrap_or_else(fresh_id);
+    let originating_agent_id = text(entries, Field::OriginatingAgentId)?.or_else(|| origin.cloned());
     Ok(Reminder { originating_agent_id, ..spec.into_reminder(id, Source::Inherited, turn) })
 }
 
-fn text(entries: &Entries, field: &str) -> Result<Option<Arc<str>>, ReminderError> {
-    match entries.get(field) {
+fn text(entries: &Entries, field: Field) -> Result<Option<Arc<str>>, ReminderError> {
+    let (value, field) = (entries.field(field), field.name(Surface::Script));
+    match value {
         None | Some(Data::Nil) => Ok(None),
         Some(Data::Str(text)) => match (text.trim(), fault_of_name(text.trim(), MAX_ID)) {
             ("", _) => Err(bad(field, format!("`{field}` is empty"))),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::message::Content;
 
+use super::codec::{ReminderField as Field, Surface};
 use super::limits::{MAX_ID, MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name};
 use super::{Propagate, Reminder, RoleHint, Source};
 
@@ -14,31 +15,32 @@ impl Reminder {
     /// slot, and one in the form of a message, without a body, by its `content` and `role`.
     pub fn from_data_lenient(data: &Data, fresh_id: impl FnOnce() -> Arc<str>) -> Reminder {
         let data = if data.get("reminder").as_dict().is_some() { data.get("reminder") } else { data };
-        let text = |key: &str, most: usize| {
-            let given = data.get(key).as_str().map(str::trim).filter(|text| !text.is_empty());
+        let given = |field: Field| data.get(field.name(Surface::Script));
+        let text = |field: Field, most: usize| {
+            let given = given(field).as_str().map(str::trim).filter(|text| !text.is_empty());
             given.filter(|text| fault_of_name(text, most).is_none()).map(Arc::<str>::from)
         };
         let mut tags: Vec<Arc<str>> = Vec::new();
-        for tag in data.get("tags").as_list().unwrap_or_default().iter().filter_map(Data::as_str).map(str::trim) {
+        for tag in given(Field::Tags).as_list().unwrap_or_default().iter().filter_map(Data::as_str).map(str::trim) {
             let fits = !tag.is_empty() && tags.len() < MAX_TAGS && fault_of_name(tag, MAX_TAG).is_none();
             if fits && !tags.iter().any(|known| known.as_ref() == tag) {
                 tags.push(tag.into());
             }
         }
-        let word = |key: &str| data.get(key).as_str().unwrap_or_default();
+        let word = |field: Field| given(field).as_str().unwrap_or_default();
         let message = MessageForm::of(data);
         Reminder {
-            id: text("id", MAX_ID).unwrap_or_else(fresh_id),
-            body: message.as_ref().map_or_else(|| data.get("body").to_text(), |message| message.body.clone()),
+            id: text(Field::Id, MAX_ID).unwrap_or_else(fresh_id),
+            body: message.as_ref().map_or_else(|| given(Field::Body).to_text(), |message| message.body.clone()),
             tags,
-            dedupe_key: text("dedupe_key", MAX_KEY),
-            ttl_turns: count(data.get("ttl_turns")).filter(|ttl| *ttl > 0),
-            preserve_on_compact: data.get("preserve_on_compact").as_bool().unwrap_or(false),
-            propagate: word("propagate").parse().unwrap_or(Propagate::Session),
-            role_hint: word("role_hint").parse().ok().or_else(|| message?.role_hint).unwrap_or(RoleHint::System),
-            source: word("source").parse().unwrap_or(Source::InPipeline),
-            fired_at_turn: count(data.get("fired_at_turn")).unwrap_or(0),
-            originating_agent_id: text("originating_agent_id", MAX_ID),
+            dedupe_key: text(Field::DedupeKey, MAX_KEY),
+            ttl_turns: count(given(Field::TtlTurns)).filter(|ttl| *ttl > 0),
+            preserve_on_compact: given(Field::PreserveOnCompact).as_bool().unwrap_or(false),
+            propagate: word(Field::Propagate).parse().unwrap_or(Propagate::Session),
+            role_hint: word(Field::RoleHint).parse().ok().or_else(|| message?.role_hint).unwrap_or(RoleHint::System),
+            source: word(Field::Source).parse().unwrap_or(Source::InPipeline),
+            fired_at_turn: count(given(Field::FiredAtTurn)).unwrap_or(0),
+            originating_agent_id: text(Field::OriginatingAgentId, MAX_ID),
             producer: None,
         }
     }

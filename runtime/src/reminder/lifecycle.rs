@@ -33,7 +33,9 @@ pub use compact::{Charge, CompactPass, compact, preserve_only};
 pub use discard::{discard, reset, trim};
 pub use inherit::{fork, inherit, propagation};
 pub(crate) use log::{Told, Whose};
-pub use record::{Deduped, DiscardReason, DropReason, ExpireReason, LifecycleRecord, Pass, TOPIC, TURN_TOPIC};
+pub use record::{
+    Deduped, DiscardReason, DropReason, ExpireReason, LifecycleKind, LifecycleRecord, Pass, TOPIC, TURN_TOPIC,
+};
 pub use selector::{Selector, clear};
 pub use ttl::{Passed, before_prompt, post_turn, post_turn_by_hand};
 

@@ -2,14 +2,15 @@
 
 use crate::words::nearest;
 
-use super::{ReminderCode, ReminderError};
+use super::codec::names_and;
+use super::{ReminderCode, ReminderError, ReminderField};
 
 /// Words for a field of a reminder that no edit distance leads to.
 const OTHER_WORDS: &[(&str, &str)] =
     &[("ttl", "ttl_turns"), ("key", "dedupe_key"), ("text", "body"), ("message", "body"), ("content", "body")];
 
-/// What the runtime says of a reminder, and its producer does not.
-const OF_THE_RUNTIME: &[&str] = &["id", "source", "fired_at_turn", "originating_agent_id"];
+/// Fields that the runtime sets.
+const OF_THE_RUNTIME: &[&str] = &names_and::<4>(&ReminderField::OF_RUNTIME, &[]);
 
 /// The error for `unknown`, a key of a reminder that is none of `known`.
 pub(super) fn unknown_key(code: ReminderCode, unknown: &str, known: &[&str]) -> ReminderError {

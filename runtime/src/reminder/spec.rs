@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::data::{Data, Entries};
 use crate::words::UnknownWord;
 
+use super::codec::{ReminderField as Field, Surface, names_and};
 use super::limits::{MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name, max_body};
 use super::misnomer::unknown_key;
 use super::{Propagate, Reminder, ReminderCode, ReminderError, RoleHint, Source};
@@ -32,19 +33,7 @@ pub struct ReminderSpec {
 
 impl ReminderSpec {
     /// The keys that a strict producer may write.
-    pub const KEYS: &'static [&'static str] =
-        &["body", "tags", "dedupe_key", "ttl_turns", "preserve_on_compact", "propagate", "role_hint"];
-
-    /// Those keys, and `more` that another producer may write: `N` together.
-    pub(super) const fn keys_and<const N: usize>(more: &[&'static str]) -> [&'static str; N] {
-        assert!(Self::KEYS.len() + more.len() == N, "so many keys there are");
-        let (mut all, mut at) = ([""; N], 0);
-        while at < N {
-            all[at] = if at < Self::KEYS.len() { Self::KEYS[at] } else { more[at - Self::KEYS.len()] };
-            at += 1;
-        }
-        all
-    }
+    pub const KEYS: &'static [&'static str] = &names_and::<7>(&Field::SPEC, &[]);
 
     /// A spec with nothing but a body.
     pub fn new(body: impl Into<Arc<str>>) -> ReminderSpec {
@@ -72,15 +61,15 @@ impl ReminderSpec {
     }
 
     /// Reads the fields that a spec has and leaves all others to the caller.
-    pub(super) fn from_known(entries: &impl Fields) -> Result<ReminderSpec, ReminderError> {
+    pub(super) fn from_known(entries: &impl FieldValues) -> Result<ReminderSpec, ReminderError> {
         Ok(ReminderSpec {
             body: body(entries)?,
             tags: tags(entries)?,
             dedupe_key: dedupe_key(entries)?,
             ttl_turns: ttl_turns(entries)?,
-            preserve_on_compact: flag(entries, "preserve_on_compact")?,
-            propagate: word(entries, "propagate", ReminderCode::Propagate)?.unwrap_or(Propagate::Session),
-            role_hint: word(entries, "role_hint", ReminderCode::Shape)?.unwrap_or(RoleHint::System),
+            preserve_on_compact: flag(entries, Field::PreserveOnCompact)?,
+            propagate: word(entries, Field::Propagate, ReminderCode::Propagate)?.unwrap_or(Propagate::Session),
+            role_hint: word(entries, Field::RoleHint, ReminderCode::Shape)?.unwrap_or(RoleHint::System),
         })
     }
 
@@ -110,19 +99,19 @@ impl ReminderSpec {
     }
 }
 
-/// Values by the names of a spec's fields.
-pub(super) trait Fields {
-    /// What is given for a field; it may be nil.
-    fn field(&self, name: &str) -> Option<&Data>;
+/// Values by the fields of a reminder.
+pub(super) trait FieldValues {
+    /// Returns the value given for a field; it may be nil.
+    fn field(&self, field: Field) -> Option<&Data>;
 }
 
-impl Fields for Entries {
-    fn field(&self, name: &str) -> Option<&Data> {
-        self.get(name)
+impl FieldValues for Entries {
+    fn field(&self, field: Field) -> Option<&Data> {
+        self.get(field.name(Surface::Script))
     }
 }
 
-fn present<'a>(entries: &'a impl Fields, field: &str) -> Option<&'a Data> {
+fn present(entries: &impl FieldValues, field: Field) -> Option<&Data> {
     entries.field(field).filter(|value| !value.is_nil())
 }
 
@@ -134,8 +123,8 @@ fn wrong_type(field: &str, expected: &str, got: &Data) -> ReminderError {
     shape(field, format!("`{field}` of a reminder must be {expected}, got {}", got.type_name()))
 }
 
-fn body(entries: &impl Fields) -> Result<Arc<str>, ReminderError> {
-    match present(entries, "body") {
+fn body(entries: &impl FieldValues) -> Result<Arc<str>, ReminderError> {
+    match present(entries, Field::Body) {
         None => Err(shape("body", "a reminder needs a `body`").help("write {body: \"what the model should know\"}")),
         Some(Data::Str(text)) if text.trim().is_empty() => Err(shape("body", "the `body` of a reminder is empty")
             .help("say what the model should know, or inject no reminder")),
@@ -150,8 +139,8 @@ fn body(entries: &impl Fields) -> Result<Arc<str>, ReminderError> {
     }
 }
 
-fn tags(entries: &impl Fields) -> Result<Vec<Arc<str>>, ReminderError> {
-    let Some(value) = present(entries, "tags") else { return Ok(Vec::new()) };
+fn tags(entries: &impl FieldValues) -> Result<Vec<Arc<str>>, ReminderError> {
+    let Some(value) = present(entries, Field::Tags) else { return Ok(Vec::new()) };
     let Some(items) = value.as_list() else {
         return Err(wrong_type("tags", "a list of strings", value).help("write tags: [\"…\"]"));
     };
@@ -181,8 +170,8 @@ fn tags(entries: &impl Fields) -> Result<Vec<Arc<str>>, ReminderError> {
     Ok(tags)
 }
 
-fn dedupe_key(entries: &impl Fields) -> Result<Option<Arc<str>>, ReminderError> {
-    match present(entries, "dedupe_key") {
+fn dedupe_key(entries: &impl FieldValues) -> Result<Option<Arc<str>>, ReminderError> {
+    match present(entries, Field::DedupeKey) {
         None => Ok(None),
         Some(Data::Str(text)) => match text.trim() {
             "" => Ok(None),
@@ -199,8 +188,8 @@ fn dedupe_key(entries: &impl Fields) -> Result<Option<Arc<str>>, ReminderError> 
     }
 }
 
-fn ttl_turns(entries: &impl Fields) -> Result<Option<u32>, ReminderError> {
-    let Some(value) = present(entries, "ttl_turns") else { return Ok(None) };
+fn ttl_turns(entries: &impl FieldValues) -> Result<Option<u32>, ReminderError> {
+    let Some(value) = present(entries, Field::TtlTurns) else { return Ok(None) };
     let Data::Int(turns) = value else {
         let help = "write ttl_turns: 3, or leave it out for a reminder that stays until it is cleared";
         return Err(wrong_type("ttl_turns", "a positive int or nil", value).help(help));
@@ -213,8 +202,9 @@ fn ttl_turns(entries: &impl Fields) -> Result<Option<u32>, ReminderError> {
     Err(shape("ttl_turns", message).help("leave it out for a reminder that stays until it is cleared"))
 }
 
-fn flag(entries: &impl Fields, field: &str) -> Result<bool, ReminderError> {
-    match present(entries, field) {
+fn flag(entries: &impl FieldValues, field: Field) -> Result<bool, ReminderError> {
+    let (value, field) = (present(entries, field), field.name(Surface::Script));
+    match value {
         None => Ok(false),
         Some(Data::Bool(value)) => Ok(*value),
         Some(other) => Err(wrong_type(field, "a bool", other).help(format!("write {field}: true, or leave it out"))),
@@ -222,11 +212,12 @@ fn flag(entries: &impl Fields, field: &str) -> Result<bool, ReminderError> {
 }
 
 fn word<T: FromStr<Err = UnknownWord>>(
-    entries: &impl Fields,
-    field: &str,
+    entries: &impl FieldValues,
+    field: Field,
     code: ReminderCode,
 ) -> Result<Option<T>, ReminderError> {
-    match present(entries, field) {
+    let (value, field) = (present(entries, field), field.name(Surface::Script));
+    match value {
         None => Ok(None),
         Some(Data::Str(text)) => text.parse().map(Some).map_err(|error: UnknownWord| {
             let message = format!("unknown `{field}` value {:?}", error.got);

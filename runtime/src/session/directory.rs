@@ -16,6 +16,7 @@ use crate::seam::{Fault, Scope, Sort};
 use crate::transcript::Transcript;
 
 use super::Session;
+use super::inbox::DeliveredAt;
 
 /// What can go wrong with sessions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -222,7 +223,7 @@ impl Sessions {
             session.audit(scope, item.clone(), session.with(|state| state.turns));
             match item.payload {
                 Payload::Reminder(_) => session.log_expired(scope, &item),
-                Payload::Message(_) => session.log_delivered(scope, &item, "session_close"),
+                Payload::Message(_) => session.log_delivered(scope, &item, DeliveredAt::SessionClose),
             }
         }
         session.discard(scope, DiscardReason::Close);

@@ -1,39 +1,29 @@
 //! A session goes on where another process left it, by what the event log tells.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
-use crate::data::Data;
 use crate::ids::{IdStream, Ids as _};
-use crate::message::Message;
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{Fate, Injection, QueueTold};
 use crate::reminder::lifecycle::{DiscardReason, LifecycleRecord, Moment, post_turn, void};
 use crate::seam::Scope;
 use crate::transcript::Transcript;
 
-use super::{Session, State};
+use super::inbox::DeliveredAt;
+use super::{Conversation, Session, State};
 
-/// What the log tells of a session.
+/// A session as the log tells it.
 #[derive(Debug, Clone, Default)]
-pub struct Left {
+pub struct Recovered {
     /// When it was opened, in milliseconds since 1970-01-01 UTC.
     pub created_at_ms: u64,
     /// Turns so far.
     pub turns: u32,
-    /// Its messages.
-    pub messages: Vec<Arc<Message>>,
-    /// The summary of what was compacted away.
-    pub summary: Option<Arc<str>>,
-    /// Free data of the script.
-    pub metadata: Data,
-    /// Attached things.
-    pub assets: Data,
-    /// What reminder providers remember.
-    pub provider_memory: BTreeMap<Arc<str>, Data>,
+    /// Its messages and what describes them.
+    pub conversation: Conversation,
     /// The pending reminders, oldest first.
-    pub reminders: Vec<LeftReminder>,
+    pub reminders: Vec<RecoveredReminder>,
     /// Prompts whose turns were not over when the process ended.
     pub open_prompts: u32,
     /// Whether the last of them was answered.
@@ -50,7 +40,7 @@ pub struct Left {
 
 /// A pending reminder.
 #[derive(Debug, Clone)]
-pub struct LeftReminder {
+pub struct RecoveredReminder {
     /// The reminder with what is left of its TTL.
     pub reminder: Arc<Reminder>,
     /// How many of the open prompts carried it: the last ones.
@@ -60,7 +50,7 @@ pub struct LeftReminder {
 impl Session {
     /// Goes on where another process left a session of this id. The records that make the log add up are written: a turn that
     /// was answered is over and charged, one that was not is void, and what pended in other sessions of the run is lost.
-    pub fn go_on_from(self: &Rc<Self>, left: Left, scope: &Scope) {
+    pub fn recover(self: &Rc<Self>, left: Recovered, scope: &Scope) {
         let now_ms = scope.clock.now_ms();
         let delivered = |item: &Injection| (item.id.clone(), Fate::Delivered);
         let mut stream = IdStream::new(left.seed, self.id());
@@ -72,11 +62,12 @@ impl Session {
             left.queue.fates.into_iter().chain(left.delivered.iter().map(delivered)).collect(),
         );
         for item in &left.delivered {
-            self.log_delivered(scope, item, "session_load");
+            self.log_delivered(scope, item, DeliveredAt::SessionLoad);
         }
         let mut transcript = Transcript::new(self.id.clone());
-        (transcript.summary, transcript.metadata, transcript.assets) = (left.summary, left.metadata, left.assets);
-        transcript.set_messages(left.messages.into_iter().collect());
+        let Conversation { messages, summary, metadata, assets, provider_memory } = left.conversation;
+        (transcript.summary, transcript.metadata, transcript.assets) = (summary, metadata, assets);
+        transcript.set_messages(messages.into_iter().collect());
         for pending in &left.reminders {
             transcript.push_pending(self.ids.next_text(now_ms), pending.reminder.clone());
         }
@@ -91,7 +82,7 @@ impl Session {
                 transcript,
                 created_at_ms: left.created_at_ms,
                 turns: left.turns,
-                provider_memory: left.provider_memory,
+                provider_memory,
                 workspace_anchor: anchor,
                 ..State::default()
             };

@@ -9,13 +9,36 @@ use crate::data::{Data, shared};
 use crate::event_log::{Facts, LogError, NewRecord, Room, SharedLog, Ticket};
 use crate::reminder::ReminderError;
 use crate::reminder::bridge::{
-    Accepted, Injection, MessagePayload, Payload, Queue, QueueError, RemindPayload, Revoked, SharedQueue,
+    Accepted, Injection, InjectionChange, MessagePayload, Payload, Queue, QueueError, RemindPayload, Revoked, Seam,
+    SharedQueue,
 };
 use crate::reminder::lifecycle::{DropReason, ExpireReason, LifecycleRecord, Selector};
 
 /// The topic of what becomes of the items that hosts put in: `queued`, `replaced`, `revoked`, `expired`,
 /// `delivered`.
 pub const INJECTION_TOPIC: &str = "session.injection";
+
+/// Where an item left the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeliveredAt {
+    /// A seam of the loop.
+    Seam(Seam),
+    /// The session was closed.
+    SessionClose,
+    /// The session was loaded: the process before had taken the item.
+    SessionLoad,
+}
+
+impl DeliveredAt {
+    /// Returns the word of the record.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            DeliveredAt::Seam(seam) => seam.as_str(),
+            DeliveredAt::SessionClose => "session_close",
+            DeliveredAt::SessionLoad => "session_load",
+        }
+    }
+}
 
 /// What was accepted from a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +114,12 @@ impl Inbox {
     #[must_use]
     pub fn pending(&self) -> Vec<Injection> {
         locked(&self.0.queue).pending().cloned().collect()
+    }
+
+    /// Returns how many items wait.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        locked(&self.0.queue).pending().count()
     }
 
     /// Takes an item back before a seam delivers it.
@@ -223,7 +252,8 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
     pub(super) fn revoke(&self, room: &mut Room, id: &str) -> Result<(Revoked, Option<Ticket>), QueueError> {
         let mut queue = locked(self.queue);
         let revoked = queue.revoke(id)?;
-        let ticket = (revoked == Revoked::Now).then(|| self.log(room, "revoked", [("id", Data::from(id))]));
+        let ticket =
+            (revoked == Revoked::Now).then(|| self.log(room, InjectionChange::Revoked, [("id", Data::from(id))]));
         Ok((revoked, ticket))
     }
 
@@ -235,7 +265,7 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
 
     /// The record of an item that left the queue because its task or session is over.
     pub(super) fn expired(&self, id: &str) -> NewRecord {
-        self.told("expired", [("id", Data::from(id)), ("reason", ExpireReason::Cleared.as_str().into())])
+        self.told(InjectionChange::Expired, [("id", Data::from(id)), ("reason", ExpireReason::Cleared.as_str().into())])
     }
 
     /// Puts what has just come on record, before anybody else can see it in the queue.
@@ -243,20 +273,20 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
         let Accepted { id, replaced, pending } = accepted;
         for old in &replaced {
             let told = Told::Replaced { session_id: self.session_id.clone(), id: old.clone(), by: id.clone() };
-            self.put(room, shared!("session.injection.replaced"), told);
+            self.put(room, InjectionChange::Replaced, told);
         }
         let mut ticket = Ticket::ALL;
         if let Some(item) = queue.last() {
             let told = Told::Queued { session_id: self.session_id.clone(), item: item.clone(), meta };
-            ticket = self.put(room, shared!("session.injection.queued"), told);
+            ticket = self.put(room, InjectionChange::Queued, told);
         }
         Injected { id, deduped_count: replaced.len() + pending, replaced, ticket }
     }
 
-    fn put(&self, room: &mut Room, kind: Arc<str>, told: Told) -> Ticket {
+    fn put(&self, room: &mut Room, change: InjectionChange, told: Told) -> Ticket {
         let record = NewRecord {
             topic: shared!(INJECTION_TOPIC),
-            kind,
+            kind: change.kind().clone(),
             payload: crate::event_log::Payload::of(told),
             headers: Data::Nil,
             occurred_at_ms: self.now_ms,
@@ -264,16 +294,21 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
         (self.append)(room, record)
     }
 
-    fn log<const N: usize>(&self, room: &mut Room, word: &str, fields: [(&'static str, Data); N]) -> Ticket {
-        (self.append)(room, self.told(word, fields))
+    fn log<const N: usize>(
+        &self,
+        room: &mut Room,
+        change: InjectionChange,
+        fields: [(&'static str, Data); N],
+    ) -> Ticket {
+        (self.append)(room, self.told(change, fields))
     }
 
     /// A record that says what became of an item.
-    pub(super) fn told<const N: usize>(&self, word: &str, fields: [(&'static str, Data); N]) -> NewRecord {
+    pub(super) fn told<const N: usize>(&self, change: InjectionChange, fields: [(&'static str, Data); N]) -> NewRecord {
         let session = ("session_id", Data::from(self.session_id));
         NewRecord {
-            topic: INJECTION_TOPIC.into(),
-            kind: format!("{INJECTION_TOPIC}.{word}").into(),
+            topic: shared!(INJECTION_TOPIC),
+            kind: change.kind().clone(),
             payload: Data::dict_of_present(std::iter::once(session).chain(fields)).into(),
             headers: Data::Nil,
             occurred_at_ms: self.now_ms,

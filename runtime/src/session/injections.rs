@@ -6,14 +6,14 @@ use crate::data::Data;
 use crate::event_log::{NewRecord, Room, SharedLog, Ticket};
 use crate::note::{Note, Severity};
 use crate::reminder::bridge::{
-    Injection, MessagePayload, Payload, PendingKeys, Queue, QueueError, RemindPayload, Revoked, Seam,
+    Injection, InjectionChange, MessagePayload, Payload, PendingKeys, Queue, QueueError, RemindPayload, Revoked, Seam,
 };
-use crate::reminder::lifecycle::{LifecycleRecord, Road};
+use crate::reminder::lifecycle::{ExpireReason, LifecycleRecord, Road};
 use crate::reminder::{Reminder, ReminderError};
 use crate::seam::Scope;
 
 use super::Session;
-use super::inbox::{Inbox, Injected, Intake, RECORDS_OF_ITEM, locked, refusal};
+use super::inbox::{DeliveredAt, Inbox, Injected, Intake, RECORDS_OF_ITEM, locked, refusal};
 
 impl Session {
     /// Accepts a reminder of a host.
@@ -93,15 +93,16 @@ impl Session {
     }
 
     /// An item has left the queue, at a seam or because its session ends.
-    pub(crate) fn log_delivered(&self, scope: &Scope, item: &Injection, at: &str) {
+    pub(crate) fn log_delivered(&self, scope: &Scope, item: &Injection, at: DeliveredAt) {
         let mode = ("mode", Data::from(item.mode.as_str()));
-        let fields = [("id", Data::from(&item.id)), mode, ("at", at.into())];
-        scope.log.append(self.intake(scope).told("delivered", fields));
+        let fields = [("id", Data::from(&item.id)), mode, ("at", at.as_str().into())];
+        scope.log.append(self.intake(scope).told(InjectionChange::Delivered, fields));
     }
 
     /// Logs that an item left the queue because its session ended before a loop took it.
     pub fn log_expired(&self, scope: &Scope, item: &Injection) {
         scope.log.append(self.intake(scope).expired(&item.id));
+        self.show_unread(&item.id, ExpireReason::Cleared);
     }
 
     /// Delivers what is due at a seam, first in first. At `loop_exit` it is for the record only.
@@ -109,7 +110,7 @@ impl Session {
         let items = self.locked().drain(seam);
         for item in &items {
             self.deliver_one(scope, item, seam == Seam::LoopExit);
-            self.log_delivered(scope, item, seam.as_str());
+            self.log_delivered(scope, item, DeliveredAt::Seam(seam));
         }
         items
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, lent, shared};
+use crate::data::{Data, shared};
 use crate::event_log::{Batch, Facts};
 use crate::model::{Measured, Request};
-use crate::reminder::lifecycle::{TURN_TOPIC, Whose, fire};
+use crate::reminder::lifecycle::{LifecycleKind, Whose, fire};
 use crate::render::Rendered;
 use crate::seam::{Destination, Model, Scope};
 
@@ -20,8 +20,8 @@ impl Session {
         self.apply(scope, |t, at| fire(t, &request.reminders, charges, at), std::mem::take);
         let (turn, measured) = self.with(|state| (state.turns, state.prefix.measure(request)));
         let prompt = Prompt {
-            whose: self.whose(scope.agent_id.as_ref()),
-            task_id: scope.task_id.clone(),
+            whose: self.whose(scope.caller.agent_id.as_ref()),
+            task_id: scope.caller.task_id.clone(),
             turn,
             charges,
             to: model.destination(request),
@@ -52,7 +52,7 @@ impl Batch for Prompt {
     }
 
     fn names(&self, _: usize) -> (&'static Arc<str>, &'static Arc<str>) {
-        (lent!(TURN_TOPIC), lent!("transcript.turn.prompt"))
+        (LifecycleKind::Prompt.topic(), LifecycleKind::Prompt.name())
     }
 }
 

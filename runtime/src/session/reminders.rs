@@ -128,7 +128,7 @@ impl Session {
 
     fn moment<'a>(&'a self, scope: &'a Scope, turn: u32) -> Moment<'a> {
         let ids: &dyn Ids = &self.ids;
-        let (task_id, agent_id) = (scope.task_id.as_ref(), scope.agent_id.as_ref());
+        let (task_id, agent_id) = (scope.caller.task_id.as_ref(), scope.caller.agent_id.as_ref());
         Moment { session_id: &self.id, task_id, agent_id, turn, now_ms: scope.clock.now_ms(), ids }
     }
 
@@ -138,8 +138,9 @@ impl Session {
             return;
         }
         self.tell_records(&records);
-        let told = Told::new(records, self.whose(moment.agent_id), moment.task_id.cloned(), moment.turn);
-        scope.log.tell(Arc::new(told), moment.now_ms);
+        let told = Arc::new(Told::new(records, self.whose(moment.agent_id), moment.task_id.cloned(), moment.turn));
+        scope.log.tell(told.clone(), moment.now_ms);
+        self.show_records(told.records(), moment.turn);
     }
 
     /// Whose the records are that are written now. Most often the same as those before, which share it.

@@ -135,7 +135,7 @@ fn a_bad_notification_is_on_the_log_and_in_the_notes() {
         (record.kind.as_ref(), record.payload.get("reason").as_str()),
         ("transcript.reminder.dropped", Some("invalid"))
     );
-    let note = scope.notes.borrow()[0].clone();
+    let note = scope.notes.all()[0].clone();
     assert_eq!(note.code.map(crate::codes::CodeRef::as_str), Some("HARN-RMD-002"));
     assert_eq!(note.message, "a host's reminder for the session `s` was dropped: unknown `mode` \"now\"");
     assert_eq!(session.queue().lock().unwrap().pending().len(), 0);

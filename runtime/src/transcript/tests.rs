@@ -5,7 +5,7 @@ use super::*;
 use crate::capabilities::Capabilities;
 use crate::ids::{IdStream, SharedIds};
 use crate::message::{Message, Role, ToolCall};
-use crate::reminder::lifecycle::{LifecycleRecord, Moment, Selector, clear, fire, inject, post_turn};
+use crate::reminder::lifecycle::{Moment, Selector, clear, fire, inject, post_turn};
 use crate::reminder::{ReminderSpec, Source};
 use crate::render::{RenderOptions, render};
 use crate::seam::Summary;
@@ -137,7 +137,7 @@ fn what_is_read_is_recorded_as_a_copy() {
         {"kind":"system_reminder","delivery":"audit_only","reminder":{"id":"4","body":"d"}},
         {"kind":"system_reminder","reminder":{"id":"1","body":"a again","dedupe_key":"k"}}]}"#;
     let (t, records) = Transcript::import(&Data::from_json(json).unwrap(), &ids(), 1).unwrap();
-    let told: Vec<_> = records.iter().map(LifecycleRecord::word).collect();
+    let told: Vec<_> = records.iter().map(|record| record.kind().as_str()).collect();
     assert_eq!(told, ["forked", "forked", "deduped", "forked", "forked"]);
     let bodies: Vec<_> = t.pending().map(|pending| pending.reminder.body.to_string()).collect();
     assert_eq!(bodies, ["b", "a again", "c"], "a key may stand twice, a reminder may not");

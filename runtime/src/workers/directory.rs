@@ -1,37 +1,60 @@
-//! All workers of a run.
+//! The workers of a run.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Worker, WorkerError};
+use super::{Worker, WorkerError, WorkerStatus};
 use crate::ids::shortened;
 
-/// All workers of a run.
-#[derive(Default)]
+/// The workers of a run. A run may start workers for months, so of those that have ended the oldest are forgotten.
 pub struct Workers {
+    capacity: usize,
     known: RefCell<BTreeMap<Arc<str>, Placed>>,
+    /// How many were added.
+    added: Cell<usize>,
 }
 
-/// A worker and which of all it was.
+/// A worker and its number in the order in which they began.
 type Placed = (usize, Rc<Worker>);
 
+impl Default for Workers {
+    fn default() -> Workers {
+        Workers::of(Workers::CAPACITY)
+    }
+}
+
 impl Workers {
-    /// Enters a worker.
+    fn of(capacity: usize) -> Workers {
+        Workers { capacity, known: RefCell::default(), added: Cell::default() }
+    }
+
+    /// The number of workers above which those that have ended are forgotten, the oldest first.
+    pub const CAPACITY: usize = 10_000;
+
+    /// Adds a worker. The id of one that is forgotten is unknown from then on; its session stays.
     pub fn add(&self, worker: &Rc<Worker>) {
         let mut known = self.known.borrow_mut();
-        let place = known.len();
+        if known.len() >= self.capacity {
+            // Many at once, so that looking for them costs little for each worker.
+            let mut ended: Vec<_> = known.values().filter(|(_, worker)| has_ended(worker)).cloned().collect();
+            ended.sort_by_key(|(place, _)| *place);
+            for (_, worker) in ended.into_iter().take((self.capacity / 10).max(1)) {
+                known.remove(&worker.id);
+            }
+        }
+        let place = self.added.replace(self.added.get() + 1);
         known.insert(worker.id.clone(), (place, worker.clone()));
     }
 
-    /// The worker with an id.
+    /// Returns the worker with an id.
     pub fn get(&self, id: &str) -> Result<Rc<Worker>, WorkerError> {
         let known = self.known.borrow();
         known.get(id).map(|(_, worker)| worker.clone()).ok_or_else(|| WorkerError::Unknown(shortened(id)))
     }
 
-    /// All of them, in the order in which they began.
+    /// Returns all of them, in the order in which they began.
     #[must_use]
     pub fn list(&self) -> Vec<Rc<Worker>> {
         let known = self.known.borrow();
@@ -44,5 +67,68 @@ impl Workers {
     pub fn clear(&self) {
         let known = std::mem::take(&mut *self.known.borrow_mut());
         drop(known);
+    }
+}
+
+/// Whether nothing more becomes of a worker and nothing of it waits to be read.
+fn has_ended(worker: &Worker) -> bool {
+    let is_over = matches!(worker.status(), WorkerStatus::Completed | WorkerStatus::Failed | WorkerStatus::Cancelled);
+    is_over && worker.is_at_rest() && worker.unseen_failure().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::WorkerMode;
+    use super::super::worker::{Made, Recipe};
+    use super::*;
+    use crate::agent_loop::{LoopOptions, Parts};
+    use crate::hooks::Hooks;
+    use crate::ids::IdStream;
+    use crate::model::{Delta, Reply, Request};
+    use crate::reminder::providers::ReminderProviders;
+    use crate::seam::{Answer, Model, Outcome, Turn};
+    use crate::session::Session;
+
+    struct Silent;
+
+    impl Model for Silent {
+        fn call<'a>(&'a self, _: Turn<'a>, _: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+            Answer::later(std::future::pending())
+        }
+    }
+
+    fn worker(id: &str) -> Rc<Worker> {
+        let parts = Parts {
+            model: Rc::new(Silent),
+            tools: Vec::new(),
+            hooks: Rc::new(Hooks::new()),
+            providers: Rc::new(ReminderProviders::new(Vec::new())),
+            post_turn: None,
+            live: Rc::new(|_| {}),
+        };
+        let session = Session::new(id, IdStream::new(1, id), 0);
+        let (id, mode, recipe) = (id.into(), WorkerMode::Agent, Recipe::default());
+        Worker::new(
+            Made { id, name: "w".into(), mode, handed: Vec::new(), recipe },
+            session,
+            parts,
+            LoopOptions::new(""),
+        )
+    }
+
+    #[test]
+    fn the_oldest_workers_that_have_ended_are_forgotten() {
+        let workers = Workers::of(10);
+        for n in 0..25 {
+            let worker = worker(&format!("w{n:02}"));
+            workers.add(&worker);
+            // Every fifth goes on working.
+            if n % 5 > 0 {
+                worker.abandon();
+            }
+        }
+        let ids: Vec<_> = workers.list().iter().map(|worker| worker.id.to_string()).collect();
+        assert_eq!(ids, ["w00", "w05", "w10", "w15", "w19", "w20", "w21", "w22", "w23", "w24"]);
+        assert!(workers.get("w01").is_err() && workers.get("w05").is_ok());
     }
 }

@@ -1,8 +1,11 @@
 //! A suspended worker, or a loop that outlives its process, as a file: everything that its loop needs to go on, as plain data, and the names of what is no data
 //! (tools, functions), which whoever resumes it puts in again.
 //!
+//! A snapshot is an export: it holds what the session and its loop have become. The file of a persisted loop is a snapshot followed
+//! by steps, a line for each ([`journal`]); what is read from it is the snapshot that they come to.
+//!
 //! A snapshot is resumed once: who resumes it claims the file by renaming it, and of two only one can. A loop that writes its own
-//! file anew and anew holds a [`Lock`] instead, for as long as it is at work.
+//! file anew and anew holds a [`LockFile`](crate::lock::LockFile) instead, for as long as it is at work.
 
 use std::sync::Arc;
 
@@ -14,16 +17,17 @@ use super::{Suspension, Worker, WorkerMode};
 
 mod error;
 mod file;
-mod lock;
+mod journal;
 mod of_loop;
 mod session;
 mod sound;
 
 pub use error::SnapshotError;
-pub use file::{claim, discard, read, unclaim, write, write_new, write_over};
-pub use lock::Lock;
-pub use of_loop::{StoredEnd, answer_open_calls};
-pub use session::{StoredSession, settle_with_log};
+pub use file::{claim, discard, lock, read, read_text, unclaim, write, write_new, write_over};
+pub use journal::Journal;
+pub(crate) use journal::Written;
+pub use of_loop::StoredEnd;
+pub use session::{StoredSession, pending_by_log, settle_with_log};
 
 /// What the field `format` of a snapshot says.
 const FORMAT: &str = "harn.worker.snapshot";
@@ -61,7 +65,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// The newest version that is known.
-    pub const VERSION: u32 = 3;
+    pub const VERSION: u32 = 4;
 
     /// A worker that has just been suspended.
     #[must_use]
@@ -91,10 +95,13 @@ impl Snapshot {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// Reads a text; why it is none.
+    /// Reads a snapshot and the steps after it.
+    ///
+    /// # Errors
+    /// The text is not a snapshot of a known version, or something in it is invalid.
     pub fn from_json(text: &str) -> Result<Snapshot, SnapshotError> {
         let broken = |why: String| SnapshotError::Broken(why);
-        let head: Head = serde_json::from_str(text).map_err(|error| broken(error.to_string()))?;
+        let head: Head = first(text)?.0;
         if head.format.as_deref() != Some(FORMAT) {
             return Err(broken("it does not say that it is one".to_owned()));
         }
@@ -103,8 +110,20 @@ impl Snapshot {
             Some(version) => return Err(SnapshotError::Newer(version)),
             None => return Err(broken("it has no version".to_owned())),
         }
-        let snapshot: Snapshot = serde_json::from_str(text).map_err(|error| broken(error.to_string()))?;
+        let (mut snapshot, steps): (Snapshot, &str) = first(text)?;
+        journal::apply(&mut snapshot, steps).map_err(broken)?;
+        snapshot.version = Self::VERSION;
         snapshot.unsound().map_or(Ok(snapshot), |why| Err(broken(why)))
+    }
+}
+
+/// Reads the first value of a text. Returns it with what follows it.
+fn first<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<(T, &'a str), SnapshotError> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter();
+    match values.next() {
+        Some(Ok(value)) => Ok((value, text.get(values.byte_offset()..).unwrap_or_default())),
+        Some(Err(error)) => Err(SnapshotError::Broken(error.to_string())),
+        None => Err(SnapshotError::Broken("the file is empty".to_owned())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::agent_loop::{LoopOptions, LoopResult, LoopStatus, Parts, TooDeep, agent_loop};
+use crate::agent_loop::{Continuity, LoopOptions, LoopResult, LoopStatus, Parts, TooDeep, agent_loop};
 use crate::cancel::Cancel;
 use crate::codes::CodeRef;
 use crate::data::Data;
@@ -16,7 +16,7 @@ use super::{Worker, WorkerStatus};
 /// Seeds a worker's session with what it inherits, and tells that it was spawned. Where that fails the worker has failed.
 pub async fn begin(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     let begun = async {
-        if scope.depth >= Scope::MAX_DEPTH {
+        if scope.caller.depth >= Scope::MAX_DEPTH {
             return Err(fault(TooDeep));
         }
         let first = worker.begins();
@@ -45,7 +45,8 @@ pub async fn work(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     let parts = Parts { post_turn: Some(progress), ..worker.parts.clone() };
     let from = worker.take_left();
     let task = worker.take_task();
-    let options = LoopOptions { task, parking: Some(worker.parking.clone()), from, ..worker.options.clone() };
+    let continuity = Continuity { parking: Some(worker.parking.clone()), from, ..worker.options.continuity.clone() };
+    let options = LoopOptions { task, continuity, ..worker.options.clone() };
     let ended = agent_loop(&worker.session, scope, &parts, options).await;
     // What stopped the worker must not stop those who are told of it.
     let scope = Scope { cancel: Cancel::new(), deadline_ms: None, ..scope.clone() };
@@ -68,7 +69,7 @@ async fn settle(worker: &Rc<Worker>, scope: &Scope, mut result: LoopResult) -> O
     let error = error_of(&result);
     let fields = Data::dict_of_present([
         ("error", error.clone()),
-        ("stop_reason", (&result.stop_reason).into()),
+        ("stop_reason", result.stop_reason.as_str().into()),
         ("text", (&result.visible_text).into()),
         ("iteration", result.iterations.into()),
     ]);

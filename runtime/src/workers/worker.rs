@@ -1,10 +1,10 @@
 //! A worker: what it is made of, and what it came to.
 
 use std::cell::RefCell;
-use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Poll, Waker};
+
+use tokio::sync::Notify;
 
 use crate::agent_loop::{LoopOptions, LoopResult, LoopState, Parking, Parts};
 use crate::data::Data;
@@ -64,6 +64,8 @@ pub struct Worker {
     /// How it was described, for a snapshot.
     pub recipe: Recipe,
     state: RefCell<State>,
+    /// Wakes those who wait for it to come to rest.
+    rested: Notify,
 }
 
 /// What stops a worker, told why.
@@ -72,29 +74,64 @@ pub type Stopper = Rc<dyn Fn(&str)>;
 /// What changes.
 #[derive(Default)]
 struct State {
+    /// `None` before it has begun.
     status: Option<WorkerStatus>,
+    /// Its state has been reported to all who are notified.
+    at_rest: bool,
+    /// Someone has closed it.
+    closed: bool,
+    work: Work,
+    start: Start,
+    parked: Parked,
+    snapshot: SnapshotPaths,
+    end: End,
+}
+
+/// The work at hand.
+#[derive(Default)]
+struct Work {
     scope: Option<Scope>,
     stopper: Option<Stopper>,
+    /// The task after the one that it was made for.
+    next_task: Option<Arc<str>>,
+}
+
+/// How it starts or goes on.
+#[derive(Default)]
+struct Start {
+    /// It has begun before.
+    begun: bool,
+    /// It is being resumed.
     resuming: bool,
     /// It came from a snapshot, which is claimed.
     claimed: bool,
-    next_task: Option<Arc<str>>,
+}
+
+/// What a suspended worker is resumed from.
+#[derive(Default)]
+struct Parked {
     left: Option<Box<LoopState>>,
     suspension: Option<Suspension>,
-    /// Where its last snapshot is, or was before it was resumed.
-    snapshot_path: Option<Arc<str>>,
-    /// Where the next one is to be.
-    wanted_path: Option<Arc<str>>,
+}
+
+/// Where its snapshots are.
+#[derive(Default)]
+struct SnapshotPaths {
+    /// Where the last one is, or was before it was resumed.
+    last: Option<Arc<str>>,
+    /// Where the next one is wanted.
+    next: Option<Arc<str>>,
+}
+
+/// How its work ended the last time.
+#[derive(Default)]
+struct End {
     result: Option<Rc<LoopResult>>,
     error: Data,
+    /// What an observer of its events threw.
     fault: Option<Rc<dyn Fault>>,
-    /// It has begun before.
-    begun: bool,
-    closed: bool,
+    /// Its failure was read.
     seen: bool,
-    /// Its state has been told to everybody who is to be told.
-    at_rest: bool,
-    waiting: Vec<Waker>,
 }
 
 impl Worker {
@@ -104,7 +141,8 @@ impl Worker {
         let Made { id, name, mode, handed, recipe } = made;
         let state = RefCell::default();
         let (task, parking) = (options.task.clone(), Rc::default());
-        Rc::new(Worker { id, name, task, mode, session, parts, options, parking, handed, recipe, state })
+        let rested = Notify::new();
+        Rc::new(Worker { id, name, task, mode, session, parts, options, parking, handed, recipe, state, rested })
     }
 
     /// What it is doing.
@@ -142,12 +180,8 @@ impl Worker {
 
     /// Everybody has been told of its state: those who wait for it go on.
     pub(super) fn rest(&self) {
-        let waiting = {
-            let mut state = self.state.borrow_mut();
-            state.at_rest = true;
-            std::mem::take(&mut state.waiting)
-        };
-        waiting.into_iter().for_each(Waker::wake);
+        self.state.borrow_mut().at_rest = true;
+        self.rested.notify_waiters();
     }
 
     /// Whether it does nothing: it has ended or is suspended, and everybody knows.
@@ -158,40 +192,36 @@ impl Worker {
 
     /// Waits until it does nothing any more.
     pub async fn stopped(&self) {
-        poll_fn(|cx| {
-            let mut state = self.state.borrow_mut();
-            if state.at_rest {
-                return Poll::Ready(());
+        loop {
+            let rested = self.rested.notified();
+            if self.is_at_rest() {
+                return;
             }
-            if !state.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
-                state.waiting.push(cx.waker().clone());
-            }
-            Poll::Pending
-        })
-        .await;
+            rested.await;
+        }
     }
 
     /// What surrounds its work, for as long as it goes on this time.
     pub fn set_scope(&self, scope: Scope) {
-        self.state.borrow_mut().scope = Some(scope);
+        self.state.borrow_mut().work.scope = Some(scope);
     }
 
     /// What surrounds its work; nothing before it has begun.
     #[must_use]
     pub fn scope(&self) -> Option<Scope> {
-        self.state.borrow().scope.clone()
+        self.state.borrow().work.scope.clone()
     }
 
     /// Where its work is a task of its own: what cancels that task, and with it whatever runs inside it.
     pub fn set_stopper(&self, stopper: Stopper) {
-        self.state.borrow_mut().stopper = Some(stopper);
+        self.state.borrow_mut().work.stopper = Some(stopper);
     }
 
     /// Stops it, where it runs.
     pub fn stop(&self, reason: &str) {
         let (scope, stopper) = {
             let state = self.state.borrow();
-            (state.scope.clone(), state.stopper.clone())
+            (state.work.scope.clone(), state.work.stopper.clone())
         };
         match (stopper, scope) {
             (Some(stopper), _) => stopper(reason),
@@ -202,88 +232,88 @@ impl Worker {
 
     /// Begins to resume it: false where somebody else has begun that.
     pub(super) fn begin_resuming(&self) -> bool {
-        !std::mem::replace(&mut self.state.borrow_mut().resuming, true)
+        !std::mem::replace(&mut self.state.borrow_mut().start.resuming, true)
     }
 
     /// It came from a snapshot, which is claimed already.
     pub(super) fn claim(&self) {
         let mut state = self.state.borrow_mut();
-        (state.claimed, state.begun) = (true, true);
+        (state.start.claimed, state.start.begun) = (true, true);
     }
 
     /// Whether its snapshot is claimed, the first time that it is resumed here.
     pub(super) fn has_claimed(&self) -> bool {
-        std::mem::take(&mut self.state.borrow_mut().claimed)
+        std::mem::take(&mut self.state.borrow_mut().start.claimed)
     }
 
     /// It goes on, or resuming it has failed.
     pub(super) fn end_resuming(&self) {
-        self.state.borrow_mut().resuming = false;
+        self.state.borrow_mut().start.resuming = false;
     }
 
     /// What it is to do next, once it has done its task.
     pub fn set_next_task(&self, task: Arc<str>) {
-        self.state.borrow_mut().next_task = Some(task);
+        self.state.borrow_mut().work.next_task = Some(task);
     }
 
     /// What it is to do now.
     pub(super) fn take_task(&self) -> Arc<str> {
-        self.state.borrow_mut().next_task.take().unwrap_or_else(|| self.task.clone())
+        self.state.borrow_mut().work.next_task.take().unwrap_or_else(|| self.task.clone())
     }
 
     /// What its loop came to, the last time.
     #[must_use]
     pub fn result(&self) -> Option<Rc<LoopResult>> {
-        self.state.borrow().result.clone()
+        self.state.borrow().end.result.clone()
     }
 
     /// What failed: a dict with `category` and `message`, else nil.
     #[must_use]
     pub fn error(&self) -> Data {
-        self.state.borrow().error.clone()
+        self.state.borrow().end.error.clone()
     }
 
     /// What was thrown while it was told of, once: an observer of its events that wanted more than to observe.
     #[must_use]
     pub fn take_fault(&self) -> Option<Rc<dyn Fault>> {
-        self.state.borrow_mut().fault.take()
+        self.state.borrow_mut().end.fault.take()
     }
 
     /// Keeps what was thrown for whoever waits for it.
     pub fn keep_fault(&self, fault: Rc<dyn Fault>) {
-        self.state.borrow_mut().fault.get_or_insert(fault);
+        self.state.borrow_mut().end.fault.get_or_insert(fault);
     }
 
     /// Why it is suspended.
     #[must_use]
     pub fn suspension(&self) -> Option<Suspension> {
-        self.state.borrow().suspension.clone()
+        self.state.borrow().parked.suspension.clone()
     }
 
     /// Where its last snapshot is, or was before it was resumed.
     #[must_use]
     pub fn snapshot_path(&self) -> Option<Arc<str>> {
-        self.state.borrow().snapshot_path.clone()
+        self.state.borrow().snapshot.last.clone()
     }
 
     /// Where its last snapshot is.
     pub fn set_snapshot_path(&self, path: Option<Arc<str>>) {
-        self.state.borrow_mut().snapshot_path = path;
+        self.state.borrow_mut().snapshot.last = path;
     }
 
     /// Where its next snapshot is to be.
     pub fn want_snapshot_at(&self, path: Arc<str>) {
-        self.state.borrow_mut().wanted_path = Some(path);
+        self.state.borrow_mut().snapshot.next = Some(path);
     }
 
     /// Where somebody wants its next snapshot to be.
     pub(super) fn take_wanted_path(&self) -> Option<Arc<str>> {
-        self.state.borrow_mut().wanted_path.take()
+        self.state.borrow_mut().snapshot.next.take()
     }
 
     /// What its loop left.
     pub(super) fn left(&self) -> Option<LoopState> {
-        self.state.borrow().left.as_deref().cloned()
+        self.state.borrow().parked.left.as_deref().cloned()
     }
 
     /// Whether somebody has closed it.
@@ -294,19 +324,19 @@ impl Worker {
 
     /// It begins; whether for the first time.
     pub(super) fn begins(&self) -> bool {
-        !std::mem::replace(&mut self.state.borrow_mut().begun, true)
+        !std::mem::replace(&mut self.state.borrow_mut().start.begun, true)
     }
 
     /// Somebody has learnt of its failure.
     pub fn see(&self) {
-        self.state.borrow_mut().seen = true;
+        self.state.borrow_mut().end.seen = true;
     }
 
     /// Its failure, where nobody has learnt of it.
     #[must_use]
     pub fn unseen_failure(&self) -> Option<Data> {
         let state = self.state.borrow();
-        (state.status == Some(WorkerStatus::Failed) && !state.seen).then(|| state.error.clone())
+        (state.status == Some(WorkerStatus::Failed) && !state.end.seen).then(|| state.end.error.clone())
     }
 
     /// Notes that somebody has closed it.
@@ -316,17 +346,17 @@ impl Worker {
 
     /// What its loop left for going on, once.
     pub(super) fn take_left(&self) -> Option<Box<LoopState>> {
-        self.state.borrow_mut().left.take()
+        self.state.borrow_mut().parked.left.take()
     }
 
     /// It goes on: the suspension is over.
     pub(super) fn unpark(&self) {
-        self.state.borrow_mut().suspension = None;
+        self.state.borrow_mut().parked.suspension = None;
     }
 
     /// Changes what its loop left.
     pub(super) fn with_left(&self, change: impl FnOnce(&mut LoopState)) {
-        if let Some(left) = &mut self.state.borrow_mut().left {
+        if let Some(left) = &mut self.state.borrow_mut().parked.left {
             change(left);
         }
     }
@@ -334,14 +364,14 @@ impl Worker {
     /// It is suspended: why, and what its loop left.
     pub(super) fn park(&self, left: Box<LoopState>, suspension: Suspension) {
         let mut state = self.state.borrow_mut();
-        (state.left, state.suspension) = (Some(left), Some(suspension));
+        (state.parked.left, state.parked.suspension) = (Some(left), Some(suspension));
     }
 
     pub(super) fn settle(&self, result: Option<LoopResult>, error: Data) {
         let mut state = self.state.borrow_mut();
-        state.seen = false;
-        state.result = result.map(Rc::new).or_else(|| state.result.take());
-        state.error = error;
+        state.end.seen = false;
+        state.end.result = result.map(Rc::new).or_else(|| state.end.result.take());
+        state.end.error = error;
     }
 
     /// As scripts see it, without `transcript`, which they get as a value of its own.
@@ -359,10 +389,10 @@ impl Worker {
             ("session_id", self.session.id().into()),
             ("parent_id", self.session.with(|session| session.parent_id.clone()).into()),
             ("has_transcript", (messages > 0).into()),
-            ("snapshot_path", state.snapshot_path.clone().filter(|_| suspended).into()),
-            ("suspension", state.suspension.as_ref().map_or(Data::Nil, Suspension::to_data)),
-            ("result", state.result.as_ref().map_or(Data::Nil, |result| result.to_data())),
-            ("error", state.error.clone()),
+            ("snapshot_path", state.snapshot.last.clone().filter(|_| suspended).into()),
+            ("suspension", state.parked.suspension.as_ref().map_or(Data::Nil, Suspension::to_data)),
+            ("result", state.end.result.as_ref().map_or(Data::Nil, |result| result.to_data())),
+            ("error", state.end.error.clone()),
         ])
     }
 

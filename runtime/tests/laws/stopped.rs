@@ -107,7 +107,7 @@ fn a_loop_that_is_dropped_after_any_poll_leaves_a_session_that_can_go_on() {
             return;
         }
         // The next loop finds the session free and a conversation that any wire takes.
-        let options = LoopOptions { wake_interval_ms: None, ..scene.options.clone() };
+        let options = LoopOptions { daemon: None, ..scene.options.clone() };
         let mut next: Looping<'_> = Box::pin(agent_loop(&scene.session, &scene.scope, &scene.parts, options));
         let result = poll(&scene, &mut next, MOST).expect("it ends").unwrap();
         drop(next);

@@ -40,7 +40,7 @@ pub fn resolve(written: &str) -> Result<SocketAddr, Box<Diagnostic>> {
 }
 
 /// Whether only this machine can connect.
-pub(super) fn is_local(address: &SocketAddr) -> bool {
+pub(crate) fn is_local(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 

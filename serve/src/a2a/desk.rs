@@ -51,7 +51,10 @@ use super::feed::Subscription;
 use super::injection::Injections;
 use super::store::TaskStore;
 use crate::bridge::Cleared;
+use crate::drain::Waits;
 use crate::host::{Event, Host, HostError, ReminderEvent, Served};
+use crate::metrics::{Counter, Exposition};
+use crate::probe::Probed as _;
 use crate::store::StoreError;
 
 /// What tasks that are stopped may take, beyond their grace, before nobody waits for them any more.
@@ -116,6 +119,35 @@ pub(super) struct Load {
     pub(super) is_stopping: bool,
 }
 
+impl Load {
+    /// Whether a new task would be accepted now; if not, why.
+    pub(super) fn readiness(self) -> Result<(), &'static str> {
+        if self.is_stopping {
+            Err("draining")
+        } else if self.open >= self.most {
+            Err("task limit reached")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The states of tasks that are not over, and their labels.
+const OPEN_STATES: [(TaskState, &str); 4] = [
+    (TaskState::Submitted, "submitted"),
+    (TaskState::Working, "working"),
+    (TaskState::InputRequired, "input_required"),
+    (TaskState::AuthRequired, "auth_required"),
+];
+
+/// The states of tasks that are over, and their labels.
+const ENDED_STATES: [(TaskState, &str); 4] = [
+    (TaskState::Completed, "completed"),
+    (TaskState::Failed, "failed"),
+    (TaskState::Canceled, "canceled"),
+    (TaskState::Rejected, "rejected"),
+];
+
 /// All tasks of a served script. Clones are the same desk.
 #[derive(Clone)]
 pub struct Desk(Arc<Shared>);
@@ -157,6 +189,7 @@ impl Desk {
             input_modes,
             replies,
             directory,
+            ended: Default::default(),
         }));
         for restored in left {
             desk.run_again(restored);
@@ -292,6 +325,46 @@ impl Desk {
         let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS);
         let _ = tokio::time::timeout(grace + PATIENCE, over).await;
         self.0.host.stop().await;
+    }
+
+    /// Counts an injection that was refused.
+    pub(super) fn count_refusal(&self) {
+        self.0.host.metrics().injections.refused.add();
+    }
+
+    /// Begins no task any more; those that are not over go on.
+    pub(super) fn begin_drain(&self) {
+        self.0.directory().is_stopping = true;
+    }
+
+    /// Returns what the end of the process waits for.
+    pub(super) fn waits(&self) -> Waits {
+        Waits { tasks: self.0.directory().open(), ..self.0.host.waits() }
+    }
+
+    /// Waits until all tasks are over, and what they have said is written down.
+    pub(super) async fn idle(&self) {
+        let all = self.0.directory().all();
+        for cell in &all {
+            let _ = cell.over().await;
+        }
+        self.0.host.idle().await;
+    }
+
+    /// Writes the metrics.
+    pub(super) fn expose(&self, to: &mut Exposition) {
+        let load = self.load();
+        let help = "Tasks started, those resumed from the log included.";
+        to.value("harn_a2a_tasks_started_total", "counter", help, load.started);
+        to.value("harn_a2a_tasks_open", "gauge", "Tasks that are not over.", load.open);
+        to.value("harn_a2a_tasks_open_limit", "gauge", "Largest number of tasks that are not over.", load.most);
+        let all = self.0.directory().all();
+        let states: Vec<TaskState> = all.iter().map(|cell| cell.state()).collect();
+        let open = OPEN_STATES.map(|(state, word)| (word, states.iter().filter(|is| **is == state).count() as u64));
+        to.labelled("harn_a2a_tasks", "gauge", "Tasks that are not over, by state.", "state", open);
+        let ended = ENDED_STATES.map(|(_, word)| word).into_iter().zip(self.0.ended.iter().map(Counter::get));
+        to.labelled("harn_a2a_tasks_ended_total", "counter", "Tasks that are over, by state.", "state", ended);
+        self.0.host.expose(to);
     }
 
     /// Returns how busy the server is.

@@ -16,6 +16,7 @@ mod refusal;
 mod router;
 mod sse;
 
-pub(super) use guard::{Guard, name_of};
-pub(super) use listener::Listener;
+pub(crate) use guard::Guard;
+pub(super) use guard::name_of;
+pub(crate) use listener::Listener;
 pub(super) use router::{Answerer, Front};

@@ -26,6 +26,11 @@ impl Places {
         self.most as usize
     }
 
+    /// How many are taken.
+    pub(super) fn taken(&self) -> usize {
+        self.most().saturating_sub(self.free.available_permits())
+    }
+
     /// Takes a place; nothing where all are taken.
     pub(super) fn take(&self) -> Option<Place> {
         self.free.clone().try_acquire_owned().ok()

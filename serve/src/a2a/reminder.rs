@@ -3,10 +3,10 @@
 //!
 //! - [`Reminded`]: what has become of a reminder, with what a peer said of it.
 //! - [`Spelling`]: which of the two a stream gets, as it goes.
-//! - `words`: names and words of the wire.
+//! - `notice`: the names and words of the wire.
 
+mod notice;
 mod spelling;
-mod words;
 
 use crate::host::ReminderEvent;
 

@@ -17,6 +17,7 @@ use super::http::{Answerer, Front, Guard, Listener, name_of};
 use super::places::Places;
 use super::rpc::{Streams, Written};
 use super::token::Token;
+use crate::drain::drain;
 use crate::host::{Mode, Served};
 
 /// How long the last answers may take to be written, once all tasks are over.
@@ -41,6 +42,8 @@ pub struct Settings {
     pub rfc_card: bool,
     /// Whether clients that name no version get the card of version 1.0 alone.
     pub strict_card: bool,
+    /// How long tasks may go on once the end is asked for.
+    pub drain: Duration,
 }
 
 /// How much at one time.
@@ -103,7 +106,7 @@ async fn talk(
 ) -> Result<i32, Vec<Diagnostic>> {
     let is_local = is_local(&settings.listen);
     if !is_local && settings.token.is_none() {
-        return Err(vec![without_token(&settings.listen)]);
+        return Err(vec![without_token(&settings.listen, "HARN_A2A_TOKEN")]);
     }
     let listener = listen(settings.listen).map_err(|error| not_free(&settings.listen, &error))?;
     let address = listener.local_addr().map_err(|error| not_free(&settings.listen, &error))?;
@@ -142,10 +145,18 @@ async fn talk(
     let listener = Listener::new(listener, bounds.connections);
     let answerer = Answerer::new(front);
     told(&Listening { card: format!("{own}.well-known/agent-card.json"), url: own });
+    // While it drains, it answers on: tasks are followed and answered, and `/readyz` says so.
+    let stopped = async {
+        let code = stop.await;
+        desk.begin_drain();
+        drain(settings.drain, || desk.waits(), desk.idle()).await;
+        code
+    };
+    let answer = move |request| answerer.clone().answer(request);
     let code = tokio::select! {
         biased;
-        code = stop => code,
-        never = listener.take_all(&answerer) => match never {},
+        code = stopped => code,
+        never = listener.take_all(answer) => match never {},
     };
     let ending = listener.close();
     desk.stop().await;
@@ -183,13 +194,14 @@ fn host_of(url: &str) -> Option<String> {
     name_of(rest.split(['/', '?', '#']).next()?)
 }
 
-fn without_token(address: &SocketAddr) -> Diagnostic {
-    Diagnostic::new(A2aCode::Exposed, format!("`{address}` can be reached from other machines, and no token is set")).help(
-        "set HARN_A2A_TOKEN to something that is hard to guess, or listen on 127.0.0.1, which only this machine reaches",
-    )
+pub(crate) fn without_token(address: &SocketAddr, variable: &str) -> Diagnostic {
+    Diagnostic::new(A2aCode::Exposed, format!("`{address}` can be reached from other machines, and no token is set"))
+        .help(format!(
+            "set {variable} to something that is hard to guess, or listen on 127.0.0.1, which only this machine reaches"
+        ))
 }
 
-fn not_free(address: &SocketAddr, error: &io::Error) -> Vec<Diagnostic> {
+pub(crate) fn not_free(address: &SocketAddr, error: &io::Error) -> Vec<Diagnostic> {
     let help = match error.kind() {
         io::ErrorKind::AddrInUse => "another process listens there; `--listen 127.0.0.1:0` takes a port that is free",
         io::ErrorKind::AddrNotAvailable => "this machine has no such address",

@@ -11,7 +11,7 @@
 //! - [`TaskStore`]: the tasks of a log, a [`Journal`](super::desk::Journal).
 //! - `record`: a change as records, and `pieces`: what of an answer is written when. `fold`: records as the task that they come to.
 //! - `index`: all tasks in short, and `list`: pages of them.
-//! - `claim`: locks beside the log. `left`: tasks that a process left in the middle.
+//! - `left`: tasks that a process left in the middle.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,11 +25,10 @@ use super::clock::now_ms;
 use super::desk::{Change, Journal, Restored};
 use crate::host::Waiting;
 use crate::store::{Store, StoreError};
-use fold::Fold;
+use fold::TaskFold;
 use index::Index;
 use record::{Brief, Written};
 
-mod claim;
 mod fold;
 mod index;
 mod left;
@@ -97,12 +96,12 @@ impl TaskStore {
         Ok(self.fold(task_id)?.done())
     }
 
-    fn fold(&self, task_id: &str) -> Result<Fold, StoreError> {
-        self.fold_into(Fold::new(task_id), task_id)
+    fn fold(&self, task_id: &str) -> Result<TaskFold, StoreError> {
+        self.fold_into(TaskFold::new(task_id), task_id)
     }
 
-    fn fold_into(&self, mut fold: Fold, task_id: &str) -> Result<Fold, StoreError> {
-        self.0.store.log().look(|file| file.of_task(&record::run_of(task_id), |record| fold.take(&record)))?;
+    fn fold_into(&self, mut fold: TaskFold, task_id: &str) -> Result<TaskFold, StoreError> {
+        self.0.store.log().look(|file| file.of_run(&record::run_of(task_id), |record| fold.take(&record)))?;
         Ok(fold)
     }
 

@@ -24,7 +24,7 @@ pub enum BadToken {
 
 /// What is wrong with what a caller offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Denied {
+pub(crate) enum Denied {
     /// It offers nothing.
     Missing,
     /// It offers something else than `Bearer TOKEN`.
@@ -47,7 +47,7 @@ impl Token {
     }
 
     /// Whether a caller knows it, by its `Authorization`.
-    pub(super) fn admit(&self, headers: &HeaderMap) -> Result<(), Denied> {
+    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), Denied> {
         let mut offered = headers.get_all(header::AUTHORIZATION).iter();
         let first = offered.next().ok_or(Denied::Missing)?.as_bytes();
         // Of two nobody knows which is meant.

@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::error::Refusal;
 use super::initialize;
 use super::injection;
-use super::note::note;
 use super::session::Sessions;
 use super::update::{ReminderUpdates, Wants};
 use crate::bridge::{self, Method};
@@ -121,7 +120,7 @@ impl Front {
             _ => Err(Refusal::unknown_method(&method, ["session/cancel"].into_iter().chain(injection::names()))),
         };
         if let Err(refusal) = outcome {
-            note(&format!("the notification `{method}` was ignored: {}", refusal.message()));
+            tracing::warn!(code = refusal.code(), "the notification `{method}` was ignored: {}", refusal.message());
         }
     }
 }
@@ -131,7 +130,10 @@ impl Front {
     fn put_in(&self, name: &str, params: Value) {
         let Some(method) = Method::of(name) else { return };
         if let Err(why) = bridge::notify(method, &Data::from(params), &self.sessions.host) {
-            note(&format!("the notification `{name}` came to nothing: {why}"));
+            if method.injects() {
+                self.sessions.host.metrics().injections.refused.add();
+            }
+            tracing::warn!("the notification `{name}` came to nothing: {why}");
         }
     }
 }

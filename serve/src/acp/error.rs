@@ -58,7 +58,12 @@ impl Refusal {
         self
     }
 
-    /// The sentence.
+    /// The code of harn, such as `HARN-ACP-006`.
+    pub(crate) fn code(&self) -> &str {
+        self.data.get("code").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The sentence for a person.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

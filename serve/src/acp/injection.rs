@@ -5,14 +5,13 @@ use super::AcpCode;
 use agent_client_protocol::ErrorCode;
 use runtime::data::Data;
 use runtime::reminder::bridge::QueueError;
-use runtime::reminder::{Propagate, RoleHint};
+use runtime::reminder::{Propagate, RoleHint, Surface};
 use serde_json::{Value, json};
 use stdlib::from_core;
 
 use super::error::Refusal;
 use crate::bridge::{self, Answer, BridgeError, Method};
 use crate::host::Host;
-use crate::wire::Wire;
 
 /// A queue that is full. JSON-RPC leaves the codes from -32099 to -32000 to servers.
 const QUEUE_FULL: i32 = -32000;
@@ -32,7 +31,11 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Accepts a request; the answer may be told once it is settled.
 pub(crate) fn accept(host: &Host, method: Method, params: Value) -> Result<Answer, Refusal> {
-    Ok(bridge::call(method, &Data::from(params), host)?)
+    let accepted = bridge::call(method, &Data::from(params), host);
+    if accepted.is_err() && method.injects() {
+        host.metrics().injections.refused.add();
+    }
+    Ok(accepted?)
 }
 
 /// What is told once it is settled.
@@ -53,7 +56,7 @@ impl From<BridgeError> for Refusal {
                 let field = path(&error.field);
                 let refusal = Refusal::new(ErrorCode::INVALID_PARAMS, from_core(error.code), error.message.as_str());
                 let refusal = refusal.field(&field).with("message", error.message.as_str());
-                refusal.suggestion(bridge::suggestion(&error, Wire::Acp))
+                refusal.suggestion(bridge::suggestion(&error, Surface::Acp))
             }
             BridgeError::Host(error) => error.into(),
             BridgeError::Queue(error) => of_queue(&error, message),

@@ -8,7 +8,6 @@ use runtime::data::Data;
 use serde_json::{Value, json};
 
 use super::error::Refusal;
-use super::note::note;
 use super::params::Params;
 use super::peer::AcpPeer;
 use super::{answer, content, mode};
@@ -31,6 +30,7 @@ impl Sessions {
     /// `session/new`. The session comes with the answer: what it shows waits until that is out.
     pub(crate) async fn open(self, params: Value) -> Result<(Value, Handle), Refusal> {
         let new = new_session(&Params::of(&params)?, self.mode.clone())?;
+        self.host.accepts()?;
         let handle = self.host.open(new).await?;
         let answer = json!({"sessionId": &**handle.id(), "modes": mode::state(&handle.mode())});
         Ok((answer, handle))
@@ -42,6 +42,7 @@ impl Sessions {
         let handle = self.find(&params)?;
         let read = content::read(&params, "prompt")?;
         let metadata = content::meta(&params)?;
+        self.host.accepts()?;
         let prompt = Prompt { text: read.text, message: read.message, metadata, ..Prompt::default() };
         let working = handle.prompt(prompt);
         tokio::pin!(working);
@@ -91,6 +92,7 @@ impl Sessions {
         let NewSession { cwd, .. } = new_session(&params, self.mode.clone())?;
         let cwd = cwd.unwrap_or_default();
         if self.host.session(&id).is_err() {
+            self.host.accepts()?;
             // The client knows it, so what is shown of it need not wait.
             self.peer.announce(&id, cwd.clone());
         }
@@ -184,7 +186,7 @@ fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, Refusa
 fn note_servers() {
     static SAID: Once = Once::new();
     let said = "the client names MCP servers; they are not started, and the script finds them in `context.metadata.mcp_servers`";
-    SAID.call_once(|| note(said));
+    SAID.call_once(|| tracing::info!("{said}"));
 }
 
 fn with(metadata: Data, key: &str, value: Data) -> Data {

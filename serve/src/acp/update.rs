@@ -145,7 +145,7 @@ impl Updates {
                 self.chunks(vec![marked], &message_id, acp::SessionUpdate::AgentMessageChunk)
             }
             Event::Reminder(event) => {
-                vec![reminder::frame(&self.session_id, reminder::told(&event), self.wants.reminders)]
+                vec![reminder::frame(&self.session_id, &event, self.wants.reminders)]
             }
         }
     }

@@ -6,7 +6,7 @@ use runtime::data::Data;
 use runtime::event_log::Settled;
 use runtime::reminder::bridge::{MessagePayload, Payload, QueueError, Revoked};
 use runtime::reminder::lifecycle::Selector;
-use runtime::reminder::{ReminderCode, ReminderError};
+use runtime::reminder::{ReminderCode, ReminderError, ReminderField, Surface};
 use runtime::session::Inbox;
 use runtime::words::nearest;
 use serde_json::{Value, json};
@@ -166,11 +166,15 @@ pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answ
 /// # Errors
 /// None of them is given, or one is no text.
 pub fn selector(params: &Data) -> Result<Selector, ReminderError> {
-    let given = |keys: &[&str]| keys.iter().map(|key| params.get(key)).find(|value| !value.is_nil()).cloned();
+    let given = |field: ReminderField| {
+        let mut named =
+            [Surface::Acp, Surface::Log, Surface::Script].map(|surface| params.get(field.name(surface))).into_iter();
+        (field.name(Surface::Script), named.find(|value| !value.is_nil()).cloned().unwrap_or_default())
+    };
     Selector::from_data(&Data::dict_of_present([
-        ("id", given(&["reminderId", "reminder_id", "id"]).unwrap_or_default()),
+        given(ReminderField::Id),
         ("tag", params.get("tag").clone()),
-        ("dedupe_key", given(&["dedupeKey", "dedupe_key"]).unwrap_or_default()),
+        given(ReminderField::DedupeKey),
     ]))
 }
 

@@ -4,12 +4,11 @@ use std::fmt;
 
 use runtime::data::{Data, DataError};
 use runtime::event_log::LogError;
-use runtime::reminder::ReminderError;
 use runtime::reminder::bridge::QueueError;
+use runtime::reminder::{ReminderError, ReminderField, Surface};
 use stdlib::AgentCode;
 
 use crate::host::HostError;
-use crate::wire::{Wire, field_to};
 
 /// What is wrong with a message of a host.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,9 +106,18 @@ pub fn reason(error: &QueueError) -> &'static str {
 
 /// What was probably meant, in the spelling of a wire: a field's name is another there, a word is not.
 #[must_use]
-pub fn suggestion(error: &ReminderError, wire: Wire) -> Option<&str> {
+pub fn suggestion(error: &ReminderError, surface: Surface) -> Option<&str> {
     let word = error.suggestion.as_deref()?;
-    Some(field_to(wire, word).unwrap_or(word))
+    Some(name_on(surface, word))
+}
+
+/// Returns what a wire calls a parameter, given its name in scripts; a word that names none stays as it is.
+pub(super) fn name_on(surface: Surface, name: &str) -> &str {
+    match ReminderField::named(name, Surface::Script) {
+        Some(field) => field.name(surface),
+        None if name == "session_id" && surface != Surface::Script => "sessionId",
+        None => name,
+    }
 }
 
 impl fmt::Display for BridgeError {

@@ -28,6 +28,12 @@ impl Method {
         Method::ClearReminders,
     ];
 
+    /// Whether it puts something in.
+    #[must_use]
+    pub fn injects(self) -> bool {
+        matches!(self, Method::InjectReminder | Method::Remind | Method::Inject)
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {

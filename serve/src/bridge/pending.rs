@@ -1,124 +1,71 @@
 //! [`PendingInjections`]: what a host sees of a session's queue.
 
-use std::sync::Arc;
-
-use runtime::data::Data;
-use runtime::reminder::bridge::{Injection, Mode, Payload, Queue};
-use runtime::reminder::{RoleHint, Source};
-use serde::{Deserialize, Serialize};
+use runtime::reminder::Surface;
+use runtime::reminder::bridge::{Injection, Payload, Queue};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// The answer to `session/pending_injections`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingInjections {
     /// How many wait.
     pub pending_count: usize,
     /// What waits, first in first.
-    pub injections: Vec<PendingRow>,
-}
-
-/// One that waits. The guide spells these rows in camelCase, and their words as they are inside,
-/// but for the source.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum PendingRow {
-    /// A reminder.
-    Reminder {
-        /// The id by which it can be revoked.
-        reminder_id: Arc<str>,
-        /// When it is delivered.
-        mode: Mode,
-        /// Its text.
-        body: Arc<str>,
-        /// Its tags.
-        tags: Vec<Arc<str>>,
-        /// Its dedupe key; null where it has none.
-        dedupe_key: Option<Arc<str>>,
-        /// In how many prompts it will appear; null where it has no end.
-        ttl_turns: Option<u32>,
-        /// The slot it would like.
-        role_hint: RoleHint,
-        /// Who made it, in the word that updates use.
-        #[serde(with = "source_word")]
-        source: Source,
-    },
-    /// A message of the user.
-    UserMessage {
-        /// The id by which it can be revoked.
-        injection_id: Arc<str>,
-        /// When it is delivered.
-        mode: Mode,
-        /// Text or blocks.
-        content: Data,
-    },
-}
-
-/// A source as clients read it everywhere else.
-mod source_word {
-    use runtime::reminder::Source;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use crate::wire::{Wire, source_from, source_to};
-
-    // The signature that serde calls.
-    #[allow(clippy::trivially_copy_pass_by_ref)]
-    pub(super) fn serialize<S: Serializer>(source: &Source, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(source_to(Wire::Acp, *source))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Source, D::Error> {
-        let word = String::deserialize(from)?;
-        source_from(Wire::Acp, &word).ok_or_else(|| D::Error::custom(format!("unknown source `{word}`")))
-    }
+    pub injections: Vec<Value>,
 }
 
 impl PendingInjections {
-    /// What waits in a queue.
+    /// Returns what waits in a queue.
     #[must_use]
     pub fn of(queue: &Queue) -> PendingInjections {
         PendingInjections::rows(queue.pending())
     }
 
-    /// What waits, by its items.
+    /// Returns what waits, by its items.
     pub fn rows<'a>(items: impl IntoIterator<Item = &'a Injection>) -> PendingInjections {
-        let injections: Vec<_> = items.into_iter().map(PendingRow::from).collect();
+        let injections: Vec<_> = items.into_iter().map(row).collect();
         PendingInjections { pending_count: injections.len(), injections }
     }
 }
 
-impl From<&Injection> for PendingRow {
-    fn from(injection: &Injection) -> PendingRow {
-        let (id, mode) = (injection.id.clone(), injection.mode);
-        match &injection.payload {
-            Payload::Reminder(reminder) => PendingRow::Reminder {
-                reminder_id: id,
-                mode,
-                body: reminder.body.clone(),
-                tags: reminder.tags.clone(),
-                dedupe_key: reminder.dedupe_key.clone(),
-                ttl_turns: reminder.ttl_turns,
-                role_hint: reminder.role_hint,
-                source: reminder.source,
-            },
-            Payload::Message(message) => {
-                PendingRow::UserMessage { injection_id: id, mode, content: message.content.to_data() }
+/// Returns the row of an item, in the guide's order: its kind and id first. Fields that are not set are null.
+fn row(item: &Injection) -> Value {
+    let mut fields = Map::new();
+    let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    let mode = item.mode.as_str().into();
+    match &item.payload {
+        Payload::Reminder(reminder) => {
+            put("kind", "reminder".into());
+            let [id, rest @ ..] = Injection::ROW.map(|field| reminder.written(field, Surface::Acp));
+            put(id.0, Value::from(&id.1));
+            put("mode", mode);
+            for (name, value) in rest {
+                put(name, Value::from(&value));
             }
         }
+        Payload::Message(message) => {
+            put("kind", "user_message".into());
+            put("injectionId", item.id.as_ref().into());
+            put("mode", mode);
+            put("content", Value::from(&message.content.to_data()));
+        }
     }
+    fields.into()
 }
 
 #[cfg(test)]
 mod tests {
+    use runtime::data::Data;
     use runtime::ids::IdStream;
-    use runtime::reminder::ReminderSpec;
-    use runtime::reminder::bridge::MessagePayload;
-    use serde_json::{Value, json};
+    use runtime::reminder::bridge::{MessagePayload, Mode};
+    use runtime::reminder::{ReminderSpec, RoleHint};
+    use serde_json::json;
 
     use super::*;
 
     #[test]
-    fn rows_are_the_guides_in_order_and_are_read_again() {
+    fn rows_are_the_guides_in_its_order() {
         let shared = Queue::shared(IdStream::new(1, "queue"));
         let mut queue = shared.lock().unwrap();
         let spec = ReminderSpec {
@@ -143,9 +90,10 @@ mod tests {
              "dedupeKey": null, "ttlTurns": null, "roleHint": "system", "source": "host"},
         ]});
         assert_eq!(told, expected);
-        assert_eq!(serde_json::from_value::<PendingInjections>(told).unwrap(), pending);
+        assert_eq!(told.to_string(), expected.to_string(), "the order of the keys too");
         // What a script sees of the same queue, which has the words of scripts for sources.
-        let mut inside: Vec<Value> = queue.pending().map(|injection| (&injection.to_data()).into()).collect();
+        let mut inside: Vec<Value> =
+            queue.pending().map(|injection| (&injection.to_data(Surface::Script)).into()).collect();
         for row in inside.iter_mut().filter(|row| row["source"] == "bridge") {
             row["source"] = "host".into();
         }

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::reminder::bridge::RemindPayload;
-use runtime::reminder::{ReminderCode, ReminderError};
+use runtime::reminder::{ReminderCode, ReminderError, ReminderField, Source, Surface};
 use runtime::words::nearest;
 
-use crate::wire::{Wire, field_to};
-
 use super::BridgeError;
+use super::error::name_on;
 
 /// `session/remind`, read: what a host puts in for a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,29 +68,28 @@ impl RemindNotification {
         Ok(RemindNotification { session_id, payload })
     }
 
-    /// The parameters in a wire's spelling. Everything is said, defaults too, so that a reader needs to know none.
+    /// Returns the parameters as a surface spells them. Defaults are written too, so that a reader needs to know none.
     #[must_use]
-    pub fn to_params(&self, wire: Wire) -> Data {
-        let spec = &self.payload.spec;
-        let named = [
-            ("session_id", Data::from(self.session_id.as_ref())),
-            ("body", (&spec.body).into()),
-            ("tags", spec.tags.iter().map(Data::from).collect()),
-            ("dedupe_key", spec.dedupe_key.as_ref().into()),
-            ("ttl_turns", spec.ttl_turns.into()),
-            ("preserve_on_compact", spec.preserve_on_compact.into()),
-            ("propagate", spec.propagate.as_str().into()),
-            ("role_hint", spec.role_hint.as_str().into()),
-            ("mode", self.payload.mode.as_str().into()),
+    pub fn to_params(&self, surface: Surface) -> Data {
+        let RemindPayload { spec, mode, meta } = &self.payload;
+        let reminder = spec.clone().into_reminder(Arc::default(), Source::Bridge, 0);
+        let fields = ReminderField::SPEC.map(|field| (field.key(surface).clone(), reminder.value(field)));
+        let around = [
+            (name_on(surface, "session_id").into(), Data::from(self.session_id.as_ref())),
+            ("mode".into(), mode.as_str().into()),
+            ("_meta".into(), meta.clone()),
         ];
-        let named = named.into_iter().map(|(inside, value)| (field_to(wire, inside).unwrap_or(inside), value));
-        Data::dict_of_present(named.chain([("_meta", self.payload.meta.clone())]))
+        Data::dict_of_present(fields.into_iter().chain(around))
     }
 
-    /// The message in a wire's spelling.
+    /// Returns the message as a surface spells it.
     #[must_use]
-    pub fn to_data(&self, wire: Wire) -> Data {
-        Data::dict([("jsonrpc", Data::from("2.0")), ("method", Self::METHOD.into()), ("params", self.to_params(wire))])
+    pub fn to_data(&self, surface: Surface) -> Data {
+        Data::dict([
+            ("jsonrpc", Data::from("2.0")),
+            ("method", Self::METHOD.into()),
+            ("params", self.to_params(surface)),
+        ])
     }
 }
 
@@ -111,13 +109,13 @@ mod tests {
         assert_eq!((full.session_id.as_deref(), full.payload.mode), (Some("s1"), Mode::AuditOnly));
         let bare = RemindNotification::from_params(&Data::dict([("body", Data::from("b"))])).unwrap();
         for notification in [full, bare] {
-            for wire in Wire::ALL {
-                let text = notification.to_data(wire).to_json();
-                assert_eq!(RemindNotification::from_json(&text), Ok(notification.clone()), "{wire:?}: {text}");
+            for surface in Surface::ALL {
+                let text = notification.to_data(surface).to_json();
+                assert_eq!(RemindNotification::from_json(&text), Ok(notification.clone()), "{surface:?}: {text}");
             }
         }
         assert_eq!(
-            RemindNotification::from_json(FULL).unwrap().to_data(Wire::Acp),
+            RemindNotification::from_json(FULL).unwrap().to_data(Surface::Acp),
             Data::from_json(FULL).unwrap(),
             "in its own spelling nothing changes"
         );

@@ -6,6 +6,8 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use runtime::event_log::SqliteLog;
+use runtime::session::Inbox;
 use stdlib::{Diagnostic, Servable};
 use tokio::sync::oneshot;
 
@@ -14,6 +16,10 @@ use super::mailbox::Mailbox;
 use super::offer::Offer;
 use super::worker::{Open, Worker};
 use super::{Event, Handle, HostError, NewSession, Peer, ReminderEvent, Served};
+use crate::Metrics;
+use crate::drain::Waits;
+use crate::metrics::Exposition;
+use crate::probe::Probed;
 use crate::store::Store;
 
 mod stored;
@@ -39,6 +45,8 @@ struct State {
     /// None are left once the host is stopping.
     workers: Vec<Worker>,
     sessions: HashMap<Arc<str>, Entry>,
+    /// Clients open nothing and prompt nothing any more.
+    is_draining: bool,
 }
 
 struct Entry {
@@ -63,7 +71,7 @@ impl Host {
         let store = served.log.clone().map(Store::new).transpose().map_err(|error| vec![stored::diagnostic(&error)])?;
         let workers = (0..served.settings.workers.max(1)).map(|i| Worker::start(i, served.clone(), peer.clone()));
         let workers = workers.collect::<Result<_, _>>().map_err(|diagnostic| vec![*diagnostic])?;
-        let state = Mutex::new(State { workers, sessions: HashMap::new() });
+        let state = Mutex::new(State { workers, sessions: HashMap::new(), is_draining: false });
         Ok(Host(Arc::new(Shared { served, resumable, peer, store, state })))
     }
 
@@ -119,6 +127,7 @@ impl Host {
         let mut state = self.lock();
         let Some(entry) = state.sessions.get_mut(&id) else { return Err(HostError::Closed(id)) };
         entry.handle = Some(handle.clone());
+        self.0.served.metrics.sessions.add();
         unopened.keep();
         Ok(handle)
     }
@@ -193,6 +202,39 @@ impl Host {
         let _ = tokio::time::timeout(grace + PATIENCE, all).await;
     }
 
+    /// Accepts no session and no prompt of clients any more; what is at work goes on.
+    pub(crate) fn begin_drain(&self) {
+        self.lock().is_draining = true;
+    }
+
+    /// Refuses what clients begin while the host drains.
+    ///
+    /// # Errors
+    /// The host drains or is stopping.
+    pub(crate) fn accepts(&self) -> Result<(), HostError> {
+        let state = self.lock();
+        if state.is_draining || state.workers.is_empty() { Err(HostError::Stopping) } else { Ok(()) }
+    }
+
+    /// Returns what the end of the process waits for: sessions at work and records that are not written.
+    pub(crate) fn waits(&self) -> Waits {
+        let sessions = self.lock().sessions.values().filter(|entry| entry.mailbox.is_busy()).count();
+        Waits { tasks: 0, sessions, records: self.0.served.log.as_ref().map_or(0, |log| log.backlog().0) }
+    }
+
+    /// Waits until no session is at work.
+    pub(crate) async fn idle(&self) {
+        let open: Vec<_> = self.lock().sessions.values().map(|entry| entry.mailbox.clone()).collect();
+        for mailbox in open {
+            mailbox.idle().await;
+        }
+    }
+
+    /// What its sessions count.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.served.metrics
+    }
+
     /// How many sessions each worker has.
     #[cfg(test)]
     pub(super) fn loads(&self) -> Vec<usize> {
@@ -204,6 +246,45 @@ impl Host {
         if state.sessions.get(mailbox.id()).is_some_and(|entry| Arc::ptr_eq(&entry.mailbox, mailbox)) {
             state.sessions.remove(mailbox.id());
         }
+    }
+}
+
+impl Probed for Host {
+    fn readiness(&self) -> Result<(), &'static str> {
+        let state = self.lock();
+        if state.is_draining {
+            Err("draining")
+        } else if state.workers.is_empty() {
+            Err("stopping")
+        } else if state.sessions.len() >= self.0.served.settings.sessions {
+            Err("session limit reached")
+        } else {
+            Ok(())
+        }
+    }
+
+    fn expose(&self, to: &mut Exposition) {
+        let handles = self.sessions();
+        let depths: Vec<usize> = handles.iter().filter_map(|handle| handle.inbox().ok().map(Inbox::depth)).collect();
+        let (open, is_draining) = {
+            let state = self.lock();
+            (state.sessions.len(), state.is_draining)
+        };
+        let most = self.0.served.settings.sessions;
+        to.value("harn_sessions_open", "gauge", "Sessions open.", open);
+        to.value("harn_sessions_open_limit", "gauge", "Largest number of sessions open.", most);
+        to.value("harn_sessions_busy", "gauge", "Sessions at work on a prompt.", self.waits().sessions);
+        to.value("harn_draining", "gauge", "1 while nothing new is accepted, else 0.", u8::from(is_draining));
+        let help = "Injections that wait for a loop, in all sessions.";
+        to.value("harn_injection_queue_depth", "gauge", help, depths.iter().sum::<usize>());
+        let help = "Injections that wait for a loop, in the session that has the most.";
+        to.value("harn_injection_queue_depth_max", "gauge", help, depths.iter().max().unwrap_or(&0));
+        if let Some((unsaved, limit)) = self.0.served.log.as_ref().map(SqliteLog::backlog) {
+            to.value("harn_event_log_unsaved_records", "gauge", "Records on their way to the event log.", unsaved);
+            let help = "Largest number of records on their way to the event log.";
+            to.value("harn_event_log_unsaved_records_limit", "gauge", help, limit);
+        }
+        self.metrics().expose(to);
     }
 }
 

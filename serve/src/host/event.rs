@@ -131,8 +131,6 @@ pub enum ReminderEvent {
     Emitted {
         /// The reminder.
         reminder: Arc<Reminder>,
-        /// The provider or hook that made it, where one did.
-        provider_id: Option<Arc<str>>,
         /// The turn whose prompt held it, from 1.
         turn: u32,
     },

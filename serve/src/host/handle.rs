@@ -10,7 +10,7 @@ use runtime::reminder::lifecycle::Selector;
 use runtime::session::Inbox;
 use tokio::sync::oneshot;
 
-use crate::store::Book;
+use crate::store::SessionJournal;
 
 use super::mailbox::Mailbox;
 use super::{Ended, HostError, NewSession, Prompt};
@@ -73,7 +73,7 @@ impl Handle {
         *self.0.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
-    pub(super) fn book(&self) -> Option<Arc<Book>> {
+    pub(super) fn book(&self) -> Option<Arc<SessionJournal>> {
         self.0.mailbox.book().cloned()
     }
 

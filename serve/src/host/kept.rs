@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::session::Session;
 use stdlib::Hosted;
 
-use crate::store::{About, Book, Claim, Store};
+use crate::store::{About, Claim, SessionJournal, Store};
 
 use super::mailbox::Mailbox;
 use super::{NewSession, Peer, Served};
@@ -29,14 +29,14 @@ pub(super) enum Kept {
 
 impl Kept {
     /// Begins its book.
-    pub(super) fn book(&self, new: &NewSession, mailbox: &Mailbox, served: &Served) -> Arc<Book> {
+    pub(super) fn book(&self, new: &NewSession, mailbox: &Mailbox, served: &Served) -> Arc<SessionJournal> {
         let (cwd, mode, protocol) = (new.cwd.clone(), new.mode.clone(), served.protocol.into());
         let about = About { cwd, mode, protocol, title: None, metadata: new.metadata.clone() };
         let book = match self {
-            Kept::New(store) => Book::new(store, mailbox.id(), about),
+            Kept::New(store) => SessionJournal::new(store, mailbox.id(), about),
             Kept::Again { store, claim, .. } => {
                 let title = claim.stored.about().title.clone();
-                Book::load(store, &claim.stored, About { title, ..about })
+                SessionJournal::load(store, &claim.stored, About { title, ..about })
             }
         };
         let book = Arc::new(book);
@@ -45,10 +45,10 @@ impl Kept {
     }
 
     /// Puts a session that comes back in place, before anything of the script runs, and shows again what is wanted.
-    pub(super) async fn restore(&self, hosted: &Hosted, book: &Book, peer: &Arc<dyn Peer>) {
+    pub(super) async fn restore(&self, hosted: &Hosted, book: &SessionJournal, peer: &Arc<dyn Peer>) {
         let Kept::Again { claim, shows, .. } = self else { return };
         let session: &std::rc::Rc<Session> = hosted.session();
-        session.go_on_from(claim.stored.left(), &hosted.scope());
+        session.recover(claim.stored.left(), &hosted.scope());
         book.see(session);
         if !shows {
             return;
@@ -66,14 +66,14 @@ impl Kept {
     }
 
     /// The script's top level has run: it is open.
-    pub(super) fn opened(&self, book: &Book) {
+    pub(super) fn opened(&self, book: &SessionJournal) {
         if let Kept::New(store) = self {
             book.opened(store);
         }
     }
 
     /// It did not: another process may have it again.
-    pub(super) fn failed(&self, book: &Book) {
+    pub(super) fn failed(&self, book: &SessionJournal) {
         if let Kept::Again { .. } = self {
             book.closed();
         }

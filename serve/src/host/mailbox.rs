@@ -5,15 +5,13 @@ mod state;
 mod tests;
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Poll, Waker};
 
 use runtime::reminder::Reminder;
 use runtime::reminder::lifecycle::Selector;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
-use crate::store::Book;
+use crate::store::SessionJournal;
 
 use super::{Ended, HostError, Prompt};
 
@@ -34,14 +32,17 @@ pub(super) enum Errand {
     Clear(Selector, oneshot::Sender<usize>),
 }
 
-/// How many requests to clear reminders wait while a session is busy.
+/// The most requests to clear reminders that wait while a session is busy.
 pub(crate) const CLEARS: usize = 64;
+/// The most requests for inherited reminders that wait while a session is busy. More inherit nothing, as those do that wait in vain.
+const SUCCESSORS: usize = 64;
 
 pub(super) struct Mailbox {
     id: Arc<str>,
     /// Where the session is written down, if it is.
-    book: OnceLock<Arc<Book>>,
+    book: OnceLock<Arc<SessionJournal>>,
     inside: Mutex<Inside>,
+    changed: Notify,
     /// The session is over.
     over: watch::Sender<bool>,
 }
@@ -51,12 +52,10 @@ struct Inside {
     state: State<Asked>,
     /// How a prompt ended that had asked something, and that nobody has answered.
     unheard: Option<Ended>,
-    /// Those who ask what it hands to a child.
-    heirs: Vec<oneshot::Sender<Vec<Arc<Reminder>>>>,
+    /// Requests for what a child inherits.
+    successors: Vec<oneshot::Sender<Vec<Arc<Reminder>>>>,
     /// Reminders that are to be cleared, and where their number is told.
     clears: VecDeque<(Selector, oneshot::Sender<usize>)>,
-    /// Those who wait for a change.
-    waiting: Vec<Waker>,
 }
 
 impl Inside {
@@ -71,7 +70,8 @@ impl Inside {
 
 impl Mailbox {
     pub(super) fn new(id: Arc<str>) -> Arc<Mailbox> {
-        Arc::new(Mailbox { id, book: OnceLock::new(), inside: Mutex::default(), over: watch::Sender::new(false) })
+        let (book, inside, changed, over) = Default::default();
+        Arc::new(Mailbox { id, book, inside, changed, over })
     }
 
     pub(super) fn id(&self) -> &Arc<str> {
@@ -79,12 +79,12 @@ impl Mailbox {
     }
 
     /// Where the session is written down; nothing where it is not, or is only being opened.
-    pub(super) fn book(&self) -> Option<&Arc<Book>> {
+    pub(super) fn book(&self) -> Option<&Arc<SessionJournal>> {
         self.book.get()
     }
 
     /// The session is written down there.
-    pub(super) fn set_book(&self, book: &Arc<Book>) {
+    pub(super) fn set_book(&self, book: &Arc<SessionJournal>) {
         let _ = self.book.set(book.clone());
     }
 
@@ -95,11 +95,8 @@ impl Mailbox {
 
     /// Changes the state. All who wait look again after every change, so none can miss what it waits for.
     fn change<T>(&self, change: impl FnOnce(&mut State<Asked>) -> T) -> T {
-        let mut inside = self.lock();
-        let changed = change(&mut inside.state);
-        let waiting = std::mem::take(&mut inside.waiting);
-        drop(inside);
-        waiting.into_iter().for_each(Waker::wake);
+        let changed = change(&mut self.lock().state);
+        self.changed.notify_waiters();
         changed
     }
 
@@ -109,20 +106,15 @@ impl Mailbox {
     }
 
     async fn look<T>(&self, mut look: impl FnMut(&mut Inside) -> Option<T>) -> T {
-        poll_fn(|cx| {
-            let mut inside = self.lock();
-            if let Some(found) = look(&mut inside) {
-                let waiting = std::mem::take(&mut inside.waiting);
-                drop(inside);
-                waiting.into_iter().for_each(Waker::wake);
-                return Poll::Ready(found);
+        loop {
+            let changed = self.changed.notified();
+            let found = look(&mut self.lock());
+            if let Some(found) = found {
+                self.changed.notify_waiters();
+                return found;
             }
-            if !inside.waiting.iter().any(|known| known.will_wake(cx.waker())) {
-                inside.waiting.push(cx.waker().clone());
-            }
-            Poll::Pending
-        })
-        .await
+            changed.await;
+        }
     }
 }
 
@@ -147,17 +139,20 @@ impl Mailbox {
         self.look(|inside| inside.unheard.take().map(Ok).or_else(|| inside.state.gone().map(Err))).await
     }
 
-    /// What it would hand to a child now; nothing where it is over.
+    /// Returns what a child inherits now; empty if the session is over, or too many ask.
     pub(super) async fn hand_over(&self) -> Vec<Arc<Reminder>> {
-        let (heir, handed) = oneshot::channel();
+        let (successor, handed) = oneshot::channel();
         {
             let mut inside = self.lock();
             if inside.state.gone().is_some() {
                 return Vec::new();
             }
-            // While the worker is at work nobody takes them out who have gone away.
-            inside.heirs.retain(|heir| !heir.is_closed());
-            inside.heirs.push(heir);
+            // While the worker is busy, requests are not removed when their senders go away.
+            inside.successors.retain(|successor| !successor.is_closed());
+            if inside.successors.len() >= SUCCESSORS {
+                return Vec::new();
+            }
+            inside.successors.push(successor);
         }
         self.change(|_| ());
         handed.await.unwrap_or_default()
@@ -256,7 +251,7 @@ impl Mailbox {
     pub(super) async fn errand(&self) -> Option<Errand> {
         self.look(|inside| {
             let clear = inside.clears.pop_front().map(|(selector, number)| Errand::Clear(selector, number));
-            match clear.or_else(|| inside.heirs.pop().map(Errand::HandOver)) {
+            match clear.or_else(|| inside.successors.pop().map(Errand::HandOver)) {
                 Some(errand) => Some(Some(errand)),
                 None => inside.state.gone().map(|_| None),
             }
@@ -268,7 +263,7 @@ impl Mailbox {
     pub(super) fn over(&self, why: HostError) {
         {
             let mut inside = self.lock();
-            inside.heirs.clear();
+            inside.successors.clear();
             inside.clears.clear();
         }
         drop(self.change(|state| state.over(why)));

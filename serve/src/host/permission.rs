@@ -17,6 +17,9 @@ use super::{Mode, Peer, PermissionQuestion, PermissionScope, Verdict};
 const TOPIC: &str = "session.permission";
 const ANSWERED: &str = "session.permission.answered";
 
+/// The most answers for the rest of the session that are remembered. A further one holds for its call only.
+const MAX_ANSWERS: usize = 1_000;
+
 /// Whoever a session is served to, as the one who is asked for permissions.
 pub(super) struct SessionApprover {
     session_id: Arc<str>,
@@ -49,18 +52,32 @@ impl SessionApprover {
             Verdict::AllowOnce => Permit { allow: true, reason: Some("the user has allowed it".into()) },
             Verdict::AllowAlways => {
                 let reason = Some(always("allowed", &scope));
-                self.always.borrow_mut().insert(scope, true);
-                Permit { allow: true, reason }
+                match self.remember(scope, true) {
+                    true => Permit { allow: true, reason },
+                    false => Permit { allow: true, reason: Some("the user has allowed it".into()) },
+                }
             }
             Verdict::RejectOnce => Permit::deny("the user has refused it"),
             Verdict::RejectAlways => {
                 let reason = always("refused", &scope);
-                self.always.borrow_mut().insert(scope, false);
-                Permit::deny(reason)
+                match self.remember(scope, false) {
+                    true => Permit::deny(reason),
+                    false => Permit::deny("the user has refused it"),
+                }
             }
             Verdict::Cancelled => Permit::deny("the question was cancelled"),
             Verdict::Unusable(why) => Permit::deny(why),
         }
+    }
+
+    /// Remembers an answer for the rest of the session. Returns false if too many are remembered: the question comes again then.
+    fn remember(&self, scope: PermissionScope, allow: bool) -> bool {
+        let mut always = self.always.borrow_mut();
+        let has_room = always.len() < MAX_ANSWERS || always.contains_key(&scope);
+        if has_room {
+            always.insert(scope, allow);
+        }
+        has_room
     }
 
     /// Writes the answer down, before the tool runs.
@@ -247,5 +264,17 @@ mod tests {
         assert_eq!((bench.ask("a").0, bench.asked()), (true, 1));
         *bench.mode.lock().unwrap() = "of-its-own".into();
         assert_eq!((bench.ask("a").0, bench.asked()), (false, 1));
+    }
+
+    #[test]
+    fn a_flood_of_answers_is_not_remembered_beyond_the_bound() {
+        let bench = Bench::new(vec![Verdict::AllowAlways; MAX_ANSWERS + 2]);
+        for n in 0..MAX_ANSWERS {
+            assert!(bench.ask(&format!("tool{n}")).0);
+        }
+        assert_eq!(bench.ask("more"), (true, "the user has allowed it".to_owned()), "it holds once");
+        bench.ask("more");
+        assert_eq!(bench.peer.asked.lock().unwrap().len(), MAX_ANSWERS + 2, "so it is asked again");
+        assert_eq!(bench.ask("tool7"), (true, "the user has allowed every call of `tool7`".to_owned()));
     }
 }

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::event_log::SqliteLog;
+use runtime::event_log::{SqliteLog, Tap};
 use stdlib::{RunOptions, SourceRef};
+
+use crate::Metrics;
 
 /// What is served, and how.
 #[derive(Clone)]
@@ -20,7 +22,14 @@ pub struct Served {
     pub log: Option<SqliteLog>,
     /// How much at once.
     pub settings: Settings,
+    /// What its sessions count.
+    pub metrics: Arc<Metrics>,
+    /// What makes a tap on the records of each session, by its id; `None` if nobody is to see them.
+    pub taps: Option<Taps>,
 }
+
+/// Makes a tap on the records of each session, by its id.
+pub type Taps = Arc<dyn Fn(&str) -> Tap + Send + Sync>;
 
 /// How much at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

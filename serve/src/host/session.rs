@@ -6,8 +6,9 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use runtime::agent_loop::StopReason;
 use runtime::data::Data;
-use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog};
+use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog, Tapped};
 use runtime::reminder::bridge::Payload;
 use runtime::workers::propagation;
 use stdlib::{
@@ -16,9 +17,11 @@ use stdlib::{
 };
 use tokio::sync::oneshot;
 
+use crate::metrics::CountedLog;
+
 use super::mailbox::{Asked, Errand, Mailbox, Put};
 use super::permission::SessionApprover;
-use super::show::{Shown, watched};
+use super::show::Shown;
 use super::worker::Open;
 use super::{Ended, Event, Failure, Handle, HostError, Mode, NewSession, Peer, Prompt, Served, Stop, new_message_id};
 
@@ -99,7 +102,7 @@ impl Session {
         let id = mailbox.id().clone();
         let approver = Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone()));
         let room = room(&peer, &id);
-        let shown = Rc::new(Shown::new(id.clone(), peer, mailbox.book().cloned()));
+        let shown = Shown::new(id.clone(), peer, mailbox.book().cloned(), served.metrics.clone());
         let hosting = Rc::new(Hosting {
             session_id: id,
             protocol: served.protocol,
@@ -114,12 +117,8 @@ impl Session {
         });
         let options = (served.run)();
         let log = log_of(served, mailbox.id());
-        let options = RunOptions {
-            log: Some(watched(log.here(), shown.clone())),
-            live: Some(shown.clone().live()),
-            output: Rc::new(Aside),
-            ..options
-        };
+        let options =
+            RunOptions { log: Some(log.here()), live: Some(shown.clone().live()), output: Rc::new(Aside), ..options };
         let hosted = Hosted::new(options, &hosting, &served.source);
         shown.follow(hosted.session());
         Session { hosted, hosting, shown, mailbox, log }
@@ -253,7 +252,7 @@ impl Session {
                 if let Some(text) = text {
                     self.shown.say(text);
                 }
-                (of_loop(status, &stop_reason), Data::Nil)
+                (of_loop(status, stop_reason), Data::Nil)
             }
         };
         closing = closing.filter(|_| stop == Stop::Done);
@@ -299,10 +298,10 @@ fn tell(answer: Option<oneshot::Sender<Ended>>, ended: Ended) {
 }
 
 /// How a prompt ended whose pipeline returned the result of a loop.
-fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: &str) -> Stop {
+fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReason>) -> Stop {
     use runtime::agent_loop::LoopStatus as Status;
     match status {
-        Status::BudgetExhausted if stop_reason == "token_budget" => Stop::MaxTokens,
+        Status::BudgetExhausted if stop_reason == Some(StopReason::TokenBudget) => Stop::MaxTokens,
         Status::BudgetExhausted => Stop::MaxTurns,
         _ => Stop::Done,
     }
@@ -313,10 +312,15 @@ const OWN: Kept = Kept { records: 16_384, bytes: 4 << 20 };
 
 /// The log that all sessions share, on which each is a run of its own in whatever process it goes on; else one of its own.
 fn log_of(served: &Served, id: &str) -> Arc<dyn SharedLog> {
-    match &served.log {
+    let log: Arc<dyn SharedLog> = match &served.log {
         Some(log) => Arc::new(OfRun::new(log.clone(), id)),
         None => Arc::new(MemoryLog::keeping(OWN)),
-    }
+    };
+    let log = match &served.taps {
+        Some(taps) => Arc::new(Tapped::new(log, taps(id))),
+        None => log,
+    };
+    Arc::new(CountedLog::new(log, served.metrics.clone()))
 }
 
 /// What time it is for those who put something in. It is that of the system: theirs is no script's.

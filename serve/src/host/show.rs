@@ -1,24 +1,25 @@
 //! [`Shown`]: what a session shows, as [`Event`]s for its peer.
 //!
-//! What its loops do is seen of them ([`Seen`]); what becomes of its reminders is read from the records that go to the log
-//! ([`watched`]). Loops of sub-agents and workers are not the agent's own: of them only the tool call is shown that they
+//! Its loops report what they do ([`Seen`]), and its sessions what becomes of their reminders
+//! ([`ReminderObserver`](runtime::session::ReminderObserver)). Loops of sub-agents and workers are not the agent's own: of them only the tool call is shown that they
 //! answer.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runtime::agent_loop::{Seen, Sight};
 use runtime::data::Data;
 use runtime::model::{Delta, Reply};
-use runtime::reminder::Reminder;
 use runtime::reminder::bridge::{Injection, Payload};
-use runtime::session::Session;
+use runtime::session::{ReminderObserver, Session};
 use stdlib::{Live, Said};
 
-use crate::store::Book;
+use crate::Metrics;
+use crate::metrics::outcome;
+use crate::store::SessionJournal;
 
 use super::event::new_message_id;
 use super::{Event, Peer, Prompt};
@@ -27,21 +28,24 @@ mod reminders;
 #[cfg(test)]
 mod tests;
 
-pub(super) use reminders::watched;
-
 /// How long text may be shown and not be on its way to the log.
 const UNWRITTEN: Duration = Duration::from_secs(1);
 
 /// What a session shows.
 pub(super) struct Shown {
     id: Arc<str>,
+    /// Itself, for the sessions that it observes.
+    me: Weak<Shown>,
     peer: Arc<dyn Peer>,
     /// The agent's loops at work, by the sessions they work in.
     loops: RefCell<HashMap<Arc<str>, Looping>>,
     /// The sessions whose reminders are shown: the served one, and those of the loops at work.
     sessions: RefCell<HashMap<Arc<str>, Weak<Session>>>,
     /// Where it is written down, if it is.
-    book: Option<Arc<Book>>,
+    book: Option<Arc<SessionJournal>>,
+    metrics: Arc<Metrics>,
+    /// When a model was asked, by the sessions whose loops asked.
+    asked: RefCell<HashMap<Arc<str>, Instant>>,
 }
 
 /// A loop at work.
@@ -69,8 +73,14 @@ struct Came {
 }
 
 impl Shown {
-    pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>, book: Option<Arc<Book>>) -> Shown {
-        Shown { id, peer, loops: RefCell::default(), sessions: RefCell::default(), book }
+    pub(super) fn new(
+        id: Arc<str>,
+        peer: Arc<dyn Peer>,
+        book: Option<Arc<SessionJournal>>,
+        metrics: Arc<Metrics>,
+    ) -> Rc<Shown> {
+        let (loops, sessions, asked) = Default::default();
+        Rc::new_cyclic(|me| Shown { id, me: me.clone(), peer, loops, sessions, book, metrics, asked })
     }
 
     /// A prompt begins. Its client knows what it has said; whoever is shown the session again does not.
@@ -114,6 +124,7 @@ impl Shown {
     /// From here on the reminders of a session are shown.
     pub(super) fn follow(&self, session: &Rc<Session>) {
         self.sessions.borrow_mut().insert(session.id().clone(), Rc::downgrade(session));
+        session.observe(self.me.upgrade().map(|me| me as Rc<dyn ReminderObserver>));
     }
 
     /// The prompt is over, however it was: calls of loops that were given up have failed. Other loops go on beside the next.
@@ -129,24 +140,34 @@ impl Shown {
         }
     }
 
-    /// Whether the reminders of a session are shown.
-    fn follows(&self, session_id: &str) -> bool {
-        *session_id == *self.id || self.sessions.borrow().contains_key(session_id)
-    }
-
-    /// A pending reminder of one of them.
-    fn reminder(&self, session_id: &str, id: &str) -> Option<Arc<Reminder>> {
-        let session = self.sessions.borrow().get(session_id)?.upgrade()?;
-        session.with(|state| state.transcript.find(id).map(|pending| pending.reminder.clone()))
-    }
-
     fn see(&self, sight: &Sight<'_>) {
+        self.count(sight);
         if let Some(book) = &self.book {
             book.sight(sight);
         }
         self.watch(sight);
         if matches!(sight.seen, Seen::Piece(_)) {
             self.write_soon();
+        }
+    }
+
+    /// Counts what loops do, those of workers included.
+    fn count(&self, sight: &Sight<'_>) {
+        let id = sight.turn.session.id();
+        match sight.seen {
+            Seen::Asked => {
+                self.metrics.turns.add();
+                self.asked.borrow_mut().insert(id.clone(), Instant::now());
+            }
+            Seen::Answered { .. } | Seen::Unanswered => {
+                if let Some(asked) = self.asked.borrow_mut().remove(id) {
+                    self.metrics.model_calls[outcome(matches!(sight.seen, Seen::Answered { .. }))].add();
+                    self.metrics.model_time.observe(asked.elapsed());
+                }
+            }
+            Seen::ToolAnswered { result, .. } => self.metrics.tool_calls[outcome(result.ok)].add(),
+            Seen::Delivered(_) => self.metrics.injections.delivered.add(),
+            _ => {}
         }
     }
 
@@ -164,7 +185,7 @@ impl Shown {
     }
 
     fn watch(&self, sight: &Sight<'_>) {
-        if sight.turn.scope.is_worker {
+        if sight.turn.scope.caller.is_worker {
             return;
         }
         let session = sight.turn.session;
@@ -201,6 +222,7 @@ impl Shown {
                 self.loops.borrow_mut().remove(session.id());
                 if *session.id() != self.id {
                     self.sessions.borrow_mut().remove(session.id());
+                    session.observe(None);
                 }
             }
             Seen::Interrupted { mark } => self.interrupted(session.id(), mark),

@@ -145,6 +145,8 @@ pub(crate) fn served(name: &str, text: &str, workers: usize, log: Option<SqliteL
         protocol: "test",
         log,
         settings: Settings { workers, ..Settings::default() },
+        metrics: Arc::default(),
+        taps: None,
     }
 }
 

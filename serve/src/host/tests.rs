@@ -2,6 +2,7 @@
 
 mod ask;
 mod cancel;
+mod counts;
 mod folder;
 mod inbox;
 mod permission;

@@ -10,6 +10,7 @@ use stdlib::Diagnostic;
 use tokio::runtime::LocalRuntime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use super::kept::Kept;
 use super::mailbox::Mailbox;
@@ -149,7 +150,8 @@ async fn work(
                     offers.came();
                     let Some(open) = offer.take(load) else { continue };
                     let mailbox = open.mailbox.clone();
-                    let task = sessions.spawn_local(live(open, served.clone(), peer.clone()));
+                    let span = tracing::info_span!("run", run_id = &**mailbox.id());
+                    let task = sessions.spawn_local(live(open, served.clone(), peer.clone()).instrument(span));
                     boxes.insert(task.id(), mailbox);
                 }
                 None => more = false,

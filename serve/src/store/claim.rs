@@ -3,7 +3,7 @@
 //! The log names the process that opened a session or loaded it last, and a file beside the log is locked for as long as that
 //! process lives. While one looks whose a session is, it holds a lock of the session, so of two that want it one gets it.
 
-use runtime::workers::snapshot::{Lock, SnapshotError};
+use runtime::lock::{LockError, LockFile};
 
 use super::{Store, StoreError, Stored};
 
@@ -12,7 +12,7 @@ use super::{Store, StoreError, Stored};
 pub struct Claim {
     /// The session as it is on the log.
     pub stored: Stored,
-    _lock: Lock,
+    _lock: LockFile,
 }
 
 impl Store {
@@ -25,7 +25,7 @@ impl Store {
         self.load(id)?;
         let lock = match self.lock(id) {
             Ok(lock) => lock,
-            Err(SnapshotError::Held(_)) => return Err(StoreError::Elsewhere(id.into())),
+            Err(LockError::Held) => return Err(StoreError::Elsewhere(id.into())),
             Err(error) => return Err(StoreError::CannotClaim(error.to_string())),
         };
         let stored = self.load(id)?;
@@ -43,7 +43,7 @@ impl Store {
         }
         match self.lock(process) {
             Ok(_) => Ok(false),
-            Err(SnapshotError::Held(_)) => Ok(true),
+            Err(LockError::Held) => Ok(true),
             Err(error) => Err(StoreError::CannotClaim(error.to_string())),
         }
     }

@@ -1,6 +1,5 @@
-//! [`Fold`]: the records of one session, in the order of the log, made into what it is now.
+//! [`SessionFold`]: the records of one session, in the order of the log, made into what it is now.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use runtime::data::Data;
@@ -8,24 +7,20 @@ use runtime::event_log::Record;
 use runtime::message::Message;
 use runtime::reminder::bridge::{Payload, QueueTold};
 use runtime::reminder::lifecycle::rebuild::Rebuilt;
-use runtime::session::INJECTION_TOPIC;
+use runtime::session::{Conversation, INJECTION_TOPIC, MESSAGE_TOPIC, STATE_TOPIC};
 
 use crate::host::Event;
 
-use super::{About, LIFE_TOPIC, MESSAGE_TOPIC, SHOWN_TOPIC, STATE_TOPIC, StoreError, messages, shown};
+use super::{About, LIFE_TOPIC, SHOWN_TOPIC, StoreError, shown};
 
 /// What the records of a session come to.
 #[derive(Debug, Default)]
-pub(super) struct Fold {
+pub(super) struct SessionFold {
     id: Arc<str>,
     pub(super) about: About,
     pub(super) life: Life,
     pub(super) shown: Vec<Event>,
-    pub(super) messages: Vec<Arc<Message>>,
-    pub(super) summary: Option<Arc<str>>,
-    pub(super) metadata: Data,
-    pub(super) assets: Data,
-    pub(super) provider_memory: BTreeMap<Arc<str>, Data>,
+    pub(super) conversation: Conversation,
     pub(super) queue: QueueTold,
     /// Messages that hosts put in and a seam delivered, which the log does not have among the messages yet.
     pub(super) delivered: Vec<Arc<Message>>,
@@ -48,9 +43,9 @@ pub(super) struct Life {
     pub(super) at_work: bool,
 }
 
-impl Fold {
-    pub(super) fn new(id: &str) -> Fold {
-        Fold { id: id.into(), ..Fold::default() }
+impl SessionFold {
+    pub(super) fn new(id: &str) -> SessionFold {
+        SessionFold { id: id.into(), ..SessionFold::default() }
     }
 
     /// Takes the next record.
@@ -68,10 +63,7 @@ impl Fold {
             LIFE_TOPIC => self.life(word, payload, record.occurred_at_ms),
             SHOWN_TOPIC => self.show(word, payload),
             MESSAGE_TOPIC => self.message(word, payload),
-            STATE_TOPIC => {
-                self.state(word, payload);
-                Ok(())
-            }
+            STATE_TOPIC => self.conversation.apply(STATE_TOPIC, word, payload),
             INJECTION_TOPIC => self.injection(word, payload),
             _ => Ok(()),
         };
@@ -82,7 +74,7 @@ impl Fold {
     }
 
     /// The whole, or why there is none.
-    pub(super) fn done(mut self) -> Result<Fold, StoreError> {
+    pub(super) fn done(mut self) -> Result<SessionFold, StoreError> {
         match self.broken.take() {
             Some(broken) => Err(broken),
             None if self.life.opened_at_ms.is_none() => Err(StoreError::Unknown(self.id)),
@@ -127,12 +119,12 @@ impl Fold {
 
     fn message(&mut self, word: &str, payload: &Data) -> Result<(), String> {
         if word == "streamed" {
-            self.draft.push_str(payload.get("text").as_str().ok_or("`text` is no text")?);
+            self.draft.push_str(payload.get("text").as_str().ok_or("`text` is not a text")?);
             return Ok(());
         }
-        messages::apply(&mut self.messages, word, payload)?;
+        self.conversation.apply(MESSAGE_TOPIC, word, payload)?;
         self.draft.clear();
-        match self.messages.last() {
+        match self.conversation.messages.last() {
             Some(last) if word == "appended" => self.delivered.retain(|delivered| delivered != last),
             _ => self.delivered.clear(),
         }
@@ -150,21 +142,6 @@ impl Fold {
             }
         }
         self.queue.take(word, payload)
-    }
-
-    fn state(&mut self, word: &str, payload: &Data) {
-        match word {
-            "described" => {
-                self.summary = payload.get("summary").as_shared_str();
-                self.metadata = payload.get("metadata").clone();
-                self.assets = payload.get("assets").clone();
-            }
-            "remembered" => {
-                let providers = payload.get("providers").as_dict().cloned().unwrap_or_default();
-                self.provider_memory = providers.into_iter().collect();
-            }
-            _ => {}
-        }
     }
 }
 

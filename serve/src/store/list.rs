@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{About, LIFE_TOPIC, Store, StoreError};
+use super::{About, LIFE_TOPIC, Store, StoreError, is_session};
 
 /// A session of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,10 +43,10 @@ impl Store {
         let (mut page, mut last) = (Page::default(), 0);
         let most = most.max(1);
         self.log().look(|file| {
-            file.last_of_sessions(LIFE_TOPIC, before, |record| {
+            file.last_of_runs(LIFE_TOPIC, before, |record| {
                 let mut about = About::default();
                 about.read_brief(&record.payload);
-                let Some(id) = record.payload.get("session_id").as_shared_str() else {
+                let Some(id) = record.payload.get("session_id").as_shared_str().filter(|id| is_session(id)) else {
                     return ControlFlow::Continue(());
                 };
                 if cwd.is_some_and(|cwd| about.cwd.as_deref() != Some(cwd)) {

@@ -1,39 +1,20 @@
 //! Calls of tools that had no answer when the process ended.
 
 use std::collections::HashMap;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::message::{Message, Role, ToolCall};
+use runtime::message::{Message, ToolCall};
+use runtime::session::{NOT_RUN, close_open_calls};
 
 use crate::host::Event;
 
-/// What the model and the client are told of a call that nobody answered.
-pub(super) const NOT_RUN: &str =
-    "not run: the process ended before this call was answered; whether it did anything is not known";
-
-/// Answers for the calls of the last reply that have none, so that every wire takes the conversation. What the client was shown
-/// of the end of a call is its answer.
+/// Returns the answers to the calls that have none. What the client was shown of the end of a call is its answer.
 pub(super) fn answers(messages: &[Arc<Message>], shown: &[Event]) -> Vec<Arc<Message>> {
-    let mut answered: HashSet<&str> = HashSet::new();
-    let mut calls: &[ToolCall] = &[];
-    for message in messages.iter().rev() {
-        if message.role != Role::Tool {
-            calls = &message.tool_calls;
-            break;
-        }
-        answered.extend(message.tool_call_id.as_deref());
-    }
-    let open = calls.iter().filter(|call| !answered.contains(call.id.as_ref()));
-    let answer = |call: &ToolCall| match end_of(call, shown) {
-        Some((text, ok)) => Message::tool_result(call, text, ok),
-        None => Message::tool_result(call, NOT_RUN, false),
-    };
-    open.map(|call| Arc::new(answer(call))).collect()
+    close_open_calls(messages, |call| end_of(call, shown))
 }
 
-/// The end of a call that was shown behind its beginning: ids may come again.
+/// Returns the end of a call that was shown after its beginning: ids may come again.
 fn end_of(call: &ToolCall, shown: &[Event]) -> Option<(Arc<str>, bool)> {
     for event in shown.iter().rev() {
         match event {
@@ -45,7 +26,7 @@ fn end_of(call: &ToolCall, shown: &[Event]) -> Option<(Arc<str>, bool)> {
     None
 }
 
-/// The ends of the calls that were shown and have none.
+/// Returns the ends of the calls that were shown and have none.
 pub(super) fn ends(shown: &[Event]) -> Vec<Event> {
     let mut open: HashMap<&Arc<str>, usize> = HashMap::new();
     for (place, event) in shown.iter().enumerate() {

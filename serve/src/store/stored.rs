@@ -9,11 +9,11 @@ use runtime::message::{Message, Role};
 use runtime::reminder::Reminder;
 use runtime::reminder::bridge::{Injection, QueueTold};
 use runtime::reminder::lifecycle::rebuild::{Biography, Prompt, SessionLife};
-use runtime::session::{Left, LeftReminder};
+use runtime::session::{Recovered, RecoveredReminder};
 
 use crate::host::Event;
 
-use super::fold::Fold;
+use super::fold::SessionFold;
 use super::{About, Store, StoreError, is_session, open_calls};
 
 /// A session as the log tells it.
@@ -21,7 +21,7 @@ use super::{About, Store, StoreError, is_session, open_calls};
 pub struct Stored {
     /// Its id.
     pub id: Arc<str>,
-    fold: Fold,
+    fold: SessionFold,
 }
 
 /// The end of an answer that the end of its process cut off.
@@ -38,8 +38,8 @@ impl Store {
         if !is_session(id) {
             return Err(StoreError::Unknown(id.into()));
         }
-        let mut fold = Fold::new(id);
-        self.log().look(|file| file.of_session(id, |record| fold.take(&record)))?;
+        let mut fold = SessionFold::new(id);
+        self.log().look(|file| file.of_run(id, |record| fold.take(&record)))?;
         Ok(Stored { id: id.into(), fold: fold.done()? })
     }
 }
@@ -82,7 +82,7 @@ impl Stored {
     /// The durable messages.
     #[must_use]
     pub fn messages(&self) -> &[Arc<Message>] {
-        &self.fold.messages
+        &self.fold.conversation.messages
     }
 
     /// Turns so far.
@@ -106,7 +106,7 @@ impl Stored {
         self.fold.life.owner.as_ref()
     }
 
-    pub(super) fn fold(&self) -> &Fold {
+    pub(super) fn fold(&self) -> &SessionFold {
         &self.fold
     }
 
@@ -134,17 +134,17 @@ impl Stored {
 
     /// What a session needs to go on. Calls of tools that nobody answered are answered.
     #[must_use]
-    pub fn left(&self) -> Left {
+    pub fn left(&self) -> Recovered {
         let fold = &self.fold;
         let life = self.life();
-        let answers = open_calls::answers(&fold.messages, &fold.shown);
+        let answers = open_calls::answers(&fold.conversation.messages, &fold.shown);
         let pending = life.into_iter().flat_map(SessionLife::pending);
-        let reminder = |pending: &Biography| LeftReminder {
+        let reminder = |pending: &Biography| RecoveredReminder {
             reminder: Arc::new(pending.present()),
             uncharged: pending.uncharged(),
         };
         let open: Vec<_> = life.into_iter().flat_map(SessionLife::open_prompts).collect();
-        let answer = |prompt: &Prompt| fold.messages.get(prompt.message_count);
+        let answer = |prompt: &Prompt| fold.conversation.messages.get(prompt.message_count);
         // A process may have ended when reminders were on the log as fired, and their prompt was not.
         let fired = life.into_iter().flat_map(SessionLife::pending).map(Biography::uncharged).max().unwrap_or(0);
         let sent = u32::try_from(open.len()).unwrap_or(u32::MAX);
@@ -154,18 +154,15 @@ impl Stored {
             life.iter().flat_map(|life| &life.reminders).map(|born| &born.reminder.id).collect();
         let (delivered, waiting): (Vec<_>, Vec<_>) =
             fold.queue.items.iter().cloned().partition(|item| born.contains(&item.id));
-        Left {
+        Recovered {
             created_at_ms: self.created_at_ms(),
             turns: self.turns(),
-            messages: {
-                let interrupted = self.interrupted();
+            conversation: {
                 let delivered = fold.delivered.iter().cloned();
-                fold.messages.iter().cloned().chain(answers).chain(delivered).chain(interrupted).collect()
+                let mut conversation = fold.conversation.clone();
+                conversation.messages.extend(answers.into_iter().chain(delivered).chain(self.interrupted()));
+                conversation
             },
-            summary: fold.summary.clone(),
-            metadata: fold.metadata.clone(),
-            assets: fold.assets.clone(),
-            provider_memory: fold.provider_memory.clone(),
             reminders: pending.map(reminder).collect(),
             open_prompts: sent.max(fired),
             is_answered: answered.is_some_and(|message| message.role == Role::Assistant),

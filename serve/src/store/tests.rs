@@ -118,7 +118,7 @@ impl Tool for Echo {
 struct Served {
     session: Rc<Session>,
     scope: Scope,
-    book: Rc<Book>,
+    book: Rc<SessionJournal>,
     model: Rc<Fake>,
 }
 
@@ -126,7 +126,7 @@ impl Served {
     fn open(store: &Store, id: &str) -> Served {
         let about = About { cwd: Some("/work".into()), protocol: "acp".into(), ..About::default() };
         {
-            let served = Served::with(store, id, Book::new(store, &id.into(), about));
+            let served = Served::with(store, id, SessionJournal::new(store, &id.into(), about));
             served.book.opened(store);
             served
         }
@@ -135,13 +135,13 @@ impl Served {
     fn load(store: &Store, claim: Claim) -> Served {
         let stored = claim.stored;
         let about = stored.about().clone();
-        let served = Served::with(store, &stored.id, Book::load(store, &stored, about));
-        served.session.go_on_from(stored.left(), &served.scope);
+        let served = Served::with(store, &stored.id, SessionJournal::load(store, &stored, about));
+        served.session.recover(stored.left(), &served.scope);
         served.book.see(&served.session);
         served
     }
 
-    fn with(store: &Store, id: &str, book: Book) -> Served {
+    fn with(store: &Store, id: &str, book: SessionJournal) -> Served {
         let scope = Scope::new(Rc::new(ManualClock::new(1_000)), store.log_of(id).here());
         let session = Session::new(id, IdStream::new(7, id), 1_000);
         Served { session, scope, book: Rc::new(book), model: Rc::default() }

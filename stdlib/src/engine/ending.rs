@@ -28,6 +28,7 @@ pub struct RunResult {
 impl Engine {
     /// A script that cannot run.
     pub(super) fn unfit(&self, diagnostics: Vec<Diagnostic>) -> RunResult {
+        self.end_activity(false);
         self.world.routes.discard();
         RunResult { exit_code: 1, diagnostics, interrupted: None }
     }
@@ -86,6 +87,7 @@ impl Engine {
                     .push(Diagnostic::new(RunCode::Outside, format!("cannot write to standard output: {error}")));
             }
         }
+        self.end_activity(exit_code == 0);
         if let Some(unwritten) = self.settle_log() {
             exit_code = exit_code.max(1);
             diagnostics.push(unwritten);

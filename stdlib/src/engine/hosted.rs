@@ -139,9 +139,11 @@ impl Hosted {
         };
         self.hosting.begin();
         let (task, context) = (Value::str(&request.text), self.context(&request));
+        self.engine.begin_activity(&self.source, self.hosting.protocol, request.task_id.as_deref());
         let outcome = self.work(stop, main.prompt(self, &task, &context)).await;
         let refusal = self.hosting.end();
         let closing = self.hosting.take_closing();
+        self.engine.end_activity(outcome.is_ok());
         let mut diagnostics: Vec<_> = self.engine.unseen().collect();
         diagnostics.extend(self.settle().await);
         let mut unread = self.engine.world.unread.take().into_iter();
@@ -275,7 +277,7 @@ fn noting(live: Live, hosting: &Rc<Hosting>) -> Live {
     let hosting = Rc::downgrade(hosting);
     Rc::new(move |sight| {
         if let Seen::Ended(result) = sight.seen
-            && !sight.turn.scope.is_worker
+            && !sight.turn.scope.caller.is_worker
             && let Some(hosting) = hosting.upgrade()
         {
             hosting.shown(result);

@@ -6,7 +6,7 @@ use crate::here;
 use lang::value::{Value, article};
 use lang::vm::{Cx, Raise, RunCode};
 use providers::watch::FileWatch;
-use runtime::agent_loop::LoopOptions;
+use runtime::agent_loop::{DaemonOptions, LoopOptions};
 use runtime::watch::Watch;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,9 +30,11 @@ pub(crate) fn read(cx: &Cx<'_>, options: &OptionReader<'_>, out: &mut LoopOption
             }
         };
     }
-    out.wake_interval_ms = Some(options.count("wake_interval_ms")?.unwrap_or(WAKE_INTERVAL_MS));
-    out.consolidate = super::compaction::on_idle(cx, options, out.compaction.as_ref())?.map(Box::new);
-    out.watch = watch(cx, options)?;
+    out.daemon = Some(DaemonOptions {
+        wake_interval_ms: options.count("wake_interval_ms")?.unwrap_or(WAKE_INTERVAL_MS),
+        consolidate: super::compaction::on_idle(cx, options, out.compaction.as_ref())?.map(Box::new),
+        watch: watch(cx, options)?,
+    });
     Ok(())
 }
 

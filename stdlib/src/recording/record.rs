@@ -66,7 +66,7 @@ impl Models {
         // The loop ends with an outcome only; without one it would be the call that was given up.
         match outcome {
             Some(outcome) => {
-                let notes = std::mem::take(&mut *scope.notes.borrow_mut());
+                let notes = scope.notes.take();
                 notes.iter().for_each(|note| turn.scope.note(note.clone()));
                 call.end(CallOutcome::of(&outcome), notes);
                 if self.broken().is_some() {

@@ -33,7 +33,7 @@ impl Models {
         live: &dyn Fn(Delta<'_>),
     ) -> Outcome<Reply> {
         let gate = Gate::new(&self.clock);
-        let fiber = turn.scope.path.name();
+        let fiber = turn.scope.caller.path.name();
         let to = self.destination(request);
         let (call, then) = match recording.next(&fiber) {
             Ok(found) => found,

@@ -49,12 +49,12 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     if !plan.resumes() {
         put_messages(&world, &session, &options, &scope)?;
     }
-    plan.apply(&session, &scope, &prepared.parts, &mut prepared.options)?;
     let cancel = scope.cancel.clone();
     let isolate = Rc::downgrade(cx.isolate);
     Ok(Wait::new(async move {
         // The first poll comes from the call itself: later other fibers of the task may wait too.
         let place = isolate.upgrade().and_then(|isolate| isolate.waiting_place());
+        plan.apply(&world, &session, &scope, &prepared.parts, &mut prepared.options).await?;
         let result = runtime::agent_loop::agent_loop(&session, &scope, &prepared.parts, prepared.options).await;
         let result = result.map_err(|fault| {
             let raise = to_raise(&fault);
@@ -70,5 +70,5 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 /// The current session of a served script, where no loop is at work in it. Those who work for another have their own.
 fn free_current(world: &World, scope: &Scope) -> Option<Rc<Session>> {
-    world.current_session().filter(|session| !scope.is_worker && !session.is_busy())
+    world.current_session().filter(|session| !scope.caller.is_worker && !session.is_busy())
 }

@@ -12,7 +12,8 @@ use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait};
 use runtime::data::Data;
 use runtime::event_log::Ticket;
-use runtime::reminder::bridge::{Injection, MessagePayload, Queue, QueueError, RemindPayload, Revoked, Seam};
+use runtime::reminder::Surface;
+use runtime::reminder::bridge::{MessagePayload, Queue, QueueError, RemindPayload, Revoked, Seam};
 use runtime::seam::Scope;
 use std::sync::{MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -58,7 +59,7 @@ fn push(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 fn pending(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world, "agent_session_pending_injections")?;
-    let rows: Data = locked(session.queue()).pending().map(Injection::to_data).collect();
+    let rows: Data = locked(session.queue()).pending().map(|item| item.to_data(Surface::Script)).collect();
     let count = rows.as_list().map_or(0, <[Data]>::len);
     Ok(to_value(&Data::dict([("pendingCount", Data::from(count)), ("injections", rows)])))
 }
@@ -95,7 +96,7 @@ fn drain(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let session = session_arg(args, 0, &world, "agent_session_drain_bridge_injections")?;
     let seam = seam_arg(args::str(args, 1)?, 1)?;
     let delivered = session.deliver(&here::scope(cx, &world), seam);
-    let rows: Data = delivered.iter().map(Injection::to_data).collect();
+    let rows: Data = delivered.iter().map(|item| item.to_data(Surface::Script)).collect();
     Ok(to_value(&Data::dict([("delivered", Data::from(delivered.len())), ("injections", rows)])))
 }
 

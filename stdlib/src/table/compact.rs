@@ -98,7 +98,7 @@ async fn compact(
         },
     };
     let done = compaction.run(asked.options).await.map_err(|e| to_raise(&e));
-    for note in scope.notes.borrow().iter() {
+    for note in &scope.notes.all() {
         world.show(note);
     }
     done

@@ -3,23 +3,24 @@
 use crate::convert::{to_data, to_value};
 use crate::fault::to_raise;
 use crate::here;
+use crate::log::read_log;
 use crate::values::EventStream;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, RunCode, Wait};
+use lang::vm::{Cx, Raise, RunCode, Wait, take_over};
 use runtime::clock::Clock;
-use runtime::event_log::{Filter, NewRecord, Place};
-use runtime::seam::{Answer, Outcome};
+use runtime::event_log::{Filter, NewRecord, Place, Record};
+use runtime::seam::{Answer, Outcome, fault};
 use std::sync::Arc;
 
 lang::builtins! { "event_log" =>
     /// Appends a record; its number within the topic, from 1. Where the log is a file, it has been written by then.
     waits "emit(topic: string, kind: string, payload: any = nil, headers: dict? = nil) -> int" emit;
     /// The number of the last record of a topic, else nil.
-    plain "latest(topic: string) -> int | nil" latest;
+    waits "latest(topic: string) -> int | nil" latest;
     /// The records of a topic that are there now.
-    plain "read(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> list<LogRecord>" read;
+    waits "read(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> list<LogRecord>" read;
     /// A stream of records: history first, then what comes.
     plain "subscribe(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> stream" subscribe;
 }
@@ -64,9 +65,14 @@ fn int(number: u64) -> Value {
     Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let id = here::world(cx)?.log.latest(args::str(args, 0)?).map_err(|e| to_raise(&e))?;
-    Ok(id.map_or(Value::Nil, int))
+fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let (log, topic) = (world.log.reader(), args::str(args, 0)?.to_string());
+    let shown = |id: Option<u64>| id.map_or(Value::Nil, int);
+    if !log.blocks() {
+        return Ok(Wait::ready(log.latest(&topic).map(shown).map_err(|e| to_raise(&fault(e)))));
+    }
+    Ok(Wait::new(async move { read_log(&world, log, move |log| log.latest(&topic)).await.map(shown) }))
 }
 
 /// The keys of a filter.
@@ -106,21 +112,54 @@ fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {
 /// Records that are read at a time: a log in a file may hold more than the run has memory for.
 const PAGE: usize = 1024;
 
-fn read(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn read(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let mut filter = filter_arg(args)?;
-    let mut found = Vec::new();
-    loop {
-        let page = world.log.read(&filter, PAGE).map_err(|e| to_raise(&e))?;
-        found.extend(page.iter().map(|record| to_value(&record.to_data())));
+    let log = world.log.reader();
+    let mut reading = Reading { filter: filter_arg(args)?, found: Vec::new(), is_done: false };
+    if !log.blocks() {
+        while !reading.is_done {
+            let page = log.read(&reading.filter, PAGE).map_err(|e| to_raise(&fault(e)))?;
+            reading.take(cx, &page)?;
+        }
+        return Ok(Wait::ready(Ok(Value::list(reading.found))));
+    }
+    let (isolate, context) = (cx.isolate.clone(), cx.context.clone());
+    Ok(Wait::new(async move {
+        let mut cx = Cx { isolate: &isolate, context: &context };
+        while !reading.is_done {
+            let filter = reading.filter.clone();
+            let page = read_log(&world, log.clone(), move |log| log.read(&filter, PAGE)).await?;
+            take_over(page.iter().map(|record| record.weight()).sum());
+            reading.take(&mut cx, &page)?;
+        }
+        Ok(Value::list(reading.found))
+    }))
+}
+
+/// Records that are read, page by page.
+struct Reading {
+    filter: Filter,
+    found: Vec<Value>,
+    is_done: bool,
+}
+
+impl Reading {
+    fn take(&mut self, cx: &mut Cx<'_>, page: &[Arc<Record>]) -> Result<(), Box<Raise>> {
+        self.found.extend(page.iter().map(|record| to_value(&record.to_data())));
         cx.check_room(0)?;
         match page.last() {
-            Some(last) if page.len() == PAGE => filter.after = last.cursor,
-            _ => return Ok(Value::list(found)),
+            Some(last) if page.len() == PAGE => self.filter.after = last.cursor,
+            _ => self.is_done = true,
         }
+        Ok(())
     }
 }
 
 fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(EventStream::value(here::world(cx)?.log.subscribe(filter_arg(args)?)))
+    let world = here::world(cx)?;
+    let mut subscription = world.log.subscribe(filter_arg(args)?);
+    if let Some(pool) = world.pool() {
+        subscription.read_on(pool);
+    }
+    Ok(EventStream::value(subscription))
 }

@@ -74,7 +74,7 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
             session.apply(&scope, |transcript, _| discard(transcript, DiscardReason::Close), std::mem::take);
         }
         fired.map_err(|e| to_raise(&e))?;
-        for note in scope.notes.borrow().iter() {
+        for note in &scope.notes.all() {
             world.show(note);
         }
         Ok(to_value(&envelope))

@@ -191,7 +191,7 @@ fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
             let event = HookEvent::FileEdited { path: &path, metadata: &metadata };
             listeners.emit(turn, &event).get().await.map_err(|e| to_raise(&e))?;
         }
-        for note in scope.notes.borrow().iter() {
+        for note in &scope.notes.all() {
             world.show(note);
         }
         Ok(Value::Nil)

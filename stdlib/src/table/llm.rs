@@ -12,6 +12,7 @@ use crate::world::World;
 use lang::builtins::args;
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
+use runtime::activity::Called;
 use runtime::agent_loop::close_open_calls;
 use runtime::capabilities::Placement;
 use runtime::data::Data;
@@ -149,8 +150,21 @@ impl Asking {
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
         let routes: Rc<dyn Model> = world.routes.clone();
         let model = if text_tools { Rc::new(TextTools::new(routes)) } else { routes };
-        let reply = model.call(turn, &request, live).get().await.map_err(|e| to_raise(&e))?;
-        for note in scope.notes.borrow().iter() {
+        if let Some(activity) = &world.activity {
+            activity.asked(turn);
+        }
+        let answered = model.call(turn, &request, live).get().await;
+        if let Some(activity) = &world.activity {
+            activity.called(
+                turn,
+                &match &answered {
+                    Ok(reply) => Called::Answered(reply),
+                    Err(thrown) => Called::Failed(Some(thrown.sort().as_str())),
+                },
+            );
+        }
+        let reply = answered.map_err(|e| to_raise(&e))?;
+        for note in &scope.notes.all() {
             world.show(note);
         }
         let transcript = keeps.then(|| {

@@ -17,8 +17,10 @@ use crate::world::World;
 use lang::builtins::args;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, On, Raise, RunCode, Wait};
+use runtime::cancel::Cancel;
 use runtime::seam::{Scope, Tool};
 use runtime::workers::{self, GiveError, Given, Resumption, Worker, WorkerError, WorkerMode, WorkerStatus, begin};
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -216,22 +218,55 @@ fn check_state(worker: &Worker, wanted: WorkerStatus, what: &'static str) -> Res
 
 fn resume_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let worker = to_be_resumed(cx, args, &world)?;
-    check_state(&worker, WorkerStatus::Suspended, "be resumed")?;
-    not_inside(cx, &world, &worker, 0)?;
+    let found = to_be_resumed(cx, args, &world)?;
+    if let ToResume::Here(worker) = &found {
+        check_state(worker, WorkerStatus::Suspended, "be resumed")?;
+        not_inside(cx, &world, worker, 0)?;
+    }
     let how = Resumption {
         initiator: "operator".into(),
         input: to_data(&args[1]).map_err(|raise| raise.about(1, ""))?,
         continue_transcript: args[2].is_nil() || args::bool(args, 2)?,
     };
-    let scope = resumed_scope(cx, &world, &worker);
-    Ok(resumed(&WorkerContext::of(cx, &world), worker, scope, how))
+    let path = match found {
+        ToResume::Here(worker) => {
+            let scope = resumed_scope(cx, &world, &worker);
+            let cancel = scope.cancel.clone();
+            let resumed = resumed(WorkerContext::of(cx, &world), worker, scope, how);
+            return Ok(Wait::new(resumed).stopped_by(move |reason| cancel.cancel(reason)));
+        }
+        ToResume::Stored(path) => path,
+    };
+    let given = args::opt_dict(args, 3)?.cloned();
+    let (isolate, context) = (cx.isolate.clone(), cx.context.clone());
+    let stop: Rc<OnceCell<Cancel>> = Rc::default();
+    let scope_of = stop.clone();
+    Ok(Wait::new(async move {
+        let cx = Cx { isolate: &isolate, context: &context };
+        let worker = restore(&cx, &world, &path, given.as_ref(), 3).await?;
+        let scope = resumed_scope(&cx, &world, &worker);
+        let _ = scope_of.set(scope.cancel.clone());
+        resumed(WorkerContext::of(&cx, &world), worker, scope, how).await
+    })
+    .stopped_by(move |reason| {
+        if let Some(cancel) = stop.get() {
+            cancel.cancel(reason);
+        }
+    }))
 }
 
-/// Returns the worker of a handle or an id, else the one whose snapshot is at a path.
-fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<Rc<Worker>, Box<Raise>> {
+/// A worker that is to be resumed.
+enum ToResume {
+    /// It was suspended in this run.
+    Here(Rc<Worker>),
+    /// Its snapshot has this path.
+    Stored(Arc<str>),
+}
+
+/// Returns the worker of a handle or an id, else the path of a snapshot.
+fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<ToResume, Box<Raise>> {
     let unknown = match worker_arg(args, 0, world) {
-        Ok(worker) => return Ok(worker),
+        Ok(worker) => return Ok(ToResume::Here(worker)),
         Err(raise) => raise,
     };
     let path = match &args[0] {
@@ -245,25 +280,21 @@ fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<Rc<Wo
     let path = world.path_text(path);
     // One that was suspended here is still here.
     if let Some(known) = world.workers.list().into_iter().find(|w| w.snapshot_path().as_ref() == Some(&path)) {
-        return Ok(known);
+        return Ok(ToResume::Here(known));
     }
     if [Capability::FsRead, Capability::FsWrite].iter().any(|right| cx.isolate.is_denied(*right)) {
         let message = "this run may not read and write files, so it resumes no snapshots";
         return Err(Raise::error(AgentCode::Snapshot, message).about(0, "a snapshot"));
     }
-    restore(cx, world, &path, args::opt_dict(args, 3)?, 3)
+    Ok(ToResume::Stored(path))
 }
 
-fn resumed(crew: &WorkerContext, worker: Rc<Worker>, scope: Scope, how: Resumption) -> Wait {
-    let (crew, cancel) = (crew.clone(), scope.cancel.clone());
-    Wait::new(async move {
-        // Observers of the suspension are notified before the worker goes on.
-        worker.stopped().await;
-        workers::resume(&worker, &scope, &how).await.map_err(|e| to_raise(&e))?;
-        crew.start(&worker, scope)?;
-        Ok(handle(&worker))
-    })
-    .stopped_by(move |reason| cancel.cancel(reason))
+async fn resumed(crew: WorkerContext, worker: Rc<Worker>, scope: Scope, how: Resumption) -> Result<Value, Box<Raise>> {
+    // Observers of the suspension are notified before the worker goes on.
+    worker.stopped().await;
+    workers::resume(&worker, &scope, &how).await.map_err(|e| to_raise(&e))?;
+    crew.start(&worker, scope)?;
+    Ok(handle(&worker))
 }
 
 fn agent_lifecycle_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

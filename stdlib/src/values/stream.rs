@@ -5,6 +5,7 @@ use crate::fault::to_raise;
 use lang::value::{HostBox, HostObject, Value};
 use lang::vm::{Next, Raise, Wait};
 use runtime::event_log::Subscription;
+use runtime::seam::Answer;
 use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,14 +24,17 @@ impl EventStream {
         HostBox::value(Self { source: Rc::new(RefCell::new(Some(subscription))) })
     }
 
-    /// The record that is there already, else nil.
-    pub(crate) fn try_next(&self) -> Result<Option<Value>, Box<Raise>> {
+    /// Returns the next record if that is known without a wait.
+    fn try_now(&self) -> Result<Option<Value>, Box<Raise>> {
         match &mut *self.source.borrow_mut() {
-            Some(source) => {
-                let record = source.try_next().map_err(|e| to_raise(&e))?;
-                Ok(record.map(|r| to_value(&r.to_data())))
-            }
-            None => Err(Raise::error(lang::vm::RunCode::Value, "somebody else waits on this stream already")),
+            Some(source) => match source.try_next() {
+                Answer::Now(record) => {
+                    let record = record.map_err(|e| to_raise(&e))?;
+                    Ok(record.map(|r| to_value(&r.to_data())))
+                }
+                Answer::Later(_) => Ok(None),
+            },
+            None => Err(taken_already()),
         }
     }
 
@@ -41,7 +45,7 @@ impl EventStream {
             let source = shared.borrow_mut().take();
             let mut taken = TakenSubscription { shared, source };
             let Some(source) = &mut taken.source else {
-                return Err(Raise::error(lang::vm::RunCode::Value, "somebody else waits on this stream already"));
+                return Err(taken_already());
             };
             match source.next().await {
                 Ok(Some(record)) => Ok(Value::pair(to_value(&record.to_data()), Value::Bool(true))),
@@ -50,6 +54,36 @@ impl EventStream {
             }
         })
     }
+}
+
+/// The record that is there already, which is known once the file was read.
+struct Attempt {
+    source: SharedSubscription,
+}
+
+impl HostObject for Attempt {
+    fn type_name(&self) -> &'static str {
+        "stream"
+    }
+
+    fn next(&self) -> Option<Next> {
+        let shared = self.source.clone();
+        Some(Next::Later(Wait::new(async move {
+            let source = shared.borrow_mut().take();
+            let mut taken = TakenSubscription { shared, source };
+            let Some(source) = &mut taken.source else { return Err(taken_already()) };
+            let record = source.try_next().get().await.map_err(|e| to_raise(&e))?;
+            Ok(record.map_or(Value::Nil, |record| Value::pair(to_value(&record.to_data()), Value::Bool(true))))
+        })))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn taken_already() -> Box<Raise> {
+    Raise::error(lang::vm::RunCode::Value, "another task waits on this stream already")
 }
 
 /// Puts the subscription back when the wait is over, also one that was given up.
@@ -72,11 +106,16 @@ impl HostObject for EventStream {
     }
 
     fn next(&self) -> Option<Next> {
-        Some(match self.try_next() {
+        Some(match self.try_now() {
             Ok(Some(record)) => Next::Ready(Ok(Some(record))),
             Ok(None) => Next::Later(self.wait()),
             Err(raise) => Next::Ready(Err(raise)),
         })
+    }
+
+    fn attempt(&self) -> Option<Value> {
+        let waits = self.source.borrow().as_ref().is_some_and(|source| source.waits_for_disk());
+        waits.then(|| HostBox::value(Attempt { source: self.source.clone() }))
     }
 
     fn as_any(&self) -> &dyn Any {

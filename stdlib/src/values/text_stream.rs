@@ -115,7 +115,7 @@ impl TextStream {
 }
 
 fn taken_already() -> Box<Raise> {
-    Raise::error(lang::vm::RunCode::Value, "somebody else waits on this stream already")
+    Raise::error(lang::vm::RunCode::Value, "another task waits on this stream already")
 }
 
 /// Puts the request back when the wait is over, also one that was given up.

@@ -55,7 +55,7 @@ impl WorkerContext {
 /// Works until the worker stops, and shows what was noted meanwhile.
 pub(crate) async fn one_cycle(world: &World, worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     let told = work(worker, scope).await;
-    let notes = std::mem::take(&mut *scope.notes.borrow_mut());
+    let notes = scope.notes.take();
     for note in &notes {
         world.show(note);
     }

@@ -53,7 +53,7 @@ fn with_transcript(data: &Data, worker: &Worker, wanted: bool) -> Value {
 
 /// The answer as data, where a schema was asked for and the answer is JSON.
 fn structured(worker: &Worker, result: Option<&LoopResult>) -> Data {
-    if worker.options.request.output_schema.is_nil() {
+    if worker.options.model.request.output_schema.is_nil() {
         return Data::Nil;
     }
     result.and_then(|result| Data::from_json(&result.visible_text).ok()).unwrap_or_default()

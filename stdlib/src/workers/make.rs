@@ -13,7 +13,7 @@ use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::ids::Ids;
 use runtime::reminder::Reminder;
-use runtime::seam::Scope;
+use runtime::seam::{Caller, Scope};
 use runtime::session::Session;
 use runtime::workers::worker::{Made, Recipe};
 use runtime::workers::{Worker, WorkerError, WorkerMode, propagation};
@@ -64,9 +64,10 @@ pub(crate) fn make(
     let (session, id) = world.sessions.open_child(parent.as_ref(), wanted.as_deref(), now_ms);
     let scope = here::own_scope(cx, world);
     // The tool call at hand and the notes are the parent's.
-    let path = scope.path.child("worker");
-    let scope =
-        Scope { task_id: None, agent_id: given_name.clone(), is_worker: true, notes: Rc::default(), path, ..scope };
+    let path = scope.caller.path.child("worker");
+    let agent_id = given_name.clone();
+    let caller = Caller { path, task_id: None, agent_id, is_worker: true, ..scope.caller.clone() };
+    let scope = Scope { caller, notes: Rc::default(), ..scope };
     put_messages(world, &session, options, &scope)?;
     let name = given_name.unwrap_or_else(|| name_of(&prepared.options.task));
     if options.value("persona").is_nil() {

@@ -5,21 +5,23 @@ use crate::fault::{of_session, of_snapshot};
 use crate::here;
 use crate::loops::{Prepared, prepare};
 use crate::options::OptionReader;
+use crate::persist::pending_by_log;
 use crate::world::World;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise};
-use runtime::seam::Scope;
+use runtime::seam::{Caller, Scope, run_blocking};
 use runtime::session::Session;
-use runtime::workers::snapshot::{self, answer_open_calls, settle_with_log};
+use runtime::workers::snapshot::{self, settle_with_log};
 use runtime::workers::worker::{Made, Recipe};
 use runtime::workers::{Snapshot, SnapshotError, Worker, WorkerMode};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Makes the worker of a snapshot, suspended as it was, and claims the file. `given` are the options that a file cannot hold:
 /// tools and functions.
-pub(crate) fn restore(
+pub(crate) async fn restore(
     cx: &Cx<'_>,
     world: &Rc<World>,
     path: &str,
@@ -28,7 +30,7 @@ pub(crate) fn restore(
 ) -> Result<Rc<Worker>, Box<Raise>> {
     let file = Path::new(path);
     let refuse = |error: SnapshotError| of_snapshot(&error).about(0, "this snapshot");
-    let snapshot = snapshot::read(file).map_err(refuse)?;
+    let snapshot = read(world, path).await?.map_err(refuse)?;
     if snapshot.mode == WorkerMode::Loop {
         let why = "this is the state of a loop, not of a worker; `agent_loop(task, system, {resume_path: …})` goes on with it";
         return Err(refuse(SnapshotError::Unfit(why.to_owned())));
@@ -36,12 +38,13 @@ pub(crate) fn restore(
     let prepared = prepared(cx, world, &snapshot, given, arg)?;
     complete(&snapshot, given, &prepared).map_err(refuse)?;
     let session = snapshot.session.clone().restore().map_err(refuse)?;
+    let known = pending_by_log(world, &world.log, session.id()).await?;
     if world.sessions.exists(session.id()) {
         let error = runtime::session::SessionError::Exists(session.id().clone());
         return Err(of_session(&error).about(0, "this snapshot"));
     }
     snapshot::claim(file).map_err(refuse)?;
-    let entered = enter(cx, world, &session);
+    let entered = enter(cx, world, &session, known);
     let scope = entered.inspect_err(|_| snapshot::unclaim(file))?;
     let Snapshot { id, name, mode, state, suspension, options, needs, .. } = snapshot;
     let recipe = Recipe { options, needs, folder: None };
@@ -52,6 +55,19 @@ pub(crate) fn restore(
     worker.set_snapshot_path(Some(path.into()));
     world.workers.add(&worker);
     Ok(worker)
+}
+
+/// Reads a snapshot on the blocking pool.
+async fn read(world: &World, path: &str) -> Result<Result<Snapshot, SnapshotError>, Box<Raise>> {
+    let Some(pool) = world.pool() else { return Ok(snapshot::read(Path::new(path))) };
+    let place = PathBuf::from(path);
+    // Read as text there and made into a snapshot here: memory is counted by thread.
+    let text = run_blocking(pool.as_ref(), move || snapshot::read_text(&place)).await;
+    let text = text.unwrap_or_else(|error| Err(SnapshotError::Io { path: path.to_owned(), why: error.to_string() }));
+    Ok(text.and_then(|text| {
+        pool.keep(text.len());
+        Snapshot::from_json(&text)
+    }))
 }
 
 /// Returns the options as they were; values that are not data are those passed now.
@@ -93,14 +109,15 @@ fn complete(snapshot: &Snapshot, given: Option<&Dict>, prepared: &Prepared) -> R
 }
 
 /// Enters its session. Reminders that the log at hand does not know came along from elsewhere: it says so.
-fn enter(cx: &Cx<'_>, world: &World, session: &Rc<Session>) -> Result<Scope, Box<Raise>> {
+fn enter(cx: &Cx<'_>, world: &World, session: &Rc<Session>, known: BTreeSet<Arc<str>>) -> Result<Scope, Box<Raise>> {
     let scope = here::own_scope(cx, world);
-    let path = scope.path.child("worker");
-    let scope = Scope { task_id: None, agent_id: None, is_worker: true, notes: Rc::default(), path, ..scope };
-    let settled = settle_with_log(session, &scope).map_err(|e| crate::fault::to_raise(&e))?;
+    let path = scope.caller.path.child("worker");
+    let caller = Caller { path, task_id: None, agent_id: None, is_worker: true, ..scope.caller.clone() };
+    let scope = Scope { caller, notes: Rc::default(), ..scope };
+    let settled = settle_with_log(session, known);
     world.sessions.enter(session).map_err(|e| of_session(&e).about(0, ""))?;
     // A worker is suspended where every call has its answer; a file may say anything.
-    answer_open_calls(session);
+    session.close_open_calls();
     session.log_lifecycle(&scope, settled);
     Ok(scope)
 }

@@ -250,3 +250,29 @@ fn without_a_log_tasks_live_as_long_as_their_process() {
     assert_eq!(unknown["code"], -32001, "{unknown}");
     second.end();
 }
+
+#[test]
+fn tasks_that_an_earlier_build_wrote_are_read_and_ended_or_answered() {
+    let start = kept("layout-1", false).logged();
+    fs::copy(root().join("tests/fixtures/layout_1/tasks.db"), start.folder().join("log.db")).unwrap();
+    let server = start.spawn();
+    let page = server.result("ListTasks", json!({"pageSize": 10, "includeArtifacts": true}));
+    assert_eq!(page["totalSize"], 3, "{page}");
+    let of = |text: &str| -> Value {
+        let tasks = page["tasks"].as_array().unwrap();
+        let whole = tasks.iter().map(|listed| task(&server, listed));
+        whole.into_iter().find(|task| task["history"][0]["parts"][0]["text"] == *text).unwrap()
+    };
+    let done = of("hello");
+    assert_eq!((state(&done), artifact(&done, "answer")), ("TASK_STATE_COMPLETED", "echo hello"));
+    let held = of("hold");
+    assert_eq!(state(&held), "TASK_STATE_FAILED");
+    assert_eq!(held["status"]["message"]["parts"][1]["data"]["code"], "HARN-LOG-017", "{held}");
+    assert_eq!(held["artifacts"][0]["parts"][0]["text"], "half of it", "{held}");
+    let asked = of("ask");
+    assert_eq!(
+        (state(&asked), &asked["status"]["message"]["parts"][0]["text"]),
+        ("TASK_STATE_INPUT_REQUIRED", &json!("Which?"))
+    );
+    server.end();
+}

@@ -234,9 +234,14 @@ impl Server {
     }
 
     /// Ends it by a signal.
-    pub(super) fn ended_by(mut self, signal: &str) -> ServerExit {
-        let began = Instant::now();
+    pub(super) fn ended_by(self, signal: &str) -> ServerExit {
         self.signal(signal);
+        self.ended()
+    }
+
+    /// Waits until it has ended.
+    pub(super) fn ended(mut self) -> ServerExit {
+        let began = Instant::now();
         let code = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status.code();

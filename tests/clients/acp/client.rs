@@ -280,6 +280,20 @@ impl Client {
         line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() * 1024
     }
 
+    /// Waits until a line on standard error has this text, and returns the rest of the line after it.
+    pub(super) fn said(&self, text: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let err = self.err.lock().unwrap().clone();
+            let found = err.split_once(text).and_then(|(_, rest)| rest.split_once('\n'));
+            if let Some((rest, _)) = found {
+                return rest.to_owned();
+            }
+            assert!(began.elapsed() < LIMIT, "it has not said {text}: {err}");
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Sends the process a signal.
     pub(super) fn signal(&self, name: &str) {
         let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status().unwrap();

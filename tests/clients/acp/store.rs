@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::start::AgentCommand;
-use crate::harn::harn;
+use crate::harn::{harn, root};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -234,4 +234,32 @@ pipeline default(task) {
         }
         assert_eq!(client.end().code, Some(0));
     }
+}
+
+#[test]
+fn sessions_that_an_earlier_build_wrote_are_listed_and_go_on() {
+    let start = AgentCommand::agent("seams.harn", "layout-1").logged();
+    let log = start.folder().join("log.db");
+    std::fs::copy(root().join("tests/fixtures/layout_1/sessions.db"), &log).unwrap();
+    let mut client = start.initialized();
+    let listed = client.ask("session/list", json!({}));
+    let rows = listed["sessions"].as_array().unwrap();
+    let titles: Vec<&str> = rows.iter().map(|row| row["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["Go in-tool", "Look about."], "{listed}");
+    let [killed, done] = [0, 1].map(|n| rows[n]["sessionId"].as_str().unwrap().to_owned());
+    load(&mut client, &done);
+    let seen = shown(&client, &done);
+    assert_eq!(said(&seen, "user_message_chunk"), ["Look about."], "{seen:?}");
+    assert!(said(&seen, "agent_message_chunk").concat().starts_with("I look.I have looked."), "{seen:?}");
+    load(&mut client, &killed);
+    let pending = client.ask("session/pending_injections", json!({"sessionId": killed}));
+    assert_eq!(pending["pendingCount"], 1, "{pending}");
+    let first = client.prompted(&killed, "What now?");
+    let prompt = first["_meta"]["harn"]["data"]["prompts"][0].as_str().unwrap();
+    for part in ["Later.", "Go in-tool", "not run: the process ended", REMINDER] {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+    assert_eq!(client.end().code, Some(0));
+    adds_up(&start, &killed);
+    adds_up(&start, &done);
 }

@@ -145,11 +145,17 @@ static FIRST: &Native =
 
 static TRY_NEXT: &Native = &Native {
     enter: |_, regs| match &regs[SOURCE] {
-        Value::Host(h) => match h.object().next() {
-            Some(Next::Ready(item)) => item.map(|item| Step::Return(item.unwrap_or_default())),
-            Some(Next::Later(_)) => Ok(Step::Return(Value::Nil)),
-            None => Err(args::mismatch(regs, SOURCE, "a stream")),
-        },
+        Value::Host(h) => {
+            if let Some(attempt) = h.object().attempt() {
+                regs[SOURCE] = attempt;
+                return Ok(NEXT);
+            }
+            match h.object().next() {
+                Some(Next::Ready(item)) => item.map(|item| Step::Return(item.unwrap_or_default())),
+                Some(Next::Later(_)) => Ok(Step::Return(Value::Nil)),
+                None => Err(args::mismatch(regs, SOURCE, "a stream")),
+            }
+        }
         _ => Ok(NEXT),
     },
     item: |_, _, item| Ok(Step::Return(item.unwrap_or_default())),

@@ -6,9 +6,7 @@ use super::flow::Flow;
 use super::want::{Want, Why};
 use crate::ast::*;
 use crate::builtin_type::Tag;
-use crate::check::CheckCode;
 use crate::check::types::{Field, Kinds, Shape, Type, join};
-use crate::diagnostic::Diagnostic;
 use crate::resolve::BindingId;
 use std::rc::Rc;
 
@@ -101,10 +99,7 @@ impl<'a> Checker<'a> {
     /// Arms that others leave nothing for are told elsewhere; this is about types.
     fn unfit_arm(&mut self, arm: &Arm, subject: &Type, fits: &super::pattern::Fits) {
         if fits.matched == Type::Never && !subject.is_open() {
-            let d = Diagnostic::new(CheckCode::Arm, "arm matches no value")
-                .label(self.source, arm.pattern.span, "never matches")
-                .note(format!("the value is {}", subject.described()));
-            self.say(d);
+            self.idle_arm(arm.pattern.span, subject);
         }
     }
 

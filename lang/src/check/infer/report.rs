@@ -35,6 +35,25 @@ impl Checker<'_> {
         if let Why::Builtin(_) | Why::Nobody = why { self.raises(d) } else { self.say(d) }
     }
 
+    /// Statements that never run; `left` is what leaves before them.
+    pub(super) fn dead(&mut self, span: Span, left: Option<Span>) {
+        let mut d = Diagnostic::new(CheckCode::Dead, "unreachable statement").label(self.source, span, "never runs");
+        if let Some(left) = left {
+            let endless = self.source.slice(left).starts_with("while");
+            let how = if endless { "this loop never ends" } else { "always leaves here" };
+            d = d.label(self.source, left, how);
+        }
+        self.say(d.help("remove it, or move it before that statement"));
+    }
+
+    /// An arm whose pattern no value of the subject's type matches.
+    pub(super) fn idle_arm(&mut self, pattern: Span, subject: &Type) {
+        let d = Diagnostic::new(CheckCode::Arm, "arm matches no value")
+            .label(self.source, pattern, "never matches")
+            .note(format!("the value is {}", subject.described()));
+        self.say(d);
+    }
+
     /// A function that needs more arguments than it will be called with.
     fn callback_arity(&mut self, at: Span, min: usize, given: usize, why: Why) {
         let plural = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };

@@ -3,9 +3,7 @@
 use super::Checker;
 use super::want::{Want, Why};
 use crate::ast::*;
-use crate::check::CheckCode;
 use crate::check::types::Type;
-use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -52,13 +50,7 @@ impl<'a> Checker<'a> {
         let idle = |stmt: &&Stmt| !matches!(stmt.kind, StmtKind::Item(_) | StmtKind::Error);
         let (Some(first), Some(last)) = (stmts.iter().find(idle), stmts.iter().rfind(idle)) else { return };
         let span = Span::new(first.span.start, last.span.end);
-        let mut d = Diagnostic::new(CheckCode::Dead, "unreachable statement").label(self.source, span, "never runs");
-        if let Some(left) = self.frame.left {
-            let endless = self.source.slice(left).starts_with("while");
-            let how = if endless { "this loop never ends" } else { "always leaves here" };
-            d = d.label(self.source, left, how);
-        }
-        self.say(d.help("remove it, or move it before that statement"));
+        self.dead(span, self.frame.left);
     }
 
     fn statement(&mut self, stmt: &'a Stmt) {

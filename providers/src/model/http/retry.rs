@@ -1,18 +1,24 @@
-//! When to try again. The schedule is fixed (half a second, doubled each time, eight seconds at most) so that runs repeat
-//! exactly; a server that names a time is obeyed. All waiting goes by the runtime's clock, and everything ends at once when
-//! the work is cancelled or its deadline passes.
+//! Retries. Each wait is between half of a step and the whole of it; the steps are half a second, doubled each time, and at most
+//! eight seconds. Where in between follows from the seed of the run, so that many clients do not come back at once and a
+//! replayed run waits as the recorded one did. A server that names a time is obeyed. All waits go by the clock of the run, and
+//! end when the work is cancelled or its deadline passes.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
 use runtime::model::{Delta, ModelError};
 use runtime::seam::{Outcome, Scope, Stopped, fault};
+use tracing::Instrument as _;
 
-/// The wait before the first retry, in milliseconds.
-const FIRST_MS: u64 = 500;
-/// The longest wait of our own schedule.
-const LONGEST_MS: u64 = 8_000;
-/// The longest wait that a server may ask for; beyond it the error is handed out, with the time in it.
+/// The least wait before the first retry. With the jitter, a wait is less than twice as long.
+const FIRST: Duration = Duration::from_millis(250);
+/// The step after which waits grow no more.
+const LAST: Duration = Duration::from_secs(4);
+/// The longest wait that a server may ask for. If it asks for more, the error is returned with that time in it.
 const LONGEST_ASKED_MS: u64 = 60_000;
 
-/// Tries until it works, the failure is none that a retry may mend, or the retries are used up.
+/// Tries until an attempt succeeds, fails with an error that a retry cannot fix, or no retry is left.
 pub(crate) async fn with_retries<T>(
     scope: &Scope,
     retries: u32,
@@ -20,13 +26,17 @@ pub(crate) async fn with_retries<T>(
     mut attempt: impl AsyncFnMut(u32) -> Result<T, ModelError>,
 ) -> Outcome<T> {
     let mut tried = 0;
+    let mut waits = None;
     loop {
         scope.check().map_err(fault)?;
-        let error = match stoppable(scope, attempt(tried)).await.map_err(fault)? {
+        let span = tracing::debug_span!("attempt", attempt = tried + 1);
+        let error = match stoppable(scope, attempt(tried)).instrument(span.clone()).await.map_err(fault)? {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
-        let wait = if tried < retries { wait_ms(&error, tried) } else { None };
+        span.in_scope(|| tracing::debug!(error = error.kind.as_str(), "attempt failed"));
+        let jittered = || waits.get_or_insert_with(|| schedule(scope)).next();
+        let wait = if tried < retries { wait_ms(&error, jittered) } else { None };
         tried += 1;
         let Some(wait) = wait else { return Err(fault(after(error, tried))) };
         let until = scope.clock.now_ms().saturating_add(wait);
@@ -35,14 +45,22 @@ pub(crate) async fn with_retries<T>(
     }
 }
 
-/// Returns the wait after a failure, in milliseconds; `None` if a retry is useless.
-fn wait_ms(error: &ModelError, tried: u32) -> Option<u64> {
+/// Returns the waits of one call. Calls of one run that fail together wait for different times.
+pub(crate) fn schedule(scope: &Scope) -> impl Iterator<Item = Duration> + use<> {
+    let mut hasher = DefaultHasher::new();
+    (scope.seed, scope.caller.path.name(), scope.clock.now_ms()).hash(&mut hasher);
+    let builder = ExponentialBuilder::new().with_min_delay(FIRST).with_max_delay(LAST).without_max_times();
+    builder.with_jitter().with_jitter_seed(hasher.finish()).build()
+}
+
+/// Returns how long to wait after a failure; `None` if a retry is of no use.
+fn wait_ms(error: &ModelError, jittered: impl FnOnce() -> Option<Duration>) -> Option<u64> {
     if !error.retryable {
         return None;
     }
     match error.retry_after_ms {
         Some(asked) => (asked <= LONGEST_ASKED_MS).then_some(asked),
-        None => Some((FIRST_MS << tried.min(10)).min(LONGEST_MS)),
+        None => jittered().and_then(|wait| u64::try_from(wait.as_millis()).ok()),
     }
 }
 
@@ -87,25 +105,39 @@ mod tests {
     }
 
     #[test]
-    fn the_schedule_is_fixed_and_bounded() {
-        let place = TestSession::new();
-        let outcome: Outcome<()> =
-            block_on(with_retries(&place.scope, 6, &|_| {}, async |_| Err(error(ModelErrorKind::Server))));
-        assert!(outcome.unwrap_err().to_string().ends_with("(tried 7 times)"));
-        assert_eq!(*place.clock.slept.borrow(), [500, 1000, 2000, 4000, 8000, 8000]);
+    fn waits_double_are_bounded_and_follow_from_the_seed() {
+        let slept = |seed| {
+            let mut place = TestSession::new();
+            place.scope.seed = seed;
+            let outcome: Outcome<()> =
+                block_on(with_retries(&place.scope, 6, &|_| {}, async |_| Err(error(ModelErrorKind::Server))));
+            assert!(outcome.unwrap_err().to_string().ends_with("(tried 7 times)"));
+            place.clock.slept.take()
+        };
+        let runs: Vec<_> = (0..50).map(slept).collect();
+        for waits in &runs {
+            let steps = [500, 1000, 2000, 4000, 8000, 8000];
+            assert_eq!(waits.len(), steps.len());
+            for (wait, step) in waits.iter().zip(steps) {
+                assert!((step / 2..=step).contains(wait), "{waits:?}");
+            }
+        }
+        let distinct: std::collections::BTreeSet<_> = runs.iter().collect();
+        assert_eq!(distinct.len(), runs.len(), "each run waits for other times");
+        assert_eq!(slept(7), runs[7], "and for the same ones if it is run again");
     }
 
     #[test]
     fn what_a_retry_cannot_mend_is_final() {
         use ModelErrorKind as K;
         for kind in [K::Timeout, K::Auth, K::BadRequest, K::BadResponse, K::ContextWindow] {
-            assert_eq!(wait_ms(&error(kind), 0), None, "{kind}");
+            assert_eq!(wait_ms(&error(kind), || Some(FIRST)), None, "{kind}");
         }
         for kind in [K::Connection, K::RateLimit, K::Overloaded, K::Server] {
-            assert_eq!(wait_ms(&error(kind), 0), Some(FIRST_MS), "{kind}");
+            assert_eq!(wait_ms(&error(kind), || Some(FIRST)), Some(250), "{kind}");
         }
-        assert_eq!(wait_ms(&ModelError { retryable: false, ..error(K::Server) }, 0), None);
-        assert_eq!(wait_ms(&error(K::Server), u32::MAX), Some(LONGEST_MS));
+        assert_eq!(wait_ms(&ModelError { retryable: false, ..error(K::Server) }, || Some(FIRST)), None);
+        assert_eq!(wait_ms(&ModelError { retry_after_ms: Some(7), ..error(K::Server) }, || Some(FIRST)), Some(7));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request};
 use runtime::seam::{Model, Outcome};
 
 use super::tests::{Act, GOOD, answer, json, request, routes, server};
-use crate::testing::TestSession;
+use crate::testing::{TestSession, waits};
 
 const HELLO: &str =
     r#"{"id":"c1","model":"gpt-4o","choices":[{"index":0,"delta":{"role":"assistant","content":"hel"}}]}"#;
@@ -113,7 +113,7 @@ async fn a_stream_that_breaks_is_void_and_tried_again() {
         let told = ask(vec![broken, whole.clone()]).await;
         assert_eq!(told.reply().text.as_ref(), "hello");
         assert_eq!(told.deltas, ["Text(\"hel\")", "Restart", "Text(\"hel\")", "Text(\"lo\")"]);
-        assert_eq!(told.slept, [500]);
+        assert_eq!(told.slept, waits(1));
         assert_eq!(told.requests[0], told.requests[1]);
     }
     let before = ask(vec![Act::Say(String::new()), whole]).await;
@@ -163,7 +163,7 @@ async fn what_went_wrong_with_a_stream_is_told_in_a_sentence() {
         assert!(error.message.starts_with("openai at http://127.0.0.1:"), "{error}");
     }
     let told = ask(vec![json("529 Overloaded", r#"{"error":{"message":"busy"}}"#); 3]).await;
-    assert_eq!((told.error().kind, told.slept.as_slice()), (K::Overloaded, &[500, 1000][..]));
+    assert_eq!((told.error().kind, told.slept.as_slice()), (K::Overloaded, &waits(2)[..]));
     assert!(told.error().message.contains("answered 529: busy; try again later"), "{}", told.error());
 }
 

@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::model::{CapabilityTable, Routes};
-use crate::testing::TestSession;
+use crate::testing::{TestSession, waits};
 
 pub(super) const GOOD: &str = r#"{"id":"c1","model":"gpt-4o","choices":[{"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#;
 
@@ -130,7 +130,7 @@ async fn a_server_error_is_tried_again() {
     let live = move |delta: Delta<'_>| seen.borrow_mut().push(format!("{delta:?}"));
     let reply = routes(&base, &[]).call(place.turn(), &request(), &live).get().await.unwrap();
     assert_eq!(reply.text.as_ref(), "hello");
-    assert_eq!(*place.clock.slept.borrow(), [500]);
+    assert_eq!(*place.clock.slept.borrow(), waits(1));
     assert_eq!(*restarts.borrow(), ["Restart", "Text(\"hello\")"]);
     let first = requests.recv().unwrap();
     assert!(first.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{first}");
@@ -149,7 +149,7 @@ async fn a_whole_answer_that_says_it_failed_is_tried_again() {
     // One of the models that are asked by Responses alone.
     let on_responses = Request { model: Some("gpt-5-codex".into()), ..request() };
     let reply = ask(&routes(&base, &[]), &place, &on_responses).await.unwrap();
-    assert_eq!((reply.text.as_ref(), place.clock.slept.borrow().as_slice()), ("hello", &[500][..]));
+    assert_eq!((reply.text.as_ref(), place.clock.slept.borrow().as_slice()), ("hello", &waits(1)[..]));
     let refused = failed.replace("server_error", "invalid_image");
     let (base, _requests) = server(vec![json("200 OK", &refused)]).await;
     let place = TestSession::new();
@@ -186,7 +186,7 @@ async fn retries_end_and_the_message_counts_them() {
     assert_eq!((error.kind, error.status), (ModelErrorKind::Overloaded, Some(503)));
     assert!(error.message.contains("answered 503 Service Unavailable: the engine is on fire; "), "{error}");
     assert!(error.message.ends_with("(tried 3 times)"), "{error}");
-    assert_eq!(slept, [500, 1000]);
+    assert_eq!(slept, waits(2));
 }
 
 #[tokio::test]
@@ -246,7 +246,7 @@ async fn an_error_in_a_document_of_success_is_read_as_one() {
     let (base, _requests) = server(vec![json("200 OK", limited), json("200 OK", GOOD)]).await;
     let place = TestSession::new();
     ask(&routes(&base, &[]), &place, &request()).await.unwrap();
-    assert_eq!(*place.clock.slept.borrow(), [500], "and tried again where that may help");
+    assert_eq!(*place.clock.slept.borrow(), waits(1), "and tried again where that may help");
     let (error, slept) = failure(vec![json("200 OK", r#"{"error":"no such model","code":404}"#)]).await;
     assert_eq!((error.kind, slept.len()), (ModelErrorKind::BadRequest, 0));
     assert!(error.message.contains("answered with an error: no such model"), "{error}");
@@ -288,7 +288,7 @@ async fn a_connection_that_breaks_is_tried_again() {
     let (error, slept) = failure(vec![Act::SayAndClose(half); 3]).await;
     assert_eq!(error.kind, ModelErrorKind::Connection);
     assert!(error.message.contains("broke off in the middle of its answer"), "{error}");
-    assert_eq!(slept, [500, 1000]);
+    assert_eq!(slept, waits(2));
 
     let (error, _) = failure(vec![Act::SayAndClose(String::new()); 3]).await;
     assert_eq!(error.kind, ModelErrorKind::Connection);
@@ -306,7 +306,7 @@ async fn a_server_that_is_down_is_named() {
     let start = format!("cannot connect to openai at http://127.0.0.1:{port}/v1: Connection refused");
     assert!(error.message.starts_with(&start), "{error}");
     assert!(error.message.contains("OPENAI_BASE_URL") && !error.message.contains("secret"), "{error}");
-    assert_eq!(*place.clock.slept.borrow(), [500, 1000]);
+    assert_eq!(*place.clock.slept.borrow(), waits(2));
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@ impl Run<'_> {
     /// Compacts, once for what has come since the last time, and before anything that this nap brings: a compaction takes
     /// reminders away.
     pub(super) async fn consolidate(&self, state: &mut LoopState) -> Outcome<()> {
-        let Some(how) = &self.options.consolidate else { return Ok(()) };
+        let daemon = self.options.daemon.as_ref();
+        let Some(how) = daemon.and_then(|daemon| daemon.consolidate.as_ref()) else { return Ok(()) };
         if state.compaction_failed || self.newest().0 == state.daemon.consolidated_at {
             return Ok(());
         }

@@ -22,7 +22,7 @@ const PATH_LENGTH: usize = 200;
 impl Run<'_> {
     /// Takes down what is there, before the first step: what changes while the loop works is told as well.
     pub(in super::super) async fn begin_to_watch(&self) {
-        let Some(watch) = &self.options.watch else { return };
+        let Some(watch) = self.watch() else { return };
         let anchor = self.session.with(|state| state.workspace_anchor.get("primary").as_shared_str());
         let seen = watch.begin(anchor.as_deref()).get().await;
         self.remark(seen);
@@ -30,7 +30,7 @@ impl Run<'_> {
 
     /// What changed since the last look.
     pub(super) async fn look(&self) -> Vec<Change> {
-        match &self.options.watch {
+        match self.watch() {
             Some(watch) => self.remark(watch.look().get().await),
             None => Vec::new(),
         }

@@ -72,7 +72,7 @@ fn a_loop_that_is_stopped_leaves_what_waits_in_the_queue() {
 #[test]
 fn a_late_reminder_does_not_break_the_limit() {
     let mut bench = Bench::new([says("done")]);
-    bench.options.max_iterations = 1;
+    bench.options.limits.max_iterations = 1;
     push_during(&bench, 1, "too late", Mode::FinishStep);
     let result = bench.run();
     assert_eq!((result.status, result.iterations), (LoopStatus::Done, 1));

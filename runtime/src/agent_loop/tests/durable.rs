@@ -1,7 +1,7 @@
 //! Where the loop waits until the log is safe.
 
 use super::*;
-use crate::event_log::{LogError, NewRecord, Place, Record, Subscription, Ticket};
+use crate::event_log::{LogError, LogReader, NewRecord, Place, Subscription, Ticket};
 use crate::seam::Local;
 
 /// A log that knows how much of it would survive, and that can break.
@@ -31,8 +31,8 @@ impl EventLog for Watched {
         self.inner.emit(record)
     }
 
-    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        self.inner.latest(topic)
+    fn reader(&self) -> LogReader {
+        self.inner.reader()
     }
 
     fn durable(&self, _: Ticket) -> Local<'_, Outcome<()>> {
@@ -45,10 +45,6 @@ impl EventLog for Watched {
         }
         self.safe.set(self.appended.get());
         Box::pin(std::future::ready(Ok(())))
-    }
-
-    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
-        self.inner.read(filter, limit)
     }
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {

@@ -1,13 +1,14 @@
 //! How loops end.
 
 use super::*;
+use crate::hooks::{PromptAction, Reply, UserPromptSubmit};
 
 #[test]
 fn a_turn_without_a_tool_call_ends_the_loop() {
     let bench = Bench::new([calls(&["echo"]), says("fine")]);
     let result = bench.run();
     assert_eq!(
-        (result.status, result.stop_reason.as_ref(), result.text.as_ref()),
+        (result.status, result.stop_reason.as_str(), result.text.as_ref()),
         (LoopStatus::Done, "completed", "fine")
     );
     assert_eq!(result.tools, ToolNames { calls: names(&["echo"]), successful: names(&["echo"]), rejected: names(&[]) });
@@ -32,24 +33,25 @@ fn turns_count_on_over_loops() {
 #[test]
 fn iterations_and_tokens_are_limited() {
     let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
-    bench.options.max_iterations = 3;
+    bench.options.limits.max_iterations = 3;
     let result = bench.run();
     assert_eq!((result.status, result.iterations), (LoopStatus::BudgetExhausted, 3));
     let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
-    bench.options.token_budget = Some(30);
+    bench.options.limits.token_budget = Some(30);
     let result = bench.run();
-    assert_eq!((result.stop_reason.as_ref(), result.iterations), ("token_budget", 2));
+    assert_eq!((result.stop_reason.as_str(), result.iterations), ("token_budget", 2));
 }
 
 #[test]
 fn until_done_asks_on_and_gives_up() {
     let mut bench = Bench::new([says("thinking"), calls(&["echo"]), says("all set ##DONE##")]);
-    bench.options.loop_until_done = true;
+    bench.options.sentinel.is_required = true;
     let result = bench.run();
-    assert_eq!((result.status, result.stop_reason.as_ref()), (LoopStatus::Done, "done_sentinel"));
+    assert_eq!((result.status, result.stop_reason.as_str()), (LoopStatus::Done, "done_sentinel"));
     assert_eq!(result.visible_text.as_ref(), "all set");
     let mut bench = Bench::new((0..9).map(|_| says("hm")));
-    bench.options = LoopOptions { loop_until_done: true, max_nudges: 2, ..bench.options };
+    bench.options.sentinel.is_required = true;
+    bench.options.limits.max_nudges = 2;
     let result = bench.run();
     assert_eq!((result.status, result.iterations), (LoopStatus::Stuck, 3));
 }
@@ -89,9 +91,11 @@ fn a_failing_model_leaves_the_transcript_and_charges_nothing() {
 #[test]
 fn a_blocked_prompt_never_reaches_the_model() {
     let bench = Bench::new([]);
-    bench.on(EventKind::UserPromptSubmit, |_, _| Ok(Verdict::block("not today")));
+    bench.on(EventKind::UserPromptSubmit, |_, _| {
+        Ok(Reply::<UserPromptSubmit>::act(PromptAction::Refuse { reason: "not today".into() }).into())
+    });
     let result = bench.run();
-    assert_eq!((result.status, result.stop_reason.as_ref()), (LoopStatus::Blocked, "user_prompt_submit_blocked"));
+    assert_eq!((result.status, result.stop_reason.as_str()), (LoopStatus::Blocked, "user_prompt_submit_blocked"));
     assert_eq!(result.error.get("message").as_str(), Some("not today"));
     assert_eq!((bench.model.asked.borrow().len(), bench.roles().len()), (0, 0));
 }
@@ -110,7 +114,7 @@ fn cancelling_keeps_what_was_done_and_answers_open_calls() {
         Ok(Verdict::allow())
     });
     let result = bench.run();
-    assert_eq!((result.status, result.stop_reason.as_ref()), (LoopStatus::Cancelled, "cancelled"));
+    assert_eq!((result.status, result.stop_reason.as_str()), (LoopStatus::Cancelled, "cancelled"));
     let messages = bench.session.transcript();
     let texts: Vec<_> = messages.messages().iter().map(|message| message.text().to_string()).collect();
     assert_eq!(texts, ["do it", "", "stopping", "not run: cancelled: enough"]);
@@ -120,7 +124,7 @@ fn cancelling_keeps_what_was_done_and_answers_open_calls() {
 #[test]
 fn loops_nest_only_so_deep() {
     let mut bench = Bench::new([]);
-    bench.scope.depth = Scope::MAX_DEPTH;
+    bench.scope.caller.depth = Scope::MAX_DEPTH;
     assert_eq!(bench.try_run().unwrap_err().sort(), Sort::Limit);
 }
 

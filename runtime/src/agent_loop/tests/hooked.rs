@@ -1,6 +1,14 @@
 //! Handlers around tools and turns.
 
 use super::*;
+use crate::hooks::{
+    PostToolUse, PostTurn, PreToolUse, PromptAction, Reply, ToolCallAction, ToolResultAction, TurnAction,
+    UserPromptSubmit,
+};
+
+fn refused(reason: &str) -> Verdict {
+    Reply::<PreToolUse>::act(ToolCallAction::Refuse { reason: reason.into() }).into()
+}
 
 #[test]
 fn a_post_hooks_reminder_is_in_the_next_prompt_only() {
@@ -26,8 +34,8 @@ fn pre_hooks_deny_and_change() {
     bench.parts.tools.push(tool("show", |_, call| Ok(Output::of(call.arguments.clone()))));
     let pre = handler(|_, event| {
         Ok(match event.get("tool.name").as_str() {
-            Some("echo") => Verdict::block("no echoes"),
-            _ => Verdict::modify(Data::dict([("a", Data::from(1))])),
+            Some("echo") => refused("no echoes"),
+            _ => Reply::<PreToolUse>::act(ToolCallAction::ReplaceArguments(Data::dict([("a", Data::from(1))]))).into(),
         })
     });
     bench.on_tool(Some(pre), None);
@@ -54,13 +62,17 @@ fn a_guard_that_breaks_does_not_open_the_gate() {
 fn output_is_cut_and_a_post_hook_may_replace_it() {
     let mut bench = Bench::new([calls(&["echo", "long"]), says("ok")]);
     bench.parts.tools.push(tool("long", |_, _| Ok(Output::of("ééééé".into()))));
-    bench.options.max_tool_output_chars = Some(3);
+    bench.options.limits.max_tool_output_chars = Some(3);
     let seen = Rc::new(RefCell::new(Vec::new()));
     let told = seen.clone();
     let post = handler(move |_, event| {
         told.borrow_mut().push(event.get("result.truncated").truthy());
         let is_echo = event.get("tool.name").as_str() == Some("echo");
-        Ok(if is_echo { Verdict::modify("replaced".into()) } else { Verdict::allow() })
+        Ok(if is_echo {
+            Reply::<PostToolUse>::act(ToolResultAction::Replace("replaced".into())).into()
+        } else {
+            Verdict::allow()
+        })
     });
     bench.on_tool(None, Some(post));
     bench.run();
@@ -133,7 +145,7 @@ fn a_permission_is_asked_for_and_told_of() {
     for event in [EventKind::PermissionAsked, EventKind::PermissionReplied] {
         let told = seen.clone();
         bench.on(event, move |turn, event| {
-            let call = turn.scope.task_id.clone().unwrap_or_default();
+            let call = turn.scope.caller.task_id.clone().unwrap_or_default();
             told.borrow_mut().push(format!("{call} {}", event.get("decision").to_text()));
             Ok(Verdict::allow())
         });
@@ -149,16 +161,21 @@ fn a_permission_is_asked_for_and_told_of() {
 fn the_callback_after_a_turn_may_end_the_loop() {
     let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
     bench.parts.post_turn = Some(handler(|_, event| {
-        Ok(if event.get("iteration").as_int() == Some(2) { Verdict::block("enough") } else { Verdict::allow() })
+        Ok(if event.get("iteration").as_int() == Some(2) {
+            Reply::<PostTurn>::act(TurnAction::End).into()
+        } else {
+            Verdict::allow()
+        })
     }));
-    assert_eq!((bench.run().iterations, bench.run().stop_reason.as_ref()), (2, "post_turn_callback"));
+    assert_eq!((bench.run().iterations, bench.run().stop_reason), (2, StopReason::PostTurnCallback));
 }
 
 #[test]
 fn a_prompt_may_be_changed() {
     let bench = Bench::new([]);
-    let changed = Data::dict([("prompt", Data::from("do it well"))]);
-    bench.on(EventKind::UserPromptSubmit, move |_, _| Ok(Verdict::modify(changed.clone())));
+    bench.on(EventKind::UserPromptSubmit, |_, _| {
+        Ok(Reply::<UserPromptSubmit>::act(PromptAction::Replace("do it well".into())).into())
+    });
     bench.run();
     assert_eq!(bench.session.transcript().messages()[0].text().as_ref(), "do it well");
 }

@@ -201,7 +201,7 @@ fn handlers_hear_of_question_and_answer_whoever_gave_it() {
     for event in [EventKind::PermissionAsked, EventKind::PermissionReplied] {
         let told = seen.clone();
         bench.on(event, move |turn, event| {
-            let call = turn.scope.task_id.clone().unwrap_or_default();
+            let call = turn.scope.caller.task_id.clone().unwrap_or_default();
             let (decision, reason) = (event.get("decision").to_text(), event.get("reason").to_text());
             told.borrow_mut().push(format!("{call} {decision} {reason}"));
             Ok(Verdict::allow())

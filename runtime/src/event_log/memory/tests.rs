@@ -40,7 +40,7 @@ fn a_subscriber_gets_history_and_then_what_comes() {
     let mut reader = log.subscribe(filter);
     let seen = block_on(async {
         let first = reader.next().await.unwrap().unwrap();
-        assert!(reader.try_next().unwrap().is_none());
+        assert!(reader.try_next().now().unwrap().is_none());
         put(&log, "a", "reminder.two");
         [first.cursor, reader.next().await.unwrap().unwrap().cursor]
     });
@@ -76,14 +76,14 @@ fn a_reader_that_was_overtaken_hears_how_much_it_lost_and_goes_on_behind_the_gap
     put(&log, "a", "x");
     put(&log, "a", "x");
     let mut reader = log.subscribe(Filter::topic("a"));
-    assert_eq!(reader.try_next().unwrap().unwrap().cursor, 1);
+    assert_eq!(reader.try_next().now().unwrap().unwrap().cursor, 1);
     (0..20).for_each(|_| assert!(put(&log, "a", "x") > 0));
-    assert_eq!(lagged(reader.try_next()), LogError::Lagged { lost: 5, resume_from: 6 });
-    let rest: Vec<u64> = std::iter::from_fn(|| reader.try_next().unwrap()).map(|record| record.cursor).collect();
+    assert_eq!(lagged(reader.try_next().now()), LogError::Lagged { lost: 5, resume_from: 6 });
+    let rest: Vec<u64> = std::iter::from_fn(|| reader.try_next().now().unwrap()).map(|record| record.cursor).collect();
     assert_eq!(rest, (7..=22).collect::<Vec<_>>());
     let asked = Filter { after: 3, ..Filter::default() };
     assert!(log.read(&asked, 9).is_err());
-    assert_eq!(lagged(log.subscribe(asked).try_next()), LogError::Lagged { lost: 3, resume_from: 6 });
+    assert_eq!(lagged(log.subscribe(asked).try_next().now()), LogError::Lagged { lost: 3, resume_from: 6 });
 }
 
 #[test]
@@ -91,10 +91,10 @@ fn a_reader_that_stood_before_the_first_record_is_overtaken_as_well() {
     let log = MemoryLog::keeping(Kept { records: 16, bytes: usize::MAX });
     let mut early = log.subscribe(Filter::default());
     (0..17).for_each(|_| assert!(put(&log, "a", "x") > 0));
-    assert_eq!(lagged(early.try_next()), LogError::Lagged { lost: 1, resume_from: 1 });
-    assert_eq!(early.try_next().unwrap().unwrap().cursor, 2);
+    assert_eq!(lagged(early.try_next().now()), LogError::Lagged { lost: 1, resume_from: 1 });
+    assert_eq!(early.try_next().now().unwrap().unwrap().cursor, 2);
     let mut late = log.subscribe(Filter::default());
-    assert_eq!(late.try_next().unwrap().unwrap().cursor, 2);
+    assert_eq!(late.try_next().now().unwrap().unwrap().cursor, 2);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::event_log::{NewRecord, Place};
+use crate::event_log::{NewRecord, Place, RUN_ID};
 
 use super::row::{encode, stored};
 
@@ -34,7 +34,8 @@ fn write<'a>(
 ) -> rusqlite::Result<Vec<Place>> {
     let last: i64 = transaction.prepare_cached("SELECT last_cursor FROM head")?.query_row([], |row| row.get(0))?;
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO records (cursor, topic, id, kind, payload, headers, occurred_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO records (cursor, topic, id, kind, payload, headers, occurred_at_ms, run_id) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut cursor = u64::try_from(last).unwrap_or(0);
     let mut topics: HashMap<&Arc<str>, Topic> = HashMap::new();
@@ -67,6 +68,7 @@ fn put(
     payload: &mut Vec<u8>,
     headers: &mut Vec<u8>,
 ) -> rusqlite::Result<()> {
+    let run_id = record.headers.get(RUN_ID).as_str();
     let headers = (!record.headers.is_nil()).then(|| encode(&record.headers, headers));
     insert.execute(params![
         stored(place.cursor),
@@ -76,6 +78,7 @@ fn put(
         encode(&record.payload.to_data(), payload),
         headers,
         stored(record.occurred_at_ms),
+        run_id,
     ])?;
     Ok(())
 }

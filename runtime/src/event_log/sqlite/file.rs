@@ -17,6 +17,9 @@ use super::row::{decode, number, stored};
 
 mod of_runs;
 
+/// Names of topics that are held in memory.
+const MOST_TOPICS: usize = 4096;
+
 /// A log in a file that is only read, perhaps while others write to it.
 pub struct LogFile {
     connection: Connection,
@@ -148,7 +151,11 @@ impl LogFile {
         }
         let mut find = snapshot.prepare_cached("SELECT name FROM topics WHERE key = ?")?;
         let name: Arc<str> = find.query_row([key], |row| row.get(0))?;
-        self.topics.borrow_mut().insert(key, name.clone());
+        let mut topics = self.topics.borrow_mut();
+        if topics.len() >= MOST_TOPICS {
+            topics.clear();
+        }
+        topics.insert(key, name.clone());
         Ok(name)
     }
 

@@ -20,15 +20,15 @@ const CHECKPOINT_PAGES: i64 = 4096;
 pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<Connection, LogError> {
     refuse_early(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = connect(path, flags, options.lock_timeout)?;
+    let mut connection = connect(path, flags, options.lock_timeout)?;
     // Looked at before anything is set: what is not ours stays as it is.
     let found = schema::look(&connection, path, options.lock_timeout)?;
     if connection.is_readonly("main").unwrap_or(false) {
         return Err(cannot(path, "it may only be read"));
     }
     write_ahead(&connection, path, options.lock_timeout)?;
-    if found == Found::Empty {
-        schema::create(&connection, path, options.lock_timeout)?;
+    if found != Found::Latest {
+        schema::migrate(&mut connection, path, options.lock_timeout)?;
     }
     let level = match options.synchronous {
         Synchronous::Normal => "NORMAL",
@@ -44,7 +44,6 @@ pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<C
         let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
         set("max_page_count", &pages.max(1))?;
     }
-    schema::index(&connection);
     Ok(connection)
 }
 
@@ -57,7 +56,7 @@ pub(super) fn for_reading(path: &Arc<Path>, timeout: Duration) -> Result<Connect
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = connect(path, flags, timeout)?;
     match schema::look(&connection, path, timeout) {
-        Ok(Found::Log) => Ok(connection),
+        Ok(Found::Latest | Found::Earlier) => Ok(connection),
         Ok(Found::Empty) => {
             Err(LogError::Foreign { path: path.clone(), what: "nothing is in it, not even tables".to_owned() })
         }
@@ -76,7 +75,7 @@ fn unchanging(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogErro
         .and_then(|mut connection| distrust(&mut connection).map(|()| connection))
         .map_err(|error| failed(path, &error, timeout))?;
     match schema::look(&connection, path, timeout)? {
-        Found::Log => Ok(connection),
+        Found::Latest | Found::Earlier => Ok(connection),
         Found::Empty => {
             Err(LogError::Foreign { path: path.clone(), what: "nothing is in it, not even tables".to_owned() })
         }

@@ -1,8 +1,9 @@
 //! When a statement that takes long is ended. A file from anybody can make one long: by millions of objects in its schema, or of
 //! records in a topic. While a statement runs, SQLite asks every so many of its steps whether to go on.
 
-use std::cell::Cell;
-use std::sync::OnceLock;
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -16,6 +17,8 @@ pub(super) const ROWS: u64 = 1_000;
 thread_local! {
     /// Until when this thread may read.
     static UNTIL: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Set once nobody waits for what this thread reads.
+    static GIVEN_UP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
 /// Asks whether the work of this thread must stop.
@@ -40,8 +43,23 @@ pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// Does something, in which statements of this thread are ended once `given_up` is set.
+pub fn while_wanted<T>(given_up: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Arc<AtomicBool>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            GIVEN_UP.set(self.0.take());
+        }
+    }
+    let _restore = Restore(GIVEN_UP.replace(Some(given_up)));
+    work()
+}
+
 /// Whether statements of this thread must stop.
 pub(super) fn must_stop() -> bool {
+    if GIVEN_UP.with_borrow(|given_up| given_up.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))) {
+        return true;
+    }
     UNTIL.get().is_some_and(|until| Instant::now() >= until) || ASK.get().is_some_and(|ask| ask())
 }
 
@@ -60,6 +78,24 @@ mod tests {
     use super::*;
 
     const ENDLESS: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c";
+
+    #[test]
+    fn a_statement_that_nobody_waits_for_is_ended() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        watch(&mut connection).unwrap();
+        let given_up = Arc::new(AtomicBool::new(false));
+        let read = std::thread::spawn({
+            let given_up = given_up.clone();
+            move || {
+                while_wanted(given_up, || connection.query_row(ENDLESS, [], |row| row.get::<_, i64>(0)).unwrap_err())
+            }
+        });
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!read.is_finished());
+        given_up.store(true, Ordering::Relaxed);
+        let error = read.join().unwrap();
+        assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::OperationInterrupted));
+    }
 
     #[test]
     fn a_statement_without_an_end_is_ended_after_its_time() {

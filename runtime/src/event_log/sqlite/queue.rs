@@ -258,6 +258,12 @@ impl Shared {
         state
     }
 
+    /// Returns how many records are not settled, and how many may wait for the writer.
+    pub(super) fn backlog(&self) -> (u64, u64) {
+        let state = self.lock();
+        (state.appended - state.settled, (MOST_RECORDS + HOST_RECORDS) as u64)
+    }
+
     /// Blocks until everything that was appended so far is written.
     pub(super) fn flush(&self) -> Result<(), LogError> {
         let mut state = self.lock();
@@ -396,6 +402,13 @@ impl Shared {
             // It must look at the file from now on.
             self.work.notify_one();
         }
+    }
+
+    /// Whether nothing has come since [`Shared::watch`]. If so, this waker is woken.
+    pub(super) fn watches_still(&self, waiter: u64, waker: &Waker) -> bool {
+        let mut state = self.lock();
+        let watched = state.watching.get_mut(&waiter);
+        watched.map(|watched| watched.clone_from(waker)).is_some()
     }
 
     pub(super) fn unwatch(&self, waiter: u64) {

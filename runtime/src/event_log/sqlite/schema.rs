@@ -1,10 +1,11 @@
-//! The layout of the file, and whether a file is one of ours.
+//! The layout of the file, its migrations, and whether a file is a log.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
+use rusqlite_migration::{M, Migrations};
 
 use crate::event_log::LogError;
 
@@ -12,11 +13,12 @@ use super::open::failed;
 
 /// `PRAGMA application_id` of our files: "hrnL".
 pub(super) const APPLICATION: i64 = 0x6872_6e4c;
-/// `PRAGMA user_version`: the layout.
-pub(super) const LAYOUT: i64 = 1;
+/// `PRAGMA user_version`: the latest layout.
+pub(super) const LAYOUT: i64 = 2;
 
-/// Counters stand in tables of their own, so that ids and cursors are never given twice, whatever is deleted.
+/// Layout 1. Counters are in tables of their own, so that no id or cursor is given twice, whatever is deleted.
 const TABLES: &str = "
+    PRAGMA application_id = 0x68726e4c;
     CREATE TABLE head (last_cursor INTEGER NOT NULL) STRICT;
     INSERT INTO head VALUES (0);
     CREATE TABLE topics (
@@ -39,28 +41,41 @@ const TABLES: &str = "
         FROM records JOIN topics ON topics.key = records.topic;
 ";
 
-/// Served sessions and tasks are runs of their own, and these find their records. Others cost two comparisons. Whoever reads by
-/// one names the same condition, [`OF_SESSIONS`] or [`OF_TASKS`].
-const INDEXES: &str = "
+/// What files of layout 1 may hold besides.
+const INDEXES_OF_LAYOUT_1: &str = "
     CREATE INDEX IF NOT EXISTS records_of_session ON records (headers, topic)
         WHERE headers >= '{\"run_id\":\"sess_' AND headers < '{\"run_id\":\"sess`';
     CREATE INDEX IF NOT EXISTS records_of_task ON records (headers, topic)
         WHERE headers >= '{\"run_id\":\"task_' AND headers < '{\"run_id\":\"task`';
 ";
 
-/// The condition under which a record belongs to a served session.
-pub(super) const OF_SESSIONS: &str = "headers >= '{\"run_id\":\"sess_' AND headers < '{\"run_id\":\"sess`'";
+/// Layout 2: the run of a record is a column, and an index finds the records of a run.
+const RUN_ID_COLUMN: &str = "
+    DROP INDEX IF EXISTS records_of_session;
+    DROP INDEX IF EXISTS records_of_task;
+    ALTER TABLE records ADD COLUMN run_id TEXT;
+    UPDATE records SET run_id = CASE WHEN json_type(headers, '$.run_id') = 'text' THEN headers ->> '$.run_id' END
+        WHERE json_valid(headers);
+    CREATE INDEX records_by_run ON records (run_id, topic) WHERE run_id IS NOT NULL;
+    DROP VIEW log;
+    CREATE VIEW log AS
+        SELECT cursor, topics.name AS topic, id, kind, payload, headers, occurred_at_ms, run_id
+        FROM records JOIN topics ON topics.key = records.topic;
+";
 
-/// The condition under which a record belongs to a task.
-pub(super) const OF_TASKS: &str = "headers >= '{\"run_id\":\"task_' AND headers < '{\"run_id\":\"task`'";
+/// Each leads from one layout to the next.
+static MIGRATIONS: LazyLock<Migrations<'static>> =
+    LazyLock::new(|| Migrations::new(vec![M::up(TABLES), M::up(RUN_ID_COLUMN)]));
 
 /// What a file is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Nothing is in it.
+    /// A database without tables.
     Empty,
-    /// It is a log of this layout.
-    Log,
+    /// A log of an earlier layout.
+    Earlier,
+    /// A log of the latest layout.
+    Latest,
 }
 
 /// Looks at a file without changing it.
@@ -76,34 +91,39 @@ pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration)
         connection.query_row(sql, [], columns).map_err(|error| failed(path, &error, timeout))?;
     let foreign = |what: String| Err(LogError::Foreign { path: path.clone(), what });
     match (application, layout) {
-        (APPLICATION, LAYOUT) if tables > 0 => {
-            match stranger(connection).map_err(|error| failed(path, &error, timeout))? {
-                None => Ok(Found::Log),
+        (APPLICATION, 1..=LAYOUT) if tables > 0 => {
+            match stranger(connection, layout).map_err(|error| failed(path, &error, timeout))? {
+                None if layout == LAYOUT => Ok(Found::Latest),
+                None => Ok(Found::Earlier),
                 Some(what) => foreign(what),
             }
         }
         (APPLICATION, found) if found > LAYOUT => Err(LogError::Newer { path: path.clone(), found, known: LAYOUT }),
         (0, 0) if tables == 0 => Ok(Found::Empty),
         (0, _) => foreign("it is a SQLite database with other tables".to_owned()),
-        (APPLICATION, found) => {
-            foreign(format!("it says that it is one, with the layout {found}, which there never was"))
-        }
+        (APPLICATION, found) => foreign(format!("it claims the layout {found}, which does not exist")),
         (other, _) => foreign(format!("it is the SQLite database of another application ({other:#x})")),
     }
 }
 
-/// Finds an object in the file that no log of ours has. A trigger, a view or an index over an expression would run with every
-/// record that is written, so a file is used only if its schema is ours to the letter.
-fn stranger(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    static OURS: OnceLock<Vec<String>> = OnceLock::new();
-    let ours = match OURS.get() {
+/// Finds an object in the file that no log of its layout has. A trigger, a view or an index over an expression would run with
+/// every record that is written, so a file is used only if its schema is ours to the letter.
+fn stranger(connection: &Connection, layout: i64) -> rusqlite::Result<Option<String>> {
+    static EARLIER: OnceLock<Vec<String>> = OnceLock::new();
+    static LATEST: OnceLock<Vec<String>> = OnceLock::new();
+    let is_latest = layout == LAYOUT;
+    let known = if is_latest { &LATEST } else { &EARLIER };
+    let ours = match known.get() {
         Some(ours) => ours,
         None => {
             let model = Connection::open_in_memory()?;
             model.execute_batch(TABLES)?;
-            model.execute_batch(INDEXES)?;
+            model.execute_batch(INDEXES_OF_LAYOUT_1)?;
+            if is_latest {
+                model.execute_batch(RUN_ID_COLUMN)?;
+            }
             let found = objects(&model)?.into_iter().map(|(_, text)| text).collect();
-            OURS.get_or_init(|| found)
+            known.get_or_init(|| found)
         }
     };
     let strange = objects(connection)?.into_iter().find(|(_, text)| !ours.contains(text));
@@ -124,21 +144,57 @@ fn objects(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     rows.collect()
 }
 
-/// Makes the tables in an empty file, unless another process was faster.
-pub(super) fn create(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> Result<(), LogError> {
-    let broken = |error: &rusqlite::Error| failed(path, error, timeout);
-    let transaction =
-        Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(|error| broken(&error))?;
-    if look(&transaction, path, timeout)? == Found::Empty {
-        let marks = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {LAYOUT};");
-        transaction.execute_batch(TABLES).map_err(|error| broken(&error))?;
-        transaction.execute_batch(&marks).map_err(|error| broken(&error))?;
+/// Brings a file to the latest layout, unless another process does so first. A file is migrated as a whole or not at all.
+pub(super) fn migrate(connection: &mut Connection, path: &Arc<Path>, timeout: Duration) -> Result<(), LogError> {
+    // Taken at once, so that two processes wait for each other and neither fails half way.
+    connection.set_transaction_behavior(TransactionBehavior::Immediate);
+    let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
+    match look(connection, path, timeout)? {
+        Found::Latest => Ok(()),
+        Found::Empty | Found::Earlier => Err(match error {
+            rusqlite_migration::Error::RusqliteError { err, .. } => failed(path, &err, timeout),
+            other => LogError::CannotOpen { path: path.clone(), why: other.to_string() },
+        }),
     }
-    transaction.commit().map_err(|error| broken(&error))
 }
 
-/// Makes the indexes where an earlier version made the file. Without them sessions and tasks are found all the same, only slower: a
-/// file that cannot take them is used as it is.
-pub(super) fn index(connection: &Connection) {
-    let _ = connection.execute_batch(INDEXES);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_migrations_lead_to_the_latest_layout() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        MIGRATIONS.to_latest(&mut connection).unwrap();
+        let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!((number("user_version"), number("application_id")), (LAYOUT, APPLICATION));
+        assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(Found::Latest));
+    }
+
+    #[test]
+    fn the_run_of_a_record_becomes_a_column() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        MIGRATIONS.to_version(&mut connection, 1).unwrap();
+        connection.execute_batch(INDEXES_OF_LAYOUT_1).unwrap();
+        connection.execute_batch("INSERT INTO topics VALUES (1, 't', 6)").unwrap();
+        let headers = [
+            Some(r#"{"run_id":"sess_1"}"#),
+            Some(r#"{"trace":1,"run_id":"another"}"#),
+            Some(r#"{"run_id":7}"#),
+            Some("[1]"),
+            Some("not JSON"),
+            None,
+        ];
+        for (cursor, headers) in (1..).zip(headers) {
+            let sql = "INSERT INTO records VALUES (?1, 1, ?1, 'k', '{}', ?2, 0)";
+            connection.execute(sql, rusqlite::params![cursor, headers]).unwrap();
+        }
+        assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(Found::Earlier));
+        MIGRATIONS.to_latest(&mut connection).unwrap();
+        let mut select = connection.prepare("SELECT run_id FROM records ORDER BY cursor").unwrap();
+        let runs = select.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
+        let runs: Vec<Option<String>> = runs.map(Result::unwrap).collect();
+        assert_eq!(runs, [Some("sess_1".to_owned()), Some("another".to_owned()), None, None, None, None]);
+        assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(Found::Latest));
+    }
 }

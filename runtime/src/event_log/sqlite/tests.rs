@@ -16,6 +16,7 @@ use std::time::Duration;
 use super::testing::Folder;
 use super::*;
 use crate::data::Data;
+use crate::event_log::Record;
 
 impl Folder {
     fn log(&self) -> SqliteLog {

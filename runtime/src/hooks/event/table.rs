@@ -215,10 +215,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::agent_loop::{LoopStatus, StopReason};
     use crate::data::Data;
-    use crate::hooks::event::{HookEvent, Step, ToolResult, ToolResults};
+    use crate::hooks::event::{HookEvent, PermissionAnswer, Step, ToolResult, ToolResults};
     use crate::message::ToolCall;
     use crate::model::Delta;
+    use crate::reminder::bridge::Seam;
 
     #[test]
     fn every_event_has_its_row_in_its_place() {
@@ -238,7 +240,7 @@ mod tests {
         let (step, iteration, results) = (Step::Model, 1, ToolResults::default());
         let events = [
             HookEvent::SessionStart { task: &text, system: None, max_iterations: 1 },
-            HookEvent::SessionEnd { final_status: "done", stop_reason: &text, iterations: 1 },
+            HookEvent::SessionEnd { final_status: LoopStatus::Done, stop_reason: StopReason::Completed, iterations: 1 },
             HookEvent::UserPromptSubmit { prompt: &text, system: None },
             HookEvent::PostTurn { iteration, has_tool_calls: false, tool_results: &results, text: &text },
             HookEvent::PostAgentTurn { iteration, has_tool_calls: false, tool_results: &results, text: &text },
@@ -254,7 +256,7 @@ mod tests {
             HookEvent::PreToolUse { call: &call, iteration },
             HookEvent::PostToolUse { call: &call, result: &result, iteration },
             HookEvent::PermissionAsked { call: &call, reason: &text },
-            HookEvent::PermissionReplied { call: &call, reason: &text, decision: "allow" },
+            HookEvent::PermissionReplied { call: &call, reason: &text, decision: PermissionAnswer::Allow },
             HookEvent::OnApprovalRequested { persona: &text, iteration, call: &call, reason: &text },
             HookEvent::FileEdited { path: &text, metadata: &data },
             HookEvent::SessionError { error: &data },
@@ -263,7 +265,7 @@ mod tests {
             HookEvent::LoopCheckpoint {
                 session_id: &text,
                 iteration,
-                kind: "loop_exit",
+                kind: Seam::LoopExit,
                 delivered: 0,
                 dispatch_skipped: false,
             },

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::message::{Message, Role};
+use crate::reminder::codec::{ReminderField, Surface, names_and};
 use crate::reminder::misnomer::unknown_key;
-use crate::reminder::spec::Fields;
+use crate::reminder::spec::FieldValues;
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
+use crate::words::snake_case;
 
 use super::Mode;
 
@@ -35,25 +37,33 @@ pub struct MessagePayload {
 
 impl RemindPayload {
     /// The keys, in snake_case.
-    const KEYS: &'static [&'static str] = &ReminderSpec::keys_and::<10>(&["mode", "_meta", "session_id"]);
+    const KEYS: &'static [&'static str] = &names_and::<10>(&ReminderField::SPEC, &["mode", "_meta", "session_id"]);
+
+    const KNOWN: Known = Known { names: Self::KEYS, name_of: Self::name_of };
 
     /// Whether a key is one of the parameters, in either case.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
-        name_of(key, Self::KEYS).is_some()
+        Self::name_of(key).is_some()
+    }
+
+    /// Returns the name, in snake_case, of a parameter that a host wrote in either case.
+    fn name_of(key: &str) -> Option<&'static str> {
+        let field = ReminderField::named(key, Surface::Acp).filter(|field| ReminderField::SPEC.contains(field));
+        field.map(|field| field.name(Surface::Script)).or_else(|| envelope_name(key))
     }
 
     /// Reads the parameters. What they do not say, `_meta.harn.reminder` may. An unknown key is 001, a bad `propagate` 005,
     /// all else 002.
     pub fn from_data(params: &Data) -> Result<RemindPayload, ReminderError> {
-        Self::from_given(Given::of(params, Self::KEYS, "a bridge reminder is an object with a `body`")?)
+        Self::from_given(Given::of(params, &Self::KNOWN, "a bridge reminder is an object with a `body`")?)
     }
 
     /// The same from pairs, for a wire whose reminders have other keys beside these.
     pub fn from_pairs<'d>(
         pairs: impl IntoIterator<Item = (&'d str, Cow<'d, Data>)>,
     ) -> Result<RemindPayload, ReminderError> {
-        Self::from_given(Given::read(pairs, Self::KEYS)?)
+        Self::from_given(Given::read(pairs, &Self::KNOWN)?)
     }
 
     fn from_given(mut given: Given<'_>) -> Result<RemindPayload, ReminderError> {
@@ -67,11 +77,18 @@ impl RemindPayload {
 }
 
 impl MessagePayload {
-    const KEYS: &'static [&'static str] = &["content", "text", "mode", "_meta", "session_id"];
+    const KNOWN: Known = Known {
+        names: &["content", "text", "mode", "_meta", "session_id"],
+        name_of: |key| match key {
+            "content" => Some("content"),
+            "text" => Some("text"),
+            other => envelope_name(other),
+        },
+    };
 
     /// Reads the parameters: `content` (or `text`), `mode?`, `_meta?`. An unknown key is 001, all else 002.
     pub fn from_data(params: &Data) -> Result<MessagePayload, ReminderError> {
-        let given = Given::of(params, Self::KEYS, "an injected message is an object with `content`")?;
+        let given = Given::of(params, &Self::KNOWN, "an injected message is an object with `content`")?;
         let (content, text) = (given.get("content"), given.get("text"));
         if !content.is_nil() && !text.is_nil() {
             let error = ReminderError::new(ReminderCode::Bridge, "text", "`text` is given beside `content`");
@@ -97,23 +114,41 @@ impl MessagePayload {
     }
 }
 
-/// Parameters by their names in snake_case, with how each was written.
-struct Given<'d>(Vec<Field<'d>>);
+/// Parameters that a method takes.
+struct Known {
+    /// Their names in snake_case.
+    names: &'static [&'static str],
+    /// Returns the name of a key in either case.
+    name_of: fn(&str) -> Option<&'static str>,
+}
 
-struct Field<'d> {
+/// Returns the name of a parameter that says where and how something is delivered.
+fn envelope_name(key: &str) -> Option<&'static str> {
+    match key {
+        "mode" => Some("mode"),
+        "_meta" => Some("_meta"),
+        "session_id" | "sessionId" => Some("session_id"),
+        _ => None,
+    }
+}
+
+/// Parameters by their names in snake_case, with how each was written.
+struct Given<'d>(Vec<Parameter<'d>>);
+
+struct Parameter<'d> {
     name: &'static str,
     written: Cow<'d, str>,
     value: Cow<'d, Data>,
 }
 
-impl Fields for Given<'_> {
-    fn field(&self, name: &str) -> Option<&Data> {
-        self.0.iter().find(|field| field.name == name).map(|field| &*field.value)
+impl FieldValues for Given<'_> {
+    fn field(&self, field: ReminderField) -> Option<&Data> {
+        self.find(field.name(Surface::Script))
     }
 }
 
 impl<'d> Given<'d> {
-    fn of(params: &'d Data, known: &'static [&'static str], shape: &str) -> Result<Given<'d>, ReminderError> {
+    fn of(params: &'d Data, known: &Known, shape: &str) -> Result<Given<'d>, ReminderError> {
         let Some(given) = params.as_dict() else {
             let message = format!("{shape}, got {}", params.type_name());
             return Err(
@@ -125,26 +160,30 @@ impl<'d> Given<'d> {
 
     fn read(
         pairs: impl IntoIterator<Item = (&'d str, Cow<'d, Data>)>,
-        known: &'static [&'static str],
+        known: &Known,
     ) -> Result<Given<'d>, ReminderError> {
-        let mut given = Given(Vec::with_capacity(known.len()));
+        let mut given = Given(Vec::with_capacity(known.names.len()));
         for (key, value) in pairs {
-            let Some(name) = name_of(key, known) else {
-                let error = unknown_key(ReminderCode::Shape, &snake(key), known);
+            let Some(name) = (known.name_of)(key) else {
+                let error = unknown_key(ReminderCode::Shape, &snake_case(key), known.names);
                 let message = format!("unknown reminder option `{key}`");
                 return Err(ReminderError { field: key.to_owned(), message, ..error });
             };
-            if given.field(name).is_some() {
+            if given.find(name).is_some() {
                 let message = format!("`{name}` is given twice, in snake_case and in camelCase");
                 return Err(ReminderError::new(ReminderCode::Bridge, key, message).help("give it once"));
             }
-            given.0.push(Field { name, written: Cow::Borrowed(key), value });
+            given.0.push(Parameter { name, written: Cow::Borrowed(key), value });
         }
         Ok(given)
     }
 
+    fn find(&self, name: &str) -> Option<&Data> {
+        self.0.iter().find(|parameter| parameter.name == name).map(|parameter| &*parameter.value)
+    }
+
     fn get(&self, name: &str) -> &Data {
-        self.field(name).unwrap_or(&Data::Nil)
+        self.find(name).unwrap_or(&Data::Nil)
     }
 
     /// Takes from `_meta.harn.reminder` what the parameters leave open. Keys that no reminder has are the host's own.
@@ -162,11 +201,11 @@ impl<'d> Given<'d> {
             return Err(ReminderError::new(ReminderCode::Bridge, PLACE, message));
         };
         for (key, value) in hints {
-            let name = name_of(key, RemindPayload::KEYS).filter(|name| !matches!(*name, "_meta" | "session_id"));
+            let name = RemindPayload::name_of(key).filter(|name| !matches!(*name, "_meta" | "session_id"));
             let Some(name) = name.filter(|name| !value.is_nil() && self.get(name).is_nil()) else { continue };
             self.0.retain(|known| known.name != name);
             let written = Cow::Owned(format!("{PLACE}.{key}"));
-            self.0.push(Field { name, written, value: Cow::Owned(value.clone()) });
+            self.0.push(Parameter { name, written, value: Cow::Owned(value.clone()) });
         }
         Ok(())
     }
@@ -174,7 +213,7 @@ impl<'d> Given<'d> {
     /// An error in the words of whoever wrote the parameters.
     fn as_written(&self, mut error: ReminderError) -> ReminderError {
         let (root, rest) = error.field.split_once('.').map_or((&*error.field, None), |(root, rest)| (root, Some(rest)));
-        let Some(Field { name, written: path, .. }) = self.0.iter().find(|field| field.name == root) else {
+        let Some(Parameter { name, written: path, .. }) = self.0.iter().find(|field| field.name == root) else {
             return error;
         };
         let leaf = path.rsplit('.').next().unwrap_or(path);
@@ -200,7 +239,7 @@ impl<'d> Given<'d> {
 }
 
 fn mode(given: &Given<'_>) -> Result<Mode, ReminderError> {
-    match given.field("mode") {
+    match given.find("mode") {
         None | Some(Data::Nil) => Ok(Mode::FinishStep),
         Some(Data::Str(word)) => word.parse().map_err(|error: crate::words::UnknownWord| {
             ReminderError::new(ReminderCode::Bridge, "mode", format!("unknown `mode` {:?}", error.got))
@@ -219,42 +258,6 @@ fn as_bridge(mut error: ReminderError) -> ReminderError {
         error.code = ReminderCode::Bridge;
     }
     error
-}
-
-/// Which of the known names, all in snake_case, a key is, in either case.
-fn name_of(key: &str, known: &'static [&'static str]) -> Option<&'static str> {
-    known.iter().copied().find(|name| is_spelling(key, name))
-}
-
-/// Whether `key` is `name`, or what `name` is in camelCase.
-fn is_spelling(key: &str, name: &str) -> bool {
-    let mut wanted = name.bytes();
-    for byte in key.bytes() {
-        let is_same = if byte.is_ascii_uppercase() {
-            wanted.next() == Some(b'_') && wanted.next() == Some(byte.to_ascii_lowercase())
-        } else {
-            wanted.next() == Some(byte)
-        };
-        if !is_same {
-            return false;
-        }
-    }
-    wanted.next().is_none()
-}
-
-/// `dedupeKey` as `dedupe_key`; what is in snake_case already stays as it is.
-fn snake(key: &str) -> Cow<'_, str> {
-    if !key.chars().any(|c| c.is_ascii_uppercase()) {
-        return Cow::Borrowed(key);
-    }
-    let mut out = String::with_capacity(key.len() + 2);
-    for c in key.chars() {
-        if c.is_ascii_uppercase() {
-            out.push('_');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    Cow::Owned(out)
 }
 
 #[cfg(test)]

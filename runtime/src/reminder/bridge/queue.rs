@@ -1,8 +1,9 @@
 //! The queue of injections of one session.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
-use std::task::Waker;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
 
 use crate::ids::{IdStream, shortened};
 use crate::message::Message;
@@ -20,8 +21,8 @@ pub struct Queue {
     fates: VecDeque<(Arc<str>, Fate)>,
     ids: IdStream,
     closed: bool,
-    /// Who sleeps until something comes.
-    sleeper: Option<Waker>,
+    /// Wakes those who wait for an item.
+    arrived: Arc<Notify>,
     /// What is pending in the transcript, where somebody on another thread wants to know.
     pending: Option<PendingKeys>,
 }
@@ -94,7 +95,7 @@ impl Queue {
     /// A queue that was stored, with what waited in it.
     pub(crate) fn restored(ids: IdStream, items: Vec<Injection>) -> SharedQueue {
         let (items, fates) = (items.into(), VecDeque::new());
-        Arc::new(Mutex::new(Queue { items, fates, ids, closed: false, sleeper: None, pending: None }))
+        Arc::new(Mutex::new(Queue { items, fates, ids, closed: false, arrived: Arc::default(), pending: None }))
     }
 
     /// What waits in it, and where its ids have come to.
@@ -162,28 +163,30 @@ impl Queue {
         Ok(Accepted { id, replaced: Vec::new(), pending: 0 })
     }
 
-    /// Whether something waits that a model should see. If not, `waker` is woken once something comes.
-    pub fn has_news(&mut self, waker: &Waker) -> bool {
-        let news = self.items.iter().any(|item| item.mode != Mode::AuditOnly);
-        if !news && !self.sleeper.as_ref().is_some_and(|known| known.will_wake(waker)) {
-            self.sleeper = Some(waker.clone());
-        }
-        news
+    /// Waits until an item is queued that a model should see.
+    pub(crate) async fn news(queue: &SharedQueue) {
+        Queue::holds(queue, |mode| mode != Mode::AuditOnly).await;
     }
 
-    /// Whether something waits that interrupts what is under way. If not, `waker` is woken once something comes.
-    pub(crate) fn has_interrupt(&mut self, waker: &Waker) -> bool {
-        let interrupts = self.items.iter().any(|item| item.mode == Mode::InterruptImmediate);
-        if !interrupts && !self.sleeper.as_ref().is_some_and(|known| known.will_wake(waker)) {
-            self.sleeper = Some(waker.clone());
-        }
-        interrupts
+    /// Waits until an item is queued that interrupts the work at hand.
+    pub(crate) async fn interrupt(queue: &SharedQueue) {
+        Queue::holds(queue, |mode| mode == Mode::InterruptImmediate).await;
     }
 
-    fn wake(&mut self) {
-        if let Some(sleeper) = self.sleeper.take() {
-            sleeper.wake();
+    async fn holds(queue: &SharedQueue, wanted: impl Fn(Mode) -> bool) {
+        let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let arrived = lock().arrived.clone();
+        loop {
+            let arrives = arrived.notified();
+            if lock().items.iter().any(|item| wanted(item.mode)) {
+                return;
+            }
+            arrives.await;
         }
+    }
+
+    fn wake(&self) {
+        self.arrived.notify_waiters();
     }
 
     /// Tells it from now on which keys are pending in the transcript.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::message::Message;
-use crate::reminder::Reminder;
+use crate::reminder::{Reminder, Surface};
 
-use super::{Fate, Injection, Mode, Payload};
+use super::{Fate, Injection, InjectionChange, Mode, Payload};
 
 /// What waits in a session's queue by its records on the log, and what became of the rest.
 #[derive(Debug, Clone, Default)]
@@ -24,15 +24,15 @@ impl QueueTold {
     /// # Errors
     /// Why it cannot be read, as the end of a sentence.
     pub fn take(&mut self, word: &str, payload: &Data) -> Result<(), String> {
-        let fate = match word {
-            "queued" => {
+        let Some(change) = InjectionChange::ALL.iter().find(|change| change.as_str() == word) else { return Ok(()) };
+        let fate = match change {
+            InjectionChange::Queued => {
                 self.items.push_back(item(payload)?);
                 return Ok(());
             }
-            "replaced" => Fate::Replaced,
-            "revoked" | "expired" => Fate::Revoked,
-            "delivered" => Fate::Delivered,
-            _ => return Ok(()),
+            InjectionChange::Replaced => Fate::Replaced,
+            InjectionChange::Revoked | InjectionChange::Expired => Fate::Revoked,
+            InjectionChange::Delivered => Fate::Delivered,
         };
         let id = payload.get("id").as_shared_str().ok_or("`id` is missing")?;
         self.items.retain(|item| item.id != id);
@@ -51,7 +51,7 @@ fn item(payload: &Data) -> Result<Injection, String> {
             Payload::Message(Arc::new(Message::from_data(message).map_err(|error| error.to_string())?))
         }
         (reminder, _) => {
-            let read: Result<Reminder, _> = serde_json::from_str(&reminder.to_json());
+            let read = Reminder::from_stored(reminder, Surface::Script);
             Payload::Reminder(Arc::new(read.map_err(|error| format!("`reminder`: {error}"))?))
         }
     };

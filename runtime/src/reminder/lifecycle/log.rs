@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::data::{Data, Entries, lent, shared};
 use crate::event_log::{Batch, Facts, NewRecord, Payload};
-use crate::reminder::Reminder;
+use crate::reminder::{Reminder, ReminderField, Surface};
 
-use super::{Charge, Deduped, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC, TURN_TOPIC};
+use super::{Charge, Deduped, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC};
 
 impl LifecycleRecord {
     /// The record as it goes to the log alone.
@@ -26,31 +26,8 @@ impl LifecycleRecord {
     }
 
     fn with_payload(&self, payload: Payload, occurred_at_ms: u64) -> NewRecord {
-        let (topic, kind) = (self.topic().clone(), self.kind().clone());
+        let (topic, kind) = (self.kind().topic().clone(), self.kind().name().clone());
         NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms }
-    }
-
-    fn topic(&self) -> &'static Arc<str> {
-        if self.is_of_turn() { lent!(TURN_TOPIC) } else { lent!(TOPIC) }
-    }
-
-    /// The prefix of its topic, and [`LifecycleRecord::word`].
-    fn kind(&self) -> &'static Arc<str> {
-        match self {
-            LifecycleRecord::Injected(_) => lent!("transcript.reminder.injected"),
-            LifecycleRecord::Inherited(_) => lent!("transcript.reminder.inherited"),
-            LifecycleRecord::Forked(_) => lent!("transcript.reminder.forked"),
-            LifecycleRecord::Audited(_) => lent!("transcript.reminder.audited"),
-            LifecycleRecord::Fired { .. } => lent!("transcript.reminder.fired"),
-            LifecycleRecord::Deduped(_) => lent!("transcript.reminder.deduped"),
-            LifecycleRecord::Expired { .. } => lent!("transcript.reminder.expired"),
-            LifecycleRecord::Dropped { .. } => lent!("transcript.reminder.dropped"),
-            LifecycleRecord::Discarded { .. } => lent!("transcript.reminder.discarded"),
-            LifecycleRecord::ProviderEvaluated { .. } => lent!("transcript.reminder.provider_evaluated"),
-            LifecycleRecord::Passed(_) => lent!("transcript.turn.passed"),
-            LifecycleRecord::Void => lent!("transcript.turn.void"),
-            LifecycleRecord::Resumed(_) => lent!("transcript.turn.resumed"),
-        }
     }
 
     fn put_fields(&self, payload: &mut Entries, at: &Told) {
@@ -197,6 +174,11 @@ impl Told {
         let records = last.map_or_else(|| Records::Many(records.into()), Records::One);
         Told { records, whose, task_id, turn }
     }
+
+    /// Returns the records, in order.
+    pub(crate) fn records(&self) -> &[LifecycleRecord] {
+        self.records.all()
+    }
 }
 
 impl Batch for Told {
@@ -206,7 +188,10 @@ impl Batch for Told {
 
     fn names(&self, place: usize) -> (&'static Arc<str>, &'static Arc<str>) {
         // There is no other place.
-        self.records.all().get(place).map_or((lent!(TOPIC), lent!(TOPIC)), |record| (record.topic(), record.kind()))
+        self.records
+            .all()
+            .get(place)
+            .map_or((lent!(TOPIC), lent!(TOPIC)), |record| (record.kind().topic(), record.kind().name()))
     }
 }
 
@@ -245,26 +230,18 @@ impl Facts for Told {
     }
 }
 
-/// The whole reminder, so that the log alone can rebuild it.
+/// Writes the whole reminder, so that the log alone can rebuild it.
 fn describe(reminder: &Reminder, put: &mut dyn FnMut(Arc<str>, Data)) {
-    put(shared!("reminder_id"), (&reminder.id).into());
-    put(shared!("body"), (&reminder.body).into());
-    put(shared!("tags"), reminder.tags.iter().map(Data::from).collect());
-    put(shared!("dedupe_key"), reminder.dedupe_key.as_ref().into());
-    put(shared!("source"), reminder.source.as_str().into());
-    put(shared!("role_hint"), reminder.role_hint.as_str().into());
-    put(shared!("ttl_turns"), reminder.ttl_turns.into());
-    put(shared!("preserve_on_compact"), reminder.preserve_on_compact.into());
-    put(shared!("propagate"), reminder.propagate.as_str().into());
-    put(shared!("fired_at_turn"), reminder.fired_at_turn.into());
-    put(shared!("originating_agent_id"), reminder.originating_agent_id.as_ref().into());
-    put(shared!("producer"), reminder.producer.as_ref().into());
+    for field in ReminderField::ALL {
+        put(field.key(Surface::Log).clone(), reminder.value(*field));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ids::{IdStream, SharedIds};
+    use crate::reminder::lifecycle::TURN_TOPIC;
 
     #[test]
     fn what_turns_do_goes_to_a_topic_of_its_own() {

@@ -1,7 +1,8 @@
 //! What happened to reminders, as typed records; the log gets them on one topic.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use crate::data::lent;
 use crate::hooks::EventKind;
 use crate::reminder::Reminder;
 use crate::render::RenderedRole;
@@ -164,30 +165,92 @@ pub struct Deduped {
     pub dedupe_key: Option<Arc<str>>,
 }
 
-impl LifecycleRecord {
-    /// The last word of the kind.
+words! {
+    /// The kind of a record, by the last word of its name.
+    pub enum LifecycleKind {
+        /// A new reminder is pending.
+        Injected = "injected",
+        /// One came with a handoff.
+        Inherited = "inherited",
+        /// One came along with a copy of a transcript.
+        Forked = "forked",
+        /// One was put down for the record only.
+        Audited = "audited",
+        /// One was rendered into a request.
+        Fired = "fired",
+        /// One replaced others.
+        Deduped = "deduped",
+        /// One is gone.
+        Expired = "expired",
+        /// One could not be used.
+        Dropped = "dropped",
+        /// One went with its session.
+        Discarded = "discarded",
+        /// A provider looked at an event.
+        ProviderEvaluated = "provider_evaluated",
+        /// A pass has charged reminders.
+        Passed = "passed",
+        /// The last prompt that charges charges nothing.
+        Void = "void",
+        /// A session goes on as it was stored.
+        Resumed = "resumed",
+        /// A request was sent.
+        Prompt = "prompt",
+    }
+}
+
+impl LifecycleKind {
+    /// Whether it reports on turns, not on one reminder.
     #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            LifecycleRecord::Injected(_) => "injected",
-            LifecycleRecord::Inherited(_) => "inherited",
-            LifecycleRecord::Forked(_) => "forked",
-            LifecycleRecord::Audited(_) => "audited",
-            LifecycleRecord::Fired { .. } => "fired",
-            LifecycleRecord::Deduped(_) => "deduped",
-            LifecycleRecord::Expired { .. } => "expired",
-            LifecycleRecord::Dropped { .. } => "dropped",
-            LifecycleRecord::Discarded { .. } => "discarded",
-            LifecycleRecord::ProviderEvaluated { .. } => "provider_evaluated",
-            LifecycleRecord::Passed(_) => "passed",
-            LifecycleRecord::Void => "void",
-            LifecycleRecord::Resumed(_) => "resumed",
-        }
+    pub fn is_of_turn(self) -> bool {
+        use LifecycleKind as K;
+        matches!(self, K::Passed | K::Void | K::Resumed | K::Prompt)
     }
 
-    /// Whether it tells of turns, not of one reminder.
+    /// Returns the topic of its records.
+    pub(crate) fn topic(self) -> &'static Arc<str> {
+        if self.is_of_turn() { lent!(TURN_TOPIC) } else { lent!(TOPIC) }
+    }
+
+    /// Returns its whole name.
     #[must_use]
-    pub fn is_of_turn(&self) -> bool {
-        matches!(self, LifecycleRecord::Passed(_) | LifecycleRecord::Void | LifecycleRecord::Resumed(_))
+    pub fn name(self) -> &'static Arc<str> {
+        static NAMES: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
+            let name = |kind: &LifecycleKind| {
+                let topic = if kind.is_of_turn() { "transcript.turn" } else { "transcript.reminder" };
+                format!("{topic}.{kind}").into()
+            };
+            LifecycleKind::ALL.iter().map(name).collect()
+        });
+        &NAMES[self as usize]
+    }
+
+    /// Returns the kind with a name; `None` for a record of another topic.
+    #[must_use]
+    pub fn named(name: &str) -> Option<LifecycleKind> {
+        LifecycleKind::ALL.iter().copied().find(|kind| **kind.name() == *name)
+    }
+}
+
+impl LifecycleRecord {
+    /// Returns its kind.
+    #[must_use]
+    pub fn kind(&self) -> LifecycleKind {
+        use LifecycleKind as K;
+        match self {
+            LifecycleRecord::Injected(_) => K::Injected,
+            LifecycleRecord::Inherited(_) => K::Inherited,
+            LifecycleRecord::Forked(_) => K::Forked,
+            LifecycleRecord::Audited(_) => K::Audited,
+            LifecycleRecord::Fired { .. } => K::Fired,
+            LifecycleRecord::Deduped(_) => K::Deduped,
+            LifecycleRecord::Expired { .. } => K::Expired,
+            LifecycleRecord::Dropped { .. } => K::Dropped,
+            LifecycleRecord::Discarded { .. } => K::Discarded,
+            LifecycleRecord::ProviderEvaluated { .. } => K::ProviderEvaluated,
+            LifecycleRecord::Passed(_) => K::Passed,
+            LifecycleRecord::Void => K::Void,
+            LifecycleRecord::Resumed(_) => K::Resumed,
+        }
     }
 }

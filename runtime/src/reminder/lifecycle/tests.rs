@@ -127,7 +127,7 @@ fn the_newest_of_a_key_stays_and_the_log_says_so_in_order() {
     let second = inject(&mut t, spec("3", Some("k"), None), Source::InPipeline, None, &world.at(0));
     assert_eq!(bodies(&t), ["2", "3"]);
     assert_eq!(second.replaced, std::slice::from_ref(&first.reminder.id));
-    assert_eq!(second.records.iter().map(LifecycleRecord::word).collect::<Vec<_>>(), ["deduped", "injected"]);
+    assert_eq!(second.records.iter().map(|record| record.kind().as_str()).collect::<Vec<_>>(), ["deduped", "injected"]);
     assert_eq!(t.find(&other.reminder.id).unwrap().reminder, other.reminder);
     assert!(t.find(&first.reminder.id).is_none());
     let log = second.records[0].to_log(&world.at(0));
@@ -167,8 +167,8 @@ fn compaction_takes_ttl_then_dedupe_then_the_filter() {
     assert!(!t.is_crowded(), "no key stands twice, so no look-up needs a scan");
     let told: Vec<_> = records
         .iter()
-        .filter(|r| !r.is_of_turn())
-        .map(|r| (r.word(), r.to_log(&world.at(0)).payload.get("reason").to_text().to_string()))
+        .filter(|r| !r.kind().is_of_turn())
+        .map(|r| (r.kind().as_str(), r.to_log(&world.at(0)).payload.get("reason").to_text().to_string()))
         .collect();
     assert_eq!(told, [("expired", "ttl".into()), ("deduped", String::new()), ("expired", "compaction".into())]);
     assert_eq!(bodies(&t), ["new"]);
@@ -202,7 +202,7 @@ fn what_is_for_the_record_only_is_never_pending() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
     let reminder = Arc::new(spec("x", None, None).into_reminder("r".into(), Source::Bridge, 1));
-    assert_eq!(audit(&mut t, reminder, &world.at(1)).word(), "audited");
+    assert_eq!(audit(&mut t, reminder, &world.at(1)).kind(), LifecycleKind::Audited);
     assert_eq!((t.pending_count(), t.event_count(), shown(&t).fired.len()), (0, 1, 0));
 }
 
@@ -215,7 +215,7 @@ fn a_turn_that_was_cut_short_is_over_when_the_next_prompt_is_built() {
     let rendered = shown(&t);
     fire(&mut t, &rendered, true, &world.at(1));
     // A handler threw: no pass.
-    let words: Vec<_> = before_prompt(&mut t).iter().map(LifecycleRecord::word).collect();
+    let words: Vec<_> = before_prompt(&mut t).iter().map(|record| record.kind().as_str()).collect();
     assert_eq!(words.first(), Some(&"expired"));
     assert_eq!(bodies(&t), ["twice"]);
     assert!(before_prompt(&mut t).is_empty(), "a turn that is over is over once");
@@ -250,7 +250,10 @@ fn the_same_reminder_again_takes_its_own_place() {
     inherit(&mut child, propagation(&parent, &"p".into()), &world.at(0));
     turn(&mut child, &world, 1, |_| ());
     let again = inherit(&mut child, propagation(&parent, &"p".into()), &world.at(0));
-    assert_eq!(again[0].records.iter().map(LifecycleRecord::word).collect::<Vec<_>>(), ["deduped", "inherited"]);
+    assert_eq!(
+        again[0].records.iter().map(|record| record.kind().as_str()).collect::<Vec<_>>(),
+        ["deduped", "inherited"]
+    );
     assert_eq!(again[0].replaced, [again[0].reminder.id.clone()]);
     assert!(again[0].records[0].to_log(&world.at(0)).payload.get("dedupe_key").is_nil());
     assert_eq!((child.pending_count(), child.ttl_left(child.pending().next().unwrap())), (1, Some(3)));

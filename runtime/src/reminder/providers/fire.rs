@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use tracing::{Instrument as _, Span};
+
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::note::Note;
@@ -65,7 +67,8 @@ pub fn fire<'a>(
     let looked = Vec::with_capacity(asked.clone().count());
     let mut firing = Firing { turn, event, config, strict, looked, report: FireReport::default() };
     while let Some(provider) = asked.next() {
-        let Some(outcome) = provider.look(turn, event, config.get(provider.id())) else {
+        let looked = span_of(&**provider, event).in_scope(|| provider.look(turn, event, config.get(provider.id())));
+        let Some(outcome) = looked else {
             return Answer::later(async move {
                 firing.wait_for(provider).await?;
                 for provider in asked {
@@ -79,6 +82,11 @@ pub fn fire<'a>(
         }
     }
     Answer::Now(Ok(firing.over()))
+}
+
+/// Returns the span of a provider that looks at an event.
+fn span_of(provider: &dyn ReminderProvider, event: &HookEvent<'_>) -> Span {
+    tracing::debug_span!("provider", provider = provider.id(), event = event.kind().as_str())
 }
 
 /// An event that providers look at, and what came of it so far.
@@ -100,9 +108,11 @@ impl Firing<'_> {
         let (turn, id) = (self.turn, provider.shared_id());
         let cancel = turn.scope.cancel.child();
         let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
-        let answer = provider.evaluate(Turn { scope: &scope, ..turn }, self.event, self.config.get(&id));
+        let span = span_of(&**provider, self.event);
+        let answer =
+            span.in_scope(|| provider.evaluate(Turn { scope: &scope, ..turn }, self.event, self.config.get(&id)));
         let late = |thrown| if is_late(&thrown) { provider.late(turn.scope.hook_timeout_ms) } else { thrown };
-        let outcome = patiently(turn.scope, &cancel, answer).await.map_err(late);
+        let outcome = patiently(turn.scope, &cancel, answer).instrument(span).await.map_err(late);
         self.take_in(&id, outcome)
     }
 

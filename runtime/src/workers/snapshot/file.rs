@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use crate::lock::{LockError, LockFile};
+
 use super::{Snapshot, SnapshotError};
 
 /// Names that are tried beside one that is taken.
@@ -13,15 +15,30 @@ const TRIES: u32 = 10_000;
 const LARGEST: u64 = 256 << 20;
 
 /// Writes a snapshot in place of what is there, which must be nothing, or a regular file.
+///
+/// # Errors
+/// The file cannot be written; what was there stays.
 pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    require_regular(path)?;
+    replace(path, snapshot.to_json().as_bytes(), &snapshot.id).map(drop)
+}
+
+/// Refuses a path where something else is than a regular file.
+pub(super) fn require_regular(path: &Path) -> Result<(), SnapshotError> {
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        return Err(io_error(path, &io::Error::other("it is no regular file")));
+        return Err(io_error(path, &io::Error::other("it is not a regular file")));
     }
-    let written = write_beside(path, snapshot).and_then(|draft| {
+    Ok(())
+}
+
+/// Puts a new file in place of what is there, as a whole. Returns it, open at its end.
+pub(super) fn replace(path: &Path, text: &[u8], id: &str) -> Result<File, SnapshotError> {
+    let written = write_beside(path, text, id).and_then(|(draft, file)| {
         fs::rename(&draft, path)?;
         // The name is durable once its folder is.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(folder)?.sync_all()
+        File::open(folder)?.sync_all()?;
+        Ok(file)
     });
     written.map_err(|error| io_error(path, &error))
 }
@@ -44,7 +61,8 @@ pub fn write_over(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError>
 /// Writes a snapshot to `folder/stem.json`, or to a name beside it where that is taken. Where it is.
 pub fn write_new(folder: &Path, stem: &str, snapshot: &Snapshot) -> Result<PathBuf, SnapshotError> {
     let first = folder.join(format!("{stem}.json"));
-    let draft = write_beside(&first, snapshot).map_err(|error| io_error(&first, &error))?;
+    let draft = write_beside(&first, snapshot.to_json().as_bytes(), &snapshot.id);
+    let (draft, _) = draft.map_err(|error| io_error(&first, &error))?;
     let placed = (1..TRIES).find_map(|n| {
         let path = if n == 1 { first.clone() } else { folder.join(format!("{stem}-{n}.json")) };
         // A link is made only where nothing is: of two processes one gets the name.
@@ -61,26 +79,38 @@ pub fn write_new(folder: &Path, stem: &str, snapshot: &Snapshot) -> Result<PathB
     }
 }
 
-/// The draft that a snapshot is written to first.
-fn write_beside(path: &Path, snapshot: &Snapshot) -> io::Result<PathBuf> {
+/// Writes a draft beside a path, which takes the place of the file when it is whole.
+fn write_beside(path: &Path, text: &[u8], id: &str) -> io::Result<(PathBuf, File)> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder)?;
     }
-    let draft = with_suffix(path, &format!(".draft-{}-{}", std::process::id(), snapshot.id));
+    let draft = with_suffix(path, &format!(".draft-{}-{id}", std::process::id()));
     let written = File::create(&draft).and_then(|mut file| {
-        file.write_all(snapshot.to_json().as_bytes())?;
-        file.sync_all()
+        file.write_all(text)?;
+        file.sync_all()?;
+        Ok(file)
     });
     if written.is_err() {
         let _ = fs::remove_file(&draft);
     }
-    written.map(|()| draft)
+    written.map(|file| (draft, file))
 }
 
 /// Reads a snapshot and leaves it where it is.
+///
+/// # Errors
+/// There is none, or it cannot be read as one.
 pub fn read(path: &Path) -> Result<Snapshot, SnapshotError> {
+    Snapshot::from_json(&read_text(path)?)
+}
+
+/// Reads the text of a snapshot.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub fn read_text(path: &Path) -> Result<String, SnapshotError> {
     match regular(path).and_then(|()| fs::read_to_string(path)) {
-        Ok(text) => Snapshot::from_json(&text),
+        Ok(text) => Ok(text),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(absent(path)),
         Err(error) => Err(io_error(path, &error)),
     }
@@ -90,10 +120,21 @@ pub fn read(path: &Path) -> Result<Snapshot, SnapshotError> {
 fn regular(path: &Path) -> io::Result<()> {
     let meta = fs::metadata(path)?;
     match meta.len() {
-        _ if !meta.is_file() => Err(io::Error::other("it is no regular file")),
+        _ if !meta.is_file() => Err(io::Error::other("it is not a regular file")),
         LARGEST.. => Err(io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20))),
         _ => Ok(()),
     }
+}
+
+/// Takes the lock of a snapshot, which need not exist yet, for the time that a loop works with it.
+///
+/// # Errors
+/// Another loop holds it, in this process or in another one; the file cannot be made.
+pub fn lock(path: &Path) -> Result<LockFile, SnapshotError> {
+    LockFile::beside(path).map_err(|error| match error {
+        LockError::Held => SnapshotError::Held(shown(path)),
+        LockError::Io(error) => io_error(path, &error),
+    })
 }
 
 /// Takes a snapshot for oneself. Of several who try, one succeeds.
@@ -120,7 +161,7 @@ fn claimed(path: &Path) -> PathBuf {
     with_suffix(path, ".resumed")
 }
 
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -130,10 +171,10 @@ fn absent(path: &Path) -> SnapshotError {
     if claimed(path).exists() { SnapshotError::Claimed(shown(path)) } else { SnapshotError::Missing(shown(path)) }
 }
 
-pub(super) fn io_error(path: &Path, error: &io::Error) -> SnapshotError {
+fn io_error(path: &Path, error: &io::Error) -> SnapshotError {
     SnapshotError::Io { path: shown(path), why: error.to_string() }
 }
 
-pub(super) fn shown(path: &Path) -> String {
+fn shown(path: &Path) -> String {
     path.display().to_string()
 }

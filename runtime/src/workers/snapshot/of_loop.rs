@@ -1,11 +1,7 @@
 //! The snapshot of a loop that nobody leads: what it needs to go on in another process.
 
-use std::collections::HashSet;
-use std::rc::Rc;
-use std::sync::Arc;
-
-use crate::agent_loop::{LoopOptions, LoopState, LoopStatus};
-use crate::message::{Message, ToolCall, ToolSpec};
+use crate::agent_loop::{LoopOptions, LoopState, LoopStatus, StopReason};
+use crate::message::ToolSpec;
 use crate::session::Session;
 
 use super::super::worker::Recipe;
@@ -18,8 +14,8 @@ use super::{FORMAT, Snapshot, StoredSession};
 pub struct StoredEnd {
     /// How.
     pub status: LoopStatus,
-    /// Why, in one word.
-    pub stop_reason: Arc<str>,
+    /// Why.
+    pub stop_reason: StopReason,
 }
 
 impl Snapshot {
@@ -51,23 +47,4 @@ impl Snapshot {
             session: StoredSession::of(session),
         }
     }
-}
-
-/// Answers the calls that a process left open when it ended, so that every wire format takes the conversation. How many.
-pub fn answer_open_calls(session: &Rc<Session>) -> usize {
-    const WHY: &str = "not run: the process ended before this call was answered; whether it did anything is not known";
-    session.with(|state| {
-        let open = open_calls(state.transcript.messages().iter());
-        for call in &open {
-            state.transcript.push_message(Arc::new(Message::tool_result(call, WHY, false)));
-        }
-        open.len()
-    })
-}
-
-/// The calls that have no answer, in their order.
-fn open_calls<'a>(messages: impl Iterator<Item = &'a Arc<Message>> + Clone) -> Vec<ToolCall> {
-    let answered: HashSet<&str> = messages.clone().filter_map(|message| message.tool_call_id.as_deref()).collect();
-    let calls = messages.flat_map(|message| message.tool_calls.iter());
-    calls.filter(|call| !answered.contains(call.id.as_ref())).cloned().collect()
 }

@@ -5,14 +5,13 @@ use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
 use crate::data::Data;
-use crate::event_log::Filter;
+use crate::event_log::{Filter, LogError, LogReader, Record};
 use crate::ids::IdStream;
 use crate::message::Message;
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{Injection, Mode, Payload, Queue};
-use crate::reminder::lifecycle::{DiscardReason, LifecycleRecord, TOPIC};
-use crate::seam::{Outcome, Scope};
-use crate::session::{Session, State};
+use crate::reminder::lifecycle::{DiscardReason, LifecycleKind, LifecycleRecord, TOPIC};
+use crate::session::{Conversation, ConversationJournal, Session, State};
 use crate::transcript::{Detail, Event, Transcript};
 
 use super::SnapshotError;
@@ -125,6 +124,201 @@ impl StoredSession {
     }
 }
 
+/// What one step has changed in a session.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionStep {
+    turns: u32,
+    ids: IdStream,
+    queue_ids: IdStream,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    queue: Option<Vec<StoredItem>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    child_ids: Option<Vec<Arc<str>>>,
+    /// Records as [`ConversationJournal`] makes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<StoredChange>,
+    #[serde(default, skip_serializing_if = "EventsStep::is_empty")]
+    events: EventsStep,
+}
+
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredChange {
+    kind: String,
+    payload: Data,
+}
+
+/// What one step has changed in the list of events. Places count in the list before the step.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventsStep {
+    /// Pending reminders that have fewer turns left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ttl_turns: Vec<(usize, Option<u32>)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    removed: Vec<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    added: Vec<StoredEvent>,
+}
+
+impl EventsStep {
+    fn is_empty(&self) -> bool {
+        self.ttl_turns.is_empty() && self.removed.is_empty() && self.added.is_empty()
+    }
+
+    /// Compares two lists of events, which share what has not changed.
+    fn between(old: &Transcript, new: &Transcript) -> EventsStep {
+        let mut step = EventsStep::default();
+        let mut later = new.events().peekable();
+        for (place, event) in old.events().enumerate() {
+            if later.next_if(|next| Arc::ptr_eq(event, next)).is_none() {
+                step.removed.push(place);
+                continue;
+            }
+            if let Detail::Pending(pending) = &event.detail {
+                let left = new.present(pending).ttl_turns;
+                if left != old.present(pending).ttl_turns {
+                    step.ttl_turns.push((place, left));
+                }
+            }
+        }
+        step.added = later.map(|event| StoredEvent::of(new, event)).collect();
+        step
+    }
+
+    fn apply(self, events: &mut Vec<StoredEvent>) -> Result<(), String> {
+        let unknown = |place: usize| format!("there is no event {place}");
+        for (place, left) in self.ttl_turns {
+            let reminder = events.get_mut(place).and_then(|event| event.pending.as_mut());
+            reminder.ok_or_else(|| unknown(place))?.ttl_turns = left;
+        }
+        if let Some(place) = self.removed.iter().find(|place| **place >= events.len()) {
+            return Err(unknown(*place));
+        }
+        let removed: BTreeSet<usize> = self.removed.into_iter().collect();
+        let mut place = 0;
+        events.retain(|_| {
+            place += 1;
+            !removed.contains(&(place - 1))
+        });
+        events.extend(self.added);
+        Ok(())
+    }
+}
+
+/// A session as it was when it was written last, sharing what has not changed since.
+#[derive(Debug)]
+pub(super) struct WrittenSession {
+    conversation: ConversationJournal,
+    transcript: Transcript,
+    queue: Vec<Injection>,
+    child_ids: Vec<Arc<str>>,
+    /// What no step can change.
+    fixed: (u64, Option<Arc<str>>, Option<usize>, Data),
+}
+
+fn fixed(state: &State) -> (u64, Option<Arc<str>>, Option<usize>, Data) {
+    let State { created_at_ms, parent_id, branched_at_event_index, workspace_anchor, .. } = state;
+    (*created_at_ms, parent_id.clone(), *branched_at_event_index, workspace_anchor.clone())
+}
+
+impl WrittenSession {
+    /// Remembers a session that is written as a whole.
+    pub(super) fn of(session: &Session) -> WrittenSession {
+        let queue = {
+            let queue = session.queue().lock().unwrap_or_else(PoisonError::into_inner);
+            queue.pending().cloned().collect()
+        };
+        session.with(|state| WrittenSession {
+            conversation: ConversationJournal::of(state),
+            transcript: state.transcript.clone(),
+            queue,
+            child_ids: state.child_ids.clone(),
+            fixed: fixed(state),
+        })
+    }
+
+    /// Returns what has changed since the last call, or `None` if only the whole says it.
+    pub(super) fn step(&mut self, session: &Session) -> Option<SessionStep> {
+        let (queue, queue_ids): (Vec<Injection>, IdStream) = {
+            let queue = session.queue().lock().unwrap_or_else(PoisonError::into_inner);
+            (queue.pending().cloned().collect(), queue.ids().clone())
+        };
+        let ids = session.id_stream();
+        session.with(|state| {
+            if fixed(state) != self.fixed || state.transcript.id() != self.transcript.id() {
+                return None;
+            }
+            let changes = self.conversation.changes(state).into_iter();
+            let changes = changes.map(|change| StoredChange {
+                kind: format!("{}.{}", change.topic, change.word),
+                payload: change.payload,
+            });
+            let step = SessionStep {
+                turns: state.turns,
+                ids,
+                queue_ids,
+                queue: (queue != self.queue).then(|| queue.iter().map(StoredItem::of).collect()),
+                child_ids: (state.child_ids != self.child_ids).then(|| state.child_ids.clone()),
+                changes: changes.collect(),
+                events: EventsStep::between(&self.transcript, &state.transcript),
+            };
+            self.transcript = state.transcript.clone();
+            self.child_ids.clone_from(&state.child_ids);
+            self.queue = queue;
+            Some(step)
+        })
+    }
+}
+
+/// A stored session to which steps are applied, in their order.
+pub(super) struct SteppedSession<'a> {
+    stored: &'a mut StoredSession,
+    conversation: Conversation,
+}
+
+impl<'a> SteppedSession<'a> {
+    pub(super) fn new(stored: &'a mut StoredSession) -> Result<SteppedSession<'a>, String> {
+        let transcript = &mut stored.transcript;
+        let messages = transcript.messages.iter().map(read_message).collect::<Result<Vec<_>, _>>();
+        let conversation = Conversation {
+            messages: messages.map_err(|error| error.to_string())?,
+            summary: transcript.summary.take(),
+            metadata: std::mem::take(&mut transcript.metadata),
+            assets: std::mem::take(&mut transcript.assets),
+            provider_memory: std::mem::take(&mut stored.provider_memory),
+        };
+        Ok(SteppedSession { stored, conversation })
+    }
+
+    pub(super) fn apply(&mut self, step: SessionStep) -> Result<(), String> {
+        let SessionStep { turns, ids, queue_ids, queue, child_ids, changes, events } = step;
+        for StoredChange { kind, payload } in changes {
+            let (topic, word) = kind.rsplit_once('.').unwrap_or((&kind, ""));
+            self.conversation.apply(topic, word, &payload)?;
+        }
+        events.apply(&mut self.stored.transcript.events)?;
+        (self.stored.turns, self.stored.ids, self.stored.queue_ids) = (turns, ids, queue_ids);
+        if let Some(queue) = queue {
+            self.stored.queue = queue;
+        }
+        if let Some(child_ids) = child_ids {
+            self.stored.child_ids = child_ids;
+        }
+        Ok(())
+    }
+
+    /// Puts the conversation back into the stored session.
+    pub(super) fn done(self) {
+        let Conversation { messages, summary, metadata, assets, provider_memory } = self.conversation;
+        let transcript = &mut self.stored.transcript;
+        transcript.messages = messages.iter().map(|message| message.to_data()).collect();
+        (transcript.summary, transcript.metadata, transcript.assets) = (summary, metadata, assets);
+        self.stored.provider_memory = provider_memory;
+    }
+}
+
 impl StoredTranscript {
     fn of(transcript: &Transcript) -> StoredTranscript {
         StoredTranscript {
@@ -198,15 +392,16 @@ fn read_message(data: &Data) -> Result<Arc<Message>, SnapshotError> {
     Message::from_data(data).map(Arc::new).map_err(|error| SnapshotError::Broken(error.to_string()))
 }
 
-/// What makes the log at hand add up for a session that comes back as it was stored. Reminders that are not pending by that log came
-/// along: another log tells how they came to be, or this one tells how they ended later. Those that are pending by it alone
-/// came after the session was stored, and were lost with their process.
-pub fn settle_with_log(session: &Session, scope: &Scope) -> Outcome<Vec<LifecycleRecord>> {
+/// Returns what makes the log at hand add up for a session that comes back as it was stored; `known` is what pends in it by that
+/// log ([`pending_by_log`]). Reminders that are not pending by the log came along: another log tells how they came to be, or this
+/// one tells how they ended later. Those that are pending by it alone came after the session was stored, and were lost with their
+/// process.
+#[must_use]
+pub fn settle_with_log(session: &Session, mut known: BTreeSet<Arc<str>>) -> Vec<LifecycleRecord> {
     let pending: Vec<Arc<Reminder>> = session.with(|state| {
         let transcript = &state.transcript;
         transcript.pending().map(|pending| transcript.present(pending)).collect()
     });
-    let mut known = pending_by_log(session, scope)?;
     let left = |reminder: &Arc<Reminder>| (reminder.id.clone(), reminder.ttl_turns);
     let mut records = vec![LifecycleRecord::Resumed(pending.iter().map(left).collect())];
     for reminder in pending {
@@ -216,33 +411,50 @@ pub fn settle_with_log(session: &Session, scope: &Scope) -> Outcome<Vec<Lifecycl
     }
     let lost = |reminder_id| LifecycleRecord::Discarded { reminder_id, reason: DiscardReason::Lost };
     records.extend(known.into_iter().map(lost));
-    Ok(records)
+    records
 }
 
-/// The ids of the reminders that are pending in a session by the log at hand.
-fn pending_by_log(session: &Session, scope: &Scope) -> Outcome<BTreeSet<Arc<str>>> {
+/// Records that are read at a time.
+const PAGE: usize = 1024;
+
+/// Returns the ids of the reminders that are pending in a session by a log. Waits for the disk if the log is a file.
+///
+/// # Errors
+/// The log cannot be read.
+pub fn pending_by_log(log: &LogReader, session_id: &str) -> Result<BTreeSet<Arc<str>>, LogError> {
     let mut known: BTreeSet<Arc<str>> = BTreeSet::new();
-    for record in scope.log.read(&Filter::topic(TOPIC), usize::MAX)? {
-        let payload = &record.payload;
-        // What is detached was done to a copy.
-        if payload.get("session_id").as_str() != Some(session.id().as_ref()) || payload.get("detached").truthy() {
-            continue;
+    let mut filter = Filter::topic(TOPIC);
+    loop {
+        let page = log.read(&filter, PAGE)?;
+        for record in &page {
+            follow(&mut known, record, session_id);
         }
-        let id = payload.get("reminder_id").as_shared_str();
-        match record.kind.rsplit('.').next().unwrap_or_default() {
-            "injected" | "inherited" | "forked" => known.extend(id),
-            "expired" | "dropped" | "discarded" => {
-                id.map(|id| known.remove(&id));
-            }
-            "deduped" => {
-                for id in
-                    payload.get("replaced_ids").as_list().unwrap_or_default().iter().filter_map(Data::as_shared_str)
-                {
-                    known.remove(&id);
-                }
-            }
-            _ => {}
+        match page.last() {
+            Some(last) if page.len() == PAGE => filter.after = last.cursor,
+            _ => return Ok(known),
         }
     }
-    Ok(known)
+}
+
+/// Follows what a record says of the reminders that are pending in a session.
+fn follow(known: &mut BTreeSet<Arc<str>>, record: &Record, session_id: &str) {
+    let payload = &record.payload;
+    // What is detached was done to a copy.
+    if payload.get("session_id").as_str() != Some(session_id) || payload.get("detached").truthy() {
+        return;
+    }
+    let id = payload.get("reminder_id").as_shared_str();
+    match LifecycleKind::named(&record.kind) {
+        Some(LifecycleKind::Injected | LifecycleKind::Inherited | LifecycleKind::Forked) => known.extend(id),
+        Some(LifecycleKind::Expired | LifecycleKind::Dropped | LifecycleKind::Discarded) => {
+            id.map(|id| known.remove(&id));
+        }
+        Some(LifecycleKind::Deduped) => {
+            let replaced = payload.get("replaced_ids").as_list().unwrap_or_default();
+            for id in replaced.iter().filter_map(Data::as_shared_str) {
+                known.remove(&id);
+            }
+        }
+        _ => {}
+    }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
-use runtime::agent_loop::{LoopOptions, Parts};
+use runtime::agent_loop::{DaemonOptions, LoopOptions, Parts};
 use runtime::clock::ManualClock;
 use runtime::compaction::{AutoCompact, Threshold};
 use runtime::data::Data;
@@ -15,7 +15,7 @@ use runtime::event_log::MemoryLog;
 use runtime::hooks::{EventKind, EventSet, Hook, HookEvent, Hooks, Pattern, SessionHook, ToolHook, Verdict};
 use runtime::message::{Message, ToolCall, ToolSpec};
 use runtime::model::{Delta, Reply, Request, Usage};
-use runtime::reminder::bridge::{MessagePayload, Mode, RemindPayload};
+use runtime::reminder::bridge::{MessagePayload, Mode, RemindPayload, Seam};
 use runtime::reminder::providers::{ReminderProvider, ReminderProviders};
 use runtime::reminder::{Propagate, ReminderSpec, Source};
 use runtime::seam::{Answer, Compactor, Model, Outcome, Output, Scope, Summary, Tool, Turn};
@@ -76,8 +76,8 @@ impl Scene {
             live: Rc::new(|_| {}),
         };
         let mut options = LoopOptions::new("Do it.");
-        options.max_iterations = 9;
-        options.wake_interval_ms = Some(1_000);
+        options.limits.max_iterations = 9;
+        options.daemon = Some(DaemonOptions { wake_interval_ms: 1_000, watch: None, consolidate: None });
         options.compaction = Some(AutoCompact {
             options: CompactOptions {
                 strategy: Strategy::Custom,
@@ -152,7 +152,7 @@ struct Counts(Rc<[Cell<u32>; 2]>);
 impl Hook for Counts {
     fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
         if turn.session.id().as_ref() == "main" {
-            let exit = matches!(event, HookEvent::LoopCheckpoint { kind: "loop_exit", .. });
+            let exit = matches!(event, HookEvent::LoopCheckpoint { kind: Seam::LoopExit, .. });
             let end = matches!(event, HookEvent::SessionEnd { .. });
             self.0[0].set(self.0[0].get() + u32::from(exit));
             self.0[1].set(self.0[1].get() + u32::from(end));

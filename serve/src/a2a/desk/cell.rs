@@ -11,7 +11,6 @@ use a2a::{Frame, Message, Task, TaskState, Version};
 use runtime::data::Data;
 use runtime::event_log::{LogError, Ticket};
 use runtime::session::Inbox;
-use stdlib::output::{Output, Terminal};
 use tokio::sync::Notify;
 
 use super::life::{Asking, Halt, Life, Out, Reply};
@@ -270,8 +269,7 @@ impl Cell {
                     continue;
                 }
                 Out::Log(details) => {
-                    // A line of its own for each entry, written at once: other tasks log too.
-                    Terminal.err(&format!("harn: task {}: {details}\n", self.id.escape_debug()));
+                    tracing::warn!("task {}: {details}", self.id.escape_debug());
                     continue;
                 }
                 Out::Change(change) => change,
@@ -402,6 +400,11 @@ impl Cell {
         drop(state);
         self.changed.notify_waiters();
         Ok(())
+    }
+
+    /// Its state.
+    pub(super) fn state(&self) -> TaskState {
+        self.lock().life.state()
     }
 
     /// Whether it waits for the answer to a question of the script.

@@ -67,6 +67,7 @@ pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
     watch.is_over = true;
     shared.over(&cell);
     cell.end(how, &shared.agent_id).await;
+    shared.count(&cell);
 }
 
 /// Tells the task to stop once its deadline is reached. It never ends.
@@ -214,6 +215,7 @@ impl Drop for Watch<'_> {
             self.shared.sessions.end(&self.session_id, self.cell);
             self.cell.end_now(How::Lost, &self.shared.agent_id);
             self.shared.over(self.cell);
+            self.shared.count(self.cell);
         }
     }
 }

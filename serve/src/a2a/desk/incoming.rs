@@ -158,6 +158,7 @@ impl Desk {
         if let Some((reason, detail)) = reason {
             let how = How::Rejected { reason: reason.into(), detail: Some(detail.into()) };
             cell.end_now(how, &shared.agent_id);
+            shared.count(&cell);
             directory.finished(&cell, shared.finished);
         } else {
             directory.begin(&cell);

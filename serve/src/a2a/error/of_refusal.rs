@@ -2,8 +2,8 @@
 
 use crate::a2a::A2aCode;
 use a2a::ShapeError;
-use runtime::reminder::ReminderError;
 use runtime::reminder::bridge::QueueError;
+use runtime::reminder::{ReminderError, Surface};
 use stdlib::from_core;
 
 use super::Refusal;
@@ -11,7 +11,6 @@ use super::fault::{Fault, code, shortened};
 use crate::bridge::{self, BridgeError};
 use crate::host::HostError;
 use crate::store::StoreError;
-use crate::wire::Wire;
 
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Fault {
@@ -99,7 +98,7 @@ fn unknown_task(rpc: i32, id: &str) -> Fault {
 fn of_reminder(error: &ReminderError) -> Fault {
     let fault = Fault::new(code::PARAMS, from_core(error.code), error.message.as_str());
     let fault = fault.field(if error.field.is_empty() { "params" } else { &error.field });
-    fault.with("message", error.message.as_str()).suggestion(bridge::suggestion(error, Wire::A2a))
+    fault.with("message", error.message.as_str()).suggestion(bridge::suggestion(error, Surface::A2a))
 }
 
 fn of_queue(error: &QueueError) -> Fault {

@@ -417,7 +417,7 @@ fn what_reminders_say_is_content() {
     for n in 0..8 {
         let body = "x".repeat(MAX_CONTENT / 4);
         let reminder = ReminderSpec::new(body).into_reminder(format!("r{n}").into(), Source::Bridge, 0);
-        let event = ReminderEvent::Emitted { reminder: reminder.into(), provider_id: None, turn: 1 };
+        let event = ReminderEvent::Emitted { reminder: reminder.into(), turn: 1 };
         feed.tell(&Told::Reminder(Arc::new(Reminded::of(event, &Injections::default()))), false);
     }
     assert_eq!(kept(&feed), (4, MAX_CONTENT));

@@ -1,4 +1,8 @@
 //! Reading what was sent: so much, and within a time.
+//!
+//! The layers of `tower-http` answer plain text, close the connection without reading the rest (so that many clients see a reset in
+//! place of the answer), and count a time-out for the whole request, streams included. Here each refusal is an error of JSON-RPC
+//! that its sender can read.
 
 use std::time::Duration;
 

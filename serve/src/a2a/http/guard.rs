@@ -10,17 +10,17 @@ use crate::a2a::error::{Fault, code, shortened};
 
 /// Whose pages may ask.
 #[derive(Debug, Clone, Default)]
-pub(in crate::a2a) struct Guard {
+pub(crate) struct Guard {
     /// Whether only this machine can connect, so that the name by which it is asked must be one of this machine.
-    pub(in crate::a2a) is_local: bool,
+    pub(crate) is_local: bool,
     /// A name that leads here all the same: that of the public URL.
-    pub(in crate::a2a) public: Option<String>,
+    pub(crate) public: Option<String>,
     /// Origins that may ask, such as `https://example.com`; `*` for all.
-    pub(in crate::a2a) origins: Vec<String>,
+    pub(crate) origins: Vec<String>,
 }
 
 /// Where a page that may ask comes from, where that is said to its browser.
-pub(super) type Named = Option<HeaderValue>;
+pub(crate) type Named = Option<HeaderValue>;
 
 impl Guard {
     /// Checks whether a request may come in, and returns the origin that was named as one that may ask.
@@ -28,7 +28,7 @@ impl Guard {
     /// # Errors
     /// A request of HTTP/1.1 whose `Host` is missing or repeated is answered 400 (RFC 9112, 3.2); a host or an origin that
     /// may not ask is answered 403.
-    pub(super) fn admit(&self, version: Version, uri: &Uri, headers: &HeaderMap) -> Result<Named, (StatusCode, Fault)> {
+    pub(crate) fn admit(&self, version: Version, uri: &Uri, headers: &HeaderMap) -> Result<Named, (StatusCode, Fault)> {
         if version == Version::HTTP_11 {
             one_host(headers).map_err(|fault| (StatusCode::BAD_REQUEST, fault))?;
         }

@@ -1,10 +1,15 @@
 //! [`Listener`]: connections, with bounds.
 
+use std::convert::Infallible;
 use std::io::Write as _;
 use std::pin::pin;
 use std::time::Duration;
 
 use a2a::Version;
+use axum::body::Body;
+use axum::http::Response;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -13,7 +18,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use super::patient::Patient;
-use super::router::Answerer;
 use crate::a2a::A2aCode;
 use crate::a2a::error::{Fault, code};
 use crate::a2a::places::{Place, Places};
@@ -32,7 +36,7 @@ const BUFFER: usize = 32 * 1024;
 const EXHAUSTED: Duration = Duration::from_millis(50);
 
 /// Where connections come in.
-pub(in crate::a2a) struct Listener {
+pub(crate) struct Listener {
     listener: TcpListener,
     places: Places,
     /// Whether the end has begun.
@@ -42,30 +46,38 @@ pub(in crate::a2a) struct Listener {
 
 impl Listener {
     /// Takes so many connections at one time.
-    pub(in crate::a2a) fn new(listener: TcpListener, connections: u32) -> Listener {
+    pub(crate) fn new(listener: TcpListener, connections: u32) -> Listener {
         let places = Places::new(connections);
         let full = full(places.most());
         Listener { listener, places, ending: watch::Sender::new(false), full }
     }
 
     /// Takes connections, for ever.
-    pub(in crate::a2a) async fn take_all(&self, answerer: &Answerer) -> std::convert::Infallible {
+    pub(crate) async fn take_all<A, F>(&self, answer: A) -> Infallible
+    where
+        A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+        F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
+    {
         loop {
             match self.listener.accept().await {
-                Ok((stream, _)) => self.take(stream, answerer),
+                Ok((stream, _)) => self.take(stream, &answer),
                 Err(_) => tokio::time::sleep(EXHAUSTED).await,
             }
         }
     }
 
-    fn take(&self, stream: TcpStream, answerer: &Answerer) {
+    fn take<A, F>(&self, stream: TcpStream, answer: &A)
+    where
+        A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+        F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
+    {
         let Some(place) = self.places.take() else {
             // It fits into the buffer of a new connection, so nobody waits for it.
             let _ = stream.into_std().and_then(|mut stream| stream.write(&self.full));
             return;
         };
         let _ = stream.set_nodelay(true);
-        tokio::spawn(carry(stream, answerer.clone(), place, self.ending.subscribe()));
+        tokio::spawn(carry(stream, answer.clone(), place, self.ending.subscribe()));
     }
 
     /// Takes no connection any more, and no further request on those that there are.
@@ -86,10 +98,13 @@ impl Ending {
 }
 
 /// Carries requests and answers, until the other side ends it, or both do once the end has begun.
-async fn carry(stream: TcpStream, answerer: Answerer, place: Place, mut ending: watch::Receiver<bool>) {
+async fn carry<A, F>(stream: TcpStream, answer: A, place: Place, mut ending: watch::Receiver<bool>)
+where
+    A: Fn(Request<Incoming>) -> F,
+    F: Future<Output = Result<Response<Body>, Infallible>>,
+{
     let io = TokioIo::new(Patient::new(stream, PATIENCE));
-    let answers = service_fn(|request| answerer.clone().answer(request));
-    let mut connection = pin!(bounded().serve_connection(io, answers));
+    let mut connection = pin!(bounded().serve_connection(io, service_fn(answer)));
     let is_over = tokio::select! {
         biased;
         _ = connection.as_mut() => true,
@@ -122,10 +137,6 @@ fn full(most: usize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
-    use axum::body::Body;
-    use axum::http::Response;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex, split};
     use tokio::time::{Instant, sleep};
 

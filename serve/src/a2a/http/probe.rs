@@ -1,33 +1,25 @@
-//! What operators and their machines ask: `/healthz`, `/readyz`, `/metrics`.
+//! The paths for operators, with the refusals of this wire: health, readiness and metrics.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::http::{HeaderMap, Response};
 
 use super::post::{denied, with_challenge};
-use super::refusal::{refusal, with};
+use super::refusal::refusal;
 use super::router::Front;
-use crate::a2a::desk::Load;
-
-/// The path that says whether the server answers.
-pub(super) const HEALTH: &str = "/healthz";
-/// The path that says whether a new task would be accepted.
-pub(super) const READY: &str = "/readyz";
-/// The path of the metrics.
-pub(super) const METRICS: &str = "/metrics";
+use crate::metrics::Exposition;
+use crate::probe::{self, Probed};
 
 /// Answers that the server answers.
 pub(super) async fn healthz() -> Response<Body> {
-    plain(StatusCode::OK, "ok\n".to_owned())
+    probe::health()
 }
 
 /// Answers whether a new task would be accepted now.
 pub(super) async fn readyz(State(front): State<Arc<Front>>) -> Response<Body> {
-    let (status, text) = readiness(&front.desk.load());
-    plain(status, format!("{text}\n"))
+    probe::readiness(&*front)
 }
 
 /// Answers with the metrics, to callers that know the token if there is one: they show how busy the agent is.
@@ -38,71 +30,24 @@ pub(super) async fn metrics(State(front): State<Arc<Front>>, headers: HeaderMap)
         let (status, fault) = denied(why);
         return with_challenge(refusal(status, &fault, a2a::Version::V1_0), &headers);
     }
-    let response = plain(StatusCode::OK, exposition(&front.desk.load()));
-    with(response, header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")
+    probe::metrics(&*front)
 }
 
-fn readiness(load: &Load) -> (StatusCode, &'static str) {
-    if load.is_stopping {
-        (StatusCode::SERVICE_UNAVAILABLE, "stopping")
-    } else if load.open >= load.most {
-        (StatusCode::SERVICE_UNAVAILABLE, "task limit reached")
-    } else {
-        (StatusCode::OK, "ready")
+impl Probed for Front {
+    fn readiness(&self) -> Result<(), &'static str> {
+        self.desk.load().readiness()
     }
-}
 
-/// Writes the metrics in Prometheus' text format. None has labels, so their number is fixed.
-fn exposition(load: &Load) -> String {
-    let rows = [
-        (
-            "harn_a2a_tasks_started_total",
-            "counter",
-            "Tasks started, those resumed from the log included.",
-            load.started,
-        ),
-        ("harn_a2a_tasks_open", "gauge", "Tasks that are not over.", load.open as u64),
-        ("harn_a2a_tasks_open_limit", "gauge", "Largest number of tasks that are not over.", load.most as u64),
-    ];
-    let mut text = String::new();
-    for (name, kind, help, value) in rows {
-        let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+    fn expose(&self, to: &mut Exposition) {
+        self.desk.expose(to);
+        let places = &self.streams.places;
+        to.value("harn_a2a_streams_open", "gauge", "Streams open.", places.taken());
+        to.value("harn_a2a_streams_open_limit", "gauge", "Largest number of streams open.", places.most());
     }
-    text
-}
-
-fn plain(status: StatusCode, text: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_is_ready_while_a_task_fits_and_it_is_not_stopping() {
-        let load = |open, is_stopping| Load { open, most: 2, started: 9, is_stopping };
-        assert_eq!(readiness(&load(1, false)), (StatusCode::OK, "ready"));
-        assert_eq!(readiness(&load(2, false)), (StatusCode::SERVICE_UNAVAILABLE, "task limit reached"));
-        assert_eq!(readiness(&load(0, true)), (StatusCode::SERVICE_UNAVAILABLE, "stopping"));
-    }
-
-    #[test]
-    fn each_metric_has_its_help_its_type_and_its_value() {
-        let text = exposition(&Load { open: 3, most: 1000, started: 12, is_stopping: false });
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 9, "{text}");
-        assert_eq!(lines[1..3], ["# TYPE harn_a2a_tasks_started_total counter", "harn_a2a_tasks_started_total 12"]);
-        assert_eq!(lines[4..6], ["# TYPE harn_a2a_tasks_open gauge", "harn_a2a_tasks_open 3"]);
-        assert_eq!(lines[8], "harn_a2a_tasks_open_limit 1000");
-        assert!(text.ends_with('\n'));
-    }
-
     /// What a server with a token answers to these requests, each on a connection of its own.
     fn answers(requests: &'static [&'static str]) -> Vec<String> {
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -116,6 +61,7 @@ mod tests {
             origins: Vec::new(),
             rfc_card: false,
             strict_card: false,
+            drain: std::time::Duration::ZERO,
         };
         let served = crate::host::testing::served("test.harn", "pipeline default(task) { return task }", 1, None);
         let (url, read) = (std::cell::OnceCell::new(), std::cell::RefCell::new(Vec::new()));
@@ -153,7 +99,7 @@ mod tests {
             ("HTTP/1.1 200 ", "\r\n\r\nok\n"),
             ("HTTP/1.1 200 ", "\r\n\r\nready\n"),
             ("HTTP/1.1 401 ", "}"),
-            ("HTTP/1.1 200 ", "\nharn_a2a_tasks_open_limit 1000\n"),
+            ("HTTP/1.1 200 ", "\nharn_a2a_streams_open_limit 2048\n"),
             ("HTTP/1.1 405 ", "}"),
         ];
         assert_eq!(answers.len(), starts_and_ends.len());

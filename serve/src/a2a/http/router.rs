@@ -16,7 +16,7 @@ use runtime::words::nearest;
 use super::get_card::get_card;
 use super::guard::Guard;
 use super::post::post as take;
-use super::probe::{HEALTH, METRICS, READY, healthz, metrics, readyz};
+use super::probe::{healthz, metrics, readyz};
 use super::refusal::{refusal, said, with};
 use crate::a2a::A2aCode;
 use crate::a2a::card::Card;
@@ -24,6 +24,7 @@ use crate::a2a::desk::Desk;
 use crate::a2a::error::{Fault, code, shortened};
 use crate::a2a::rpc::Streams;
 use crate::a2a::token::Token;
+use crate::probe::{HEALTH, METRICS, READY};
 
 /// Where requests go.
 const RPC: [&str; 2] = ["/", "/a2a"];
@@ -74,7 +75,7 @@ impl Answerer {
 
     /// Lets in whom the guard lets in, and tells browsers which pages these are. It stands before the router rather than in it, as
     /// a layer: a layer costs each request two futures on the heap.
-    pub(super) async fn answer(self, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    pub(in crate::a2a) async fn answer(self, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
         let named = match self.front.guard.admit(request.version(), request.uri(), request.headers()) {
             Ok(named) => named,
             Err((status, fault)) => {

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::reminder::bridge::{Injection, Payload, QueueError, Revoked};
+use runtime::reminder::bridge::{Injection, QueueError, Revoked};
+use runtime::reminder::{ReminderField, Surface};
 use serde::Serialize;
 
 use super::injections::revoked;
@@ -12,7 +13,6 @@ use super::{Given, Incoming, Injections, params};
 use crate::a2a::{Desk, Refusal};
 use crate::bridge;
 use crate::host::{HostError, ReminderEvent};
-use crate::wire::{Wire, source_to};
 
 /// Puts a reminder into a task.
 pub const INJECT: &str = "tasks/inject_reminder";
@@ -57,7 +57,13 @@ pub struct Accepted {
 /// The parameters are wrong, there is no such task, it is over, or its queue refuses.
 pub async fn call(method: &str, params: &Data, desk: &Desk) -> Result<Answer, Refusal> {
     match method {
-        INJECT => Ok(Answer::Given(inject(params, desk).await?)),
+        INJECT => {
+            let injected = inject(params, desk).await;
+            if injected.is_err() {
+                desk.count_refusal();
+            }
+            Ok(Answer::Given(injected?))
+        }
         PENDING => Ok(Answer::Data(pending(params, desk).await?)),
         REVOKE => Ok(Answer::Data(revoke(params, desk).await?)),
         CLEAR => Ok(Answer::Data(clear(params, desk).await?)),
@@ -119,14 +125,10 @@ async fn pending(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
 
 /// A row as every host sees it, with the source that the peer named.
 fn row(item: &Injection, known: &Injections) -> Data {
-    let mut row = item.to_data();
-    let source = match (known.echo(&item.id).and_then(|echo| echo.source), &item.payload) {
-        (Some(source), _) => Data::from(&source),
-        // As those who follow the task are told.
-        (None, Payload::Reminder(reminder)) => source_to(Wire::A2a, reminder.source).into(),
-        (None, Payload::Message(_)) => return row,
-    };
-    row.set("source", source);
+    let mut row = item.to_data(Surface::A2a);
+    if let Some(source) = known.echo(&item.id).and_then(|echo| echo.source) {
+        row.set(ReminderField::Source.key(Surface::A2a).clone(), Data::from(&source));
+    }
     row
 }
 

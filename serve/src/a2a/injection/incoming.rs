@@ -7,7 +7,7 @@ use a2a::SendMessage;
 use runtime::data::Data;
 use runtime::reminder::bridge::{Queue, RemindPayload};
 use runtime::reminder::limits::{MAX_ID, fault_of_name};
-use runtime::reminder::{ReminderCode, ReminderError};
+use runtime::reminder::{ReminderCode, ReminderError, ReminderField, Surface};
 use runtime::words::nearest;
 
 use super::Echo;
@@ -23,14 +23,27 @@ pub struct Incoming {
     pub echo: Echo,
 }
 
-/// What a peer's reminder has beside what a host's has. `firedAtTurn` is the peer's own count, and whose agent it was first is
-/// nothing that this one knows: both are passed over.
-const MORE: [(&str, &str); 4] = [
-    ("id", "id"),
-    ("source", "source"),
-    ("firedAtTurn", "fired_at_turn"),
-    ("originatingAgentId", "originating_agent_id"),
-];
+/// What a key of a peer's reminder is.
+enum PeerKey {
+    /// A field that a peer sets and a host does not. `firedAtTurn` is the peer's own count, and the session that first made the
+    /// reminder is unknown here: both are ignored.
+    OfPeer,
+    /// A parameter that a host has too.
+    OfHost,
+}
+
+impl PeerKey {
+    fn of(key: &str) -> Option<PeerKey> {
+        match ReminderField::named(key, Surface::A2a) {
+            Some(field) if ReminderField::OF_RUNTIME.contains(&field) => Some(PeerKey::OfPeer),
+            Some(field) if ReminderField::SPEC.contains(&field) => Some(PeerKey::OfHost),
+            _ => (key == MODE).then_some(PeerKey::OfHost),
+        }
+    }
+}
+
+/// The parameter that says when a reminder is delivered.
+const MODE: &str = "mode";
 
 /// Where a message carries reminders: `{harn: {reminder: …}}`, or the two words as one key.
 const FLAT: &str = "harn.reminder";
@@ -45,18 +58,18 @@ impl Incoming {
             let message = format!("a reminder is an object with a `body`, got {}", data.type_name());
             return Err(bad("", message));
         };
-        let is_more = |key: &str| MORE.iter().any(|(camel, snake)| key == *camel || key == *snake);
-        if let Some(key) = given.keys().find(|key| !is_more(key) && !is_of_payload(key)) {
-            let known = MORE.iter().map(|(camel, _)| *camel).chain(CAMEL);
-            let error =
-                ReminderError::new(ReminderCode::Shape, key.as_ref(), format!("unknown reminder option `{key}`"));
-            return Err(error.suggest(nearest(key, known)));
+        let mut of_host = Vec::with_capacity(given.len());
+        for (key, value) in given {
+            match PeerKey::of(key) {
+                Some(PeerKey::OfHost) => of_host.push((&**key, whole(value))),
+                Some(PeerKey::OfPeer) => {}
+                None => return Err(unknown_key(key)),
+            }
         }
-        let rest = given.iter().filter(|(key, _)| !is_more(key));
-        let mut payload = RemindPayload::from_pairs(rest.map(|(key, value)| (&**key, whole(value))))?;
-        let echo = Echo { source: word(data, "source")?, metadata: metadata.clone() };
+        let mut payload = RemindPayload::from_pairs(of_host)?;
+        let echo = Echo { source: word(data, ReminderField::Source)?, metadata: metadata.clone() };
         payload.meta = echo.to_meta();
-        Ok(Incoming { id: word(data, "id")?, payload, echo })
+        Ok(Incoming { id: word(data, ReminderField::Id)?, payload, echo })
     }
 }
 
@@ -72,16 +85,16 @@ fn whole(value: &Data) -> Cow<'_, Data> {
     }
 }
 
-/// What a host's reminder has, without the session and the envelope that it may be in.
-const CAMEL: [&str; 8] =
-    ["body", "tags", "dedupeKey", "ttlTurns", "preserveOnCompact", "propagate", "roleHint", "mode"];
-
-fn is_of_payload(key: &str) -> bool {
-    RemindPayload::is_key(key) && !matches!(key, "_meta" | "session_id" | "sessionId")
+fn unknown_key(key: &str) -> ReminderError {
+    let fields = ReminderField::OF_RUNTIME.into_iter().chain(ReminderField::SPEC);
+    let known = fields.map(|field| field.name(Surface::A2a)).chain([MODE]);
+    let error = ReminderError::new(ReminderCode::Shape, key, format!("unknown reminder option `{key}`"));
+    error.suggest(nearest(key, known))
 }
 
 /// A short text without line breaks, as lists and logs show it.
-fn word(data: &Data, field: &'static str) -> Result<Option<Arc<str>>, ReminderError> {
+fn word(data: &Data, field: ReminderField) -> Result<Option<Arc<str>>, ReminderError> {
+    let field = field.name(Surface::A2a);
     match data.get(field) {
         Data::Nil => Ok(None),
         Data::Str(text) => match (text.trim(), fault_of_name(text, MAX_ID)) {

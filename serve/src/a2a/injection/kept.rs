@@ -3,22 +3,23 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
+use runtime::reminder::bridge::RemindPayload;
+use runtime::reminder::{ReminderField, Surface};
 
 use super::injections::Given;
 use super::{Echo, Incoming};
 use crate::bridge::RemindNotification;
-use crate::wire::Wire;
 
 impl Given {
     /// As it is written down: the reminder as a peer writes it, and what its peer was told.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let Incoming { id, payload, echo } = &self.incoming;
-        let bare = runtime::reminder::bridge::RemindPayload { meta: Data::Nil, ..payload.clone() };
-        let mut reminder = RemindNotification { session_id: None, payload: bare }.to_params(Wire::A2a);
-        for (key, text) in [("id", id), ("source", &echo.source)] {
+        let bare = RemindPayload { meta: Data::Nil, ..payload.clone() };
+        let mut reminder = RemindNotification { session_id: None, payload: bare }.to_params(Surface::A2a);
+        for (field, text) in [(ReminderField::Id, id), (ReminderField::Source, &echo.source)] {
             if let Some(text) = text {
-                reminder.set(key, Data::from(text));
+                reminder.set(field.key(Surface::A2a).clone(), Data::from(text));
             }
         }
         Data::dict_of_present([

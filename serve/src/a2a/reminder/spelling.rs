@@ -6,7 +6,7 @@ use a2a::{Frame, Status, StatusUpdate};
 use runtime::data::Data;
 
 use super::Reminded;
-use super::words::Words;
+use super::notice::ReminderNotice;
 
 /// How one stream is told of reminders. A notification breaks off the streams of clients that do not know it, so only who asks
 /// for the extension gets it.
@@ -59,19 +59,19 @@ impl Spelling {
     #[must_use]
     pub fn spell(&self, reminded: &Reminded) -> Option<Spelled> {
         let Stands { task_id, context_id, status } = self.stands.as_ref()?;
-        let words = Words::of(reminded);
+        let notice = ReminderNotice::of(reminded);
         if self.notifies {
             return Some(Spelled::Notification(Data::dict([
                 ("jsonrpc", Data::from("2.0")),
-                ("method", words.method.into()),
-                ("params", words.params(task_id)),
+                ("method", notice.method().into()),
+                ("params", notice.params(task_id)),
             ])));
         }
         Some(Spelled::Frame(Frame::Status(StatusUpdate {
             task_id: task_id.clone(),
             context_id: context_id.clone(),
             status: status.clone(),
-            metadata: words.status_metadata(),
+            metadata: notice.status_metadata(),
         })))
     }
 }

@@ -15,7 +15,7 @@ fn emitted() -> ReminderEvent {
         ..ReminderSpec::new("Rebase.")
     };
     let reminder = Arc::new(spec.into_reminder("r1".into(), Source::Bridge, 4));
-    ReminderEvent::Emitted { reminder, provider_id: None, turn: 5 }
+    ReminderEvent::Emitted { reminder, turn: 5 }
 }
 
 fn reminded(event: ReminderEvent) -> Reminded {
@@ -79,8 +79,9 @@ fn what_nobody_put_in_has_the_source_of_the_wires_table() {
     let ReminderEvent::Emitted { reminder, .. } = emitted() else { unreachable!() };
     for (source, word) in [(Source::StdlibProvider, "provider"), (Source::InPipeline, "bridge"), (Source::Hook, "hook")]
     {
-        let reminder = Arc::new(runtime::reminder::Reminder { source, ..(*reminder).clone() });
-        let event = ReminderEvent::Emitted { reminder, provider_id: Some("p".into()), turn: 1 };
+        let reminder =
+            Arc::new(runtime::reminder::Reminder { source, producer: Some("p".into()), ..(*reminder).clone() });
+        let event = ReminderEvent::Emitted { reminder, turn: 1 };
         let told = told(false, &Reminded { event, echo: None });
         assert_eq!(told.get("harn.reminder").get("source").as_str(), Some(word));
         assert_eq!(told.get("harn.reminder").get("providerId").as_str(), Some("p"));

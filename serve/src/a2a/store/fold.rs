@@ -1,4 +1,4 @@
-//! [`Fold`]: the records of one task, in the order of the log, made into the task.
+//! [`TaskFold`]: the records of one task, in the order of the log, made into the task.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const MOST_INJECTED: usize = 1_024;
 
 /// What the records of a task come to. What is not known is passed over; what cannot be read is named in the task's metadata, and
 /// all else of the task is there.
-pub(super) struct Fold {
+pub(super) struct TaskFold {
     task: Task,
     /// What the last record of its life says; nothing as long as it was not created.
     pub(super) brief: Option<Brief>,
@@ -58,21 +58,21 @@ impl Wanted {
     }
 }
 
-impl Fold {
+impl TaskFold {
     /// Of all of a task.
-    pub(super) fn new(task_id: &str) -> Fold {
-        Fold::of(task_id, Wanted { history: true, artifacts: true, injected: true })
+    pub(super) fn new(task_id: &str) -> TaskFold {
+        TaskFold::of(task_id, Wanted { history: true, artifacts: true, injected: true })
     }
 
     /// Of a task as a list shows it. What is not wanted is not looked at.
-    pub(super) fn in_list(task_id: &str, history: bool, artifacts: bool) -> Fold {
-        Fold::of(task_id, Wanted { history, artifacts, injected: false })
+    pub(super) fn in_list(task_id: &str, history: bool, artifacts: bool) -> TaskFold {
+        TaskFold::of(task_id, Wanted { history, artifacts, injected: false })
     }
 
-    fn of(task_id: &str, wanted: Wanted) -> Fold {
+    fn of(task_id: &str, wanted: Wanted) -> TaskFold {
         let status = Status { state: TaskState::Submitted, message: None, at_ms: None };
         let (artifacts, history, metadata) = (Vec::new(), Vec::new(), Data::Nil);
-        Fold {
+        TaskFold {
             task: Task { id: task_id.into(), context_id: "".into(), status, artifacts, history, metadata },
             brief: None,
             begun: Begun::default(),

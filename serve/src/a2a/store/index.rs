@@ -1,5 +1,5 @@
-//! [`Index`]: all tasks of a log in short, held in memory: a few hundred bytes for each. It goes on where it ended when it was asked
-//! last, so that a list costs what was written since.
+//! [`Index`]: the newest tasks of a log in short, held in memory: a few hundred bytes for each. It goes on where it ended when it was
+//! asked last, so that a list costs what was written since.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -13,9 +13,14 @@ use super::record::Brief;
 /// Records that are read at once.
 const AT_ONCE: usize = 4_096;
 
-/// All tasks of a log in short.
-#[derive(Default)]
+/// The most tasks of an index. Beyond, those that changed first are left out: no list shows them, and they are read from the log when
+/// they are asked for by id.
+const MAX_TASKS: usize = 250_000;
+
+/// The newest tasks of a log in short.
 pub(super) struct Index {
+    /// The most tasks.
+    most: usize,
     /// The cursor of the last record that it has.
     upto: u64,
     tasks: HashMap<Arc<str>, Row>,
@@ -36,9 +41,22 @@ pub(super) struct Row {
     /// The process that works on it.
     pub(super) process: Arc<str>,
     cursor: u64,
+    /// The id of the message that it began with.
+    first: Option<Arc<str>>,
+}
+
+impl Default for Index {
+    fn default() -> Index {
+        Index::of(MAX_TASKS)
+    }
 }
 
 impl Index {
+    fn of(most: usize) -> Index {
+        let (tasks, order, processes, by_first) = Default::default();
+        Index { most, upto: 0, tasks, order, processes, by_first }
+    }
+
     /// Takes what was written since it was asked last. Waits for the disk.
     pub(super) fn refresh(&mut self, log: &SqliteLog) -> Result<(), LogError> {
         loop {
@@ -69,15 +87,36 @@ impl Index {
             // The task is whose first record says so, as where it is read as a whole.
             return;
         }
-        if let Some(first) = record.payload.get("message_id").as_shared_str() {
-            self.by_first.entry(first).or_insert_with(|| task_id.clone());
+        let first = record.payload.get("message_id").as_shared_str();
+        if let Some(first) = &first {
+            self.by_first.entry(first.clone()).or_insert_with(|| task_id.clone());
         }
         let process = self.one(process);
-        let row = Row { context_id, state, at_ms: record.occurred_at_ms, process, cursor: record.cursor };
-        if let Some(before) = self.tasks.insert(task_id.clone(), row) {
+        let before = self.tasks.remove(&task_id);
+        if let Some(before) = &before {
             self.order.remove(&before.cursor);
         }
+        let first = first.or(before.and_then(|before| before.first));
+        let row = Row { context_id, state, at_ms: record.occurred_at_ms, process, cursor: record.cursor, first };
+        self.tasks.insert(task_id.clone(), row);
         self.order.insert(record.cursor, task_id);
+        while self.tasks.len() > self.most {
+            let Some((_, oldest)) = self.order.pop_first() else { break };
+            self.forget(&oldest);
+        }
+    }
+
+    fn forget(&mut self, task_id: &str) {
+        let Some(row) = self.tasks.remove(task_id) else { return };
+        if let Some(first) = row.first
+            && self.by_first.get(&first).is_some_and(|known| **known == *task_id)
+        {
+            self.by_first.remove(&first);
+        }
+        // One of them is this set's, one the row's.
+        if Arc::strong_count(&row.process) <= 2 {
+            self.processes.remove(&row.process);
+        }
     }
 
     /// The tasks whose last records are below a cursor, newest first.
@@ -99,5 +138,39 @@ impl Index {
                 process
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use runtime::data::Data;
+
+    use super::*;
+
+    fn record(cursor: u64, task: &str, process: &str, first: Option<&str>) -> Record {
+        let payload = Data::dict_of_present([
+            ("task_id", Data::from(task)),
+            ("context_id", "c".into()),
+            ("state", "working".into()),
+            ("process", process.into()),
+            ("message_id", first.into()),
+        ]);
+        let (topic, kind) = (TASK_TOPIC.into(), "task.status".into());
+        Record { topic, kind, payload: payload.into(), headers: Data::Nil, occurred_at_ms: 1, id: cursor, cursor }
+    }
+
+    #[test]
+    fn the_tasks_that_changed_last_are_kept_up_to_the_bound() {
+        let mut index = Index::of(3);
+        for n in 1..=3 {
+            index.take(&record(n, &format!("t{n}"), &format!("p{n}"), Some(&format!("m{n}"))));
+        }
+        index.take(&record(4, "t1", "p1", None));
+        index.take(&record(5, "t5", "p5", Some("m5")));
+        let kept: Vec<_> = index.below(u64::MAX).map(|(_, id, _)| &**id).collect();
+        assert_eq!(kept, ["t5", "t1", "t3"]);
+        let firsts = ["m1", "m2", "m3", "m5"].map(|first| index.of_first(first).map(|id| &**id));
+        assert_eq!(firsts, [Some("t1"), None, Some("t3"), Some("t5")]);
+        assert_eq!((index.order.len(), index.by_first.len(), index.processes.len()), (3, 3, 3));
     }
 }

@@ -4,19 +4,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use a2a::{Message, Part, Role, Status, StatusUpdate, TaskState};
 use runtime::data::Data;
 use runtime::event_log::LogCode;
-use runtime::workers::snapshot::Lock;
+use runtime::lock::LockFile;
 
 use super::super::desk::{Change, Restored, question_of};
 use super::pieces::Pieces;
 use super::record::Brief;
 use super::{Open, StoreError, TaskStore, now_ms};
 
-/// One process at a time looks for what others have left, and holds this meanwhile.
+/// The lock beside the log that a process holds while it looks for tasks of ended processes.
 const LOCK: &str = "tasks";
+/// How long to wait for another process that looks for them.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a task is over that nobody works on any more.
 enum Why {
@@ -136,8 +139,9 @@ impl TaskStore {
         Ok(self.0.store.log().look(|_| Ok(()))?)
     }
 
-    fn one_at_a_time(&self) -> Result<Lock, StoreError> {
-        self.wait_for(LOCK)
+    fn one_at_a_time(&self) -> Result<LockFile, StoreError> {
+        let lock = self.0.store.lock_within(LOCK, LOCK_TIMEOUT);
+        lock.map_err(|error| StoreError::CannotClaim(error.to_string()))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use a2a::{ListTasks, Status, Task, TaskPage};
 
 use super::super::desk::Page;
-use super::fold::{DAMAGED, Fold};
+use super::fold::{DAMAGED, TaskFold};
 use super::index::{Index, Row};
 use super::{StoreError, TaskStore};
 
@@ -55,7 +55,7 @@ impl TaskStore {
     /// A task with as much of it as is asked for: the rest is never held.
     fn in_list(&self, task_id: &str, asked: &ListTasks) -> Result<Option<Arc<Task>>, StoreError> {
         let newest = asked.history_length.map_or(0, |length| length as usize);
-        let fold = Fold::in_list(task_id, newest > 0, asked.include_artifacts);
+        let fold = TaskFold::in_list(task_id, newest > 0, asked.include_artifacts);
         let Some(found) = self.fold_into(fold, task_id)?.done() else { return Ok(None) };
         let mut task = Arc::unwrap_or_clone(found.task);
         let older = task.history.len().saturating_sub(newest);

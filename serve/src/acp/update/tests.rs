@@ -29,18 +29,19 @@ fn updates(wants: Wants) -> Updates {
     Updates::new("sess_1".into(), "/home/me/project".into(), wants)
 }
 
-fn reminder() -> Arc<Reminder> {
+fn reminder() -> Reminder {
     let spec = ReminderSpec {
         tags: vec!["workspace".into()],
         dedupe_key: Some("deps".into()),
         ttl_turns: Some(2),
         ..ReminderSpec::new("Dependencies changed.")
     };
-    Arc::new(spec.into_reminder("r2".into(), Source::StdlibProvider, 3))
+    let producer = Some("workspace_guard".into());
+    Reminder { producer, ..spec.into_reminder("r2".into(), Source::StdlibProvider, 3) }
 }
 
 fn reminder_events() -> Vec<ReminderEvent> {
-    let emitted = |reminder, provider_id| ReminderEvent::Emitted { reminder, provider_id, turn: 4 };
+    let emitted = |reminder: Reminder| ReminderEvent::Emitted { reminder: Arc::new(reminder), turn: 4 };
     let bare = ReminderSpec::new("Said once.").into_reminder("r3".into(), Source::Bridge, 0);
     let inherited = Reminder {
         originating_agent_id: Some("parent".into()),
@@ -48,9 +49,9 @@ fn reminder_events() -> Vec<ReminderEvent> {
     };
     let expired = |reason, turn| ReminderEvent::Expired { reminder_id: "r2".into(), reason, turn };
     vec![
-        emitted(reminder(), Some("workspace_guard".into())),
-        emitted(Arc::new(bare), None),
-        emitted(Arc::new(inherited), None),
+        emitted(reminder()),
+        emitted(bare),
+        emitted(inherited),
         ReminderEvent::Deduped {
             reminder_id: "r2".into(),
             dedupe_key: "deps".into(),

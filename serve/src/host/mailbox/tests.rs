@@ -298,5 +298,15 @@ fn who_does_not_wait_any_more_for_what_is_handed_over_is_forgotten() {
     for _ in 0..100 {
         assert!(pin!(mailbox.hand_over()).poll(&mut cx).is_pending());
     }
-    assert!(mailbox.lock().heirs.len() <= 2, "the one who stays, and the last");
+    assert!(mailbox.lock().successors.len() <= 2, "the one who stays, and the last");
+    let mut many: Vec<_> = (0..2 * super::SUCCESSORS).map(|_| Box::pin(mailbox.hand_over())).collect();
+    let refused = many.iter_mut().filter_map(|asks| match asks.as_mut().poll(&mut cx) {
+        Poll::Ready(inherited) => Some(inherited.len()),
+        Poll::Pending => None,
+    });
+    assert_eq!(
+        refused.collect::<Vec<_>>(),
+        vec![0; super::SUCCESSORS + 1],
+        "all beyond the bound, with the one who stays"
+    );
 }

@@ -1,85 +1,55 @@
-//! What becomes of reminders, read from the records of their lives as they go to the log. There is no second account of it.
+//! What becomes of reminders, as the sessions at hand report it. There is no second account of it.
 
-use std::rc::Rc;
-
-use runtime::data::Data;
-use runtime::event_log::{EventLog, NewRecord, Passage, Through, Ticket};
+use runtime::reminder::lifecycle::{Deduped, LifecycleRecord};
+use runtime::session::{ReminderObserver, ReminderSeen, Session};
 
 use super::Shown;
 use crate::host::{Event, ReminderEvent};
 
-/// The kinds of all such records begin so.
-const KINDS: &str = "transcript.reminder.";
-
-/// The kind of the record that ends a queued reminder with its session.
-const UNREAD: &str = "session.injection.expired";
-
-/// The log of a session whose reminders are shown.
-pub(in crate::host) fn watched(log: Rc<dyn EventLog>, shown: Rc<Shown>) -> Rc<dyn EventLog> {
-    Rc::new(Through::new(Watching(shown), log))
-}
-
-struct Watching(Rc<Shown>);
-
-impl Passage for Watching {
-    fn append(&self, record: NewRecord, log: &dyn EventLog) -> Ticket {
-        let told = self.0.read(&record);
-        let ticket = log.append(record);
-        if let Some(told) = told {
-            self.0.show(Event::Reminder(told));
+impl ReminderObserver for Shown {
+    fn on_reminder(&self, session: &Session, seen: ReminderSeen<'_>) {
+        if let Some(event) = shown(session, seen) {
+            self.show(Event::Reminder(event));
         }
-        ticket
     }
 }
 
-impl Shown {
-    /// What a record tells of a reminder that is shown.
-    fn read(&self, record: &NewRecord) -> Option<ReminderEvent> {
-        if &*record.kind == UNREAD {
-            return self.unread(record);
+/// Returns what a client is shown; `None` for events that are not for clients.
+fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
+    let (record, turn) = match seen {
+        ReminderSeen::Lifecycle { record, turn } => (record, turn),
+        ReminderSeen::Unread { reminder_id, reason } => {
+            return Some(ReminderEvent::Expired { reminder_id: reminder_id.clone(), reason, turn: None });
         }
-        let word = record.kind.strip_prefix(KINDS).filter(|word| matches!(*word, "fired" | "deduped" | "expired"))?;
-        let payload = record.payload.to_data();
-        let session_id = payload.get("session_id").as_str().filter(|id| self.follows(id))?;
-        // What is done to a copy of a transcript does not touch the session.
-        if payload.get("detached").truthy() {
-            return None;
+    };
+    match record {
+        LifecycleRecord::Fired { reminder_id, turn_number, .. } => {
+            let pending = session.with(|state| state.transcript.find(reminder_id).map(|p| p.reminder.clone()));
+            Some(ReminderEvent::Emitted { reminder: pending?, turn: *turn_number })
         }
-        let text = |field: &str| payload.get(field).as_shared_str();
-        Some(match word {
-            "fired" => {
-                let reminder = self.reminder(session_id, &text("reminder_id")?)?;
-                let provider_id = reminder.producer.clone();
-                ReminderEvent::Emitted { reminder, provider_id, turn: number(payload.get("turn_number")).unwrap_or(0) }
-            }
-            "deduped" => ReminderEvent::Deduped {
-                reminder_id: text("replacing_id")?,
-                // The same reminder that came again took nobody's place.
-                dedupe_key: text("dedupe_key")?,
-                dropped_ids: payload.get("replaced_ids").as_list()?.iter().filter_map(Data::as_shared_str).collect(),
-            },
-            _ => ReminderEvent::Expired {
-                reminder_id: text("reminder_id")?,
-                reason: payload.get("reason").as_str()?.parse().ok()?,
-                turn: number(payload.get("turn")).filter(|turn| *turn > 0),
-            },
-        })
+        LifecycleRecord::Deduped(deduped) => {
+            let Deduped { replaced_ids, replacing_id, dedupe_key } = deduped.as_ref();
+            Some(ReminderEvent::Deduped {
+                reminder_id: replacing_id.clone(),
+                // The same reminder that came again replaced no other.
+                dedupe_key: dedupe_key.clone()?,
+                dropped_ids: replaced_ids.clone(),
+            })
+        }
+        LifecycleRecord::Expired { reminder_id, reason, .. } => Some(ReminderEvent::Expired {
+            reminder_id: reminder_id.clone(),
+            reason: *reason,
+            turn: Some(turn).filter(|turn| *turn > 0),
+        }),
+        LifecycleRecord::Injected(_)
+        | LifecycleRecord::Inherited(_)
+        | LifecycleRecord::Forked(_)
+        | LifecycleRecord::Audited(_)
+        | LifecycleRecord::Dropped { .. }
+        | LifecycleRecord::Discarded { .. }
+        | LifecycleRecord::ProviderEvaluated { .. }
+        | LifecycleRecord::Passed(_)
+        | LifecycleRecord::Void
+        | LifecycleRecord::Resumed(_) => None,
     }
-}
-
-impl Shown {
-    /// A queued reminder that no loop took before its session ended.
-    fn unread(&self, record: &NewRecord) -> Option<ReminderEvent> {
-        let payload = record.payload.to_data();
-        payload.get("session_id").as_str().filter(|id| self.follows(id))?;
-        Some(ReminderEvent::Expired {
-            reminder_id: payload.get("id").as_shared_str()?,
-            reason: payload.get("reason").as_str()?.parse().ok()?,
-            turn: None,
-        })
-    }
-}
-
-fn number(data: &Data) -> Option<u32> {
-    data.as_int().and_then(|n| u32::try_from(n).ok())
 }

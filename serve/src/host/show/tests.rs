@@ -213,7 +213,7 @@ fn a_reminder_is_emitted_before_the_text_of_each_turn_that_carries_it() {
         ]
     );
     let made = shown(script).into_iter().find_map(|event| match event {
-        Event::Reminder(ReminderEvent::Emitted { reminder, provider_id, .. }) => Some((reminder.source, provider_id)),
+        Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => Some((reminder.source, reminder.producer.clone())),
         _ => None,
     });
     assert_eq!(made, Some((Source::StdlibProvider, Some("guard".into()))));
@@ -226,7 +226,7 @@ fn the_hook_that_made_a_reminder_is_named() {
         register_session_hook("session_start", remind)
         pipeline default(task) { llm_mock({text: "a"}); agent_loop(task, nil, {provider: "mock"}) }"#;
     let made = shown(script).into_iter().find_map(|event| match event {
-        Event::Reminder(ReminderEvent::Emitted { reminder, provider_id, .. }) => Some((reminder.source, provider_id)),
+        Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => Some((reminder.source, reminder.producer.clone())),
         _ => None,
     });
     let Some((Source::Hook, Some(name))) = made else { panic!("{made:?}") };

@@ -3,7 +3,7 @@ use super::*;
 fn write(store: &Store, n: usize, cwd: &str) -> Rc<Served> {
     let id: Arc<str> = format!("sess_{n:032x}").into();
     let about = About { cwd: Some(cwd.into()), ..About::default() };
-    let served = Served::with(store, &id, Book::new(store, &id, about));
+    let served = Served::with(store, &id, SessionJournal::new(store, &id, about));
     served.book.opened(store);
     served.book.prompted(&format!("task {n}\nmore"));
     Rc::new(served)

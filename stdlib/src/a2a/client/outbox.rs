@@ -6,12 +6,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use runtime::data::Data;
+use runtime::reminder::{ReminderField, Surface};
 
 /// The maximum number of tasks with waiting reminders.
 const MOST_TASKS: usize = 256;
 
 /// The maximum number of reminders for one task.
 const MOST: usize = 64;
+
+/// Fields of a kept reminder, as the wire has them.
+const ID: &str = ReminderField::Id.name(Surface::A2a);
+const DEDUPE_KEY: &str = ReminderField::DedupeKey.name(Surface::A2a);
 
 /// The peer's endpoint and the task.
 type TaskKey = (Arc<str>, Arc<str>);
@@ -48,11 +53,11 @@ impl Outbox {
             return None;
         }
         let list = of.entry(key).or_default();
-        if list.iter().any(|kept| kept.reminder.get("id") == reminder.get("id")) {
+        if list.iter().any(|kept| kept.reminder.get(ID) == reminder.get(ID)) {
             return Some(0);
         }
-        let dedupe = reminder.get("dedupeKey").clone();
-        let is_same = |kept: &WaitingReminder| !dedupe.is_nil() && *kept.reminder.get("dedupeKey") == dedupe;
+        let dedupe = reminder.get(DEDUPE_KEY).clone();
+        let is_same = |kept: &WaitingReminder| !dedupe.is_nil() && *kept.reminder.get(DEDUPE_KEY) == dedupe;
         let before = list.len();
         list.retain(|kept| kept.lease.is_some() || !is_same(kept));
         if list.len() >= MOST {

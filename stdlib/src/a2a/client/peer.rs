@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use a2a::{Frame, ShapeError, Task, Version};
+use jsonrpc::{Answer, IdRule, Message, Rules};
 use providers::web::{Method as HttpMethod, Opened, Question, Web, too_many_values};
 use runtime::data::Data;
 
@@ -16,6 +17,14 @@ pub(crate) const MOST_BODY: usize = 16 << 20;
 
 /// The maximum excerpt of an invalid body in a message, in characters.
 const EXCERPT: usize = 120;
+
+/// A peer sends responses, and on a stream notifications. Their ids are not compared: each connection has one request.
+const RULES: Rules = Rules { ids: IdRule::Numbers, max_id_len: 16 << 10, positional_params: true, answers: true };
+
+/// Reads a response or a notification. Returns `None` for any other text, and for one that would take far more memory than its bytes.
+pub(super) fn read(json: &[u8]) -> Option<Message<Data>> {
+    if too_many_values(json) { None } else { jsonrpc::read(json, &RULES).ok() }
+}
 
 /// A method of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,12 +155,9 @@ impl Peer {
             return Err(refuse());
         }
         let body = opened.body(MOST_BODY).await?;
-        let text = std::str::from_utf8(&body).ok().filter(|_| !too_many_values(&body));
-        match text.and_then(|text| Data::from_json(text).ok()) {
-            Some(answer) if answer.get("error").as_dict().is_some() => Err(self.answered(answer.get("error"))),
-            Some(answer) if answer.as_dict().is_some_and(|entries| entries.contains_key("result")) => {
-                Ok(answer.get("result").clone())
-            }
+        match read(&body) {
+            Some(Message::Answer(Answer { error: Some(error @ Data::Dict(_)), .. })) => Err(self.answered(&error)),
+            Some(Message::Answer(Answer { result: Some(result), .. })) => Ok(result),
             _ if !(200..300).contains(&status) => {
                 let said = excerpt(&self.access, &body);
                 let error = refuse();

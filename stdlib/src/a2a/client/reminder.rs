@@ -1,10 +1,13 @@
 //! Reminders as peers write them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::reminder::bridge::RemindPayload;
-use runtime::reminder::{Propagate, Reminder, ReminderError};
+use runtime::reminder::codec::ReminderChange;
+use runtime::reminder::{Propagate, Reminder, ReminderError, ReminderField, Surface};
+use runtime::words::snake_case;
 
 /// The key of metadata that reminders travel under.
 pub(crate) const KEY: &str = "harn.reminder";
@@ -12,8 +15,8 @@ pub(crate) const KEY: &str = "harn.reminder";
 /// A peer's report about a reminder.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReminderReport {
-    /// `emitted`, `deduped` or `expired`.
-    pub(crate) what: Arc<str>,
+    /// The change.
+    pub(crate) change: ReminderChange,
     /// The task whose session has it.
     pub(crate) task_id: Option<Arc<str>>,
     /// The reminder, by its names inside.
@@ -24,13 +27,18 @@ pub(crate) struct ReminderReport {
 
 /// A notification of a stream; nothing for one that is not of reminders.
 pub(crate) fn of_notification(method: &str, params: &Data) -> Option<ReminderReport> {
-    let what = what_of(method.strip_prefix("tasks/")?)?;
+    let change = change_of(method.strip_prefix("tasks/")?)?;
     let reminder = if params.get("reminder").is_nil() { params } else { params.get("reminder") };
     // Entries without a field of the draft are kept beside it.
     let (beside, metadata) = split(params.get("metadata"), KEY);
     let all = beside.as_dict().into_iter().flatten().filter(|(key, _)| reminder.get(key).is_nil());
     let reminder = all.fold(reminder.clone(), |all, (key, value)| all.with(key.clone(), value.clone()));
-    Some(ReminderReport { what, task_id: params.get("taskId").as_shared_str(), reminder: inward(&reminder), metadata })
+    Some(ReminderReport {
+        change,
+        task_id: params.get("taskId").as_shared_str(),
+        reminder: inward(&reminder),
+        metadata,
+    })
 }
 
 /// Reads a report in the metadata of another event.
@@ -38,10 +46,10 @@ pub(crate) fn of_metadata(metadata: &Data, task_id: &Arc<str>) -> Option<Reminde
     let said = if metadata.get(KEY).is_nil() { metadata.at(KEY) } else { metadata.get(KEY) };
     said.as_dict()?;
     let (event, said) = split(said, "event");
-    let what = what_of(event.as_str().unwrap_or("emitted"))?;
+    let change = change_of(event.as_str().unwrap_or("emitted"))?;
     let (metadata, said) = split(&said, "metadata");
     let reminder = if said.get("reminder").is_nil() { &said } else { said.get("reminder") };
-    Some(ReminderReport { what, task_id: Some(task_id.clone()), reminder: inward(reminder), metadata })
+    Some(ReminderReport { change, task_id: Some(task_id.clone()), reminder: inward(reminder), metadata })
 }
 
 /// An entry of a dict, and the rest of it.
@@ -51,54 +59,30 @@ fn split(dict: &Data, key: &str) -> (Data, Data) {
     (dict.get(key).clone(), rest)
 }
 
-/// `reminderEmitted`, `reminder_emitted` and `emitted` say the same.
-fn what_of(word: &str) -> Option<Arc<str>> {
+/// Reads what happened: `reminderEmitted`, `reminder_emitted` and `emitted` say the same.
+fn change_of(word: &str) -> Option<ReminderChange> {
     let word = word.to_ascii_lowercase().replace('_', "");
-    let word = word.strip_prefix("reminder").unwrap_or(&word);
-    ["emitted", "deduped", "expired"].into_iter().find(|known| *known == word).map(Arc::from)
+    word.strip_prefix("reminder").unwrap_or(&word).parse().ok()
 }
 
-/// Renames the keys to their internal names.
-fn inward(reminder: &Data) -> Data {
-    renamed(reminder, |key| {
-        let mut name = String::with_capacity(key.len() + 2);
-        for c in key.chars() {
-            if c.is_ascii_uppercase() {
-                name.push('_');
-            }
-            name.push(c.to_ascii_lowercase());
-        }
-        name
-    })
+/// Returns an event of a peer with names in snake_case. It may hold more than the fields of a reminder.
+fn inward(event: &Data) -> Data {
+    renamed(event, |key| snake_case(key))
 }
 
-/// Renames the keys to their names on the wire.
+/// Returns a reminder of a script by its names on the wire.
 fn outward(spec: &Data) -> Data {
-    renamed(spec, |key| {
-        // What begins with a line is a name of its own, such as `_meta`.
-        if key.starts_with('_') {
-            return key.to_owned();
-        }
-        let mut name = String::with_capacity(key.len());
-        let mut is_head = false;
-        for c in key.chars() {
-            match c {
-                '_' => is_head = true,
-                c if is_head => {
-                    name.push(c.to_ascii_uppercase());
-                    is_head = false;
-                }
-                c => name.push(c),
-            }
-        }
-        name
+    renamed(spec, |key| match ReminderField::named(key, Surface::A2a) {
+        Some(field) => field.name(Surface::A2a).into(),
+        None if key == "session_id" => "sessionId".into(),
+        None => key.into(),
     })
 }
 
-/// A dict with other names; what is nil says nothing.
-fn renamed(dict: &Data, name: impl Fn(&str) -> String) -> Data {
+/// Returns a dict with other names. Nil values are left out.
+fn renamed<'d>(dict: &'d Data, name: impl Fn(&'d str) -> Cow<'d, str>) -> Data {
     let entries = dict.as_dict().into_iter().flatten().filter(|(_, value)| !value.is_nil());
-    Data::dict(entries.map(|(key, value)| (name(key), value.clone())))
+    Data::dict(entries.map(|(key, value)| (Arc::<str>::from(&*name(key)), value.clone())))
 }
 
 /// A reminder that a script wrote, read strictly, as the wire has it. `more` goes with it.
@@ -117,16 +101,24 @@ pub(crate) fn to_wire(spec: &Data, more: &[(&'static str, Data)]) -> Result<Data
 /// Returns the reminders that a sub-task inherits from a session: those with `propagate: "all"`.
 pub(crate) fn inherited(handed: &[Arc<Reminder>]) -> Vec<Data> {
     let goes = handed.iter().filter(|reminder| reminder.propagate == Propagate::All);
-    let wire = |reminder: &Arc<Reminder>| {
-        let data = reminder.to_data(reminder.ttl_turns);
-        let kept = data.as_dict().into_iter().flatten().filter(|(key, value)| match key.as_ref() {
-            "fired_at_turn" | "originating_agent_id" => false,
-            "preserve_on_compact" => value.truthy(),
-            _ => true,
-        });
-        outward(&Data::dict(kept.map(|(key, value)| (key.clone(), value.clone()))))
+    goes.map(|reminder| Data::dict_of_present(INHERITED.map(|field| of_inherited(reminder, field)))).collect()
+}
+
+/// The fields of a reminder that a sub-task inherits: its turn and its first session mean nothing
+/// to a peer.
+const INHERITED: [ReminderField; 9] = {
+    use ReminderField as F;
+    let [body, tags, key, ttl, preserve, propagate, hint] = F::SPEC;
+    [F::Id, body, tags, key, ttl, preserve, propagate, hint, F::Source]
+};
+
+/// Returns a field as the wire has it, in the words of scripts. What is not preserved on compaction needs no word.
+fn of_inherited(reminder: &Reminder, field: ReminderField) -> (&'static str, Data) {
+    let value = match field {
+        ReminderField::PreserveOnCompact if !reminder.preserve_on_compact => Data::Nil,
+        _ => reminder.value(field),
     };
-    goes.map(wire).collect()
+    (field.name(Surface::A2a), value)
 }
 
 /// Metadata with reminders beside what is in it. One is an object, several are a list.
@@ -151,13 +143,13 @@ mod tests {
     fn a_notification_and_metadata_say_the_same() {
         let params = r#"{"taskId": "t", "reminder": {"id": "r", "body": "b", "dedupeKey": "k", "firedAtTurn": 5}, "metadata": {}}"#;
         let told = of_notification("tasks/reminderEmitted", &json(params)).unwrap();
-        assert_eq!((&*told.what, told.reminder.get("dedupe_key").as_str()), ("emitted", Some("k")));
+        assert_eq!((told.change, told.reminder.get("dedupe_key").as_str()), (ReminderChange::Emitted, Some("k")));
         for metadata in [
             r#"{"harn.reminder": {"event": "reminder_emitted", "id": "r", "body": "b", "dedupeKey": "k", "firedAtTurn": 5}}"#,
             r#"{"harn": {"reminder": {"event": "emitted", "reminder": {"id": "r", "body": "b", "dedupeKey": "k", "firedAtTurn": 5}}}}"#,
         ] {
             let other = of_metadata(&json(metadata), &"t".into()).unwrap();
-            assert_eq!((&other.what, &other.reminder, &other.task_id), (&told.what, &told.reminder, &told.task_id));
+            assert_eq!((other.change, &other.reminder, &other.task_id), (told.change, &told.reminder, &told.task_id));
         }
         let params =
             r#"{"taskId": "t", "reminder": {"id": "r"}, "metadata": {"a": 1, "harn.reminder": {"ttlTurns": 2}}}"#;
@@ -195,5 +187,48 @@ mod tests {
         assert_eq!(one, json(r#"{"a": 1, "harn.reminder": {"body": "b"}}"#));
         assert_eq!(attach(Data::Nil, vec![json("1"), json("2")]), json(r#"{"harn.reminder": [1, 2]}"#));
         assert_eq!(attach(Data::Nil, Vec::new()), Data::Nil);
+    }
+
+    #[test]
+    fn each_field_goes_there_and_back() {
+        use runtime::reminder::{RoleHint, Source};
+
+        let full = Reminder {
+            id: "r1".into(),
+            body: "b".into(),
+            tags: vec!["a".into()],
+            dedupe_key: Some("k".into()),
+            ttl_turns: Some(3),
+            preserve_on_compact: true,
+            propagate: Propagate::All,
+            role_hint: RoleHint::UserBlock,
+            source: Source::Inherited,
+            fired_at_turn: 4,
+            originating_agent_id: Some("root".into()),
+            producer: Some("guard".into()),
+        };
+        // As a server reports it: every field by its name on the wire.
+        let reminder = Data::dict(ReminderField::ALL.iter().map(|field| full.written(*field, Surface::A2a)));
+        let params = Data::dict([("taskId", Data::from("t")), ("reminder", reminder)]);
+        let told = of_notification("tasks/reminderEmitted", &params).unwrap();
+        for field in ReminderField::ALL {
+            let name = match field {
+                // The event of a peer keeps the name of the wire.
+                ReminderField::Producer => "provider_id",
+                field => field.name(Surface::Script),
+            };
+            assert_eq!(*told.reminder.get(name), full.value(*field), "{field:?}");
+        }
+        // As a client sends it.
+        let spec = Data::dict(ReminderField::SPEC.map(|field| full.written(field, Surface::Script)));
+        let wire = to_wire(&spec, &[]).unwrap();
+        let handed = inherited(&[Arc::new(full.clone())]);
+        for field in ReminderField::SPEC {
+            assert_eq!(*wire.get(field.name(Surface::A2a)), full.value(field), "{field:?}");
+            assert_eq!(*handed[0].get(field.name(Surface::A2a)), full.value(field), "{field:?}");
+        }
+        assert_eq!((handed[0].get("id").as_str(), handed[0].get("source").as_str()), (Some("r1"), Some("inherited")));
+        let but = ["firedAtTurn", "originatingAgentId", "providerId"];
+        assert!(but.iter().all(|name| handed[0].get(name).is_nil()), "{handed:?}");
     }
 }

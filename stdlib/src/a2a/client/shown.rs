@@ -70,9 +70,9 @@ fn of_answer(message: &Message) -> Data {
 pub(crate) fn of_event(event: &Event) -> Data {
     match event {
         Event::Frame(frame) => of_frame(frame),
-        Event::Reminder(ReminderReport { what, task_id, reminder, metadata }) => Data::dict([
+        Event::Reminder(ReminderReport { change, task_id, reminder, metadata }) => Data::dict([
             ("event", Data::from("reminder")),
-            ("what", what.into()),
+            ("what", change.as_str().into()),
             ("task_id", task_id.as_ref().into()),
             ("reminder", reminder.clone()),
             ("metadata", metadata.clone()),

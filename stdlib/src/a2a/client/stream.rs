@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::{Frame, TaskState, Version};
-use providers::web::{ResponseEvents, too_many_values};
+use jsonrpc::{Answer, Message, Request};
+use providers::web::ResponseEvents;
 use runtime::data::Data;
 use tokio::time::timeout;
 
-use super::peer::{Peer, excerpt};
+use super::peer::{Peer, excerpt, read};
 use super::reminder::{self, ReminderReport};
 use super::{ErrorKind, Lease, PeerError};
 
@@ -116,20 +117,15 @@ impl Stream {
     }
 
     fn read(&mut self, said: &str) -> Result<Event, PeerError> {
-        let data = Some(said).filter(|said| !too_many_values(said.as_bytes()));
-        let data = data.and_then(|said| Data::from_json(said).ok()).filter(|data| data.as_dict().is_some());
-        let data = data.ok_or_else(|| self.no_event(said))?;
-        if data.get("error").as_dict().is_some() {
-            return Err(self.peer.answered(data.get("error")));
-        }
-        if let Some(method) = data.get("method").as_str() {
-            let told = reminder::of_notification(method, data.get("params"));
-            self.count += 1;
-            return told.map(Event::Reminder).ok_or_else(|| self.no_event(said));
-        }
-        match data.as_dict().and_then(|entries| entries.get("result")) {
-            Some(result) => self.read_result(result),
-            None => Err(self.no_event(said)),
+        match read(said.as_bytes()) {
+            Some(Message::Answer(Answer { error: Some(error @ Data::Dict(_)), .. })) => Err(self.peer.answered(&error)),
+            Some(Message::Answer(Answer { result: Some(result), .. })) => self.read_result(&result),
+            Some(Message::Request(Request { method, params, .. })) => {
+                let told = reminder::of_notification(&method, &params.unwrap_or_default());
+                self.count += 1;
+                told.map(Event::Reminder).ok_or_else(|| self.no_event(said))
+            }
+            _ => Err(self.no_event(said)),
         }
     }
 

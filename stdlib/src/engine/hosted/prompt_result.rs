@@ -6,7 +6,7 @@ use crate::values::failed_loop;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Value, display};
 use lang::vm::{Outcome, RunCode, Why};
-use runtime::agent_loop::LoopStatus;
+use runtime::agent_loop::{LoopStatus, StopReason};
 use runtime::data::Data;
 use std::sync::Arc;
 
@@ -51,8 +51,8 @@ pub enum Returned {
         text: Option<Arc<str>>,
         /// Its status.
         status: LoopStatus,
-        /// The reason of the end, in one word.
-        stop_reason: Arc<str>,
+        /// The reason of the end; `None` if the result does not say, as that of a sub-agent.
+        stop_reason: Option<StopReason>,
     },
     /// Data of the script's own.
     Data(Data),
@@ -133,14 +133,15 @@ fn of_loop(value: &Value, hosting: &Hosting) -> Option<End> {
     if let Some(failed) = failed_loop::returned(value) {
         return Some(End::Failed(Box::new(failed)));
     }
-    // A sub-agent's result has none.
-    let stop_reason = dict.get_str("stop_reason").and_then(Value::as_str).unwrap_or(status.as_str());
+    let stop_reason = dict.get_str("stop_reason").and_then(Value::as_str);
     Some(match status {
-        LoopStatus::Blocked => End::Refused(error.get("message").as_str().unwrap_or(stop_reason).into()),
+        LoopStatus::Blocked => {
+            End::Refused(error.get("message").as_str().unwrap_or(stop_reason.unwrap_or(status.as_str())).into())
+        }
         _ => {
             let text = ["visible_text", "text"].into_iter().find_map(|key| dict.get_str(key)?.as_str());
             let text = text.and_then(|text| news(text, hosting));
-            End::Returned(Returned::Loop { text, status, stop_reason: stop_reason.into() })
+            End::Returned(Returned::Loop { text, status, stop_reason: stop_reason.and_then(|word| word.parse().ok()) })
         }
     })
 }

@@ -48,6 +48,14 @@ pub(super) fn present(root: &Root, path: &str) -> Result<Option<Arc<str>>, Strin
     Ok(Some(String::from_utf8_lossy(&bytes(root, path)?).into()))
 }
 
+/// Returns a file of at most `largest` bytes; `None` if it cannot be read or is larger.
+pub(super) fn small(root: &Root, path: &str, largest: u64) -> Option<Vec<u8>> {
+    let (file, _) = root.place(path, false).and_then(|place| place.open(path)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(largest + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= largest).then_some(bytes)
+}
+
 fn bytes(root: &Root, path: &str) -> Result<Vec<u8>, String> {
     let (file, stat) = root.place(path, false)?.open(path)?;
     if u64::try_from(stat.st_size).unwrap_or(0) > LARGEST {

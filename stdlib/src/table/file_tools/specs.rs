@@ -60,6 +60,7 @@ impl FileToolKind {
                 ("path", "string", "The folder to search; `.` is the root.", false),
                 ("glob", "string", "Only files whose path fits, as `**/*.rs`.", false),
                 ("literal", "boolean", "Whether the pattern is a plain text.", false),
+                ("ignored", "boolean", "Whether files that `.gitignore` excludes are searched, too.", false),
                 ("max", "integer", "The most lines; 100 where it is left out, at most 1000.", false),
             ],
             Self::Write => &[

@@ -1,4 +1,8 @@
-//! A command as a model writes it: read into words, and held against what is allowed.
+//! A command as a model writes it: split into words and checked against the rules.
+//!
+//! No shell runs the words, so the grammar of a shell has nothing to protect here: whatever only a shell would understand is refused
+//! before the words are split. `shell-words` splits by POSIX rules and has no dependency; `tree-sitter-bash` would bring a
+//! generated parser in C.
 
 use std::path::{Component, Path, PathBuf};
 

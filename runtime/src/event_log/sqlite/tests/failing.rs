@@ -40,7 +40,7 @@ fn a_database_of_another_application_is_refused_and_stays_as_it_is() {
 fn a_log_of_a_later_version_is_refused() {
     let folder = Folder::new();
     drop(folder.log());
-    rusqlite::Connection::open(folder.file()).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+    rusqlite::Connection::open(folder.file()).unwrap().execute_batch("PRAGMA user_version = 3").unwrap();
     assert_eq!(refused(folder.file()).0, "HARN-LOG-004");
     assert_eq!(LogFile::open(folder.file()).map(|_| ()).unwrap_err().code().as_str(), "HARN-LOG-004");
 }

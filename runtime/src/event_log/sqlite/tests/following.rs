@@ -22,7 +22,7 @@ fn a_subscriber_gets_history_and_then_what_comes_each_once_and_in_order() {
     let ids: Vec<u64> = (0..900).map(|_| block_on(reader.next()).unwrap().unwrap().id).collect();
     writer.join().unwrap();
     assert_eq!(ids, (1..=900).collect::<Vec<_>>());
-    assert!(reader.try_next().unwrap().is_none());
+    assert!(reader.try_next().now().unwrap().is_none());
 }
 
 #[test]
@@ -30,11 +30,11 @@ fn a_subscriber_sees_its_own_appends_without_a_wait() {
     let folder = Folder::new();
     let log = folder.log();
     let mut reader = log.subscribe(Filter { kind_prefix: Some("y".into()), ..Filter::default() });
-    assert!(reader.try_next().unwrap().is_none());
+    assert!(reader.try_next().now().unwrap().is_none());
     log.append(record("a", "x"));
-    assert!(reader.try_next().unwrap().is_none());
+    assert!(reader.try_next().now().unwrap().is_none());
     log.append(record("a", "y"));
-    assert_eq!(reader.try_next().unwrap().unwrap().cursor, 2);
+    assert_eq!(reader.try_next().now().unwrap().unwrap().cursor, 2);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_subscriber_whose_records_were_deleted_hears_of_it_and_goes_on_behind_the_ga
     block_on(log.durable(Ticket::ALL)).unwrap();
     let mut early = log.subscribe(Filter::topic("a"));
     forget_up_to(&folder, 3);
-    assert_eq!(error(early.try_next()), LogError::Lagged { lost: 3, resume_from: 3 });
+    assert_eq!(error(early.try_next().now()), LogError::Lagged { lost: 3, resume_from: 3 });
     assert_eq!(next(&mut early), 4);
     assert_eq!(next(&mut log.subscribe(Filter::topic("a"))), 4);
     assert_eq!(
@@ -82,7 +82,7 @@ fn cursors_are_not_given_again_after_everything_was_deleted() {
     block_on(log.durable(Ticket::ALL)).unwrap();
     let mut early = log.subscribe(Filter { after: 2, ..Filter::default() });
     forget_up_to(&folder, 5);
-    assert_eq!(error(early.try_next()), LogError::Lagged { lost: 3, resume_from: 5 });
+    assert_eq!(error(early.try_next().now()), LogError::Lagged { lost: 3, resume_from: 5 });
     assert_eq!(emit(&log, "a"), Place { id: 6, cursor: 6 });
     assert_eq!(next(&mut early), 6);
 }
@@ -94,7 +94,7 @@ fn a_subscriber_that_asks_for_the_future_waits_for_it() {
     let mut reader = log.subscribe(Filter { after: 2, ..Filter::default() });
     emit(&log, "a");
     emit(&log, "a");
-    assert!(reader.try_next().unwrap().is_none());
+    assert!(reader.try_next().now().unwrap().is_none());
     emit(&log, "a");
-    assert_eq!(reader.try_next().unwrap().unwrap().cursor, 3);
+    assert_eq!(reader.try_next().now().unwrap().unwrap().cursor, 3);
 }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::event_log::Record;
-use crate::reminder::Reminder;
+use crate::reminder::bridge::InjectionChange;
+use crate::reminder::{Reminder, Surface};
 use crate::render::RenderedRole;
 
+use super::super::LifecycleKind::{self, self as K};
 use super::super::{Charge, DiscardReason, DropReason, ExpireReason, Pass, TOPIC, TURN_TOPIC};
 use super::{BornBy, Evaluation, How, Prompt, QueueEnd, Refusal};
 use crate::session::INJECTION_TOPIC;
@@ -57,40 +59,39 @@ pub(super) fn read(record: &Record) -> Reading {
 fn of_reminder(record: &Record) -> Read<Entry> {
     let payload = &record.payload;
     let id = || text(payload, "reminder_id");
-    let born = |by| Ok(Entry::Born { by, reminder: Arc::new(reminder(payload)?) });
-    let word = record.kind.strip_prefix("transcript.reminder.").ok_or("its kind is none of this topic")?;
-    match word {
-        "injected" => born(BornBy::Injected),
-        "inherited" => born(BornBy::Inherited),
-        "forked" => born(BornBy::Forked),
-        "audited" => born(BornBy::Audited),
-        "fired" => Ok(Entry::Fired {
+    let born = |by| Ok(Entry::Born { by, reminder: Arc::new(Reminder::from_stored(payload, Surface::Log)?) });
+    match kind_of(record)? {
+        K::Injected => born(BornBy::Injected),
+        K::Inherited => born(BornBy::Inherited),
+        K::Forked => born(BornBy::Forked),
+        K::Audited => born(BornBy::Audited),
+        K::Fired => Ok(Entry::Fired {
             id: id()?,
             turn: number(payload, "turn_number")?,
             slot: parsed(payload, "rendered_role")?,
             charges: payload.get("charges").as_bool().ok_or("`charges` is missing")?,
         }),
-        "deduped" => {
+        K::Deduped => {
             let replaced = payload.get("replaced_ids").as_list().unwrap_or_default();
             let ids = replaced.iter().filter_map(Data::as_shared_str).collect();
             Ok(Entry::Ended { ids, how: How::Deduped { by: text(payload, "replacing_id")? } })
         }
-        "expired" => {
+        K::Expired => {
             let reason: ExpireReason = parsed(payload, "reason")?;
             Ok(Entry::Ended { ids: vec![id()?], how: How::Expired(reason) })
         }
-        "dropped" => {
+        K::Dropped => {
             let (reason, detail): (DropReason, _) = (parsed(payload, "reason")?, payload.get("detail").as_shared_str());
             match id() {
                 Ok(id) => Ok(Entry::Ended { ids: vec![id], how: How::Dropped(reason, detail) }),
                 Err(_) => Ok(Entry::Refused(Refusal { cursor: record.cursor, turn: turn(payload), reason, detail })),
             }
         }
-        "discarded" => {
+        K::Discarded => {
             let reason: DiscardReason = parsed(payload, "reason")?;
             Ok(Entry::Ended { ids: vec![id()?], how: How::Discarded(reason) })
         }
-        "provider_evaluated" => Ok(Entry::Evaluated(Evaluation {
+        K::ProviderEvaluated => Ok(Entry::Evaluated(Evaluation {
             cursor: record.cursor,
             turn: turn(payload),
             provider_id: text(payload, "provider_id")?,
@@ -98,29 +99,39 @@ fn of_reminder(record: &Record) -> Read<Entry> {
             fired: payload.get("fired").as_bool().unwrap_or(false),
             error: payload.get("error").as_shared_str(),
         })),
-        _ => Err("its kind is not known here".to_owned()),
+        K::Passed | K::Void | K::Resumed | K::Prompt => Err(FOREIGN_KIND.to_owned()),
     }
+}
+
+const FOREIGN_KIND: &str = "its kind is none of this topic";
+
+/// Returns the kind of a record, whose topic is one of the lifecycle.
+fn kind_of(record: &Record) -> Read<K> {
+    LifecycleKind::named(&record.kind).ok_or_else(|| {
+        let own = if record.topic.as_ref() == TURN_TOPIC { "transcript.turn." } else { "transcript.reminder." };
+        let is_own = record.kind.starts_with(own);
+        if is_own { "its kind is not known here".to_owned() } else { FOREIGN_KIND.to_owned() }
+    })
 }
 
 /// What left the queue without being delivered; `None` for the other records of the queue.
 fn queue_end(record: &Record) -> Option<Read<Entry>> {
-    let word = match record.kind.strip_prefix("session.injection.")? {
-        "replaced" => "replaced",
-        "revoked" => "revoked",
-        "expired" => "expired",
-        _ => return None,
-    };
+    let change = InjectionChange::of_kind(&record.kind)?;
+    if matches!(change, InjectionChange::Queued | InjectionChange::Delivered) {
+        return None;
+    }
     let replaced_by = record.payload.get("replaced_by").as_shared_str();
-    let of_id = |id| Entry::Unqueued(QueueEnd { cursor: record.cursor, turn: 0, id, word, replaced_by });
+    let of_id =
+        |id| Entry::Unqueued(QueueEnd { cursor: record.cursor, turn: 0, id, word: change.as_str(), replaced_by });
     Some(text(&record.payload, "id").map(of_id))
 }
 
 fn of_turn(record: &Record) -> Read<Entry> {
     let payload = &record.payload;
-    match record.kind.strip_prefix("transcript.turn.").ok_or("its kind is none of this topic")? {
-        "passed" => pass(payload).map(Entry::Passed),
-        "void" => Ok(Entry::Void),
-        "resumed" => {
+    match kind_of(record)? {
+        K::Passed => pass(payload).map(Entry::Passed),
+        K::Void => Ok(Entry::Void),
+        K::Resumed => {
             let pending = payload.get("pending").as_list().unwrap_or_default().iter().map(|item| {
                 let left = item.get("ttl_turns");
                 let left = if left.is_nil() { None } else { Some(number(item, "ttl_turns")?) };
@@ -128,8 +139,8 @@ fn of_turn(record: &Record) -> Read<Entry> {
             });
             Ok(Entry::Resumed(pending.collect::<Read<_>>()?))
         }
-        "prompt" => Prompt::read(record).map(Entry::Prompt),
-        _ => Err("its kind is not known here".to_owned()),
+        K::Prompt => Prompt::read(record).map(Entry::Prompt),
+        _ => Err(FOREIGN_KIND.to_owned()),
     }
 }
 
@@ -145,28 +156,6 @@ fn pass(payload: &Data) -> Read<Pass> {
         "compaction" => Ok(Pass::Compaction(charge)),
         other => Err(format!("`pass` is `{other}`")),
     }
-}
-
-/// The whole reminder. Enumerations are read as they were written, nothing falls back.
-fn reminder(payload: &Data) -> Read<Reminder> {
-    let ttl_turns = match payload.get("ttl_turns") {
-        Data::Nil => None,
-        _ => Some(number(payload, "ttl_turns")?),
-    };
-    Ok(Reminder {
-        id: text(payload, "reminder_id")?,
-        body: text(payload, "body")?,
-        tags: payload.get("tags").as_list().unwrap_or_default().iter().filter_map(Data::as_shared_str).collect(),
-        dedupe_key: payload.get("dedupe_key").as_shared_str(),
-        ttl_turns,
-        preserve_on_compact: payload.get("preserve_on_compact").as_bool().unwrap_or(false),
-        propagate: parsed(payload, "propagate")?,
-        role_hint: parsed(payload, "role_hint")?,
-        source: parsed(payload, "source")?,
-        fired_at_turn: number(payload, "fired_at_turn")?,
-        originating_agent_id: payload.get("originating_agent_id").as_shared_str(),
-        producer: payload.get("producer").as_shared_str(),
-    })
 }
 
 /// The turn in which the record was written.

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::a2a::desk::Load;
+use crate::host::HostError;
 use crate::host::testing::front;
+use crate::metrics::Exposition;
 
 #[test]
 fn the_load_counts_tasks_that_started_and_those_that_are_open() {
@@ -21,8 +23,40 @@ fn the_load_counts_tasks_that_started_and_those_that_are_open() {
         // One that does not fit is rejected and never starts.
         is(&say(&desk, message("wait")).await, TaskState::Rejected);
         assert_eq!(desk.load(), load(2, 3));
+        assert_eq!(desk.load().readiness(), Err("task limit reached"));
+        let mut text = Exposition::default();
+        desk.expose(&mut text);
+        let text = text.into_text();
+        for line in [
+            "harn_a2a_tasks_started_total 3",
+            "harn_a2a_tasks_open 2",
+            "harn_a2a_tasks_ended_total{state=\"completed\"} 1",
+            "harn_a2a_tasks_ended_total{state=\"rejected\"} 1",
+            "harn_a2a_tasks_ended_total{state=\"failed\"} 0",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} is not among:\n{text}");
+        }
+        let by_state = text.lines().filter_map(|line| line.strip_prefix("harn_a2a_tasks{")?.split_once("} "));
+        assert_eq!(by_state.map(|(_, count)| count.parse::<u64>().unwrap()).sum::<u64>(), 2, "{text}");
         desk.stop().await;
         assert!(desk.load().is_stopping);
+        assert_eq!(desk.load().readiness(), Err("draining"));
         assert_eq!(desk.load().open, 0);
+    });
+}
+
+#[test]
+fn a_desk_that_drains_begins_nothing_and_lets_tasks_end() {
+    let desk = desk_with("pipeline default(task) {\n  sleep(200)\n  return task\n}\n", Settings::default());
+    front(async {
+        let (id, _) = desk.send(request(message("slow")), ASKER).await.unwrap();
+        desk.begin_drain();
+        assert_eq!(desk.waits().tasks, 1);
+        let refused = desk.send(request(message("late")), ASKER).await.map(|_| ());
+        assert!(matches!(refused, Err(Refusal::Host(HostError::Stopping))), "{refused:?}");
+        desk.idle().await;
+        assert_eq!(desk.waits().tasks, 0);
+        is(&desk.task(&id).await.unwrap(), TaskState::Completed);
+        desk.stop().await;
     });
 }

@@ -26,7 +26,7 @@ fn ids_that_callers_choose_are_no_runs_of_others() {
     assert_eq!(runs.len(), ids.len());
     assert!(runs.iter().all(|run| run.starts_with("task_")));
     let mut found = 0;
-    worker.store.0.store.log().look(|file| file.of_session("sess_00", |_| found += 1)).unwrap();
+    worker.store.0.store.log().look(|file| file.of_run("sess_00", |_| found += 1)).unwrap();
     assert_eq!(found, 0);
 }
 
@@ -114,7 +114,7 @@ fn a_long_answer_is_read_in_one_go() {
     worker.store.note(&task.id, 2_000, &Change::Injected(Data::Nil));
     let all = records(&worker.store);
     let start = std::time::Instant::now();
-    let mut fold = Fold::new(TASK);
+    let mut fold = TaskFold::new(TASK);
     all.iter().for_each(|record| fold.take(record));
     let task = fold.done().unwrap().task;
     // Where each piece copies all that is before it, it takes half a minute.

@@ -1,15 +1,15 @@
-//! The durable messages of a transcript on the log: written by comparing the list with what was written last.
+//! The durable messages of a transcript: written by comparing the list with what was written last.
 
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::message::{Message, Messages};
+use crate::data::Data;
+use crate::message::{Message, Messages};
 
-/// A change of the list, as the log has it: the word, and what it tells.
-pub(super) type Told = (&'static str, Data);
+/// A change of the list: its word and its payload.
+pub(super) type ListChange = (&'static str, Data);
 
-/// What makes `now` of `known`. Lists share their messages, so what has not changed is not looked at.
-pub(super) fn changes(known: &Messages, now: &Messages) -> Vec<Told> {
+/// Returns what turns `known` into `now`. Lists share their messages, so what has not changed is not looked at.
+pub(super) fn changes(known: &Messages, now: &Messages) -> Vec<ListChange> {
     let kept = known.shared_with(now);
     let new = now.iter().skip(kept);
     if kept == known.len() {
@@ -22,7 +22,7 @@ pub(super) fn changes(known: &Messages, now: &Messages) -> Vec<Told> {
     vec![("replaced", Data::dict([("keep", Data::from(kept)), ("messages", messages)]))]
 }
 
-/// Applies a change that the log tells of; other words are passed over.
+/// Applies a change; other words are passed over.
 ///
 /// # Errors
 /// Why it cannot be read, as the end of a sentence.
@@ -33,19 +33,19 @@ pub(super) fn apply(messages: &mut Vec<Arc<Message>>, word: &str, payload: &Data
         match index {
             Some(index) if index <= there => Ok(index),
             Some(index) => Err(format!("`{field}` is {index}, but there are {there} messages")),
-            None => Err(format!("`{field}` is no number of messages")),
+            None => Err(format!("`{field}` is not a number of messages")),
         }
     };
     match word {
         "appended" => {
             if index("index")? != messages.len() {
-                return Err(format!("its message stands there already, for there are {}", messages.len()));
+                return Err(format!("its message is there already: there are {}", messages.len()));
             }
             messages.push(read(payload.get("message"))?);
         }
         "replaced" => {
             let keep = index("keep")?;
-            let new = payload.get("messages").as_list().ok_or("`messages` is no list")?;
+            let new = payload.get("messages").as_list().ok_or("`messages` is not a list")?;
             let new = new.iter().map(read).collect::<Result<Vec<_>, _>>()?;
             messages.truncate(keep);
             messages.extend(new);

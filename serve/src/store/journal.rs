@@ -1,25 +1,23 @@
-//! [`Book`]: writes one session down while it lives.
+//! [`SessionJournal`]: writes one session down while it lives.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::agent_loop::{Seen, Sight};
 use runtime::data::Data;
 use runtime::event_log::{NewRecord, OfRun, Settled, SharedLog, SqliteLog, Ticket};
-use runtime::message::Messages;
 use runtime::model::Delta;
-use runtime::session::Session;
+use runtime::session::{Change, ConversationJournal, MESSAGE_TOPIC, Session};
 
 use crate::host::{Event, Stop};
 
 use super::about::title_of;
 use super::shown::{Assembly, Told};
-use super::{About, LIFE_TOPIC, MESSAGE_TOPIC, SHOWN_TOPIC, STATE_TOPIC, Store, StoreError, Stored, messages};
+use super::{About, LIFE_TOPIC, SHOWN_TOPIC, Store, StoreError, Stored};
 
-/// Writes one session down while it lives. Nothing here waits for the disk but [`Book::again`] and [`Book::settled`]: before a
+/// Writes one session down while it lives. Nothing here waits for the disk but [`SessionJournal::again`] and [`SessionJournal::settled`]: before a
 /// client is told that something is done, whoever tells it waits for the latter.
-pub struct Book {
+pub struct SessionJournal {
     id: Arc<str>,
     log: OfRun<SqliteLog>,
     state: Mutex<State>,
@@ -29,29 +27,18 @@ pub struct Book {
 struct State {
     about: About,
     assembly: Assembly,
-    /// The messages as the log has them.
-    messages: Messages,
-    described: Described,
-    remembered: BTreeMap<Arc<str>, Data>,
+    written: ConversationJournal,
     /// What has come of the answer at hand and is not written down.
     draft: String,
-    /// Whether [`Book::write_pieces`] is to come.
+    /// Whether [`SessionJournal::write_pieces`] is to come.
     waits: bool,
 }
 
-/// What describes a conversation beside its messages.
-#[derive(Default, PartialEq)]
-struct Described {
-    summary: Option<Arc<str>>,
-    metadata: Data,
-    assets: Data,
-}
-
-impl Book {
-    /// The book of a session that is about to be opened for the first time.
+impl SessionJournal {
+    /// Returns the journal of a session that is about to be opened for the first time.
     #[must_use]
-    pub fn new(store: &Store, id: &Arc<str>, about: About) -> Book {
-        Book { id: id.clone(), log: store.log_of(id), state: Mutex::new(State { about, ..State::default() }) }
+    pub fn new(store: &Store, id: &Arc<str>, about: About) -> SessionJournal {
+        SessionJournal { id: id.clone(), log: store.log_of(id), state: Mutex::new(State { about, ..State::default() }) }
     }
 
     /// The session is open. A list has it from now on.
@@ -66,28 +53,20 @@ impl Book {
         );
     }
 
-    /// Goes on with the book of a stored session, of which this is known now. What its last process could not finish is
+    /// Continues the journal of a stored session, of which this is known now. What its last process could not finish is
     /// finished: calls that were shown and have no end get one.
     #[must_use]
-    pub fn load(store: &Store, stored: &Stored, about: About) -> Book {
+    pub fn load(store: &Store, stored: &Stored, about: About) -> SessionJournal {
         let fold = stored.fold();
-        let (summary, metadata, assets) = (fold.summary.clone(), fold.metadata.clone(), fold.assets.clone());
-        let state = State {
-            about,
-            assembly: Assembly::default(),
-            messages: fold.messages.iter().cloned().collect(),
-            described: Described { summary, metadata, assets },
-            remembered: fold.provider_memory.clone(),
-            ..State::default()
-        };
-        let book = Book { id: stored.id.clone(), log: store.log_of(&stored.id), state: Mutex::new(state) };
-        book.life("loaded", [("process", Data::from(&store.0.process))]);
+        let state = State { about, written: ConversationJournal::after(&fold.conversation), ..State::default() };
+        let journal = SessionJournal { id: stored.id.clone(), log: store.log_of(&stored.id), state: Mutex::new(state) };
+        journal.life("loaded", [("process", Data::from(&store.0.process))]);
         for end in stored.ends() {
-            book.note(&end);
+            journal.note(&end);
         }
         // Before the message that it ends, lest another end of the process leave the message without it.
-        book.flush();
-        book
+        journal.flush();
+        journal
     }
 
     /// No operation leaves the state half changed.
@@ -165,7 +144,7 @@ impl Book {
         self.see(sight.turn.session);
     }
 
-    /// Whether a text has begun that is not written down, and nobody else was told to call [`Book::write_pieces`].
+    /// Whether a text has begun that is not written down, and nobody else was told to call [`SessionJournal::write_pieces`].
     pub fn starts_waiting(&self) -> bool {
         let mut state = self.lock();
         let has_text = !state.draft.is_empty() || state.assembly.is_open();
@@ -183,34 +162,12 @@ impl Book {
         }
     }
 
-    /// Writes down what the session has become since the last look. Costs what has changed.
+    /// Writes down what the session has become since the last call. Costs what has changed.
     pub fn see(&self, session: &Session) {
-        for (topic, word, payload) in session.with(|now| self.changes(now)) {
+        let changes = session.with(|now| self.lock().written.changes(now));
+        for Change { topic, word, payload } in changes {
             self.write(topic, word, payload);
         }
-    }
-
-    fn changes(&self, now: &runtime::session::State) -> Vec<(&'static str, &'static str, Data)> {
-        let mut state = self.lock();
-        let mut changes = Vec::new();
-        let messages = now.transcript.messages();
-        for (word, payload) in messages::changes(&state.messages, messages) {
-            changes.push((MESSAGE_TOPIC, word, payload));
-        }
-        state.messages = messages.clone();
-        let transcript = &now.transcript;
-        let old = &state.described;
-        if old.summary != transcript.summary || old.metadata != transcript.metadata || old.assets != transcript.assets {
-            let (summary, metadata) = (transcript.summary.clone(), transcript.metadata.clone());
-            state.described = Described { summary, metadata, assets: transcript.assets.clone() };
-            changes.push((STATE_TOPIC, "described", state.described.to_data()));
-        }
-        if state.remembered != now.provider_memory {
-            state.remembered = now.provider_memory.clone();
-            let providers = Data::dict(state.remembered.iter().map(|(id, memory)| (id.clone(), memory.clone())));
-            changes.push((STATE_TOPIC, "remembered", Data::dict([("providers", providers)])));
-        }
-        changes
     }
 
     /// Ready once all of it would survive the end of the process, on any thread.
@@ -276,16 +233,6 @@ impl Book {
             // A list of sessions is one for people: a script's own time is none of theirs.
             occurred_at_ms: now_ms(),
         });
-    }
-}
-
-impl Described {
-    fn to_data(&self) -> Data {
-        Data::dict([
-            ("summary", Data::from(self.summary.as_ref())),
-            ("metadata", self.metadata.clone()),
-            ("assets", self.assets.clone()),
-        ])
     }
 }
 

@@ -1,0 +1,86 @@
+//! `--otel`: traces of what runs do, exported over OTLP while they go on.
+
+use std::sync::Arc;
+
+use clap::Args;
+use runtime::activity::Activity;
+use runtime::event_log::Tap;
+use stdlib::shown;
+use telemetry::{Destination, ExportError, Exported, Live, captures_content};
+
+/// The destination of traces.
+#[derive(Args, Default)]
+pub(crate) struct Otel {
+    /// Export traces over OTLP/HTTP: to this collector, else to the one that OTEL_EXPORTER_OTLP_ENDPOINT names [default without
+    /// URL: http://localhost:4318]
+    #[arg(long = "otel", value_name = "URL", num_args = 0..=1, default_missing_value = "", value_parser = destination)]
+    to: Option<Destination>,
+}
+
+/// Reads the destination of traces.
+pub(crate) fn destination(written: &str) -> Result<Destination, String> {
+    Destination::read(written).map_err(|error| format!("{error}; without a URL, write `--otel` last"))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Returns whether texts may be written to traces.
+pub(crate) fn content() -> bool {
+    captures_content(variable)
+}
+
+/// Returns how the activity of runs is written down.
+pub(crate) fn activity() -> Activity {
+    Activity { content: content() }
+}
+
+impl Otel {
+    /// Starts to export, if the command line or the environment asks for it.
+    ///
+    /// # Errors
+    /// The destination cannot be used.
+    pub(crate) fn start(self) -> Result<Option<Exporting>, ExportError> {
+        let to = self.to.or_else(|| Destination::of_environment(variable));
+        let Some(to) = to else { return Ok(None) };
+        Ok(Some(Exporting { live: Live::start(&to, content())?, to }))
+    }
+}
+
+/// Exports until it is ended.
+pub(crate) struct Exporting {
+    live: Live,
+    to: Destination,
+}
+
+impl Exporting {
+    /// Returns the tap for the records of one writer.
+    pub(crate) fn tap(&self, writer: &str) -> Tap {
+        self.live.tap(writer)
+    }
+
+    /// Returns a function that creates such taps on any thread.
+    pub(crate) fn taps(&self) -> Arc<dyn Fn(&str) -> Tap + Send + Sync> {
+        self.live.taps()
+    }
+
+    /// Sends what is left, and reports what was lost. It changes no exit code: the run itself is untouched.
+    pub(crate) fn end(self) {
+        let Exported { lost, dropped, why, .. } = self.live.end();
+        let say = |message: String| eprintln!("{}", message.chars().filter_map(shown).collect::<String>());
+        if let Some(why) = why {
+            say(format!("warning: could not export {lost} spans to {}: {why}", self.to));
+        }
+        if dropped > 0 {
+            say(format!("warning: spans are missing: {dropped} records came faster than they could be exported"));
+        }
+    }
+}
+
+/// Reports a destination that cannot be used, and returns the exit code of wrong usage.
+pub(crate) fn refuse(error: &ExportError) -> i32 {
+    eprintln!("error: could not export traces: {}", crate::report::visible(&error.to_string()));
+    eprintln!("  help: check `--otel` and the OTEL_EXPORTER_OTLP_… variables");
+    2
+}

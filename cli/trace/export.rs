@@ -1,0 +1,56 @@
+//! `harn trace LOG --otel`: the spans of a log, sent to a collector.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use runtime::event_log::RUN_ID;
+use telemetry::{ActivityRecord, Destination, ExportError, Exporter, Span, SpanBuilder};
+
+use super::source::{self, LogReading};
+use super::{Failure, names, not_printed};
+use crate::{otel, stdout};
+
+/// The number of spans in one request.
+const BATCH: usize = 512;
+
+/// Sends the spans of a log up to a cursor, and prints how many there were.
+pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<LogReading, Failure> {
+    let failed = |error: &ExportError| {
+        let help = "start the collector, or check `--otel` and the OTEL_EXPORTER_OTLP_… variables".to_owned();
+        Failure::Message(1, format!("could not export spans to {to}: {error}"), help)
+    };
+    let exporter = Exporter::new(to).map_err(|error| failed(&error))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| failed(&ExportError::Client(error.to_string())))?;
+    let mut builder = SpanBuilder::new(otel::content());
+    let (mut ready, mut count, mut traces) = (Vec::<Span>::new(), 0_usize, HashSet::new());
+    let mut error = None;
+    let mut send = |ready: &mut Vec<Span>| {
+        count += ready.len();
+        traces.extend(ready.iter().map(|span| span.trace_id));
+        runtime.block_on(exporter.export(std::mem::take(ready)))
+    };
+    let told = source::read(log, |record| {
+        if record.cursor > upto || error.is_some() || !SpanBuilder::wants(&record.kind) {
+            return;
+        }
+        let writer = record.headers.get(RUN_ID).as_str().unwrap_or_default();
+        let (kind, at_ms) = (&*record.kind, record.occurred_at_ms);
+        ready.extend(builder.take(ActivityRecord { writer, kind, payload: &record.payload, at_ms }));
+        if ready.len() >= BATCH {
+            error = send(&mut ready).err();
+        }
+    })
+    .map_err(Failure::Diagnostic)?;
+    ready.extend(builder.finish());
+    while error.is_none() && !ready.is_empty() {
+        let mut batch: Vec<Span> = ready.drain(..ready.len().min(BATCH)).collect();
+        error = send(&mut batch).err();
+    }
+    if let Some(error) = error {
+        return Err(failed(&error));
+    }
+    let text = format!("{} of {} sent to {to}\n", names::count(count, "span"), names::count(traces.len(), "run"));
+    stdout::print(&text).map_err(|error| not_printed(&error))?;
+    Ok(told)
+}

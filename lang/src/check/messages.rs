@@ -1,0 +1,322 @@
+//! The messages of the passes that look at nodes one by one; those about types are in `infer/report.rs`.
+
+use super::CheckCode;
+use crate::ast::{Attribute, FnDecl, Name, Pattern};
+use crate::declaration::{EnumDecl, InterfaceDecl, MethodDecl, Signature, Site, StructDecl, TypeDecl, VariantDecl};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::source::{SourceRef, Span};
+use smol_str::SmolStr;
+
+/// `a`, `b` and `c`.
+pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, last: &str) -> String {
+    let names: Vec<String> = names.map(|n| format!("`{n}`")).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [some @ .., end] => format!("{} {last} {end}", some.join(", ")),
+    }
+}
+
+/// The name that was probably meant, or all of them.
+fn suggest<'n, I: Iterator<Item = &'n str>>(
+    d: Diagnostic,
+    written: &Name,
+    names: impl Fn() -> I,
+    they_are: &str,
+) -> Diagnostic {
+    match nearest(&written.text, names()) {
+        Some(near) => d.help(format!("did you mean `{near}`?")).fix(written.span, near),
+        None if names().next().is_some() => d.note(format!("{they_are} {}", listed(names(), "and"))),
+        None => d,
+    }
+}
+
+fn declared(d: Diagnostic, site: Option<&Site>) -> Diagnostic {
+    match site {
+        Some(site) => d.label(&site.source, site.span, "declared here"),
+        None => d,
+    }
+}
+
+fn range(min: usize, max: Option<usize>) -> String {
+    let arguments = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
+    match max {
+        None => format!("at least {}", arguments(min)),
+        Some(max) if max == min => arguments(min),
+        Some(max) => format!("{min} to {}", arguments(max)),
+    }
+}
+
+fn were(given: usize) -> String {
+    if given == 1 { "1 was".to_owned() } else { format!("{given} were") }
+}
+
+/// Characters that change the order in which the text is displayed.
+pub(super) fn hidden(source: &SourceRef, at: Span) -> Diagnostic {
+    let escapes: String = source.slice(at).chars().flat_map(char::escape_unicode).collect();
+    Diagnostic::new(CheckCode::Hidden, "invisible character that reorders the displayed text")
+        .label(source, at, "the text after this is displayed in another order")
+        .help(format!("remove it, or write `{escapes}` in a string"))
+}
+
+// Members of types
+
+pub(super) fn duplicate_field(source: &SourceRef, key: &Name, first: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::FieldTwice, format!("duplicate field `{}`", key.text))
+        .label(source, key.span, "given again here")
+        .label(source, first, "first given here")
+        .help("remove one of them")
+}
+
+/// `first` is the declaration of the first of the missing fields.
+pub(super) fn missing_fields(
+    source: &SourceRef,
+    name: &Name,
+    def: &StructDecl,
+    missing: &[&str],
+    first: Span,
+) -> Diagnostic {
+    let list = listed(missing.iter().copied(), "and");
+    let fields = if missing.len() == 1 { "field" } else { "fields" };
+    let add: Vec<String> = missing.iter().map(|name| format!("{name}: …")).collect();
+    Diagnostic::new(CheckCode::FieldMissing, format!("missing {fields} {list} of `{}`", def.name))
+        .label(source, name.span, "incomplete")
+        .label(&def.site.source, first, "declared without a default")
+        .help(format!("add `{}`", add.join(", ")))
+}
+
+pub(super) fn unknown_field(source: &SourceRef, key: &Name, def: &StructDecl) -> Diagnostic {
+    let d = Diagnostic::new(CheckCode::NoField, format!("`{}` has no field `{}`", def.name, key.text))
+        .label(source, key.span, "unknown field")
+        .label(&def.site.source, def.site.span, "declared here");
+    suggest(d, key, || def.names().map(SmolStr::as_str), "the fields are")
+}
+
+/// `names` are the variants and functions that the type has.
+pub(super) fn unknown_member(source: &SourceRef, name: &Name, owner: &TypeDecl, names: &[&str]) -> Diagnostic {
+    let message = match owner {
+        TypeDecl::Interface(_) | TypeDecl::Alias(_) => {
+            format!("`{}` is {} and has no functions", owner.name(), owner.sort())
+        }
+        TypeDecl::Enum(def) if !def.variants.is_empty() => {
+            format!("`{}` has no variant or function `{}`", owner.name(), name.text)
+        }
+        _ => format!("`{}` has no function `{}`", owner.name(), name.text),
+    };
+    let d = Diagnostic::new(CheckCode::NoMember, message).label(source, name.span, "not found");
+    let d = declared(d, owner.site());
+    match owner {
+        TypeDecl::Interface(_) | TypeDecl::Alias(_) => d,
+        TypeDecl::Struct(def) if def.position(&name.text).is_some() => {
+            d.help(format!("read the field from a value: `value.{}`", name.text))
+        }
+        _ => suggest(d, name, || names.iter().copied(), "there are"),
+    }
+}
+
+/// A function of a type that is called with too many or too few arguments, `self` included.
+pub(super) fn method_arity(
+    source: &SourceRef,
+    owner: &TypeDecl,
+    name: &Name,
+    method: &MethodDecl,
+    given: usize,
+    span: Span,
+) -> Diagnostic {
+    let Signature { takes_self, min, max, .. } = &method.signature;
+    let own = usize::from(*takes_self);
+    let takes = range(min + own, max.map(|max| max + own));
+    let message = format!("`{}.{}` takes {takes}, but {} given", owner.name(), name.text, were(given));
+    let d = Diagnostic::new(CheckCode::Arity, message).label(source, span, "called here").label(
+        &method.source,
+        method.signature.span,
+        "declared here",
+    );
+    if *takes_self {
+        d.help(format!("call it on a value, which is passed as `self`: `value.{}(…)`", name.text))
+    } else {
+        d
+    }
+}
+
+/// `B(x)` without its enum; `owner` is the enum that has such a variant.
+pub(super) fn bare_variant(source: &SourceRef, variant: &Name, owner: Option<&str>) -> Diagnostic {
+    let d = Diagnostic::new(CheckCode::NoMember, format!("`{}` is not a variant of `Result`", variant.text)).label(
+        source,
+        variant.span,
+        "unknown variant",
+    );
+    match owner {
+        Some(owner) => d
+            .help(format!("write the name of the enum: `{owner}.{}(…)`", variant.text))
+            .fix(variant.span, format!("{owner}.{}", variant.text)),
+        None => d.help("write `Enum.Variant(…)`; only `Ok(…)` and `Err(…)` can be written without their enum"),
+    }
+}
+
+pub(super) fn variant_count(
+    source: &SourceRef,
+    def: &EnumDecl,
+    variant: &VariantDecl,
+    given: usize,
+    span: Span,
+) -> Diagnostic {
+    let holds = match variant.arity {
+        0 => "holds no values".to_owned(),
+        1 => "holds 1 value".to_owned(),
+        n => format!("holds {n} values"),
+    };
+    let message = format!("`{}.{}` {holds}, but {} given", def.name, variant.name, were(given));
+    let d = Diagnostic::new(CheckCode::Values, message).label(source, span, "here");
+    match &def.site {
+        Some(site) => d.label(&site.source, variant.span, "declared here"),
+        None => d,
+    }
+}
+
+/// Adds how a pattern matches any value of a variant.
+pub(super) fn any_value(d: Diagnostic, def: &EnumDecl, variant: &VariantDecl) -> Diagnostic {
+    d.help(format!("use `{}.{}(_)` to match any value", def.name, variant.name))
+}
+
+// Interfaces
+
+pub(super) fn interface_body(source: &SourceRef, method: &FnDecl) -> Diagnostic {
+    Diagnostic::new(CheckCode::Nonsense, "function of an interface has a body")
+        .label(source, method.body.span, "this would never run")
+        .help("move the body to an `impl`")
+}
+
+/// `first` is the first of the missing functions.
+pub(super) fn not_implemented(
+    source: &SourceRef,
+    target: &Name,
+    def: &TypeDecl,
+    interface: &InterfaceDecl,
+    missing: &[&Signature],
+    first: &Signature,
+) -> Diagnostic {
+    let list = listed(missing.iter().map(|m| m.name.as_str()), "or");
+    let message = format!("`{}` has no {list}, which `{}` requires", def.name(), interface.name);
+    Diagnostic::new(CheckCode::NotImplemented, message)
+        .label(source, target.span, "does not implement the interface")
+        .label(&interface.site.source, first.span, "required here")
+        .help(format!("add `fn {}(…) {{ … }}` to an `impl` of `{}`", first.name, def.name()))
+}
+
+pub(super) fn other_parameters(
+    def: &TypeDecl,
+    method: &MethodDecl,
+    interface: &InterfaceDecl,
+    wanted: &Signature,
+) -> Diagnostic {
+    let own = &method.signature;
+    let message = format!("parameters of `{}` of `{}` differ from those in `{}`", own.name, def.name(), interface.name);
+    Diagnostic::new(CheckCode::NotImplemented, message)
+        .label(&method.source, own.span, own.parameters())
+        .label(&interface.site.source, wanted.span, wanted.parameters())
+        .help("declare the same parameters as in the interface")
+}
+
+// Patterns
+
+/// `named` are some of the values that no arm takes; `declared` is where the first of them is declared.
+pub(super) fn not_covered(
+    source: &SourceRef,
+    keyword: Span,
+    named: &[String],
+    more: bool,
+    declared: Option<(SourceRef, Span)>,
+) -> Diagnostic {
+    let list = if more {
+        let named: Vec<String> = named.iter().map(|n| format!("`{n}`")).collect();
+        format!("{} and others", named.join(", "))
+    } else {
+        listed(named.iter().map(String::as_str), "and")
+    };
+    let first = named.first().map_or("_", String::as_str);
+    let d = Diagnostic::new(CheckCode::NotCovered, format!("`match` has no arm for {list}"))
+        .label(source, keyword, "not all variants are covered")
+        .help(format!("add `{first} -> …`, or `_ -> …` for all other values"));
+    match declared {
+        Some((source, span)) => d.label(&source, span, "declared here"),
+        None => d,
+    }
+}
+
+/// `by` is the pattern of the arm that takes all values first; `variant` is the enum and the variant that it was probably meant to match.
+pub(super) fn unreachable_arm(
+    source: &SourceRef,
+    pattern: &Pattern,
+    by: Option<&Pattern>,
+    variant: Option<(&str, &str)>,
+) -> Diagnostic {
+    let mut d = Diagnostic::new(CheckCode::Unreachable, "unreachable arm").label(source, pattern.span, "never chosen");
+    if let Some(by) = by {
+        d = d.label(source, by.span, "this arm matches the same values first");
+    }
+    if let Some((owner, name)) = variant {
+        d = d.note(format!("write `{owner}.{name}` for the variant: `{name}` alone binds a new name"));
+    }
+    d.help("put it before the more general arm, or remove it")
+}
+
+pub(super) fn not_in_all_alternatives(source: &SourceRef, name: &str, bound: Span, lacks: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Alternatives, format!("`{name}` is not bound in all alternatives"))
+        .label(source, lacks, format!("`{name}` is not bound here"))
+        .label(source, bound, "bound here")
+        .help("bind the same names in all alternatives, or use separate arms")
+}
+
+pub(super) fn twice_in_alternative(source: &SourceRef, name: &str, again: Span, first: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Alternatives, format!("`{name}` is bound twice in the same alternative"))
+        .label(source, again, "bound again here")
+        .label(source, first, "first bound here")
+        .help("choose another name")
+}
+
+// Attributes
+
+pub(super) fn unknown_attribute(source: &SourceRef, attribute: &Attribute, known: &[&str]) -> Diagnostic {
+    let name = attribute.name.text.as_str();
+    let d = Diagnostic::new(CheckCode::Attribute, format!("unknown attribute `@{name}`")).label(
+        source,
+        attribute.name.span,
+        "unknown",
+    );
+    match nearest(name, known.iter().copied()) {
+        Some(near) => d.help(format!("did you mean `@{near}`?")).fix(attribute.name.span, near),
+        None => d.note("the attributes are `@test`, `@resumable` and `@deprecated(\"…\")`"),
+    }
+}
+
+pub(super) fn unexpected_argument(source: &SourceRef, attribute: &str, arg: Span, help: &str) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, format!("`@{attribute}` takes no arguments"))
+        .label(source, arg, "unexpected argument")
+        .help(help)
+}
+
+pub(super) fn test_parameters(source: &SourceRef, param: Span, attribute: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, "a test must not have required parameters")
+        .label(source, param, "no argument is passed for this")
+        .label(source, attribute, "declared as a test here")
+        .help("give it a default, or bind it in the function")
+}
+
+pub(super) fn misplaced_test(source: &SourceRef, attribute: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, "`@test` can be used only on a function or a pipeline")
+        .label(source, attribute, "here")
+        .help("put `@test` before a `fn`")
+}
+
+pub(super) fn misplaced_resumable(source: &SourceRef, attribute: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, "`@resumable` can be used only on a pipeline")
+        .label(source, attribute, "here")
+        .help("put `@resumable` before the served `pipeline`")
+}
+
+pub(super) fn deprecated_argument(source: &SourceRef, wrong: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, "`@deprecated` takes one string")
+        .label(source, wrong, "not a single string")
+        .help("say what to use instead: `@deprecated(\"use …\")`")
+}

@@ -1,0 +1,191 @@
+//! The messages of the lexer.
+
+use super::numbers::BadNumber;
+use super::pairs::Open;
+use super::strings::BadEscape;
+use super::token::{Quote, Token};
+use super::{LexCode, MAX_NESTING};
+use crate::diagnostic::Diagnostic;
+use crate::source::{SourceRef, Span};
+
+/// The nestings that are bounded.
+pub(super) enum Nesting {
+    Brackets,
+    Expressions,
+}
+
+pub(super) fn too_deep(source: &SourceRef, at: Span, nesting: &Nesting) -> Diagnostic {
+    let what = match nesting {
+        Nesting::Brackets => "brackets",
+        Nesting::Expressions => "expressions",
+    };
+    Diagnostic::new(LexCode::TooDeep, format!("{what} nested more than {MAX_NESTING} levels deep"))
+        .label(source, at, "one level too many")
+        .help("name the inner parts with `let`, or move them into functions")
+}
+
+pub(super) fn unclosed(source: &SourceRef, kind: Open, opener: Span) -> Diagnostic {
+    let written = source.slice(opener);
+    Diagnostic::new(LexCode::UnclosedBracket, format!("unclosed `{written}`"))
+        .label(source, opener, "opened here")
+        .help(match kind {
+            Open::Paren => "add a `)`",
+            Open::Square => "add a `]`",
+            Open::Brace => "add a `}`",
+            Open::Interp => "close the interpolation with `}`; write `\\$` for a plain dollar sign",
+            Open::Str(_) => "add the closing quotes",
+        })
+}
+
+pub(super) fn unclosed_string(source: &SourceRef, opener: Span, quote: Quote) -> Diagnostic {
+    let written = source.slice(opener);
+    Diagnostic::new(LexCode::UnclosedString, "unclosed string").label(source, opener, "opened here").help(match quote {
+        Quote::Plain => {
+            format!("add `\"` before the end of the line, after `{written}`; use `\"\"\"` for text of several lines")
+        }
+        Quote::Triple => "close it with `\"\"\"`".to_owned(),
+    })
+}
+
+pub(super) fn unclosed_comment(source: &SourceRef, opener: Span) -> Diagnostic {
+    Diagnostic::new(LexCode::UnclosedComment, "unclosed comment")
+        .label(source, opener, "opened here")
+        .help("close it with `*/`; comments nest, so each `/*` needs its own")
+}
+
+/// A closing bracket that does not match the innermost open one.
+pub(super) fn wrong_closer(source: &SourceRef, at: Span, opener: Span, meant: Token<'_>) -> Diagnostic {
+    let found = source.slice(at);
+    Diagnostic::new(LexCode::UnmatchedBracket, format!("expected {meant}, found `{found}`"))
+        .label(source, at, "does not match the open bracket")
+        .label(source, opener, "opened here")
+        .help(format!("write {meant}"))
+}
+
+/// A closing bracket where none is open.
+pub(super) fn stray_closer(source: &SourceRef, at: Span) -> Diagnostic {
+    let found = source.slice(at);
+    Diagnostic::new(LexCode::UnmatchedBracket, format!("unmatched `{found}`"))
+        .label(source, at, "no open bracket matches")
+        .help(format!("remove the `{found}`, or add its opening bracket before it"))
+        .fix(at, "")
+}
+
+pub(super) fn bad_number(source: &SourceRef, at: Span, why: &BadNumber) -> Diagnostic {
+    let text = source.slice(at);
+    match why {
+        BadNumber::TooLarge => Diagnostic::new(LexCode::NumberTooLarge, format!("`{text}` does not fit in an int"))
+            .label(source, at, "more than 64 bits")
+            .help("write it as a float, `1e19`, or as a string"),
+        BadNumber::Letters(offset) => {
+            let (digits, letters) = text.split_at(*offset);
+            Diagnostic::new(LexCode::NumberSuffix, format!("invalid suffix `{letters}` in the number `{text}`"))
+                .label(source, at, "not a unit of time")
+                .help(unit_help(digits, letters))
+        }
+        BadNumber::Digits => Diagnostic::new(LexCode::NoDigits, format!("invalid number `{text}`"))
+            .label(source, at, "missing or invalid digits")
+            .help("write `0xff`, `0b1010` or `1e-9`"),
+    }
+}
+
+fn unit_help(digits: &str, letters: &str) -> String {
+    let unit = match letters.to_ascii_lowercase().as_str() {
+        "sec" | "secs" | "second" | "seconds" => "s",
+        "min" | "mins" | "minute" | "minutes" => "m",
+        "hr" | "hrs" | "hour" | "hours" => "h",
+        "day" | "days" => "d",
+        "week" | "weeks" => "w",
+        "msec" | "millis" | "milliseconds" => "ms",
+        _ => return "the units are `ms s m h d w`, after whole numbers; a name cannot begin with a digit".to_owned(),
+    };
+    format!("write `{digits}{unit}`; the units are `ms s m h d w`")
+}
+
+pub(super) fn bad_escape(source: &SourceRef, at: Span, why: &BadEscape) -> Diagnostic {
+    let text = source.slice(at);
+    match why {
+        BadEscape::Unknown => Diagnostic::new(LexCode::UnknownEscape, format!("unknown escape `{text}`"))
+            .label(source, at, "not an escape")
+            .help(r#"the escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#),
+        BadEscape::Unicode => Diagnostic::new(LexCode::UnicodeEscape, format!("invalid Unicode escape `{text}`"))
+            .label(source, at, "not the number of a Unicode character")
+            .help(r"write one to six hexadecimal digits in braces, `\u{1F600}`"),
+    }
+}
+
+/// A string of one line in the quotes of another language.
+pub(super) fn wrong_quotes(source: &SourceRef, at: Span, inside: &str, label: &str) -> Diagnostic {
+    quotes(source, at, label).help(format!("write `\"{inside}\"`")).fix(at, format!("\"{inside}\""))
+}
+
+/// A template of several lines in backticks.
+pub(super) fn long_template(source: &SourceRef, at: Span) -> Diagnostic {
+    quotes(source, at, "a template in backticks")
+        .help("write `\"\"\"…\"\"\"` for a string of several lines; `${…}` interpolates")
+}
+
+fn quotes(source: &SourceRef, at: Span, label: &str) -> Diagnostic {
+    Diagnostic::new(LexCode::Quotes, "strings must be enclosed in double quotes").label(source, at, label)
+}
+
+/// The message for a run of several unknown characters.
+pub(super) const UNKNOWN_CHARACTERS: &str = "unknown characters";
+
+pub(super) fn unknown_character(source: &SourceRef, at: Span) -> Diagnostic {
+    let text = source.slice(at);
+    let shown: String = text.chars().flat_map(char::escape_debug).collect();
+    let finding = Diagnostic::new(LexCode::Character, format!("unknown character `{shown}`")).label(
+        source,
+        at,
+        "not part of the syntax",
+    );
+    match character_help(text.chars().next().unwrap_or(' ')) {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
+}
+
+/// A comment that begins with `#`.
+pub(super) fn hash_comment(source: &SourceRef, at: Span) -> Diagnostic {
+    let sign = Span::new(at.start, at.start + 1);
+    Diagnostic::new(LexCode::Character, "unknown character `#`")
+        .label(source, sign, "not part of the syntax")
+        .help("begin a comment with `//`")
+        .fix(sign, "//")
+}
+
+/// Letters beyond ASCII.
+pub(super) fn foreign_letters(source: &SourceRef, at: Span) -> Diagnostic {
+    Diagnostic::new(LexCode::NameLetter, "invalid character in a name")
+        .label(source, at, "only the letters A to Z, digits and `_` are allowed")
+        .help("put text in other alphabets into a string: \"…\"")
+}
+
+/// `===` and `!==`.
+pub(super) fn extra_sign(source: &SourceRef, at: Span, written: &str, meant: &str) -> Diagnostic {
+    Diagnostic::new(LexCode::ExtraSign, format!("unknown operator `{written}`"))
+        .label(source, at, "one `=` too many")
+        .help(format!("use `{meant}` to compare values"))
+        .fix(at, meant)
+}
+
+fn character_help(c: char) -> Option<&'static str> {
+    Some(match c {
+        '“' | '”' | '„' | '«' | '»' => "enclose strings in straight quotes: \"…\"",
+        '‘' | '’' | '\'' | '`' => "enclose strings in double quotes: \"…\"",
+        '&' => "write `&&` for \"and\"",
+        '^' => "write `**` for a power",
+        '$' => "write the bare name of a variable; `${…}` is only for strings",
+        '\\' => "a `\\` must be the last character of its line, which it joins with the next one",
+        '–' | '—' | '−' => "write `-` for a minus sign",
+        '\u{a0}' | '\u{200b}' | '\u{202f}' => "replace this special space with an ordinary one",
+        '→' => "write `->` for an arrow",
+        '≠' => "write `!=` for \"not equal\"",
+        '≤' => "write `<=` for \"at most\"",
+        '≥' => "write `>=` for \"at least\"",
+        '×' => "write `*` for \"times\"",
+        '…' => "write `...` for three dots",
+        _ => return None,
+    })
+}

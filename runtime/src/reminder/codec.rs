@@ -1,0 +1,402 @@
+//! The codec of a reminder: its fields, what each surface calls them, and how a whole reminder is written and read back.
+//!
+//! Every writer and reader of a reminder asks this module: scripts, the event log, snapshots, ACP, A2A and the A2A client. A field of
+//! [`Reminder`] has one row in [`ReminderField`]; a field without a row fails the tests below.
+
+use std::str::FromStr;
+use std::sync::{Arc, LazyLock};
+
+use crate::data::Data;
+use crate::words::{UnknownWord, words};
+
+use super::lifecycle::ExpireReason;
+use super::{Reminder, Source};
+
+/// A place where reminders are written, with names and words of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Surface {
+    /// Scripts, snapshots, and the guide's bridge JSON.
+    Script,
+    /// Records of the event log.
+    Log,
+    /// The Agent Client Protocol.
+    Acp,
+    /// The Agent2Agent protocol.
+    A2a,
+}
+
+impl Surface {
+    /// All of them, in the order of the columns.
+    pub const ALL: [Surface; 4] = [Surface::Script, Surface::Log, Surface::Acp, Surface::A2a];
+}
+
+words! {
+    /// What clients are told of a reminder.
+    pub enum ReminderChange {
+        /// It was put before the model.
+        Emitted = "emitted",
+        /// It took the place of others.
+        Deduped = "deduped",
+        /// It is over.
+        Expired = "expired",
+    }
+}
+
+/// Defines the fields with their names on each surface.
+macro_rules! fields {
+    ($( $(#[$doc:meta])* $field:ident = $script:literal, $log:literal, $acp:literal, $a2a:literal; )+) => {
+        /// A field of a reminder.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ReminderField { $( $(#[$doc])* $field, )+ }
+
+        impl ReminderField {
+            /// All of them.
+            pub const ALL: &'static [ReminderField] = &[$(ReminderField::$field),+];
+
+            /// The rename table: a row for each field, a column for each surface.
+            const NAMES: &'static [[&'static str; Surface::ALL.len()]] = &[$( [$script, $log, $acp, $a2a] ),+];
+        }
+    };
+}
+
+fields! {
+    // field = script, log, ACP, A2A
+    /// Stable id.
+    Id = "id", "reminder_id", "reminderId", "id";
+    /// Text.
+    Body = "body", "body", "body", "body";
+    /// Tags.
+    Tags = "tags", "tags", "tags", "tags";
+    /// Key by which a newer reminder replaces an older one.
+    DedupeKey = "dedupe_key", "dedupe_key", "dedupeKey", "dedupeKey";
+    /// Number of prompts that it still appears in.
+    TtlTurns = "ttl_turns", "ttl_turns", "ttlTurns", "ttlTurns";
+    /// Whether compaction keeps it.
+    PreserveOnCompact = "preserve_on_compact", "preserve_on_compact", "preserveOnCompact", "preserveOnCompact";
+    /// How far it goes to sub-agents.
+    Propagate = "propagate", "propagate", "propagate", "propagate";
+    /// Slot that it asks for.
+    RoleHint = "role_hint", "role_hint", "roleHint", "roleHint";
+    /// Who made it.
+    Source = "source", "source", "source", "source";
+    /// Turn in which it was made.
+    FiredAtTurn = "fired_at_turn", "fired_at_turn", "firedAtTurn", "firedAtTurn";
+    /// Session that first made it.
+    OriginatingAgentId = "originating_agent_id", "originating_agent_id", "originatingAgentId", "originatingAgentId";
+    /// Provider or hook that made it.
+    Producer = "producer", "producer", "providerId", "providerId";
+}
+
+impl ReminderField {
+    /// What a producer writes.
+    pub const SPEC: [ReminderField; 7] = {
+        use ReminderField as F;
+        [F::Body, F::Tags, F::DedupeKey, F::TtlTurns, F::PreserveOnCompact, F::Propagate, F::RoleHint]
+    };
+
+    /// What the runtime sets, and a producer must not.
+    pub const OF_RUNTIME: [ReminderField; 4] = {
+        use ReminderField as F;
+        [F::Id, F::Source, F::FiredAtTurn, F::OriginatingAgentId]
+    };
+
+    /// The guide's record, in bytewise order of the names.
+    const RECORD: [ReminderField; 11] = {
+        use ReminderField as F;
+        [
+            F::Body,
+            F::DedupeKey,
+            F::FiredAtTurn,
+            F::Id,
+            F::OriginatingAgentId,
+            F::PreserveOnCompact,
+            F::Propagate,
+            F::RoleHint,
+            F::Source,
+            F::Tags,
+            F::TtlTurns,
+        ]
+    };
+
+    /// Returns what a surface calls it.
+    #[must_use]
+    pub const fn name(self, surface: Surface) -> &'static str {
+        Self::NAMES[self as usize][surface as usize]
+    }
+
+    /// Returns the same as a key that is made once.
+    #[must_use]
+    pub fn key(self, surface: Surface) -> &'static Arc<str> {
+        static KEYS: LazyLock<Vec<[Arc<str>; Surface::ALL.len()]>> =
+            LazyLock::new(|| ReminderField::NAMES.iter().map(|row| row.map(Arc::from)).collect());
+        &KEYS[self as usize][surface as usize]
+    }
+
+    /// Returns the field that a name means on a surface. A wire also takes the names of scripts, because hosts mix the two.
+    #[must_use]
+    pub fn named(name: &str, surface: Surface) -> Option<ReminderField> {
+        let is_meant =
+            |row: &[&str; Surface::ALL.len()]| row[surface as usize] == name || row[Surface::Script as usize] == name;
+        Self::NAMES.iter().position(is_meant).map(|place| Self::ALL[place])
+    }
+}
+
+/// Returns the names that scripts use for some fields, and `more` after them; `N` is how many there are.
+pub(super) const fn names_and<const N: usize>(fields: &[ReminderField], more: &[&'static str]) -> [&'static str; N] {
+    assert!(fields.len() + more.len() == N, "N is the number of names");
+    let (mut all, mut at) = ([""; N], 0);
+    while at < N {
+        all[at] = if at < fields.len() { fields[at].name(Surface::Script) } else { more[at - fields.len()] };
+        at += 1;
+    }
+    all
+}
+
+impl Reminder {
+    /// Returns the value of a field in the words of scripts; nil if it is not set.
+    #[must_use]
+    pub fn value(&self, field: ReminderField) -> Data {
+        match field {
+            ReminderField::Id => (&self.id).into(),
+            ReminderField::Body => (&self.body).into(),
+            ReminderField::Tags => self.tags.iter().map(Data::from).collect(),
+            ReminderField::DedupeKey => self.dedupe_key.as_ref().into(),
+            ReminderField::TtlTurns => self.ttl_turns.into(),
+            ReminderField::PreserveOnCompact => self.preserve_on_compact.into(),
+            ReminderField::Propagate => self.propagate.as_str().into(),
+            ReminderField::RoleHint => self.role_hint.as_str().into(),
+            ReminderField::Source => self.source.as_str().into(),
+            ReminderField::FiredAtTurn => self.fired_at_turn.into(),
+            ReminderField::OriginatingAgentId => self.originating_agent_id.as_ref().into(),
+            ReminderField::Producer => self.producer.as_ref().into(),
+        }
+    }
+
+    /// Returns a field as a surface writes it: its name there, and its value in the words of that surface.
+    #[must_use]
+    pub fn written(&self, field: ReminderField, surface: Surface) -> (&'static str, Data) {
+        let value = match field {
+            ReminderField::Source => source_word(surface, self.source).into(),
+            _ => self.value(field),
+        };
+        (field.name(surface), value)
+    }
+
+    /// Returns the payload of the guide's event envelope, with the present `ttl_turns`. Fields that are nil are left out.
+    #[must_use]
+    pub fn to_data(&self, ttl_turns: Option<u32>) -> Data {
+        Data::dict_of_present(ReminderField::RECORD.map(|field| {
+            let value = if field == ReminderField::TtlTurns { ttl_turns.into() } else { self.value(field) };
+            (field.key(Surface::Script).clone(), value)
+        }))
+    }
+
+    /// Reads a reminder that the runtime has written on a surface. Words are read as they were written; nothing falls back to a
+    /// default but what older versions did not write.
+    ///
+    /// # Errors
+    /// Which field cannot be read, as the end of a sentence.
+    pub fn from_stored(data: &Data, surface: Surface) -> Result<Reminder, String> {
+        let field = |field: ReminderField| data.get(field.name(surface));
+        let text = |name: ReminderField| {
+            field(name).as_shared_str().ok_or_else(|| format!("`{}` is missing", name.name(surface)))
+        };
+        let count = |name: ReminderField| {
+            let whole = field(name).as_int().and_then(|number| u32::try_from(number).ok());
+            whole.ok_or_else(|| format!("`{}` is no count", name.name(surface)))
+        };
+        let ttl_turns = match field(ReminderField::TtlTurns) {
+            Data::Nil => None,
+            _ => Some(count(ReminderField::TtlTurns)?),
+        };
+        let tags = field(ReminderField::Tags).as_list().unwrap_or_default();
+        Ok(Reminder {
+            id: text(ReminderField::Id)?,
+            body: text(ReminderField::Body)?,
+            tags: tags.iter().filter_map(Data::as_shared_str).collect(),
+            dedupe_key: field(ReminderField::DedupeKey).as_shared_str(),
+            ttl_turns,
+            preserve_on_compact: field(ReminderField::PreserveOnCompact).as_bool().unwrap_or(false),
+            propagate: stored_word(&text(ReminderField::Propagate)?, ReminderField::Propagate.name(surface))?,
+            role_hint: stored_word(&text(ReminderField::RoleHint)?, ReminderField::RoleHint.name(surface))?,
+            source: stored_word(&text(ReminderField::Source)?, ReminderField::Source.name(surface))?,
+            fired_at_turn: count(ReminderField::FiredAtTurn)?,
+            originating_agent_id: field(ReminderField::OriginatingAgentId).as_shared_str(),
+            producer: field(ReminderField::Producer).as_shared_str(),
+        })
+    }
+}
+
+/// Reads a word that the runtime has written.
+fn stored_word<T: FromStr<Err = UnknownWord>>(word: &str, name: &str) -> Result<T, String> {
+    word.parse().map_err(|error| format!("`{name}`: {error}"))
+}
+
+/// Returns what a surface calls a source.
+#[must_use]
+pub fn source_word(surface: Surface, source: Source) -> &'static str {
+    match (surface, source) {
+        (Surface::Script | Surface::Log, _) | (_, Source::Hook | Source::Inherited) => source.as_str(),
+        (Surface::Acp | Surface::A2a, Source::StdlibProvider) => "provider",
+        (Surface::Acp | Surface::A2a, Source::Bridge) => "host",
+        (Surface::Acp | Surface::A2a, Source::InPipeline) => "bridge",
+    }
+}
+
+/// Returns what a surface calls the reason of an expiry.
+#[must_use]
+pub fn expiry_word(surface: Surface, reason: ExpireReason) -> &'static str {
+    match (surface, reason) {
+        (Surface::Script | Surface::Log, _) | (_, ExpireReason::Cleared) => reason.as_str(),
+        (Surface::Acp | Surface::A2a, ExpireReason::Ttl) => "ttl_expired",
+        (Surface::Acp | Surface::A2a, ExpireReason::Compaction) => "compacted_out",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::event_log::{EventLog, Filter, MemoryLog};
+    use crate::ids::{IdStream, SharedIds};
+    use crate::reminder::bridge::{Injection, Mode, Payload, QueueTold};
+    use crate::reminder::lifecycle::rebuild::rebuild;
+    use crate::reminder::lifecycle::{LifecycleRecord, Moment};
+    use crate::reminder::{Propagate, RoleHint};
+    use crate::transcript::Event;
+    use crate::workers::propagation;
+
+    fn full_reminder() -> Reminder {
+        Reminder {
+            id: "r1".into(),
+            body: "  two\nlines ".into(),
+            tags: vec!["a".into(), "b".into()],
+            dedupe_key: Some("k".into()),
+            ttl_turns: Some(3),
+            preserve_on_compact: true,
+            propagate: Propagate::All,
+            role_hint: RoleHint::EphemeralCache,
+            source: Source::Hook,
+            fired_at_turn: 4,
+            originating_agent_id: Some("root".into()),
+            producer: Some("guard".into()),
+        }
+    }
+
+    /// Asserts that a reminder came back with every field, but for those that a surface does not carry or sets itself.
+    fn assert_same(back: &Reminder, but: &[ReminderField], surface: &str) {
+        let sent = full_reminder();
+        for field in ReminderField::ALL.iter().copied().filter(|field| !but.contains(field)) {
+            assert_eq!(back.value(field), sent.value(field), "{field:?} by {surface}");
+        }
+    }
+
+    #[test]
+    fn each_field_of_the_struct_has_a_row_and_a_value() {
+        let serde = serde_json::to_value(full_reminder()).unwrap();
+        let mut names: Vec<_> = serde.as_object().unwrap().keys().map(String::as_str).collect();
+        let mut rows: Vec<_> = ReminderField::ALL.iter().map(|field| field.name(Surface::Script)).collect();
+        names.sort_unstable();
+        rows.sort_unstable();
+        assert_eq!(names, rows);
+        for field in ReminderField::ALL {
+            assert_eq!(
+                Data::from(serde[field.name(Surface::Script)].clone()),
+                full_reminder().value(*field),
+                "{field:?}, set and written alike"
+            );
+            assert!(full_reminder().value(*field).truthy(), "{field:?} is set");
+        }
+    }
+
+    #[test]
+    fn a_name_means_one_field_on_a_surface() {
+        for surface in Surface::ALL {
+            for field in ReminderField::ALL {
+                assert_eq!(ReminderField::named(field.name(surface), surface), Some(*field), "{surface:?}");
+                assert_eq!(ReminderField::named(field.name(Surface::Script), surface), Some(*field), "{surface:?}");
+                assert_eq!(&**field.key(surface), field.name(surface));
+            }
+        }
+        assert_eq!(ReminderField::named("dedupekey", Surface::Acp), None);
+        assert_eq!(ReminderField::named("reminderId", Surface::A2a), None);
+    }
+
+    #[test]
+    fn the_fields_of_a_record_are_those_of_a_spec_and_of_the_runtime() {
+        let mut of_both: Vec<_> = ReminderField::SPEC.into_iter().chain(ReminderField::OF_RUNTIME).collect();
+        of_both.sort_unstable_by_key(|field| field.name(Surface::Script));
+        assert_eq!(of_both, ReminderField::RECORD);
+        let left_out: Vec<_> = ReminderField::ALL.iter().filter(|field| !of_both.contains(field)).collect();
+        assert_eq!(left_out, [&ReminderField::Producer], "every other field is in the guide's record");
+    }
+
+    #[test]
+    fn no_word_of_a_surface_means_two_things() {
+        for surface in Surface::ALL {
+            let sources = Source::ALL.iter().map(|source| source_word(surface, *source));
+            let expiries = ExpireReason::ALL.iter().map(|reason| expiry_word(surface, *reason));
+            assert_eq!(sources.collect::<BTreeSet<_>>().len(), Source::ALL.len(), "{surface:?}");
+            assert_eq!(expiries.collect::<BTreeSet<_>>().len(), ExpireReason::ALL.len(), "{surface:?}");
+        }
+        let on_wires = |source| [Surface::Acp, Surface::A2a].map(|surface| source_word(surface, source));
+        assert_eq!(on_wires(Source::StdlibProvider), ["provider"; 2]);
+        assert_eq!(on_wires(Source::Bridge), ["host"; 2]);
+        assert_eq!(on_wires(Source::InPipeline), ["bridge"; 2]);
+    }
+
+    #[test]
+    fn a_reminder_survives_scripts() {
+        let but = [ReminderField::Producer];
+        let sent = full_reminder();
+        let record = sent.to_data(sent.ttl_turns);
+        assert_same(&Reminder::from_data_lenient(&record, || "fresh".into()), &but, "the lenient reader");
+        assert_same(&Reminder::from_stored(&record, Surface::Script).unwrap(), &but, "the strict reader");
+        let ids = SharedIds::new(IdStream::new(1, "codec"));
+        let event = Event::of_reminder(&record, &ids, 0).to_data(0);
+        assert_eq!(event.get("metadata"), &record);
+        assert_same(&Reminder::from_event(&event, || "fresh".into()).unwrap(), &but, "the event's envelope");
+    }
+
+    #[test]
+    fn a_reminder_survives_the_log() {
+        let (session, ids) = (Arc::from("s"), SharedIds::new(IdStream::new(1, "codec")));
+        let at = Moment { session_id: &session, task_id: None, agent_id: None, turn: 3, now_ms: 5, ids: &ids };
+        let log = MemoryLog::new();
+        log.append(LifecycleRecord::Injected(Arc::new(full_reminder())).to_log(&at));
+        let records = log.read(&Filter::default(), 9).unwrap();
+        let rebuilt = rebuild(records.iter().map(AsRef::as_ref));
+        assert_same(&rebuilt.session("s").unwrap().reminders[0].reminder, &[], "the log");
+    }
+
+    #[test]
+    fn a_reminder_survives_a_snapshot() {
+        let text = serde_json::to_string(&full_reminder()).unwrap();
+        assert_same(&serde_json::from_str(&text).unwrap(), &[], "a snapshot");
+    }
+
+    #[test]
+    fn a_reminder_survives_the_queue_and_its_record() {
+        let reminder = Arc::new(full_reminder());
+        let queued = Data::dict([
+            ("id", Data::from(&reminder.id)),
+            ("mode", Mode::FinishStep.as_str().into()),
+            ("reminder", reminder.to_data(reminder.ttl_turns)),
+        ]);
+        let mut told = QueueTold::default();
+        told.take("queued", &queued).unwrap();
+        let Some(Injection { payload: Payload::Reminder(back), .. }) = told.items.pop_front() else {
+            panic!("one reminder is queued")
+        };
+        assert_same(&back, &[ReminderField::Producer], "the queue");
+    }
+
+    #[test]
+    fn a_reminder_survives_a_handoff() {
+        let inherited = propagation::to_data(&[Arc::new(full_reminder())]);
+        let back = Reminder::list_from_handed(&inherited, None, || "fresh".into()).unwrap();
+        assert_same(&back[0], &[ReminderField::Producer, ReminderField::Source], "a handoff");
+        assert_eq!(back[0].source, Source::Inherited);
+    }
+}

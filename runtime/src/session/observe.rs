@@ -1,0 +1,59 @@
+//! [`ReminderObserver`]: sees what becomes of a session's reminders, as typed values.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::reminder::lifecycle::{ExpireReason, LifecycleRecord};
+
+use super::Session;
+
+/// What becomes of a reminder of a session.
+#[derive(Debug, Clone, Copy)]
+pub enum ReminderSeen<'a> {
+    /// Something happened in the transcript.
+    Lifecycle {
+        /// What happened.
+        record: &'a LifecycleRecord,
+        /// The turn in which it happened, 0 before the first.
+        turn: u32,
+    },
+    /// A queued reminder ended with its session, before a loop took it.
+    Unread {
+        /// The reminder.
+        reminder_id: &'a Arc<str>,
+        /// Why.
+        reason: ExpireReason,
+    },
+}
+
+/// Sees what becomes of a session's reminders, after it is in the log. It must not change the session.
+pub trait ReminderObserver {
+    /// Sees one event.
+    fn on_reminder(&self, session: &Session, seen: ReminderSeen<'_>);
+}
+
+impl Session {
+    /// Shows `observer` from now on what becomes of the reminders; `None` shows it to no one.
+    pub fn observe(&self, observer: Option<Rc<dyn ReminderObserver>>) {
+        *self.observer.borrow_mut() = observer;
+    }
+
+    /// Shows records that were written. The records of a copy do not concern the session that it is a copy of.
+    pub(super) fn show_records(&self, records: &[LifecycleRecord], turn: u32) {
+        let Some(observer) = self.observer.borrow().clone() else { return };
+        if self.with(|state| state.is_copy) {
+            return;
+        }
+        for record in records {
+            observer.on_reminder(self, ReminderSeen::Lifecycle { record, turn });
+        }
+    }
+
+    /// Shows that a queued reminder ended with the session.
+    pub(super) fn show_unread(&self, reminder_id: &Arc<str>, reason: ExpireReason) {
+        let observer = self.observer.borrow().clone();
+        if let Some(observer) = observer {
+            observer.on_reminder(self, ReminderSeen::Unread { reminder_id, reason });
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The file of a persisted loop while it works: a snapshot, then a line for each step with what that has changed. So a step
+//! costs what has changed, however long the conversation is.
+//!
+//! A snapshot is written beside the file and put in its place by a rename; a line is appended and synced. A process that is
+//! killed in between leaves at most one line without its end, which is passed over: the loop goes on from the step before.
+//! Once the lines are longer than the snapshot, the next step writes a snapshot again.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::agent_loop::LoopState;
+use crate::session::Session;
+
+use super::super::Suspension;
+use super::file::{replace, require_regular};
+use super::session::{SessionStep, SteppedSession, WrittenSession};
+use super::{Snapshot, SnapshotError};
+
+/// Lines that are appended at least before a snapshot is written again, in bytes.
+const LEAST_LINES: u64 = 64 << 10;
+
+/// The beginning of every line.
+const LINE: &str = "{\"suspension\":";
+
+/// What one step has changed.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    suspension: Suspension,
+    state: LoopState,
+    session: SessionStep,
+}
+
+/// Makes a snapshot of what it and the steps after it come to.
+///
+/// # Errors
+/// A step is invalid, as the end of a sentence.
+pub(super) fn apply(snapshot: &mut Snapshot, steps: &str) -> Result<(), String> {
+    let steps = steps.trim_start();
+    if steps.is_empty() {
+        return Ok(());
+    }
+    let Snapshot { suspension, state, session, .. } = snapshot;
+    let mut session = SteppedSession::new(session)?;
+    for (number, line) in (1..).zip(steps.split_inclusive('\n')) {
+        if !line.ends_with('\n') {
+            // Its process was killed while it wrote this.
+            if !line.starts_with(LINE) && !LINE.starts_with(line) {
+                return Err("something else follows the snapshot".to_owned());
+            }
+            break;
+        }
+        let step: Step = serde_json::from_str(line).map_err(|error| format!("step {number}: {error}"))?;
+        session.apply(step.session).map_err(|why| format!("step {number}: {why}"))?;
+        (*suspension, *state) = (step.suspension, step.state);
+    }
+    session.done();
+    Ok(())
+}
+
+/// Writes the file of a persisted loop. Plain data: a step is made on the session's thread and written on any.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    /// The file, as long as lines can be appended to it.
+    file: Option<File>,
+    snapshot_bytes: u64,
+    line_bytes: u64,
+}
+
+/// What has been written of a loop, so that only changes are written next.
+#[derive(Debug)]
+pub(crate) struct Written(WrittenSession);
+
+impl Written {
+    /// Remembers a loop whose snapshot is written.
+    pub(crate) fn of(session: &Session) -> Written {
+        Written(WrittenSession::of(session))
+    }
+
+    /// Returns the line of the step that was just done, or `None` if only a snapshot says it.
+    pub(crate) fn line(&mut self, session: &Session, suspension: &Suspension, state: &LoopState) -> Option<Vec<u8>> {
+        let session = self.0.step(session)?;
+        let step = Step { suspension: suspension.clone(), state: state.clone(), session };
+        let mut line = serde_json::to_vec(&step).ok()?;
+        line.push(b'\n');
+        Some(line)
+    }
+}
+
+impl Journal {
+    /// Returns the journal of a file, which is not touched yet.
+    #[must_use]
+    pub fn new(path: &Path) -> Journal {
+        Journal { path: path.to_owned(), file: None, snapshot_bytes: 0, line_bytes: 0 }
+    }
+
+    /// Whether a line can be appended. If not, the next thing to write is a snapshot.
+    pub(crate) fn takes_lines(&self) -> bool {
+        self.file.is_some() && self.line_bytes <= self.snapshot_bytes.max(LEAST_LINES)
+    }
+
+    /// Writes a snapshot in place of the file.
+    pub(crate) fn write_snapshot(&mut self, text: &[u8], id: &str) -> Result<(), SnapshotError> {
+        self.file = None;
+        require_regular(&self.path)?;
+        self.file = Some(replace(&self.path, text, id)?);
+        (self.snapshot_bytes, self.line_bytes) = (text.len() as u64, 0);
+        Ok(())
+    }
+
+    /// Appends a line. Returns whether it is in the file that others see: if not, a snapshot must be written.
+    pub(crate) fn append(&mut self, line: &[u8]) -> bool {
+        // After a failure the end of the file is not known.
+        let Some(mut file) = self.file.take().filter(|file| is_at(file, &self.path)) else { return false };
+        let appended = file.write_all(line).and_then(|()| file.sync_data());
+        if appended.is_err() || !is_at(&file, &self.path) {
+            return false;
+        }
+        self.line_bytes += line.len() as u64;
+        self.file = Some(file);
+        true
+    }
+}
+
+/// Whether a file is the one that has this path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |meta: io::Result<fs::Metadata>| meta.map(|meta| (meta.dev(), meta.ino())).ok();
+    let here = identity(file.metadata());
+    here.is_some() && here == identity(fs::metadata(path))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! [`ReminderNotice`]: what has become of a reminder, as those who follow its task are told.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::reminder::codec::ReminderChange;
+use runtime::reminder::{ReminderField, Surface};
+
+use super::Reminded;
+use crate::wire::ReminderUpdate;
+
+/// The key of metadata that holds reminders.
+pub(super) const KEY: &str = "harn.reminder";
+
+/// What has become of a reminder, in the words of the wire.
+pub(super) struct ReminderNotice {
+    /// What has happened.
+    change: ReminderChange,
+    /// The draft's `reminder`.
+    reminder: Data,
+    /// The fields that the draft lacks, a dict or nil.
+    more: Data,
+    /// What its peer said of it, a dict or nil.
+    metadata: Data,
+}
+
+impl ReminderNotice {
+    pub(super) fn of(reminded: &Reminded) -> ReminderNotice {
+        let ReminderUpdate { change, mut fields, more } = ReminderUpdate::of(&reminded.event, Surface::A2a);
+        let echo = reminded.echo.as_ref();
+        // Its source is what its peer called it, if one put it in.
+        if let Some(source) = echo.and_then(|echo| echo.source.as_ref()) {
+            let own = fields.iter_mut().find(|(name, _)| *name == ReminderField::Source.name(Surface::A2a));
+            own.into_iter().for_each(|(_, value)| *value = source.into());
+        }
+        let more = if more.is_empty() { Data::Nil } else { Data::dict(more) };
+        let metadata = echo.map_or(Data::Nil, |echo| echo.metadata.clone());
+        ReminderNotice { change, reminder: Data::dict(fields), more, metadata }
+    }
+
+    /// Returns the method of the notification.
+    pub(super) fn method(&self) -> &'static str {
+        match self.change {
+            ReminderChange::Emitted => "tasks/reminderEmitted",
+            ReminderChange::Deduped => "tasks/reminderDeduped",
+            ReminderChange::Expired => "tasks/reminderExpired",
+        }
+    }
+
+    /// Returns the parameters of the notification. Metadata holds what the peer said, and what the draft has no field for.
+    pub(super) fn params(&self, task_id: &Arc<str>) -> Data {
+        let mut metadata = if self.metadata.is_nil() { Data::empty_dict() } else { self.metadata.clone() };
+        if !self.more.is_nil() {
+            metadata.set(KEY, self.more.clone());
+        }
+        Data::dict([("taskId", Data::from(task_id)), ("reminder", self.reminder.clone()), ("metadata", metadata)])
+    }
+
+    /// Returns the metadata of a status, with all of it in one dict.
+    pub(super) fn status_metadata(&self) -> Data {
+        let mut all = Data::dict([("event", Data::from(self.change.as_str()))]);
+        for part in [&self.reminder, &self.more] {
+            for (key, value) in part.as_dict().into_iter().flatten() {
+                all.set(key.clone(), value.clone());
+            }
+        }
+        if !self.metadata.is_nil() {
+            all.set("metadata", self.metadata.clone());
+        }
+        Data::dict([(KEY, all)])
+    }
+}

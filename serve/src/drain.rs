@@ -1,0 +1,75 @@
+//! How a server ends: it accepts nothing new, waits a while for what is at work, and stops what is left.
+
+use std::time::Duration;
+
+/// What a server that is to end waits for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Waits {
+    /// Tasks that are not over.
+    pub(crate) tasks: usize,
+    /// Sessions at work.
+    pub(crate) sessions: usize,
+    /// Records that are not written to the event log.
+    pub(crate) records: u64,
+}
+
+impl Waits {
+    /// Whether nothing is waited for.
+    fn is_none(self) -> bool {
+        self == Waits::default()
+    }
+
+    fn to_text(self) -> String {
+        let count = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+        let Waits { tasks, sessions, records } = self;
+        let all = [(tasks as u64, "task"), (sessions as u64, "session"), (records, "unsaved record")];
+        let named: Vec<String> = all.iter().filter(|(n, _)| *n > 0).map(|(n, one)| count(*n, one)).collect();
+        named.join(", ")
+    }
+}
+
+/// Waits until `idle` is ready, at most for `grace`, and logs what is waited for. What is left then is for the caller to stop.
+pub(crate) async fn drain(grace: Duration, waits: impl Fn() -> Waits, idle: impl Future<Output = ()>) {
+    let begins = waits();
+    if begins.is_none() {
+        return;
+    }
+    if grace.is_zero() {
+        tracing::info!("stopping: cancelling {}", begins.to_text());
+        return;
+    }
+    let seconds = grace.as_secs();
+    tracing::info!(
+        "draining: waiting at most {seconds} s for {}; a second signal ends the process at once",
+        begins.to_text()
+    );
+    match tokio::time::timeout(grace, idle).await {
+        Ok(()) => tracing::info!("drained"),
+        Err(_) => tracing::warn!("not drained after {seconds} s: cancelling {}", waits().to_text()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_waited_for_is_counted() {
+        assert_eq!(Waits { tasks: 1, sessions: 2, records: 0 }.to_text(), "1 task, 2 sessions");
+        assert_eq!(Waits { tasks: 0, sessions: 0, records: 3 }.to_text(), "3 unsaved records");
+        assert!(Waits::default().is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_drain_ends_with_the_work_or_with_its_grace() {
+        let waits = || Waits { tasks: 1, ..Waits::default() };
+        let began = tokio::time::Instant::now();
+        drain(Duration::from_secs(30), waits, tokio::time::sleep(Duration::from_secs(2))).await;
+        assert_eq!(began.elapsed().as_secs(), 2);
+        drain(Duration::from_secs(30), waits, std::future::pending()).await;
+        assert_eq!(began.elapsed().as_secs(), 32);
+        drain(Duration::ZERO, waits, std::future::pending()).await;
+        drain(Duration::from_secs(30), Waits::default, std::future::pending()).await;
+        assert_eq!(began.elapsed().as_secs(), 32);
+    }
+}

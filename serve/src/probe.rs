@@ -1,0 +1,198 @@
+//! What operators and their machines ask a server: `/healthz`, `/readyz`, `/metrics`. A wire that has a port of its own answers
+//! there; `harn serve acp` opens one for it.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use hyper::body::Incoming;
+use stdlib::Diagnostic;
+use tokio::net::TcpListener;
+
+use crate::a2a::address::is_local;
+use crate::a2a::{Guard, Listener, Token, not_free, without_token};
+use crate::metrics::Exposition;
+
+/// The path that says whether the server answers.
+pub(crate) const HEALTH: &str = "/healthz";
+/// The path that says whether new work would be accepted.
+pub(crate) const READY: &str = "/readyz";
+/// The path of the metrics.
+pub(crate) const METRICS: &str = "/metrics";
+
+/// How many connections may be open where nothing else is served.
+const CONNECTIONS: u32 = 32;
+
+/// What can be asked how it is.
+pub(crate) trait Probed: Send + Sync {
+    /// Whether new work would be accepted now; if not, why.
+    fn readiness(&self) -> Result<(), &'static str>;
+    /// Writes its metrics.
+    fn expose(&self, to: &mut Exposition);
+}
+
+/// Answers that the server answers.
+pub(crate) fn health() -> Response<Body> {
+    plain(StatusCode::OK, "ok\n")
+}
+
+/// Answers whether new work would be accepted now.
+pub(crate) fn readiness(probed: &dyn Probed) -> Response<Body> {
+    match probed.readiness() {
+        Ok(()) => plain(StatusCode::OK, "ready\n"),
+        Err(why) => plain(StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")),
+    }
+}
+
+/// Answers with the metrics.
+pub(crate) fn metrics(probed: &dyn Probed) -> Response<Body> {
+    let mut text = Exposition::default();
+    probed.expose(&mut text);
+    let mut response = plain(StatusCode::OK, text.into_text());
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(Exposition::MEDIA_TYPE));
+    response
+}
+
+fn plain(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
+    let mut response = Response::new(text.into());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// A port at which nothing but this is served.
+pub(crate) struct Probe {
+    listener: Listener,
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    front: Arc<Front>,
+}
+
+struct Front {
+    probed: Arc<dyn Probed>,
+    guard: Guard,
+    token: Option<Token>,
+}
+
+impl Probe {
+    /// Listens at an address.
+    ///
+    /// # Errors
+    /// Other machines reach the address and there is no token, or it is not free.
+    pub(crate) fn open(
+        address: SocketAddr,
+        token: Option<Token>,
+        probed: Arc<dyn Probed>,
+    ) -> Result<Probe, Vec<Diagnostic>> {
+        let is_local = is_local(&address);
+        if !is_local && token.is_none() {
+            return Err(vec![without_token(&address, "HARN_METRICS_TOKEN")]);
+        }
+        let listen = || -> io::Result<(TcpListener, SocketAddr)> {
+            let listener = std::net::TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            let bound = listener.local_addr()?;
+            Ok((TcpListener::from_std(listener)?, bound))
+        };
+        let (listener, bound) = listen().map_err(|error| not_free(&address, &error))?;
+        let guard = Guard { is_local, ..Guard::default() };
+        let front = Arc::new(Front { probed, guard, token });
+        Ok(Probe { listener: Listener::new(listener, CONNECTIONS), address: bound, front })
+    }
+
+    /// Answers for ever.
+    pub(crate) async fn answer_all(&self) -> Infallible {
+        let front = self.front.clone();
+        self.listener.take_all(move |request| answer(front.clone(), request)).await
+    }
+}
+
+async fn answer(front: Arc<Front>, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    Ok(front.answer(&request))
+}
+
+impl Front {
+    fn answer<B>(&self, request: &hyper::Request<B>) -> Response<Body> {
+        if let Err((status, _)) = self.guard.admit(request.version(), request.uri(), request.headers()) {
+            return plain(status, "this server answers its own machine, by a name of it, and no web page\n");
+        }
+        let path = request.uri().path();
+        if ![HEALTH, READY, METRICS].contains(&path) {
+            return plain(StatusCode::NOT_FOUND, format!("unknown path; use {HEALTH}, {READY} or {METRICS}\n"));
+        }
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "method not allowed: use GET\n");
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return response;
+        }
+        match path {
+            HEALTH => health(),
+            READY => readiness(&*self.probed),
+            _ if self.knows(request.headers()) => metrics(&*self.probed),
+            _ => {
+                let mut response =
+                    plain(StatusCode::UNAUTHORIZED, "token missing or wrong: send `Authorization: Bearer TOKEN`\n");
+                let challenge = HeaderValue::from_static("Bearer realm=\"harn\"");
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+                response
+            }
+        }
+    }
+
+    fn knows(&self, headers: &HeaderMap) -> bool {
+        self.token.as_ref().is_none_or(|token| token.admit(headers).is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Full;
+
+    impl Probed for Full {
+        fn readiness(&self) -> Result<(), &'static str> {
+            Err("draining")
+        }
+
+        fn expose(&self, to: &mut Exposition) {
+            to.value("harn_test", "gauge", "A test.", 7);
+        }
+    }
+
+    fn status(token: Option<&str>, method: &str, path: &str, headers: &[(&str, &str)]) -> u16 {
+        let guard = Guard { is_local: true, ..Guard::default() };
+        let front = Front { probed: Arc::new(Full), guard, token: token.map(|token| Token::new(token).unwrap()) };
+        let mut request = hyper::Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        front.answer(&request.body(()).unwrap()).status().as_u16()
+    }
+
+    #[test]
+    fn a_probe_answers_its_paths_to_its_own_machine() {
+        let host = ("Host", "localhost");
+        for (method, path, expected) in [
+            ("GET", HEALTH, 200),
+            ("HEAD", HEALTH, 200),
+            ("GET", READY, 503),
+            ("GET", METRICS, 200),
+            ("POST", METRICS, 405),
+            ("GET", "/", 404),
+        ] {
+            assert_eq!(status(None, method, path, &[host]), expected, "{method} {path}");
+        }
+        assert_eq!(status(None, "GET", HEALTH, &[("Host", "evil.example")]), 403);
+        assert_eq!(status(None, "GET", HEALTH, &[]), 400);
+        assert_eq!(status(None, "GET", METRICS, &[host, ("Origin", "https://evil.example")]), 403);
+        assert_eq!(status(Some("secret"), "GET", METRICS, &[host]), 401);
+        assert_eq!(status(Some("secret"), "GET", READY, &[host]), 503);
+        assert_eq!(status(Some("secret"), "GET", METRICS, &[host, ("Authorization", "Bearer secret")]), 200);
+    }
+}

@@ -1,0 +1,19 @@
+//! Traces of runs: spans are made of the records of the event log, by one function, whether a run goes on or ended long ago. So
+//! a live run and its exported log have the same spans.
+//!
+//! - [`SpanBuilder`]: from records to [`Span`]s. `conventions`: names and attributes of OpenTelemetry for generative AI.
+//! - [`Exporter`]: spans to a collector, over OTLP/HTTP with protobuf. [`Destination`]: where that is.
+//! - [`Live`]: exports while a run goes on, on a thread of its own.
+
+mod builder;
+mod conventions;
+mod destination;
+mod exporter;
+mod live;
+mod span;
+
+pub use builder::{ActivityRecord, SpanBuilder};
+pub use destination::{Destination, captures_content};
+pub use exporter::{ExportError, Exporter};
+pub use live::{Exported, Live};
+pub use span::{Attribute, Span, SpanEvent, Value};

@@ -1,0 +1,189 @@
+//! [`Live`]: exports the spans of runs while they go on, on a thread of its own. A collector that is slow or away holds no run
+//! up: what finds no room is counted and reported at the end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use runtime::data::Data;
+use runtime::event_log::{NewRecord, Tap};
+
+use crate::builder::{ActivityRecord, SpanBuilder};
+use crate::destination::Destination;
+use crate::exporter::{ExportError, Exporter};
+use crate::span::Span;
+
+/// How many records may wait for the thread.
+const WAITING: usize = 16_384;
+
+/// How many spans go into one request.
+const BATCH: usize = 512;
+
+/// How long spans wait for others before they are sent.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How long the end of the process waits for the collector.
+const LAST_SPANS: Duration = Duration::from_secs(10);
+
+/// Exports the spans of runs while they go on.
+pub struct Live {
+    records: SyncSender<Item>,
+    dropped: Arc<AtomicU64>,
+    thread: Option<JoinHandle<Exported>>,
+}
+
+/// What came of exporting.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Spans that the collector has.
+    pub spans: u64,
+    /// Spans that it does not have.
+    pub lost: u64,
+    /// Records that found no room, so that spans may be missing.
+    pub dropped: u64,
+    /// Why spans were lost, the last time.
+    pub why: Option<String>,
+}
+
+enum Item {
+    Record { writer: Arc<str>, kind: Arc<str>, record: NewRecord },
+    End,
+}
+
+impl Live {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The destination cannot be used, or the system gives no thread.
+    pub fn start(to: &Destination, content: bool) -> Result<Live, ExportError> {
+        let exporter = Exporter::new(to)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| ExportError::Client(error.to_string()))?;
+        let (records, items) = sync_channel(WAITING);
+        let work = move || {
+            Work {
+                exporter,
+                runtime,
+                builder: SpanBuilder::new(content),
+                ready: Vec::new(),
+                exported: Exported::default(),
+            }
+            .run(&items)
+        };
+        let thread = std::thread::Builder::new().name("otel".to_owned()).spawn(work);
+        let thread = thread.map_err(|error| ExportError::Client(error.to_string()))?;
+        Ok(Live { records, dropped: Arc::default(), thread: Some(thread) })
+    }
+
+    /// What shows it the records of one writer.
+    #[must_use]
+    pub fn tap(&self, writer: &str) -> Tap {
+        (self.taps())(writer)
+    }
+
+    /// What makes such taps, on any thread.
+    #[must_use]
+    pub fn taps(&self) -> Arc<dyn Fn(&str) -> Tap + Send + Sync> {
+        let (records, dropped) = (self.records.clone(), self.dropped.clone());
+        Arc::new(move |writer| tap(records.clone(), dropped.clone(), writer.into()))
+    }
+
+    /// Sends what is left, and returns what came of all. Waits for the collector, for ten seconds at most.
+    #[must_use]
+    pub fn end(mut self) -> Exported {
+        let began = Instant::now();
+        let mut item = Item::End;
+        // The queue may be full for a moment.
+        while let Err(error) = self.records.try_send(item) {
+            match error {
+                std::sync::mpsc::TrySendError::Full(back) if began.elapsed() < LAST_SPANS => item = back,
+                _ => break,
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let Some(thread) = self.thread.take() else { return Exported::default() };
+        while !thread.is_finished() && began.elapsed() < LAST_SPANS {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let mut exported = if thread.is_finished() {
+            thread.join().unwrap_or_else(|_| broken("the exporter panicked"))
+        } else {
+            broken("the collector did not answer in time")
+        };
+        exported.dropped = self.dropped.load(Ordering::Relaxed);
+        exported
+    }
+}
+
+fn tap(records: SyncSender<Item>, dropped: Arc<AtomicU64>, writer: Arc<str>) -> Tap {
+    Arc::new(move |record| {
+        if !SpanBuilder::wants(&record.kind) {
+            return;
+        }
+        let item = Item::Record { writer: writer.clone(), kind: record.kind.clone(), record: record.clone() };
+        if records.try_send(item).is_err() {
+            dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    })
+}
+
+fn broken(why: &str) -> Exported {
+    Exported { lost: 1, why: Some(why.to_owned()), ..Exported::default() }
+}
+
+/// The thread that exports.
+struct Work {
+    exporter: Exporter,
+    runtime: tokio::runtime::Runtime,
+    builder: SpanBuilder,
+    ready: Vec<Span>,
+    exported: Exported,
+}
+
+impl Work {
+    fn run(mut self, items: &Receiver<Item>) -> Exported {
+        let mut sent = Instant::now();
+        loop {
+            match items.recv_timeout(PAUSE.saturating_sub(sent.elapsed())) {
+                Ok(Item::Record { writer, kind, record }) => {
+                    let payload: &Data = &record.payload;
+                    let at_ms = record.occurred_at_ms;
+                    self.ready.extend(self.builder.take(ActivityRecord {
+                        writer: &writer,
+                        kind: &kind,
+                        payload,
+                        at_ms,
+                    }));
+                }
+                Ok(Item::End) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if self.ready.len() >= BATCH || sent.elapsed() >= PAUSE {
+                self.send();
+                sent = Instant::now();
+            }
+        }
+        self.ready.extend(self.builder.finish());
+        self.send();
+        self.exported
+    }
+
+    fn send(&mut self) {
+        while !self.ready.is_empty() {
+            let batch: Vec<Span> = self.ready.drain(..self.ready.len().min(BATCH)).collect();
+            let count = batch.len() as u64;
+            match self.runtime.block_on(self.exporter.export(batch)) {
+                Ok(()) => self.exported.spans += count,
+                Err(error) => {
+                    if self.exported.why.is_none() {
+                        tracing::warn!("could not export spans: {error}");
+                    }
+                    self.exported.lost += count;
+                    self.exported.why = Some(error.to_string());
+                }
+            }
+        }
+    }
+}
