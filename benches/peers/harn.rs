@@ -44,6 +44,10 @@ impl Peer for Harn {
     fn front(&self, source: &Path) -> Option<Command> {
         Some(again("harn-front", source, None))
     }
+
+    fn format(&self, source: &Path) -> Option<Command> {
+        Some(again("harn-fmt", source, None))
+    }
 }
 
 /// Runs the program in a process of its own: reading, checking and compiling the text count, as
@@ -84,6 +88,16 @@ pub(crate) fn front(source: &Path) -> Result<ProgramRun, String> {
     });
     let grown = peak()? - before;
     if found.is_empty() { Ok(ProgramRun { printed: grown.to_string(), ms }) } else { Err(format!("{:?}", found[0])) }
+}
+
+/// Formats a text.
+pub(crate) fn format(source: &Path) -> Result<ProgramRun, String> {
+    let source = read_source(source).map_err(|d| d.message)?;
+    let (formatted, ms) = cpu_ms(|| fmt::format(&source, fmt::WIDTH));
+    match formatted {
+        Ok(text) => Ok(ProgramRun { printed: text.len().to_string(), ms }),
+        Err(found) => Err(format!("{:?}", found[0])),
+    }
 }
 
 /// The most memory that this process ever held, in KiB.

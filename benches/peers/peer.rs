@@ -23,6 +23,10 @@ pub(crate) trait Peer {
     fn front(&self, _source: &Path) -> Option<Command> {
         None
     }
+    /// Formats a source text, timed as above; nothing when it does not take part.
+    fn format(&self, _source: &Path) -> Option<Command> {
+        None
+    }
 }
 
 /// The result of running a program.

@@ -40,6 +40,9 @@
 //! base_url = "http://gpu.local:8000/v1"
 //! key_env = "GPU_KEY"            # the variable that holds the key
 //!
+//! [fmt]
+//! width = 100                    # of the lines of formatted scripts
+//!
 //! [[capabilities]]               # what models can take, laid over the built-in table
 //! provider = "openai_compatible"
 //! model = "local-*"
@@ -87,6 +90,8 @@ pub struct Project {
     pub packs: Vec<PackSpec>,
     /// The settings of the event log.
     pub log: LogSettings,
+    /// The width of the lines of formatted scripts.
+    pub width: Option<u32>,
     /// A warning about the settings that were ignored because the folder is not trusted.
     pub warning: Option<Diagnostic>,
 }

@@ -58,7 +58,7 @@ impl Refusal {
         self
     }
 
-    /// The code of harn, such as `HARN-ACP-006`.
+    /// The code of harn, as the catalogue has it.
     pub(crate) fn code(&self) -> &str {
         self.data.get("code").and_then(Value::as_str).unwrap_or_default()
     }

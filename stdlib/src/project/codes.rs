@@ -16,13 +16,13 @@ pub(crate) enum ProjectCode {
         title: "a key that `harn.toml` does not have",
         meaning: "The file may hold `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, `[capabilities]` with \
                   `deny`, `[[capabilities]]` rows about models, and `[event_log]` with `home`, `synchronous`, \
-                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with `timeout_ms`, `[reminders]` with `max_body`, `[agent]` with what an agent says of itself, `[providers]` with `packs`, and `[providers.NAME]` with `base_url` and `key_env`. A misspelt limit would be no limit.",
+                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with `timeout_ms`, `[reminders]` with `max_body`, `[fmt]` with `width`, `[agent]` with what an agent says of itself, `[providers]` with `packs`, and `[providers.NAME]` with `base_url` and `key_env`. A misspelt limit would be no limit.",
     },
     /// A value that makes no sense.
     Value = "HARN-CFG-003", Error {
         title: "a value in `harn.toml` that makes no sense",
         meaning: "`fuel` and `depth` are whole numbers above 0, `memory` and `max_body` are sizes such as \"512 MiB\", `timeout` a time such \
-                  as \"30s\", `timeout_ms` a whole number, `deny` a list of rights: fs.read, fs.write, process, net, env, llm. Of `[event_log]`, `synchronous` is \
+                  as \"30s\", `timeout_ms` a whole number, `width` a number of columns from 20 to 1000, `deny` a list of rights: fs.read, fs.write, process, net, env, llm. Of `[event_log]`, `synchronous` is \
                   \"normal\" or \"full\", `lock_timeout` a time, `max_file` and `keep_bytes` are sizes, `keep_records` is a \
                   number. `[agent]` holds texts, URLs of http or https, and skills that have an `id` each.",
     },

@@ -6,7 +6,7 @@
 
 mod call;
 mod expression;
-mod generate;
+pub(crate) mod generate;
 mod method;
 mod operator;
 mod pattern;
