@@ -50,7 +50,8 @@ impl Peer for Harn {
     }
 }
 
-/// In the process of its own: reading, checking and compiling the text count, as they do for the others.
+/// Runs the program in a process of its own: reading, checking and compiling the text count, as
+/// they do for the others.
 pub(crate) fn run(program: &Path, input: Option<String>) -> Result<ProgramRun, String> {
     let output = Rc::new(Captured::default());
     let args = input.into_iter().collect();

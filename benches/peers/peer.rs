@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// A language.
 pub(crate) trait Peer {
-    /// For `--peers` and in the table.
+    /// Returns the name for `--peers` and the table.
     fn name(&self) -> String;
     /// Whether the machine has it.
     fn is_here(&self) -> bool;

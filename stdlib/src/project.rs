@@ -100,14 +100,14 @@ impl Project {
     /// Reads the `harn.toml` that is nearest to a script, if there is one.
     ///
     /// # Errors
-    /// Everything that is wrong with the file.
+    /// Returns the errors in the file.
     pub fn of(script: &Path) -> Result<Self, Vec<Diagnostic>> {
         find(script).map_or_else(|| Ok(Self::default()), |path| Ok(read::read(&path)?.project))
     }
 }
 
 impl Project {
-    /// Everything that is wrong with its packs: their top level runs in their sandbox.
+    /// Returns the errors in its packs: their top level runs in the sandbox.
     #[must_use]
     pub fn check_packs(&self) -> Vec<Diagnostic> {
         self.packs.iter().flat_map(|spec| check_pack(&Files::of(&spec.file), spec)).collect()
