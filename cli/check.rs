@@ -13,17 +13,17 @@ use stdlib::{Capability, CodeRef, Diagnostic, Engine, Files, Project, RunOptions
 
 #[derive(clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Scripts, which are checked with the files that they import; folders, for all scripts in them that `.gitignore` does
-    /// not exclude; `-` for standard input
+    /// Scripts to check, together with the files that they import; a folder means all scripts in it that `.gitignore` does not
+    /// exclude; `-` means standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Read `-` as Rhai
+    /// Read standard input as a Rhai script
     #[arg(long)]
     rhai: bool,
-    /// Capabilities that the scripts will not have: without fs.read no pack is read that a script names
-    #[arg(long, value_name = "RIGHT", value_delimiter = ',', value_parser = capability)]
+    /// Check for a run without these capabilities; without fs.read, packs that a script names are not read
+    #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', value_parser = capability)]
     deny: Vec<Capability>,
-    /// Text goes to standard error, JSON goes to standard output
+    /// Format of diagnostics; text is written to standard error, JSON to standard output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
@@ -105,7 +105,7 @@ fn expand(path: &Path, rhai: bool) -> Result<Vec<Script>, Diagnostic> {
     }
     if scripts.is_empty() {
         let name = path.display().to_string();
-        return Err(unreadable_source(&name, "it is a folder without scripts")
+        return Err(unreadable_source(&name, "the folder contains no scripts")
             .help("the names of scripts end in `.harn` or `.rhai`"));
     }
     Ok(scripts)

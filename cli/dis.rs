@@ -10,13 +10,13 @@ use stdlib::{Diagnostic, Engine, Files, Project, RunOptions};
 
 #[derive(clap::Args)]
 pub(crate) struct DisArgs {
-    /// The script, in Harn; `-` reads it from standard input
+    /// Harn script to compile; `-` reads it from standard input
     #[arg(required_unless_present = "code", conflicts_with = "code")]
     file: Option<PathBuf>,
-    /// Take this text instead of a file
+    /// Compile this text instead of a file
     #[arg(short = 'e', long = "eval", value_name = "CODE", allow_hyphen_values = true)]
     code: Option<String>,
-    /// How diagnostics are printed, on standard error
+    /// Format of the diagnostics on standard error
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }

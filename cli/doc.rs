@@ -7,10 +7,10 @@ use stdlib::{Builtin, builtins, rhai_definitions};
 
 #[derive(clap::Args)]
 pub(crate) struct DocArgs {
-    /// Write definition files of Rhai, for editors
+    /// Write Rhai definition files for editors
     #[arg(long)]
     rhai: bool,
-    /// The folder to write into [default: `.rhai/definitions` with --rhai, else standard output]
+    /// Folder to write to [default: `.rhai/definitions` with --rhai, else standard output]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &DocArgs) -> i32 {
         }
         Err((path, error)) => {
             eprintln!("error: cannot write `{}`: {error}", crate::report::visible(&path.display().to_string()));
-            eprintln!("  help: name a folder that can be written to with `--out DIR`");
+            eprintln!("  help: use a writable folder with `--out DIR`");
             1
         }
     }
@@ -70,7 +70,7 @@ fn doc(row: &Builtin) -> String {
     let mut text = row.doc.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     if !row.caps.is_empty() {
         let rights: Vec<String> = row.caps.iter().map(|right| format!("`{}`", right.name())).collect();
-        let _ = write!(text, "\nNeeds the right {}.", rights.join(", "));
+        let _ = write!(text, "\nRequires the capability {}.", rights.join(", "));
     }
     text
 }

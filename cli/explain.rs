@@ -12,8 +12,8 @@ use stdlib::{Capability, Code, CodeRef, Diagnostic, Engine, Files, RunOptions, S
 
 #[derive(clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// A code such as HARN-RMD-005 (in any case, with or without HARN-), a family such as RMD, or words to search for.
-    /// Without a topic, all codes are listed
+    /// Code such as HARN-RMD-005 (in any case, with or without HARN-), family such as RMD, or words to search for. Without a
+    /// topic, all codes are listed
     #[arg(value_name = "TOPIC")]
     topic: Vec<String>,
     /// Print JSON
@@ -33,7 +33,8 @@ pub(crate) fn run(args: &ExplainArgs) -> i32 {
                 let topic: String = topic.chars().filter_map(shown).collect();
                 eprintln!("error: no diagnostic matches `{topic}`; the nearest code is {near}");
                 eprintln!(
-                    "  help: `harn explain` lists all codes, `harn explain WORDS` searches their titles and texts"
+                    "  help: `harn explain` lists all codes, and `harn explain WORDS` searches their titles and \
+                    texts"
                 );
                 return 2;
             }
@@ -95,7 +96,7 @@ fn list_of(rows: &[&'static Code]) -> String {
     for row in rows {
         text.push_str(&format!("{}  {:<7}  {}\n", row.code, row.severity.word(), row.title));
     }
-    text.push_str("\n`harn explain CODE` says more.\n");
+    text.push_str("\n`harn explain CODE` shows the details.\n");
     text
 }
 

@@ -45,21 +45,21 @@ struct Cli {
 enum Command {
     /// Run a script
     Run(Lazy<run::RunArgs>),
-    /// Find what is wrong with scripts without running them
+    /// Check scripts without running them
     Check(Lazy<check::CheckArgs>),
-    /// Say what a diagnostic code means, with a failing and a mended script
+    /// Explain a diagnostic code, with a failing and a fixed script
     Explain(Lazy<explain::ExplainArgs>),
-    /// Show what a script is compiled to, instruction by instruction
+    /// Print the bytecode of a script
     Dis(Lazy<dis::DisArgs>),
-    /// Write down all builtins, or the definition files of Rhai for editors
+    /// List all builtins, or write Rhai definition files for editors
     Doc(Lazy<doc::DocArgs>),
-    /// Show what became of every reminder, from an event log
+    /// Show the life of every reminder in an event log
     Trace(Lazy<trace::TraceArgs>),
     /// Trust the harn.toml of a folder, list the trusted folders, or revoke trust
     Trust(Lazy<trust::TrustArgs>),
-    /// Type statements and see what they give
+    /// Start an interactive session
     Repl(Lazy<repl::ReplArgs>),
-    /// Serve a script to an editor, or to other agents
+    /// Serve a script to an editor or to other agents
     #[command(subcommand)]
     Serve(Lazy<serve::Wire>),
 }

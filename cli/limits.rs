@@ -12,26 +12,26 @@ use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Project, RunOpt
 /// The limits and capabilities of a run.
 #[derive(clap::Args)]
 pub(crate) struct Limits {
-    /// Fix ids, clock and randomness, so that two runs print the same
+    /// Use fixed ids, time and randomness, so that every run prints the same
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Rights to take away: fs.read, fs.write, process, net, env, llm
-    #[arg(long, value_name = "RIGHT", value_delimiter = ',', value_parser = capability)]
+    /// Capabilities to deny, separated by commas: fs.read, fs.write, process, net, env, llm
+    #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', value_parser = capability)]
     deny: Vec<Capability>,
-    /// How many instructions may run, roughly
+    /// Stop the run after about N instructions [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     fuel: Option<u64>,
-    /// How much all values together may hold, such as 512m or 2g [default: 4g]
+    /// Limit the memory of all values, for example 512m or 2g [default: 4g]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_memory: Option<u64>,
-    /// How long the run may take, such as 500ms, 30s or 5m
+    /// Stop the run after this time, for example 500ms, 30s or 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<Duration>,
-    /// How deep calls may be nested [default: 20000]
+    /// Limit the depth of nested calls [default: 20000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_depth: Option<u64>,
-    /// Where events are written: memory or sqlite:PATH [env: HARN_EVENT_LOG] [default: memory]
-    #[arg(long, value_name = "HOME")]
+    /// Event log backend: memory or sqlite:PATH [env: HARN_EVENT_LOG] [default: memory]
+    #[arg(long, value_name = "BACKEND")]
     event_log: Option<String>,
     /// Write what loops, model calls and tool calls do to the event log too, for `harn trace --otel`; always with `--otel`
     #[arg(long)]
@@ -134,8 +134,8 @@ pub(crate) fn capability(written: &str) -> Result<Capability, String> {
     let names = Capability::ALL.map(Capability::name);
     Capability::ALL.into_iter().find(|known| known.name() == written).ok_or_else(|| {
         match lang::diagnostic::nearest(written, names) {
-            Some(near) => format!("no such right; did you mean `{near}`?"),
-            None => format!("no such right; there are {}", names.join(", ")),
+            Some(near) => format!("unknown capability; did you mean `{near}`?"),
+            None => format!("unknown capability; use one of {}", names.join(", ")),
         }
     })
 }

@@ -22,9 +22,9 @@ use view::View;
 /// When loops are shown at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LiveMode {
-    /// Where standard error is a terminal
+    /// If standard error is a terminal
     Auto,
-    /// Also elsewhere, in whole lines without a status
+    /// Always; if standard error is not a terminal, in whole lines and without a status line
     Always,
     /// Never
     Never,

@@ -18,7 +18,7 @@ use stdlib::{Engine, Interrupt, Piece, RunOptions, Source};
 
 #[derive(clap::Args)]
 pub(crate) struct ReplArgs {
-    /// Read Rhai instead
+    /// Use Rhai instead of Harn
     #[arg(long)]
     rhai: bool,
     #[command(flatten)]
@@ -58,13 +58,13 @@ impl Language {
 }
 
 const HELP: &str = "\
-Statements run as they are typed, and the value of the last one is printed. Names stay.
-An unfinished statement goes on in the next line.
+Statements run when you enter them, and the value of the last one is printed. Names stay bound.
+An incomplete statement continues on the next line.
 
-  :explain CODE   what a diagnostic code means; without a code, the list
-  :help           this text
-  :quit           leave; so does Ctrl-D
-  Ctrl-C          stops what runs, or forgets what has been typed
+  :explain CODE   explain a diagnostic code; without a code, list all
+  :help           show this text
+  :quit           exit, like Ctrl-D
+  Ctrl-C          stop the running statement, or discard the input
 ";
 
 /// The exit code is that of `exit(n)`, else 0: errors are a normal part of trying things out.
@@ -82,7 +82,7 @@ pub(crate) fn run(args: ReplArgs) -> i32 {
     let engine = Engine::new(RunOptions { interrupt: Some(interrupt.clone()), ..options });
     let mut lines = LineSource::open(language.history());
     if lines.interactive() {
-        say(&format!("harn {}. :help lists the commands, Ctrl-D leaves.\n", env!("CARGO_PKG_VERSION")));
+        say(&format!("harn {}. :help lists the commands, Ctrl-D exits.\n", env!("CARGO_PKG_VERSION")));
     }
     let mut session = Session { engine, language, interrupt, typed: String::new(), pieces: 0 };
     let [first, more] = language.prompts();
@@ -171,11 +171,11 @@ fn command(line: &str) -> Option<i32> {
         ":explain" if rest.trim().is_empty() => say(&explain::list()),
         ":explain" => match explain::find(rest) {
             Ok(row) => say(&explain::page(row, wants_color(&std::io::stdout()))),
-            Err(near) => say(&format!("there is no code `{}`; the nearest is {near}\n", rest.trim())),
+            Err(near) => say(&format!("unknown code `{}`; the nearest is {near}\n", rest.trim())),
         },
         _ => match lang::diagnostic::nearest(name, [":explain", ":help", ":quit"]) {
-            Some(near) => say(&format!("there is no command `{name}`; did you mean `{near}`?\n")),
-            None => say(&format!("there is no command `{name}`; :help lists them\n")),
+            Some(near) => say(&format!("unknown command `{name}`; did you mean `{near}`?\n")),
+            None => say(&format!("unknown command `{name}`; :help lists the commands\n")),
         },
     }
     None

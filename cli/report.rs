@@ -9,7 +9,7 @@ use stdlib::{Diagnostic, Output, shown, to_json};
 /// The format of printed diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Pictures
+    /// Readable text with source excerpts
     Text,
     /// One JSON object per line
     Json,

@@ -14,33 +14,33 @@ use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, RunRecording};
 
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
-    /// The script; `-` reads it from standard input
+    /// Script to run; `-` reads it from standard input
     #[arg(required_unless_present = "code")]
     file: Option<PathBuf>,
     /// Run this text instead of a file
     #[arg(short = 'e', long = "eval", value_name = "CODE", allow_hyphen_values = true)]
     code: Option<String>,
-    /// Read `-` and CODE as Rhai
+    /// Read standard input or CODE as a Rhai script
     #[arg(long)]
     rhai: bool,
-    /// What the parameter `task` of the pipeline is
+    /// Value of the pipeline's `task` parameter
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
-    /// A file in Rhai with reminder providers, run in a sandbox; may be given several times
+    /// Rhai file with reminder providers, run in a sandbox; can be repeated
     #[arg(long = "provider", value_name = "FILE")]
     providers: Vec<PathBuf>,
     #[command(flatten)]
     limits: Limits,
-    /// Write each request to a model, and what came of it, into a folder that is new or empty
+    /// Record all model requests and responses in a new or empty folder
     #[arg(long, value_name = "DIR", conflicts_with = "replay")]
     record: Option<PathBuf>,
-    /// Run again what `--record` wrote: no network, no key, no waiting, the same output
+    /// Answer model requests from a recording, without network, keys or waiting
     #[arg(long, value_name = "DIR", conflicts_with = "seed")]
     replay: Option<PathBuf>,
-    /// How diagnostics are printed, on standard error
+    /// Format of the diagnostics on standard error
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// When loops are shown at work, on standard error
+    /// When to show the progress of agent loops on standard error
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     live: LiveMode,
     /// Form of log lines, on standard error; without it, lines are logged only if HARN_LOG or RUST_LOG is set
@@ -48,7 +48,7 @@ pub(crate) struct RunArgs {
     log_format: Option<LogFormat>,
     #[command(flatten)]
     otel: Otel,
-    /// The script's `args`; write `--` before the first one that begins with `-`
+    /// Arguments of the script; write `--` before the first one that starts with `-`
     args: Vec<String>,
 }
 

@@ -20,32 +20,32 @@ use tracing::level_filters::LevelFilter;
 /// Whom a script is served to.
 #[derive(clap::Subcommand)]
 pub(crate) enum Wire {
-    /// To an editor, in the Agent Client Protocol over standard input and output
+    /// Serve an editor with the Agent Client Protocol over standard input and output
     Acp(acp::ServeAcpArgs),
-    /// To other agents, in the Agent2Agent protocol over HTTP
+    /// Serve other agents with the Agent2Agent protocol over HTTP
     A2a(a2a::ServeA2aArgs),
 }
 
 /// The script that is served, on any wire.
 #[derive(clap::Args)]
 struct ServedScript {
-    /// The script; its pipeline runs once for each prompt
+    /// Script to serve; its pipeline runs once for each prompt
     file: PathBuf,
-    /// A file in Rhai with reminder providers, run in a sandbox; may be given several times
+    /// Rhai file with reminder providers, run in a sandbox; can be repeated
     #[arg(long = "provider", value_name = "FILE")]
     providers: Vec<PathBuf>,
     #[command(flatten)]
     limits: Limits,
-    /// How many threads run sessions [default: one for each core, at most 8]
+    /// Number of threads that run sessions [default: one for each core, at most 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     workers: Option<u16>,
-    /// How many sessions may be open [default: 10000]
+    /// Limit of open sessions [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_sessions: Option<u32>,
-    /// The mode of new sessions
+    /// Permission mode of new sessions
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::WORDS), default_value = Mode::Ask.as_str())]
     mode: String,
-    /// How diagnostics are printed, on standard error
+    /// Format of the diagnostics on standard error
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// How long what is at work may go on after the first SIGTERM or SIGINT, in seconds; then it is cancelled

@@ -35,21 +35,21 @@ mod timeline;
 
 #[derive(clap::Args)]
 pub(crate) struct TraceArgs {
-    /// A log in a SQLite file, or a file with a record as JSON in each line
+    /// SQLite file of an event log, or a file with one JSON record per line
     log: PathBuf,
-    /// What was pending after the record with this cursor; with --json, --html and --records: all up to it
+    /// Show the reminders that were pending after this cursor; with --json, --html and --records: everything up to it
     #[arg(long, value_name = "CURSOR")]
     at: Option<u64>,
-    /// Only this session; the end of its id is enough
+    /// Show only this session; the last characters of its id are enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// One JSON document
+    /// Print one JSON document
     #[arg(long, group = "form")]
     json: bool,
-    /// Every record as a line of JSON
+    /// Print every record as a line of JSON
     #[arg(long, group = "form")]
     records: bool,
-    /// Write one HTML page that needs nothing else
+    /// Write a self-contained HTML page
     #[arg(long, value_name = "FILE", group = "form")]
     html: Option<PathBuf>,
     /// Send the spans of all runs to a collector, over OTLP/HTTP: to this one, else to the one that OTEL_EXPORTER_OTLP_ENDPOINT
@@ -64,7 +64,7 @@ pub(crate) struct TraceArgs {
         conflicts_with = "session"
     )]
     otel: Option<Destination>,
-    /// Also providers that looked and added nothing, and every pass that charged reminders
+    /// Also show providers without a result, and every pass that charged reminders
     #[arg(long, short)]
     verbose: bool,
 }
@@ -118,7 +118,7 @@ impl Trace {
     fn left_of(&self, session: &SessionLife) -> Option<String> {
         let left = session.pending().count();
         (session.run < self.rebuilt.runs(&session.id) && left > 0).then(|| {
-            format!("{} pending at the last record of this run; a later run begins anew", names::grouped(left as u64))
+            format!("{} pending at the last record of this run; a later run starts anew", names::grouped(left as u64))
         })
     }
 
@@ -163,15 +163,22 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
 }
 
 fn not_printed(error: &std::io::Error) -> Failure {
-    let help = "the output is incomplete; make room, or write somewhere else";
+    let help = "the output is incomplete; free space, or write to another place";
     Failure::Message(1, format!("cannot write to standard output: {error}"), help.to_owned())
 }
 
 fn check_cursor(args: &TraceArgs, last: u64) -> Result<(), Failure> {
     match args.at {
         Some(cursor) if cursor > last => {
-            let message = format!("the log has no cursor {cursor} yet; its last record has {last}");
-            Err(Failure::Message(2, message, format!("`--at` takes a cursor from 0 to {last}; `--records` shows them")))
+            let message = format!("cursor {cursor} is after the end of the log; its last record has cursor {last}");
+            Err(Failure::Message(
+                2,
+                message,
+                format!(
+                    "`--at` takes a cursor from 0 to {last}; `--records` lists \
+                them"
+                ),
+            ))
         }
         _ => Ok(()),
     }
@@ -189,10 +196,10 @@ fn find_session(rebuilt: &Rebuilt, names: &ShortNames, wanted: &str) -> Result<S
         let near = runtime::words::nearest(wanted, rebuilt.sessions().map(|session| session.id.as_ref()));
         let help = match near {
             Some(near) => format!("did you mean `{}`?", names::clean(near)),
-            None if ids.is_empty() => "the log names no session".to_owned(),
-            None => format!("the log names {}", ids.join(", ")),
+            None if ids.is_empty() => "the log does not contain any sessions".to_owned(),
+            None => format!("the sessions are {}", ids.join(", ")),
         };
-        Failure::Message(2, format!("no session is called `{}`, or more than one ends so", names::clean(wanted)), help)
+        Failure::Message(2, format!("`{}` does not match exactly one session", names::clean(wanted)), help)
     })
 }
 
@@ -225,8 +232,8 @@ fn is_of(record: &Record, session: Option<&str>) -> bool {
 fn write_page(trace: &Trace, args: &TraceArgs, file: &std::path::Path) -> Result<(), Failure> {
     let name = args.log.file_name().map_or_else(|| "log".to_owned(), |name| name.to_string_lossy().into_owned());
     output::write_whole(file, &page::page(trace, &name), &args.log).map_err(|error| {
-        let message = format!("`{}` cannot be written: {error}", file.display());
-        let help = "name a file in a folder that is there and may be written to; what stood there is as it was";
+        let message = format!("cannot write `{}`: {error}", file.display());
+        let help = "use a file in an existing, writable folder; the previous file was not changed";
         Failure::Message(1, message, help.to_owned())
     })?;
     let lives: usize = trace.sessions().map(|session| session.reminders.len()).sum();

@@ -8,13 +8,13 @@ use stdlib::{Diagnostic, config_folder, revoke, trust, trusted};
 
 #[derive(clap::Args)]
 pub(crate) struct TrustArgs {
-    /// The folder whose `harn.toml` is trusted, or the nearest above it [default: the working directory]
+    /// Folder of the `harn.toml`, or a folder below it [default: the working directory]
     #[arg(value_name = "DIR", conflicts_with = "list")]
     folder: Option<PathBuf>,
     /// List the trusted folders
     #[arg(long, conflicts_with = "revoke")]
     list: bool,
-    /// Trust the folder no longer
+    /// Revoke the trust in the folder
     #[arg(long)]
     revoke: bool,
 }

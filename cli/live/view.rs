@@ -114,7 +114,7 @@ impl View {
                 done.extend(looping.lines.end());
                 // A refusal, such as a 429, comes before the first piece.
                 done.push(match std::mem::take(&mut looping.streaming) {
-                    true => "(the answer broke off; asking the model again)".to_owned(),
+                    true => "(the response ended early; asking the model again)".to_owned(),
                     false => "(the request failed; asking the model again)".to_owned(),
                 });
             }

@@ -15,33 +15,33 @@ const TOKEN: &str = "HARN_A2A_TOKEN";
 pub(crate) struct ServeA2aArgs {
     #[command(flatten)]
     pub(super) script: ServedScript,
-    /// Where to listen: HOST:PORT, or a port of this machine; port 0 is one that is free
+    /// Address to listen on: HOST:PORT, or only a port for 127.0.0.1; port 0 selects a free port
     #[arg(long, value_name = "ADDR", default_value = address::USUAL)]
     listen: String,
-    /// What callers must send as `Authorization: Bearer TOKEN`. Others on this machine see it in the list of processes: better set
-    /// the variable [env: HARN_A2A_TOKEN]
+    /// Token that clients must send as `Authorization: Bearer TOKEN`. Other users of this machine can see it in the process list,
+    /// so prefer the variable [env: HARN_A2A_TOKEN]
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// Where the agent is reached from outside, as the card tells it [default: where it listens, or `url` under `[agent]` in harn.toml]
+    /// Public URL of the agent, as shown in its card [default: `url` under `[agent]` in harn.toml, else the listen address]
     #[arg(long, value_name = "URL", value_parser = url)]
     url: Option<String>,
-    /// An origin whose pages may ask, such as https://example.com, or `*`; may be given several times
+    /// Origin whose web pages can send requests, for example https://example.com, or `*`; can be repeated
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     origins: Vec<String>,
-    /// Form of the agent card for clients that name no version: `extension` can be read by clients of all versions; `1.0` has the
-    /// members of version 1.0 only; `rfc` is `extension` with `capabilities.reminders`, which strict clients refuse
+    /// Form of the agent card for clients that name no version: `extension` works for clients of all versions; `1.0` has only the
+    /// members of version 1.0; `rfc` is `extension` with `capabilities.reminders`, which strict clients reject
     #[arg(long, value_name = "FORM", value_parser = ["extension", "1.0", "rfc"], default_value = "extension")]
     card: String,
-    /// How many tasks may be open; more are rejected [default: 1000]
+    /// Limit of open tasks; further tasks are rejected [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_tasks: Option<u32>,
-    /// The largest body of a request [default: 1m]
+    /// Limit of the size of a request body [default: 1m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_body: Option<u64>,
-    /// How many connections may be open [default: 4096]
+    /// Limit of open connections [default: 4096]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_connections: Option<u32>,
-    /// How many of them may be streams [default: 2048]
+    /// Limit of open connections that are streams [default: 2048]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_streams: Option<u32>,
 }
@@ -82,8 +82,8 @@ pub(super) fn token(flag: Option<String>, variable: &'static str) -> Result<Opti
     };
     let token = Token::new(&text).map_err(|why| {
         let place = if from_flag { "--token" } else { variable };
-        let help = "take something that is hard to guess, such as what `openssl rand -hex 32` prints";
-        vec![Diagnostic::new(A2aCode::Token, format!("`{place}` is no token: {why}")).help(help)]
+        let help = "use a value that is hard to guess, such as the output of `openssl rand -hex 32`";
+        vec![Diagnostic::new(A2aCode::Token, format!("invalid token in {place}: {why}")).help(help)]
     })?;
     Ok(Some(token))
 }
@@ -91,5 +91,5 @@ pub(super) fn token(flag: Option<String>, variable: &'static str) -> Result<Opti
 fn url(written: &str) -> Result<String, String> {
     let rest = written.strip_prefix("https://").or_else(|| written.strip_prefix("http://"));
     let is_url = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace));
-    is_url.then(|| written.to_owned()).ok_or_else(|| "it begins with https:// or http://".to_owned())
+    is_url.then(|| written.to_owned()).ok_or_else(|| "it must start with https:// or http://".to_owned())
 }

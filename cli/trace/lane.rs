@@ -91,7 +91,12 @@ impl RecordPositions {
 
     /// The row that shows how much of each request the one before holds already.
     pub(super) fn prefixes(&self, session: &SessionLife) -> String {
-        let mut out = open(self.width(), PREFIX, "Share of each request that the one before it holds already");
+        let mut out = open(
+            self.width(),
+            PREFIX,
+            "Share of each request that is identical to the start of the \
+            request before it",
+        );
         let mut before: Option<&Prompt> = None;
         for prompt in &session.prompts {
             let x = self.at(prompt.cursor);
@@ -183,8 +188,8 @@ impl Run<'_> {
         } else {
             format!("turns {}–{}", first.turn, last.turn)
         };
-        let bare = if first.charges { "" } else { ", a bare call" };
-        let void = if first.void { ", seen by nobody" } else { "" };
+        let bare = if first.charges { "" } else { ", a call outside of a loop" };
+        let void = if first.void { ", not seen by any model" } else { "" };
         format!("{turns} {}{bare}{void}", first.slot)
     }
 }
@@ -202,7 +207,7 @@ fn form(slot: RenderedRole, x: f64) -> String {
 /// Returns the class and the words for the end of a life.
 pub(super) fn ending(life: &Biography, names: &ShortNames) -> (&'static str, String) {
     match life.end.as_ref().map(|end| &end.how) {
-        None if life.birth.by == BornBy::Audited => ("audited", "for the record".to_owned()),
+        None if life.birth.by == BornBy::Audited => ("audited", "audit only".to_owned()),
         None => {
             let left = life.ttl_left.map(|left| format!(", {left} left")).unwrap_or_default();
             ("pending", format!("pending{left}"))
@@ -214,6 +219,6 @@ pub(super) fn ending(life: &Biography, names: &ShortNames) -> (&'static str, Str
 
 fn life_in_words(life: &Biography) -> String {
     let seen = runs(life).iter().map(Run::words).collect::<Vec<_>>().join("; ");
-    let seen = if seen.is_empty() { "shown to nobody".to_owned() } else { format!("shown in {seen}") };
-    format!("made in turn {}, {seen}", life.birth.turn)
+    let seen = if seen.is_empty() { "not shown to any model".to_owned() } else { format!("shown in {seen}") };
+    format!("created in turn {}, {seen}", life.birth.turn)
 }

@@ -15,7 +15,7 @@ pub(super) fn write_whole(target: &Path, text: &str, log: &Path) -> Result<()> {
     // What a link points to, where that is there.
     let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_path_buf());
     if parts_of(log).iter().any(|part| is_same(part, &target)) {
-        return Err(Error::other("it is the log that is read"));
+        return Err(Error::other("it is the log itself"));
     }
     match fs::metadata(&target) {
         Ok(there) if there.is_dir() => Err(Error::other("it is a folder")),

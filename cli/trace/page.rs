@@ -78,19 +78,19 @@ pub(super) fn escape(text: &str) -> String {
 
 const LEGEND: &str = r#"<ul class="legend" aria-label="Legend">
 <li><i class="pending"></i>pending</li>
-<li><i class="ttl"></i>its turns are over</li>
+<li><i class="ttl"></i>turns used up</li>
 <li><i class="deduped"></i>replaced</li>
 <li><i class="cleared"></i>cleared</li>
-<li><i class="compaction"></i>compacted away</li>
+<li><i class="compaction"></i>discarded by compaction</li>
 <li><i class="dropped"></i>dropped</li>
-<li><i class="discarded"></i>gone with its session</li>
-<li><svg width="14" height="14" aria-hidden="true"><path d="M7 1l6 6-6 6-6-6z" class="audited"/></svg>for the record</li>
-<li class="apart">a request showed it as
+<li><i class="discarded"></i>discarded with its session</li>
+<li><svg width="14" height="14" aria-hidden="true"><path d="M7 1l6 6-6 6-6-6z" class="audited"/></svg>audit only</li>
+<li class="apart">shown in a request as
 <svg width="14" height="14" aria-hidden="true"><circle cx="7" cy="7" r="3.6" class="mark"/></svg>system text
 <svg width="14" height="14" aria-hidden="true"><rect x="3.8" y="3.8" width="6.4" height="6.4" class="mark"/></svg>developer message
 <svg width="14" height="14" aria-hidden="true"><path d="M7 2.4l4.6 4.6-4.6 4.6-4.6-4.6z" class="mark"/></svg>user block
 <svg width="14" height="14" aria-hidden="true"><path d="M7 2.8l4.2 7.4h-8.4z" class="mark"/></svg>cached block</li>
-<li><svg width="14" height="14" aria-hidden="true"><circle cx="7" cy="7" r="3.6" class="mark void"/></svg>seen by nobody</li>
+<li><svg width="14" height="14" aria-hidden="true"><circle cx="7" cy="7" r="3.6" class="mark void"/></svg>not seen by any model</li>
 </ul>
 "#;
 
@@ -140,7 +140,7 @@ fn section(out: &mut String, trace: &Trace, number: usize, session: &SessionLife
     }
     if session.branched {
         out.push_str(
-            "<p class=\"law broken\">Two lines of life under one id: a script went on from an older version.</p>\n",
+            "<p class=\"law broken\">Two histories for one id: a script continued from an older version.</p>\n",
         );
     }
     if session.reminders.is_empty() {
@@ -164,7 +164,7 @@ fn chart(out: &mut String, session: &SessionLife, names: &ShortNames) {
     if session.prompts.len() > 1 {
         let _ = writeln!(
             out,
-            "<div class=\"row\"><span class=\"label\">prefix shared with the request before</span>{}</div>",
+            "<div class=\"row\"><span class=\"label\">prefix shared with the previous request</span>{}</div>",
             places.prefixes(session)
         );
     }
@@ -201,10 +201,10 @@ fn facts(life: &Biography, names: &ShortNames) -> Vec<(&'static str, String)> {
     };
     let end = life.end.as_ref().map(|end| format!("turn {}: {}", end.turn, ending_in_words(life, names)));
     let rare =
-        is_forgettable(life).then(|| format!("{}: lasts until a compaction takes it away", ReminderCode::Unbounded));
+        is_forgettable(life).then(|| format!("{}: lasts until a compaction discards it", ReminderCode::Unbounded));
     let all = [
         ("id", Some(clean(&reminder.id))),
-        ("born", Some(format!("turn {}, {}", life.birth.turn, life.birth.by))),
+        ("created", Some(format!("turn {}, {}", life.birth.turn, life.birth.by))),
         ("source", Some(reminder.source.to_string())),
         ("producer", present(&reminder.producer)),
         ("tool call", present(&life.birth.task_id)),
@@ -213,8 +213,8 @@ fn facts(life: &Biography, names: &ShortNames) -> Vec<(&'static str, String)> {
         ("ttl_turns", Some(ttl)),
         ("preserved at compaction", Some(if reminder.preserve_on_compact { "yes" } else { "no" }.to_owned())),
         ("propagates to", Some(reminder.propagate.to_string())),
-        ("wants slot", Some(reminder.role_hint.to_string())),
-        ("first made by", present(&reminder.originating_agent_id)),
+        ("role hint", Some(reminder.role_hint.to_string())),
+        ("originating agent", present(&reminder.originating_agent_id)),
         ("carried", Some(carried(life))),
         ("ended", end),
         ("note", rare),
@@ -242,7 +242,7 @@ fn carried(life: &Biography) -> String {
 /// The picture in words, for those who cannot see it and for copying.
 fn table(out: &mut String, session: &SessionLife, names: &ShortNames) {
     out.push_str(
-        "<details class=\"words\"><summary>The same as a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr>",
+        "<details class=\"words\"><summary>Show as a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr>",
     );
     for head in ["id", "born", "source", "key", "tags", "ttl", "carried in", "ended", "body"] {
         let _ = write!(out, "<th scope=\"col\">{head}</th>");
@@ -273,7 +273,7 @@ fn notes(out: &mut String, trace: &Trace) {
     if trace.notes().next().is_none() {
         return;
     }
-    out.push_str("<section>\n<h2>What does not fit</h2>\n<ul>\n");
+    out.push_str("<section>\n<h2>Inconsistencies</h2>\n<ul>\n");
     for note in trace.notes() {
         let _ = writeln!(out, "<li>cursor {}: {}</li>", note.cursor, escape(&note.message));
     }

@@ -34,7 +34,7 @@ fn reminder(out: &mut String, life: &Biography, paint: Paint) {
         (Some(left), Some(ttl)) => format!("{left} of {ttl} turns left"),
         _ => "until it is cleared".to_owned(),
     });
-    facts.push(format!("made in turn {}", life.birth.turn));
+    facts.push(format!("created in turn {}", life.birth.turn));
     facts.push(format!("wants {}", reminder.role_hint));
     facts.extend(reminder.producer.iter().map(|producer| format!("by {}", clean(producer))));
     facts.extend(reminder.dedupe_key.iter().map(|key| format!("key {}", clean(key))));

@@ -46,7 +46,7 @@ pub(crate) fn read(path: &Path, mut take: impl FnMut(&Record)) -> Result<LogRead
     }
     let mut file = File::open(path).map_err(|error| {
         let missing = error.kind() == std::io::ErrorKind::NotFound;
-        cannot(if missing { "there is no such file".to_owned() } else { error.to_string() })
+        cannot(if missing { "the file does not exist".to_owned() } else { error.to_string() })
     })?;
     let mut start = Vec::new();
     (&mut file).take(SQLITE.len() as u64).read_to_end(&mut start).map_err(|error| cannot(error.to_string()))?;
@@ -102,17 +102,17 @@ fn json_lines(
                 take(&record);
             }
             Err(_) if !is_whole && told.records > 0 => {
-                let message = format!("line {number} of `{}` is written by half and left out", path.display());
-                told.warnings.push(warning(message, "perhaps something is still writing the log"));
+                let message = format!("line {number} of `{}` is incomplete and was skipped", path.display());
+                told.warnings.push(warning(message, "perhaps another process is still writing the log"));
             }
             Err(why) => {
                 // A file that begins like this is not an event log, and would only produce
                 // thousands of warnings.
                 if told.records == 0 {
-                    let what = format!("line {number} is no record: {why}");
+                    let what = format!("line {number} is not a record: {why}");
                     return Err(of_log(&LogError::Foreign { path: path.into(), what }));
                 }
-                let message = format!("line {number} of `{}` is no record and is left out: {why}", path.display());
+                let message = format!("line {number} of `{}` is not a record and was skipped: {why}", path.display());
                 told.warnings.push(warning(message, "`harn trace LOG --records` writes lines that can be read"));
             }
         }
@@ -134,7 +134,7 @@ fn record_of(line: &[u8], cursor: u64) -> Result<Option<Record>, String> {
 
 fn of_lag(lost: u64, resume_from: u64) -> Diagnostic {
     let message = format!("{lost} records before cursor {resume_from} are no longer in the log");
-    warning(message, "reminders that began there are shown without their beginning")
+    warning(message, "reminders that started there are shown without their start")
 }
 
 fn warning(message: String, help: &str) -> Diagnostic {
@@ -145,10 +145,10 @@ fn warning(message: String, help: &str) -> Diagnostic {
 pub(crate) fn of_log(error: &LogError) -> Box<Diagnostic> {
     let help = match error {
         LogError::CannotOpen { .. } => {
-            "name the file that `--event-log sqlite:FILE` wrote, or one of JSON lines".to_owned()
+            "name the file that `--event-log sqlite:FILE` wrote, or a file of JSON lines".to_owned()
         }
         LogError::Foreign { .. } => {
-            "a log is a SQLite file that `--event-log sqlite:FILE` wrote, or a file with a record as JSON in each line"
+            "a log is a SQLite file that `--event-log sqlite:FILE` wrote, or a file with one JSON record per line"
                 .to_owned()
         }
         other => other.help(),

@@ -59,7 +59,7 @@ pub(super) fn conservation(tally: &Tally) -> String {
         (tally.discarded, "discarded"),
     ];
     let equal = if tally.holds() { "=" } else { "≠" };
-    let audited = if tally.audited > 0 { format!("; {} for the record only", tally.audited) } else { String::new() };
+    let audited = if tally.audited > 0 { format!("; {} audit only", tally.audited) } else { String::new() };
     format!("{} {equal} {}{audited}", sum(&begun, "no reminders"), sum(&left, "none"))
 }
 
@@ -93,12 +93,12 @@ impl Writer<'_> {
             let _ = writeln!(
                 out,
                 "  {}",
-                self.paint.red("two lines of life under one id: a script went on from an older version")
+                self.paint.red("two histories for one id: a script continued from an older version")
             );
         }
         if session.detached > 0 {
             let told = count(session.detached, "record");
-            let _ = writeln!(out, "  {}", self.paint.dim(&format!("{told} of copies that a script changed, left out")));
+            let _ = writeln!(out, "  {}", self.paint.dim(&format!("{told} of copies that a script changed, omitted")));
         }
         for turn in turns(session) {
             self.turn(out, &turn);
@@ -134,11 +134,11 @@ impl Writer<'_> {
                 let why = match (&end.replaced_by, end.word) {
                     (Some(by), _) => format!("replaced by {} while queued", self.names.short(by)),
                     (None, "revoked") => "revoked while queued".to_owned(),
-                    (None, _) => "cleared while queued, no loop took it".to_owned(),
+                    (None, _) => "cleared while queued, before any loop delivered it".to_owned(),
                 };
                 format!("    {} {}  {why}\n", self.paint.magenta("×"), self.names.short(&end.id))
             }
-            Item::Resumed => format!("    {}\n", self.paint.dim("· the session goes on as it was stored")),
+            Item::Resumed => format!("    {}\n", self.paint.dim("· the session continues from its stored state")),
             Item::Passed(passage) => match passage.pass {
                 Pass::PostTurn if !self.verbose => String::new(),
                 pass => format!("    {}\n", self.paint.dim(&format!("· {}", passed(pass)))),
@@ -152,7 +152,7 @@ impl Writer<'_> {
         let mut facts = Vec::new();
         match life.birth.by {
             BornBy::Injected => {}
-            BornBy::Audited => facts.push("for the record only".to_owned()),
+            BornBy::Audited => facts.push("audit only".to_owned()),
             by => facts.push(by.to_string()),
         }
         match &reminder.producer {
@@ -185,7 +185,7 @@ impl Writer<'_> {
             facts.push(bytes(total, prompt.shared_prefix_bytes, before.and_then(|before| before.total_bytes)));
         }
         if prompt.void {
-            facts.push("seen by nobody, so it charges nothing".to_owned());
+            facts.push("not seen by any model, so it charges nothing".to_owned());
         }
         let carried: Vec<String> =
             prompt.carried.iter().map(|(id, slot)| format!("{} in {slot}", self.names.short(id))).collect();
@@ -199,7 +199,7 @@ impl Writer<'_> {
             How::Deduped { by } if *by == life.reminder.id => "replaced by a newer copy of itself".to_owned(),
             How::Deduped { by } => format!("replaced by {}", self.names.short(by)),
             How::Expired(reason) => match reason.as_str() {
-                "ttl" => format!("expired, its turns are over ({})", seen(life)),
+                "ttl" => format!("expired, its turns are used up ({})", seen(life)),
                 "compaction" => format!("expired in a compaction ({})", seen(life)),
                 _ => format!("cleared ({})", seen(life)),
             },
@@ -220,7 +220,13 @@ impl Writer<'_> {
             }
             None if it.fired => format!("    {}\n", self.paint.dim(&format!("· provider {provider} fired at {event}"))),
             None if self.verbose => {
-                format!("    {}\n", self.paint.dim(&format!("· provider {provider} looked at {event}")))
+                format!(
+                    "    {}\n",
+                    self.paint.dim(&format!(
+                        "· provider {provider} was evaluated at {event}, \
+                    without a result"
+                    ))
+                )
             }
             None => String::new(),
         }
@@ -235,7 +241,7 @@ impl Writer<'_> {
             return;
         }
         let say = format!(
-            "without ttl_turns and not preserved, they last until a compaction takes them away: {}",
+            "without ttl_turns and not preserved, they last until a compaction discards them: {}",
             names.iter().take(12).cloned().collect::<Vec<_>>().join(" ")
         );
         let more = if names.len() > 12 { format!(" and {} more", names.len() - 12) } else { String::new() };
@@ -261,7 +267,11 @@ pub(super) fn bytes(total: u64, shared: Option<u64>, before: Option<u64>) -> Str
     match (shared, before) {
         (Some(shared), Some(before)) if before > 0 => {
             let percent = shared * 100 / before;
-            format!("{} bytes, {} shared with the request before ({percent} % of it)", grouped(total), grouped(shared))
+            format!(
+                "{} bytes, {} shared with the previous request ({percent} % of it)",
+                grouped(total),
+                grouped(shared)
+            )
         }
         _ => format!("{} bytes", grouped(total)),
     }
@@ -269,10 +279,12 @@ pub(super) fn bytes(total: u64, shared: Option<u64>, before: Option<u64>) -> Str
 
 fn passed(pass: Pass) -> String {
     match pass {
-        Pass::PostTurn => "the turn is over: what its prompt carried is charged".to_owned(),
-        Pass::ByHand(turn) => format!("pass by hand: all made in turn {turn} or before are charged"),
-        Pass::Compaction(Charge::All) => "compaction: all are charged".to_owned(),
-        Pass::Compaction(Charge::Carried) => "compaction: what a prompt has carried is charged".to_owned(),
+        Pass::PostTurn => "end of turn: the reminders of its prompt are charged".to_owned(),
+        Pass::ByHand(turn) => format!("manual pass: all reminders created in turn {turn} or before are charged"),
+        Pass::Compaction(Charge::All) => "compaction: all reminders are charged".to_owned(),
+        Pass::Compaction(Charge::Carried) => {
+            "compaction: the reminders that a prompt has carried are charged".to_owned()
+        }
     }
 }
 

@@ -197,10 +197,10 @@ fn request<P: DeserializeOwned>(
 ) -> Result<Request<P>, Problem> {
     let method = |problem: &str| Err(Problem::Member { name: "method", problem: problem.to_owned() });
     if is_answer {
-        return method("is missing: this is an answer, and answers are not taken");
+        return method("is missing: this is a response, but only requests are accepted");
     }
     if rules.answers && (members.result.is_some() || members.error.is_some()) {
-        return method("appears beside `result` or `error`; a message is a request or an answer");
+        return method("appears next to `result` or `error`; a message is either a request or a response");
     }
     let method = string("method", "a string", members.method)?;
     let params = match members.params.map(RawValue::get) {

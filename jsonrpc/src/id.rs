@@ -63,7 +63,7 @@ impl Id {
         let text = written.get();
         let wrong = |problem| Err(Problem::Member { name: "id", problem });
         if text.len() > max_len {
-            return wrong(format!("has {} bytes; it may have {max_len}", text.len()));
+            return wrong(format!("has {} bytes; at most {max_len} are allowed", text.len()));
         }
         let is_good = match text.as_bytes().first() {
             Some(b'{' | b'[' | b't' | b'f') => false,

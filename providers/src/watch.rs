@@ -75,12 +75,9 @@ impl FileWatch {
         let mut remarks = signals.arm(patterns.roots());
         let census = take(&patterns).await;
         remarks.extend(census.remarks());
-        remarks.extend(
-            patterns
-                .roots()
-                .filter(|root| !root.exists())
-                .map(|root| format!("there is no `{}` to watch yet; it is waited for", patterns.shown(root))),
-        );
+        remarks.extend(patterns.roots().filter(|root| !root.exists()).map(|root| {
+            format!("the watched path `{}` does not exist yet; it is watched once it exists", patterns.shown(root))
+        }));
         let mut remarked = SeenTexts::new(MAX_REMARKED);
         remarks.retain(|remark| remarked.insert(remark.clone()));
         let state = WatchState { patterns, known: census, signals, remarked };

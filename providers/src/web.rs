@@ -163,7 +163,7 @@ fn within_origin() -> redirect::Policy {
 fn request(client: &Client, question: &Question, url: Url, host: &str) -> Result<reqwest::RequestBuilder, Failure> {
     let refused = |error: crate::model::http::client::ClientError| Failure {
         kind: FailureKind::Connection,
-        message: format!("cannot ask {host}: {error}"),
+        message: format!("cannot send a request to {host}: {error}"),
     };
     let client = client.get(&url).map_err(refused)?;
     let request = match question.method {
@@ -174,16 +174,19 @@ fn request(client: &Client, question: &Question, url: Url, host: &str) -> Result
 }
 
 fn too_large(host: &str, most: usize) -> Failure {
-    Failure { kind: FailureKind::TooLarge, message: format!("the answer of {host} is larger than {} MiB", most >> 20) }
+    Failure {
+        kind: FailureKind::TooLarge,
+        message: format!("the response of {host} is larger than {} MiB", most >> 20),
+    }
 }
 
 fn too_slow(host: &str, timeout_ms: u64) -> Failure {
-    Failure { kind: FailureKind::Timeout, message: format!("{host} gave no whole answer within {timeout_ms} ms") }
+    Failure { kind: FailureKind::Timeout, message: format!("{host} timed out after {timeout_ms} ms") }
 }
 
 fn address(written: &str) -> Result<Url, Failure> {
     let wrong =
-        |why: String| Failure { kind: FailureKind::Address, message: format!("`{written}` is no address: {why}") };
+        |why: String| Failure { kind: FailureKind::Address, message: format!("invalid URL `{written}`: {why}") };
     let url = Url::parse(written).map_err(|e| wrong(e.to_string()))?;
     match url.scheme() {
         "http" | "https" if url.has_host() => Ok(url),
@@ -202,7 +205,7 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, Failure> {
     for (name, value) in given {
         let pair = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value));
         let (Ok(key), Ok(value)) = pair else {
-            let message = format!("the header `{name}` has a name or a value that HTTP has no room for");
+            let message = format!("the header `{name}` has an invalid name or value");
             return Err(Failure { kind: FailureKind::Address, message });
         };
         map.append(key, value);
@@ -215,11 +218,11 @@ fn of_network(host: &str, error: &reqwest::Error, timeout_ms: u64) -> Failure {
         return too_slow(host, timeout_ms);
     }
     let (kind, message) = if error.is_redirect() {
-        (FailureKind::Connection, format!("{host} leads from one address to the next without an end"))
+        (FailureKind::Connection, format!("{host} redirects endlessly"))
     } else if error.is_connect() {
         (FailureKind::Connection, format!("cannot connect to {host}: {}", root_cause(error)))
     } else {
-        (FailureKind::Connection, format!("the connection to {host} broke off: {}", root_cause(error)))
+        (FailureKind::Connection, format!("the connection to {host} was lost: {}", root_cause(error)))
     };
     Failure { kind, message }
 }

@@ -93,7 +93,7 @@ pub struct Parts {
 /// Loops nest deeper than allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "agent loops nest deeper than {} levels; a hook or tool probably starts the loop that calls it",
+    "agent loops nested more than {} levels deep; a hook or tool probably starts the loop that calls it",
     Scope::MAX_DEPTH
 )]
 pub struct TooDeep;

@@ -72,7 +72,7 @@ impl Compaction<'_> {
             |compacted| compacted.as_mut().map(|compacted| std::mem::take(&mut compacted.records)).unwrap_or_default(),
         );
         let Some(compacted) = compacted else {
-            self.note("the conversation was changed while it was summed up, so it was not compacted".to_owned());
+            self.note("the conversation changed while it was summarized, so it was not compacted".to_owned());
             return Ok(None);
         };
         let event = HookEvent::Raw { kind: EventKind::PostCompact, payload: &compacted.report };
@@ -97,15 +97,15 @@ impl Compaction<'_> {
     fn modified(&self, options: CompactOptions, changed: &Data) -> CompactOptions {
         let refused = match options.modified(changed) {
             Ok(changed) if changed.strategy == Strategy::Custom && self.summarisers.custom.is_none() => {
-                "the strategy \"custom\" needs a compactor, and the call has none".to_owned()
+                "the strategy \"custom\" needs a compactor, but the call has none".to_owned()
             }
             Ok(changed) if changed.strategy == Strategy::Llm && self.summarisers.model.is_none() => {
-                "the strategy \"llm\" needs a model, and the run may ask none".to_owned()
+                "the strategy \"llm\" needs a model, but this run cannot call one".to_owned()
             }
             Ok(changed) => return changed,
             Err(why) => why,
         };
-        self.note(format!("a pre_compact hook changed what it cannot: {refused}"));
+        self.note(format!("a pre_compact hook changed a value that it cannot change: {refused}"));
         options
     }
 

@@ -13,7 +13,7 @@ use crate::seam::{Answer, Fault, Outcome, Scope, Sort, fault};
 
 /// Somebody took too long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it took longer than {ms} ms and was given up")]
+#[error("timed out after {ms} ms")]
 pub struct TookTooLong {
     /// The limit.
     pub ms: u64,
@@ -62,7 +62,7 @@ pub async fn patiently<T>(scope: &Scope, cancel: &Cancel, answer: Answer<'_, Out
         told = true;
         limit = busy + BUSY_GRACE;
         alarm = scope.clock.alarm(scope.clock.now_ms().saturating_add(GRACE_MS));
-        cancel.cancel("it took too long");
+        cancel.cancel("timed out");
         cx.waker().wake_by_ref();
         Poll::Pending
     })

@@ -47,7 +47,7 @@ pub struct Schema {
 
 /// Why something is no schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this is no valid JSON Schema: {0}")]
+#[error("invalid JSON Schema: {0}")]
 pub struct SchemaError(pub String);
 
 /// A `$ref` leads nowhere but into the schema itself.
@@ -55,7 +55,7 @@ struct Nowhere;
 
 impl UrlLoader for Nowhere {
     fn load(&self, _: &str) -> Result<serde_json::Value, Box<dyn Error>> {
-        Err("references to other documents are not followed; put what it names under `$defs`".into())
+        Err("references to other documents are not supported; move the referenced schema to `$defs`".into())
     }
 }
 
@@ -77,7 +77,7 @@ impl Schema {
         compiler.use_loader(Box::new(Nowhere));
         let mut all = Schemas::new();
         if let Some(at) = circle::find(source) {
-            return Err(SchemaError(format!("the `$ref` to `{at}` leads back to itself and says nothing")));
+            return Err(SchemaError(format!("the `$ref` to `{at}` refers to itself")));
         }
         let refused = |error| SchemaError(why(&error));
         compiler.add_resource(HERE, serde_json::Value::from(source)).map_err(refused)?;
@@ -121,11 +121,11 @@ fn why(error: &CompileError) -> String {
     let said = match error {
         CompileError::ValidationError { src, .. } => return pointer::first_leaf(src),
         CompileError::InvalidRegex { regex, .. } => {
-            return format!("`pattern` holds {regex:?}, which is no regular expression that is understood");
+            return format!("`pattern` contains {regex:?}, which is not a supported regular expression");
         }
         CompileError::LoadUrlError { url, src } => format!("`{url}` cannot be loaded: {src}"),
-        CompileError::JsonPointerNotFound(at) => format!("a `$ref` names `{at}`, and nothing is there"),
-        CompileError::UnsupportedDraft { url } => format!("`$schema` names `{url}`, which is not known"),
+        CompileError::JsonPointerNotFound(at) => format!("a `$ref` refers to `{at}`, which does not exist"),
+        CompileError::UnsupportedDraft { url } => format!("unknown `$schema` `{url}`"),
         other => other.to_string(),
     };
     said.replace(HERE, "")

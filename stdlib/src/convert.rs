@@ -91,7 +91,7 @@ impl Flaw {
             "" => String::new(),
             path => format!(" at `{path}`"),
         };
-        let message = format!("{}{at} is no data and cannot leave the script", article(found));
+        let message = format!("{}{at} cannot be converted to data", article(found));
         Raise::error(RunCode::Type, message)
     }
 }

@@ -364,7 +364,7 @@ impl Drop for Engine {
 /// Checks the top level of an imported file: a `?` that met an `Err` left the file half evaluated.
 fn whole(file: &Imported, value: &Value) -> Result<(), Box<Raise>> {
     let Some(Err(error)) = value.as_result() else { return Ok(()) };
-    let raise = Raise::thrown(error.clone()).labelled("this file ends with an error");
+    let raise = Raise::thrown(error.clone()).labelled("the error is in this file");
     Err(match file.trail.first().and_then(|frame| frame.at.as_ref()) {
         Some((source, span)) => raise.at(source, *span),
         None => raise,
@@ -376,7 +376,7 @@ fn closure(proto: &Rc<Proto>) -> Value {
 }
 
 fn no_runtime() -> Box<Raise> {
-    Raise::error(RunCode::Outside, "the system gave no means to wait (timers, sockets)")
+    Raise::error(RunCode::Outside, "could not start the async runtime")
 }
 
 fn entry(pipelines: &[Entry]) -> Option<&Entry> {

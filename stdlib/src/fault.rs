@@ -129,7 +129,7 @@ pub(crate) fn of_reminder(error: &ReminderError) -> Box<Raise> {
         raise = raise.field("suggestion", suggestion.as_str());
     }
     if !error.field.is_empty() {
-        raise = raise.labelled(format!("`{}` is at fault", error.field));
+        raise = raise.labelled(format!("invalid `{}`", error.field));
     }
     match &error.help {
         Some(help) => raise.help(help.clone()),
@@ -171,7 +171,7 @@ fn of_log(error: &LogError) -> Box<Raise> {
 pub(crate) fn of_session(error: &SessionError) -> Box<Raise> {
     match error {
         SessionError::Busy(_) => Raise::error(AgentCode::SessionBusy, error.to_string())
-            .help("wait until that loop is over, or leave `session_id` out: then it gets a session of its own"),
+            .help("wait until that loop has ended, or omit `session_id` to use a new session"),
         SessionError::Reminder(error) => of_reminder(error),
         _ => Raise::error(AgentCode::Session, error.to_string()),
     }
@@ -181,16 +181,18 @@ pub(crate) fn of_session(error: &SessionError) -> Box<Raise> {
 pub(crate) fn of_snapshot(error: &SnapshotError) -> Box<Raise> {
     let raise = Raise::error(AgentCode::Snapshot, error.to_string());
     match error {
-        SnapshotError::Missing(_) => raise.help("the handle of a suspended worker has its `snapshot_path`"),
+        SnapshotError::Missing(_) => raise.help("the path is the `snapshot_path` of the suspended worker's handle"),
         SnapshotError::Claimed(path) => raise.help(format!(
-            "a snapshot is resumed once; if the process that resumed it was killed, rename `{path}.resumed` to `{path}`"
+            "a snapshot can be resumed only once; if the process that resumed it was killed, rename \
+            `{path}.resumed` to `{path}`"
         )),
-        SnapshotError::Newer(_) => raise.help("resume it with the version that wrote it, or a later one"),
-        SnapshotError::Unfit(_) => {
-            raise.help("give what a file cannot hold: `resume_agent(path, input, true, {tools: …, llm_caller: …})`")
-        }
+        SnapshotError::Newer(_) => raise.help("resume it with the version that wrote it, or with a later one"),
+        SnapshotError::Unfit(_) => raise.help(
+            "pass what a file cannot contain: `resume_agent(path, input, true, {tools: …, llm_caller: \
+                …})`",
+        ),
         SnapshotError::Held(_) => {
-            raise.help("one loop at a time works with a file; end that one, or name another file")
+            raise.help("only one loop at a time can use a file; stop the other loop, or use another file")
         }
         SnapshotError::Broken(_) | SnapshotError::Io { .. } => raise,
     }
@@ -200,10 +202,10 @@ pub(crate) fn of_snapshot(error: &SnapshotError) -> Box<Raise> {
 pub(crate) fn of_worker(error: &WorkerError) -> Box<Raise> {
     match error {
         WorkerError::Unknown(_) => {
-            Raise::error(AgentCode::Worker, error.to_string()).help("`list_agents()` names those there are")
+            Raise::error(AgentCode::Worker, error.to_string()).help("`list_agents()` lists the workers")
         }
         WorkerError::Itself(_) => Raise::error(AgentCode::WorkerState, error.to_string())
-            .help("a worker is waited for by those who started it, not from its own hooks and tools"),
+            .help("only the code that started a worker can wait for it, not the worker's own hooks and tools"),
         WorkerError::State { .. } | WorkerError::OwnParent(_) | WorkerError::Busy(_) => {
             Raise::error(AgentCode::WorkerState, error.to_string())
         }

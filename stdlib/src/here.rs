@@ -81,7 +81,7 @@ impl Path for WorkLine {
 pub(crate) fn world(cx: &Cx<'_>) -> Result<Rc<World>, Box<Raise>> {
     cx.host::<World>()
         .and_then(World::rc)
-        .ok_or_else(|| Raise::error(RunCode::Outside, "this builtin needs a host that it does not have"))
+        .ok_or_else(|| Raise::error(RunCode::Outside, "this builtin needs a host, and none is attached"))
 }
 
 /// The session at hand, inside a hook, tool or provider.

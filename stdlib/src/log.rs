@@ -88,7 +88,7 @@ pub(crate) async fn read_log<T: Send + 'static>(
     let done = match world.pool().filter(|_| log.blocks()) {
         None => read(&log),
         Some(pool) => run_blocking(pool.as_ref(), move || read(&log)).await.map_err(|error| {
-            Raise::error(RunCode::Outside, format!("cannot read the event log: the system gave no thread ({error})"))
+            Raise::error(RunCode::Outside, format!("cannot read the event log: could not start a thread ({error})"))
         })?,
     };
     done.map_err(|error| to_raise(&fault(error)))

@@ -47,7 +47,7 @@ pub(crate) fn prepare(
     loop_options.compaction = compaction::auto(cx, options)?;
     daemon::read(cx, options, &mut loop_options)?;
     loop_options.permissions = ScriptPermissions::read(cx, &options.value("permissions"))
-        .map_err(|raise| raise.about(arg, "`permissions` is at fault"))?
+        .map_err(|raise| raise.about(arg, "invalid `permissions`"))?
         .map(|permissions| Rc::new(permissions) as Rc<dyn Permissions>);
     loop_options.approver = world.hosting.as_ref().and_then(|hosting| {
         let (approver, clock) = (hosting.approver.clone()?, world.clock.clone());
@@ -64,7 +64,7 @@ fn parts(
     loop_options: &LoopOptions,
 ) -> Result<Parts, Box<Raise>> {
     let mut tools = Vec::new();
-    let at_fault = |raise: Box<Raise>| raise.about(options.arg(), "`tools` is at fault");
+    let at_fault = |raise: Box<Raise>| raise.about(options.arg(), "invalid `tools`");
     tools_from(cx, &options.value("tools"), &mut tools).map_err(at_fault)?;
     let post_turn = options.function(cx, "post_turn_callback")?;
     let post_turn = post_turn
@@ -109,9 +109,9 @@ fn loop_options(
     out.sentinel.is_required = options.flag("loop_until_done")?.unwrap_or(false);
     if let Some(word) = options.text("done_sentinel")? {
         if word.trim().is_empty() {
-            return Err(Raise::error(RunCode::Value, "`done_sentinel` is blank: every answer would contain it")
-                .about(options.arg(), "`done_sentinel` is at fault")
-                .help("give a word that the model says only when it is done"));
+            return Err(Raise::error(RunCode::Value, "`done_sentinel` is blank, so every answer would contain it")
+                .about(options.arg(), "invalid `done_sentinel`")
+                .help("choose a word that the model writes only when it is done"));
         }
         out.sentinel.word = word;
     }
@@ -171,7 +171,7 @@ pub(crate) fn put_messages(
     for message in options.value("messages").as_list().unwrap_or_default() {
         let message = to_data(message)?;
         let put = world.sessions.inject(session.id(), &message, scope);
-        put.map_err(|e| of_session(&e).about(options.arg(), "`messages` is at fault"))?;
+        put.map_err(|e| of_session(&e).about(options.arg(), "invalid `messages`"))?;
     }
     Ok(())
 }

@@ -206,7 +206,7 @@ impl<'a> OptionReader<'a> {
             if keys_of(shape).any(|known| known == key.as_str()) {
                 continue;
             }
-            let mut raise = Raise::error(lang::check::CheckCode::Key, format!("there is no option `{key}`"));
+            let mut raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{key}`"));
             if let Some(near) = nearest(key, keys_of(shape)) {
                 raise = raise.help(format!("did you mean `{near}`?"));
             }
@@ -223,9 +223,9 @@ impl<'a> OptionReader<'a> {
         }
         let others = ["session_id", "messages", "resume_path"];
         if let Some(other) = others.into_iter().find(|key| self.has(key)) {
-            let message = format!("`transcript` and `{other}` exclude each other");
+            let message = format!("`transcript` and `{other}` cannot be used together");
             return Err(Raise::error(lang::vm::RunCode::Value, message)
-                .about(self.arg, format!("has `transcript` and `{other}`"))
+                .about(self.arg, format!("both `transcript` and `{other}`"))
                 .help(format!("remove `{other}`, or remove `transcript`")));
         }
         let read = TranscriptValue::take(&[given], 0, world, scope);
@@ -254,7 +254,7 @@ impl<'a> OptionReader<'a> {
                 _ => article(value.type_name()),
             };
             let message = format!("`{key}` must be {expected}, found {found}");
-            Raise::error(lang::check::CheckCode::Type, message).about(self.arg, format!("`{key}` is at fault"))
+            Raise::error(lang::check::CheckCode::Type, message).about(self.arg, format!("invalid `{key}`"))
         })
     }
 
@@ -283,7 +283,7 @@ impl<'a> OptionReader<'a> {
             None => Ok(!has_native),
             Some(other) => {
                 let message = format!("`tool_format` must be \"native\" or \"text\", found {other:?}");
-                Err(Raise::error(lang::check::CheckCode::Type, message).about(self.arg, "`tool_format` is at fault"))
+                Err(Raise::error(lang::check::CheckCode::Type, message).about(self.arg, "invalid `tool_format`"))
             }
         }
     }
@@ -292,7 +292,7 @@ impl<'a> OptionReader<'a> {
     fn schema(&self, key: &str) -> Result<Data, Box<Raise>> {
         let value = self.value(key);
         if !value.is_nil() {
-            crate::schema::check(&value).map_err(|raise| raise.about(self.arg, format!("`{key}` is at fault")))?;
+            crate::schema::check(&value).map_err(|raise| raise.about(self.arg, format!("invalid `{key}`")))?;
         }
         self.data(key)
     }
@@ -302,7 +302,7 @@ impl<'a> OptionReader<'a> {
     }
 
     pub(crate) fn data(&self, key: &str) -> Result<Data, Box<Raise>> {
-        to_data(&self.value(key)).map_err(|raise| raise.about(self.arg, format!("`{key}` is at fault")))
+        to_data(&self.value(key)).map_err(|raise| raise.about(self.arg, format!("invalid `{key}`")))
     }
 
     /// All of it, closures left out, for handlers that want to see it.
@@ -386,7 +386,7 @@ pub(crate) fn bring_packs(options: &mut ReminderOptions, world: &World) -> Resul
 
 /// Returns the label of a reminder's error.
 pub(crate) fn label_of(error: &ReminderError) -> String {
-    if error.field.is_empty() { String::new() } else { format!("`{}` is at fault", error.field) }
+    if error.field.is_empty() { String::new() } else { format!("invalid `{}`", error.field) }
 }
 
 #[cfg(test)]

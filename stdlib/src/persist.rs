@@ -47,14 +47,14 @@ pub(crate) fn plan(cx: &Cx<'_>, options: &OptionReader<'_>, system: Option<&str>
         let path = options.text(key)?;
         if path.as_ref().is_some_and(|path| path.trim().is_empty()) {
             let raise = Raise::error(RunCode::Value, format!("`{key}` is blank"));
-            return Err(raise.about(options.arg(), format!("`{key}` is at fault")));
+            return Err(raise.about(options.arg(), format!("invalid `{key}`")));
         }
         path.map(|path| Ok(here::world(cx)?.path_text(&path))).transpose()
     };
     let (to, from) = (path("persist_path")?, path("resume_path")?);
     permitted(cx, options, to.is_some(), from.is_some())?;
     let at = |key: &'static str| {
-        move |error: SnapshotError| of_snapshot(&error).about(options.arg(), format!("`{key}` is at fault"))
+        move |error: SnapshotError| of_snapshot(&error).about(options.arg(), format!("invalid `{key}`"))
     };
     let lock = to.as_deref().map(|to| snapshot::lock(Path::new(to))).transpose().map_err(at("persist_path"))?;
     let left = match &from {
@@ -100,8 +100,8 @@ fn permitted(cx: &Cx<'_>, options: &OptionReader<'_>, writes: bool, reads: bool)
         () => return Ok(()),
     };
     let message = format!("`{key}` needs the capability `{}`, which this run does not have", right.name());
-    let raise = Raise::error(RunCode::Denied, message).about(options.arg(), format!("`{key}` is at fault"));
-    Err(raise.help("run without `--deny` for it"))
+    let raise = Raise::error(RunCode::Denied, message).about(options.arg(), format!("invalid `{key}`"));
+    Err(raise.help("run without `--deny` for this capability"))
 }
 
 fn recipe(options: &OptionReader<'_>, system: Option<&str>) -> Recipe {
@@ -117,14 +117,14 @@ fn fits(left: &LeftLoop, options: &OptionReader<'_>) -> Result<(), SnapshotError
     let snapshot = &left.snapshot;
     if snapshot.mode != WorkerMode::Loop {
         return Err(SnapshotError::Unfit(format!(
-            "this is the snapshot of the worker `{}`, not of a loop; `resume_agent(path)` resumes it",
+            "this is the snapshot of the worker `{}`, not of a loop; use `resume_agent(path)` to resume it",
             snapshot.name
         )));
     }
     let wanted = options.text("session_id").unwrap_or_default();
     match wanted {
         Some(wanted) if wanted != snapshot.session.id => Err(SnapshotError::Unfit(format!(
-            "this loop was at work in the session `{}`, not in `{wanted}`; leave `session_id` out, or name that one",
+            "this loop belongs to the session `{}`, not to `{wanted}`; omit `session_id`, or use that session",
             snapshot.session.id
         ))),
         _ => Ok(()),
@@ -145,7 +145,7 @@ impl Plan {
         // A script may have opened it, to say where it works; but it has no conversation of its own yet.
         if session.is_busy() || !session.is_fresh() {
             let error = SessionError::Exists(id.clone());
-            return Err(of_session(&error).about(self.arg, "`resume_path` is at fault"));
+            return Err(of_session(&error).about(self.arg, "invalid `resume_path`"));
         }
         Ok(Some(session))
     }
@@ -161,7 +161,7 @@ impl Plan {
     ) -> Result<(), Box<Raise>> {
         options.continuity.persist = self.persist.map(Rc::new);
         let Some(LeftLoop { snapshot, claim }) = self.left else { return Ok(()) };
-        let refuse = |error: SnapshotError| of_snapshot(&error).about(self.arg, "`resume_path` is at fault");
+        let refuse = |error: SnapshotError| of_snapshot(&error).about(self.arg, "invalid `resume_path`");
         let restored = snapshot.session.clone().restore().map_err(refuse)?;
         let known = pending_by_log(world, &scope.log, session.id()).await?;
         // Others may have come to it while the log was read.
@@ -178,8 +178,10 @@ impl Plan {
         let mut remarks = differences(&snapshot, parts, options);
         match session.close_open_calls() {
             0 => {}
-            open => remarks
-                .push(format!("the process that left this loop was running tools: {open} of its calls had no answer")),
+            open => remarks.push(format!(
+                "the process that saved this loop was running tools: {open} of its calls have no \
+                    result"
+            )),
         }
         // One that was over is not gone on with: what comes is a new loop in the same conversation.
         let is_new = |task: &Arc<str>| !task.is_empty() && *task != snapshot.task && *task != snapshot.state.task;
@@ -210,11 +212,13 @@ fn differences(snapshot: &Snapshot, parts: &Parts, options: &LoopOptions) -> Vec
     let mut remarks = Vec::new();
     let before = snapshot.options.get("system").as_shared_str();
     if before != options.model.request.system.primary {
-        remarks.push("the system text is not the one that this loop was left with; the new one counts".to_owned());
+        remarks.push(
+            "the system prompt differs from the one that this loop was saved with; the new one is used".to_owned(),
+        );
     }
     let has = |name: &Arc<str>| parts.tools.iter().any(|tool| tool.spec().name == *name);
     for gone in snapshot.tools.iter().filter(|name| !has(name)) {
-        remarks.push(format!("the tool `{gone}`, which this loop had when it was left, is not offered any more"));
+        remarks.push(format!("the tool `{gone}` was available when this loop was saved, but is not available now"));
     }
     remarks
 }

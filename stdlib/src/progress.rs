@@ -35,11 +35,11 @@ struct LoopProgress {
 impl LoopProgress {
     fn describe(&self) -> String {
         match self.tools.as_slice() {
-            [] if self.asking => "while the model answered".to_owned(),
-            [] if self.idle => "while it slept".to_owned(),
+            [] if self.asking => "while the model was answering".to_owned(),
+            [] if self.idle => "while the daemon was asleep".to_owned(),
             [] => "between two steps".to_owned(),
-            [tool] => format!("while the tool `{tool}` ran"),
-            tools => format!("while the tools {} ran", tools.join(", ")),
+            [tool] => format!("while the tool `{tool}` was running"),
+            tools => format!("while the tools {} were running", tools.join(", ")),
         }
     }
 

@@ -29,8 +29,8 @@ pub fn read_source(path: &Path) -> Result<SourceRef, Diagnostic> {
     let bytes = files::read(path, LARGEST).map_err(|e| {
         let found = unreadable(&reason(&e));
         match e.kind() {
-            io::ErrorKind::NotFound => found.help("look at the path, which starts at the working directory"),
-            io::ErrorKind::IsADirectory => found.help("name a file in it, such as `main.harn`"),
+            io::ErrorKind::NotFound => found.help("check the path, which is relative to the working directory"),
+            io::ErrorKind::IsADirectory => found.help("name a file in that folder, such as `main.harn`"),
             _ => found,
         }
     })?;
@@ -56,7 +56,7 @@ pub fn decode_source(name: String, bytes: Vec<u8>) -> Result<SourceRef, Diagnost
             let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
             let byte = e.as_bytes().get(at).copied().unwrap_or_default();
             Err(Diagnostic::new(SourceCode::NotText, format!("`{name}` is not UTF-8 text"))
-                .note(format!("byte {at} (line {line}) is 0x{byte:02X}, which begins no character"))
+                .note(format!("byte {at} (line {line}) is 0x{byte:02X}, which does not start a UTF-8 character"))
                 .help("save the file as UTF-8"))
         }
     }
@@ -116,9 +116,9 @@ impl Loader for Files {
         let at = Path::new(path);
         if at.exists() {
             if at.canonicalize().is_ok_and(|whole| self.leads_away(at, &whole)) {
-                let message = format!("cannot read `{path}`: it is a link that leads out of the project");
+                let message = format!("cannot read `{path}`: it is a link that points outside of the project");
                 return Err(Box::new(
-                    Diagnostic::new(SourceCode::Unreadable, message).help("name the file that it leads to"),
+                    Diagnostic::new(SourceCode::Unreadable, message).help("use the path of the link's target"),
                 ));
             }
             return read_source(at).map_err(Box::new);
@@ -127,11 +127,11 @@ impl Loader for Files {
         if let Some(near) = neighbour(at) {
             d = d.help(format!("did you mean `{near}`?"));
         } else if at.with_extension("").is_dir() {
-            d = d.note(format!("`{}` is a folder: name a file in it", at.with_extension("").display()));
+            d = d.note(format!("`{}` is a folder; name a file in it", at.with_extension("").display()));
         } else if at.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
-            d = d.note("its folder is not there either");
+            d = d.note("its folder does not exist either");
         }
-        Err(Box::new(d.help("paths are relative to the file that the import stands in")))
+        Err(Box::new(d.help("paths are relative to the file that contains the import")))
     }
 
     fn identity(&self, path: &str) -> String {
@@ -154,7 +154,7 @@ fn neighbour(path: &Path) -> Option<String> {
 
 fn reason(e: &io::Error) -> String {
     match e.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::NotFound => "the file does not exist".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
         _ => e.to_string(),

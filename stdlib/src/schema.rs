@@ -64,7 +64,7 @@ pub(crate) fn of_parameters(written: Option<&Value>) -> Result<Value, Box<Raise>
         Some(Value::Dict(d)) if is_schema(&d.dict) => Value::Dict(d.clone()),
         Some(Value::Dict(d)) => short(&d.dict)?,
         Some(other) => {
-            let message = format!("a schema is a dict, found {}", article(other.type_name()));
+            let message = format!("a schema must be a dict, found {}", article(other.type_name()));
             return Err(Raise::error(SchemaCode::Schema, message)
                 .help("write names and types: `{path: \"string\", line: \"int?\"}`"));
         }
@@ -83,7 +83,7 @@ pub(crate) fn of_returns(written: &Value) -> Result<Value, Box<Raise>> {
         other => {
             return Err(Raise::error(
                 SchemaCode::Schema,
-                format!("`returns` is a type or a schema, found {}", article(other.type_name())),
+                format!("`returns` must be a type or a schema, found {}", article(other.type_name())),
             ));
         }
     };
@@ -191,13 +191,11 @@ fn of_type(name: &str, written: &str) -> Result<(Value, bool), Box<Raise>> {
         return Ok((Value::record([("type", Value::str(word))]), optional));
     }
     type_schema(written, registry()).ok_or_else(|| {
-        let raise = Raise::error(SchemaCode::Schema, format!("`{name}` has the type {written:?}, which is none"));
+        let raise = Raise::error(SchemaCode::Schema, format!("`{name}` has the unknown type {written:?}"));
         let types = BUILTIN_TYPES.iter().filter(|row| row.schema.is_some()).map(|row| row.name);
         match nearest(word, types.chain(["any"]).chain(JSON_TYPES)) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
-            None => {
-                raise.help("write a type as the language does: `int`, `list<string>`, `\"a\" | \"b\"`, `{line: int}`")
-            }
+            None => raise.help("write a Harn type: `int`, `list<string>`, `\"a\" | \"b\"`, `{line: int}`"),
         }
     })
 }

@@ -239,7 +239,7 @@ fn as_diagnostic(note: &Note) -> Diagnostic {
         d = match d.message.strip_prefix("uncaught error: ") {
             Some(said) => {
                 d.message = format!("`{about}` failed: {said}");
-                d.note("the work went on without it")
+                d.note("the run continues without it")
             }
             None => d.note(format!("about `{about}`")),
         };

@@ -77,7 +77,7 @@ fn folders_and_standard_input_are_checked() {
     assert_eq!((checked.code, checked.drawn("error")), (Some(1), 2), "{}", checked.err);
     assert!(checked.err.contains("deep/bad.harn:1:9") && checked.err.contains("deep/bad.rhai"), "{}", checked.err);
     let checked = harn_in(&dir, &["check", "good.harn", "empty"], b"", &[]);
-    assert!(checked.code == Some(1) && checked.err.contains("folder without scripts"), "{}", checked.err);
+    assert!(checked.code == Some(1) && checked.err.contains("contains no scripts"), "{}", checked.err);
     let checked = harn_in(&dir, &["check", "-"], b"println(totl)\n", &[]);
     assert!(checked.code == Some(1) && checked.err.contains("<stdin>:1:9"), "{}", checked.err);
     let checked = harn_in(&dir, &["check", "-"], b"println(1)\n", &[]);

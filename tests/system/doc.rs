@@ -83,7 +83,7 @@ fn without_an_option_it_is_a_page_of_all_builtins() {
         "\n## transcript\n",
         "\n### inject_reminder\n",
         "\n## Methods: list\n",
-        "Needs the right `fs.read`.",
+        "Requires the capability `fs.read`.",
     ] {
         assert!(found.out.contains(wanted), "{wanted}");
     }

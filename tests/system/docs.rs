@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BESIDE: [&str; 3] = ["tests/guide/README.md", "tests/agents/README.md", "examples/recipes/README.md"];
 
 /// The pages at the root, below `docs`, and beside tests and examples, as paths from the root.
-fn pages() -> Vec<PathBuf> {
+pub(crate) fn pages() -> Vec<PathBuf> {
     let mut pages: Vec<_> = BESIDE.iter().map(PathBuf::from).collect();
     let mut folders = vec![PathBuf::from("docs")];
     pages.extend(markdown_in(Path::new(""), &mut Vec::new()));

@@ -81,7 +81,7 @@ fn a_torn_last_line_is_cut_off_with_a_word_about_it() {
     assert_eq!((read.out.as_str(), read.err.as_str()), ("1\n", ""), "who only reads passes over it");
     let stored = run(&store);
     assert_eq!(stored.code, Some(0));
-    assert!(stored.err.contains("HARN-FACT-007") && stored.err.contains("was cut off"), "{}", stored.err);
+    assert!(stored.err.contains("HARN-FACT-007") && stored.err.contains("was removed"), "{}", stored.err);
     assert_eq!(run(&count).out, "2\n");
     assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 2);
 }

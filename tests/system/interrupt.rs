@@ -170,7 +170,7 @@ fn a_running_loop_passes_its_end_and_its_result_so_far_is_told() {
     let ended = interrupted("loop", "INT", LOOP);
     assert_eq!(ended.out, "go\ntool cleaned up\nend: cancelled\n");
     assert_eq!(ended.code, Some(130));
-    let wanted = "interrupted\n`agent` in session s1, turn 1: cancelled, while the tool `slow` ran\nits text so far:\n  \
+    let wanted = "interrupted\n`agent` in session s1, turn 1: cancelled, while the tool `slow` was running\nits text so far:\n  \
                   I begin ␛[31mhere.\n  And wait.\n";
     assert_eq!(ended.err, wanted);
 }
@@ -202,8 +202,10 @@ agent_loop("work", nil, {persona: "boss", llm_caller: caller, tools: tools, remi
     let ended = interrupted("workers", "INT", script);
     assert_eq!((ended.code, ended.out.as_str()), (Some(130), "go\n"), "{}", ended.err);
     for name in ["`digger`", "`boss`"] {
-        let told =
-            ended.err.lines().filter(|line| line.starts_with(name) && line.ends_with("while the tool `slow` ran"));
+        let told = ended
+            .err
+            .lines()
+            .filter(|line| line.starts_with(name) && line.ends_with("while the tool `slow` was running"));
         assert_eq!(told.count(), 1, "{}", ended.err);
     }
 }
@@ -215,7 +217,7 @@ fn under_format_json_standard_error_holds_json_alone() {
     let ended = running.end();
     let lines: Vec<serde_json::Value> = ended.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 1, "{}", ended.err);
-    assert_eq!(lines[0]["interrupted"][0]["doing"], "while the tool `slow` ran");
+    assert_eq!(lines[0]["interrupted"][0]["doing"], "while the tool `slow` was running");
     assert_eq!(lines[0]["interrupted"][0]["text"], "I begin \u{1b}[31mhere.\nAnd wait.");
 }
 

@@ -20,6 +20,7 @@
 //! - [`dis`]: what scripts are compiled to.
 //! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
+//! - [`plain_words`]: messages, help texts and pages use plain words.
 //! - [`walkthroughs`]: every block of the pages for newcomers, the reference of the command and of `harn.toml`.
 //! - [`snapshots`]: workers that one process suspends and another resumes.
 //! - [`persist`]: loops that outlive their process.
@@ -75,6 +76,7 @@ mod narrowing;
 mod oracle;
 mod peers;
 mod persist;
+mod plain_words;
 mod properties;
 mod recipes;
 mod recording;

@@ -36,12 +36,12 @@ enum ServerBehaviour {
 const SERVERS: [(ServerBehaviour, &str); 8] = [
     (ServerBehaviour::Down, "cannot connect to"),
     (ServerBehaviour::Failing, "answered 500 Internal Server Error: it broke"),
-    (ServerBehaviour::HalfJson, "JSON that ends in the middle"),
-    (ServerBehaviour::HalfAnswer, "broke off in the middle of its answer"),
-    (ServerBehaviour::Nothing, "closed the connection without an answer"),
+    (ServerBehaviour::HalfJson, "incomplete JSON"),
+    (ServerBehaviour::HalfAnswer, "closed the connection in the middle of its response"),
+    (ServerBehaviour::Nothing, "closed the connection without a response"),
     (ServerBehaviour::WebPage, "a web page instead of JSON"),
-    (ServerBehaviour::OtherJson, "something else than a reply"),
-    (ServerBehaviour::Silent, "gave no whole answer within 300 ms"),
+    (ServerBehaviour::OtherJson, "sent an invalid response"),
+    (ServerBehaviour::Silent, "timed out after 300 ms"),
 ];
 
 /// Provider, variable of its base URL, variable of its key.
@@ -189,7 +189,7 @@ fn a_loop_ends_with_a_status_and_the_script_goes_on() {
             let (port, asked) = server.start();
             // If each line is a piece of the answer, JSON that is not a reply is an empty piece.
             let says_nothing = matches!(server, ServerBehaviour::OtherJson) && stream && wire.0 == "ollama";
-            let phrase = if says_nothing { "ended its stream before its answer was whole" } else { phrase };
+            let phrase = if says_nothing { "ended its stream before the response was complete" } else { phrase };
             let outcome = run("loop", &script.replace("STREAM", &stream.to_string()), wire, port);
             let place = format!("{server:?} on {}, stream: {stream}:\n{}{}", wire.0, outcome.out, outcome.err);
             assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{place}");
@@ -234,15 +234,15 @@ const STREAMS: [(StreamBehaviour, &str, &str); 5] = [
     (
         StreamBehaviour::Error,
         "overloaded",
-        "broke off its answer with an error: Overloaded; try again later, or raise `llm_retries`",
+        "aborted its response with an error: Overloaded; try again later, or raise `llm_retries`",
     ),
     (
         StreamBehaviour::Garbage,
         "bad_response",
-        "streamed an event that is no JSON: {garbage}; check the server, or try again",
+        "streamed an event that is not JSON: {garbage}; check the server, or try again",
     ),
-    (StreamBehaviour::Endless, "timeout", "gave no whole answer within 300 ms; give it longer with `timeout_ms`"),
-    (StreamBehaviour::Silent, "timeout", "gave no whole answer within 300 ms"),
+    (StreamBehaviour::Endless, "timeout", "timed out after 300 ms; raise `timeout_ms`"),
+    (StreamBehaviour::Silent, "timeout", "timed out after 300 ms"),
     (StreamBehaviour::Huge, "bad_response", "streamed more than 16 MiB in one event"),
 ];
 

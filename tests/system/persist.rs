@@ -135,7 +135,10 @@ fn a_daemon_that_was_killed_goes_on_where_it_idled() {
         let before = fs::read(&case.state).unwrap();
         let refused = case.run("daemon");
         assert_eq!((refused.code, refused.drawn("error")), (Some(1), 1), "{refused:?}");
-        assert!(refused.err.contains("HARN-WRK-003") && refused.err.contains("a loop is at work with"), "{refused:?}");
+        assert!(
+            refused.err.contains("HARN-WRK-003") && refused.err.contains("is already used by a loop"),
+            "{refused:?}"
+        );
         assert_eq!(fs::read(&case.state).unwrap(), before);
     });
     let second = case.run("daemon");
@@ -153,10 +156,11 @@ fn calls_of_a_process_that_was_killed_among_them_are_answered() {
     case.killed_after("batch", "digging right", || until_written(&case.state, "c2"));
     let second = case.run("batch");
     assert_eq!(second.code, Some(0), "{second:?}");
-    let not_run = "not run: the process ended before this call was answered; whether it did anything is not known";
+    let not_run =
+        "not run: the process ended before this call was answered; the tool may have completed a part of its work";
     let expected = format!("user: dig\nassistant: \ntool: {not_run}\ntool: {not_run}\nYou dig.\n");
     assert!(second.out.starts_with(&expected), "{}", second.out);
-    assert!(second.err.contains("2 of its calls had no answer"), "{second:?}");
+    assert!(second.err.contains("2 of its calls have no result"), "{second:?}");
     // The log of both runs is consistent: of two reminders with one key the first was replaced, the
     // second was lost; one is still pending.
     let log = "injected\ninjected\ninjected\ndiscarded lost\ninjected\nexpired ttl\n";
@@ -173,8 +177,8 @@ fn a_state_that_cannot_be_used_is_refused_and_left() {
     let snapshot = whole.find("\n{\"suspension\"").unwrap_or(whole.len());
     let worker = whole.replacen("\"mode\": \"loop\"", "\"mode\": \"agent\"", 1);
     for (text, why) in [
-        (&whole[..snapshot / 2], "no whole snapshot"),
-        ("", "no whole snapshot"),
+        (&whole[..snapshot / 2], "invalid snapshot"),
+        ("", "invalid snapshot"),
         (newer.as_str(), "version 5"),
         (unknown.as_str(), "unknown field `colour`"),
         (worker.as_str(), "not of a loop"),

@@ -112,12 +112,12 @@ fn the_quick_start_is_run_again_and_a_word_that_changed_is_shown() {
     let other = replay(&tape, &script, &[]);
     assert_eq!((other.code, other.out.as_str()), (Some(1), ""));
     for part in [
-        "error[HARN-TAPE-001]: call 1 of `main` asks for something else",
+        "error[HARN-TAPE-001]: call 1 of `main` differs from the recorded one",
         "script.harn:61:10",
-        "it is turn 1 of the session",
+        "turn 1 of the session",
         "-You review release notes. Use the tools to read files.\n",
         "+You check release notes. Use the tools to read files.\n",
-        "the script is not the one that was recorded",
+        "the script differs from the recorded one",
         "harn run --record DIR",
     ] {
         assert!(other.err.contains(part), "{part:?} in\n{}", other.err);
@@ -143,7 +143,7 @@ println(with_llm_script(script, { -> agent_loop(\"go\", nil, {provider: \"mock\"
     let other = replay(&tape, &script, &[]);
     assert!(other.err.contains("error[HARN-TAPE-001]: call 2 of `main`"), "{}", other.err);
     assert!(other.err.contains("message 3 of 3:") && other.err.contains("-seen green\n"), "{}", other.err);
-    assert!(other.err.contains("from files, programs, servers"), "{}", other.err);
+    assert!(other.err.contains("files, programs, servers"), "{}", other.err);
     assert!(other.err.lines().count() < 25, "{}", other.err);
 }
 
@@ -165,7 +165,7 @@ fn more_calls_and_fewer_calls_than_recorded_are_told() {
     assert!(more.err.contains("the recorded run made 2 calls there"), "{}", more.err);
     let fewer = with("1 to 2", "1 to 1");
     assert_eq!((fewer.code, fewer.out.as_str()), (Some(0), "mock: q\n"));
-    assert!(fewer.err.contains("warning[HARN-TAPE-003]: 1 recorded call was not made again"), "{}", fewer.err);
+    assert!(fewer.err.contains("warning[HARN-TAPE-003]: 1 recorded call was not repeated"), "{}", fewer.err);
     assert!(fewer.err.contains("call 2 of `main`"), "{}", fewer.err);
     let elsewhere =
         with("println(llm_call(\"q\", nil, {provider: \"mock\"}).text)", "await(spawn { llm_call(\"q\") })");
@@ -183,7 +183,7 @@ fn an_imported_file_that_changed_is_named() {
     assert_same(&recorded, &replay(&tape, &script, &[]), "nothing changed");
     fs::write(&lib, fs::read_to_string(&lib).unwrap().replace("one", "two")).unwrap();
     let other = replay(&tape, &script, &[]);
-    assert!(other.err.contains("lib.harn`, which the script imports, is not as it was recorded"), "{}", other.err);
+    assert!(other.err.contains("lib.harn` differs from the recorded one"), "{}", other.err);
     assert!(!other.err.contains("is not on record"), "{}", other.err);
 }
 
@@ -236,36 +236,40 @@ fn the_folder_is_new_or_empty_and_what_is_no_recording_is_refused() {
         assert!(outcome.err.contains(code) && outcome.err.contains(part), "{code} and {part:?} in\n{}", outcome.err);
         assert!(outcome.err.contains("help: "), "{}", outcome.err);
     };
-    refused(&replay(&tape, &script, &[]), "HARN-TAPE-004", "there is no such folder");
+    refused(&replay(&tape, &script, &[]), "HARN-TAPE-004", "the folder does not exist");
     record(&tape, &script, &[], &[]);
-    refused(&record(&tape, &script, &[], &[]), "HARN-TAPE-006", "holds a recording already");
+    refused(&record(&tape, &script, &[], &[]), "HARN-TAPE-006", "already contains a recording");
     let other = script.with_file_name("other");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("letter.txt"), "x").unwrap();
     refused(&record(&other, &script, &[], &[]), "HARN-TAPE-006", "the folder is not empty");
-    refused(&replay(&other, &script, &[]), "HARN-TAPE-004", "it holds no tape.json");
+    refused(&replay(&other, &script, &[]), "HARN-TAPE-004", "it does not contain a tape.json");
     refused(&record(&script.join("below"), &script, &[], &[]), "HARN-TAPE-006", "cannot write");
 
     let manifest = fs::read_to_string(tape.join("tape.json")).unwrap();
     fs::write(tape.join("tape.json"), manifest.replace("\"version\": 1", "\"version\": 2")).unwrap();
-    refused(&replay(&tape, &script, &[]), "HARN-TAPE-005", "is of version 2");
+    refused(&replay(&tape, &script, &[]), "HARN-TAPE-005", "has version 2");
     fs::write(tape.join("tape.json"), &manifest[..manifest.len() / 2]).unwrap();
     refused(&replay(&tape, &script, &[]), "HARN-TAPE-004", "tape.json: it is not valid JSON");
     fs::write(tape.join("tape.json"), &manifest).unwrap();
     let call = tape.join("calls/main-0001.json");
     let said = fs::read_to_string(&call).unwrap();
     fs::write(&call, said.replace("mock: q", "mock: r")).unwrap();
-    refused(&replay(&tape, &script, &[]), "HARN-TAPE-004", "was changed after it was recorded");
+    refused(&replay(&tape, &script, &[]), "HARN-TAPE-004", "was edited after it was recorded");
     let without: Vec<&str> = said.lines().filter(|line| !line.contains("\"digest\"")).collect();
     let edited =
         without.join("\n").replace("\"waited\": false,", "\"waited\": false").replace("mock: q", "as I like it");
     fs::write(&call, edited).unwrap();
     assert_eq!(replay(&tape, &script, &[]).out, "as I like it\n");
     fs::remove_file(&call).unwrap();
-    refused(&replay(&tape, &script, &[]), "HARN-TAPE-004", "the run made 1 calls in main, and the files of 0");
+    refused(
+        &replay(&tape, &script, &[]),
+        "HARN-TAPE-004",
+        "the manifest lists 1 calls in main, but there are files for 0",
+    );
     fs::remove_file(tape.join("end.json")).unwrap();
     let cut = replay(&tape, &script, &[]);
-    assert!(cut.err.contains("HARN-TAPE-002") && cut.err.contains("broke off before call 1 of `main`"), "{}", cut.err);
+    assert!(cut.err.contains("HARN-TAPE-002") && cut.err.contains("ended before call 1 of `main`"), "{}", cut.err);
 }
 
 #[test]
@@ -433,5 +437,5 @@ fn a_run_that_is_killed_loses_only_the_call_in_flight() {
     child.wait().unwrap();
     let again = replay(&tape, &script, &[]);
     assert_eq!((again.code, again.out.as_str()), (Some(1), line.as_str()), "{}", again.err);
-    assert!(again.err.contains("the recorded run broke off before call 2 of `main` was answered"), "{}", again.err);
+    assert!(again.err.contains("the recorded run ended before call 2 of `main` was answered"), "{}", again.err);
 }

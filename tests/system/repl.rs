@@ -40,7 +40,7 @@ fn commands_explain_help_and_leave() {
     assert!(found.out.starts_with("HARN-RMD-005 (error)"), "{}", found.out);
     assert!(!found.out.contains("never"));
     assert!(session(":help\n").out.contains(":explain CODE"));
-    assert_eq!(session(":quti\n").out, "there is no command `:quti`; did you mean `:quit`?\n");
+    assert_eq!(session(":quti\n").out, "unknown command `:quti`; did you mean `:quit`?\n");
 }
 
 #[test]

@@ -169,16 +169,16 @@ fn a_project_sets_the_budget_of_a_pack() {
 fn what_is_wrong_with_packs_in_the_project_is_found_with_its_place() {
     let pack = gives("\"x\"");
     for (toml, says) in [
-        ("packs = \"pack.rhai\"", "`packs` is a list of files"),
-        ("packs = [3]", "this must be text"),
-        ("packs = [{allow = []}]", "names no file"),
+        ("packs = \"pack.rhai\"", "`packs` must be a list of files"),
+        ("packs = [3]", "this must be a quoted string"),
+        ("packs = [{allow = []}]", "does not name a file"),
         ("packs = [{file = \"pack.rhai\", alow = []}]", "did you mean `allow`"),
         ("packs = [{file = \"pack.rhai\", allow = [\"fs.raed\"]}]", "did you mean \"fs.read\""),
-        ("packs = [{file = \"pack.rhai\", allow = [\"net\"]}]", "cannot be given `net`"),
-        ("packs = [{file = \"pack.rhai\", timeout_ms = 0}]", "whole number above 0"),
+        ("packs = [{file = \"pack.rhai\", allow = [\"net\"]}]", "`net` cannot be granted"),
+        ("packs = [{file = \"pack.rhai\", timeout_ms = 0}]", "integer above 0"),
         ("packs = [{file = \"pack.rhai\", max_depth = 100000}]", "at most 256"),
         ("packs = [\"pakc.rhai\"]", "HARN-PCK-001"),
-        ("packs = [\"pack.rhai\"]\n[providers.openai]\nbase_url = 3", "`base_url` must be text"),
+        ("packs = [\"pack.rhai\"]\n[providers.openai]\nbase_url = 3", "this must be a quoted string"),
     ] {
         let dir = project("packs-toml", &format!("[providers]\n{toml}\n"), &pack, "println(\"ran\")\n");
         for command in ["run", "check"] {

@@ -103,7 +103,7 @@ fn of_two_resumes_of_one_snapshot_one_is_refused() {
     let done = outcomes.iter().filter(|outcome| outcome.code == Some(0)).count();
     assert_eq!(done, 1, "{outcomes:?}");
     let refused = outcomes.iter().find(|outcome| outcome.code != Some(0)).unwrap();
-    assert!(refused.err.contains("HARN-WRK-003") && refused.err.contains("was resumed already"), "{refused:?}");
+    assert!(refused.err.contains("HARN-WRK-003") && refused.err.contains("was already resumed"), "{refused:?}");
 }
 
 /// `suspend PATH`, `again PATH` or `finish PATH`: three processes, one worker. The first two are killed after their suspension.
@@ -186,8 +186,8 @@ fn what_no_worker_can_have_written_is_refused_or_made_good() {
     let snapshot = dir.join("digger.json");
     let whole: serde_json::Value = serde_json::from_slice(&std::fs::read(&snapshot).unwrap()).unwrap();
     for (pointer, why) in [
-        ("/session/ids/counter", "`session.ids` is no stream of ids"),
-        ("/session/queue_ids/last_ms", "`session.queue_ids` is no stream of ids"),
+        ("/session/ids/counter", "`session.ids` is not a stream of ids"),
+        ("/session/queue_ids/last_ms", "`session.queue_ids` is not a stream of ids"),
         ("/state/usage/input_tokens", "`state.usage.input_tokens` cannot be"),
         ("/state/started_at_ms", "`state.started_at_ms` cannot be"),
     ] {

@@ -219,8 +219,8 @@ fn a_script_that_runs_again_begins_anew() {
     assert_eq!(harn(&["run", "--seed", "1", "--event-log", &home, "tests/trace/lives.harn"]).code, Some(0));
     let text = traced(&log, &["--session", "void"]);
     assert!(text.contains("session void · run 1 of 2 ·") && text.contains("session void · run 2 of 2 ·"), "{text}");
-    assert!(text.contains("1 pending at the last record of this run; a later run begins anew"), "{text}");
-    assert!(!text.contains("two lines of life"), "{text}");
+    assert!(text.contains("1 pending at the last record of this run; a later run starts anew"), "{text}");
+    assert!(!text.contains("two histories for one id"), "{text}");
     let document = document(&log, &[]);
     for life in document["sessions"].as_array().unwrap() {
         assert_eq!(
@@ -246,7 +246,7 @@ fn a_page_never_takes_the_place_of_the_log() {
         }
         let outcome = trace(&log, &["--html", target.to_str().unwrap()]);
         assert_eq!(outcome.code, Some(1), "{outcome:?}");
-        assert!(outcome.err.contains("it is the log that is read"), "{}", outcome.err);
+        assert!(outcome.err.contains("it is the log itself"), "{}", outcome.err);
     }
     assert_eq!(traced(&log, &["--records"]), before);
 }
@@ -291,7 +291,7 @@ fn a_page_is_written_whole_or_not_at_all() {
     for target in [&missing, &taken] {
         let outcome = trace(&log, &["--html", target.to_str().unwrap()]);
         assert_eq!(outcome.code, Some(1), "{outcome:?}");
-        assert!(outcome.err.contains("cannot be written"), "{}", outcome.err);
+        assert!(outcome.err.contains("cannot write"), "{}", outcome.err);
     }
     let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains(".part")), "{left:?}");
@@ -388,5 +388,5 @@ fn a_loop_that_goes_on_in_another_process_has_one_life() {
         (Some(1), &"ttl".into())
     );
     let text = traced(&log, &[]);
-    assert!(text.contains("the session goes on as it was stored") && !text.contains("begins anew"), "{text}");
+    assert!(text.contains("the session continues from its stored state") && !text.contains("starts anew"), "{text}");
 }

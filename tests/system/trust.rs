@@ -207,7 +207,7 @@ fn a_key_that_leaves_the_machine_is_reported_and_travels_under_tls() {
     assert_eq!(outcome.err, note, "{}", outcome.out);
     let outcome = case.harn(&["run", "main.harn"], &env("http://gateway.invalid/v1"));
     assert_eq!(outcome.err, "");
-    assert!(outcome.out.contains("over plain http"), "{}", outcome.out);
+    assert!(outcome.out.contains("over unencrypted http"), "{}", outcome.out);
 }
 
 #[test]

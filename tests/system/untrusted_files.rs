@@ -99,7 +99,7 @@ fn a_link_out_of_the_project_is_not_read_and_not_shown() {
         for command in ["run", "check"] {
             let outcome = soon(&project, &[command, script], &[]);
             assert_eq!(outcome.code, Some(1), "{command} {script}: {}", outcome.err);
-            assert!(outcome.err.contains("link that leads out of the project"), "{script}: {}", outcome.err);
+            assert!(outcome.err.contains("link that points outside of the project"), "{script}: {}", outcome.err);
             assert!(!outcome.err.contains(SECRET), "{script}: {}", outcome.err);
         }
     }
@@ -214,7 +214,7 @@ fn the_projects_memory_does_not_lead_out_of_it() {
         symlink(&outside, &link).unwrap();
         fs::write(project.join("main.harn"), store).unwrap();
         let outcome = soon(&project, &["run", "main.harn"], &[("HARN_MEMORY_ROOT", "")]);
-        assert_eq!(outcome.out, "`.harn/memory` is a link that leads out of the project\n", "{}", outcome.err);
+        assert_eq!(outcome.out, "`.harn/memory` is a link that points outside of the project\n", "{}", outcome.err);
         let written = fs::read_dir(&outside).unwrap().chain(fs::read_dir(outside.join("memory")).unwrap()).count();
         assert_eq!(written, 1, "something was written outside");
     }

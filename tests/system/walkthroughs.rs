@@ -163,13 +163,13 @@ fn describe(words: &[&str], page: &mut String) {
 fn the_reference_of_the_command_is_its_help() {
     let path = root().join("docs/reference/cli.md");
     let mut wanted = "# The command\n\n\
-        Every command with its options, as `harn COMMAND --help` prints them. Options that bound a run are also keys of\n\
+        All commands and options, as `harn COMMAND --help` prints them. Options that limit a run are also keys of\n\
         [`harn.toml`](configuration.md).\n\n\
         | exit code | meaning |\n|---|---|\n\
         | 0 | success; `harn check` found at most warnings |\n\
         | 1 | errors |\n\
         | 2 | wrong usage |\n\
-        | 3 | the run used up its fuel, memory or time |\n\
+        | 3 | the run reached its limit of fuel, memory or time |\n\
         | 130 | the run was stopped by Ctrl-C; a second Ctrl-C stops it at once |\n\n\
         An int that a pipeline returns is the exit code of `harn run`. `harn FILE ARGS` is short for `harn run FILE ARGS`,\n\
         so a script can begin with `#!/usr/bin/env harn`. Diagnostics and progress go to standard error.\n\n\

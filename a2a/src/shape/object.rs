@@ -124,7 +124,7 @@ impl<'a> Object<'a> {
         match self.meant_for(key) {
             Some(written) => {
                 let shape_error = ValuePath::Field(&self.at, written)
-                    .shape_error(&format!("is not known here, and `{}` is missing", key.name));
+                    .shape_error(&format!("is unknown, and `{}` is missing", key.name));
                 ShapeError { suggestion: Some(key.name.to_owned()), ..shape_error }
             }
             None => ValuePath::Field(&self.at, key.name).shape_error("is missing"),
@@ -250,9 +250,9 @@ impl<'a> Object<'a> {
             Some(Ok(count)) if count >= 0 => Ok(Some(count.unsigned_abs())),
             Some(_) => Err(ValuePath::Field(&self.at, written).shape_error("must be from 0 to 2147483647")),
             None if data.as_float().is_some() => {
-                Err(ValuePath::Field(&self.at, written).shape_error("must be a whole number"))
+                Err(ValuePath::Field(&self.at, written).shape_error("must be an integer"))
             }
-            None => Err(ValuePath::Field(&self.at, written).must_be("a whole number", data)),
+            None => Err(ValuePath::Field(&self.at, written).must_be("an integer", data)),
         }
     }
 
@@ -261,7 +261,7 @@ impl<'a> Object<'a> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match from_rfc3339(&text) {
             Some(ms) => Ok(Some(ms)),
-            None => Err(self.wrong(key, "must be a moment since 1970 in RFC 3339, such as `2026-01-31T12:00:00.000Z`")),
+            None => Err(self.wrong(key, "must be an RFC 3339 time since 1970, such as `2026-01-31T12:00:00.000Z`")),
         }
     }
 

@@ -48,7 +48,7 @@ fn untagged(part: &Object<'_>) -> ShapeError {
         if [&key::TEXT, &key::RAW, &key::URL, &key::DATA].iter().any(|key| part.has(key)) {
             shape_error
                 .message
-                .push_str(" (parts without it are those of version 1.0, which a request names in `A2A-Version`)");
+                .push_str(" (parts without it belong to version 1.0, which a request selects with `A2A-Version`)");
         }
     }
     shape_error
@@ -56,7 +56,7 @@ fn untagged(part: &Object<'_>) -> ShapeError {
 
 fn read_file(file: &Object<'_>) -> Result<Part, ShapeError> {
     let content = match (file.any_text(&key::BYTES)?, file.text(&key::URI)?) {
-        (Some(_), Some(_)) => return Err(file.shape_error("has both `bytes` and `uri`, and may have only one")),
+        (Some(_), Some(_)) => return Err(file.shape_error("has both `bytes` and `uri`, but only one is allowed")),
         (Some(bytes), None) => {
             Content::Raw(base64::plain(bytes).ok_or_else(|| file.wrong(&key::BYTES, "must be base64"))?)
         }

@@ -75,7 +75,7 @@ fn read_content(part: &Object<'_>) -> Result<Content, ShapeError> {
     match (given.next(), given.next()) {
         (Some(content), None) => Ok(content),
         (Some(_), Some(_)) => {
-            Err(part.shape_error("has several of `text`, `raw`, `url` and `data`, and may have only one"))
+            Err(part.shape_error("has several of `text`, `raw`, `url` and `data`, but only one is allowed"))
         }
         // No other member is there, so that the data are null.
         (None, _) if part.has(&key::DATA) => Ok(Content::Data(Data::Nil)),
@@ -90,7 +90,7 @@ fn without_content(part: &Object<'_>) -> ShapeError {
     }
     let mut shape_error = part.shape_error("needs one of `text`, `raw`, `url` and `data`");
     if part.has(&key::FILE) {
-        shape_error.message.push_str("; version 1.0 has no `file`");
+        shape_error.message.push_str("; version 1.0 does not support `file`");
     }
     shape_error
 }
@@ -123,7 +123,7 @@ pub(super) fn read_frame(frame: &Object<'_>) -> Result<Frame, ShapeError> {
     match (told.next(), told.next()) {
         (Some(frame), None) => Ok(frame),
         (Some(_), Some(_)) => Err(frame.shape_error(
-            "has several of `task`, `message`, `statusUpdate` and `artifactUpdate`, and may have only one",
+            "has several of `task`, `message`, `statusUpdate` and `artifactUpdate`, but only one is allowed",
         )),
         (None, _) => Err(frame.shape_error("needs one of `task`, `message`, `statusUpdate` and `artifactUpdate`")),
     }

@@ -36,7 +36,7 @@ impl FactError {
 
     /// A word that is none of `known`.
     pub(crate) fn unknown(code: FactCode, field: &str, what: &str, got: &str, known: &[&'static str]) -> FactError {
-        let error = FactError::new(code, field, format!("there is no {what} `{got}`"));
+        let error = FactError::new(code, field, format!("unknown {what} `{got}`"));
         match nearest(got, known.iter().copied()) {
             Some(near) => {
                 FactError { suggestion: Some(near.to_owned()), ..error }.help(format!("did you mean `{near}`?"))

@@ -26,7 +26,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) fn failed(verb: &str, path: &Path, error: &io::Error) -> FactError {
     let why = match error.kind() {
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::StorageFull => "no space is left".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
         _ => error.to_string(),
     };
     FactError::new(FactCode::Store, "root", format!("cannot {verb} the facts in `{}`: {why}", path.display()))
@@ -62,8 +62,8 @@ fn is_file(path: &Path) -> Result<bool, FactError> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(true),
         Ok(_) => {
-            let message = format!("`{}` is no file", path.display());
-            Err(FactError::new(FactCode::Store, "root", message).help("move it away, or name another namespace"))
+            let message = format!("`{}` is not a file", path.display());
+            Err(FactError::new(FactCode::Store, "root", message).help("move it away, or use another namespace"))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(failed("read", path, &error)),
@@ -79,7 +79,7 @@ fn lock(file: &File, path: &Path, mode: LockMode) -> Result<(), FactError> {
         Err(LockError::Held) => {
             let message = format!("another process holds the facts in `{}`", path.display());
             Err(FactError::new(FactCode::Store, "root", message)
-                .help("see whether a process that uses them has been stopped"))
+                .help("check whether a process that uses them is stopped"))
         }
     }
 }
@@ -124,9 +124,9 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, FactError> {
     lock(&file, path, LockMode::Shared)?;
     let found = file.metadata().map_err(io)?;
     if found.len() > LARGEST {
-        let message = format!("`{}` has {} bytes, {LARGEST} are read at most", path.display(), found.len());
+        let message = format!("`{}` has {} bytes; at most {LARGEST} are read", path.display(), found.len());
         return Err(
-            FactError::new(FactCode::Store, "root", message).help("begin a new namespace and move the old file away")
+            FactError::new(FactCode::Store, "root", message).help("use a new namespace and move the old file away")
         );
     }
     files::read_open(&file, LARGEST).map_err(io)

@@ -47,15 +47,15 @@ fn line(data: &Data) -> Result<String, FactError> {
     if line.len() < MAX_LINE {
         return Ok(line);
     }
-    let message = format!("the record has {} bytes, {MAX_LINE} are allowed", line.len());
+    let message = format!("the record has {} bytes; at most {MAX_LINE} are allowed", line.len());
     Err(FactError::new(FactCode::TooLarge, "", message)
-        .help("keep `provenance` small, and refer to long texts as evidence"))
+        .help("keep `provenance` small, and put long texts into files that you refer to as evidence"))
 }
 
 /// Reads a line; why it says nothing, where it does not.
 pub(super) fn read(bytes: &[u8]) -> Result<StoreLine, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "it is no UTF-8 text".to_owned())?;
-    let data = Data::from_json(text).map_err(|error| format!("it is no JSON: {}", error.message))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    let data = Data::from_json(text).map_err(|error| format!("it is not JSON: {}", error.message))?;
     match data.get("event").as_str() {
         Some("stored") => match Fact::from_record(data.get("record")) {
             Ok(Some(fact)) => Ok(StoreLine::Stored(Box::new(fact))),
@@ -66,6 +66,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<StoreLine, String> {
             Some(ids) => Ok(StoreLine::Forgotten(ids.iter().filter_map(Data::as_shared_str).collect())),
             None => Err("a `forgotten` event has no list of `ids`".to_owned()),
         },
-        _ => Err("it has no `event` that is `stored` or `forgotten`".to_owned()),
+        _ => Err("its `event` is not `stored` or `forgotten`".to_owned()),
     }
 }

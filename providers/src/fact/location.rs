@@ -37,22 +37,22 @@ impl FactLocation {
     pub fn check(namespace: &str) -> Result<(), FactError> {
         let wrong = |why: &str| {
             let shown: String = namespace.chars().take(80).collect();
-            Err(FactError::new(FactCode::Namespace, "namespace", format!("{shown:?} cannot be a namespace: {why}"))
-                .help("write names of letters, digits, `-`, `_` and `.`, joined by `/`: \"project/facts\""))
+            Err(FactError::new(FactCode::Namespace, "namespace", format!("invalid namespace {shown:?}: {why}"))
+                .help("use names of letters, digits, `-`, `_` and `.`, joined by `/`: \"project/facts\""))
         };
         let names: Vec<&str> = namespace.split('/').collect();
         let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         if namespace.len() > Self::LONGEST || names.len() > Self::MOST_NAMES {
-            return wrong(&format!("it may have {} names and {} bytes", Self::MOST_NAMES, Self::LONGEST));
+            return wrong(&format!("it can have at most {} names and {} bytes", Self::MOST_NAMES, Self::LONGEST));
         }
         if names.iter().any(|name| name.is_empty()) {
             return wrong("a name in it is empty");
         }
         if names.iter().any(|name| name.chars().all(|c| c == '.')) {
-            return wrong("it would lead out of its root");
+            return wrong("it would be outside of its root");
         }
         if !namespace.chars().all(|c| c == '/' || fits(c)) {
-            return wrong("it has a character that names cannot have");
+            return wrong("it contains a character that is not allowed");
         }
         Ok(())
     }
@@ -75,17 +75,17 @@ impl FactLocation {
     /// or a script names is theirs to choose.
     pub(super) fn check_links(&self) -> Result<(), FactError> {
         if self.root == Path::new(Self::ROOT) && leads_away(&self.root) {
-            let message = format!("`{}` is a link that leads out of the project", Self::ROOT);
+            let message = format!("`{}` is a link that points outside of the project", Self::ROOT);
             return Err(FactError::new(FactCode::Namespace, "root", message)
-                .help("set HARN_MEMORY_ROOT to the folder that you mean"));
+                .help("set HARN_MEMORY_ROOT to the folder that you want to use"));
         }
         let mut path = self.root.clone();
         for name in self.namespace.split('/').chain(["events.jsonl"]) {
             path.push(name);
             if fs::symlink_metadata(&path).is_ok_and(|found| found.file_type().is_symlink()) {
-                let message = format!("`{}` is a link and may lead out of the root", path.display());
+                let message = format!("`{}` is a link and may point outside of the root", path.display());
                 return Err(FactError::new(FactCode::Namespace, "namespace", message)
-                    .help("put the facts where the link leads, and name that folder as `root`"));
+                    .help("use the target of the link as `root`"));
             }
         }
         Ok(())

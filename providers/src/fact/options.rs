@@ -43,12 +43,8 @@ impl Options {
             Data::Nil => None,
             limit => {
                 Some(limit.as_int().and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0).ok_or_else(|| {
-                    FactError::new(
-                        FactCode::Shape,
-                        "limit",
-                        format!("`limit` must be a whole number above 0, got {limit}"),
-                    )
-                    .help("leave it out for all facts that fit")
+                    FactError::new(FactCode::Shape, "limit", format!("`limit` must be an integer above 0, got {limit}"))
+                        .help("omit it to get all matching facts")
                 })?)
             }
         };

@@ -85,7 +85,7 @@ impl Draft {
 
 fn required<'a>(data: &'a Data, field: &str) -> Result<&'a Data, FactError> {
     match data.get(field) {
-        Data::Nil => Err(FactError::new(FactCode::Shape, field, format!("a fact needs `{field}`"))
+        Data::Nil => Err(FactError::new(FactCode::Shape, field, format!("missing `{field}` in a fact"))
             .help("write {kind: \"decision\", claim: \"…\", confidence: 0.9}")),
         value => Ok(value),
     }
@@ -94,14 +94,14 @@ fn required<'a>(data: &'a Data, field: &str) -> Result<&'a Data, FactError> {
 /// Rejects a value that is not a dict, and keys that are not in `known`.
 pub(super) fn known_keys(data: &Data, what: &str, at: &str, known: &[&'static str]) -> Result<(), FactError> {
     let Some(entries) = data.as_dict() else {
-        return Err(FactError::new(FactCode::Shape, at, format!("{what} is a dict, got {}", data.type_name())));
+        return Err(FactError::new(FactCode::Shape, at, format!("{what} must be a dict, got {}", data.type_name())));
     };
     match entries.keys().find(|key| !known.contains(&key.as_ref())) {
         None => Ok(()),
         Some(key) => {
             let field = if at.is_empty() { key.to_string() } else { format!("{at}.{key}") };
             let error = FactError::unknown(FactCode::Shape, &field, "key", key, known);
-            Err(FactError { message: format!("`{key}` is no key of {what}"), ..error })
+            Err(FactError { message: format!("unknown key `{key}` in {what}"), ..error })
         }
     }
 }
@@ -112,7 +112,7 @@ fn text(data: &Data, field: &str, most: usize) -> Result<Arc<str>, FactError> {
             Err(FactError::new(FactCode::Shape, field, format!("`{field}` of a fact is empty")))
         }
         Data::Str(text) if text.len() > most => {
-            let message = format!("`{field}` of a fact has {} bytes, {most} are allowed", text.len());
+            let message = format!("`{field}` of a fact has {} bytes; at most {most} are allowed", text.len());
             Err(FactError::new(FactCode::TooLarge, field, message)
                 .help("put the long text into a file and refer to it as evidence"))
         }
@@ -128,15 +128,16 @@ fn evidence(data: &Data) -> Result<Vec<Evidence>, FactError> {
         other => return Err(FactError::wrong("evidence", "a list of {kind, ref}", other)),
     };
     if items.len() > Draft::MAX_EVIDENCE {
-        let message = format!("a fact has {} pieces of evidence, {} are allowed", items.len(), Draft::MAX_EVIDENCE);
-        return Err(FactError::new(FactCode::TooLarge, "evidence", message).help("keep those that prove the most"));
+        let message =
+            format!("a fact has {} pieces of evidence; at most {} are allowed", items.len(), Draft::MAX_EVIDENCE);
+        return Err(FactError::new(FactCode::TooLarge, "evidence", message).help("keep the strongest ones"));
     }
     let one = |(i, item): (usize, &Data)| {
         let at = format!("evidence.{i}");
         known_keys(item, "a piece of evidence", &at, &["kind", "ref"])?;
         let present = |key: &str| match item.get(key) {
             Data::Nil => {
-                let message = format!("a piece of evidence needs `{key}`");
+                let message = format!("missing `{key}` in a piece of evidence");
                 Err(FactError::new(FactCode::Shape, &at, message)
                     .help("write {kind: \"file_range\", ref: \"src/a.rs:1-9\"}"))
             }

@@ -47,7 +47,7 @@ fn one(data: &Data) -> Result<SelectorCondition, FactError> {
     };
     if let Some(text) = data.as_shared_str() {
         return match text.trim() {
-            "" => wrong("an empty text selects no facts".to_owned()),
+            "" => wrong("an empty text does not select any facts".to_owned()),
             key if key.starts_with("fact:") => {
                 Ok(SelectorCondition { key: Some(key.into()), ..SelectorCondition::default() })
             }
@@ -55,7 +55,7 @@ fn one(data: &Data) -> Result<SelectorCondition, FactError> {
         };
     }
     if data.as_dict().is_none() {
-        return wrong(format!("facts are selected by a text or a dict, got {}", data.type_name()));
+        return wrong(format!("a fact selector must be a text or a dict, got {}", data.type_name()));
     }
     if data.get("_type").as_str() == Some("memory_record") {
         return one(data.get("id"));
@@ -74,7 +74,7 @@ fn one(data: &Data) -> Result<SelectorCondition, FactError> {
     };
     let wanted = SelectorCondition { id: text("id")?, key: text("key")?, tag: text("tag")?, kind };
     if wanted == SelectorCondition::default() {
-        return wrong("this selector says nothing, and would mean every fact".to_owned());
+        return wrong("the selector is empty and would match every fact".to_owned());
     }
     Ok(wanted)
 }

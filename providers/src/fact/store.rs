@@ -70,11 +70,11 @@ impl fmt::Display for Oddity {
         match (self.file.display(), self.line, &self.why) {
             (file, 0, why) => write!(f, "`{file}`: {why}"),
             (file, line, why) if self.others.is_empty() => {
-                write!(f, "line {line} of `{file}` is no record and was passed over: {why}")
+                write!(f, "line {line} of `{file}` is not a record and was skipped: {why}")
             }
             (file, line, why) => {
                 let count = 1 + self.others.len() + self.more;
-                write!(f, "{count} lines of `{file}` are not records and were passed over: line {line}: {why}")?;
+                write!(f, "{count} lines of `{file}` are not records and were skipped: line {line}: {why}")?;
                 self.others.iter().try_for_each(|(line, why)| write!(f, "; line {line}: {why}"))?;
                 if self.more > 0 { write!(f, "; and {} more", self.more) } else { Ok(()) }
             }
@@ -270,7 +270,10 @@ fn append(place: &FactLocation, line: &str) -> Result<Option<Oddity>, FactError>
     let path = place.file();
     let torn = file::append(&path, line)?;
     let why = || {
-        format!("the last line was incomplete ({torn} bytes) and was cut off; a process probably ended while writing")
+        format!(
+            "the last line was incomplete ({torn} bytes) and was removed; a process probably ended while it \
+            was writing"
+        )
     };
     Ok((torn > 0).then(|| Oddity { file: path.clone(), line: 0, why: why(), others: Vec::new(), more: 0 }))
 }

@@ -273,7 +273,7 @@ fn read_row(row: &toml::Value) -> Result<CapabilityRow, String> {
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(match nearest(unknown, KEYS.iter().copied()) {
             Some(near) => format!("unknown key `{unknown}`; did you mean `{near}`?"),
-            None => format!("unknown key `{unknown}`; known keys: {}", KEYS.join(", ")),
+            None => format!("unknown key `{unknown}`; the keys are {}", KEYS.join(", ")),
         });
     }
     let fields: Fields = table.clone().try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
@@ -282,19 +282,19 @@ fn read_row(row: &toml::Value) -> Result<CapabilityRow, String> {
         let got = &fields.provider;
         return Err(match nearest(got, providers) {
             Some(near) => format!("unknown provider {got:?}; did you mean {near:?}?"),
-            None => format!("unknown provider {got:?}; known are {}", providers.join(", ")),
+            None => format!("unknown provider {got:?}; the providers are {}", providers.join(", ")),
         });
     }
     if fields.context_window == Some(0) {
         return Err("`context_window` must be above 0".to_owned());
     }
     if fields.wire == Some(Wire::Anthropic) && fields.prefers_role_developer == Some(true) {
-        return Err("the wire \"anthropic\" has no role `developer`; leave `prefers_role_developer` out".to_owned());
+        return Err("the wire \"anthropic\" has no role `developer`; remove `prefers_role_developer`".to_owned());
     }
     if let Some(price) = &fields.price {
         price.check()?;
     }
-    let model = Glob::new(&fields.model).map_err(|error| format!("`model` is no glob: {}", error.kind()))?;
+    let model = Glob::new(&fields.model).map_err(|error| format!("invalid glob in `model`: {}", error.kind()))?;
     Ok(CapabilityRow { model: model.compile_matcher(), fields })
 }
 
@@ -419,10 +419,10 @@ mod tests {
             ("[providers.mock]", &["has no server"]),
             ("[providers]\nopenai = 3", &["must be a table", "got integer"]),
             ("[providers.openai]\nbase_ulr = \"x\"", &["`base_ulr`", "did you mean `base_url`?"]),
-            ("[providers.openai]\nbase_url = \"localhost:1\"", &["`base_url` begins with \"localhost\""]),
+            ("[providers.openai]\nbase_url = \"localhost:1\"", &["`base_url` has the scheme \"localhost\""]),
             ("[providers.openai]\nbase_url = \"https://a:b@x\"", &["password", "key_env"]),
-            ("[providers.openai]\nbase_url = 3", &["`base_url` must be text, got integer"]),
-            ("[providers.openai]\nkey_env = \"sk-abc\"", &["`key_env` is no name of a variable"]),
+            ("[providers.openai]\nbase_url = 3", &["`base_url` must be a string, got integer"]),
+            ("[providers.openai]\nkey_env = \"sk-abc\"", &["`key_env` must be the name of a variable"]),
         ] {
             let error = built_in().with_servers("harn.toml", text).unwrap_err().to_string();
             for part in parts {
@@ -445,7 +445,7 @@ mod tests {
             ("[[capabilities]]\nmodel = \"x\"", &["row 1", "missing field `provider`"]),
             ("[[capabilities]]\nprovider = \"opnai\"", &["did you mean \"openai\"?"]),
             ("[[capabilities]]\nprovider = \"openai\"\nwire = \"smoke\"", &["smoke", "openai_chat"]),
-            ("[[capabilities]]\nprovider = \"openai\"\nmodel = \"a[\"", &["`model` is no glob"]),
+            ("[[capabilities]]\nprovider = \"openai\"\nmodel = \"a[\"", &["invalid glob in `model`"]),
             ("[[capabilities]]\nprovider = \"openai\"\ncontext_window = -1", &["row 1"]),
             ("[[capabilities]]\nprovider = \"openai\"\ncontext_window = 0", &["above 0"]),
             ("[[capabilities]]\nprovider = \"openai\"\nprice = {input = -1, output = 2}", &["`price.input` must be"]),

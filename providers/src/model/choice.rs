@@ -15,7 +15,7 @@ pub(super) fn bad(message: String) -> ModelError {
 
 /// There is nothing to say to the model.
 pub(super) fn no_messages() -> ModelError {
-    bad("the request has no message; give a prompt".to_owned())
+    bad("the request has no message; add a prompt".to_owned())
 }
 
 /// The tool that must or may be called.
@@ -258,9 +258,9 @@ pub(super) fn arguments_object(arguments: &Data) -> Value {
 /// Returns why arguments cannot be read as JSON: a phrase for people and models.
 pub(super) fn unreadable(json: &str) -> &'static str {
     match Data::from_nested_json(json, Data::MAX_DEPTH) {
-        Ok(_) => "are nested too deep",
-        Err(error) if error.message.contains("nested too deep") => "are nested too deep",
-        Err(_) => "are no JSON",
+        Ok(_) => "are nested too deeply",
+        Err(error) if error.message.contains("nested too deep") => "are nested too deeply",
+        Err(_) => "are not valid JSON",
     }
 }
 
@@ -270,7 +270,7 @@ pub(super) const CUT_OFF: &str = "(Earlier messages are not shown.)";
 
 /// An option that a wire has no word for.
 pub(super) fn no_word(who: &str, option: &str) -> ModelError {
-    bad(format!("{who} has no option `{option}`; leave it out, or ask another route"))
+    bad(format!("{who} does not support the option `{option}`; remove it, or use another route"))
 }
 
 /// An object without the fields that say nothing.

@@ -45,9 +45,7 @@ pub enum RouteError {
         suggestion: Option<&'static str>,
     },
     /// The provider wants a key.
-    #[error(
-        "no key for {provider}; set {variable}, or point {base_variable} to a local server (http://127.0.0.1:PORT)"
-    )]
+    #[error("no key for {provider}; set {variable}, or set {base_variable} to a local server (http://127.0.0.1:PORT)")]
     NoKey {
         /// The provider.
         provider: Provider,
@@ -67,7 +65,7 @@ pub enum RouteError {
         example: &'static str,
     },
     /// A base URL cannot be used.
-    #[error("{variable} is no URL of a server: {reason}; write for example {example}")]
+    #[error("{variable} is not the URL of a server: {reason}; write for example {example}")]
     BadUrl {
         /// The variable.
         variable: &'static str,
@@ -78,8 +76,9 @@ pub enum RouteError {
     },
     /// A vendor's key would go to an origin that only a project names.
     #[error(
-        "the key of {variable} is not sent to {origin}: harn.toml names this server, and you have not allowed it; to allow \
-         it, write {origin:?} = [{variable:?}] under [keys] in your own config.toml (`harn trust --list` shows where it is)"
+        "the key of {variable} is not sent to {origin}: harn.toml names this server, and you have not allowed it; \
+        to allow it, write {origin:?} = [{variable:?}] under [keys] in your own config.toml (`harn trust --list` \
+        shows its path)"
     )]
     KeyNotAllowed {
         /// The variable.
@@ -88,7 +87,10 @@ pub enum RouteError {
         origin: String,
     },
     /// A key would cross a network in the clear.
-    #[error("the key of {variable} is not sent to {origin} over plain http; use https, or a server on this machine")]
+    #[error(
+        "the key of {variable} is not sent to {origin} over unencrypted http; use https, or a server on this \
+        machine"
+    )]
     PlainHttp {
         /// The variable.
         variable: String,
@@ -96,7 +98,10 @@ pub enum RouteError {
         origin: String,
     },
     /// A key cannot be sent.
-    #[error("{variable} holds characters that no header can carry; was it copied whole and without line breaks?")]
+    #[error(
+        "{variable} contains characters that are not allowed in a header; check that you copied it completely \
+        and without line breaks"
+    )]
     BadKey {
         /// The variable.
         variable: String,
@@ -169,8 +174,8 @@ impl Provider {
         }
         let suggestion = nearest(name, Provider::ALL.map(Provider::as_str));
         let help = match suggestion {
-            Some(near) => format!("did you mean {near:?}? Known are {}", Provider::listed()),
-            None => format!("known are {}", Provider::listed()),
+            Some(near) => format!("did you mean {near:?}? The providers are {}", Provider::listed()),
+            None => format!("the providers are {}", Provider::listed()),
         };
         Err(RouteError::UnknownProvider { got: name.to_owned(), from, help, suggestion })
     }

@@ -64,7 +64,7 @@ fn at(key: &str, message: impl Into<String>) -> ServerTableError {
 pub(super) fn read(name: &str, table: &toml::Value) -> Result<(Provider, Server), ServerTableError> {
     let provider = name.parse::<Provider>().map_err(|error| ServerTableError::from(error.to_string()))?;
     if provider == Provider::Mock {
-        return Err("the mock lives in the process and has no server".to_owned().into());
+        return Err("the mock runs inside the process and has no server".to_owned().into());
     }
     let Some(entries) = table.as_table() else {
         return Err(format!("`{name}` must be a table with `base_url` or `key_env`, got {}", table.type_str()).into());
@@ -76,37 +76,40 @@ pub(super) fn read(name: &str, table: &toml::Value) -> Result<(Provider, Server)
             "key_env" => &mut server.key_env,
             unknown => {
                 let near = nearest(unknown, KEYS.iter().copied());
-                let help = near
-                    .map_or_else(|| format!("known are {}", KEYS.join(", ")), |near| format!("did you mean `{near}`?"));
+                let help = near.map_or_else(
+                    || format!("the keys are {}", KEYS.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
                 return Err(at(unknown, format!("unknown key `{unknown}`; {help}")));
             }
         };
         let Some(text) = value.as_str() else {
-            return Err(at(key, format!("`{key}` must be text, got {}", value.type_str())));
+            return Err(at(key, format!("`{key}` must be a string, got {}", value.type_str())));
         };
         *slot = Some(text.trim().to_owned());
     }
     if let Some(url) = &server.base_url {
-        let read = Url::parse(url).map_err(|error| at("base_url", format!("`base_url` is no URL: {error}")))?;
+        let read = Url::parse(url).map_err(|error| at("base_url", format!("`base_url` is not a URL: {error}")))?;
         if !matches!(read.scheme(), "http" | "https") {
             let scheme = read.scheme();
-            return Err(at("base_url", format!("`base_url` begins with {scheme:?}, not with http or https")));
+            return Err(at("base_url", format!("`base_url` has the scheme {scheme:?}; use http or https")));
         }
         if read.password().is_some() {
-            let message = "`base_url` holds a password, which does not belong into the file; use `key_env`";
+            let message = "`base_url` contains a password, which must not be in the file; use `key_env`";
             return Err(at("base_url", message));
         }
     }
     match &server.key_env {
         Some(variable) if !is_variable(variable) => Err(at(
             "key_env",
-            "`key_env` is no name of a variable; it names the variable that holds the key, and is not the key itself",
+            "`key_env` must be the name of a variable; write the name of the variable that holds the key, not the \
+            key",
         )),
         Some(variable) if !names_a_key(variable) => Err(at(
             "key_env",
             format!(
-                "`{variable}` is not the name of a model's key: such a name ends in `_KEY` or `_TOKEN`, and is not one \
-                 of AWS, SSH or a private key, secret or password"
+                "`{variable}` is not allowed as the name of a model's key: use a name that ends in `_KEY` or \
+                `_TOKEN`, and is not one of AWS, SSH or a private key, secret or password"
             ),
         )),
         _ => Ok((provider, server)),

@@ -120,7 +120,7 @@ impl RecordedCall {
         let (fiber, number) = (entries.text("fiber")?.to_owned(), entries.count("call")?);
         let name = path.file_name().and_then(|name| name.to_str());
         if name != Some(&file_name(&fiber, number)) {
-            let why = format!("by its name it is another call than by what it says (call {number} of {fiber})");
+            let why = format!("its file name does not match its content (call {number} of {fiber})");
             return Err(RecordingError::broken(path, why));
         }
         let request = Entries { path, data: entries.take("request", "a dict", |r| r.as_dict().map(|_| r))? };
@@ -128,7 +128,7 @@ impl RecordedCall {
         for piece in entries.list("pieces")? {
             let is_in_time = |piece: &TimedPiece| piece.after_ms.is_none_or(|ms| ms <= document::LATEST_MS);
             let piece = TimedPiece::from_data(piece).filter(is_in_time);
-            pieces.push(piece.ok_or_else(|| RecordingError::broken(path, "a piece is none"))?);
+            pieces.push(piece.ok_or_else(|| RecordingError::broken(path, "invalid response piece"))?);
         }
         let as_before = request.list("as_before")?;
         let mut changed = Vec::new();
@@ -147,7 +147,7 @@ impl RecordedCall {
             waited: entries.take("waited", "a bool", Data::as_bool)?,
             pieces,
             notes: entries.take("notes", "a list of notes", notes_from_data)?,
-            answered: entries.take("outcome", "what a call came to", CallOutcome::from_data)?,
+            answered: entries.take("outcome", "an outcome of the call", CallOutcome::from_data)?,
             kept: usize::try_from(kept).unwrap_or(usize::MAX),
             messages: request.list("messages")?.to_vec(),
             changed,

@@ -111,7 +111,7 @@ fn messages(parts: &mut Vec<String>, then: &Vector<Data>, now: &Vector<Data>) {
         let heading = match (before, after) {
             (Some(_), Some(at)) => format!("message {} of {}", at + 1, now.len()),
             (None, Some(at)) => format!("message {} of {}, which is new", at + 1, now.len()),
-            (Some(at), _) => format!("message {} of the recorded {}, which is gone", at + 1, then.len()),
+            (Some(at), _) => format!("message {} of the recorded {}, which is missing now", at + 1, then.len()),
             (None, None) => continue,
         };
         parts.push(part(&heading, text, new));

@@ -47,7 +47,7 @@ pub(super) fn read(path: &Path) -> Result<Data, RecordingError> {
     let mut data = Data::from_nested_json(&text, DEEPEST)
         .map_err(|error| RecordingError::broken(path, format!("it is {error}")))?;
     let Data::Dict(entries) = &mut data else {
-        return Err(RecordingError::broken(path, "it holds no JSON object"));
+        return Err(RecordingError::broken(path, "it does not contain a JSON object"));
     };
     match std::sync::Arc::make_mut(entries).remove(DIGEST) {
         // Taken out on purpose.
@@ -62,13 +62,13 @@ pub(super) fn text(path: &Path) -> Result<String, RecordingError> {
     let unread = |error: std::io::Error| RecordingError::broken(path, error.to_string());
     let what = fs::metadata(path).map_err(unread)?;
     if !what.is_file() {
-        return Err(RecordingError::broken(path, "it is no regular file"));
+        return Err(RecordingError::broken(path, "it is not a regular file"));
     }
     if what.len() > LARGEST {
         return Err(RecordingError::broken(path, format!("it is larger than {} MiB", LARGEST >> 20)));
     }
     let bytes = fs::read(path).map_err(unread)?;
-    String::from_utf8(bytes).map_err(|_| RecordingError::broken(path, "it is no text"))
+    String::from_utf8(bytes).map_err(|_| RecordingError::broken(path, "it is not UTF-8 text"))
 }
 
 /// Reads entries of a document that must be there.
@@ -100,7 +100,7 @@ impl<'a> Entries<'a> {
     pub(super) fn time(&self, key: &str) -> Result<u64, RecordingError> {
         let time = self.count(key)?;
         if time > LATEST_MS {
-            return Err(RecordingError::broken(self.path, format!("`{key}` is no time: {time}")));
+            return Err(RecordingError::broken(self.path, format!("`{key}` is not a valid time: {time}")));
         }
         Ok(time)
     }

@@ -10,7 +10,7 @@ pub enum RecordingError {
     #[error("cannot record into {}: the folder is not empty", .0.display())]
     NotEmpty(PathBuf),
     /// The folder is not empty: it contains a recording.
-    #[error("cannot record into {}: it holds a recording already", .0.display())]
+    #[error("cannot record into {}: it already contains a recording", .0.display())]
     Recorded(PathBuf),
     /// A file or folder cannot be written.
     #[error("cannot write {}: {why}", path.display())]
@@ -21,7 +21,7 @@ pub enum RecordingError {
         why: String,
     },
     /// The folder does not exist, or is not a recording.
-    #[error("{} is no recording: {why}", path.display())]
+    #[error("{} is not a recording: {why}", path.display())]
     NoTape {
         /// The folder.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub enum RecordingError {
         why: String,
     },
     /// It was written by a later version.
-    #[error("the recording {} is of version {found}, and this harn reads up to {VERSION}", path.display())]
+    #[error("the recording {} has version {found}; this harn reads versions up to {VERSION}", path.display())]
     Newer {
         /// The folder.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum RecordingError {
         why: String,
     },
     /// A file of it was changed after it was written.
-    #[error("{} was changed after it was recorded", .0.display())]
+    #[error("{} was edited after it was recorded", .0.display())]
     Edited(PathBuf),
 }
 
@@ -62,15 +62,13 @@ impl RecordingError {
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            RecordingError::NotEmpty(_) => "name a folder that is new or empty".to_owned(),
+            RecordingError::NotEmpty(_) => "use a new or empty folder".to_owned(),
             RecordingError::Recorded(path) => {
                 let path = path.display();
-                format!(
-                    "name another folder, remove this one first, or run it again: `harn run --replay {path} SCRIPT`"
-                )
+                format!("use another folder, remove this one first, or replay it: `harn run --replay {path} SCRIPT`")
             }
             RecordingError::Unwritten { .. } => {
-                "look at the rights of the folder and at the room on the disk".to_owned()
+                "check the permissions of the folder and the free space on the disk".to_owned()
             }
             RecordingError::NoTape { .. } => {
                 "a recording is a folder that `harn run --record DIR SCRIPT` has written".to_owned()
@@ -78,8 +76,7 @@ impl RecordingError {
             RecordingError::Newer { .. } => "replay it with the version that wrote it, or record it again".to_owned(),
             RecordingError::Broken { .. } => "record it again with `--record`".to_owned(),
             RecordingError::Edited(_) => {
-                "record it again with `--record`; to replay it as it is now, take out the entry `digest` of that file"
-                    .to_owned()
+                "record it again with `--record`; to replay the edited file, remove its `digest` entry".to_owned()
             }
         }
     }

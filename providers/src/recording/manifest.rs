@@ -61,11 +61,11 @@ impl Manifest {
     pub(super) fn read(folder: &Path) -> Result<Manifest, RecordingError> {
         let no_tape = |why: &str| RecordingError::NoTape { path: folder.to_owned(), why: why.to_owned() };
         if !folder.is_dir() {
-            return Err(no_tape("there is no such folder"));
+            return Err(no_tape("the folder does not exist"));
         }
         let path = folder.join(Self::FILE);
         if !path.is_file() {
-            return Err(no_tape("it holds no tape.json"));
+            return Err(no_tape("it does not contain a tape.json"));
         }
         // The version first: what a later one holds, and how it is digested, is not ours to judge.
         let text = document::text(&path)?;
@@ -77,7 +77,7 @@ impl Manifest {
         match said.get("version").as_int() {
             Some(VERSION) => {}
             Some(found) if found > VERSION => return Err(RecordingError::Newer { path: folder.to_owned(), found }),
-            _ => return Err(RecordingError::broken(&path, "`version` is none that there ever was")),
+            _ => return Err(RecordingError::broken(&path, "`version` has an invalid value")),
         }
         let data = document::read(&path)?;
         let entries = Entries { path: &path, data: &data };

@@ -129,7 +129,7 @@ fn read_routes(path: &Path) -> Result<RecordedRoutes, RecordingError> {
     }
     let data = document::read(path)?;
     let rows = Entries { path, data: &data };
-    let row = |row| route::from_data(row).ok_or_else(|| RecordingError::broken(path, "a route is none"));
+    let row = |row| route::from_data(row).ok_or_else(|| RecordingError::broken(path, "invalid route"));
     rows.list("routes")?.iter().map(row).collect()
 }
 
@@ -156,7 +156,7 @@ fn read_calls(folder: &Path, is_whole: bool) -> Result<BTreeMap<String, CallQueu
                 let path = folder.join(file_name(&fiber, missing));
                 return Err(RecordingError::broken(
                     &path,
-                    "this file is missing, and later calls of its line are there",
+                    "this file is missing, although later calls of the same task are recorded",
                 ));
             }
             // Two were in flight when the run broke off, and the later one was over first.
@@ -178,7 +178,7 @@ fn read_end(path: &Path, lines: &BTreeMap<String, CallQueue>) -> Result<Recordin
         let said = said.get(name).and_then(Data::as_int).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
         let found = lines.get(name).map_or(0, |track| track.recorded);
         if said != found {
-            let why = format!("the run made {said} calls in {name}, and the files of {found} are there");
+            let why = format!("the manifest lists {said} calls in {name}, but there are files for {found}");
             return Err(RecordingError::broken(path, why));
         }
     }

@@ -182,20 +182,20 @@ fn values_as_deep_as_they_may_be_are_written_and_read_again() {
 fn what_is_no_whole_tape_says_why() {
     let path = folder("wrong");
     let open = || Recording::open(&path).unwrap_err().to_string();
-    assert!(open().contains("there is no such folder"));
+    assert!(open().contains("the folder does not exist"));
     fs::create_dir(&path).unwrap();
-    assert!(open().contains("holds no tape.json"));
+    assert!(open().contains("does not contain a tape.json"));
     fs::write(path.join("tape.json"), "{\"format\": \"song\"}").unwrap();
     assert!(open().contains("does not say"));
     assert!(matches!(Recorder::create(&path, &manifest(), Secrets::default()), Err(RecordingError::Recorded(_))));
     fs::write(path.join("tape.json"), "{\"format\": \"harn tape\", \"version\": 99}").unwrap();
-    assert!(open().contains("of version 99"));
+    assert!(open().contains("has version 99"));
     fs::remove_dir_all(&path).unwrap();
     record(&path, true);
     fs::remove_file(path.join("calls/main-0001.json")).unwrap();
     assert!(open().contains("main-0001.json: this file is missing"), "{}", open());
     fs::remove_file(path.join("calls/main-0002.json")).unwrap();
-    assert!(open().contains("the run made 2 calls in main, and the files of 0"), "{}", open());
+    assert!(open().contains("the manifest lists 2 calls in main, but there are files for 0"), "{}", open());
     fs::remove_dir_all(&path).unwrap();
     record(&path, false);
     fs::remove_file(path.join("calls/main-0001.json")).unwrap();
@@ -212,10 +212,10 @@ fn no_pipe_and_no_time_beyond_all_times_is_taken() {
     entries.remove("digest");
     entries.insert("took_ms".into(), Data::from(i64::MAX));
     fs::write(&file, Data::from(entries).to_json()).unwrap();
-    assert!(Recording::open(&path).unwrap_err().to_string().contains("`took_ms` is no time"));
+    assert!(Recording::open(&path).unwrap_err().to_string().contains("`took_ms` is not a valid time"));
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
-    assert!(Recording::open(&path).unwrap_err().to_string().contains("it is no regular file"));
+    assert!(Recording::open(&path).unwrap_err().to_string().contains("it is not a regular file"));
     fs::remove_dir_all(path).unwrap();
 }
 

@@ -16,7 +16,7 @@ pub(super) fn known_keys(id: &str, config: &Data, known: &[&str]) -> Result<(), 
         other => {
             let message = format!("the configuration of `{id}` must be a dict, got {}", other.type_name());
             return Err(config_error(id, message).help(match known {
-                [] => format!("leave `{id}` out: it takes no configuration"),
+                [] => format!("remove `{id}`: it has no configuration"),
                 [first, ..] => format!("write `{id}: {{{first}: …}}`"),
             }));
         }
@@ -26,8 +26,8 @@ pub(super) fn known_keys(id: &str, config: &Data, known: &[&str]) -> Result<(), 
     Err(match (nearest(unknown, known.iter().copied()), known) {
         (Some(near), _) => error.suggest(Some(near)),
         (None, []) => {
-            config_error(format!("{id}.{unknown}"), format!("`{id}` takes no configuration, got the key `{unknown}`"))
-                .help("leave the key out")
+            config_error(format!("{id}.{unknown}"), format!("`{id}` has no configuration, got the key `{unknown}`"))
+                .help("remove the key")
         }
         (None, known) => error.help(format!("known keys: {}", known.join(", "))),
     })
@@ -41,7 +41,7 @@ pub(super) fn positive(id: &str, config: &Data, key: &str) -> Result<Option<u64>
     }
     match value.as_int().and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0) {
         Some(number) => Ok(Some(number)),
-        None => Err(wrong(id, key, "a whole number above 0", value)),
+        None => Err(wrong(id, key, "an integer above 0", value)),
     }
 }
 
@@ -86,8 +86,11 @@ pub(super) fn either<T: PartialEq>(
     (other_name, other): (&str, Option<T>),
 ) -> Result<Option<T>, ReminderError> {
     if value.is_some() && other.is_some() && value != other {
-        let message = format!("`{name}` and `{other_name}` of `{id}` mean the same and must say the same");
-        return Err(config_error(format!("{id}.{other_name}"), message).help(format!("leave `{other_name}` out")));
+        let message = format!(
+            "`{name}` and `{other_name}` of `{id}` have the same meaning and must have the same \
+            value"
+        );
+        return Err(config_error(format!("{id}.{other_name}"), message).help(format!("remove `{other_name}`")));
     }
     Ok(value.or(other))
 }

@@ -161,7 +161,9 @@ fn fresh(turn: Turn<'_>, kind: EventKind, mut groups: Groups) -> Groups {
 }
 
 fn review(key: String, findings: &Findings, most: usize) -> ReminderSpec {
-    let mut body = "Verified problems. Fix each, or say why it stands, before calling the work done:".to_owned();
+    let mut body = "Verified problems. Fix each of them, or explain why it can stay, before you report the work as \
+        done:"
+        .to_owned();
     // Writing to a string cannot fail.
     for finding in findings.first().take(most) {
         let _ = write!(body, "\n- {finding}");

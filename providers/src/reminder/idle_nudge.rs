@@ -62,8 +62,8 @@ fn nudge(seconds: f64) -> ReminderSpec {
         propagate: Propagate::None,
         role_hint: RoleHint::System,
         ..ReminderSpec::new(format!(
-            "The session has been idle; its wake interval is {seconds} seconds. What was read before may be out of date: \
-             check the state that the next step relies on, then go on, or say that nothing is left to do."
+            "The session has been idle; its wake interval is {seconds} seconds. Earlier results may be out of \
+            date: check the state that the next step depends on, then continue, or say that nothing is left to do."
         ))
     }
 }
@@ -122,7 +122,7 @@ mod tests {
             (r#"{"idle_second":1}"#, "idle_nudge.idle_second", "unknown configuration key"),
             (r#"{"seconds":-1}"#, "idle_nudge.seconds", "at least 0"),
             (r#"{"idle_seconds":"60"}"#, "idle_nudge.idle_seconds", "got string"),
-            (r#"{"idle_seconds":60,"seconds":30}"#, "idle_nudge.seconds", "say the same"),
+            (r#"{"idle_seconds":60,"seconds":30}"#, "idle_nudge.seconds", "have the same value"),
         ] {
             let error = IdleNudgeConfig::read(&Data::from_json(json).unwrap()).unwrap_err();
             assert_eq!(error.field, field, "{json}");

@@ -162,6 +162,6 @@ mod tests {
         let error = check_config("token_pressure", &config("[1]")).unwrap_err();
         assert!(error.message.contains("must be a dict, got list"), "{error}");
         let error = check_config("tool_output_truncated", &config(r#"{"limit":1}"#)).unwrap_err();
-        assert!(error.message.contains("takes no configuration"), "{error}");
+        assert!(error.message.contains("has no configuration"), "{error}");
     }
 }

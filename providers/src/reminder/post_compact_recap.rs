@@ -39,8 +39,8 @@ fn recap(archived: u64, summary: &str) -> ReminderSpec {
     let messages =
         if archived == 1 { "1 earlier message was".to_owned() } else { format!("{archived} earlier messages were") };
     let mut body = format!(
-        "Transcript compacted: {messages} archived and can no longer be read here. Look up again what the next step needs \
-         word for word (files, output, identifiers) rather than trusting memory."
+        "Transcript compacted: {messages} archived and can no longer be read here. Look up exact content that the \
+        next step needs (files, output, identifiers) instead of relying on memory."
     );
     if !summary.is_empty() {
         body.push_str("\nRecap: ");

@@ -183,8 +183,8 @@ fn note(turn: Turn<'_>, code: FactCode, message: String) {
 }
 
 fn reminder(found: &[Recalled]) -> ReminderSpec {
-    let mut body = "Facts on record about this project, the most relevant first. Check what the next step depends on \
-                    against its evidence."
+    let mut body = "Recorded facts about this project, most relevant first. If the next step depends on a fact, \
+        check its evidence first."
         .to_owned();
     for recalled in found {
         let draft = &recalled.fact().draft;

@@ -73,11 +73,14 @@ impl Band {
     fn advice(self) -> &'static str {
         match self {
             Band::Calm => "",
-            Band::Rising => "Read only what the task needs and keep answers short.",
-            Band::High => "Finish the step at hand, avoid large reads, and write down results that later steps need.",
+            Band::Rising => "Read only what the task needs, and keep answers short.",
+            Band::High => {
+                "Finish the current step, avoid large reads, and write down results that later steps \
+                need."
+            }
             Band::Critical => {
-                "The context is nearly full. State the results so far and what is left to do, then finish or hand over; \
-                 older messages may be compacted away."
+                "The context is nearly full. State the results so far and what is left to do, then finish or hand \
+                off; older messages may be compacted."
             }
         }
     }

@@ -42,8 +42,8 @@ fn notice(tool: &str) -> ReminderSpec {
         propagate: Propagate::None,
         role_hint: RoleHint::System,
         ..ReminderSpec::new(format!(
-            "The output of the tool `{tool}` was cut short; a part of it is missing. Before relying on what is missing, \
-             call the tool again for a smaller part (a range, a filter, a single file)."
+            "The output of the tool `{tool}` was truncated. If you need the missing part, call the tool again for \
+            a smaller part (a range, a filter, a single file)."
         ))
     }
 }
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(spec.dedupe_key.as_deref(), Some("tool_output_truncated:read_file"));
         assert_eq!((spec.ttl_turns, spec.propagate, spec.role_hint), (Some(1), Propagate::None, RoleHint::System));
         assert!(!spec.preserve_on_compact);
-        assert!(spec.body.contains("`read_file` was cut short"), "{}", spec.body);
+        assert!(spec.body.contains("`read_file` was truncated"), "{}", spec.body);
     }
 
     #[test]

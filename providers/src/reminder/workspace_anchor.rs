@@ -59,7 +59,7 @@ fn body(primary: &str, roots: &[Data]) -> String {
         let _ = write!(body, "\n- and {} more", roots.len() - ROOTS);
     }
     let folders = if roots.is_empty() { "this folder" } else { "these folders" };
-    let _ = write!(body, "\nStay inside {folders}; relative paths begin at the anchor.");
+    let _ = write!(body, "\nStay inside {folders}; relative paths start at the anchor.");
     body
 }
 
@@ -93,8 +93,7 @@ mod tests {
             assert!(!spec.preserve_on_compact);
             assert_eq!(
                 spec.body.as_ref(),
-                "Workspace anchor: /repo\nMounted roots:\n- /lib (read_only)\n- /docs\n\
-                 Stay inside these folders; relative paths begin at the anchor."
+                "Workspace anchor: /repo\nMounted roots:\n- /lib (read_only)\n- /docs\nStay inside these folders; relative paths start at the anchor."
             );
         }
     }
@@ -105,7 +104,7 @@ mod tests {
         let alone = at(r#"{"primary":"/repo"}"#, EventKind::SessionStart).remove(0);
         assert_eq!(
             alone.body.as_ref(),
-            "Workspace anchor: /repo\nStay inside this folder; relative paths begin at the anchor."
+            "Workspace anchor: /repo\nStay inside this folder; relative paths start at the anchor."
         );
     }
 

@@ -94,9 +94,7 @@ impl Census {
     /// Returns a remark for the user, if any.
     pub(super) fn remarks(&self) -> Option<String> {
         self.is_full.then(|| {
-            format!(
-                "more than {MOST} files are to be watched; the rest is not, so name folders or globs that mean fewer"
-            )
+            format!("more than {MOST} files match; only the first {MOST} are watched, so use narrower folders or globs")
         })
     }
 

@@ -13,10 +13,10 @@ const OWN_AFFAIRS: [&str; 2] = [".git", ".harn"];
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// It is blank.
-    #[error("a path to watch is blank")]
+    #[error("a watched path is blank")]
     Blank,
     /// The pattern is not a glob.
-    #[error("`{pattern}` is no glob: {why}")]
+    #[error("invalid glob `{pattern}`: {why}")]
     Glob {
         /// The pattern as it was written.
         pattern: Arc<str>,
@@ -24,7 +24,7 @@ pub enum PatternError {
         why: String,
     },
     /// There is nothing but exclusions.
-    #[error("these patterns watch nothing: each of them begins with `!`")]
+    #[error("these patterns match nothing, because all of them start with `!`")]
     Nothing,
 }
 
@@ -199,6 +199,6 @@ mod tests {
         for blank in ["", "  ", "!"] {
             assert_eq!(patterns(&[blank]).err(), Some(PatternError::Blank));
         }
-        assert!(patterns(&["a["]).err().unwrap().to_string().contains("is no glob"));
+        assert!(patterns(&["a["]).err().unwrap().to_string().contains("invalid glob"));
     }
 }

@@ -121,5 +121,5 @@ fn explain(error: &notify::Error) -> String {
         ErrorKind::Io(error) => error.to_string(),
         other => format!("{other:?}"),
     };
-    format!("the system does not tell of every change ({why}); files are looked at when the daemon wakes, too")
+    format!("the system does not report every change ({why}), so the daemon also checks the files when it wakes")
 }

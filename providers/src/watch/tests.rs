@@ -71,7 +71,7 @@ fn a_look_tells_each_change_once_and_one_within_a_tick_too() {
 #[test]
 fn a_folder_that_is_not_there_yet_goes_and_comes_back() {
     let (place, seen) = WatchedFolder::new("gone", &["deep/in"]);
-    assert_eq!(seen.remarks, ["there is no `deep/in` to watch yet; it is waited for"]);
+    assert_eq!(seen.remarks, ["the watched path `deep/in` does not exist yet; it is watched once it exists"]);
     for _ in 0..2 {
         place.write("deep/in/a.txt", "x");
         assert_eq!(place.look(), ["deep/in/a.txt created"]);

@@ -97,7 +97,7 @@ struct ResponseReader {
 impl ResponseReader {
     async fn next(&mut self) -> Result<Option<Bytes>, Stopped> {
         let silent = |_| {
-            let message = format!("{} said nothing for {} ms", self.host, self.silence.as_millis());
+            let message = format!("{} sent nothing for {} ms", self.host, self.silence.as_millis());
             Stopped(Failure { kind: FailureKind::Timeout, message })
         };
         let chunk = timeout(self.silence, self.response.chunk()).await.map_err(silent)?;
@@ -142,6 +142,6 @@ impl ResponseEvents {
         {
             return stopped.0;
         }
-        Failure { kind: FailureKind::Connection, message: format!("an event of {} is no text", self.host) }
+        Failure { kind: FailureKind::Connection, message: format!("an event of {} is not UTF-8 text", self.host) }
     }
 }

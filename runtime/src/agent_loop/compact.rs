@@ -43,8 +43,9 @@ impl Run<'_> {
         state.window_noted = true;
         let assumed = Threshold::ASSUMED_WINDOW;
         let message = format!(
-            "the context window of this route is unknown, so `auto_compact` assumes {assumed} tokens; name it with \
-             `reminders: {{config: {{token_pressure: {{context_window: …}}}}}}` or give `compact_threshold` in tokens"
+            "the context window of this route is unknown, so `auto_compact` assumes {assumed} tokens; set it with \
+            `reminders: {{config: {{token_pressure: {{context_window: …}}}}}}`, or set `compact_threshold` in \
+            tokens"
         );
         let about = Some("compaction".into());
         self.note(Note { code: None, severity: Severity::Warning, message, about, fault: None });
@@ -133,7 +134,7 @@ fn shortened(messages: &Messages, excess: usize) -> Option<(Messages, BTreeSet<A
         }
         let (head, left) = text.split_at(text.floor_char_boundary(most));
         let left = left.chars().count();
-        let short = format!("{head}\n[output truncated: {left} more characters did not fit into the context]");
+        let short = format!("{head}\n[output truncated: {left} more characters exceed the context window]");
         out.push_back(Arc::new(Message { content: short.into(), ..message.as_ref().clone() }));
         cut.insert(message.name.clone().unwrap_or_else(|| "unknown".into()));
     }

@@ -101,7 +101,7 @@ impl Run<'_> {
         }
         if let Err(why) = self.structured(&reply.text.replace(sentinel.as_ref(), "")) {
             let nudge =
-                format!("The answer does not fit the wanted schema: {why}. Answer with the corrected JSON alone.");
+                format!("The answer does not match the required schema: {why}. Answer with the corrected JSON only.");
             return self.nudge(state, nudge, StopReason::OutputSchema);
         }
         let stop_reason =

@@ -16,7 +16,7 @@ pub(super) struct OpenCalls<'a>(pub(super) &'a Session);
 impl Drop for OpenCalls<'_> {
     fn drop(&mut self) {
         for call in self.0.with(|state| unanswered(state.transcript.messages())) {
-            let text = not_run("the loop was given up; it is not known how far the tool had come").text;
+            let text = not_run("the loop was cancelled; the tool may have completed a part of its work").text;
             let answer = Arc::new(Message::tool_result(&call, text, false));
             self.0.with(|state| state.transcript.push_message(answer));
         }

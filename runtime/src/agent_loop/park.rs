@@ -65,14 +65,14 @@ pub(super) struct AwaitResumption {
 
 /// What the model is told of it.
 static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
-    let text = Data::dict([("type", Data::from("string")), ("description", "What you wait for.".into())]);
+    let text = Data::dict([("type", Data::from("string")), ("description", "The event that you wait for.".into())]);
     let parameters = Data::dict([
         ("type", Data::from("object")),
         ("properties", Data::dict([("reason", text)])),
         ("required", Data::list(["reason".into()])),
     ]);
-    let description = "Suspends you after this turn, until somebody resumes you. Call it when you can do nothing more \
-                       before something outside happens.";
+    let description = "Suspends you after this turn until you are resumed. Call it when you can only wait for an \
+        outside event.";
     ToolSpec::new(AwaitResumption::NAME, description, parameters)
 });
 
@@ -97,9 +97,9 @@ impl Tool for AwaitResumption {
     fn call<'a>(&'a self, _: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
         let reason = call.arguments.get("reason").to_text();
         if reason.trim().is_empty() {
-            return Answer::Now(Ok(Output::error("say in `reason` what you wait for")));
+            return Answer::Now(Ok(Output::error("set `reason` to the event that you wait for")));
         }
-        let text = format!("You will be suspended after this turn ({reason}) and go on when somebody resumes you.");
+        let text = format!("You will be suspended after this turn ({reason}) and can continue once you are resumed.");
         self.parking.request(reason, true);
         Answer::Now(Ok(Output::of(Data::from(text))))
     }

@@ -13,7 +13,7 @@ use crate::seam::{Demand, Outcome, Permissions, Permit, Preview, Ruling, Scope, 
 use super::{GRACE_MS, LoopState, Run, until_stopped};
 
 /// What a model reads of a call that was skipped for a message of the host.
-pub(super) const INTERRUPTED: &str = "interrupted by a message of the host; read it and decide anew";
+pub(super) const INTERRUPTED: &str = "interrupted: the host sent a message. Read it, then decide again.";
 
 /// What is known of a call before anybody waits for a person.
 pub(super) enum Gate {
@@ -58,7 +58,7 @@ impl Run<'_> {
         if approver.is_some() {
             return Ok(Gate::Question(reason));
         }
-        self.replied(turn, call, Permit::deny("nobody is there who could give it"), reason).await
+        self.replied(turn, call, Permit::deny("no approver is attached"), reason).await
     }
 
     /// Asks the approver; why the call must not run, in words for the model. Who is asked may take any time; nobody waits
@@ -85,7 +85,7 @@ impl Run<'_> {
                     Err(stopped) => Permit::deny(stopped.to_string()),
                 }
             }
-            (None, Ok(_)) => Permit::deny("nobody is there who could give it"),
+            (None, Ok(_)) => Permit::deny("no approver is attached"),
         };
         Ok(match self.replied(turn, call, permit, reason).await? {
             Gate::Refused(why) => Some(why),
@@ -118,7 +118,7 @@ impl Run<'_> {
         self.emit_in(turn, &HookEvent::PermissionReplied { call, reason: &said, decision }).await?;
         Ok(match permit.allow {
             true => Gate::Open,
-            false => Gate::Refused(format!("permission refused ({said})").into()),
+            false => Gate::Refused(format!("permission denied: {said}").into()),
         })
     }
 
@@ -138,7 +138,7 @@ impl Run<'_> {
             Ok(Ok(ruling)) => ruling,
             Ok(Err(thrown)) => {
                 let thrown = if is_late(&thrown) { permissions.late(scope.hook_timeout_ms) } else { thrown };
-                let why = format!("the decision failed: {thrown}");
+                let why = format!("the permission handler failed: {thrown}");
                 if !matches!(thrown.sort(), Sort::Cancelled) {
                     turn.scope.note(Note::of_fault("permissions", thrown));
                 }

@@ -172,7 +172,7 @@ impl Run<'_> {
     /// Why the loop will have been left, should this be the last that is written of it.
     fn why_left(&self, at: Checkpoint<'_>) -> (Arc<str>, bool) {
         match at {
-            Checkpoint::Working => ("the process ended while the loop was at work".into(), false),
+            Checkpoint::Working => ("the process ended while the loop was running".into(), false),
             Checkpoint::Idle => ("the process ended while the loop was idle".into(), false),
             Checkpoint::Over(ended) => match self.parking.requested() {
                 Some(request) if ended.status == LoopStatus::Suspended => (request.reason, request.by_itself),

@@ -44,7 +44,8 @@ impl Repeats {
             return result;
         }
         let text = format!(
-            "{}\n[the same call has given the same result {times} times in a row; do something else, or say what is in the way]",
+            "{}\n[this call has returned the same result {times} times in a row; try something else, or explain \
+            what blocks you]",
             result.text
         );
         ToolResult { text: text.into(), ..result }

@@ -156,7 +156,7 @@ impl Run<'_> {
         let output = Box::pin(stoppable(Turn { scope: &scope, ..turn }, ready)).await;
         let is_late = scope.check().is_err() && turn.scope.check().is_ok();
         if is_late && !output.ok {
-            return Ok(Output::error(format!("stopped: `{}` took longer than {limit_ms} ms", ready.call.name)));
+            return Ok(Output::error(format!("stopped: `{}` timed out after {limit_ms} ms", ready.call.name)));
         }
         Ok(output)
     }

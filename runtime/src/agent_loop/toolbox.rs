@@ -44,7 +44,7 @@ impl Toolbox {
         let parameters = &offered.tool.spec().parameters;
         match offered.schema.get_or_init(|| compiled(parameters)) {
             Ok(schema) => fits(&call.arguments, schema, parameters)?,
-            Err(error) => return Err(format!("the tool's own `parameters` cannot be used: {error}")),
+            Err(error) => return Err(format!("the tool's own `parameters` are not usable: {error}")),
         }
         Ok(offered.tool.clone())
     }
@@ -65,7 +65,7 @@ impl Toolbox {
 
     fn unknown(&self, name: &str) -> String {
         if name.trim().is_empty() {
-            return "the call names no tool; write {\"name\": \"…\", \"arguments\": {…}}".to_owned();
+            return "the call does not name a tool; write {\"name\": \"…\", \"arguments\": {…}}".to_owned();
         }
         let names = self.tools.iter().map(|offered| offered.tool.spec().name.as_ref());
         let hint = match nearest(name, names.clone()) {
@@ -77,6 +77,6 @@ impl Toolbox {
         };
         let shown: String = name.chars().take(SHOWN_CHARS).collect();
         let cut = if shown.len() < name.len() { "…" } else { "" };
-        format!("there is no tool `{shown}{cut}`; {hint}")
+        format!("unknown tool `{shown}{cut}`; {hint}")
     }
 }

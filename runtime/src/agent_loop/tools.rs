@@ -253,7 +253,10 @@ impl Run<'_> {
             return Some(not_run(INTERRUPTED));
         }
         if index >= MOST_CALLS {
-            return Some(not_run(&format!("one answer may ask for {MOST_CALLS} calls; ask for this one again")));
+            return Some(not_run(&format!(
+                "one answer can contain at most {MOST_CALLS} tool calls; make this call \
+                again"
+            )));
         }
         self.scope.check().err().map(|stopped| not_run(&stopped.to_string()))
     }

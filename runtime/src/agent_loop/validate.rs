@@ -70,9 +70,9 @@ mod tests {
         let schema = r#"{"properties":{"path":{"type":"string"},"n":{"type":"integer"}},"required":["path"],"additionalProperties":false}"#;
         assert_eq!(said(r#"{"path":"a","n":null}"#, schema), "fits");
         assert_eq!(said(r#"{"path":null,"n":null}"#, schema), "`path` must be string, got null");
-        assert_eq!(said(r#"{"path":"a","m":null}"#, schema), "there is no `m`; there are `n`, `path`");
+        assert_eq!(said(r#"{"path":"a","m":null}"#, schema), "unknown key `m`; the keys are `n`, `path`");
         let all = said(r#"{"pth":"a","n":"x"}"#, schema);
-        for part in ["`path` is missing (you sent `pth`)", "there is no `pth`", "`n` must be integer, got \"x\""] {
+        for part in ["`path` is missing (you sent `pth`)", "unknown key `pth`", "`n` must be integer, got \"x\""] {
             assert!(all.contains(part), "{all}");
         }
     }

@@ -22,9 +22,9 @@ pub struct ByModel<'a> {
 }
 
 /// What the model is asked to do, unless somebody says otherwise.
-const PROMPT: &str = "Sum up the conversation below for the assistant who will go on with it and will not see it. Keep the \
-    task and its constraints, what was decided and why, the names of files and things that were touched, results that \
-    matter, what failed, and what is left to do. Write plain text, as short as that allows.";
+const PROMPT: &str = "Summarize the conversation below for the assistant that continues it and cannot see it. Keep \
+    the task and its constraints, decisions and their reasons, the names of files and other things that were \
+    changed, important results, what failed, and what is left to do. Write plain text, as short as possible.";
 
 /// The most characters of a tool's output that it is shown.
 const TOOL_OUTPUT: usize = 2_000;
@@ -57,7 +57,7 @@ impl<'a> ByModel<'a> {
         usage.add(reply.usage);
         self.usage.set(usage);
         match reply.text.trim() {
-            "" => Err(fault(ModelError::new(ModelErrorKind::BadResponse, "the model that was to sum up said nothing"))),
+            "" => Err(fault(ModelError::new(ModelErrorKind::BadResponse, "the model returned an empty summary"))),
             text => Ok(Summary::Text(format!("[summary of {} earlier messages]\n{text}", messages.len()).into())),
         }
     }

@@ -28,7 +28,7 @@ pub enum LogError {
         why: String,
     },
     /// The file is something else.
-    #[error("`{}` is no event log: {what}", .path.display())]
+    #[error("`{}` is not an event log: {what}", .path.display())]
     Foreign {
         /// The file.
         path: Arc<Path>,
@@ -36,7 +36,7 @@ pub enum LogError {
         what: String,
     },
     /// The file was made by a later version.
-    #[error("the event log `{}` has the layout {found}; this version knows layouts up to {known}", .path.display())]
+    #[error("the event log `{}` has layout {found}; this version knows layouts up to {known}", .path.display())]
     Newer {
         /// The file.
         path: Arc<Path>,
@@ -62,7 +62,7 @@ pub enum LogError {
         why: String,
     },
     /// Records were thrown away because nothing could be written and no more could be kept.
-    #[error("{count} records did not get into the event log and are lost: {why}")]
+    #[error("{count} records could not be written to the event log and are lost: {why}")]
     Lost {
         /// How many.
         count: u64,
@@ -92,7 +92,7 @@ pub enum LogError {
         why: String,
     },
     /// A record is too large.
-    #[error("a record of {bytes} bytes is too large for the event log, which takes up to {most}")]
+    #[error("a record of {bytes} bytes is too large for the event log; the limit is {most}")]
     TooLarge {
         /// Roughly what it takes.
         bytes: usize,
@@ -125,29 +125,27 @@ impl LogError {
     pub fn help(&self) -> String {
         match self {
             LogError::Home { help, .. } => help.clone(),
-            LogError::CannotOpen { .. } => {
-                "the path must be that of a file, in a folder that is there and may be written to".to_owned()
-            }
-            LogError::Foreign { .. } => "nothing in it was changed; choose another path for the log".to_owned(),
+            LogError::CannotOpen { .. } => "use the path of a file in an existing, writable folder".to_owned(),
+            LogError::Foreign { .. } => "the file was not changed; choose another path for the log".to_owned(),
             LogError::Newer { .. } => "use the version of harn that wrote it, or a new file".to_owned(),
             LogError::Locked { .. } => {
-                "end what holds it (a shell of `sqlite3` with an open transaction?), or raise `lock_timeout` under \
-                 `[event_log]` in `harn.toml`"
+                "stop the process that holds the lock (a `sqlite3` shell with an open transaction?), or raise \
+                `lock_timeout` under `[event_log]` in `harn.toml`"
                     .to_owned()
             }
-            LogError::NotWritten { .. } => "make room, or mend the rights of the file".to_owned(),
-            LogError::Lost { why, .. } => format!("{}; the log is whole up to the first of them", why.help()),
+            LogError::NotWritten { .. } => "free space, or fix the permissions of the file".to_owned(),
+            LogError::Lost { why, .. } => format!("{}; the log is complete up to the first of them", why.help()),
             LogError::Gone { .. } => {
-                "leave the file and its `-wal` and `-shm` in place while something writes to it".to_owned()
+                "keep the file and its `-wal` and `-shm` in place while a process writes to it".to_owned()
             }
             LogError::Lagged { resume_from, .. } => format!(
-                "go on with `from_cursor: {resume_from}`; read more often, or keep more (`keep_records` under \
-                 `[event_log]` in `harn.toml`, or a log in a file)"
+                "continue with `from_cursor: {resume_from}`; read more often, or keep more records (`keep_records` \
+                under `[event_log]` in `harn.toml`, or a log in a file)"
             ),
             LogError::Damaged { .. } => {
-                "`sqlite3 FILE .recover` may save what is left; choose another path for the log".to_owned()
+                "`sqlite3 FILE .recover` may recover the rest; choose another path for the log".to_owned()
             }
-            LogError::TooLarge { .. } => "keep large things in files and log their paths".to_owned(),
+            LogError::TooLarge { .. } => "store large data in files and log their paths".to_owned(),
         }
     }
 

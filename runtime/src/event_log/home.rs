@@ -28,20 +28,20 @@ impl FromStr for Home {
             ("sqlite", Some(path)) if !path.trim().is_empty() => Ok(Home::Sqlite(PathBuf::from(path))),
             ("sqlite", _) => refused(
                 "`sqlite` needs the path of a file".to_owned(),
-                "write for instance `sqlite:events.db`; the file is made where it is missing",
+                "write for example `sqlite:events.db`; the file is created if it does not exist",
             ),
-            ("memory", Some(_)) => refused("`memory` takes nothing behind it".to_owned(), "write `memory`"),
+            ("memory", Some(_)) => refused("`memory` takes no path".to_owned(), "write `memory`"),
             ("nats", _) => refused(
-                "event logs in NATS JetStream are planned but not built".to_owned(),
-                "write `sqlite:PATH` for a log in a file, which several processes of one machine may share",
+                "event logs in NATS JetStream are planned but not implemented".to_owned(),
+                "use `sqlite:PATH` for a log in a file, which several processes on one machine can share",
             ),
             (unknown, _) => {
                 let help = match nearest(unknown, ["memory", "sqlite"]) {
                     Some("sqlite") => "did you mean `sqlite:PATH`?",
                     Some(_) => "did you mean `memory`?",
-                    None => "write `memory`, or `sqlite:PATH` for a log in a file",
+                    None => "use `memory`, or `sqlite:PATH` for a log in a file",
                 };
-                refused(format!("there is no home for event logs called `{unknown}`"), help)
+                refused(format!("unknown event log backend `{unknown}`"), help)
             }
         }
     }
@@ -65,13 +65,13 @@ mod tests {
 
     #[test]
     fn what_is_no_home_is_refused_with_a_word_about_what_is_one() {
-        assert!(help("nats://localhost/events").contains("planned but not built"));
+        assert!(help("nats://localhost/events").contains("planned but not implemented"));
         assert!(help("sqlit:x.db").contains("did you mean `sqlite:PATH`?"));
         assert!(help("memry").contains("did you mean `memory`?"));
-        assert!(help("postgres://x").contains("write `memory`, or `sqlite:PATH`"));
+        assert!(help("postgres://x").contains("use `memory`, or `sqlite:PATH`"));
         assert!(help("sqlite:").contains("needs the path"));
         assert!(help("sqlite").contains("needs the path"));
-        assert!(help("memory:x").contains("takes nothing"));
-        assert!(help("").contains("no home"));
+        assert!(help("memory:x").contains("takes no path"));
+        assert!(help("").contains("unknown event log backend"));
     }
 }

@@ -11,19 +11,19 @@ impl Record {
     /// What is missing, as the end of a sentence.
     pub fn from_data(data: &Data, cursor: u64) -> Result<Record, String> {
         if data.as_dict().is_none() {
-            return Err(format!("a record is a dict, this is of type {}", data.type_name()));
+            return Err(format!("a record must be a dict, got {}", data.type_name()));
         }
         let text = |field: &str| match data.get(field) {
             Data::Str(text) if !text.is_empty() => Ok(text.clone()),
             Data::Nil => Err(format!("`{field}` is missing")),
-            _ => Err(format!("`{field}` is no text")),
+            _ => Err(format!("`{field}` is not a string")),
         };
         let number = |field: &str, otherwise: u64| match data.get(field) {
             Data::Nil => Ok(otherwise),
             given => given
                 .as_int()
                 .and_then(|number| u64::try_from(number).ok())
-                .ok_or_else(|| format!("`{field}` is no number of at least 0")),
+                .ok_or_else(|| format!("`{field}` is not a number of at least 0")),
         };
         Ok(Record {
             topic: text("topic")?,
@@ -60,11 +60,11 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         for (json, part) in [
-            ("[]", "of type list"),
+            ("[]", "got list"),
             ("{}", "`topic` is missing"),
-            (r#"{"topic":1}"#, "`topic` is no text"),
+            (r#"{"topic":1}"#, "`topic` is not a string"),
             (r#"{"topic":"t"}"#, "`kind` is missing"),
-            (r#"{"topic":"t","kind":"k","cursor":-1}"#, "`cursor` is no number"),
+            (r#"{"topic":"t","kind":"k","cursor":-1}"#, "`cursor` is not a number"),
         ] {
             let error = Record::from_data(&Data::from_json(json).unwrap(), 1).unwrap_err();
             assert!(error.contains(part), "{json}: {error}");

@@ -84,7 +84,7 @@ fn note_ignored(turn: Turn<'_>, hook: &dyn Hook, kind: EventKind, ignored: &Deci
         Decision::Modify(_) => "change",
         _ => return,
     };
-    let message = format!("a `{kind}` hook cannot {what} anything; its answer was ignored");
+    let message = format!("a `{kind}` hook cannot {what}; its result was ignored");
     let note = Note::of_fault(hook.name(), hook.unusable(&message));
     turn.scope.note(Note { severity: Severity::Warning, ..note });
 }
@@ -146,7 +146,7 @@ fn admit(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, verdict: &Verdi
         turn.scope.report(event.kind(), &admitted);
     }
     for why in &verdict.unusable {
-        let fault = hook.unusable(&format!("the answer of a `{}` hook cannot be used: {why}", event.kind()));
+        let fault = hook.unusable(&format!("invalid result of a `{}` hook: {why}", event.kind()));
         if strict {
             return Err(fault);
         }

@@ -102,11 +102,11 @@ impl Verdict {
         }
         let refused = self.refused;
         let message = if self.effects.len() >= Self::MOST {
-            format!("one answer holds at most {} reminders, {refused} more were left out", Self::MOST)
+            format!("one result can contain at most {} reminders; {refused} more were ignored", Self::MOST)
         } else {
-            format!("after {} malformed reminders in one answer, {refused} more were not read", Self::MOST_MALFORMED)
+            format!("after {} malformed reminders in one result, {refused} more were not read", Self::MOST_MALFORMED)
         };
-        self.malformed.push(ReminderError::new(ReminderCode::Shape, "", message).help("return the few that matter"));
+        self.malformed.push(ReminderError::new(ReminderCode::Shape, "", message).help("return fewer reminders"));
     }
 
     /// Something is malformed. So many that nobody would read them are only counted.
@@ -149,7 +149,7 @@ impl Verdict {
     fn unreadable(&mut self, kind: EventKind, why: &str) {
         if matches!(kind, EventKind::PreToolUse | EventKind::UserPromptSubmit) {
             self.decide(Decision::Block {
-                reason: format!("the answer of a {kind} hook is no decision: {why}").into(),
+                reason: format!("the result of a `{kind}` hook is not a decision: {why}").into(),
             });
         }
     }
@@ -213,7 +213,7 @@ impl Verdict {
         // What was read as a reminder has told of it already, and observers may answer anything.
         let tells = !bare && !kind.is_worker();
         if unknown.len() > 1 && unknown.len() == entries.len() {
-            let message = format!("the answer of a `{kind}` hook means nothing: {}", listed(&unknown));
+            let message = format!("the result of a `{kind}` hook has no effect: {}", listed(&unknown));
             self.unreadable(kind, &message);
             if tells {
                 self.blame(ReminderError::new(ReminderCode::Shape, path, message).help(OBSERVER));
@@ -221,7 +221,7 @@ impl Verdict {
             return;
         }
         for key in unknown {
-            let message = format!("unknown key `{key}` in the answer of a `{kind}` hook");
+            let message = format!("unknown key `{key}` in the result of a `{kind}` hook");
             if !decides {
                 self.unreadable(kind, &message);
             }
@@ -233,7 +233,7 @@ impl Verdict {
         }
         let alone = entries.contains_key("reason") && !decides && kind.can_be_vetoed();
         if alone && !entries.contains_key("decision") && !entries.contains_key("then") {
-            let message = format!("a `reason` without a decision in the answer of a `{kind}` hook");
+            let message = format!("a `reason` without a decision in the result of a `{kind}` hook");
             self.unreadable(kind, &message);
             let error = ReminderError::new(ReminderCode::Shape, join(path, "reason"), message);
             self.blame(error.help("write {block: true, reason: \"…\"} or {deny: \"…\"}"));
@@ -264,7 +264,7 @@ impl Verdict {
         };
         self.read_spec(item.get("reminder"), &join(path, "reminder"));
         for key in entries.keys().filter(|key| key.as_ref() != "reminder") {
-            let message = format!("unknown key `{key}` beside `reminder`");
+            let message = format!("unknown key `{key}` next to `reminder`");
             self.blame(ReminderError::new(ReminderCode::Shape, join(path, key), message));
         }
     }
@@ -365,7 +365,7 @@ fn looks_like_spec(entries: &Entries) -> bool {
 
 /// What is said where a handler refuses and does not say why.
 pub(super) fn default_reason(kind: EventKind) -> Arc<str> {
-    format!("a {kind} hook refused it").into()
+    format!("refused by a {kind} hook").into()
 }
 
 /// The error of a worker hook that returned a reminder.
@@ -373,13 +373,13 @@ fn worker_effect(kind: EventKind) -> ReminderError {
     ReminderError::new(
         ReminderCode::HookEvent,
         "reminder",
-        format!("a hook on `{kind}` cannot add reminders, it only observes"),
+        format!("a hook on `{kind}` only observes and cannot add reminders"),
     )
     .help("return the reminder from a session, tool, step or persona hook")
 }
 
 /// What the last expression of a handler gave by chance is the most common answer that means nothing.
-const OBSERVER: &str = "a handler that only observes ends with `nil`; a reminder is written `{reminder: {body: …}}`";
+const OBSERVER: &str = "end a handler that only observes with `nil`; write a reminder as `{reminder: {body: …}}`";
 
 /// The first few keys of a dict.
 fn listed(keys: &[&str]) -> String {

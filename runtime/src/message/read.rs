@@ -11,7 +11,7 @@ use super::{Block, Content, Message, Role, ToolCall};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
     /// It is no dict.
-    #[error("a message is a dict with `role` and `content`, got {0}")]
+    #[error("a message must be a dict with `role` and `content`, got {0}")]
     NotADict(&'static str),
     /// A field has a type that does not fit; the field, what is expected, what was found.
     #[error("`{field}` of a message must be {expected}, got {got}")]

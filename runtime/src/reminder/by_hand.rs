@@ -63,7 +63,7 @@ impl Reminder {
             false => event.get("body"),
         };
         if faults.is_empty() && body.is_nil() {
-            let missing = ReminderError::new(ReminderCode::Shape, "body", "a reminder needs a `body`");
+            let missing = ReminderError::new(ReminderCode::Shape, "body", "missing `body` of a reminder");
             let missing = missing.help("write {kind: \"system_reminder\", body: \"what the model should know\"}");
             faults.push(if has_slot { missing.under("reminder") } else { missing });
         }
@@ -80,8 +80,8 @@ fn check_message_form(event: &Data) -> Result<(), ReminderError> {
     match event.get("role").as_str() {
         None if event.get("role").is_nil() => Ok(()),
         Some("system" | "developer" | "user") => Ok(()),
-        _ => Err(wrong("role", "a reminder has the `role` system, developer or user".to_owned())
-            .help("leave `role` out, or write `role_hint`")),
+        _ => Err(wrong("role", "the `role` of a reminder must be system, developer or user".to_owned())
+            .help("omit `role`, or use `role_hint`")),
     }
 }
 
@@ -89,10 +89,15 @@ fn unknown(data: &Data, known: &[&str]) -> Vec<ReminderError> {
     let keys = data.as_dict().into_iter().flat_map(Entries::keys);
     keys.filter(|key| !known.contains(&key.as_ref()))
         .map(|key| match ReminderSpec::KEYS.contains(&key.as_ref()) {
-            true => {
-                ReminderError::new(ReminderCode::Shape, key.as_ref(), format!("`{key}` stands beside the reminder"))
-                    .help("write it inside `reminder`")
-            }
+            true => ReminderError::new(
+                ReminderCode::Shape,
+                key.as_ref(),
+                format!(
+                    "`{key}` is next to the reminder \
+                    instead of inside it"
+                ),
+            )
+            .help("move it inside `reminder`"),
             false => unknown_key(ReminderCode::Shape, key, known),
         })
         .collect()

@@ -8,11 +8,12 @@ codes! {
 pub enum ReminderCode {
     /// Unknown option key or invalid shape of a strict producer.
     Shape = "HARN-RMD-001", Error {
-        title: "unknown or ill-typed reminder option",
-        meaning: "Whoever makes a reminder (a pipeline, a hook, a provider) writes a dict with `body` and, where wanted, \
-                  `tags`, `dedupe_key`, `ttl_turns`, `preserve_on_compact`, `propagate` and `role_hint`. Another key, a value \
-                  of the wrong type, an empty body or a `ttl_turns` below 1 is refused at once, because a misspelt option \
-                  would otherwise change nothing and say nothing. Lists of reminder providers are read as strictly.",
+        title: "unknown reminder option or value of the wrong type",
+        meaning: "A reminder is a dict with `body` and optionally `tags`, `dedupe_key`, `ttl_turns`, \
+            `preserve_on_compact`, `propagate` and `role_hint`, whether a pipeline, a hook or a provider creates \
+            it. Any other key, a value of the wrong type, an empty body or a `ttl_turns` below 1 is rejected \
+            immediately, because a misspelled option would otherwise be ignored silently. Lists of reminder \
+            providers are checked in the same way.",
         in_check: true,
         at_run_time: true,
         fails: r#"transcript.inject_reminder(transcript(), {
@@ -31,10 +32,10 @@ pub enum ReminderCode {
     /// Invalid payload of a host bridge.
     Bridge = "HARN-RMD-002", Error {
         title: "invalid reminder from a host",
-        meaning: "A host sent a reminder (`session/remind`), or a handoff carried one, whose payload does not fit: no `body`, \
-                  a value of the wrong type, or a `mode` that is none of `interrupt_immediate`, `finish_step` and \
-                  `audit_only`. Unknown keys are HARN-RMD-001, an unknown `propagate` is HARN-RMD-005; what only the host \
-                  understands belongs under `_meta`.",
+        meaning: "A host sent a reminder (`session/remind`), or a handoff carried one, with an invalid payload: \
+            the `body` is missing, a value has the wrong type, or `mode` is not `interrupt_immediate`, \
+            `finish_step` or `audit_only`. Unknown keys are HARN-RMD-001, and an unknown `propagate` is \
+            HARN-RMD-005; put data that only the host understands under `_meta`.",
         in_check: false,
         at_run_time: true,
         fails: r#"let id = agent_session_open()
@@ -52,10 +53,11 @@ agent_session_push_bridge_injection(id, {
     },
     /// The route has no user blocks.
     UserBlock = "HARN-RMD-003", Warning {
-        title: "this route has no user blocks",
-        meaning: "`role_hint: \"user_block\"` asks for a content block of a user message, and only routes with an Anthropic \
-                  wire have such. On other routes the reminder is still shown, as a developer message or as system text. \
-                  Write `developer` or `system`, which suit every route, or name a route with user blocks.",
+        title: "route without user blocks",
+        meaning: "`role_hint: \"user_block\"` requests a content block of a user message, which only routes with \
+            an Anthropic wire support. On other routes the reminder is shown as a developer message or as system \
+            text instead. Use `developer` or `system`, which every route supports, or choose a route with user \
+            blocks.",
         in_check: true,
         at_run_time: false,
         fails: r#"register_session_hook("session_start", { event ->
@@ -71,10 +73,10 @@ agent_loop("What is a span?", nil, {provider: "mock", model: "gpt-4o"})
     },
     /// Discardable without a finite TTL.
     Unbounded = "HARN-RMD-004", Warning {
-        title: "reminder without an end that compaction discards",
-        meaning: "Without `ttl_turns` a reminder stays for ever during normal turns; without `preserve_on_compact: true` it \
-                  vanishes at the next compaction, whenever that is. Give it a number of turns, or preserve it if it is \
-                  meant to last.",
+        title: "reminder without a TTL is discarded by compaction",
+        meaning: "Without `ttl_turns`, a reminder never expires during normal turns; without `preserve_on_compact: \
+            true`, the next compaction discards it. Set a number of turns, or preserve the reminder if it is meant \
+            to last.",
         in_check: true,
         at_run_time: false,
         fails: r#"transcript.inject_reminder(transcript(), {
@@ -90,8 +92,8 @@ agent_loop("What is a span?", nil, {provider: "mock", model: "gpt-4o"})
     /// Unknown `propagate`.
     Propagate = "HARN-RMD-005", Error {
         title: "unknown `propagate` value",
-        meaning: "`propagate` says how far a reminder goes to sub-agents: `all` (children and on to theirs), `session` (direct \
-                  children of the session that made it; the default) or `none` (nowhere).",
+        meaning: "`propagate` controls which sub-agents inherit a reminder: `all` (children and their \
+            descendants), `session` (direct children of the session that created it; the default) or `none`.",
         in_check: true,
         at_run_time: true,
         fails: r#"transcript.inject_reminder(transcript(), {
@@ -109,10 +111,11 @@ agent_loop("What is a span?", nil, {provider: "mock", model: "gpt-4o"})
     },
     /// A provider returned a malformed spec.
     Provider = "HARN-RMD-006", Error {
-        title: "a reminder provider returned a malformed reminder",
-        meaning: "`evaluate` of a provider may return nil, a reminder, `{reminder: {…}}`, or a list of those. What it \
-                  returned is none of them, or the reminder in it breaks a rule; the message says which. In a loop the error \
-                  is logged and the loop goes on, unless `reminders: {strict: true}`; fired by hand it is raised.",
+        title: "malformed reminder from a provider",
+        meaning: "`evaluate` of a provider can return nil, a reminder, `{reminder: {…}}`, or a list of those. The \
+            result is something else, or its reminder is invalid; the message says which. In a loop the error is \
+            logged and the loop continues, unless `reminders: {strict: true}` is set; if you fire the provider \
+            yourself, the error is raised.",
         in_check: true,
         at_run_time: true,
         fails: r#"register_reminder_provider({
@@ -137,9 +140,10 @@ agent_loop("Review the change.", nil, {provider: "mock", reminders: {strict: tru
     /// Too many providers.
     TooMany = "HARN-RMD-007", Error {
         title: "too many reminder providers",
-        meaning: "More than eight distinct providers are enabled: the canonical eight, less those removed with \"-id\", plus \
-                  those added by name. Each one may add text to every prompt, so the list is kept short. Remove one for each \
-                  that you add; a registered provider that the list does not name runs anyway and does not count.",
+        meaning: "More than eight distinct providers are enabled: the eight built-in ones, without those removed \
+            by \"-id\", plus those added by name. Each of them can add text to every prompt, so the number is \
+            limited. Remove one for each one that you add; a registered provider that the list does not name runs \
+            anyway and does not count.",
         in_check: true,
         at_run_time: true,
         fails: r#"register_reminder_provider({
@@ -165,9 +169,9 @@ agent_loop("Review the change.", nil, {
     },
     /// The hook event takes no reminder effects.
     HookEvent = "HARN-RMD-008", Error {
-        title: "this hook event takes no reminders",
-        meaning: "Hooks on `worker_*` events only observe: when they run there is no transcript that could take a reminder. \
-                  Return it from a session, tool, step or persona hook.",
+        title: "hook event cannot add reminders",
+        meaning: "Hooks on `worker_*` events only observe: no transcript that could take a reminder exists when \
+            they run. Return the reminder from a session, tool, step or persona hook.",
         in_check: true,
         at_run_time: true,
         fails: r#"register_worker_hook("worker_completed", { event ->

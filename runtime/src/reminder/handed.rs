@@ -21,7 +21,7 @@ impl Reminder {
         fresh_id: impl Fn() -> Arc<str>,
     ) -> Result<Vec<Arc<Reminder>>, ReminderError> {
         let Some(items) = data.as_list() else {
-            let message = format!("a list of reminders is expected, got {}", data.type_name());
+            let message = format!("expected a list of reminders, got {}", data.type_name());
             return Err(bad("", message));
         };
         let read = |(index, item): (usize, &Data)| {
@@ -34,7 +34,7 @@ impl Reminder {
 
 fn handed(data: &Data, origin: Option<&Arc<str>>, fresh_id: &dyn Fn() -> Arc<str>) -> Result<Reminder, ReminderError> {
     let Some(entries) = data.as_dict() else {
-        return Err(bad("", format!("a reminder is a dict with a `body`, got {}", data.type_name())));
+        return Err(bad("", format!("a reminder must be a dict with a `body`, got {}", data.type_name())));
     };
     if let Some(unknown) = entries.keys().find(|key| !KEYS.contains(&key.as_ref())) {
         let near = crate::words::nearest(unknown, KEYS.iter().copied());
@@ -51,7 +51,7 @@ fn handed(data: &Data, origin: Option<&Arc<str>>, fresh_id: &dyn Fn() -> Arc<str
         Some(turn) => turn
             .as_int()
             .and_then(|turn| u32::try_from(turn).ok())
-            .ok_or_else(|| bad("fired_at_turn", "`fired_at_turn` must be a turn, 0 or more"))?,
+            .ok_or_else(|| bad("fired_at_turn", "`fired_at_turn` must be a turn number of at least 0"))?,
     };
     let id = text(entries, Field::Id)?.unwrap_or_else(fresh_id);
     let originating_agent_id = text(entries, Field::OriginatingAgentId)?.or_else(|| origin.cloned());

@@ -34,7 +34,7 @@ pub const MAX_ID: usize = 256;
 #[must_use]
 pub fn fault_of_name(name: &str, most: usize) -> Option<String> {
     if name.len() > most {
-        return Some(format!("has {} bytes, {most} are allowed", name.len()));
+        return Some(format!("has {} bytes; at most {most} are allowed", name.len()));
     }
-    name.chars().any(char::is_control).then(|| "holds a line break or another control character".to_owned())
+    name.chars().any(char::is_control).then(|| "contains a line break or another control character".to_owned())
 }

@@ -16,15 +16,15 @@ const OF_THE_RUNTIME: &[&str] = &names_and::<4>(&ReminderField::OF_RUNTIME, &[])
 pub(super) fn unknown_key(code: ReminderCode, unknown: &str, known: &[&str]) -> ReminderError {
     let error = ReminderError::new(code, unknown, format!("unknown reminder option `{unknown}`"));
     if OF_THE_RUNTIME.contains(&unknown) {
-        return error.help(format!("`{unknown}` is set by the runtime; leave it out"));
+        return error.help(format!("`{unknown}` is set by the runtime; remove it"));
     }
     if unknown == "mode" {
-        return error.help("only a host says the `mode`, of what it pushes; leave it out");
+        return error.help("only a host can set `mode`, on the items that it pushes; remove it");
     }
     let other = OTHER_WORDS.iter().find(|(word, _)| *word == unknown).map(|(_, meant)| *meant);
     error
         .suggest(other.or_else(|| nearest(unknown, known.iter().copied())))
-        .or_help(format!("remove it: a reminder has {}", list(known)))
+        .or_help(format!("remove it: the fields of a reminder are {}", list(known)))
 }
 
 /// `a`, `b` and `c`

@@ -51,7 +51,7 @@ impl ReminderSpec {
     /// Reads a spec strictly.
     pub fn from_data(data: &Data) -> Result<ReminderSpec, ReminderError> {
         let Some(entries) = data.as_dict() else {
-            let message = format!("a reminder is a dict with a `body`, got {}", data.type_name());
+            let message = format!("a reminder must be a dict with a `body`, got {}", data.type_name());
             return Err(ReminderError::new(ReminderCode::Shape, "", message).help("write {body: \"…\"}"));
         };
         if let Some(unknown) = entries.keys().find(|key| !Self::KEYS.contains(&key.as_ref())) {
@@ -125,13 +125,15 @@ fn wrong_type(field: &str, expected: &str, got: &Data) -> ReminderError {
 
 fn body(entries: &impl FieldValues) -> Result<Arc<str>, ReminderError> {
     match present(entries, Field::Body) {
-        None => Err(shape("body", "a reminder needs a `body`").help("write {body: \"what the model should know\"}")),
+        None => Err(shape("body", "missing `body` of a reminder").help("write {body: \"what the model should know\"}")),
         Some(Data::Str(text)) if text.trim().is_empty() => Err(shape("body", "the `body` of a reminder is empty")
-            .help("say what the model should know, or inject no reminder")),
+            .help("write what the model should know, or do not inject a reminder")),
         Some(Data::Str(text)) if text.len() > max_body() => {
-            let message = format!("the `body` of a reminder has {} bytes, {} are allowed", text.len(), max_body());
+            let message =
+                format!("the `body` of a reminder has {} bytes; at most {} are allowed", text.len(), max_body());
             Err(shape("body", message).help(
-                "shorten it, or put the text into a file and remind of its path; `[reminders] max_body` of harn.toml allows more",
+                "shorten it, or put the text into a file and write its path; `[reminders] max_body` in harn.toml \
+                raises the limit",
             ))
         }
         Some(Data::Str(text)) => Ok(text.clone()),
@@ -152,16 +154,17 @@ fn tags(entries: &impl FieldValues) -> Result<Vec<Arc<str>>, ReminderError> {
             return Err(shape(&field(), message).help("write tags: [\"…\"]"));
         };
         match text.trim() {
-            "" => return Err(shape(&field(), "a tag of a reminder is empty").help("name it, or leave it out")),
+            "" => return Err(shape(&field(), "a tag of a reminder is empty").help("name it, or omit it")),
             tag if tags.iter().any(|known| known.as_ref() == tag) => {}
             _ if tags.len() == MAX_TAGS => {
-                return Err(
-                    shape("tags", format!("a reminder has more than {MAX_TAGS} tags")).help("tag groups, not things")
-                );
+                return Err(shape("tags", format!("a reminder has more than {MAX_TAGS} tags")).help(
+                    "use tags for groups, \
+                        not for single items",
+                ));
             }
             tag => match fault_of_name(tag, MAX_TAG) {
                 Some(fault) => {
-                    return Err(shape(&field(), format!("a tag of a reminder {fault}")).help("a short word is enough"));
+                    return Err(shape(&field(), format!("a tag of a reminder {fault}")).help("use a short word"));
                 }
                 None => tags.push(tag.into()),
             },
@@ -178,7 +181,7 @@ fn dedupe_key(entries: &impl FieldValues) -> Result<Option<Arc<str>>, ReminderEr
             key => match fault_of_name(key, MAX_KEY) {
                 Some(fault) => {
                     let message = format!("the `dedupe_key` of a reminder {fault}");
-                    Err(shape("dedupe_key", message).help("a short name of what it is about is enough"))
+                    Err(shape("dedupe_key", message).help("use a short name of the subject"))
                 }
                 None if key.len() == text.len() => Ok(Some(text.clone())),
                 None => Ok(Some(key.into())),
@@ -191,15 +194,15 @@ fn dedupe_key(entries: &impl FieldValues) -> Result<Option<Arc<str>>, ReminderEr
 fn ttl_turns(entries: &impl FieldValues) -> Result<Option<u32>, ReminderError> {
     let Some(value) = present(entries, Field::TtlTurns) else { return Ok(None) };
     let Data::Int(turns) = value else {
-        let help = "write ttl_turns: 3, or leave it out for a reminder that stays until it is cleared";
+        let help = "write ttl_turns: 3, or omit it for a reminder that stays until it is cleared";
         return Err(wrong_type("ttl_turns", "a positive int or nil", value).help(help));
     };
     let message = match u32::try_from(*turns) {
         Ok(turns) if turns > 0 => return Ok(Some(turns)),
-        Err(_) if *turns > 0 => format!("`ttl_turns` of a reminder is at most {}, got {turns}", u32::MAX),
+        Err(_) if *turns > 0 => format!("`ttl_turns` of a reminder must be at most {}, got {turns}", u32::MAX),
         _ => format!("`ttl_turns` of a reminder must be a positive int or nil, got {turns}"),
     };
-    Err(shape("ttl_turns", message).help("leave it out for a reminder that stays until it is cleared"))
+    Err(shape("ttl_turns", message).help("omit it for a reminder that stays until it is cleared"))
 }
 
 fn flag(entries: &impl FieldValues, field: Field) -> Result<bool, ReminderError> {
@@ -207,7 +210,7 @@ fn flag(entries: &impl FieldValues, field: Field) -> Result<bool, ReminderError>
     match value {
         None => Ok(false),
         Some(Data::Bool(value)) => Ok(*value),
-        Some(other) => Err(wrong_type(field, "a bool", other).help(format!("write {field}: true, or leave it out"))),
+        Some(other) => Err(wrong_type(field, "a bool", other).help(format!("write {field}: true, or omit it"))),
     }
 }
 
@@ -222,7 +225,7 @@ fn word<T: FromStr<Err = UnknownWord>>(
         Some(Data::Str(text)) => text.parse().map(Some).map_err(|error: UnknownWord| {
             let message = format!("unknown `{field}` value {:?}", error.got);
             ReminderError::new(code, field, message).suggest(error.suggestion).help(match error.suggestion {
-                Some(near) => format!("did you mean {near:?}? Known are {}", error.expected),
+                Some(near) => format!("did you mean {near:?}? The values are {}", error.expected),
                 None => format!("use one of {}", error.expected),
             })
         }),
@@ -278,7 +281,7 @@ mod tests {
             (r#"{"body":"x","dedupe_key":"a\u001b[2Jb"}"#, ReminderCode::Shape, "dedupe_key", "control character"),
             (r#"{"body":" \n"}"#, ReminderCode::Shape, "body", "empty"),
             (r#"{"body":7}"#, ReminderCode::Shape, "body", "got int"),
-            (r#"{"tags":[]}"#, ReminderCode::Shape, "body", "needs a `body`"),
+            (r#"{"tags":[]}"#, ReminderCode::Shape, "body", "missing `body`"),
             (r"[1]", ReminderCode::Shape, "", "got list"),
         ] {
             let error = read(json).unwrap_err();
@@ -295,7 +298,7 @@ mod tests {
             (r#"{"body":3}"#, "write {body:"),
             (r#"{"body":"x","ttl_turns":1.5}"#, "write ttl_turns: 3"),
             (r#"{"body":"x","ttl_turns":"3"}"#, "write ttl_turns: 3"),
-            (r#"{"body":"x","ttl_turns":99999999999999}"#, "leave it out"),
+            (r#"{"body":"x","ttl_turns":99999999999999}"#, "omit it"),
             (r#"{"body":"x","tags":["a",1]}"#, "write tags: ["),
             (r#"{"body":"x","tags":[" "]}"#, "name it"),
             (r#"{"body":"x","tags":["a\u0000"]}"#, "a short word"),
@@ -303,7 +306,7 @@ mod tests {
             (r#"{"body":"x","preserve_on_compact":"yes"}"#, "write preserve_on_compact: true"),
             (r#"{"body":"x","propagate":1}"#, "use one of \"all\", \"session\", \"none\""),
             (r#"{"body":"x","role_hint":1}"#, "use one of "),
-            (r#"{"body":"x","source":"hook"}"#, "`source` is set by the runtime; leave it out"),
+            (r#"{"body":"x","source":"hook"}"#, "`source` is set by the runtime; remove it"),
             (r#"{"body":"x","id":"r1"}"#, "`id` is set by the runtime"),
             (r#"{"body":"x","fired_at_turn":1}"#, "`fired_at_turn` is set by the runtime"),
             (r#"{"body":"x","originating_agent_id":"a"}"#, "`originating_agent_id` is set by the runtime"),
@@ -313,13 +316,13 @@ mod tests {
             (r#"{"text":"x"}"#, "did you mean `body`?"),
             (r#"{"message":"x"}"#, "did you mean `body`?"),
             (r#"{"content":"x"}"#, "did you mean `body`?"),
-            (r#"{"body":"x","colour":"red"}"#, "remove it: a reminder has `body`, `tags`, "),
+            (r#"{"body":"x","colour":"red"}"#, "remove it: the fields of a reminder are `body`, `tags`, "),
         ] {
             let help = read(json).unwrap_err().help.unwrap_or_default();
             assert!(help.contains(part), "{json}: {help}");
         }
         let error = read(r#"{"body":"x","ttl_turns":99999999999999}"#).unwrap_err();
-        assert_eq!(error.message, "`ttl_turns` of a reminder is at most 4294967295, got 99999999999999");
+        assert_eq!(error.message, "`ttl_turns` of a reminder must be at most 4294967295, got 99999999999999");
     }
 
     #[test]
@@ -334,7 +337,7 @@ mod tests {
         assert_eq!(tag(MAX_TAG + 1).unwrap_err().field, "tags.0");
         let key = |len: usize| with("dedupe_key", "x".repeat(len).into());
         assert!(key(MAX_KEY).is_ok());
-        assert!(key(MAX_KEY + 1).unwrap_err().message.contains("513 bytes, 512 are allowed"));
+        assert!(key(MAX_KEY + 1).unwrap_err().message.contains("513 bytes; at most 512 are allowed"));
     }
 
     #[test]

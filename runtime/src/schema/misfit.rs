@@ -111,7 +111,7 @@ impl Teller<'_> {
                 self.collect(cause, &mut inner);
                 inner.to_string()
             });
-            format!("{subject} fits none of its alternatives ({})", told.collect::<Vec<_>>().join(" | "))
+            format!("{subject} matches none of its alternatives ({})", told.collect::<Vec<_>>().join(" | "))
         });
     }
 
@@ -159,12 +159,12 @@ impl Teller<'_> {
             ErrorKind::MultipleOf { want, .. } => format!("{subject} must be a multiple of {want}, got {}", shown(got)),
             ErrorKind::PropertyName { prop } => format!("{subject} must not have a key `{prop}`"),
             ErrorKind::DependentRequired { prop, missing } | ErrorKind::Dependency { prop, missing } => {
-                format!("with `{prop}`, {subject} must have `{}`, too", missing.join("`, `"))
+                format!("with `{prop}`, {subject} must also have `{}`", missing.join("`, `"))
             }
-            ErrorKind::FalseSchema => format!("{subject} must not be there"),
+            ErrorKind::FalseSchema => format!("{subject} is not allowed"),
             ErrorKind::Not => format!("{subject} must not be {}", shown(got)),
-            ErrorKind::OneOf(Some(_)) => format!("{subject} fits more than one of its alternatives"),
-            ErrorKind::Contains => format!("{subject} does not hold the item that it must"),
+            ErrorKind::OneOf(Some(_)) => format!("{subject} matches more than one of its alternatives"),
+            ErrorKind::Contains => format!("{subject} does not contain the required item"),
             other => format!("{subject}: {other}"),
         }
     }
@@ -182,10 +182,10 @@ impl Teller<'_> {
         let known: Vec<&str> = known.into_iter().flatten().map(|(key, _)| key.as_ref()).collect();
         let hint = match nearest(name, known.iter().copied()) {
             Some(near) => format!("; did you mean `{near}`?"),
-            None if known.is_empty() => "; nothing may be there".to_owned(),
-            None => format!("; there are `{}`", known.join("`, `")),
+            None if known.is_empty() => "; no keys are allowed".to_owned(),
+            None => format!("; the keys are `{}`", known.join("`, `")),
         };
-        format!("there is no `{}`{hint}", shorten(&join(error, name)))
+        format!("unknown key `{}`{hint}", shorten(&join(error, name)))
     }
 
     fn at(&self, error: &ValidationError<'_, '_>) -> &Data {

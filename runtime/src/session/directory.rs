@@ -25,13 +25,13 @@ pub enum SessionError {
     #[error("unknown session id '{0}'")]
     Unknown(Arc<str>),
     /// A session has this id already.
-    #[error("a session with the id '{0}' exists already")]
+    #[error("a session with the id '{0}' already exists")]
     Exists(Arc<str>),
     /// A loop is at work in it.
-    #[error("a loop is at work in the session '{0}' already")]
+    #[error("the session '{0}' is already used by another loop")]
     Busy(Arc<str>),
     /// It is no workspace anchor.
-    #[error("a workspace anchor is {{primary, additional_roots?: [{{path, mount_mode?}}]}}; {0}")]
+    #[error("a workspace anchor must be {{primary, additional_roots?: [{{path, mount_mode?}}]}}; {0}")]
     Anchor(String),
     /// It is no message.
     #[error(transparent)]

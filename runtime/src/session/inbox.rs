@@ -160,7 +160,7 @@ impl Inbox {
         let (dropped, message) = refusal(&self.0.session_id, error);
         let record = dropped.to_log_outside(&self.0.session_id, (self.0.now_ms)());
         let Some(mut room) = self.0.log.reserve_now(1, record.weight()) else {
-            return format!("{message} (not logged: the event log cannot keep up)");
+            return format!("{message} (not logged: the event log cannot accept more records)");
         };
         let ticket = self.0.log.put_in(&mut room, record);
         self.note(ticket);

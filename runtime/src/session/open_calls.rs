@@ -8,7 +8,7 @@ use super::Session;
 
 /// The answer to a call whose process ended before it was answered.
 pub const NOT_RUN: &str =
-    "not run: the process ended before this call was answered; whether it did anything is not known";
+    "not run: the process ended before this call was answered; the tool may have completed a part of its work";
 
 /// Returns the calls that have no answer, in their order. An answer belongs to the first open call of its id: ids may come
 /// again in later replies.

@@ -14,7 +14,7 @@ use super::{Detail, Event, Pending, Transcript};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TranscriptError {
     /// It is no dict.
-    #[error("a transcript is made from a dict, got {0}")]
+    #[error("a transcript must be made from a dict, got {0}")]
     NotADict(&'static str),
     /// A field has a type that does not fit.
     #[error("`{field}` of a transcript must be {expected}, got {got}")]
@@ -35,7 +35,7 @@ pub enum TranscriptError {
         error: MessageError,
     },
     /// The dict is of a later version.
-    #[error("this transcript has version {0}, the newest known is {known}", known = Transcript::VERSION)]
+    #[error("this transcript has version {0}; the newest supported version is {known}", known = Transcript::VERSION)]
     Version(i64),
 }
 

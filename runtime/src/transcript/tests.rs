@@ -76,10 +76,10 @@ fn a_transcript_survives_being_written_and_read() {
 #[test]
 fn bad_input_says_where() {
     for (json, part) in [
-        ("[]", "a transcript is made from a dict, got list"),
+        ("[]", "a transcript must be made from a dict, got list"),
         (r#"{"messages":{}}"#, "`messages` of a transcript must be a list of messages, got dict"),
         (r#"{"messages":[{"role":"user"},{"role":"usr"}]}"#, "message 1: `role` of a message"),
-        (r#"{"_type":"transcript","version":9}"#, "version 9, the newest known is 1"),
+        (r#"{"_type":"transcript","version":9}"#, "version 9; the newest supported version is 1"),
         (r#"{"_type":"transcript","events":[1]}"#, "`events` of a transcript must be a list of dicts"),
     ] {
         let error = read(json).unwrap_err().to_string();

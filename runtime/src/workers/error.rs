@@ -11,7 +11,7 @@ use super::WorkerStatus;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkerError {
     /// No worker has this id.
-    #[error("there is no worker with the id '{0}'")]
+    #[error("unknown worker id '{0}'")]
     Unknown(Arc<str>),
     /// Its state does not allow it.
     #[error("the worker `{name}` is {status}, so it cannot {what}")]
@@ -27,10 +27,10 @@ pub enum WorkerError {
     #[error("the worker `{0}` would wait for itself")]
     Itself(Arc<str>),
     /// Another worker, or a loop, is at work in the session.
-    #[error("somebody is at work in the session '{0}' already")]
+    #[error("the session '{0}' is already in use")]
     Busy(Arc<str>),
     /// The session that it should work in is its parent or stands above that.
-    #[error("a sub-agent cannot work in the session '{0}', for which it works")]
+    #[error("a sub-agent cannot use the session '{0}' of the loop that started it")]
     OwnParent(Arc<str>),
 }
 

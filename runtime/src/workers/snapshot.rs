@@ -103,12 +103,12 @@ impl Snapshot {
         let broken = |why: String| SnapshotError::Broken(why);
         let head: Head = first(text)?.0;
         if head.format.as_deref() != Some(FORMAT) {
-            return Err(broken("it does not say that it is one".to_owned()));
+            return Err(broken("its `format` is not that of a worker snapshot".to_owned()));
         }
         match head.version {
             Some(version) if version <= u64::from(Self::VERSION) => {}
             Some(version) => return Err(SnapshotError::Newer(version)),
-            None => return Err(broken("it has no version".to_owned())),
+            None => return Err(broken("its `version` is missing".to_owned())),
         }
         let (mut snapshot, steps): (Snapshot, &str) = first(text)?;
         journal::apply(&mut snapshot, steps).map_err(broken)?;
@@ -142,8 +142,8 @@ mod tests {
     fn what_is_no_snapshot_says_why() {
         let why = |text: &str| Snapshot::from_json(text).unwrap_err().to_string();
         assert!(why("{\"format\": \"harn.wor").contains("EOF"));
-        assert!(why("{}").contains("does not say"));
-        assert!(why(r#"{"format":"harn.worker.snapshot"}"#).contains("no version"));
+        assert!(why("{}").contains("`format`"));
+        assert!(why(r#"{"format":"harn.worker.snapshot"}"#).contains("`version` is missing"));
         assert!(why(r#"{"format":"harn.worker.snapshot","version":99}"#).contains("version 99"));
         assert!(
             why(r#"{"format":"harn.worker.snapshot","version":1,"colour":"red"}"#).contains("unknown field `colour`")

@@ -51,7 +51,12 @@ pub fn give(worker: &Rc<Worker>, text: &Arc<str>, scope: &Scope) -> Result<Given
 }
 
 fn closed(worker: &Worker) -> WorkerError {
-    WorkerError::State { name: worker.name.clone(), status: worker.status(), what: "take input after it was closed" }
+    WorkerError::State {
+        name: worker.name.clone(),
+        status: worker.status(),
+        what: "accept input after it was \
+        closed",
+    }
 }
 
 /// Closes a worker: one that runs is stopped (its tool and its request with it), one that is suspended cannot be resumed any

@@ -18,8 +18,8 @@ pub const USUAL: &str = "127.0.0.1:41241";
 /// It is none, or its name leads nowhere.
 pub fn resolve(written: &str) -> Result<SocketAddr, Box<Diagnostic>> {
     let wrong = |why: &str| {
-        let diagnostic = Diagnostic::new(A2aCode::Address, format!("`{written}` is no address to listen on: {why}"));
-        Box::new(diagnostic.help(format!("write `{USUAL}`, `[::1]:{PORT}`, `localhost:{PORT}`, or a port")))
+        let diagnostic = Diagnostic::new(A2aCode::Address, format!("invalid listen address `{written}`: {why}"));
+        Box::new(diagnostic.help(format!("use `{USUAL}`, `[::1]:{PORT}`, `localhost:{PORT}`, or only a port")))
     };
     if let Ok(port) = written.parse::<u16>() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
@@ -31,12 +31,12 @@ pub fn resolve(written: &str) -> Result<SocketAddr, Box<Diagnostic>> {
         return Ok(SocketAddr::new(address, PORT));
     }
     let (name, port) = written.rsplit_once(':').unwrap_or((written, "41241"));
-    let port = port.parse::<u16>().map_err(|_| wrong("its port is no number from 0 to 65535"))?;
-    let found = (name, port).to_socket_addrs().map_err(|_| wrong("no machine has this name"))?;
+    let port = port.parse::<u16>().map_err(|_| wrong("its port is not a number from 0 to 65535"))?;
+    let found = (name, port).to_socket_addrs().map_err(|_| wrong("its host name cannot be resolved"))?;
     // A name that leads to both is reached by more clients at the older one.
     let mut found: Vec<SocketAddr> = found.collect();
     found.sort_by_key(SocketAddr::is_ipv6);
-    found.first().copied().ok_or_else(|| wrong("no machine has this name"))
+    found.first().copied().ok_or_else(|| wrong("its host name cannot be resolved"))
 }
 
 /// Whether only this machine can connect.

@@ -354,10 +354,10 @@ impl Desk {
     /// Writes the metrics.
     pub(super) fn expose(&self, to: &mut Exposition) {
         let load = self.load();
-        let help = "Tasks started, those resumed from the log included.";
+        let help = "Tasks started, including those resumed from the log.";
         to.value("harn_a2a_tasks_started_total", "counter", help, load.started);
         to.value("harn_a2a_tasks_open", "gauge", "Tasks that are not over.", load.open);
-        to.value("harn_a2a_tasks_open_limit", "gauge", "Largest number of tasks that are not over.", load.most);
+        to.value("harn_a2a_tasks_open_limit", "gauge", "Limit of tasks that are not over.", load.most);
         let all = self.0.directory().all();
         let states: Vec<TaskState> = all.iter().map(|cell| cell.state()).collect();
         let open = OPEN_STATES.map(|(state, word)| (word, states.iter().filter(|is| **is == state).count() as u64));

@@ -90,7 +90,7 @@ pub fn serve<S: Future<Output = i32>>(
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
-        vec![Diagnostic::new(A2aCode::Internal, format!("the system gives no means to wait for connections: {error}"))]
+        vec![Diagnostic::new(A2aCode::Internal, format!("could not start the async runtime: {error}"))]
     })?;
     let ended = runtime.block_on(async { talk(served, settings, told, stop()).await });
     // Connections whose other side does not read are left behind.
@@ -195,20 +195,20 @@ fn host_of(url: &str) -> Option<String> {
 }
 
 pub(crate) fn without_token(address: &SocketAddr, variable: &str) -> Diagnostic {
-    Diagnostic::new(A2aCode::Exposed, format!("`{address}` can be reached from other machines, and no token is set"))
+    Diagnostic::new(A2aCode::Exposed, format!("`{address}` can be reached from other machines, but no token is set"))
         .help(format!(
-            "set {variable} to something that is hard to guess, or listen on 127.0.0.1, which only this machine reaches"
+            "set {variable} to a value that is hard to guess, or listen on 127.0.0.1, which only this machine can reach"
         ))
 }
 
 pub(crate) fn not_free(address: &SocketAddr, error: &io::Error) -> Vec<Diagnostic> {
     let help = match error.kind() {
-        io::ErrorKind::AddrInUse => "another process listens there; `--listen 127.0.0.1:0` takes a port that is free",
-        io::ErrorKind::AddrNotAvailable => "this machine has no such address",
-        io::ErrorKind::PermissionDenied => "ports below 1024 are for the system; take a higher one",
-        _ => "take another address",
+        io::ErrorKind::AddrInUse => "another process uses this address; `--listen 127.0.0.1:0` selects a free port",
+        io::ErrorKind::AddrNotAvailable => "this machine does not have such an address",
+        io::ErrorKind::PermissionDenied => "ports below 1024 need special permissions; use a higher port",
+        _ => "use another address",
     };
-    vec![Diagnostic::new(A2aCode::Address, format!("it is not possible to listen on `{address}`: {error}")).help(help)]
+    vec![Diagnostic::new(A2aCode::Address, format!("cannot listen on `{address}`: {error}")).help(help)]
 }
 
 #[cfg(test)]

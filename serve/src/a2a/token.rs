@@ -18,7 +18,7 @@ pub enum BadToken {
     #[error("it is empty")]
     Empty,
     /// It could not be written in a header.
-    #[error("it holds a character that a header cannot carry; letters, digits and punctuation of ASCII will do")]
+    #[error("it contains a character that is not allowed in a header; use ASCII letters, digits and punctuation")]
     Character,
 }
 

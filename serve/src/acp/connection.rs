@@ -80,7 +80,7 @@ impl Front {
             "initialize" => Answer::Now(self.initialize(&params)),
             "authenticate" => Answer::Now(Err(Refusal::params(
                 "methodId",
-                "`methodId` names no way to log in: this agent needs none, as `authMethods` says",
+                "unknown `methodId`: this agent needs no authentication, so `authMethods` is empty",
             ))),
             "session/new" => Answer::Later(Box::pin(open(sessions, params))),
             "session/prompt" => Answer::later(sessions.prompt(params, responder.cancellation())),
@@ -133,7 +133,7 @@ impl Front {
             if method.injects() {
                 self.sessions.host.metrics().injections.refused.add();
             }
-            tracing::warn!("the notification `{name}` came to nothing: {why}");
+            tracing::warn!("the notification `{name}` had no effect: {why}");
         }
     }
 }

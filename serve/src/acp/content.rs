@@ -26,7 +26,7 @@ pub(crate) struct Content {
 pub(crate) fn read(params: &Params<'_>, key: &str) -> Result<Content, Refusal> {
     let blocks = params.objects(key)?;
     if blocks.is_empty() {
-        return Err(params.refuse(key, "must hold a block at least"));
+        return Err(params.refuse(key, "must contain at least one block"));
     }
     let mut text = String::new();
     let mut held = String::new();
@@ -58,7 +58,7 @@ fn resource(block: &Params<'_>, text: &mut String, held: &mut String) -> Result<
             let sort = resource.optional_str("mimeType")?.unwrap_or("unknown");
             held.push_str(&format!("\n\n<resource uri=\"{uri}\">binary content of the type {sort}</resource>"));
         }
-        (None, None) => return Err(resource.refuse("text", "is missing; a resource holds `text` or `blob`")),
+        (None, None) => return Err(resource.refuse("text", "is missing; a resource needs `text` or `blob`")),
     }
     Ok(())
 }
@@ -78,7 +78,7 @@ fn piece(text: &mut String, piece: &str, between: &str) {
 fn not_taken(block: &Params<'_>, sort: &str) -> Refusal {
     let taken = TAKEN.map(|sort| format!("`{sort}`")).join(", ");
     if let "image" | "audio" = sort {
-        let problem = format!("is `{sort}`, which this agent does not take, as its capabilities say; it takes {taken}");
+        let problem = format!("is `{sort}`, which this agent's capabilities do not include; use {taken}");
         return block.refuse("type", &problem).reason("content_not_supported");
     }
     let written: String = sort.chars().take(80).collect();
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn each_wrong_block_is_named() {
         let cases = [
-            (json!([]), "prompt", "`prompt` must hold a block at least"),
+            (json!([]), "prompt", "`prompt` must contain at least one block"),
             (json!([{"text": "x"}]), "prompt[0].type", "`prompt[0].type` is missing; it must be a string"),
             (json!([{"type": "text"}]), "prompt[0].text", "`prompt[0].text` is missing; it must be a string"),
             (
@@ -136,12 +136,12 @@ mod tests {
             (
                 json!([{"type": "image", "data": "", "mimeType": "image/png"}]),
                 "prompt[0].type",
-                "`prompt[0].type` is `image`, which this agent does not take, as its capabilities say; it takes `text`, `resource_link`, `resource`",
+                "`prompt[0].type` is `image`, which this agent's capabilities do not include; use `text`, `resource_link`, `resource`",
             ),
             (
                 json!([{"type": "resource", "resource": {"uri": "x"}}]),
                 "prompt[0].resource.text",
-                "`prompt[0].resource.text` is missing; a resource holds `text` or `blob`",
+                "`prompt[0].resource.text` is missing; a resource needs `text` or `blob`",
             ),
         ];
         for (blocks, field, message) in cases {

@@ -75,27 +75,34 @@ impl Refusal {
     }
 
     pub(crate) fn no_json(error: &str) -> Refusal {
-        Refusal::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, format!("the line is no JSON: {error}"))
+        Refusal::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, format!("invalid JSON line: {error}"))
     }
 
     pub(crate) fn no_text(byte: usize) -> Refusal {
-        Refusal::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, format!("the line is no UTF-8 from its byte {byte} on"))
+        Refusal::new(
+            ErrorCode::PARSE_ERROR,
+            AcpCode::NoJson,
+            format!(
+                "the line is not UTF-8, starting at byte \
+            {byte}"
+            ),
+        )
     }
 
     pub(crate) fn line_too_long(bytes: usize, limit: usize) -> Refusal {
-        let message = format!("the line has {bytes} bytes and was skipped; a line may have {limit}");
+        let message = format!("the line has {bytes} bytes and was skipped; the limit is {limit}");
         Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::LineTooLong, message)
             .reason("line_too_long")
             .with("limit", limit)
     }
 
     pub(crate) fn batch() -> Refusal {
-        let message = "a list of messages is not taken; send each message as a line of its own";
+        let message = "batches are not supported; send each message in a separate line";
         Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).reason("batch")
     }
 
     pub(crate) fn no_message(kind: &str) -> Refusal {
-        let message = format!("a message of JSON-RPC is an object, not {kind}");
+        let message = format!("a JSON-RPC message must be an object, not {kind}");
         Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message)
     }
 
@@ -108,19 +115,22 @@ impl Refusal {
         Refusal::new(
             ErrorCode::METHOD_NOT_FOUND,
             AcpCode::UnknownMethod,
-            format!("there is no method `{}`", shortened(method)),
+            format!("unknown method `{}`", shortened(method)),
         )
         .suggestion(nearest(method, known))
     }
 
     /// A method of the protocol that this agent does not offer.
     pub(crate) fn not_offered(method: &str) -> Refusal {
-        let message = format!("`{method}` is not offered, as the capabilities in the answer to `initialize` say");
+        let message = format!(
+            "`{method}` is not supported, as the capabilities in the response to `initialize` \
+            show"
+        );
         Refusal::new(ErrorCode::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message).reason("not_offered")
     }
 
     pub(crate) fn not_initialized(method: &str) -> Refusal {
-        let message = format!("`{method}` comes before `initialize`, which must be the first request");
+        let message = format!("`{method}` was sent before `initialize`, which must be the first request");
         Refusal::new(NOT_INITIALIZED, AcpCode::NotInitialized, message).reason("not_initialized")
     }
 
@@ -130,7 +140,7 @@ impl Refusal {
     }
 
     pub(crate) fn unknown_session(id: &str) -> Refusal {
-        let message = format!("no session `{}` is open; `session/new` opens one", shortened(id));
+        let message = format!("session `{}` is not open; `session/new` opens one", shortened(id));
         Refusal::new(ErrorCode::RESOURCE_NOT_FOUND, AcpCode::UnknownSession, message)
             .field("sessionId")
             .with("sessionId", id)

@@ -68,7 +68,7 @@ impl<'a> Params<'a> {
         // A name that is nearly the one that is missing was probably meant for it.
         let near = self.object.keys().find(|name| *name != key && nearest(name, [key]).is_some());
         let message = match near {
-            Some(near) => format!("`{path}` is missing; it must be {wanted}, and `{near}` is no field"),
+            Some(near) => format!("`{path}` is missing; it must be {wanted}, and `{near}` is not a known field"),
             None => format!("`{path}` is missing; it must be {wanted}"),
         };
         let refusal = Refusal::params(&path, message);
@@ -112,7 +112,7 @@ impl<'a> Params<'a> {
 
     /// A whole number that must be there.
     pub(crate) fn number(&self, key: &str) -> Result<u64, Refusal> {
-        self.required(key, "a whole number from 0", Value::as_u64)
+        self.required(key, "an integer of at least 0", Value::as_u64)
     }
 
     /// What a field that is there and well-typed is refused for.
@@ -157,6 +157,9 @@ mod tests {
         let value = json!({"sesionId": "a"});
         let refusal = Params::of(&value).unwrap().str("sessionId").unwrap_err().into_json();
         assert_eq!(refusal["data"]["suggestion"], "sessionId");
-        assert_eq!(refusal["message"], "`sessionId` is missing; it must be a string, and `sesionId` is no field");
+        assert_eq!(
+            refusal["message"],
+            "`sessionId` is missing; it must be a string, and `sesionId` is not a known field"
+        );
     }
 }

@@ -118,7 +118,7 @@ impl Peer for AcpPeer {
         self.tell(&question.session_id);
         let shown = |updates: &Updates| updates.tool_call(&question.call, &question.annotations);
         let Some(shown) = self.outbox.with(&question.session_id, shown) else {
-            return told("the client does not know the session yet, so it cannot be asked");
+            return told("the client does not know the session yet, so it cannot answer");
         };
         let params = permission::params(&question, shown);
         let Ok(message) = params.map_err(Error::from).and_then(|it| UntypedMessage::new(permission::METHOD, it)) else {

@@ -58,15 +58,14 @@ pub(crate) fn params(question: &PermissionQuestion, mut shown: acp::ToolCallUpda
 /// What the client's answer means.
 pub(crate) fn verdict(answer: Result<Value, Error>) -> Verdict {
     match answer {
-        Ok(answer) => chosen(&answer).unwrap_or_else(|why| {
-            Verdict::Unusable(format!("the client's answer to the question cannot be used: {why}").into())
-        }),
+        Ok(answer) => chosen(&answer)
+            .unwrap_or_else(|why| Verdict::Unusable(format!("invalid response of the client: {why}").into())),
         Err(error) if is_incoming_transport_closed(&error) => Verdict::Cancelled,
         Err(error) if error.code == ErrorCode::REQUEST_CANCELLED => Verdict::Cancelled,
         Err(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
-            Verdict::Unusable("the client cannot ask anybody for permissions".into())
+            Verdict::Unusable("the client does not support permission requests".into())
         }
-        Err(error) => Verdict::Unusable(format!("the client could not ask: {}", shortened(&error.message)).into()),
+        Err(error) => Verdict::Unusable(format!("the permission request failed: {}", shortened(&error.message)).into()),
     }
 }
 
@@ -77,9 +76,9 @@ fn chosen(answer: &Value) -> Result<Verdict, String> {
         Some("selected") => {
             let id = outcome["optionId"].as_str().ok_or("`outcome.optionId` is missing")?;
             let option = OPTIONS.iter().find(|option| option.0 == id);
-            option.map(|option| option.3.clone()).ok_or_else(|| format!("there is no option `{}`", shortened(id)))
+            option.map(|option| option.3.clone()).ok_or_else(|| format!("unknown option `{}`", shortened(id)))
         }
-        Some(word) => Err(format!("`{}` is no outcome", shortened(word))),
+        Some(word) => Err(format!("unknown outcome `{}`", shortened(word))),
         None => Err("`outcome.outcome` is missing".to_owned()),
     }
 }
@@ -117,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_question_names_the_call_and_what_may_be_said() {
-        let params = asked(&question(r#"{"permission": true}"#, "`write_file` needs a permission"));
+        let params = asked(&question(r#"{"permission": true}"#, "`write_file` needs permission"));
         assert_eq!(params["sessionId"], "s");
         assert_eq!(
             (&params["toolCall"]["toolCallId"], &params["toolCall"]["title"]),
@@ -127,7 +126,7 @@ mod tests {
         let kinds: Vec<_> = params["options"].as_array().unwrap().iter().map(|option| option["kind"].clone()).collect();
         assert_eq!(kinds, ["allow_once", "allow_always", "reject_once", "reject_always"]);
         assert_eq!(params["options"][1]["name"], "Always allow `write_file` in the folder `notes` in this session");
-        assert_eq!(params["_meta"]["harn"]["reason"], "`write_file` needs a permission");
+        assert_eq!(params["_meta"]["harn"]["reason"], "`write_file` needs permission");
         // It is what the protocol's own type reads.
         serde_json::from_value::<acp::RequestPermissionRequest>(params).unwrap();
     }
@@ -155,9 +154,9 @@ mod tests {
             (json!([]), "`outcome.outcome` is missing"),
             (json!({"outcome": "selected"}), "`outcome.outcome` is missing"),
             (json!({"outcome": {"outcome": 1}}), "`outcome.outcome` is missing"),
-            (json!({"outcome": {"outcome": "yes"}}), "`yes` is no outcome"),
+            (json!({"outcome": {"outcome": "yes"}}), "unknown outcome `yes`"),
             (json!({"outcome": {"outcome": "selected"}}), "`outcome.optionId` is missing"),
-            (json!({"outcome": {"outcome": "selected", "optionId": "allow"}}), "there is no option `allow`"),
+            (json!({"outcome": {"outcome": "selected", "optionId": "allow"}}), "unknown option `allow`"),
             (json!({"outcome": {"outcome": "selected", "optionId": long}}), "…`"),
         ] {
             let Verdict::Unusable(said) = verdict(Ok(answer.clone())) else { panic!("{answer}") };
@@ -165,7 +164,7 @@ mod tests {
         }
         let error = |code: i32| Err(Error::new(code, "no dialog here"));
         assert_eq!(verdict(error(-32800)), Verdict::Cancelled);
-        assert_eq!(verdict(error(-32601)), Verdict::Unusable("the client cannot ask anybody for permissions".into()));
-        assert_eq!(verdict(error(-32000)), Verdict::Unusable("the client could not ask: no dialog here".into()));
+        assert_eq!(verdict(error(-32601)), Verdict::Unusable("the client does not support permission requests".into()));
+        assert_eq!(verdict(error(-32000)), Verdict::Unusable("the permission request failed: no dialog here".into()));
     }
 }

@@ -58,7 +58,7 @@ pub fn serve<S: Future<Output = i32>>(
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
-        vec![Diagnostic::new(AcpCode::Internal, format!("the system gives no means to wait for input: {error}"))]
+        vec![Diagnostic::new(AcpCode::Internal, format!("could not start the async runtime: {error}"))]
     })?;
     let ended = runtime.block_on(async { talk(served, streams, settings, stop()).await });
     // Threads that read and write may be stuck for as long as the other side likes.
@@ -118,7 +118,7 @@ async fn talk(
         Ok(code)
     });
     let code = connection.await.unwrap_or_else(|error| {
-        tracing::error!("the connection ended: {}", error.message);
+        tracing::error!("the connection was lost: {}", error.message);
         1
     });
     let _ = tokio::time::timeout(LAST_LINES, async {

@@ -185,7 +185,8 @@ fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, Refusa
 /// Says once what becomes of the servers of tools that clients name.
 fn note_servers() {
     static SAID: Once = Once::new();
-    let said = "the client names MCP servers; they are not started, and the script finds them in `context.metadata.mcp_servers`";
+    let said = "the client lists MCP servers; they are not started, and scripts can read the list in \
+        `context.metadata.mcp_servers`";
     SAID.call_once(|| tracing::info!("{said}"));
 }
 

@@ -206,7 +206,7 @@ pub fn notify(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<()
 fn find(method: Method, id: Option<&str>, inboxes: &dyn Inboxes) -> Result<Inbox, BridgeError> {
     let missing = |message: String| {
         let error = ReminderError::new(ReminderCode::Bridge, "sessionId", message);
-        BridgeError::from(error.help("name the session with `sessionId`"))
+        BridgeError::from(error.help("set `sessionId` to the id of the session"))
     };
     if let Some(id) = id {
         return Ok(inboxes.inbox(id)?);
@@ -216,8 +216,8 @@ fn find(method: Method, id: Option<&str>, inboxes: &dyn Inboxes) -> Result<Inbox
     }
     match inboxes.open_ids().as_slice() {
         [only] => Ok(inboxes.inbox(only)?),
-        [] => Err(missing("no session is open, and `sessionId` names none".to_owned())),
-        several => Err(missing(format!("{} sessions are open, and `sessionId` names none of them", several.len()))),
+        [] => Err(missing("no session is open, and `sessionId` is missing".to_owned())),
+        several => Err(missing(format!("{} sessions are open, and `sessionId` is missing", several.len()))),
     }
 }
 
@@ -242,7 +242,7 @@ fn item_id(params: &Data) -> Result<Arc<str>, ReminderError> {
         Some((_, id)) => Ok(id),
         None => {
             let error = ReminderError::new(ReminderCode::Bridge, "reminderId", "`reminderId` is missing");
-            Err(error.help("name what is to be taken back"))
+            Err(error.help("name the item to revoke"))
         }
     }
 }
@@ -265,7 +265,7 @@ fn check_keys(params: &Data, known: &[&str]) -> Result<(), ReminderError> {
         return Ok(());
     }
     let Some(given) = params.as_dict() else {
-        let message = format!("the parameters are an object, got {}", params.type_name());
+        let message = format!("the parameters must be an object, got {}", params.type_name());
         return Err(ReminderError::new(ReminderCode::Bridge, "", message));
     };
     let spelled = |key: &str| key.replace('_', "").to_lowercase();

@@ -132,7 +132,11 @@ impl fmt::Display for BridgeError {
             BridgeError::Reminder(error) => error.fmt(f),
             BridgeError::Host(error) => error.fmt(f),
             BridgeError::Queue(error) => error.fmt(f),
-            BridgeError::Log(error) => write!(f, "what was put in cannot be kept, so it was not accepted: {error}"),
+            BridgeError::Log(error) => write!(
+                f,
+                "the item was not accepted, because it cannot be written to the \
+                event log: {error}"
+            ),
         }
     }
 }

@@ -32,7 +32,7 @@ impl RemindNotification {
     pub fn from_json(text: &str) -> Result<RemindNotification, BridgeError> {
         let message = Data::from_json(text)?;
         if message.as_dict().is_none() {
-            let message = format!("is missing: a message is an object, got {}", message.type_name());
+            let message = format!("is missing: a message must be an object, got {}", message.type_name());
             return Err(BridgeError::Envelope { field: "jsonrpc", message });
         }
         if message.get("jsonrpc").as_str() != Some("2.0") {

@@ -41,22 +41,22 @@ impl fmt::Display for Failure {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
     /// No open session has this id.
-    #[error("no session is open with the id '{0}'")]
+    #[error("the session '{0}' is not open")]
     UnknownSession(Arc<str>),
     /// A session with this id is open already.
-    #[error("a session with the id '{0}' is open already")]
+    #[error("the session '{0}' is already open")]
     Exists(Arc<str>),
     /// It is at work on a prompt.
-    #[error("the session '{0}' is at work on a prompt; wait for its end or cancel it")]
+    #[error("the session '{0}' is processing a prompt; wait until it is done, or cancel it")]
     Busy(Arc<str>),
     /// It asks nothing that could be answered.
-    #[error("the session '{0}' asks nothing")]
+    #[error("the session '{0}' does not wait for an answer")]
     NotAsking(Arc<str>),
     /// It was closed meanwhile.
     #[error("the session '{0}' was closed")]
     Closed(Arc<str>),
     /// It broke, by a fault of the runtime: nothing of it can go on. Others are untouched.
-    #[error("the session '{id}' broke off: {why}; close it and open another")]
+    #[error("the session '{id}' failed: {why}; close it and open another")]
     Broken {
         /// The session.
         id: Arc<str>,
@@ -64,7 +64,7 @@ pub enum HostError {
         why: Arc<str>,
     },
     /// As many are open as may be.
-    #[error("{0} sessions are open, and no more may be; close one")]
+    #[error("too many sessions: {0} are open, which is the limit; close one")]
     Full(usize),
     /// The host takes nothing more.
     #[error("the server is stopping")]
@@ -73,7 +73,7 @@ pub enum HostError {
     #[error(transparent)]
     Store(StoreError),
     /// The script failed at its top level.
-    #[error("the script failed before it could take a prompt: {0}")]
+    #[error("the script failed before it could accept a prompt: {0}")]
     Failed(Failure),
 }
 

@@ -38,7 +38,7 @@ impl SessionApprover {
     /// What needs no question.
     fn settled(&self, scope: &PermissionScope) -> Option<Permit> {
         if Mode::of(&self.mode) == Mode::Auto {
-            return Some(Permit { allow: true, reason: Some("nothing is asked in the mode `auto`".into()) });
+            return Some(Permit { allow: true, reason: Some("the mode `auto` allows every tool".into()) });
         }
         let allow = *self.always.borrow().get(scope)?;
         Some(match allow {
@@ -49,23 +49,23 @@ impl SessionApprover {
 
     fn permit(&self, scope: PermissionScope, verdict: Verdict) -> Permit {
         match verdict {
-            Verdict::AllowOnce => Permit { allow: true, reason: Some("the user has allowed it".into()) },
+            Verdict::AllowOnce => Permit { allow: true, reason: Some("the user allowed it".into()) },
             Verdict::AllowAlways => {
                 let reason = Some(always("allowed", &scope));
                 match self.remember(scope, true) {
                     true => Permit { allow: true, reason },
-                    false => Permit { allow: true, reason: Some("the user has allowed it".into()) },
+                    false => Permit { allow: true, reason: Some("the user allowed it".into()) },
                 }
             }
-            Verdict::RejectOnce => Permit::deny("the user has refused it"),
+            Verdict::RejectOnce => Permit::deny("the user refused it"),
             Verdict::RejectAlways => {
                 let reason = always("refused", &scope);
                 match self.remember(scope, false) {
                     true => Permit::deny(reason),
-                    false => Permit::deny("the user has refused it"),
+                    false => Permit::deny("the user refused it"),
                 }
             }
-            Verdict::Cancelled => Permit::deny("the question was cancelled"),
+            Verdict::Cancelled => Permit::deny("the permission request was cancelled"),
             Verdict::Unusable(why) => Permit::deny(why),
         }
     }
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn what_is_said_for_always_is_not_asked_again_for_this_tool() {
         let bench = Bench::new([Verdict::AllowOnce, Verdict::AllowAlways, Verdict::RejectAlways, Verdict::RejectOnce]);
-        assert_eq!(bench.ask("a"), (true, "the user has allowed it".to_owned()));
+        assert_eq!(bench.ask("a"), (true, "the user allowed it".to_owned()));
         assert!(bench.ask("a").0 && bench.ask("a").0);
         assert_eq!(bench.asked(), 2);
         let never = (false, "the user has refused every call of `b`".to_owned());
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn what_is_no_answer_is_a_refusal_with_its_reason() {
         let bench = Bench::new([Verdict::Cancelled, Verdict::Unusable("the client has no such option".into())]);
-        assert_eq!(bench.ask("a"), (false, "the question was cancelled".to_owned()));
+        assert_eq!(bench.ask("a"), (false, "the permission request was cancelled".to_owned()));
         assert_eq!(bench.ask("a"), (false, "the client has no such option".to_owned()));
     }
 
@@ -272,7 +272,7 @@ mod tests {
         for n in 0..MAX_ANSWERS {
             assert!(bench.ask(&format!("tool{n}")).0);
         }
-        assert_eq!(bench.ask("more"), (true, "the user has allowed it".to_owned()), "it holds once");
+        assert_eq!(bench.ask("more"), (true, "the user allowed it".to_owned()), "it holds once");
         bench.ask("more");
         assert_eq!(bench.peer.asked.lock().unwrap().len(), MAX_ANSWERS + 2, "so it is asked again");
         assert_eq!(bench.ask("tool7"), (true, "the user has allowed every call of `tool7`".to_owned()));

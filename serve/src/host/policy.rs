@@ -57,7 +57,10 @@ pub(super) fn demand(mode: Mode, tool: &ToolSpec) -> Demand {
         Mode::Plan => match Nature::of(&tool.annotations) {
             Nature::Changes => Demand::Refused(in_plan(name)),
             Nature::Unknown if wish.is_nil() => {
-                let why = format!("`{name}` does not say whether it changes anything, and the session only plans");
+                let why = format!(
+                    "`{name}` does not declare whether it changes anything, and the session is in \
+                    the mode `plan`"
+                );
                 Demand::Asked(why.into())
             }
             Nature::Unknown | Nature::Harmless => wished(name, wish),
@@ -68,14 +71,14 @@ pub(super) fn demand(mode: Mode, tool: &ToolSpec) -> Demand {
 
 /// In words for the model, which can do something about it.
 fn in_plan(name: &str) -> Arc<str> {
-    let why = "the session is in the mode `plan`: nothing may be changed yet. Say what you would do";
-    format!("{why}, and go on without `{name}`").into()
+    let why = "the session is in the mode `plan`, in which you must not change anything. Describe what you would do";
+    format!("{why}, and continue without `{name}`").into()
 }
 
 fn wished(name: &str, wish: &Data) -> Demand {
     match wish {
         Data::Str(why) if !why.trim().is_empty() => Demand::Asked(why.clone()),
-        wish if wish.truthy() => Demand::Asked(format!("`{name}` needs a permission").into()),
+        wish if wish.truthy() => Demand::Asked(format!("`{name}` needs permission").into()),
         _ => Demand::Nothing,
     }
 }
@@ -130,7 +133,7 @@ mod tests {
             _ => String::new(),
         };
         assert_eq!(why(r#"{"permission": "it costs money"}"#), "it costs money");
-        assert_eq!(why(r#"{"permission": true}"#), "`t` needs a permission");
-        assert_eq!(why(r#"{"permission": " "}"#), "`t` needs a permission", "it says nothing, but wants one");
+        assert_eq!(why(r#"{"permission": true}"#), "`t` needs permission");
+        assert_eq!(why(r#"{"permission": " "}"#), "`t` needs permission", "it says nothing, but wants one");
     }
 }

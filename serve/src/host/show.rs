@@ -135,7 +135,7 @@ impl Shown {
         };
         let over = self.loops.borrow_mut().extract_if(|id, _| !is_at_work(id)).collect::<Vec<_>>();
         for id in over.into_iter().flat_map(|(_, looping)| looping.open) {
-            let text = "stopped: the loop was given up; it is not known how far the tool had come".into();
+            let text = "stopped: the loop was cancelled; the tool may have completed a part of its work".into();
             self.show(Event::ToolEnded { id, text, value: Data::Nil, ok: false });
         }
     }

@@ -73,11 +73,11 @@ impl Worker {
             let _ = ended.send(());
         };
         let thread = std::thread::Builder::new().name(format!("worker-{index}")).stack_size(STACK).spawn(work);
-        let lacks = |what: &str, why: io::Error| Box::new(stdlib::outside(format!("the system gave {what}: {why}")));
-        thread.map_err(|why| lacks("no thread to serve sessions on", why))?;
+        let lacks = |what: &str, why: io::Error| Box::new(stdlib::outside(format!("could not start {what}: {why}")));
+        thread.map_err(|why| lacks("a thread for sessions", why))?;
         let is_built = is_built.recv().unwrap_or_else(|gone| Err(io::Error::other(gone)));
         // No timers, no sockets: nobody could be served there.
-        is_built.map_err(|why| lacks("a thread that serves sessions nothing to wait with", why))?;
+        is_built.map_err(|why| lacks("the async runtime of a thread for sessions", why))?;
         Ok(Worker { opens, load, offers, end })
     }
 
@@ -173,7 +173,7 @@ fn panicked(error: tokio::task::JoinError) -> Arc<str> {
     let Ok(panic) = error.try_into_panic() else { return "its task was dropped".into() };
     let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-    format!("a fault of the runtime: {said}").into()
+    format!("internal error of the runtime: {said}").into()
 }
 
 #[cfg(test)]
@@ -186,9 +186,6 @@ mod tests {
         let served = served("a.harn", "pipeline default(task) {}", 1, None);
         let started = Worker::start_on(|| Err(io::Error::other("no more files")), 0, served, Arc::<Watcher>::default());
         let told = started.err().map(|diagnostic| diagnostic.message);
-        assert_eq!(
-            told.as_deref(),
-            Some("the system gave a thread that serves sessions nothing to wait with: no more files")
-        );
+        assert_eq!(told.as_deref(), Some("could not start the async runtime of a thread for sessions: no more files"));
     }
 }

@@ -9,14 +9,15 @@ use stdlib::{CodeRef, from_core};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The log holds no session with this id.
-    #[error("the event log holds no session with the id '{0}'")]
+    #[error("session '{0}' not found in the event log")]
     Unknown(Arc<str>),
     /// Another process has it open.
-    #[error("the session '{0}' is open in another process, and goes on in one at a time")]
+    #[error("the session '{0}' is open in another process")]
     Elsewhere(Arc<str>),
     /// A record of it cannot be read.
     #[error(
-        "the session '{id}' cannot be read from the event log: the record `{kind}` with the cursor {cursor} is not whole: {why}"
+        "the session '{id}' cannot be read from the event log: the record `{kind}` at cursor {cursor} is \
+        incomplete: {why}"
     )]
     Unreadable {
         /// The session.
@@ -29,16 +30,16 @@ pub enum StoreError {
         why: String,
     },
     /// No page of a list begins there.
-    #[error("`{0}` is no cursor that `session/list` has given")]
+    #[error("`{0}` is not a cursor that `session/list` returned")]
     Cursor(String),
     /// No page of a list of tasks begins there.
-    #[error("`{0}` is no page token that a list of tasks has given")]
+    #[error("`{0}` is not a page token that a task list returned")]
     PageToken(String),
     /// Sessions are not kept here.
-    #[error("sessions are kept only where the event log is a file")]
+    #[error("sessions are stored only if the event log is a file")]
     NotKept,
     /// Nobody can be told whose a session is.
-    #[error("the file that says which process has a session open cannot be used: {0}")]
+    #[error("cannot use the lock file for sessions: {0}")]
     CannotClaim(String),
     /// The log cannot be read or written.
     #[error(transparent)]
@@ -64,15 +65,21 @@ impl StoreError {
     #[must_use]
     pub fn help(&self) -> String {
         let help = match self {
-            StoreError::Unknown(_) => "`session/list` tells which sessions there are",
+            StoreError::Unknown(_) => "`session/list` returns the sessions",
             StoreError::Elsewhere(_) => "close it there, or end that process, and load it again",
-            StoreError::Unreadable { .. } => "other sessions of the log are not concerned; open a new one",
-            StoreError::Cursor(_) => "begin without a cursor, then give each page's `nextCursor` back as it came",
-            StoreError::PageToken(_) => "begin without a token, then give each page's `nextPageToken` back as it came",
+            StoreError::Unreadable { .. } => "other sessions of the log are not affected; open a new one",
+            StoreError::Cursor(_) => {
+                "start without a cursor, then pass each page's `nextCursor` to the next \
+                request"
+            }
+            StoreError::PageToken(_) => {
+                "start without a token, then pass each page's `nextPageToken` to the next \
+                request"
+            }
             StoreError::NotKept => {
                 "serve with `--event-log sqlite:PATH`, or set `home` under `[event_log]` in `harn.toml`"
             }
-            StoreError::CannotClaim(_) => "the folder of the event log must be one that may be written to",
+            StoreError::CannotClaim(_) => "the folder of the event log must be writable",
             StoreError::Log(error) => return error.help(),
         };
         help.to_owned()

@@ -119,7 +119,7 @@ impl SessionFold {
 
     fn message(&mut self, word: &str, payload: &Data) -> Result<(), String> {
         if word == "streamed" {
-            self.draft.push_str(payload.get("text").as_str().ok_or("`text` is not a text")?);
+            self.draft.push_str(payload.get("text").as_str().ok_or("`text` is not a string")?);
             return Ok(());
         }
         self.conversation.apply(MESSAGE_TOPIC, word, payload)?;

@@ -81,7 +81,7 @@ fn told(event: &Event) -> Option<Told> {
 /// # Errors
 /// Why it cannot be read, as the end of a sentence.
 pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> {
-    let text = |field: &str| payload.get(field).as_shared_str().ok_or_else(|| format!("`{field}` is no text"));
+    let text = |field: &str| payload.get(field).as_shared_str().ok_or_else(|| format!("`{field}` is not a string"));
     // A log may be older than the field.
     let message_id = || payload.get("message_id").as_shared_str().unwrap_or_else(new_message_id);
     Ok(Some(match word {
@@ -92,7 +92,7 @@ pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> 
         "thought" => Event::Thought { message_id: text("message_id")?, text: text("text")? },
         "data" => Event::Data { message_id: text("message_id")?, data: payload.get("data").clone() },
         "tool_call" => Event::ToolCall {
-            call: ToolCall::from_data(payload.get("call")).ok_or("`call` is no tool call")?,
+            call: ToolCall::from_data(payload.get("call")).ok_or("`call` is not a tool call")?,
             annotations: payload.get("annotations").clone(),
         },
         "tool_ended" => {
@@ -109,8 +109,8 @@ pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> 
 }
 
 fn list<T>(payload: &Data, field: &str, read: fn(&Data) -> Option<T>) -> Result<Vec<T>, String> {
-    let items = payload.get(field).as_list().ok_or_else(|| format!("`{field}` is no list"))?;
-    items.iter().map(|item| read(item).ok_or_else(|| format!("`{field}` holds what does not belong there"))).collect()
+    let items = payload.get(field).as_list().ok_or_else(|| format!("`{field}` is not a list"))?;
+    items.iter().map(|item| read(item).ok_or_else(|| format!("`{field}` contains an invalid item"))).collect()
 }
 
 fn of_entry(entry: &PlanEntry) -> Data {
@@ -143,7 +143,7 @@ fn of_made(made: &Made) -> Data {
 
 fn made(payload: &Data) -> Result<Made, String> {
     Ok(Made {
-        name: payload.get("name").as_shared_str().ok_or("`name` is no text")?,
+        name: payload.get("name").as_shared_str().ok_or("`name` is not a string")?,
         parts: list(payload, "parts", part)?,
         id: payload.get("id").as_shared_str(),
         description: payload.get("description").as_shared_str(),

@@ -36,9 +36,9 @@ impl ScriptCompactor {
                 None => Ok(Summary::Messages(messages)),
                 Some(id) => Err(Raise::error(
                     RunCode::Value,
-                    format!("a compactor's transcript answers the tool call `{id}`, which it does not hold"),
+                    format!("a compactor's transcript has a result for the tool call `{id}`, but not the call"),
                 )
-                .help("keep the assistant's message with the call, or leave its result out")),
+                .help("keep the assistant message with the call, or remove its result")),
             };
         }
         let text = match value {
@@ -52,7 +52,7 @@ impl ScriptCompactor {
         if text.trim().is_empty() {
             return Err(Raise::error(
                 RunCode::Value,
-                "a compactor's summary must not be blank: it takes the place of messages",
+                "a compactor's summary must not be blank, because it replaces messages",
             ));
         }
         Ok(Summary::Text(Arc::from(text)))
@@ -72,7 +72,7 @@ fn orphan(messages: &[Arc<Message>]) -> Option<&str> {
 fn unusable(value: &Value) -> Box<Raise> {
     Raise::error(
         RunCode::Type,
-        format!("a compactor gives a string, {{summary}} or a transcript, not {}", article(value.type_name())),
+        format!("a compactor must return a string, {{summary}} or a transcript, not {}", article(value.type_name())),
     )
 }
 

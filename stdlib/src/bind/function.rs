@@ -89,9 +89,10 @@ impl ScriptFn {
 
     /// Returns the fault for a function that timed out.
     pub(crate) fn late(&self, who: &str, ms: u64) -> Rc<dyn Fault> {
-        let message = format!("{who} took longer than {ms} ms and was given up");
+        let message = format!("{who} timed out after {ms} ms");
         let raise = Raise::error(AgentCode::Late, message).labelled("this function").help(
-            "let it do less, or give it more: `hook_timeout_ms` of the loop, `timeout_ms` under `[hooks]` in harn.toml",
+            "make it faster, or raise the timeout: `hook_timeout_ms` of the loop, `timeout_ms` under `[hooks]` in \
+            harn.toml",
         );
         Thrown::fault(match self.place() {
             Some((source, span)) => raise.at(&source, span),

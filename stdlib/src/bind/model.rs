@@ -78,7 +78,7 @@ impl ScriptModel {
             if !is_late(&thrown) {
                 return thrown;
             }
-            let message = format!("`llm_caller` gave no answer within {ms} ms");
+            let message = format!("`llm_caller` timed out after {ms} ms");
             fault(ModelError::new(ModelErrorKind::Timeout, message))
         })
     }
@@ -151,7 +151,7 @@ fn failure(error: &Data) -> ModelError {
     let kind = error.get("category").as_str().and_then(|word| word.parse().ok()).unwrap_or(ModelErrorKind::Server);
     let message = match error.get("message") {
         Data::Str(text) => text.to_string(),
-        _ if error.is_nil() => "`llm_caller` failed and did not say why".to_owned(),
+        _ if error.is_nil() => "`llm_caller` failed without an error message".to_owned(),
         _ => error.to_text().to_string(),
     };
     let mut failure = ModelError::new(kind, message);
@@ -169,7 +169,7 @@ fn wrong(field: &str, expected: &str, found: &Data) -> ModelError {
 
 /// The script's mistake: trying again would not help.
 fn unusable(why: &str) -> ModelError {
-    let message = format!("`llm_caller` gave no answer: {why}; it may give {EXPECTED}");
+    let message = format!("invalid result of `llm_caller`: {why}; it may return {EXPECTED}");
     ModelError { retryable: false, ..ModelError::new(ModelErrorKind::BadResponse, message) }
 }
 
@@ -228,6 +228,6 @@ mod tests {
             ModelErrorKind::Server
         );
         assert_eq!(read_json(r#"{"ok":false,"error":"plain"}"#).unwrap_err().message, "plain");
-        assert!(read_json(r#"{"ok":false}"#).unwrap_err().message.contains("did not say why"));
+        assert!(read_json(r#"{"ok":false}"#).unwrap_err().message.contains("failed without an error message"));
     }
 }

@@ -44,11 +44,10 @@ impl ScriptPermissions {
             return Err(Raise::error(lang::check::CheckCode::Type, message));
         };
         if let Some((key, _)) = dict.iter().find(|(key, _)| !KEYS.contains(&key.as_str())) {
-            let raise =
-                Raise::error(lang::check::CheckCode::Key, format!("there is no option `{key}` in `permissions`"));
+            let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{key}` in `permissions`"));
             return Err(match nearest(key, KEYS) {
                 Some(near) => raise.help(format!("did you mean `{near}`?")),
-                None => raise.help("it may hold `ask`, `deny` and `decide`"),
+                None => raise.help("the options are `ask`, `deny` and `decide`"),
             });
         }
         let decide = dict.get_str("decide").filter(|v| !v.is_nil());
@@ -84,12 +83,12 @@ impl Permissions for ScriptPermissions {
         if let Some(pattern) = fits(&self.deny) {
             return Some(format!("`{}` is denied by the pattern `{pattern}`", call.name).into());
         }
-        fits(&self.ask).map(|_| format!("`{}` needs a permission", call.name).into())
+        fits(&self.ask).map(|_| format!("`{}` needs permission", call.name).into())
     }
 
     fn late(&self, ms: u64) -> Rc<dyn Fault> {
         match &self.decide {
-            Some(decide) => decide.late("the decision about a permission", ms),
+            Some(decide) => decide.late("the permission handler", ms),
             None => fault(TookTooLong { ms }),
         }
     }

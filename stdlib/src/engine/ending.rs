@@ -141,7 +141,7 @@ impl Engine {
             let mut d = raise.to_diagnostic();
             d.severity = Severity::Warning;
             d.code = RunCode::Unseen.into();
-            d.message = format!("a task failed and nobody awaited it: {}", d.message);
+            d.message = format!("a task failed and was not awaited: {}", d.message);
             d
         });
         tasks.chain(crate::workers::unseen(&self.world))

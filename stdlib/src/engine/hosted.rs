@@ -129,7 +129,7 @@ impl Hosted {
     /// seconds.
     pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> PromptResult {
         let Some(main) = self.main.get() else {
-            let missing = Diagnostic::new(ServedCode::Unservable, "the script has not begun");
+            let missing = Diagnostic::new(ServedCode::Unservable, "the script has not started");
             return PromptResult {
                 end: End::Failed(Box::new(missing)),
                 closing: None,

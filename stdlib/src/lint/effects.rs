@@ -65,7 +65,7 @@ pub(super) fn check<'a>(view: &CallView<'a>, returned: &'a Expr, producer: &Prod
 }
 
 fn refused<'a>(view: &CallView<'a>, dict: &DictView<'a>) -> Diagnostic {
-    Diagnostic::new(from_core(ReminderCode::HookEvent), "worker events take no reminders")
-        .label(view.source(), dict.span, "this reminder would be refused")
+    Diagnostic::new(from_core(ReminderCode::HookEvent), "worker events cannot add reminders")
+        .label(view.source(), dict.span, "this reminder would be rejected")
         .help("return it from a session, tool, step or persona hook")
 }

@@ -20,15 +20,16 @@ pub(super) fn event<'a>(
         return;
     }
     let known = EventKind::ALL.iter().filter(|kind| fits(**kind)).map(|kind| kind.as_str());
-    found.push(unknown(view, name, format!("there is no {what} event `{text}`"), nearest(text, known)));
+    found.push(unknown(view, name, format!("unknown {what} event `{text}`"), nearest(text, known)));
 }
 
 /// A literal name of an event that belongs to no step.
 pub(super) fn of_step<'a>(view: &CallView<'a>, name: &'a Expr, found: &mut Vec<Diagnostic>) {
     match view.text(name).map(EventKind::parse) {
         Some(Ok(kind)) if kind.is_step() && !kind.has_step() => {
-            let d = Diagnostic::new(RunCode::Value, format!("the event `{kind}` belongs to no step"));
-            found.push(d.label(view.source(), name.span, "no step").help("register_persona_hook takes it"));
+            let d = Diagnostic::new(RunCode::Value, format!("the event `{kind}` is not a step event"));
+            found
+                .push(d.label(view.source(), name.span, "not a step event").help("use `register_persona_hook` for it"));
         }
         _ => event(view, name, EventKind::has_step, "step", found),
     }
@@ -55,7 +56,7 @@ pub(super) fn seams<'a>(view: &CallView<'a>, kinds: &'a Expr, found: &mut Vec<Di
     let Some(text) = view.text(kinds) else { return };
     if text != "*" && text.parse::<Seam>().is_err() {
         let near = nearest(text, Seam::WORDS.iter().copied());
-        found.push(unknown(view, kinds, format!("there is no seam `{text}`"), near));
+        found.push(unknown(view, kinds, format!("unknown seam `{text}`"), near));
     }
 }
 
@@ -65,7 +66,7 @@ pub(super) fn step<'a>(view: &CallView<'a>, name: &'a Expr, found: &mut Vec<Diag
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
     if is_name && text.parse::<Step>().is_err() {
         let near = nearest(text, Step::WORDS.iter().copied());
-        found.push(unknown(view, name, format!("there is no step `{text}`"), near));
+        found.push(unknown(view, name, format!("unknown step `{text}`"), near));
     }
 }
 

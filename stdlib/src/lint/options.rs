@@ -81,7 +81,7 @@ fn listed<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &ReminderOption
         if meant.is_none() {
             continue;
         }
-        let message = format!("no reminder provider has the id `{id}`");
+        let message = format!("unknown reminder provider `{id}`");
         let error = ReminderError::new(ReminderCode::Shape, format!("{prefix}{index}"), message);
         found.push(report(view, reminders, &error.suggest(meant.as_deref())));
     }
@@ -102,7 +102,7 @@ fn misspelt(id: &str) -> Option<ReminderError> {
         return None;
     }
     let near = nearest(id, ReminderProviders::CANONICAL.iter().copied())?;
-    let message = format!("`config` is for a reminder provider `{id}`, and no provider has this id");
+    let message = format!("`config` names the unknown reminder provider `{id}`");
     Some(ReminderError::new(ReminderCode::Shape, format!("config.{id}"), message).suggest(Some(near)))
 }
 

@@ -23,10 +23,16 @@ pub(super) fn user_block<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &m
         }
         let name = if model.is_empty() { provider } else { format!("{provider} ({model})") };
         found.push(
-            Diagnostic::new(from_core(ReminderCode::UserBlock), format!("{name} has no user blocks for reminders"))
-                .label(view.source(), hint.span, "cannot be kept on this route")
-                .label(view.source(), at.span, "the route")
-                .help("write `role_hint: \"system\"` or `\"developer\"`, which every route can show"),
+            Diagnostic::new(
+                from_core(ReminderCode::UserBlock),
+                format!(
+                    "{name} does not support user blocks for \
+                reminders"
+                ),
+            )
+            .label(view.source(), hint.span, "not supported by this route")
+            .label(view.source(), at.span, "the route")
+            .help("write `role_hint: \"system\"` or `\"developer\"`, which every route supports"),
         );
         return;
     }
@@ -40,11 +46,8 @@ pub(super) fn provider(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnost
     else {
         return;
     };
-    let error = Diagnostic::new(AgentCode::Model, format!("there is no provider {got:?}")).label(
-        view.source(),
-        at.span,
-        "here",
-    );
+    let error =
+        Diagnostic::new(AgentCode::Model, format!("unknown provider {got:?}")).label(view.source(), at.span, "here");
     let error = match suggestion {
         Some(near) => error.fix(at.span, format!("{near:?}")),
         None => error,

@@ -194,7 +194,7 @@ fn unbounded<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagn
     }
     found.push(
         Diagnostic::new(from_core(ReminderCode::Unbounded), "this reminder has no finite TTL and is not preserved")
-            .label(view.source(), dict.span, "lives for ever, and vanishes at the next compaction")
-            .help("add `ttl_turns: 3`, or `preserve_on_compact: true` where it is meant to last"),
+            .label(view.source(), dict.span, "never expires, and is discarded at the next compaction")
+            .help("add `ttl_turns: 3`, or `preserve_on_compact: true` if it is meant to last"),
     );
 }

@@ -54,7 +54,7 @@ impl CompactionSettings {
                 "custom_compactor" => asked.custom = Some(compactor(cx, key, value)?),
                 "threshold" if in_loop => asked.threshold = Some(threshold(key, value)?),
                 other => {
-                    let raise = Raise::error(lang::check::CheckCode::Key, format!("there is no option `{other}`"));
+                    let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{other}`"));
                     let known = KEYS.into_iter().chain(in_loop.then_some("threshold"));
                     return Err(match nearest(other, known) {
                         Some(near) => raise.help(format!("did you mean `{near}`?")),
@@ -92,13 +92,13 @@ impl CompactionSettings {
     fn check(&self, cx: &Cx<'_>) -> Result<(), Box<Raise>> {
         match self.options.strategy {
             Strategy::Custom if self.custom.is_none() => {
-                Err(wrong("custom_compactor", "a function where the strategy is \"custom\""))
+                Err(wrong("custom_compactor", "a function if the strategy is \"custom\""))
             }
             Strategy::Llm if cx.isolate.is_denied(Capability::Llm) => Err(Raise::error(
                 RunCode::Denied,
                 "the strategy \"llm\" needs the capability `llm`, which this run does not have",
             )
-            .help("run without `--deny` for it, or choose another strategy")),
+            .help("run without `--deny` for this capability, or choose another strategy")),
             _ => Ok(()),
         }
     }
@@ -129,7 +129,7 @@ fn threshold(key: &str, value: &Value) -> Result<Threshold, Box<Raise>> {
 /// The loop's own compaction: `compaction` (a bool, or a dict as for `transcript_compact` with a `threshold`), and the options
 /// `auto_compact` and `compact_…` that say the same one by one.
 pub(crate) fn auto(cx: &Cx<'_>, reader: &OptionReader<'_>) -> Result<Option<AutoCompact>, Box<Raise>> {
-    let at = |raise: Box<Raise>, key: &str| raise.about(reader.arg, format!("`{key}` is at fault"));
+    let at = |raise: Box<Raise>, key: &str| raise.about(reader.arg, format!("invalid `{key}`"));
     let usual = AutoCompact::default();
     let whole = reader.value("compaction");
     let dict = match &whole {
@@ -176,7 +176,7 @@ pub(crate) fn on_idle(
     own: Option<&AutoCompact>,
 ) -> Result<Option<AutoCompact>, Box<Raise>> {
     let key = "consolidate_on_idle";
-    let at = |raise: Box<Raise>| raise.about(reader.arg, format!("`{key}` is at fault"));
+    let at = |raise: Box<Raise>| raise.about(reader.arg, format!("invalid `{key}`"));
     match &reader.value(key) {
         Value::Nil | Value::Bool(false) => Ok(None),
         Value::Bool(true) => Ok(Some(own.cloned().unwrap_or_else(|| CompactionSettings::usual().into_auto()))),

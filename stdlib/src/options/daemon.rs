@@ -23,11 +23,15 @@ pub(crate) fn read(cx: &Cx<'_>, options: &OptionReader<'_>, out: &mut LoopOption
         let idle = OF_DAEMONS.into_iter().find(|key| !matches!(options.value(key), Value::Nil | Value::Bool(false)));
         return match idle {
             None => Ok(()),
-            Some(key) => {
-                Err(Raise::error(RunCode::Value, format!("`{key}` is an option of daemons, and this loop is none"))
-                    .about(options.arg(), format!("`{key}` is at fault"))
-                    .help("add `daemon: true`"))
-            }
+            Some(key) => Err(Raise::error(
+                RunCode::Value,
+                format!(
+                    "`{key}` is an option of daemons, and this loop is not a \
+                    daemon"
+                ),
+            )
+            .about(options.arg(), format!("invalid `{key}`"))
+            .help("add `daemon: true`")),
         };
     }
     out.daemon = Some(DaemonOptions {
@@ -40,7 +44,7 @@ pub(crate) fn read(cx: &Cx<'_>, options: &OptionReader<'_>, out: &mut LoopOption
 
 fn watch(cx: &Cx<'_>, options: &OptionReader<'_>) -> Result<Option<Rc<dyn Watch>>, Box<Raise>> {
     let key = "watch_paths";
-    let at = |raise: Box<Raise>| raise.about(options.arg(), format!("`{key}` is at fault"));
+    let at = |raise: Box<Raise>| raise.about(options.arg(), format!("invalid `{key}`"));
     let wrong = |found: &Value| {
         let message = format!("`{key}` must be a path or a list of paths, found {}", article(found.type_name()));
         at(Raise::error(lang::check::CheckCode::Type, message))
@@ -59,7 +63,10 @@ fn watch(cx: &Cx<'_>, options: &OptionReader<'_>) -> Result<Option<Rc<dyn Watch>
     }
     if cx.isolate.is_denied(Capability::FsRead) {
         let message = "`watch_paths` needs the capability `fs.read`, which this run does not have";
-        return Err(at(Raise::error(RunCode::Denied, message)).help("run without `--deny` for it, or watch nothing"));
+        return Err(at(Raise::error(RunCode::Denied, message)).help(
+            "run without `--deny` for this capability, or \
+            remove `watch_paths`",
+        ));
     }
     let watch = FileWatch::new(patterns).map_err(|error| at(Raise::error(RunCode::Value, error.to_string())))?;
     let folder = here::world(cx)?.hosting.as_ref().and_then(|hosting| hosting.cwd.clone());

@@ -114,7 +114,7 @@ impl SettingsReader<'_> {
     fn provider(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Provider> {
         let help = "write `provider = {organization = \"…\", url = \"https://…\"}`";
         let Some(table) = value.get_ref().as_table() else {
-            self.wrong(ProjectCode::Value, value.span(), "`provider` is a table".to_owned(), help);
+            self.wrong(ProjectCode::Value, value.span(), "`provider` must be a table".to_owned(), help);
             return None;
         };
         let (mut organization, mut url) = (None, None);
@@ -129,7 +129,7 @@ impl SettingsReader<'_> {
             self.wrong(
                 ProjectCode::Value,
                 value.span(),
-                "a provider has an `organization` and a `url`".to_owned(),
+                "a provider needs an `organization` and a `url`".to_owned(),
                 help,
             );
         }
@@ -138,16 +138,16 @@ impl SettingsReader<'_> {
 
     fn skills(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<Skill> {
         let Some(rows) = value.get_ref().as_array() else {
-            let help = "write `[[agent.skills]]` above the keys of each";
-            self.wrong(ProjectCode::Value, value.span(), "`skills` is a list of tables".to_owned(), help);
+            let help = "write `[[agent.skills]]` above the keys of each skill";
+            self.wrong(ProjectCode::Value, value.span(), "`skills` must be a list of tables".to_owned(), help);
             return Vec::new();
         };
         let mut skills: Vec<Skill> = Vec::new();
         for row in rows {
             let Some(skill) = self.skill(row) else { continue };
             if skills.iter().any(|other| other.id == skill.id) {
-                let message = format!("there is another skill with the id `{}`", skill.id);
-                self.wrong(ProjectCode::Value, row.span(), message, "each skill has an id of its own");
+                let message = format!("duplicate skill id `{}`", skill.id);
+                self.wrong(ProjectCode::Value, row.span(), message, "give each skill a unique id");
             }
             skills.push(skill);
         }
@@ -156,8 +156,8 @@ impl SettingsReader<'_> {
 
     fn skill(&mut self, row: &Spanned<DeValue<'_>>) -> Option<Skill> {
         let Some(table) = row.get_ref().as_table() else {
-            let help = "write `[[agent.skills]]` above the keys of each";
-            self.wrong(ProjectCode::Value, row.span(), "a skill is a table".to_owned(), help);
+            let help = "write `[[agent.skills]]` above the keys of each skill";
+            self.wrong(ProjectCode::Value, row.span(), "a skill must be a table".to_owned(), help);
             return None;
         };
         let mut skill = Skill::default();
@@ -174,7 +174,13 @@ impl SettingsReader<'_> {
             }
         }
         if !table.iter().any(|(key, _)| key.get_ref().as_ref() == "id") {
-            self.wrong(ProjectCode::Value, row.span(), "this skill has no `id`".to_owned(), "others name it by its id");
+            self.wrong(
+                ProjectCode::Value,
+                row.span(),
+                "this skill has no `id`".to_owned(),
+                "add an `id`, which \
+                identifies the skill",
+            );
             return None;
         }
         // What is not said is as near to the id as may be.
@@ -192,11 +198,11 @@ impl SettingsReader<'_> {
             "task" => Some(Replies::Task),
             "message" => Some(Replies::Message),
             _ => {
-                let help = "write `\"message\"` for an agent that answers without tasks where it can";
+                let help = "write `\"message\"` if the agent should answer without tasks whenever it can";
                 self.wrong(
                     ProjectCode::Value,
                     value.span(),
-                    "`replies` is neither `\"task\"` nor `\"message\"`".to_owned(),
+                    "`replies` must be `\"task\"` or `\"message\"`".to_owned(),
                     help,
                 );
                 None
@@ -217,7 +223,7 @@ impl SettingsReader<'_> {
         let text = self.text(value)?;
         let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
         let is_address = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace));
-        let address = is_address.then_some(text).ok_or_else(|| "this must be a URL of http or https".to_owned());
+        let address = is_address.then_some(text).ok_or_else(|| "this must be an http or https URL".to_owned());
         self.good(value, address)
     }
 
@@ -225,7 +231,7 @@ impl SettingsReader<'_> {
         match value.get_ref().as_array() {
             Some(items) => items.iter().filter_map(|item| self.text(item)).collect(),
             None => {
-                self.good::<()>(value, Err("this must be a list of texts".to_owned()));
+                self.good::<()>(value, Err("this must be a list of strings".to_owned()));
                 Vec::new()
             }
         }

@@ -70,7 +70,7 @@ impl SettingsReader<'_> {
             Some("normal") => Synchronous::Normal,
             Some("full") => Synchronous::Full,
             _ => {
-                let help = "\"normal\" survives the end of the process, \"full\" a loss of power as well";
+                let help = "\"normal\" survives a crash of the process, \"full\" also a power failure";
                 let message = "this must be \"normal\" or \"full\"".to_owned();
                 return self.wrong(ProjectCode::Value, value.span(), message, help);
             }

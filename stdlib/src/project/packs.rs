@@ -36,7 +36,7 @@ impl SettingsReader<'_> {
     pub(super) fn packs(&mut self, value: &Spanned<DeValue<'_>>) {
         let Some(packs) = value.get_ref().as_array() else {
             let help = "write `packs = [\"guard.rhai\", {file = \"repo.rhai\", allow = [\"fs.read\"]}]`";
-            return self.wrong(ProjectCode::Value, value.span(), "`packs` is a list of files".to_owned(), help);
+            return self.wrong(ProjectCode::Value, value.span(), "`packs` must be a list of files".to_owned(), help);
         };
         for pack in packs {
             match pack.get_ref() {
@@ -69,7 +69,7 @@ impl SettingsReader<'_> {
         }
         if spec.file.as_os_str().is_empty() {
             let help = "write `{file = \"guard.rhai\", …}`";
-            return self.wrong(ProjectCode::Value, whole.span(), "this pack names no file".to_owned(), help);
+            return self.wrong(ProjectCode::Value, whole.span(), "this pack does not name a file".to_owned(), help);
         }
         let name = spec.file.strip_prefix(self.folder).unwrap_or(&spec.file).display().to_string();
         self.add(whole, &name, spec);
@@ -86,9 +86,10 @@ impl SettingsReader<'_> {
     fn grants(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<Capability> {
         let rights = self.list_of_rights("allow", value);
         if let Some(right) = rights.iter().find(|right| !GRANTABLE.contains(right)) {
-            let message = format!("a pack cannot be given `{}`: it would have to wait, and packs do not", right.name());
+            let message =
+                format!("the capability `{}` cannot be granted to a pack, because packs cannot wait", right.name());
             let names = GRANTABLE.map(Capability::name).join("`, `");
-            self.wrong(ProjectCode::Value, value.span(), message, &format!("it can be given `{names}`"));
+            self.wrong(ProjectCode::Value, value.span(), message, &format!("you can grant {names}"));
         }
         rights
     }
@@ -102,7 +103,7 @@ impl SettingsReader<'_> {
         let read = if matches!(key, "max_string" | "max_memory") { self.memory(value) } else { self.count(value) };
         let Some(number) = read else { return };
         if number > most {
-            self.good::<()>(value, Err(format!("this is at most {most}")));
+            self.good::<()>(value, Err(format!("this must be at most {most}")));
             return;
         }
         let size = usize::try_from(number).unwrap_or(usize::MAX);

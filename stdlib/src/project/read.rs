@@ -70,13 +70,16 @@ pub(super) fn read(path: &Path) -> Result<Read, Vec<Diagnostic>> {
     let name = shown(path);
     let unreadable = |why: &dyn Display| {
         let message = format!("cannot read `{name}`: {why}");
-        vec![Diagnostic::new(ProjectCode::Unreadable, message).help("the limits of this project's scripts stand in it")]
+        vec![Diagnostic::new(ProjectCode::Unreadable, message).help(
+            "it contains the limits of this project's \
+            scripts",
+        )]
     };
     let written = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = written.canonicalize().map_err(|error| unreadable(&error))?;
     // Its text is shown where it is wrong, so it must not be that of a file elsewhere.
     if path.canonicalize().is_ok_and(|file| !file.starts_with(&folder)) {
-        return Err(unreadable(&"it is a link that leads out of its folder"));
+        return Err(unreadable(&"it is a link that points outside of its folder"));
     }
     let bytes = files::read(path, LARGEST).map_err(|error| unreadable(&error))?;
     let digest = digest(&bytes);
@@ -84,7 +87,11 @@ pub(super) fn read(path: &Path) -> Result<Read, Vec<Diagnostic>> {
     let source = Source::new(name, text);
     let table = DeTable::parse(source.text()).map_err(|e| {
         let place = e.span().map_or(Span::default(), span);
-        vec![Diagnostic::new(ProjectCode::NotToml, format!("`{NAME}` is no TOML")).label(&source, place, e.message())]
+        vec![Diagnostic::new(ProjectCode::NotToml, format!("invalid TOML in `{NAME}`")).label(
+            &source,
+            place,
+            e.message(),
+        )]
     })?;
     let folder_as_written = path.parent().unwrap_or(Path::new(""));
     let trusted = is_trusted(&folder, &digest);
@@ -162,7 +169,7 @@ impl SettingsReader<'_> {
                     self.wrong(
                         ProjectCode::Value,
                         value.span(),
-                        format!("`{known}` is a table"),
+                        format!("`{known}` must be a table"),
                         &format!("write `[{known}]` above its keys"),
                     );
                 }
@@ -237,7 +244,7 @@ impl SettingsReader<'_> {
             Err(e) => (1, e.to_string()),
         };
         let place = rows.get(row.saturating_sub(1)).map_or(0..0, Spanned::span);
-        let help = "`provider` and `model` say which models a row is about, the other keys what these can take";
+        let help = "`provider` and `model` select models, the other keys say what these support";
         self.wrong(ProjectCode::Models, place, message, help);
     }
 
@@ -257,7 +264,8 @@ impl SettingsReader<'_> {
             table.get_ref().as_table()?.iter().find(|(written, _)| written.get_ref().as_ref() == key)
         });
         let place = entry.or(table).map_or(0..0, |(key, _)| key.span());
-        let help = "`[providers.NAME]` says where a provider lives: `base_url`, and `key_env`, the variable that holds its key";
+        let help = "`[providers.NAME]` takes `base_url`, the address of the provider, and `key_env`, the variable \
+            that holds its key";
         self.wrong(ProjectCode::Models, place, message, help);
     }
 
@@ -316,7 +324,7 @@ impl SettingsReader<'_> {
 
     pub(super) fn count(&mut self, value: &Spanned<DeValue<'_>>) -> Option<u64> {
         let number = value.get_ref().as_integer().and_then(|n| u64::from_str_radix(n.as_str(), n.radix()).ok());
-        let count = number.filter(|n| *n > 0).ok_or_else(|| "this must be a whole number above 0".to_owned());
+        let count = number.filter(|n| *n > 0).ok_or_else(|| "this must be an integer above 0".to_owned());
         self.good(value, count)
     }
 
@@ -341,7 +349,7 @@ impl SettingsReader<'_> {
         let mut rights = Vec::new();
         let Some(names) = value.get_ref().as_array() else {
             let help = "write a list such as `[\"net\", \"process\"]`";
-            self.wrong(ProjectCode::Value, value.span(), format!("`{key}` is a list of rights"), help);
+            self.wrong(ProjectCode::Value, value.span(), format!("`{key}` must be a list of capabilities"), help);
             return rights;
         };
         for name in names {
@@ -352,9 +360,9 @@ impl SettingsReader<'_> {
                 None => {
                     let help = match nearest(written, known) {
                         Some(near) => format!("did you mean \"{near}\"?"),
-                        None => format!("there are {}", known.join(", ")),
+                        None => format!("the capabilities are {}", known.join(", ")),
                     };
-                    self.wrong(ProjectCode::Value, name.span(), "there is no such right".to_owned(), &help);
+                    self.wrong(ProjectCode::Value, name.span(), "unknown capability".to_owned(), &help);
                 }
             }
         }
@@ -365,7 +373,11 @@ impl SettingsReader<'_> {
         match read {
             Ok(read) => Some(read),
             Err(message) => {
-                let d = Diagnostic::new(ProjectCode::Value, message).label(self.source, span(value.span()), "not this");
+                let d = Diagnostic::new(ProjectCode::Value, message).label(
+                    self.source,
+                    span(value.span()),
+                    "unknown value",
+                );
                 self.found.push(d);
                 None
             }
@@ -377,16 +389,17 @@ impl SettingsReader<'_> {
     }
 
     pub(super) fn unknown(&mut self, key: &str, place: Range<usize>, known: &[&str], table: &str) {
-        let d = Diagnostic::new(ProjectCode::Key, format!("`{table}` has no key `{key}`")).label(
+        let d = Diagnostic::new(ProjectCode::Key, format!("unknown key `{key}` in `{table}`")).label(
             self.source,
             span(place),
-            "not known",
+            "unknown key",
         );
         self.found.push(match nearest(key, known.iter().copied()) {
             Some(near) => d.help(format!("did you mean `{near}`?")),
-            None => {
-                d.help(format!("it may hold {}", known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")))
-            }
+            None => d.help(format!(
+                "the keys are {}",
+                known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")
+            )),
         });
     }
 }
@@ -400,5 +413,5 @@ pub(super) fn not_text(value: &Spanned<DeValue<'_>>) -> String {
         DeValue::Table(_) => "a table",
         DeValue::String(_) => "text",
     };
-    format!("this must be text in quotes, not {found}")
+    format!("this must be a quoted string, not {found}")
 }

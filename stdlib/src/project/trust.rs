@@ -104,7 +104,7 @@ fn nearest(folder: &Path) -> Result<PathBuf, Vec<Diagnostic>> {
         let message = format!("no `{NAME}` found in `{}` or above it", folder.display());
         vec![
             Diagnostic::new(ProjectCode::Unreadable, message)
-                .help(format!("trust is about a `{NAME}`; without one, none is needed")),
+                .help(format!("without a `{NAME}` there is nothing to trust")),
         ]
     })
 }
@@ -157,13 +157,13 @@ fn failed(verb: &str, path: &Path, error: &io::Error) -> Diagnostic {
         ProjectCode::Record,
         format!("cannot {verb} the record of trusted folders `{}`: {error}", path.display()),
     )
-    .help("the folder of your settings is HARN_CONFIG_HOME, else harn in XDG_CONFIG_HOME, else ~/.config/harn")
+    .help("your settings folder is HARN_CONFIG_HOME, else harn in XDG_CONFIG_HOME, else ~/.config/harn")
 }
 
 fn nowhere() -> Diagnostic {
     Diagnostic::new(
         ProjectCode::Record,
-        "cannot find the folder of your settings: neither HARN_CONFIG_HOME, XDG_CONFIG_HOME nor HOME is set",
+        "cannot find your settings folder: none of HARN_CONFIG_HOME, XDG_CONFIG_HOME and HOME is set",
     )
-    .help("set HOME, or HARN_CONFIG_HOME to a folder of your own")
+    .help("set HOME, or set HARN_CONFIG_HOME to a folder that you own")
 }

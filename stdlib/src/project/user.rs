@@ -41,7 +41,7 @@ pub(super) fn allowed_keys() -> Result<AllowedKeys, Diagnostic> {
 fn read(text: &str) -> Result<AllowedKeys, String> {
     let whole: toml::Table = text.parse().map_err(|error: toml::de::Error| error.message().to_owned())?;
     if let Some(unknown) = whole.keys().find(|key| *key != "keys") {
-        return Err(format!("unknown table `{unknown}`; it may hold [keys]"));
+        return Err(format!("unknown table `{unknown}`; the only table is [keys]"));
     }
     let Some(keys) = whole.get("keys") else { return Ok(AllowedKeys::new()) };
     let keys = keys.as_table().ok_or("`keys` must be a table")?;

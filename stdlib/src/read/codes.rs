@@ -7,13 +7,15 @@ codes! {
 pub(crate) enum SourceCode {
     /// A script that cannot be read.
     Unreadable = "HARN-SRC-001", Error {
-        title: "a script that cannot be read",
-        meaning: "The file is not there, is a directory, is too large, or may not be read. Nothing is run.",
+        title: "script cannot be read",
+        meaning: "The file does not exist, is a directory, is too large, or its permissions do not allow it. \
+            Nothing was run.",
     },
     /// The script is not UTF-8.
     NotText = "HARN-SRC-002", Error {
-        title: "a script that is not UTF-8 text",
-        meaning: "Scripts are UTF-8. Save the file in that encoding; the message says where the first wrong byte is.",
+        title: "script is not UTF-8 text",
+        meaning: "Scripts must be UTF-8. Save the file in that encoding; the message says where the first invalid \
+            byte is.",
     },
 }
 }

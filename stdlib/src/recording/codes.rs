@@ -7,41 +7,41 @@ codes! {
 pub(crate) enum RecordingCode {
     /// A request that is not the recorded one.
     Different = "HARN-TAPE-001", Error {
-        title: "a request that is not the recorded one",
-        meaning: "`harn run --replay` gives each request the answer that was recorded for it, and this request is another: \
-                  the system text, a message, a tool, an option or the route has changed. The answer would not be the one to \
-                  this question, so the run ends here, whatever would catch an error. The difference is shown part by part. \
-                  Record the run again, or undo the change.",
+        title: "request differs from the recorded one",
+        meaning: "`harn run --replay` answers each request with the recorded response. This request differs from \
+            the recorded one: the system text, a message, a tool, an option or the route has changed, so the \
+            recorded response does not belong to it. The run ends here, and the error cannot be caught. The \
+            differences are listed part by part. Record the run again, or undo the change.",
     },
     /// A call that has no answer on record.
     Missing = "HARN-TAPE-002", Error {
-        title: "a call that has no answer on record",
-        meaning: "A run that is replayed asks a model more often than the recorded one did, or in a task that the recorded one \
-                  did not start; or the recorded run broke off before this call was answered.",
+        title: "call without a recorded response",
+        meaning: "The replayed run calls a model more often than the recorded run did, or in a task that the \
+            recorded run did not start; or the recorded run ended before this call was answered.",
     },
     /// Recorded calls that were not made.
     Unused = "HARN-TAPE-003", Warning {
-        title: "recorded calls that were not made again",
-        meaning: "The replayed run came to its end and asked less than the recorded one. What it printed is therefore not what \
-                  was printed then.",
+        title: "recorded calls not repeated",
+        meaning: "The replayed run ended with fewer calls than the recorded run made. Its output may therefore \
+            differ from the recorded one.",
     },
     /// A recording that cannot be read.
     Unreadable = "HARN-TAPE-004", Error {
-        title: "a recording that cannot be read",
-        meaning: "The folder holds no recording, a file of it is missing or no longer what it was, or somebody has changed one. \
-                  Each file holds a digest of what it says; who changes an answer on purpose takes the entry `digest` out of \
-                  that file.",
+        title: "recording cannot be read",
+        meaning: "The folder does not contain a recording, or one of its files is missing, damaged or was edited. \
+            Each file contains a digest of its content; to edit a response on purpose, remove the entry `digest` \
+            from the file.",
     },
     /// A recording of a later version.
     Newer = "HARN-TAPE-005", Error {
-        title: "a recording of a later version",
-        meaning: "The recording was written by a later version of harn, in a form that this one does not know.",
+        title: "recording of a later version",
+        meaning: "The recording was written by a later version of harn, in a format that this version cannot read.",
     },
     /// A recording that cannot be written.
     Unwritten = "HARN-TAPE-006", Error {
-        title: "a recording that cannot be written",
-        meaning: "`--record` wants a folder that is new or empty, so that no two runs mix. A call that cannot be written ends \
-                  the run: a recording with a hole is none.",
+        title: "recording cannot be written",
+        meaning: "`--record` needs a new or empty folder, so that runs are not mixed. A call that cannot be \
+            written ends the run, because the recording would be incomplete.",
     },
 }
 }

@@ -30,9 +30,9 @@ pub(super) fn different(
     compared: &Compared,
 ) -> Diagnostic {
     let (number, fiber) = (call.number, &call.fiber);
-    let message = format!("call {number} of `{fiber}` asks for something else than it did when it was recorded");
+    let message = format!("call {number} of `{fiber}` differs from the recorded one");
     let said = Diagnostic::new(RecordingCode::Different, message)
-        .note(format!("it is turn {} of the session {}; `-` as recorded, `+` now", call.turn, call.session))
+        .note(format!("turn {} of the session {}; `-` recorded, `+` now", call.turn, call.session))
         .note(difference);
     again(said, recording, compared)
 }
@@ -41,16 +41,16 @@ pub(super) fn different(
 pub(super) fn lost(recording: &Recording, fiber: &str, lost: &MissingAnswer, compared: &Compared) -> Diagnostic {
     let said = match lost {
         MissingAnswer::Unfinished(count) => {
-            let message = format!("the recorded run broke off before call {} of `{fiber}` was answered", count + 1);
+            let message = format!("the recorded run ended before call {} of `{fiber}` was answered", count + 1);
             return Diagnostic::new(RecordingCode::Missing, message)
-                .note("up to here everything was the same; the recording ends where the run was cut short")
+                .note("everything up to here was the same; the recording ends where the run was interrupted")
                 .help(fresh(recording));
         }
         MissingAnswer::Unmade(0, lines) => {
             let message = format!("no call of `{fiber}` was recorded");
             let mut said = Diagnostic::new(RecordingCode::Missing, message).note(known(lines));
             if let Some(near) = nearest(fiber, lines.iter().map(String::as_str)) {
-                said = said.note(format!("the nearest of them is `{near}`"));
+                said = said.note(format!("the nearest name is `{near}`"));
             }
             said
         }
@@ -65,7 +65,7 @@ pub(super) fn lost(recording: &Recording, fiber: &str, lost: &MissingAnswer, com
 
 fn known(lines: &[String]) -> String {
     if lines.is_empty() {
-        return "the recorded run asked no model at all".to_owned();
+        return "the recorded run made no model calls".to_owned();
     }
     let named: Vec<String> = lines.iter().take(NAMED).map(|line| format!("`{line}`")).collect();
     let more = if lines.len() > NAMED { format!(" and {} more", lines.len() - NAMED) } else { String::new() };
@@ -75,18 +75,18 @@ fn known(lines: &[String]) -> String {
 /// Returns the diagnostic for a recorded call that was cancelled then and is awaited now.
 pub(super) fn given_up(recording: &Recording, call: &RecordedCall) -> Diagnostic {
     let message = format!(
-        "call {} of `{}` has no answer on record: the recorded run gave it up after {} ms",
+        "call {} of `{}` has no recorded response: the recorded run stopped waiting after {} ms",
         call.number, call.fiber, call.took_ms
     );
     let said = Diagnostic::new(RecordingCode::Missing, message);
     if let Some(code @ (130 | 143)) = recording.exit_code() {
         return said
             .note(format!(
-                "somebody interrupted the recorded run (exit code {code}); a replay ends where it was cut short"
+                "the recorded run was interrupted (exit code {code}); a replay cannot continue after that point"
             ))
             .help(fresh(recording));
     }
-    said.note("the recorded run cancelled it, or its deadline passed; this run waits for the answer")
+    said.note("the recorded run cancelled the call, or its deadline passed; this run waits for the response")
         .help(fresh(recording))
 }
 
@@ -98,7 +98,7 @@ pub(super) fn unused(recording: &Recording, compared: &Compared) -> Option<Diagn
         return None;
     }
     let calls = if count == 1 { "1 recorded call was".to_owned() } else { format!("{count} recorded calls were") };
-    let mut said = Diagnostic::new(RecordingCode::Unused, format!("{calls} not made again"));
+    let mut said = Diagnostic::new(RecordingCode::Unused, format!("{calls} not repeated"));
     for (fiber, first, count) in unused.iter().take(NAMED) {
         said = said.note(match count {
             1 => format!("call {first} of `{fiber}`"),
@@ -106,7 +106,7 @@ pub(super) fn unused(recording: &Recording, compared: &Compared) -> Option<Diagn
         });
     }
     if unused.len() > NAMED {
-        said = said.note(format!("and those of {} more lines of work", unused.len() - NAMED));
+        said = said.note(format!("and calls of {} more tasks", unused.len() - NAMED));
     }
     Some(again(said, recording, compared))
 }
@@ -116,17 +116,17 @@ fn again(mut said: Diagnostic, recording: &Recording, compared: &Compared) -> Di
     let manifest = &recording.manifest;
     let changed = compared.changed(recording.sources());
     if compared.is_changed {
-        said = said.note(format!("the script is not the one that was recorded ({})", manifest.script));
+        said = said.note(format!("the script differs from the recorded one ({})", manifest.script));
     }
     for name in changed.iter().take(NAMED) {
-        said = said.note(format!("`{name}`, which the script imports, is not as it was recorded"));
+        said = said.note(format!("the imported file `{name}` differs from the recorded one"));
     }
     if compared.is_changed || !changed.is_empty() {
         // That says it.
     } else if manifest.harn != env!("CARGO_PKG_VERSION") {
-        said = said.note(format!("it was recorded by harn {}, this is {}", manifest.harn, env!("CARGO_PKG_VERSION")));
+        said = said.note(format!("recorded by harn {}, replayed by {}", manifest.harn, env!("CARGO_PKG_VERSION")));
     } else {
-        said = said.note("what a script reads from files, programs, servers and the environment is not on record");
+        said = said.note("files, programs, servers and the environment that a script reads are not recorded");
     }
     said.help(fresh(recording))
 }

@@ -98,8 +98,14 @@ fn simple_value(dynamic: Dynamic, from: ConversionContext<'_>) -> Result<Result<
         Value::Range(Rc::new(Range { from: *range.start(), to: *range.end(), exclusive: false }))
     } else {
         let name = from.context.engine().map_type_name(dynamic.type_name());
-        return Err(Raise::error(RunCode::Type, format!("a `{name}` of Rhai means nothing outside of it"))
-            .help("give a string or a number that is made of it"));
+        return Err(Raise::error(
+            RunCode::Type,
+            format!(
+                "a Rhai value of type `{name}` cannot be converted to a \
+            Harn value"
+            ),
+        )
+        .help("pass a string or a number that you make from it"));
     };
     Ok(Ok(value))
 }

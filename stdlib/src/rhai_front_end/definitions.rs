@@ -78,7 +78,7 @@ fn comments(row: &Builtin) -> Vec<String> {
     let mut lines: Vec<String> = row.doc.lines().map(|line| format!("///{}", line.trim_end())).collect();
     if !row.caps.is_empty() {
         let rights: Vec<String> = row.caps.iter().map(|right| format!("`{}`", right.name())).collect();
-        lines.push(format!("/// Needs the right {}.", rights.join(", ")));
+        lines.push(format!("/// Requires the capability {}.", rights.join(", ")));
     }
     lines
 }
@@ -208,7 +208,7 @@ mod tests {
             "fn agent_loop(task: ?, system: string | ()) -> map;",
             "fn agent_loop(task: ?, system: string | (), options: map) -> map;",
             "fn register_session_hook(event: string, pattern: () | string | Fn, handler: Fn) -> ();",
-            "/// Needs the right `fs.read`.",
+            "/// Requires the capability `fs.read`.",
             "fn println(values1: ?, values2: ?) -> ();",
             "fn exit(code: int) -> !;",
             "fn spawn_(f: Fn) -> ?;",

@@ -181,7 +181,7 @@ fn engine(this: &Weak<RhaiFrontEnd>, surroundings: FrontEndConfig) -> Engine {
         inside(|cx| {
             // Rhai cannot report a failure here, so the run is told to stop.
             if cx.isolate.host().print(&format!("{text}\n")).is_err() {
-                interrupt(cx.isolate, &cx.context.task, "standard output cannot be written");
+                interrupt(cx.isolate, &cx.context.task, "cannot write to standard output");
             }
         });
     });

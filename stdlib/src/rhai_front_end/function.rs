@@ -117,7 +117,7 @@ impl Callable for RhaiFunction {
         let held = self.0.0.borrow().clone();
         match held {
             Some(held) => begin(cx, move || held.run(args)),
-            None => Err(Raise::cancelled("the run of this function is over")),
+            None => Err(Raise::cancelled("the run of this function has ended")),
         }
     }
 

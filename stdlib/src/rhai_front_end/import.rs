@@ -36,12 +36,15 @@ impl Resolver {
         let (Some(front_end), Some(loader)) = (self.front_end.upgrade(), &self.loader) else {
             return Err(refused(Raise::error(
                 lang::module::ModuleCode::Refused,
-                format!("`{written}` cannot be imported: this script may import nothing"),
+                format!("`{written}` cannot be imported: imports are not permitted in this script"),
             )));
         };
         if inside(|cx| cx.isolate.is_denied(Capability::FsRead)).unwrap_or(false) {
             let message = "`import` needs the capability `fs.read`, which this run does not have";
-            return Err(refused(Raise::error(RunCode::Denied, message).help("run without `--deny` for it")));
+            return Err(refused(Raise::error(RunCode::Denied, message).help(
+                "run without `--deny` for this \
+                capability",
+            )));
         }
         let target = path::target_with(importer.unwrap_or(""), written, ENDING);
         let identity = loader.identity(&target);
@@ -50,7 +53,7 @@ impl Resolver {
                 Some(module) => Ok(module.clone()),
                 None => Err(refused(Raise::error(
                     lang::module::ModuleCode::Cycle,
-                    format!("`{target}` imports itself, by itself or by what it imports"),
+                    format!("`{target}` imports itself, directly or through other files"),
                 ))),
             };
         }

@@ -15,7 +15,7 @@ use std::rc::{Rc, Weak};
 pub(super) fn add_members(module: &mut Module) {
     let (opaque, any) = (TypeId::of::<Opaque>(), TypeId::of::<Dynamic>());
     // Rhai reads properties through it as well, since there are no getters.
-    add(module, "index$get$", &[opaque, any], "value[key]", " What the value holds.", |context, args| {
+    add(module, "index$get$", &[opaque, any], "value[key]", " The field or element with this key.", |context, args| {
         let Some(front_end) = RhaiFrontEnd::of(context) else { return Ok(Dynamic::UNIT) };
         let from = ConversionContext { front_end: &front_end, context };
         let value = value_of(args[0]);
@@ -39,22 +39,22 @@ pub(super) fn add_members(module: &mut Module) {
         let name = object.type_name();
         Err(to_rhai(
             Raise::error(RunCode::Type, format!("a {name} cannot be changed"))
-                .help("builtins that change one give the changed one back"),
+                .help("use a builtin, which returns the changed value"),
         ))
     };
     add(module, "index$set$", &[opaque, any, any], "value[key] = value", " Values of the run cannot be changed.", set);
     for name in ["to_string", "print"] {
-        add(module, name, &[opaque], "to_string(value)", " The value as text.", |_, args| {
+        add(module, name, &[opaque], "to_string(value)", " Returns the value as text.", |_, args| {
             Ok(display(&value_of(args[0])).into())
         });
     }
     for name in ["to_debug", "debug"] {
-        add(module, name, &[opaque], "to_debug(value)", " The value as text.", |_, args| {
+        add(module, name, &[opaque], "to_debug(value)", " Returns the value as text.", |_, args| {
             Ok(inspect(&value_of(args[0])).into())
         });
     }
     for (name, wanted) in [("==", true), ("!=", false)] {
-        add(module, name, &[opaque, opaque], "a == b", " Whether both are the same.", move |_, args| {
+        add(module, name, &[opaque, opaque], "a == b", " Compares two values.", move |_, args| {
             Ok((equal(&value_of(args[0]), &value_of(args[1])) == wanted).into())
         });
     }
@@ -72,7 +72,7 @@ fn value_of(dynamic: &Dynamic) -> Value {
 }
 
 fn nobody() -> Box<Raise> {
-    Raise::error(RunCode::Outside, "nothing runs that could read this")
+    Raise::error(RunCode::Outside, "this value can be read only during its run")
 }
 
 /// A walk over such a value.

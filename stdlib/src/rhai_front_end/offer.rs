@@ -58,7 +58,7 @@ pub(super) fn add(
     let of_method = types.first().is_some_and(|first| *first != TypeId::of::<Dynamic>());
     let func = Rc::new(move |context: Option<NativeCallContext<'_>>, args: &mut [&mut Dynamic]| match &context {
         Some(context) => function(context, args),
-        None => Err(EvalAltResult::ErrorSystem("a builtin".into(), "it was called without a context".into()).into()),
+        None => Err(EvalAltResult::ErrorSystem("a builtin".into(), "called without a context".into()).into()),
     });
     let (has_context, is_pure, is_volatile) = (true, true, true);
     let func = if of_method {

@@ -120,9 +120,10 @@ impl RhaiScript {
         match value.and_then(|value| value.as_bool().ok()) {
             Some(says) => Ok(says),
             None => {
-                let message = format!("`{RESUMABLE}` says neither `true` nor `false`");
+                let message = format!("`{RESUMABLE}` must be `true` or `false`");
                 let line = at.line().map_or(String::new(), |line| format!(" (line {line})"));
-                let help = format!("write `const {RESUMABLE} = true;` at the top of `{}`{line}", self.source.name());
+                let help =
+                    format!("write `const {RESUMABLE} = true;` at the top level of `{}`{line}", self.source.name());
                 Err(vec![Diagnostic::new(ServedCode::Unservable, message).help(help)])
             }
         }

@@ -44,7 +44,7 @@ pub(super) fn shadows(rows: &[&'static Builtin]) -> Module {
 /// Adds `type_of`: Rhai has one name for all values of a Rust type, so the parser is configured to
 /// call this.
 fn add_kind(module: &mut Module) {
-    let doc = " The name of a value's type.";
+    let doc = " Returns the name of a value's type.";
     add(module, TYPE_OF, &[TypeId::of::<Dynamic>()], "type_of(value)", doc, |context, args| {
         let name = match args[0].read_lock::<Opaque>() {
             Some(opaque) => match opaque.value().type_name() {

@@ -9,27 +9,27 @@ use std::any::TypeId;
 
 /// The rows of the syntax that have a form as a function: their names in the table and in Rhai, and their parameters.
 const FORMS: [(&str, &str, Form, &str, &str); 4] = [
-    ("task_start", "spawn_", Form::Body, "spawn_(f)", " Calls a function in a task of its own; `await_` waits for it."),
+    ("task_start", "spawn_", Form::Body, "spawn_(f)", " Starts a function in a new task; `await_` waits for it."),
     (
         "parallel_each",
         "parallel_each",
         Form::Items,
         "parallel_each(items, f)",
-        " A task for each item; their results in order.",
+        " Starts a task for each item and returns the results in order.",
     ),
     (
         "parallel_count",
         "parallel_count",
         Form::Items,
         "parallel_count(n, f)",
-        " So many tasks; their results in order.",
+        " Starts `n` tasks and returns the results in order.",
     ),
     (
         "parallel_settle",
         "parallel_settle",
         Form::Items,
         "parallel_settle(items, f)",
-        " A task for each item; a result or an error of each, in order.",
+        " Starts a task for each item and returns a result or an error of each, in order.",
     ),
 ];
 
@@ -57,7 +57,7 @@ pub(super) fn described() -> impl Iterator<Item = (&'static str, Vec<&'static st
     forms.chain([("deadline", vec!["ms: int", "f: Fn", "?"], DEADLINE_DOC)])
 }
 
-const DEADLINE_DOC: &str = " Calls a function, which must be done in so many milliseconds.";
+const DEADLINE_DOC: &str = " Calls a function with a timeout in milliseconds.";
 
 /// Adds those whose rows are offered.
 pub(super) fn add_tasks(rows: &[&'static Builtin], module: &mut Module) {

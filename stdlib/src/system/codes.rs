@@ -7,41 +7,42 @@ codes! {
 pub(crate) enum SystemCode {
     /// A program that could not be run.
     NotStarted = "HARN-IO-002", Error {
-        title: "a program that could not be run",
-        meaning: "`exec` takes the program and each of its arguments by itself; no shell reads the line. The message says \
-                  what the system said. A program that runs and fails raises nothing: look at `ok` and `code`.",
+        title: "program could not be started",
+        meaning: "`exec` takes the program and each of its arguments separately, without a shell. The message \
+            contains the reason that the system reported. A program that runs and fails does not raise an error: \
+            check `ok` and `code`.",
     },
     /// More output or input than is taken.
     TooMuch = "HARN-IO-003", Error {
-        title: "more output or input than is taken",
-        meaning: "16 MiB of a program's standard output, and of its standard error, are kept, and a line of standard input \
-                  may be as long. A program that writes more is ended.",
+        title: "too much input or output",
+        meaning: "At most 16 MiB of a program's standard output, of its standard error, and of one line of \
+            standard input are kept. A program that writes more is stopped.",
     },
     /// Standard input that cannot be read.
     Input = "HARN-IO-004", Error {
-        title: "standard input that cannot be read",
-        meaning: "Standard input gave an error, or something that is no UTF-8 text.",
+        title: "standard input cannot be read",
+        meaning: "Reading standard input failed, or the input is not UTF-8 text.",
     },
     /// An address that is none.
     Address = "HARN-NET-001", Error {
-        title: "an address that is none",
-        meaning: "`http_get` and `http_post` take a whole URL with `http://` or `https://`, and headers that HTTP has room for.",
+        title: "invalid URL or header",
+        meaning: "`http_get` and `http_post` take a full URL with `http://` or `https://`, and valid HTTP headers.",
     },
     /// A server that cannot be reached, or breaks off.
     Connection = "HARN-NET-002", Error {
-        title: "a server that cannot be reached",
-        meaning: "No connection could be made, or it broke off before the answer was whole. An answer with a status that \
-                  says no (404, 500) raises nothing: look at `ok` and `status`.",
+        title: "server cannot be reached",
+        meaning: "The connection failed, or it ended before the response was complete. A response with an error \
+            status (404, 500) does not raise an error: check `ok` and `status`.",
     },
     /// A server that takes too long.
     Slow = "HARN-NET-003", Error {
-        title: "a server that takes too long",
-        meaning: "The whole answer was not there within 30 seconds, or within the option `timeout_ms`.",
+        title: "server timed out",
+        meaning: "The response was not complete within 30 seconds, or within the option `timeout_ms`.",
     },
     /// An answer that is too large.
     Large = "HARN-NET-004", Error {
-        title: "an answer that is too large",
-        meaning: "The body of an answer may hold 32 MiB.",
+        title: "response too large",
+        meaning: "The body of a response can have at most 32 MiB.",
     },
 }
 }

@@ -123,9 +123,9 @@ async fn settled(web: &Web, peer: &Peer, task: Arc<Task>) -> Result<Arc<Task>, P
 }
 
 fn too_slow(peer: &Peer) -> PeerError {
-    let message = format!("{} did not end the task within {} ms", peer.shown(), peer.access.timeout_ms);
+    let message = format!("{} did not finish the task within {} ms", peer.shown(), peer.access.timeout_ms);
     PeerError::new(crate::a2a::client::ErrorKind::Timeout, message)
-        .help("give it more time with `timeout_ms`, or ask with `wait: false` and look with `a2a.get`")
+        .help("allow more time with `timeout_ms`, or pass `wait: false` and use `a2a.get` later")
 }
 
 fn stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -211,7 +211,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
         None | Some("suppress") => false,
         Some(other) => {
             let message = format!("`fallback` must be \"metadata\" or \"suppress\", found {other:?}");
-            return Err(Raise::error(lang::check::CheckCode::Type, message).about(3, "`fallback` is at fault"));
+            return Err(Raise::error(lang::check::CheckCode::Type, message).about(3, "invalid `fallback`"));
         }
     };
     let message = match reader.value("message") {
@@ -267,7 +267,7 @@ impl Injecting {
     async fn fall_back(mut self, world: &Rc<World>, peer: &Peer) -> Result<Data, PeerError> {
         let said = |via: &str, why: &str| Data::dict([("via", Data::from(via)), ("reason", why.into())]);
         if !self.is_metadata {
-            return Ok(said("suppressed", "the agent takes no reminders"));
+            return Ok(said("suppressed", "the agent does not support reminders"));
         }
         // It may have to go twice, and is one.
         if self.wire.get("id").is_nil() {
@@ -285,7 +285,7 @@ impl Injecting {
         // It goes with what is said to the task next, and waits on where that does not arrive.
         let kept = world.peers.outbox.put(peer.card.endpoint.as_str(), &self.task_id, self.wire.clone());
         if kept.is_none() && !is_sent {
-            return Ok(said("suppressed", "as many reminders wait for a message as may"));
+            return Ok(said("suppressed", "too many reminders are waiting for a message"));
         }
         if let Some((parts, metadata)) = answer {
             // Without room to wait it is sent with this message or not at all.
@@ -311,7 +311,7 @@ const METHOD_NOT_FOUND: i64 = -32601;
 fn task_id(args: &[Value]) -> Result<Arc<str>, Box<Raise>> {
     let id: &Str = args::str(args, 1)?;
     if id.trim().is_empty() {
-        return Err(Raise::error(lang::vm::RunCode::Value, "a task has an id").about(1, "blank"));
+        return Err(Raise::error(lang::vm::RunCode::Value, "the task does not have an id").about(1, "blank"));
     }
     Ok(Arc::from(id.as_str()))
 }

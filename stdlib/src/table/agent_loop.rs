@@ -43,7 +43,7 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     };
     if session.is_busy() {
         let error = of_session(&SessionError::Busy(session.id().clone()));
-        return Err(error.about(2, "`session_id` is at fault"));
+        return Err(error.about(2, "invalid `session_id`"));
     }
     // A loop that goes on has them already.
     if !plan.resumes() {

@@ -103,7 +103,7 @@ fn drain(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 /// The seam of a name.
 pub(super) fn seam_arg(name: &str, i: usize) -> Result<Seam, Box<Raise>> {
     name.parse::<Seam>().map_err(|_| {
-        let raise = Raise::error(RunCode::Value, format!("there is no seam `{name}`")).about(i, "unknown seam");
+        let raise = Raise::error(RunCode::Value, format!("unknown seam `{name}`")).about(i, "unknown seam");
         match nearest(name, Seam::WORDS.iter().copied()) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise.help(format!("the seams are {}", Seam::WORDS.join(", "))),

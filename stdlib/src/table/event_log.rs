@@ -36,10 +36,10 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     }
     // What audit and replay read must come from the runtime alone.
     if let Some(reserved) = RESERVED.into_iter().find(|reserved| topic.starts_with(reserved)) {
-        let message = format!("the topic `{topic}` is the runtime's own, scripts cannot write to it");
+        let message = format!("the topic `{topic}` is reserved for the runtime; scripts cannot write to it");
         return Err(Raise::error(RunCode::Value, message)
             .about(0, "reserved")
-            .help(format!("choose a topic that does not begin with `{reserved}`")));
+            .help(format!("choose a topic that does not start with `{reserved}`")));
     }
     if args::str(args, 1)?.trim().is_empty() {
         return Err(Raise::error(RunCode::Value, "a record needs a kind").about(1, "blank"));
@@ -87,7 +87,7 @@ fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {
     for (key, value) in dict.iter().filter(|(_, v)| !v.is_nil()) {
         let wrong = |expected: &str| {
             Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
-                .about(0, format!("`{key}` is at fault"))
+                .about(0, format!("invalid `{key}`"))
         };
         match key.as_str() {
             "topic" => filter.topic = Some(Arc::from(value.as_str().ok_or_else(|| wrong("a string"))?)),
@@ -97,10 +97,10 @@ fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {
                 filter.after = cursor.ok_or_else(|| wrong("a cursor"))?;
             }
             other => {
-                let message = format!("there is no option `{other}`");
+                let message = format!("unknown option `{other}`");
                 let help = match nearest(other, KEYS.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("a filter may hold {}", KEYS.map(|key| format!("`{key}`")).join(", ")),
+                    None => format!("the options of a filter are {}", KEYS.map(|key| format!("`{key}`")).join(", ")),
                 };
                 return Err(Raise::error(lang::check::CheckCode::Key, message).about(0, "").help(help));
             }

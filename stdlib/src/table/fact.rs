@@ -46,7 +46,7 @@ fn options(args: &[Value], i: usize, recalls: bool) -> Result<Options, Box<Raise
 }
 
 fn about(error: &FactError, argument: usize) -> Box<Raise> {
-    let label = if error.field.is_empty() { String::new() } else { format!("`{}` is at fault", error.field) };
+    let label = if error.field.is_empty() { String::new() } else { format!("invalid `{}`", error.field) };
     of_fact(error).about(argument, label)
 }
 
@@ -155,7 +155,7 @@ fn no_thread(error: &std::io::Error) -> FactError {
     FactError {
         code: FactCode::Store,
         field: "root".to_owned(),
-        message: format!("the system gave no thread for the facts: {error}"),
+        message: format!("could not start a thread for the facts: {error}"),
         suggestion: None,
         help: None,
     }

@@ -47,7 +47,7 @@ const MOST_READ: u64 = 256 << 20;
 
 fn failed(verb: &str, path: &str, e: &io::Error) -> Box<Raise> {
     let why = match e.kind() {
-        io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        io::ErrorKind::NotFound => "the file or folder does not exist".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => e.to_string(),
     };
@@ -149,7 +149,7 @@ fn read_now(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn text(path: &str, bytes: Vec<u8>) -> Outcome {
     String::from_utf8(bytes).map(Value::from).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
-        Raise::error(RunCode::Outside, format!("`{path}` is not UTF-8 text: byte {at} begins no character"))
+        Raise::error(RunCode::Outside, format!("`{path}` is not UTF-8 text: byte {at} does not start a character"))
             .about(0, "")
     })
 }

@@ -38,7 +38,7 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let session = match options.text("session_id")? {
         Some(id) => {
             let found = world.sessions.get(&id);
-            Some(found.map_err(|e| of_session(&e).about(0, "`session_id` is at fault"))?)
+            Some(found.map_err(|e| of_session(&e).about(0, "invalid `session_id`"))?)
         }
         None => here::session(cx),
     };
@@ -88,5 +88,5 @@ fn required(options: &OptionReader<'_>, name: &str) -> Result<Arc<str>, Box<Rais
 
 fn missing(options: &OptionReader<'_>, name: &str) -> Box<Raise> {
     let raise = Raise::error(lang::check::CheckCode::Key, format!("a handoff needs `{name}`"));
-    raise.about(options.arg(), format!("`{name}` is missing"))
+    raise.about(options.arg(), format!("missing `{name}`"))
 }

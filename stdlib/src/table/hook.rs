@@ -45,8 +45,7 @@ pub(super) fn event_arg(
     let kind = EventKind::parse(name).ok().filter(|kind| fits(*kind));
     kind.ok_or_else(|| {
         let known = EventKind::ALL.iter().filter(|k| fits(**k)).map(|k| k.as_str());
-        let raise =
-            Raise::error(RunCode::Value, format!("there is no {what} event `{name}`")).about(i, "unknown event");
+        let raise = Raise::error(RunCode::Value, format!("unknown {what} event `{name}`")).about(i, "unknown event");
         match nearest(name, known) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
@@ -65,7 +64,7 @@ fn register_tool_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
     let mut hook = ToolHook { pattern: Pattern::all(), pre: None, post: None, deny: None, max_output: None };
     let wrong = |key: &str, expected: &str| {
         Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
-            .about(0, format!("`{key}` is at fault"))
+            .about(0, format!("invalid `{key}`"))
     };
     let mut name = "*".to_owned();
     if let Some(pattern) = dict.get_str("pattern").filter(|v| !v.is_nil()) {
@@ -87,8 +86,7 @@ fn register_tool_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
                 hook.max_output = Some(n.ok_or_else(|| wrong("max_output", "a number of at least 0"))?);
             }
             other => {
-                let raise =
-                    Raise::error(lang::check::CheckCode::Key, format!("there is no option `{other}`")).about(0, "");
+                let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{other}`")).about(0, "");
                 return Err(match nearest(other, ["pattern", "pre", "post", "deny", "max_output"]) {
                     Some(near) => raise.help(format!("did you mean `{near}`?")),
                     None => raise,
@@ -106,9 +104,9 @@ pub(super) fn room(hooks: &Hooks) -> Result<(), Box<Raise>> {
     if !hooks.is_full() {
         return Ok(());
     }
-    let message = format!("{} handlers are registered, and no more are taken", Hooks::MOST);
+    let message = format!("too many handlers: {} are already registered", Hooks::MOST);
     Err(Raise::error(RunCode::Value, message)
-        .help("register handlers once, at the top of a script; `clear_session_hooks()` and the like forget them"))
+        .help("register handlers once, at the top of a script; `clear_session_hooks()` and the like remove them"))
 }
 
 fn register_session_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

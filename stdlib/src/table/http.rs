@@ -33,7 +33,7 @@ fn http_post(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         Value::Str(text) => (text.as_bytes().to_vec(), Some("text/plain; charset=utf-8")),
         Value::Bytes(bytes) => (bytes.to_vec(), Some("application/octet-stream")),
         value => {
-            let json = json_text(value).map_err(|raise| raise.about(1, "no body can be made of this"))?;
+            let json = json_text(value).map_err(|raise| raise.about(1, "this value cannot be sent as a body"))?;
             (json.into_bytes(), Some("application/json"))
         }
     };
@@ -98,13 +98,13 @@ fn answer(reply: Reply) -> Value {
 fn failed(question: &Question, failure: &Failure) -> Box<Raise> {
     let (code, category, help) = match failure.kind {
         FailureKind::Address => {
-            (system::SystemCode::Address, "address", "write the whole URL: `https://example.com/path`")
+            (system::SystemCode::Address, "address", "write the full URL: `https://example.com/path`")
         }
         FailureKind::Connection => {
-            (system::SystemCode::Connection, "connection", "catch this where the server may be away")
+            (system::SystemCode::Connection, "connection", "catch this error if the server may be unavailable")
         }
-        FailureKind::Timeout => (system::SystemCode::Slow, "timeout", "give it more time with the option `timeout_ms`"),
-        FailureKind::TooLarge => (system::SystemCode::Large, "too_large", "ask for a part of it"),
+        FailureKind::Timeout => (system::SystemCode::Slow, "timeout", "allow more time with the option `timeout_ms`"),
+        FailureKind::TooLarge => (system::SystemCode::Large, "too_large", "request only a part of it"),
     };
     let raise = Raise::error(code, failure.message.clone()).field("category", category);
     raise.field("url", question.url.as_str()).help(help)

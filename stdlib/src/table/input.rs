@@ -79,15 +79,15 @@ fn read(wanted: Wanted, mut bytes: Vec<u8>) -> Answer {
 fn text(answer: Result<Answer, oneshot::error::RecvError>, most: u64) -> Result<Option<String>, Box<Raise>> {
     let failed = |why: String| Raise::error(system::SystemCode::Input, format!("cannot read standard input: {why}"));
     let bytes =
-        answer.map_err(|_| failed("the system gave no thread".to_owned()))?.map_err(|e| failed(e.to_string()))?;
+        answer.map_err(|_| failed("could not start a thread".to_owned()))?.map_err(|e| failed(e.to_string()))?;
     let Some(bytes) = bytes else { return Ok(None) };
     if bytes.len() as u64 > most {
         let message = format!("standard input holds more than {} MiB at once", most >> 20);
         return Err(Raise::error(system::SystemCode::TooMuch, message).field("category", "too_large"));
     }
-    String::from_utf8(bytes)
-        .map(Some)
-        .map_err(|e| failed(format!("it is no UTF-8 text: byte {} begins no character", e.utf8_error().valid_up_to())))
+    String::from_utf8(bytes).map(Some).map_err(|e| {
+        failed(format!("it is not UTF-8 text: byte {} does not start a character", e.utf8_error().valid_up_to()))
+    })
 }
 
 fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {

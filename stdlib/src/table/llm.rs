@@ -90,7 +90,7 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
         (Some(given), _) => detached(given.id()),
         (None, Some(id)) => {
             let found = if id.as_ref() == CURRENT { current(cx, &world) } else { find_session(&id, &world, caller) };
-            found.map_err(|raise| raise.about(2, "`session_id` is at fault"))?
+            found.map_err(|raise| raise.about(2, "invalid `session_id`"))?
         }
         (None, None) => detached(&Arc::from(caller)),
     };
@@ -99,7 +99,7 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
         session.with(|state| state.transcript = given);
     }
     let mut tools = Vec::new();
-    tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "`tools` is at fault"))?;
+    tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "invalid `tools`"))?;
     request.tools = Arc::new(tools.iter().map(|t| t.spec().clone()).collect());
     let messages = options.value("messages");
     request.messages =
@@ -126,7 +126,7 @@ const CURRENT: &str = "current";
 fn current(cx: &Cx<'_>, world: &World) -> Result<Rc<Session>, Box<Raise>> {
     here::session(cx).or_else(|| world.current_session()).ok_or_else(|| {
         Raise::error(crate::fault::AgentCode::Session, "no current session").help(
-            "`\"current\"` is for hooks, tools and providers; elsewhere name a session, or leave `session_id` out",
+            "`\"current\"` works only in hooks, tools and providers; elsewhere name a session, or omit `session_id`",
         )
     })
 }
@@ -178,7 +178,7 @@ impl Asking {
 }
 
 fn read_messages(value: &Value) -> Result<Messages, Box<Raise>> {
-    let wrong = |why: String| Raise::error(lang::check::CheckCode::Type, why).about(2, "`messages` is at fault");
+    let wrong = |why: String| Raise::error(lang::check::CheckCode::Type, why).about(2, "invalid `messages`");
     let list = value.as_list().ok_or_else(|| wrong("`messages` must be a list".to_owned()))?;
     list.iter().map(|m| Message::from_data(&to_data(m)?).map(Arc::new).map_err(|e| wrong(e.to_string()))).collect()
 }
@@ -189,7 +189,7 @@ pub(crate) fn announce(world: &Rc<World>, request: &Request) {
     let Ok(route) = world.routes.choose(request.provider.as_deref(), request.model.as_deref()) else { return };
     if route.fell_back_to_mock {
         world.say_once(
-            "note: no provider is named and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)",
+            "note: no provider is selected and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)",
         );
     }
     if let Some((variable, origin)) = route.key_sent_elsewhere {

@@ -26,8 +26,9 @@ fn register_step_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
         && event.is_step()
         && !event.has_step()
     {
-        let raise = Raise::error(RunCode::Value, format!("the event `{event}` belongs to no step")).about(2, "no step");
-        return Err(raise.help("register_persona_hook takes it"));
+        let raise = Raise::error(RunCode::Value, format!("the event `{event}` is not a step event"))
+            .about(2, "not a step event");
+        return Err(raise.help("use `register_persona_hook` for it"));
     }
     let event = event_arg(args, 2, EventKind::has_step, "step")?;
     register(cx, args, Some(step), event, 3)
@@ -61,7 +62,7 @@ fn step_arg(args: &[Value], i: usize) -> Result<Pattern, Box<Raise>> {
     if Step::ALL.iter().any(|step| pattern.matches_name(step.as_str())) {
         return Ok(pattern);
     }
-    let raise = Raise::error(RunCode::Value, format!("there is no step `{text}`")).about(i, "unknown step");
+    let raise = Raise::error(RunCode::Value, format!("unknown step `{text}`")).about(i, "unknown step");
     Err(match nearest(text, Step::WORDS.iter().copied()) {
         Some(near) => raise.help(format!("did you mean `{near}`?")),
         None => raise.help(format!("the steps are {}", Step::WORDS.join(", "))),

@@ -53,7 +53,7 @@ async fn output(name: &str, stream: Option<impl AsyncRead + Unpin>) -> Result<Ve
         let message = format!("`{name}` wrote more than {} MiB", MOST_OUTPUT >> 20);
         return Err(Raise::error(system::SystemCode::TooMuch, message)
             .field("category", "too_large")
-            .help("let it write to a file, and read of that what is needed"));
+            .help("redirect its output to a file, and read the part that you need"));
     }
     Ok(bytes)
 }
@@ -70,7 +70,8 @@ fn not_started(name: &str, e: &std::io::Error) -> Box<Raise> {
     // The most common slip: a line for a shell.
     match name.split_once(' ') {
         Some((program, _)) => raise.help(format!(
-            "each argument stands by itself: `exec(\"{program}\", …)`; for a shell's line `exec(\"sh\", \"-c\", …)`"
+            "pass each argument separately: `exec(\"{program}\", …)`; for a shell command use `exec(\"sh\", \
+            \"-c\", …)`"
         )),
         None => raise,
     }

@@ -32,7 +32,7 @@ pub(crate) fn event_of(name: &str, i: usize) -> Result<EventKind, Box<Raise>> {
     EventKind::parse(name).ok().filter(|k| k.is_for_providers()).ok_or_else(|| {
         let known = EventKind::ALL.iter().filter(|k| k.is_for_providers()).map(|k| k.as_str());
         let raise =
-            Raise::error(RunCode::Value, format!("providers cannot subscribe to `{name}`")).about(i, "no such event");
+            Raise::error(RunCode::Value, format!("providers cannot subscribe to `{name}`")).about(i, "unknown event");
         match nearest(name, known) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
@@ -45,17 +45,17 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
     let dict = args::dict(args, 0)?;
     let wrong = |key: &str, expected: &str| {
         Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
-            .about(0, format!("`{key}` is at fault"))
+            .about(0, format!("invalid `{key}`"))
     };
     if let Some((key, _)) = dict.iter().find(|(k, _)| !["id", "subscribes_to", "evaluate"].contains(&k.as_str())) {
-        let raise = Raise::error(lang::check::CheckCode::Key, format!("there is no option `{key}`")).about(0, "");
+        let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{key}`")).about(0, "");
         return Err(match nearest(key, ["id", "subscribes_to", "evaluate"]) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
         });
     }
     let id = dict.get_str("id").and_then(Value::as_str).filter(|id| !id.trim().is_empty() && !id.starts_with('-'));
-    let id = id.ok_or_else(|| wrong("id", "a name that does not begin with `-`"))?.to_owned();
+    let id = id.ok_or_else(|| wrong("id", "a name that does not start with `-`"))?.to_owned();
     let names = dict.get_str("subscribes_to").and_then(Value::as_list).filter(|l| !l.is_empty());
     let names = names.ok_or_else(|| wrong("subscribes_to", "a list of event names"))?;
     let events: EventSet = names
@@ -69,15 +69,15 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
     let evaluate =
         dict.get_str("evaluate").and_then(|v| ScriptFn::of(cx, v)).ok_or_else(|| wrong("evaluate", "a function"))?;
     if let Some(pack) = world.packs.owner(&id) {
-        let message = format!("the pack `{pack}` of this run has a provider `{id}`");
-        return Err(Raise::error(RunCode::Value, message).about(0, "the same id").help("give this one another id"));
+        let message = format!("the pack `{pack}` of this run already has a provider `{id}`");
+        return Err(Raise::error(RunCode::Value, message).about(0, "duplicate id").help("choose another id"));
     }
     if world.providers.is_full() && !world.providers.is_custom(&id) {
         let most = ReminderProviders::MOST;
-        let message = format!("{most} reminder providers are registered, and no more are taken");
+        let message = format!("too many reminder providers: {most} are already registered");
         return Err(Raise::error(RunCode::Value, message)
-            .about(0, "one too many")
-            .help("register each once, under its id"));
+            .about(0, "exceeds the limit")
+            .help("register each provider once, under its id"));
     }
     world.providers.register(Rc::new(ScriptProvider { id, events, evaluate }));
     Ok(Value::Nil)

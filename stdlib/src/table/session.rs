@@ -57,7 +57,7 @@ fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if id.is_some_and(|id| id.trim().is_empty()) {
         return Err(Raise::error(RunCode::Value, "a session's id must not be blank")
             .about(0, "blank")
-            .help("leave it out, and the session gets an id of its own"));
+            .help("omit it to get a generated id"));
     }
     let session = world.sessions.open(id.map(Str::as_str), world.clock.now_ms());
     if let Some(anchor) = args::opt_dict(args, 1)?.and_then(|d| d.get_str("workspace_anchor")) {

@@ -48,8 +48,7 @@ fn shell_tool(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 }
 
 fn rules(options: &OptionReader<'_>, world: &World) -> Result<(Rules, Reach), Box<Raise>> {
-    let wrong =
-        |code, why: String, key: &str| Raise::error(code, why).about(options.arg(), format!("`{key}` is at fault"));
+    let wrong = |code, why: String, key: &str| Raise::error(code, why).about(options.arg(), format!("invalid `{key}`"));
     let folder = |path: &str, key: &str| {
         // The empty path is not a folder; it must not mean the base of relative paths.
         let place = if path.is_empty() { PathBuf::new() } else { world.path(path) };
@@ -68,11 +67,12 @@ fn rules(options: &OptionReader<'_>, world: &World) -> Result<(Rules, Reach), Bo
     for entry in options.texts("allow")? {
         let words = shell_words::split(&entry).ok().filter(|words| !words.is_empty());
         let words = words
-            .ok_or_else(|| wrong(RunCode::Value, format!("`{entry}` is no command that can be allowed"), "allow"))?;
+            .ok_or_else(|| wrong(RunCode::Value, format!("`{entry}` is not a command that can be allowed"), "allow"))?;
         allow.push(words);
     }
     if allow.is_empty() {
-        let raise = wrong(RunCode::Value, "nothing is allowed, so the tool could run nothing".to_owned(), "allow");
+        let raise =
+            wrong(RunCode::Value, "`allow` is empty, so the tool could not run any command".to_owned(), "allow");
         return Err(raise.help("list the programs: `allow: [\"ls\", \"git status\"]`"));
     }
     let also = reach.readable.iter().chain(&reach.writable).cloned().collect();
@@ -81,8 +81,8 @@ fn rules(options: &OptionReader<'_>, world: &World) -> Result<(Rules, Reach), Bo
 
 fn spec(name: &str, rules: &Rules) -> ToolSpec {
     let description = format!(
-        "Runs one command in the project's folder and gives what it prints. No shell reads it: no pipes, redirections, \
-         variables or wildcards. Paths are relative to the folder. Allowed are {}.",
+        "Runs one command in the project folder and returns its output. The command is not run by a shell: pipes, \
+        redirections, variables and wildcards do not work. Paths are relative to the folder. Allowed commands: {}.",
         rules.listed()
     );
     let command =

@@ -164,8 +164,8 @@ fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         None => world.eprint(&format!("rejected: {reason}\n")),
         Some(hosting) if hosting.refuse(reason) => {}
         Some(_) => {
-            let raise = Raise::error(RunCode::Outside, "there is no prompt at hand that could be rejected");
-            return Err(raise.help("reject within the pipeline"));
+            let raise = Raise::error(RunCode::Outside, "no prompt is active, so there is nothing to reject");
+            return Err(raise.help("call it within the pipeline"));
         }
     }
     Err(Raise::exit(1))
@@ -181,7 +181,7 @@ fn closing(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         None => world.print(&format!("{text}\n"))?,
         Some(hosting) if hosting.close_with(text) => {}
         Some(_) => {
-            let raise = Raise::error(RunCode::Outside, "no prompt is at hand that a message could close");
+            let raise = Raise::error(RunCode::Outside, "no prompt is active, so there is nothing to close");
             return Err(raise.help("call it within the pipeline"));
         }
     }
@@ -193,7 +193,7 @@ fn mode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let Some(hosting) = world.hosting.clone() else { return Ok(Wait::ready(Ok(Value::Nil))) };
     let Some(id) = args::opt_str(args, 0)?.cloned() else { return Ok(Wait::ready(Ok(Value::str(&hosting.mode())))) };
     if !hosting.modes.contains(&id.as_str()) {
-        let raise = Raise::error(CheckCode::Values, format!("there is no mode `{id}`")).about(0, "no such mode");
+        let raise = Raise::error(CheckCode::Values, format!("unknown mode `{id}`")).about(0, "unknown mode");
         return Err(match nearest(id.as_str(), hosting.modes.iter().copied()) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise.help(format!("the modes are {}", hosting.modes.join(", "))),
@@ -253,12 +253,12 @@ pub(super) fn part(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
     known_keys(data, &["text", "data", "file"], at)?;
     match given.keys().next().map(AsRef::as_ref) {
         Some(_) if given.len() > 1 => {
-            Err(at_fault(CheckCode::Type, format!("`{at}` must be {EXPECTED}, it has several")))
+            Err(at_fault(CheckCode::Type, format!("`{at}` must be {EXPECTED}, but it has several")))
         }
         Some("text") => Ok(Part::Text(required(data, "text", at)?)),
         Some("data") => Ok(Part::Data(data.get("data").clone())),
         Some(_) => file(data.get("file"), &format!("{at}.file")),
-        None => Err(at_fault(CheckCode::Type, format!("`{at}` must be {EXPECTED}, it has none"))),
+        None => Err(at_fault(CheckCode::Type, format!("`{at}` must be {EXPECTED}, but it has none"))),
     }
 }
 
@@ -270,8 +270,12 @@ fn file(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
     let optional = |key: &str| if data.get(key).is_nil() { Ok(None) } else { required(data, key, at).map(Some) };
     let (bytes, uri) = (optional("bytes")?, optional("uri")?);
     let plain = |bytes| {
-        let misfit =
-            || at_fault(CheckCode::Values, format!("`{at}.bytes` must be base64")).help("`base64_encode` makes it");
+        let misfit = || {
+            at_fault(CheckCode::Values, format!("`{at}.bytes` must be base64")).help(
+                "encode it with \
+                `base64_encode`",
+            )
+        };
         base64::plain(bytes).ok_or_else(misfit)
     };
     let bytes = bytes.map(plain).transpose()?;
@@ -284,7 +288,7 @@ fn file(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
 fn known_keys(data: &Data, known: &[&'static str], at: &str) -> Result<(), Box<Raise>> {
     let mut keys = data.as_dict().into_iter().flat_map(runtime::data::Entries::keys);
     let Some(key) = keys.find(|key| !known.contains(&key.as_ref())) else { return Ok(()) };
-    let raise = at_fault(CheckCode::Key, format!("there is no field `{}`", within(at, key)));
+    let raise = at_fault(CheckCode::Key, format!("unknown field `{}`", within(at, key)));
     Err(match nearest(key, known.iter().copied()) {
         Some(near) => raise.help(format!("did you mean `{near}`?")),
         None => raise.help(format!("the fields are {}", known.join(", "))),

@@ -50,14 +50,14 @@ fn tool_define(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     let description = args::str(args, 2)?.clone();
     let definition = args::dict(args, 3)?;
     let handler = definition.get_str("handler").filter(|h| h.is_callable()).cloned().ok_or_else(|| {
-        Raise::error(lang::check::CheckCode::Type, "`handler` must be a function").about(3, "`handler` is at fault")
+        Raise::error(lang::check::CheckCode::Type, "`handler` must be a function").about(3, "invalid `handler`")
     })?;
     let mut tool = Dict::new();
     tool.insert(Str::new("_type"), Value::str("tool"));
     tool.insert(Str::new("name"), Value::Str(name.clone()));
     tool.insert(Str::new("description"), Value::Str(description));
     tool.insert(Str::new("handler"), handler);
-    let at_fault = |key: &'static str| move |raise: Box<Raise>| raise.about(3, format!("`{key}` is at fault"));
+    let at_fault = |key: &'static str| move |raise: Box<Raise>| raise.about(3, format!("invalid `{key}`"));
     let parameters = schema::of_parameters(definition.get_str("parameters")).map_err(at_fault("parameters"))?;
     tool.insert(Str::new("parameters"), parameters);
     if let Some(returns) = definition.get_str("returns").filter(|v| !v.is_nil()) {
@@ -82,7 +82,7 @@ fn check_name(name: &str) -> Result<(), Box<Raise>> {
     } else {
         format!("{name:?} cannot be the name of a tool")
     };
-    Err(Raise::error(RunCode::Value, why).help("a tool's name is 1 to 64 letters, digits, `_` and `-`"))
+    Err(Raise::error(RunCode::Value, why).help("use 1 to 64 letters, digits, `_` and `-`"))
 }
 
 /// They are hints and may hold what one likes; but those that are read must be what is expected.
@@ -96,7 +96,9 @@ fn check_annotations(annotations: &Value) -> Result<(), Box<Raise>> {
     let checks: [(&str, &str, Check<'_>); 5] = [
         ("sequential", "a bool", &|value| matches!(value, Value::Bool(_))),
         ("timeout_ms", "a number of at least 1", &|value| value.as_int().is_some_and(|ms| ms >= 1)),
-        ("permission", "a bool, or a string that says why", &|value| matches!(value, Value::Bool(_)) || is_text(value)),
+        ("permission", "a bool, or a string with the reason", &|value| {
+            matches!(value, Value::Bool(_)) || is_text(value)
+        }),
         ("kind", "a string", &is_text),
         ("title", "a string", &is_text),
     ];
@@ -149,7 +151,7 @@ fn tool_from(cx: &Cx<'_>, dict: &Dict) -> Result<Rc<dyn Tool>, Box<Raise>> {
     if let Some(native) = handler.as_host::<NativeTool>() {
         return Ok(native.tool.clone());
     }
-    let handler = ScriptFn::of(cx, handler).ok_or_else(|| no_tool("its `handler` is no function"))?;
+    let handler = ScriptFn::of(cx, handler).ok_or_else(|| no_tool("its `handler` is not a function"))?;
     let text = |key: &str| dict.get_str(key).and_then(Value::as_str).unwrap_or("");
     let name = text("name");
     if name.is_empty() {
@@ -158,7 +160,9 @@ fn tool_from(cx: &Cx<'_>, dict: &Dict) -> Result<Rc<dyn Tool>, Box<Raise>> {
     check_name(name)?;
     let data = |key: &str| dict.get_str(key).map_or(Ok(Data::Nil), to_data);
     let parameters = dict.get_str("parameters").filter(|p| !p.is_nil());
-    parameters.map_or(Ok(()), schema::check).map_err(|raise| raise.help(format!("it is in the tool `{name}`")))?;
+    parameters
+        .map_or(Ok(()), schema::check)
+        .map_err(|raise| raise.help(format!("the value is in the tool `{name}`")))?;
     let mut spec = ToolSpec::new(name, text("description"), data("parameters")?);
     spec.returns = data("returns")?;
     spec.annotations = data("annotations")?;
@@ -168,6 +172,6 @@ fn tool_from(cx: &Cx<'_>, dict: &Dict) -> Result<Rc<dyn Tool>, Box<Raise>> {
 }
 
 fn no_tool(why: &str) -> Box<Raise> {
-    Raise::error(lang::check::CheckCode::Type, format!("this is no tool: {why}"))
+    Raise::error(lang::check::CheckCode::Type, format!("not a tool: {why}"))
         .help("declare one with `tool name(…) { … }`, or use `tool_define(tool_registry(), …)`")
 }

@@ -126,7 +126,7 @@ fn send_input(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let worker = worker_arg(args, 0, &world)?;
     let input: Arc<str> = task_of(&args[1]).into();
     if input.trim().is_empty() {
-        return Err(Raise::error(RunCode::Value, "there is nothing in this input").about(1, "blank"));
+        return Err(Raise::error(RunCode::Value, "this input is empty").about(1, "blank"));
     }
     let scope = resumed_scope(cx, &world, &worker);
     let given = workers::give(&worker, &input, &scope).map_err(|error| match error {
@@ -190,17 +190,17 @@ fn snapshot_path(cx: &Cx<'_>, args: &[Value], i: usize) -> Result<Option<Arc<str
     let mut path = None;
     for (key, value) in args::opt_dict(args, i)?.into_iter().flat_map(Dict::iter) {
         if key.as_str() != "snapshot_path" {
-            let raise = Raise::error(lang::check::CheckCode::Key, format!("there is no option `{key}`"));
-            return Err(raise.about(i, format!("has `{key}`")).help("the option is `snapshot_path`"));
+            let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{key}`"));
+            return Err(raise.about(i, format!("has `{key}`")).help("the only option is `snapshot_path`"));
         }
         let text = value.as_str().filter(|path| !path.trim().is_empty());
         let text = text.ok_or_else(|| {
             Raise::error(lang::check::CheckCode::Type, "`snapshot_path` must be a path")
-                .about(i, "`snapshot_path` is at fault")
+                .about(i, "invalid `snapshot_path`")
         })?;
         if cx.isolate.is_denied(Capability::FsWrite) {
-            let message = "this run may not write files, so it has no snapshots";
-            return Err(Raise::error(RunCode::Denied, message).about(i, "`snapshot_path` is at fault"));
+            let message = "snapshots need the capability `fs.write`, which this run does not have";
+            return Err(Raise::error(RunCode::Denied, message).about(i, "invalid `snapshot_path`"));
         }
         cx.check_copy(text.len().saturating_mul(3))?;
         path = Some(here::world(cx)?.path_text(text));
@@ -283,7 +283,7 @@ fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<ToRes
         return Ok(ToResume::Here(known));
     }
     if [Capability::FsRead, Capability::FsWrite].iter().any(|right| cx.isolate.is_denied(*right)) {
-        let message = "this run may not read and write files, so it resumes no snapshots";
+        let message = "snapshots need the capabilities `fs.read` and `fs.write`, which this run does not have";
         return Err(Raise::error(AgentCode::Snapshot, message).about(0, "a snapshot"));
     }
     Ok(ToResume::Stored(path))

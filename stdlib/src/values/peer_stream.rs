@@ -51,7 +51,7 @@ fn read(event: Result<Option<Event>, PeerError>) -> Result<Option<Value>, Box<Ra
 }
 
 fn taken_already() -> Box<Raise> {
-    Raise::error(lang::vm::RunCode::Value, "another task waits on this stream already")
+    Raise::error(lang::vm::RunCode::Value, "another task already waits for this stream")
 }
 
 /// Puts the stream back when the wait is over, also one that was given up.

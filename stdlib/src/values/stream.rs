@@ -83,7 +83,7 @@ impl HostObject for Attempt {
 }
 
 fn taken_already() -> Box<Raise> {
-    Raise::error(lang::vm::RunCode::Value, "another task waits on this stream already")
+    Raise::error(lang::vm::RunCode::Value, "another task already waits for this stream")
 }
 
 /// Puts the subscription back when the wait is over, also one that was given up.

@@ -80,9 +80,9 @@ impl TextSource {
 
 /// Half an answer was read, and another one begins.
 fn broken() -> Box<Raise> {
-    Raise::error(AgentCode::Model, "the answer broke off after pieces of it had been read")
+    Raise::error(AgentCode::Model, "the response ended after a part of it was read")
         .field("category", "connection")
-        .help("ask again and forget what was read, or use `llm_call`, which tries again by itself")
+        .help("discard what was read and call again, or use `llm_call`, which retries by itself")
 }
 
 /// The source, taken out during a wait.
@@ -115,7 +115,7 @@ impl TextStream {
 }
 
 fn taken_already() -> Box<Raise> {
-    Raise::error(lang::vm::RunCode::Value, "another task waits on this stream already")
+    Raise::error(lang::vm::RunCode::Value, "another task already waits for this stream")
 }
 
 /// Puts the request back when the wait is over, also one that was given up.

@@ -48,7 +48,7 @@ impl TranscriptValue {
                 let marked = data.get("_type").as_str() == Some("transcript");
                 let has_events = !data.get("events").is_nil();
                 if !marked && (!data.get("_type").is_nil() || !has_events && data.get("messages").is_nil()) {
-                    return Err(Raise::error(RunCode::Type, "this dict is no transcript")
+                    return Err(Raise::error(RunCode::Type, "this dict is not a transcript")
                         .about(i, "has neither `_type: \"transcript\"` nor `messages`")
                         .help("make one with `transcript()` or `transcript({messages: […]})`"));
                 }
@@ -109,7 +109,7 @@ pub(crate) fn session_arg(args: &[Value], i: usize, world: &World, builtin: &str
         _ => Some(Value::Str(args::str(args, i)?.clone())),
     };
     let Some(Value::Str(id)) = id else { return Err(args::mismatch(args, i, "a session id")) };
-    find_session(&id, world, builtin).map_err(|raise| raise.about(i, "no such session"))
+    find_session(&id, world, builtin).map_err(|raise| raise.about(i, "unknown session"))
 }
 
 /// The session of an id; the error says which builtin was asked.

@@ -25,8 +25,8 @@ pub(crate) fn worker_arg(args: &[Value], i: usize, world: &World) -> Result<Rc<W
 
 /// Returns the worker that a value names; the value is an argument or part of one.
 pub(crate) fn worker_of(args: &[Value], i: usize, value: &Value, world: &World) -> Result<Rc<Worker>, Box<Raise>> {
-    let id = id_of(value).ok_or_else(|| args::mismatch(args, i, "the handle of a worker, or its id"))?;
-    world.workers.get(id).map_err(|error| of_worker(&error).about(i, "no such worker"))
+    let id = id_of(value).ok_or_else(|| args::mismatch(args, i, "a worker handle or id"))?;
+    world.workers.get(id).map_err(|error| of_worker(&error).about(i, "unknown worker"))
 }
 
 /// Whether the call comes from a worker's own hooks and tools, or from below it: it must not wait for it.
@@ -37,7 +37,7 @@ pub(crate) fn is_inside(cx: &Cx<'_>, world: &World, worker: &Worker) -> bool {
 /// Refuses what would wait for itself.
 pub(crate) fn not_inside(cx: &Cx<'_>, world: &World, worker: &Worker, arg: usize) -> Result<(), Box<Raise>> {
     if is_inside(cx, world, worker) {
-        return Err(of_worker(&WorkerError::Itself(worker.name.clone())).about(arg, "the worker at hand"));
+        return Err(of_worker(&WorkerError::Itself(worker.name.clone())).about(arg, "the current worker"));
     }
     Ok(())
 }

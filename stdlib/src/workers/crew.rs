@@ -83,17 +83,14 @@ pub(crate) fn unseen(world: &World) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for worker in world.workers.list() {
         if let Some(error) = worker.unseen_failure() {
-            let message = format!(
-                "the worker `{}` failed and nobody waited for it: {}",
-                worker.name,
-                error.get("message").to_text()
-            );
+            let message =
+                format!("the worker `{}` failed and was not awaited: {}", worker.name, error.get("message").to_text());
             found.push(Diagnostic::new(RunCode::Unseen, message).help("wait for it: `wait_agent(worker)`"));
         }
         if let Some(raise) = thrown_by_observer(&worker) {
             let mut d = raise.to_diagnostic();
             d.severity = Severity::Warning;
-            d.message = format!("{} (told of the worker `{}`)", d.message, worker.name);
+            d.message = format!("{} (reported for the worker `{}`)", d.message, worker.name);
             found.push(d);
         }
     }

@@ -55,11 +55,11 @@ pub(crate) fn make(
         && world.sessions.is_at_or_above(id, parent)
     {
         let error = of_worker(&WorkerError::OwnParent(id.clone()));
-        return Err(error.about(options.arg(), "`session_id` is at fault"));
+        return Err(error.about(options.arg(), "invalid `session_id`"));
     }
     if let Some(id) = wanted.as_ref().filter(|id| is_busy(world, id)) {
         let error = of_worker(&WorkerError::Busy(id.clone()));
-        return Err(error.about(options.arg(), "`session_id` is at fault"));
+        return Err(error.about(options.arg(), "invalid `session_id`"));
     }
     let (session, id) = world.sessions.open_child(parent.as_ref(), wanted.as_deref(), now_ms);
     let scope = here::own_scope(cx, world);
@@ -113,7 +113,7 @@ fn parent(cx: &Cx<'_>, world: &World, options: &OptionReader<'_>) -> Result<Opti
         None => Ok(here::session(cx)),
         Some(id) => {
             let found = world.sessions.get(&id).map(Some);
-            found.map_err(|e| of_session(&e).about(options.arg(), "`parent_session_id` is at fault"))
+            found.map_err(|e| of_session(&e).about(options.arg(), "invalid `parent_session_id`"))
         }
     }
 }

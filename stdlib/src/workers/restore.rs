@@ -32,7 +32,8 @@ pub(crate) async fn restore(
     let refuse = |error: SnapshotError| of_snapshot(&error).about(0, "this snapshot");
     let snapshot = read(world, path).await?.map_err(refuse)?;
     if snapshot.mode == WorkerMode::Loop {
-        let why = "this is the state of a loop, not of a worker; `agent_loop(task, system, {resume_path: …})` goes on with it";
+        let why = "this is the snapshot of a loop, not of a worker; resume it with `agent_loop(task, system, \
+            {resume_path: …})`";
         return Err(refuse(SnapshotError::Unfit(why.to_owned())));
     }
     let prepared = prepared(cx, world, &snapshot, given, arg)?;

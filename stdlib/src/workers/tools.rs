@@ -33,9 +33,9 @@ impl ReachableWorkers {
         found.cloned().ok_or_else(|| {
             let names: Vec<&str> = all.iter().map(|worker| worker.name.as_ref()).collect();
             if names.is_empty() {
-                format!("there is no worker `{wanted}`; you have none")
+                format!("unknown worker `{wanted}`; you have no workers")
             } else {
-                format!("there is no worker `{wanted}`; yours are: {}", names.join(", "))
+                format!("unknown worker `{wanted}`; your workers: {}", names.join(", "))
             }
         })
     }
@@ -56,8 +56,16 @@ pub(crate) struct ResumeTool {
 impl PauseTool {
     /// The tool over these workers.
     pub(crate) fn new(reach: ReachableWorkers) -> Self {
-        let description = "Suspends one of your workers at the end of its turn. It goes on when you resume it.";
-        let properties = [("worker", "string", "Its name or id."), ("reason", "string", "Why; it will be told.")];
+        let description = "Suspends one of your workers at the end of its turn. Resume it to let it continue.";
+        let properties = [
+            ("worker", "string", "The name or id of the worker."),
+            (
+                "reason",
+                "string",
+                "The reason, which the \
+            worker can read.",
+            ),
+        ];
         Self { spec: spec("subagent_pause", description, &properties, &["worker", "reason"]), reach }
     }
 }
@@ -65,11 +73,16 @@ impl PauseTool {
 impl ResumeTool {
     /// The tool over these workers.
     pub(crate) fn new(reach: ReachableWorkers) -> Self {
-        let description = "Lets one of your suspended workers go on.";
+        let description = "Resumes one of your suspended workers.";
         let properties = [
-            ("worker", "string", "Its name or id."),
-            ("input", "string", "What it should read first."),
-            ("continue_transcript", "boolean", "False: it begins anew and gets only a digest. True if left out."),
+            ("worker", "string", "The name or id of the worker."),
+            ("input", "string", "Text that the worker reads first."),
+            (
+                "continue_transcript",
+                "boolean",
+                "False: the worker starts with a new transcript and gets only a \
+                digest. Default: true.",
+            ),
         ];
         Self { spec: spec("subagent_resume", description, &properties, &["worker"]), reach }
     }
@@ -95,7 +108,7 @@ impl Tool for PauseTool {
 
     fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
         Answer::later(async move {
-            let Some(world) = self.reach.world.upgrade() else { return Ok(Output::error("the run is over")) };
+            let Some(world) = self.reach.world.upgrade() else { return Ok(Output::error("the run has ended")) };
             let worker = match self.reach.find(&world, turn, call) {
                 Ok(worker) => worker,
                 Err(why) => return Ok(Output::error(why)),
@@ -118,7 +131,7 @@ impl Tool for ResumeTool {
     fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
         Answer::later(async move {
             let (Some(world), Some(isolate)) = (self.reach.world.upgrade(), self.reach.isolate.upgrade()) else {
-                return Ok(Output::error("the run is over"));
+                return Ok(Output::error("the run has ended"));
             };
             let worker = match self.reach.find(&world, turn, call) {
                 Ok(worker) => worker,
@@ -137,7 +150,7 @@ impl Tool for ResumeTool {
             resume(&worker, &scope, &how).await?;
             let crew = WorkerContext::new(isolate, self.reach.context.clone(), world);
             crew.start(&worker, scope).map_err(crate::fault::Thrown::fault)?;
-            Ok(Output::of(format!("`{}` goes on", worker.name).into()))
+            Ok(Output::of(format!("`{}` is running again", worker.name).into()))
         })
     }
 }

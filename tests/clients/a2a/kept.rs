@@ -77,7 +77,7 @@ fn what_is_over_is_read_and_what_was_in_the_middle_has_failed() {
     kill(first);
     let second = start.spawn();
     assert_eq!(task(&second, &done), done);
-    for (before, says) in [(held, "while the task ran"), (permitted, "while the task waited for an answer")] {
+    for (before, says) in [(held, "while the task was running"), (permitted, "while the task waited for input")] {
         let after = task(&second, &before);
         assert_eq!(state(&after), "TASK_STATE_FAILED");
         let said = &after["status"]["message"]["parts"];

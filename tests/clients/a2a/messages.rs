@@ -153,5 +153,5 @@ fn the_agent_says_in_words_what_it_replies_with() {
     let ended = start.command().output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(!ended.status.success());
-    assert!(said.contains("`replies` is neither `\"task\"` nor `\"message\"`"), "{said}");
+    assert!(said.contains("`replies` must be `\"task\"` or `\"message\"`"), "{said}");
 }

@@ -70,7 +70,7 @@ fn several_calls_are_asked_about_at_once_and_each_runs_by_itself() {
     assert_eq!(first["params"]["toolCall"]["toolCallId"], "c-pay");
     answer(&mut client, &second, selected("allow_once"));
     answer(&mut client, &first, selected("reject_once"));
-    let refused = "not run: permission refused (the user has refused it)";
+    let refused = "not run: permission denied: the user refused it";
     assert_eq!(fate(&mut client, &session, "c-pay"), ("failed".to_owned(), refused.to_owned()));
     assert_eq!(fate(&mut client, &session, "c-send").1, "send ran");
     assert_eq!(fate(&mut client, &session, "c-look").1, "look ran");
@@ -102,14 +102,14 @@ fn always_holds_for_the_tool_in_this_session() {
 fn what_is_no_consent_refuses_with_the_reason() {
     let mut client = AgentCommand::script(AGENT, "permission-answers").initialized();
     for (result, why) in [
-        (json!({"outcome": {"outcome": "cancelled"}}), "the question was cancelled"),
-        (selected("yes"), "there is no option `yes`"),
+        (json!({"outcome": {"outcome": "cancelled"}}), "the permission request was cancelled"),
+        (selected("yes"), "unknown option `yes`"),
         (json!({"outcome": {"outcome": "selected"}}), "`outcome.optionId` is missing"),
         (json!({"outcome": "selected"}), "`outcome.outcome` is missing"),
         (json!({}), "`outcome.outcome` is missing"),
         (json!(null), "`outcome.outcome` is missing"),
         (json!([[[]]]), "`outcome.outcome` is missing"),
-        (json!({"outcome": {"outcome": "allowed"}}), "`allowed` is no outcome"),
+        (json!({"outcome": {"outcome": "allowed"}}), "unknown outcome `allowed`"),
     ] {
         let session = client.session();
         let prompt = client.prompt(&session, "pay");
@@ -120,7 +120,7 @@ fn what_is_no_consent_refuses_with_the_reason() {
         assert_eq!(client.result(prompt)["stopReason"], "end_turn", "{result}");
     }
     for (code, why) in
-        [(-32601, "cannot ask anybody"), (-32603, "no dialog here"), (-32800, "the question was cancelled")]
+        [(-32601, "cannot ask anybody"), (-32603, "no dialog here"), (-32800, "the permission request was cancelled")]
     {
         let session = client.session();
         let prompt = client.prompt(&session, "pay");

@@ -99,7 +99,7 @@ const FAILURES: [Failure; 4] = [
         how: "disconnect",
         category: "connection",
         asked: [2, 2],
-        message: "closed the connection without an answer: ",
+        message: "closed the connection without a response: ",
     },
     // It was paid for and would come again.
     Failure { how: "malformed", category: "bad_response", asked: [1, 1], message: "{malformed json: <<<chaos>>>" },
@@ -227,7 +227,7 @@ fn breaks_off(route: &Route, server: &MockServer) {
     let place = format!("{}:\n{}", route.name, outcome.out);
     let lines: Vec<&str> = outcome.out.lines().skip(5).collect();
     assert_eq!(lines[0], "provider_error: connection", "{place}");
-    assert!(lines[1].contains("broke off in the middle of its answer: "), "{place}");
+    assert!(lines[1].contains("closed the connection in the middle of its response: "), "{place}");
     assert!(lines[1].ends_with("(tried 2 times)"), "{place}");
     assert_eq!((lines[2], lines[4]), ("roles: [user]", "left: [5]"), "{place}");
     assert!(lines[3].starts_with("told: [text, ") && lines[3].ends_with(", text]"), "{place}");

@@ -24,7 +24,7 @@ fn a_path_that_is_a_folder_is_refused() {
 fn a_path_in_a_folder_that_is_not_there_is_refused() {
     let project = Project::new("no-folder");
     let home = format!("sqlite:{}/no/events.db", project.0.display());
-    failed(&project.run_with(EMIT, &["--event-log", &home], &[]), "HARN-LOG-002", "there is no folder");
+    failed(&project.run_with(EMIT, &["--event-log", &home], &[]), "HARN-LOG-002", "does not exist");
 }
 
 #[cfg(target_os = "linux")]
@@ -47,13 +47,13 @@ fn a_file_that_may_only_be_read_is_refused() {
         assert_eq!(printed(project.run(EMIT)), "2\n");
         return;
     }
-    failed(&project.run(EMIT), "HARN-LOG-002", "it may only be read");
+    failed(&project.run(EMIT), "HARN-LOG-002", "it is read-only");
 }
 
 #[test]
 fn a_file_that_is_no_database_is_refused() {
     let letter = |project: &Project| fs::write(project.path("events.db"), "Dear reader,\n".repeat(100)).unwrap();
-    refused("letter", letter, "HARN-LOG-003", "it is no SQLite database");
+    refused("letter", letter, "HARN-LOG-003", "it is not a SQLite database");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_log_of_a_later_version_is_refused() {
         printed(project.run(EMIT));
         project.sqlite().execute_batch("PRAGMA user_version = 7").unwrap();
     };
-    refused("later", later, "HARN-LOG-004", "has the layout 7; this version knows layouts up to 2");
+    refused("later", later, "HARN-LOG-004", "has layout 7; this version knows layouts up to 2");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_log_that_is_deleted_while_it_is_written_ends_there_and_says_so() {
     failed(&project.run(&format!("{EMIT}{delete}{EMIT}")), "HARN-LOG-007", "was deleted or replaced");
     let outcome = project.run(&format!("{EMIT}{delete}{REMINDER}println(\"done\")\n"));
     assert_eq!(outcome.out, "1\ndone\n");
-    failed(&outcome, "HARN-LOG-007", "1 records did not get into the event log and are lost");
+    failed(&outcome, "HARN-LOG-007", "1 records could not be written to the event log and are lost");
 }
 
 #[test]

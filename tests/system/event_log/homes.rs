@@ -42,10 +42,10 @@ fn the_option_goes_before_the_environment_and_that_before_the_file_of_the_projec
 fn a_name_that_is_no_home_is_refused_before_anything_runs() {
     let project = Project::new("no-home");
     for (name, says) in [
-        ("nats://localhost/events", "planned but not built"),
+        ("nats://localhost/events", "planned but not implemented"),
         ("sqlit:events.db", "did you mean `sqlite:PATH`?"),
         ("sqlite:", "needs the path of a file"),
-        ("postgres://x", "no home for event logs called `postgres`"),
+        ("postgres://x", "unknown event log backend `postgres`"),
     ] {
         let outcome = project.run_with(TWO, &["--event-log", name], &[]);
         failed(&outcome, "HARN-LOG-001", says);

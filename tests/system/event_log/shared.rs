@@ -75,7 +75,7 @@ fn a_reader_that_is_too_slow_for_a_log_in_memory_gets_an_error_and_no_gap() {
     let project = Project::saying("slow", "keep_records = 32");
     let outcome = project.run_with(SLOW, &[], &[]);
     assert_eq!(outcome.out, "HARN-LOG-008: 68 lost, go on from 68; then 69\n");
-    failed(&outcome, "HARN-LOG-008", "go on with `from_cursor: 68`");
+    failed(&outcome, "HARN-LOG-008", "continue with `from_cursor: 68`");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn a_request_as_a_whole() {
             ("{}", "message", "`message` is missing", None),
             (r#"{"message": null}"#, "message", "`message` must not be null", None),
             (r#"{"message": 1}"#, "message", "`message` must be an object, not a number", None),
-            (r#"{"mesage": {}}"#, "mesage", "`mesage` is not known here, and `message` is missing", Some("message")),
+            (r#"{"mesage": {}}"#, "mesage", "`mesage` is unknown, and `message` is missing", Some("message")),
         ];
         hold(rows, |data| version.read_send(data));
     }
@@ -64,13 +64,13 @@ fn a_message() {
         (
             r#""id": "m", "role": "ROLE_USER", "parts": [{"text": "x"}]"#,
             "message.id",
-            "`message.id` is not known here, and `messageId` is missing",
+            "`message.id` is unknown, and `messageId` is missing",
             Some("messageId"),
         ),
         (
             r#""messageid": "m", "role": "ROLE_USER", "parts": [{"text": "x"}]"#,
             "message.messageid",
-            "`message.messageid` is not known here, and `messageId` is missing",
+            "`message.messageid` is unknown, and `messageId` is missing",
             Some("messageId"),
         ),
         (
@@ -108,7 +108,7 @@ fn a_message() {
         (
             r#""messageId": "m", "role": "ROLE_USER", "content": [{"text": "x"}]"#,
             "message.content",
-            "`message.content` is not known here, and `parts` is missing",
+            "`message.content` is unknown, and `parts` is missing",
             Some("parts"),
         ),
         (
@@ -195,25 +195,25 @@ fn parts_of_1_0() {
             (
                 r#"{"text": "x", "url": "y"}"#,
                 "message.parts.0",
-                "`message.parts.0` has several of `text`, `raw`, `url` and `data`, and may have only one",
+                "`message.parts.0` has several of `text`, `raw`, `url` and `data`, but only one is allowed",
                 None,
             ),
             (
                 r#"{"kind": "file", "file": {"uri": "x"}}"#,
                 "message.parts.0",
-                "`message.parts.0` needs one of `text`, `raw`, `url` and `data`; version 1.0 has no `file`",
+                "`message.parts.0` needs one of `text`, `raw`, `url` and `data`; version 1.0 does not support `file`",
                 None,
             ),
             (
                 r#"{"txt": "x"}"#,
                 "message.parts.0.txt",
-                "`message.parts.0.txt` is not known here, and `text` is missing",
+                "`message.parts.0.txt` is unknown, and `text` is missing",
                 Some("text"),
             ),
             (
                 r#"{"uri": "x"}"#,
                 "message.parts.0.uri",
-                "`message.parts.0.uri` is not known here, and `url` is missing",
+                "`message.parts.0.uri` is unknown, and `url` is missing",
                 Some("url"),
             ),
             (r#"{"text": 1}"#, "message.parts.0.text", "`message.parts.0.text` must be a string, not a number", None),
@@ -238,13 +238,13 @@ fn parts_of_the_older_versions() {
             (
                 r#"{"text": "x"}"#,
                 "message.parts.0.kind",
-                &format!("{kind} (parts without it are those of version 1.0, which a request names in `A2A-Version`)"),
+                &format!("{kind} (parts without it belong to version 1.0, which a request selects with `A2A-Version`)"),
                 None,
             ),
             (
                 r#"{"type": "text", "text": "x"}"#,
                 "message.parts.0.type",
-                "`message.parts.0.type` is not known here, and `kind` is missing",
+                "`message.parts.0.type` is unknown, and `kind` is missing",
                 Some("kind"),
             ),
             (
@@ -256,7 +256,7 @@ fn parts_of_the_older_versions() {
             (
                 r#"{"kind": "text", "test": "x"}"#,
                 "message.parts.0.test",
-                "`message.parts.0.test` is not known here, and `text` is missing",
+                "`message.parts.0.test` is unknown, and `text` is missing",
                 Some("text"),
             ),
             (r#"{"kind": "data"}"#, "message.parts.0.data", "`message.parts.0.data` is missing", None),
@@ -276,13 +276,13 @@ fn parts_of_the_older_versions() {
             (
                 r#"{"kind": "file", "file": {"url": "x"}}"#,
                 "message.parts.0.file.url",
-                "`message.parts.0.file.url` is not known here, and `uri` is missing",
+                "`message.parts.0.file.url` is unknown, and `uri` is missing",
                 Some("uri"),
             ),
             (
                 r#"{"kind": "file", "file": {"uri": "x", "bytes": ""}}"#,
                 "message.parts.0.file",
-                "`message.parts.0.file` has both `bytes` and `uri`, and may have only one",
+                "`message.parts.0.file` has both `bytes` and `uri`, but only one is allowed",
                 None,
             ),
             (
@@ -311,7 +311,7 @@ fn how_it_is_to_be_answered() {
         (
             r#"{"history_length": "many"}"#,
             "configuration.history_length",
-            "`configuration.history_length` must be a whole number, not a string",
+            "`configuration.history_length` must be an integer, not a string",
         ),
         (
             r#"{"returnImmediately": "yes"}"#,
@@ -333,10 +333,10 @@ fn how_it_is_to_be_answered() {
 fn what_names_a_task() {
     let rows: &[ShapeErrorCase<'_>] = &[
         ("{}", "id", "`id` is missing", None),
-        (r#"{"taskId": "t"}"#, "taskId", "`taskId` is not known here, and `id` is missing", Some("id")),
+        (r#"{"taskId": "t"}"#, "taskId", "`taskId` is unknown, and `id` is missing", Some("id")),
         (r#"{"id": ""}"#, "id", "`id` must not be empty", None),
         (r#"{"id": 5}"#, "id", "`id` must be a string, not a number", None),
-        (r#"{"id": "t", "historyLength": 1.5}"#, "historyLength", "`historyLength` must be a whole number", None),
+        (r#"{"id": "t", "historyLength": 1.5}"#, "historyLength", "`historyLength` must be an integer", None),
         (
             r#"{"id": "t", "historyLength": 2147483648}"#,
             "historyLength",
@@ -364,7 +364,7 @@ fn asking_for_tasks() {
             (
                 r#"{"statusTimestampAfter": "yesterday"}"#,
                 "statusTimestampAfter",
-                "`statusTimestampAfter` must be a moment since 1970 in RFC 3339, such as `2026-01-31T12:00:00.000Z`",
+                "`statusTimestampAfter` must be an RFC 3339 time since 1970, such as `2026-01-31T12:00:00.000Z`",
                 None,
             ),
             ("[]", "", "the parameters must be an object, not an array", None),
@@ -383,13 +383,13 @@ fn results() {
             (
                 r#"{"task": {"id": "t", "status": {"stat": "TASK_STATE_WORKING"}}}"#,
                 "task.status.stat",
-                "`task.status.stat` is not known here, and `state` is missing",
+                "`task.status.stat` is unknown, and `state` is missing",
                 Some("state"),
             ),
             (
                 r#"{"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING", "timestamp": "now"}}}"#,
                 "task.status.timestamp",
-                "`task.status.timestamp` must be a moment since 1970 in RFC 3339, such as `2026-01-31T12:00:00.000Z`",
+                "`task.status.timestamp` must be an RFC 3339 time since 1970, such as `2026-01-31T12:00:00.000Z`",
                 None,
             ),
             (
@@ -419,7 +419,7 @@ fn results() {
             (
                 r#"{"kind": "status-update", "id": "t"}"#,
                 "id",
-                "`id` is not known here, and `taskId` is missing",
+                "`id` is unknown, and `taskId` is missing",
                 Some("taskId"),
             ),
         ],

@@ -102,7 +102,7 @@ impl AnthropicAssembly {
     fn extend(&mut self, event: &mut Map<String, Value>, live: &dyn Fn(Delta<'_>)) -> Result<(), Problem> {
         let index = index(event)?;
         let block = self.blocks.get_mut(&index);
-        let block = block.ok_or_else(|| shape(&format!("a delta of block {index}, which never began")))?;
+        let block = block.ok_or_else(|| shape(&format!("a delta of block {index}, which was not started")))?;
         let Some(Value::Object(mut delta)) = event.remove("delta") else {
             return Err(shape("`content_block_delta` without `delta`"));
         };

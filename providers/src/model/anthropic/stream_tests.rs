@@ -165,7 +165,10 @@ fn events_out_of_order_are_no_answer() {
             ],
             "`message_stop` in the middle of a block",
         ),
-        (vec![start(), delta(3, json!({"type": "text_delta", "text": "x"}))], "a delta of block 3, which never began"),
+        (
+            vec![start(), delta(3, json!({"type": "text_delta", "text": "x"}))],
+            "a delta of block 3, which was not started",
+        ),
         (vec![start(), json!({"type": "content_block_start", "content_block": {}})], "without `index`"),
         (vec![json!({"type": "message_start"})], "`message_start` without `message`"),
     ] {

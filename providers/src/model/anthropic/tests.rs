@@ -159,7 +159,7 @@ fn a_user_message_is_made_where_there_is_none() {
         json!([{"role": "user", "content": block}, {"role": "assistant", "content": "hello"}])
     );
     let error = super::body(&request(vec![]), "claude-x", &claude()).unwrap_err();
-    assert!(error.message.contains("no message; give a prompt"), "{error}");
+    assert!(error.message.contains("no message; add a prompt"), "{error}");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn what_is_thought_comes_on_top_of_the_answer_as_far_as_the_model_goes() {
     for model in ["claude-opus-4-1", "claude-opus-4-20250514"] {
         assert_eq!(limits(model, json!("high"), None), (32_000, Some(24_000)));
         let error = ask(model, json!(32_000), None).unwrap_err();
-        assert!(error.contains("gives 32000 tokens in all"), "{error}");
+        assert!(error.contains("a limit of 32000 output tokens"), "{error}");
     }
     assert_eq!(limits("claude-sonnet-4-5", json!(5), Some(10)), (1034, Some(1024)));
     let own = json!({"type": "enabled", "budget_tokens": 2000});

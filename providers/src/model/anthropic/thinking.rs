@@ -57,8 +57,8 @@ fn as_given(thinking: &Thinking, json: Value, max_tokens: Option<u64>, model: &s
     let max_tokens = match (thinking.budget_tokens(), max_tokens) {
         (Some(budget), Some(limit)) if limit <= budget => {
             return Err(bad(format!(
-                "`max_tokens` ({limit}) must be more than `thinking.budget_tokens` ({budget}), for anthropic takes what is \
-                 thought from it; give more of the one or less of the other"
+                "`max_tokens` ({limit}) must be more than `thinking.budget_tokens` ({budget}), because anthropic \
+                counts thinking tokens as output; raise `max_tokens` or lower the budget"
             )));
         }
         (Some(budget), None) => both(MAX_TOKENS, budget, model)?,
@@ -72,7 +72,7 @@ fn both(answer: u64, budget: u64, model: &str) -> Result<u64, ModelError> {
     let both = answer.saturating_add(budget);
     match most(model) {
         Some(most) if most <= budget => Err(bad(format!(
-            "{model} gives {most} tokens in all, and `thinking` alone may take {budget}; let it think less"
+            "{model} has a limit of {most} output tokens, and `thinking` alone can use {budget}; lower the budget"
         ))),
         Some(most) => Ok(both.min(most)),
         None => Ok(both),

@@ -44,9 +44,9 @@ fn strict_mode_is_promised_where_a_schema_keeps_its_rules() {
 #[test]
 fn arguments_that_cannot_be_read_say_why() {
     let deep = format!("{}1{}", "[".repeat(2000), "]".repeat(2000));
-    assert_eq!(unreadable(&deep), "are nested too deep");
-    assert_eq!(unreadable("{oops"), "are no JSON");
-    assert_eq!(unreadable("{'a': 1}"), "are no JSON");
+    assert_eq!(unreadable(&deep), "are nested too deeply");
+    assert_eq!(unreadable("{oops"), "are not valid JSON");
+    assert_eq!(unreadable("{'a': 1}"), "are not valid JSON");
     assert_eq!(arguments(Some(Value::from(deep.clone()))), Data::from(deep));
 }
 
@@ -71,7 +71,7 @@ fn what_ends_an_answer_is_said_in_each_wires_words_or_refused() {
         responses::body(&Request { stop: vec!["x".into()], ..base.clone() }, "m", &plain).unwrap_err(),
     ] {
         assert_eq!(refused.kind, ModelErrorKind::BadRequest);
-        assert!(refused.message.contains("has no option"), "{refused}");
+        assert!(refused.message.contains("does not support the option"), "{refused}");
     }
     for nothing in [
         openai::body(&base, "m", &plain).unwrap(),

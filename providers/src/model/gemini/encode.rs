@@ -275,8 +275,8 @@ fn part(block: &Block) -> Result<Value, ModelError> {
         }),
         BlockContent::Other("", data) if OWN_PARTS.iter().any(|key| !data.get(key).is_nil()) => Ok(data.into()),
         BlockContent::Other(kind, _) => Err(bad(format!(
-            "gemini takes no content block of type {kind:?}; it takes text, images, documents, and its own parts such as \
-             {{inlineData}}"
+            "gemini does not support content blocks of type {kind:?}; use text, images, documents, or its own \
+            parts such as {{inlineData}}"
         ))),
     }
 }

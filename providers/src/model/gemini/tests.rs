@@ -132,7 +132,7 @@ fn options_are_spelled_as_the_vendor_does() {
 fn what_the_wire_cannot_say_is_refused() {
     let audio = json!({"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]});
     let error = super::body(&request(&[audio]), "gemini-2.5-flash").unwrap_err();
-    assert!(error.message.contains("gemini takes no content block of type \"input_audio\""), "{error}");
+    assert!(error.message.contains("gemini does not support content blocks of type \"input_audio\""), "{error}");
     let error = super::body(&Request::default(), "gemini-2.5-flash").unwrap_err();
     assert!(error.message.contains("no message"), "{error}");
 }

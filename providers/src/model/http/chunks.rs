@@ -21,7 +21,7 @@ pub(super) enum ChunkError {
     #[error(transparent)]
     Network(#[from] reqwest::Error),
     /// Nothing came for so long.
-    #[error("nothing came for {} s", .0.as_secs())]
+    #[error("no data received for {} s", .0.as_secs())]
     Stalled(Duration),
     /// The answer is longer than [`MAX_BODY`].
     #[error("more than {} MiB", MAX_BODY >> 20)]

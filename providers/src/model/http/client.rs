@@ -14,11 +14,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Why no client could be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClientError {
-    #[error("TLS cannot be set up: {0}")]
+    #[error("cannot set up TLS: {0}")]
     Tls(#[from] rustls::Error),
-    #[error("the proxy in {variable} cannot be used: {reason}")]
+    #[error("cannot use the proxy in {variable}: {reason}")]
     Proxy { variable: String, reason: String },
-    #[error("the HTTP client cannot be set up: {0}")]
+    #[error("cannot set up the HTTP client: {0}")]
     Client(#[from] reqwest::Error),
 }
 

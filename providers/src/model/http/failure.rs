@@ -25,7 +25,7 @@ fn who(endpoint: &Endpoint) -> String {
 
 /// No client could be made.
 pub(crate) fn of_client(endpoint: &Endpoint, cause: &ClientError) -> ModelError {
-    let message = format!("cannot ask {}: {cause}", who(endpoint));
+    let message = format!("cannot send a request to {}: {cause}", who(endpoint));
     ModelError { retryable: false, ..error(endpoint, ModelErrorKind::Connection, message) }
 }
 
@@ -34,19 +34,25 @@ pub(crate) fn of_network(endpoint: &Endpoint, cause: &reqwest::Error, timeout_ms
     let (who, variable) = (who(endpoint), &endpoint.base_variable);
     let reason = endpoint.redact(&root_cause(cause));
     let (kind, message) = if cause.is_connect() {
-        let hint = format!("check that the server runs and that {variable} is right");
+        let hint = format!("check that the server is running and that {variable} is correct");
         (ModelErrorKind::Connection, format!("cannot connect to {who}: {reason}; {hint}"))
     } else if cause.is_timeout() {
-        let hint = "give it longer with `timeout_ms`, or check the server";
-        (ModelErrorKind::Timeout, format!("{who} gave no whole answer within {timeout_ms} ms; {hint}"))
+        let hint = "raise `timeout_ms`, or check the server";
+        (ModelErrorKind::Timeout, format!("{who} timed out after {timeout_ms} ms; {hint}"))
     } else if cause.is_body() || cause.is_decode() {
         let hint = "check the server, or try again";
-        (ModelErrorKind::Connection, format!("{who} broke off in the middle of its answer: {reason}; {hint}"))
+        (
+            ModelErrorKind::Connection,
+            format!(
+                "{who} closed the connection in the middle of its response: {reason}; \
+            {hint}"
+            ),
+        )
     } else if cause.is_builder() {
-        (ModelErrorKind::BadRequest, format!("cannot ask {who}: {reason}"))
+        (ModelErrorKind::BadRequest, format!("cannot send a request to {who}: {reason}"))
     } else {
         let hint = "check the server, or try again";
-        (ModelErrorKind::Connection, format!("{who} closed the connection without an answer: {reason}; {hint}"))
+        (ModelErrorKind::Connection, format!("{who} closed the connection without a response: {reason}; {hint}"))
     };
     error(endpoint, kind, message)
 }
@@ -63,14 +69,14 @@ pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
 /// The stream ended before the answer did.
 pub(crate) fn unfinished(endpoint: &Endpoint) -> ModelError {
     let message =
-        format!("{} ended its stream before its answer was whole; check the server, or try again", who(endpoint));
+        format!("{} ended its stream before the response was complete; check the server, or try again", who(endpoint));
     error(endpoint, ModelErrorKind::Connection, message)
 }
 
 /// The stream went silent.
 pub(crate) fn stalled(endpoint: &Endpoint, silence: Duration) -> ModelError {
     let message = format!(
-        "{} fell silent for {} s in the middle of its answer; check the server, or give it longer with `timeout_ms`",
+        "{} sent nothing for {} s in the middle of its response; check the server, or raise `timeout_ms`",
         who(endpoint),
         silence.as_secs()
     );
@@ -87,7 +93,7 @@ pub(crate) fn event_too_long(endpoint: &Endpoint, limit: usize) -> ModelError {
 /// Returns the error for a stream that is not UTF-8.
 pub(crate) fn not_utf8(endpoint: &Endpoint) -> ModelError {
     let variable = &endpoint.base_variable;
-    let message = format!("{} streamed bytes that are no UTF-8; check the server and {variable}", who(endpoint));
+    let message = format!("{} streamed bytes that are not UTF-8; check the server and {variable}", who(endpoint));
     error(endpoint, ModelErrorKind::BadResponse, message)
 }
 
@@ -98,9 +104,9 @@ pub(crate) fn bad_event(endpoint: &Endpoint, data: &[u8], cause: &serde_json::Er
     let message = if data.trim_ascii_start().first() == Some(&b'<') {
         format!("{who} streamed a web page instead of JSON: {shown}; check {variable}")
     } else if cause.is_eof() {
-        format!("{who} streamed an event with JSON that ends in the middle: {shown}; check the server, or try again")
+        format!("{who} streamed an event with incomplete JSON: {shown}; check the server, or try again")
     } else {
-        format!("{who} streamed an event that is no JSON: {shown}; check the server, or try again")
+        format!("{who} streamed an event that is not JSON: {shown}; check the server, or try again")
     };
     error(endpoint, ModelErrorKind::BadResponse, message)
 }
@@ -108,7 +114,7 @@ pub(crate) fn bad_event(endpoint: &Endpoint, data: &[u8], cause: &serde_json::Er
 /// The server said in the middle of its stream that it failed. The status was sent long before, so its words must do.
 pub(crate) fn of_event(endpoint: &Endpoint, event: &serde_json::Value) -> ModelError {
     let said = ErrorBody::of(event).unwrap_or_else(|| ErrorBody::plain(excerpt(&event.to_string())));
-    of_words(endpoint, &said, "broke off its answer with an error")
+    of_words(endpoint, &said, "aborted its response with an error")
 }
 
 /// Returns the error that a document reports despite a status of success, or `None` if it reports
@@ -314,28 +320,29 @@ fn until_date_ms(headers: &HeaderMap) -> Option<u64> {
 /// The answer is longer than is read.
 pub(crate) fn too_long(endpoint: &Endpoint, limit: usize) -> ModelError {
     let message =
-        format!("{} answered with more than {} MiB; check {}", who(endpoint), limit >> 20, endpoint.base_variable);
+        format!("{} sent a response of more than {} MiB; check {}", who(endpoint), limit >> 20, endpoint.base_variable);
     ModelError { retryable: false, ..error(endpoint, ModelErrorKind::BadResponse, message) }
 }
 
 /// The answer holds more values than any reply needs.
 pub(crate) fn too_many_values(endpoint: &Endpoint, limit: usize) -> ModelError {
     let variable = &endpoint.base_variable;
-    let message = format!("{} answered with more than {limit} values in one document; check {variable}", who(endpoint));
+    let message =
+        format!("{} sent a response with more than {limit} values in one document; check {variable}", who(endpoint));
     ModelError { retryable: false, ..error(endpoint, ModelErrorKind::BadResponse, message) }
 }
 
 /// The answer is JSON, but no object.
 pub(crate) fn not_an_object(endpoint: &Endpoint, got: &serde_json::Value) -> ModelError {
     let (got, variable) = (endpoint.redact(&excerpt(&got.to_string())), &endpoint.base_variable);
-    let message = format!("{} answered with JSON that is no object: {got}; check {variable}", who(endpoint));
+    let message = format!("{} answered with JSON that is not an object: {got}; check {variable}", who(endpoint));
     error(endpoint, ModelErrorKind::BadResponse, message)
 }
 
 /// The answer is an object that lacks what the wire format demands.
 pub(crate) fn wrong_shape(endpoint: &Endpoint, problem: &str) -> ModelError {
     let variable = &endpoint.base_variable;
-    let message = format!("{} answered with something else than a reply: {problem}; check {variable}", who(endpoint));
+    let message = format!("{} sent an invalid response: {problem}; check {variable}", who(endpoint));
     error(endpoint, ModelErrorKind::BadResponse, message)
 }
 
@@ -348,17 +355,17 @@ pub(crate) fn not_json(endpoint: &Endpoint, headers: &HeaderMap, body: &[u8], ca
     let packed = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok()).filter(|how| *how != "identity");
     let message = if let Some(how) = packed {
         let how = excerpt(how);
-        format!("{who} packed its answer (content-encoding {how}), which it was not asked for; check {variable}")
+        format!("{who} sent a compressed response (content-encoding {how}) that was not requested; check {variable}")
     } else if start.is_empty() {
-        format!("{who} answered with an empty body; check the server and {variable}")
+        format!("{who} sent an empty response; check the server and {variable}")
     } else if start.first() == Some(&b'<') {
         format!("{who} answered with a web page instead of JSON: {shown}; check {variable}")
     } else if start.starts_with(b"data:") || start.starts_with(b"event:") {
-        format!("{who} streamed its answer though no stream was asked for; check {variable}")
+        format!("{who} streamed its response although no stream was requested; check {variable}")
     } else if cause.is_eof() {
-        format!("{who} answered with JSON that ends in the middle: {shown}; check the server, or try again")
+        format!("{who} sent incomplete JSON: {shown}; check the server, or try again")
     } else {
-        format!("{who} answered with something else than JSON (content type {content_type}): {shown}; check {variable}")
+        format!("{who} sent a response that is not JSON (content type {content_type}): {shown}; check {variable}")
     };
     error(endpoint, ModelErrorKind::BadResponse, message)
 }

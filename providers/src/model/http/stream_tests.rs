@@ -129,29 +129,29 @@ async fn what_went_wrong_with_a_stream_is_told_in_a_sentence() {
     let of_vllm = r#"{"object":"error","message":"This model's maximum context length is 10 tokens","type":"BadRequestError","code":400}"#;
     let named = stream("event: error\ndata: {\"message\":\"no more\"}\n\n");
     for (answer, kind, part) in [
-        (stream(&events(&[HELLO])), K::Connection, "ended its stream before its answer was whole; check the server"),
-        (unended(&events(&[HELLO])), K::Connection, "broke off in the middle of its answer: "),
+        (
+            stream(&events(&[HELLO])),
+            K::Connection,
+            "ended its stream before the response was complete; check the server",
+        ),
+        (unended(&events(&[HELLO])), K::Connection, "closed the connection in the middle of its response: "),
         (
             stream(&events(&[HELLO, overloaded])),
             K::Overloaded,
-            "broke off its answer with an error: Overloaded; try again",
+            "aborted its response with an error: Overloaded; try again",
         ),
         (stream(&events(&[coded])), K::RateLimit, "with an error: slow down; wait, or ask less often"),
         (stream(&events(&[long])), K::ContextWindow, "with an error: too long; shorten the transcript"),
         (stream(&events(&[of_vllm])), K::ContextWindow, "with an error: This model's maximum context length is 10"),
         // The mark alone ends nothing.
-        (stream("data: [DONE]\n\n"), K::Connection, "ended its stream before its answer was whole"),
+        (stream("data: [DONE]\n\n"), K::Connection, "ended its stream before the response was complete"),
         (stream(&events(&[r#"{"choices":[]}"#, "[DONE]"])), K::Connection, "ended its stream before"),
         (named, K::Server, "with an error: no more; try again later"),
-        (
-            stream(&events(&[HELLO, "{\"choices\": [{"])),
-            K::BadResponse,
-            "an event with JSON that ends in the middle: {\"choices\"",
-        ),
-        (stream(&events(&["hello"])), K::BadResponse, "an event that is no JSON: hello; check the server"),
-        (stream("data: \u{0}\n\n"), K::BadResponse, "an event that is no JSON"),
-        (stream(""), K::BadResponse, "answered with an empty body"),
-        (stream(": nothing\n\n"), K::BadResponse, "something else than JSON (content type text/event-stream)"),
+        (stream(&events(&[HELLO, "{\"choices\": [{"])), K::BadResponse, "an event with incomplete JSON: {\"choices\""),
+        (stream(&events(&["hello"])), K::BadResponse, "an event that is not JSON: hello; check the server"),
+        (stream("data: \u{0}\n\n"), K::BadResponse, "an event that is not JSON"),
+        (stream(""), K::BadResponse, "sent an empty response"),
+        (stream(": nothing\n\n"), K::BadResponse, "a response that is not JSON (content type text/event-stream)"),
         (stream("<!doctype html>\n<p>hi</p>"), K::BadResponse, "a web page instead of JSON: <!doctype html>"),
         (stream("data: <html>\n\n"), K::BadResponse, "streamed a web page instead of JSON"),
     ] {
@@ -204,7 +204,7 @@ async fn a_stream_that_falls_silent_has_run_out_of_time() {
     let failure = super::post(&routes.client, place.turn(), &post, &live).await.err().unwrap();
     let error = failure.as_any().downcast_ref::<ModelError>().unwrap();
     assert_eq!(error.kind, ModelErrorKind::Timeout);
-    assert!(error.message.contains("fell silent for 0 s in the middle of its answer"), "{error}");
+    assert!(error.message.contains("sent nothing for 0 s in the middle of its response"), "{error}");
     assert_eq!(told.into_inner(), 1, "told, and not tried again");
     assert_eq!(super::stall(300_000), Duration::from_secs(120));
     assert_eq!(super::stall(1_000), Duration::from_secs(60));

@@ -265,13 +265,16 @@ async fn odd_counts_do_not_cost_the_answer() {
 #[tokio::test]
 async fn answers_that_make_no_sense_say_what_they_were() {
     for (act, part) in [
-        (json("200 OK", ""), "answered with an empty body"),
-        (answer("200 OK", "content-encoding: gzip\r\n", "\u{1f}\u{8b}"), "packed its answer (content-encoding gzip)"),
-        (json("200 OK", &GOOD[..60]), "JSON that ends in the middle: {\"id\":\"c1\""),
+        (json("200 OK", ""), "sent an empty response"),
+        (
+            answer("200 OK", "content-encoding: gzip\r\n", "\u{1f}\u{8b}"),
+            "sent a compressed response (content-encoding gzip)",
+        ),
+        (json("200 OK", &GOOD[..60]), "sent incomplete JSON: {\"id\":\"c1\""),
         (answer("200 OK", "content-type: text/html\r\n", "<!doctype html><h1>Hi</h1>"), "a web page instead of JSON"),
         (answer("200 OK", "content-type: text/plain\r\n", "all good"), "(content type text/plain): all good"),
-        (answer("200 OK", "content-type: text/event-stream\r\n", "data: {}\n\n"), "streamed its answer"),
-        (json("200 OK", "[1,2]"), "JSON that is no object: [1,2]"),
+        (answer("200 OK", "content-type: text/event-stream\r\n", "data: {}\n\n"), "streamed its response"),
+        (json("200 OK", "[1,2]"), "JSON that is not an object: [1,2]"),
         (json("200 OK", r#"{"ok":true}"#), "missing field `choices`"),
         (json("200 OK", r#"{"choices":[]}"#), "`choices` is empty"),
     ] {
@@ -287,12 +290,12 @@ async fn a_connection_that_breaks_is_tried_again() {
     let half = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{}", GOOD.len(), &GOOD[..60]);
     let (error, slept) = failure(vec![Act::SayAndClose(half); 3]).await;
     assert_eq!(error.kind, ModelErrorKind::Connection);
-    assert!(error.message.contains("broke off in the middle of its answer"), "{error}");
+    assert!(error.message.contains("closed the connection in the middle of its response"), "{error}");
     assert_eq!(slept, waits(2));
 
     let (error, _) = failure(vec![Act::SayAndClose(String::new()); 3]).await;
     assert_eq!(error.kind, ModelErrorKind::Connection);
-    assert!(error.message.contains("closed the connection without an answer"), "{error}");
+    assert!(error.message.contains("closed the connection without a response"), "{error}");
 }
 
 #[tokio::test]
@@ -317,7 +320,7 @@ async fn a_slow_server_runs_out_of_time_once() {
     let failure = ask(&routes(&base, &[]), &place, &hasty).await.unwrap_err();
     let error = failure.as_any().downcast_ref::<ModelError>().unwrap();
     assert_eq!(error.kind, ModelErrorKind::Timeout);
-    assert!(error.message.contains("gave no whole answer within 100 ms"), "{error}");
+    assert!(error.message.contains("timed out after 100 ms"), "{error}");
     assert!(place.clock.slept.borrow().is_empty());
 }
 
@@ -367,7 +370,7 @@ fn clients_can_be_built_for_both_schemes() {
 async fn a_proxy_that_is_none_is_named_and_a_local_server_needs_none() {
     let proxy = ("http_proxy", "http://[broken");
     let failure = ask(&routes("http://127.0.0.1:1", &[proxy]), &TestSession::new(), &request()).await.unwrap_err();
-    assert!(failure.to_string().contains("the proxy in http_proxy cannot be used"), "{failure}");
+    assert!(failure.to_string().contains("cannot use the proxy in http_proxy"), "{failure}");
 
     let (base, _requests) = server(vec![json("200 OK", GOOD)]).await;
     let nobody = ("http_proxy", "http://127.0.0.1:1");

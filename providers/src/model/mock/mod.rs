@@ -203,7 +203,7 @@ impl PendingAnswer {
 }
 
 fn late(timeout_ms: u64) -> ModelError {
-    let message = format!("the mock gave no whole answer within {timeout_ms} ms; give it longer with `timeout_ms`");
+    let message = format!("the mock timed out after {timeout_ms} ms; raise `timeout_ms`");
     ModelError::new(ModelErrorKind::Timeout, message)
 }
 

@@ -102,7 +102,7 @@ impl MockReply {
             Data::Str(text) => return Ok(MockReply::text(text.clone())),
             Data::Dict(entries) => entries,
             other => {
-                let message = format!("a mock reply is a dict or a string, got {}", other.type_name());
+                let message = format!("a mock reply must be a dict or a string, got {}", other.type_name());
                 return Err(MockError::new("", message));
             }
         };
@@ -145,7 +145,7 @@ fn count(data: &Data, field: &str) -> Result<Option<u64>, MockError> {
     match value.as_int().map(u64::try_from) {
         Some(Ok(count)) => Ok(Some(count)),
         None if value.is_nil() => Ok(None),
-        _ => Err(MockError::expected(field, "a whole number from 0", value)),
+        _ => Err(MockError::expected(field, "an integer of at least 0", value)),
     }
 }
 
@@ -167,7 +167,9 @@ fn tool_calls(data: &Data) -> Result<Vec<ToolCall>, MockError> {
 fn matcher(glob: &str) -> Result<GlobMatcher, MockError> {
     match Glob::new(glob) {
         Ok(glob) => Ok(glob.compile_matcher()),
-        Err(error) => Err(MockError::new("match", format!("`match` of a mock reply is no glob: {}", error.kind()))),
+        Err(error) => {
+            Err(MockError::new("match", format!("invalid glob in `match` of a mock reply: {}", error.kind())))
+        }
     }
 }
 
@@ -185,7 +187,13 @@ fn error(data: &Data) -> Result<Option<ModelError>, MockError> {
     known_keys(entries, "the error of a mock reply", MockReply::ERROR_KEYS)?;
     let Some(category) = text(data, "category")? else {
         let all = ModelErrorKind::WORDS.join(", ");
-        return Err(MockError::new("category", format!("the error of a mock reply needs a `category`: one of {all}")));
+        return Err(MockError::new(
+            "category",
+            format!(
+                "missing `category` in the error of a mock reply: use one of \
+            {all}"
+            ),
+        ));
     };
     let kind: ModelErrorKind = category.parse().map_err(|unknown: UnknownWord| MockError {
         suggestion: unknown.suggestion.map(str::to_owned),

@@ -50,10 +50,9 @@ fn offers_tools(choice: &ToolChoice, request: &Request) -> Result<bool, ModelErr
     match choice {
         ToolChoice::Unsaid | ToolChoice::Auto => Ok(!request.tools.is_empty()),
         ToolChoice::None => Ok(false),
-        ToolChoice::Required | ToolChoice::Tool(_) | ToolChoice::AsGiven(_) => Err(bad(
-            "ollama cannot be told that a tool must be called; leave `tool_choice` out, or use \"auto\" or \"none\""
-                .to_owned(),
-        )),
+        ToolChoice::Required | ToolChoice::Tool(_) | ToolChoice::AsGiven(_) => {
+            Err(bad("ollama cannot force a tool call; omit `tool_choice`, or use \"auto\" or \"none\"".to_owned()))
+        }
     }
 }
 
@@ -69,7 +68,7 @@ fn think(thinking: &Data) -> Result<Value, ModelError> {
         Thinking::Effort(Effort::Minimal) => "low".into(),
         Thinking::Effort(effort) => effort.as_str().into(),
         Thinking::AsGiven(_) => {
-            return Err(bad("ollama takes `thinking` as a bool or an effort word, not as a dict".to_owned()));
+            return Err(bad("for ollama, `thinking` must be a bool or an effort word, not a dict".to_owned()));
         }
     })
 }
@@ -125,14 +124,14 @@ fn said(role: &str, content: &Content) -> Result<Option<Value>, ModelError> {
                 _ if role == "tool" => texts.push(not_shown(&media)),
                 MediaSource::Url { .. } if media.is_image => {
                     return Err(bad(
-                        "ollama fetches no images; give the image itself, as base64, in place of its URL".to_owned()
+                        "ollama does not fetch images; pass the image as base64 instead of its URL".to_owned()
                     ));
                 }
-                _ => return Err(bad("ollama takes text and images, but no documents".to_owned())),
+                _ => return Err(bad("ollama supports text and images, but not documents".to_owned())),
             },
             BlockContent::Other(kind, _) => {
                 return Err(bad(format!(
-                    "ollama takes no content block of type {kind:?}; it takes text and images (base64)"
+                    "ollama does not support content blocks of type {kind:?}; use text and images (base64)"
                 )));
             }
         }

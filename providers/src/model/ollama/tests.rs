@@ -99,7 +99,7 @@ fn options_are_spelled_as_the_vendor_does() {
     assert!(with_choice(json!("none")).unwrap().get("tools").is_none(), "it cannot call what it does not know");
     for choice in [json!("required"), json!({"name": "read"})] {
         let error = with_choice(choice).unwrap_err();
-        assert!(error.message.contains("ollama cannot be told that a tool must be called"), "{error}");
+        assert!(error.message.contains("ollama cannot force a tool call"), "{error}");
     }
 }
 
@@ -110,9 +110,9 @@ fn images_stand_beside_the_text_and_must_be_here() {
     let sent = body(&request(&[shown]));
     assert_eq!(sent["messages"][1], json!({"role": "user", "content": "what?", "images": ["iVBO"]}));
     for (block, part) in [
-        (json!({"type": "image_url", "image_url": {"url": "https://x/a.png"}}), "fetches no images"),
-        (json!({"type": "file", "file": {"file_data": "data:application/pdf;base64,JVBE"}}), "no documents"),
-        (json!({"type": "input_audio"}), "no content block of type \"input_audio\""),
+        (json!({"type": "image_url", "image_url": {"url": "https://x/a.png"}}), "does not fetch images"),
+        (json!({"type": "file", "file": {"file_data": "data:application/pdf;base64,JVBE"}}), "not documents"),
+        (json!({"type": "input_audio"}), "does not support content blocks of type \"input_audio\""),
     ] {
         let message = json!({"role": "user", "content": [block]});
         let error = super::body(&request(&[message]), "llama3.2", &Capabilities::default()).unwrap_err();

@@ -178,9 +178,8 @@ fn media_part(media: &Media<'_>) -> Result<Value, ModelError> {
             let name = media.name.unwrap_or("document");
             Ok(json!({"type": "file", "file": {"filename": name, "file_data": media.url()}}))
         }
-        MediaSource::Url { .. } => {
-            Err(bad("Chat Completions fetches no documents; give the document itself, as base64, in place of its URL"
-                .to_owned()))
-        }
+        MediaSource::Url { .. } => Err(bad(
+            "Chat Completions does not fetch documents; pass the document as base64 instead of its URL".to_owned(),
+        )),
     }
 }

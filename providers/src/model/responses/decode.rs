@@ -53,8 +53,8 @@ pub(in crate::model) fn failure(body: &Value) -> Option<ModelError> {
         Some("server_error" | "vector_store_timeout") | None => ModelErrorKind::Server,
         Some(_) => ModelErrorKind::BadRequest,
     };
-    let message = said("message").unwrap_or("it does not say why");
-    Some(ModelError::new(kind, format!("the model's answer failed: {}", message.trim_end_matches('.'))))
+    let message = said("message").unwrap_or("no reason was given");
+    Some(ModelError::new(kind, format!("the model's response failed: {}", message.trim_end_matches('.'))))
 }
 
 /// The reply that a body holds; otherwise what it lacks. The last event of a stream holds the same.

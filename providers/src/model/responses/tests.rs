@@ -170,7 +170,7 @@ fn an_answer_that_ends_early_or_fails_says_why() {
     ] {
         let failed = json!({"status": "failed", "error": {"code": code, "message": "No."}, "output": []});
         let failure = super::failure(&failed).unwrap();
-        assert_eq!((failure.kind, failure.message.as_str()), (kind, "the model's answer failed: No"));
+        assert_eq!((failure.kind, failure.message.as_str()), (kind, "the model's response failed: No"));
     }
     assert_eq!(super::failure(&answer()), None);
     assert!(super::reply(json!({"status": "completed"}), "m").unwrap_err().contains("output"));

@@ -136,18 +136,23 @@ fn a_call_that_can_go_nowhere_says_why() {
             &[],
             Some("xyz"),
             ModelErrorKind::BadRequest,
-            &["known are \"anthropic\", \"openai\", \"gemini\", \"ollama\""],
+            &["the providers are \"anthropic\", \"openai\", \"gemini\", \"ollama\""],
         ),
         (&[], Some("gemini"), ModelErrorKind::Auth, &["no key for gemini", "GEMINI_API_KEY", "GEMINI_BASE_URL"]),
         (&[], Some("openai_compatible"), ModelErrorKind::BadRequest, &["OPENAI_COMPATIBLE_BASE_URL", "8000/v1"]),
-        (&[("OLLAMA_HOST", "a b")], Some("ollama"), ModelErrorKind::BadRequest, &["OLLAMA_HOST is no URL"]),
+        (&[("OLLAMA_HOST", "a b")], Some("ollama"), ModelErrorKind::BadRequest, &["OLLAMA_HOST is not the URL"]),
         (&[("HARN_LLM_PROVIDER", "olama")], None, ModelErrorKind::BadRequest, &["in HARN_LLM_PROVIDER"]),
         (&[], Some("openai"), ModelErrorKind::Auth, &["no key for openai", "OPENAI_API_KEY", "OPENAI_BASE_URL"]),
         (&[("OPENAI_BASE_URL", "http://10.0.0.1/v1")], Some("openai"), ModelErrorKind::Auth, &["no key"]),
         (&[("OPENAI_BASE_URL", "https://localhost/v1")], Some("openai"), ModelErrorKind::Auth, &["no key"]),
-        (&[OPENAI, ("OPENAI_BASE_URL", "localhost")], None, ModelErrorKind::BadRequest, &["OPENAI_BASE_URL is no URL"]),
+        (
+            &[OPENAI, ("OPENAI_BASE_URL", "localhost")],
+            None,
+            ModelErrorKind::BadRequest,
+            &["OPENAI_BASE_URL is not the URL"],
+        ),
         (&[OPENAI, ("OPENAI_BASE_URL", "ftp://x")], None, ModelErrorKind::BadRequest, &["scheme is \"ftp\""]),
-        (&[("OPENAI_API_KEY", "a\nb")], None, ModelErrorKind::Auth, &["OPENAI_API_KEY holds characters"]),
+        (&[("OPENAI_API_KEY", "a\nb")], None, ModelErrorKind::Auth, &["OPENAI_API_KEY contains characters"]),
     ] {
         let request = Request { provider: named.map(Into::into), ..Request::default() };
         let place = TestSession::new();

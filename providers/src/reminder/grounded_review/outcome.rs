@@ -193,7 +193,7 @@ impl ToolOutcome {
 fn failed(command: &Command, code: i64) -> Option<Finding> {
     let fails = code != 0 && !command.family.is_fine(code);
     fails.then(|| {
-        let message = format!("exit code {code}, without a line that is understood here; read its output");
+        let message = format!("exit code {code}, without a line in a known format; read its output");
         Finding::new(Finding::COMMAND_FAILURE, &message).by(&command.text)
     })
 }
@@ -243,7 +243,7 @@ fn is_refusal(text: &str) -> bool {
     let first = first.strip_prefix("error: ").unwrap_or(first);
     first.starts_with("not run: ")
         || first.starts_with('`')
-            && (first.contains("` is refused: ") || first.contains("` is not allowed; allowed are "))
+            && (first.contains("` is refused: ") || first.contains("` is not allowed. Allowed commands: "))
 }
 
 /// Returns whether a tool shows the content of files.

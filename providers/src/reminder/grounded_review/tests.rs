@@ -298,7 +298,7 @@ fn evidence_that_payloads_say_outright() {
             r#"{"tool":"deploy","result":{"is_error":true,"text":"gone"}}"#,
             Some("verified:tool_error `deploy` failed: gone"),
         ),
-        (r#"{"tool":"deploy","result":{"ok":false,"text":"not run: permission refused (x)"}}"#, None),
+        (r#"{"tool":"deploy","result":{"ok":false,"text":"not run: permission denied: x"}}"#, None),
         (r#"{"tool":"deploy","result":{"ok":true,"text":"error: this word alone proves nothing"}}"#, None),
         (
             r#"{"tool":"ask_reviewer","result":{"ok":true,"text":"There is an error in line 3: undefined name x. Tests FAILED."}}"#,
@@ -469,9 +469,9 @@ fn each_tool_and_target_has_one_key() {
         ("edit_file", r#"{"path":"a.rs"}"#, r#""error: no match""#, one("grounded_review:edit_file:a.rs")),
         ("deploy", "{}", r#"{"ok":false,"error":"no host"}"#, one("grounded_review:deploy")),
         ("deploy", "{}", r#"{"ok":true,"error":null}"#, None),
-        ("shell", r#"{"command":"rm x"}"#, r#""`rm x` is not allowed; allowed are `ls`""#, None),
+        ("shell", r#"{"command":"rm x"}"#, r#""`rm x` is not allowed. Allowed commands: `ls`""#, None),
         ("shell", r#"{"command":"ls /"}"#, r#""`/` is refused: it is outside of the root""#, None),
-        ("shell", r#"{"command":"ls /"}"#, r#""not run: permission refused""#, None),
+        ("shell", r#"{"command":"ls /"}"#, r#""not run: permission denied""#, None),
     ] {
         assert_eq!(key(name, args, value), expected, "{name} {args} {value}");
     }

@@ -150,10 +150,10 @@ fn the_configuration_is_read_strictly() {
         (r#"{"max_facts":0}"#, "project_facts.max_facts", "above 0"),
         (r#"{"min_confidence":2}"#, "project_facts.min_confidence", "from 0 to 1"),
         (r#"{"refresh_ratio":"high"}"#, "project_facts.refresh_ratio", "from 0 to 1"),
-        (r#"{"kind_filter":["decison"]}"#, "project_facts.kind_filter.0", "no kind of fact `decison`"),
+        (r#"{"kind_filter":["decison"]}"#, "project_facts.kind_filter.0", "unknown kind of fact `decison`"),
         (r#"{"kind_filter":7}"#, "project_facts.kind_filter", "must be a string"),
-        (r#"{"namespace":"../x"}"#, "project_facts.namespace", "lead out of its root"),
-        (r#"{"scope":".."}"#, "project_facts.scope", "lead out of its root"),
+        (r#"{"namespace":"../x"}"#, "project_facts.namespace", "outside of its root"),
+        (r#"{"scope":".."}"#, "project_facts.scope", "outside of its root"),
         (r#"{"relevance_query":" "}"#, "project_facts.relevance_query", "not blank"),
         (r#"{"root":7}"#, "project_facts.root", "not blank"),
     ] {

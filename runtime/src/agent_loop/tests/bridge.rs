@@ -26,7 +26,7 @@ fn an_interrupt_takes_the_place_of_the_tool_batch() {
     let answers: Vec<_> = transcript.messages().iter().filter(|m| m.role == Role::Tool).collect();
     let ids: Vec<_> = answers.iter().filter_map(|m| m.tool_call_id.as_deref()).collect();
     assert_eq!(ids, ["c0", "c1"], "no call is left without an answer");
-    assert!(answers.iter().all(|m| m.text().starts_with("not run: interrupted by") && m.is_error));
+    assert!(answers.iter().all(|m| m.text().starts_with("not run: interrupted: the host") && m.is_error));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_late_reminder_does_not_break_the_limit() {
 #[test]
 fn an_audit_is_never_seen() {
     let bench = Bench::new([says("done")]);
-    bench.push(spec("for the record"), Mode::AuditOnly);
+    bench.push(spec("audit only"), Mode::AuditOnly);
     let result = bench.run();
     assert_eq!((bench.systems(), result.iterations), (vec![String::new()], 1));
     assert_eq!((result.transcript.pending_count(), result.transcript.event_count()), (0, 1));

@@ -89,8 +89,8 @@ fn mistakes_of_the_model_and_of_tools_become_answers() {
     let result = bench.run();
     let transcript = bench.session.transcript();
     let texts: Vec<_> = transcript.messages().iter().skip(2).take(2).map(|m| m.text().to_string()).collect();
-    assert_eq!(texts[0], "not run: there is no tool `ecko`; did you mean `echo`?");
-    assert!(texts[1].starts_with("error: agent loops nest deeper"), "{}", texts[1]);
+    assert_eq!(texts[0], "not run: unknown tool `ecko`; did you mean `echo`?");
+    assert!(texts[1].starts_with("error: agent loops nested more than"), "{}", texts[1]);
     assert_eq!((result.status, result.tools.rejected.len()), (LoopStatus::Done, 1));
 }
 

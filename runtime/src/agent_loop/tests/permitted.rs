@@ -103,7 +103,7 @@ fn several_calls_of_a_batch_are_asked_about_at_once_and_each_runs_once_it_may() 
     assert!(goes_on(&mut run).is_pending());
     person.answer("c0", Permit::allow());
     assert!(goes_on(&mut run).is_ready());
-    assert_eq!(results(&bench), ["echoed", "not run: permission refused (no)", "echoed"]);
+    assert_eq!(results(&bench), ["echoed", "not run: permission denied: no", "echoed"]);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_message_that_interrupts_takes_the_question_back_and_skips_the_batch() {
         assert!(goes_on(&mut run).is_pending(), "what may wait takes no question back");
         push("stop that", Mode::InterruptImmediate);
         assert!(goes_on(&mut run).is_ready());
-        assert_eq!(results(&bench), ["not run: interrupted by a message of the host; read it and decide anew"; 2]);
+        assert_eq!(results(&bench), ["not run: interrupted: the host sent a message. Read it, then decide again."; 2]);
         assert!(bench.systems()[1].contains("stop that"), "{:?}", bench.systems());
         assert_eq!(person.asked.borrow().len(), if parallel { 2 } else { 1 });
     }
@@ -165,7 +165,7 @@ fn what_must_not_run_does_not_whatever_the_script_says() {
     let mut bench = with(&person, &["echo"]);
     bench.options.permissions = Some(Rc::new(Says(Ruling::Final(Permit::allow()))));
     bench.run();
-    assert_eq!(results(&bench), ["not run: permission refused (only plans)"]);
+    assert_eq!(results(&bench), ["not run: permission denied: only plans"]);
     assert!(person.asked.borrow().is_empty());
 }
 
@@ -174,7 +174,7 @@ fn what_is_left_open_is_refused_where_nobody_is_there() {
     let mut bench = Bench::new([calls(&["echo"]), says("ok")]);
     bench.options.permissions = Some(Rc::new(Says(Ruling::Open(None))));
     bench.run();
-    assert_eq!(results(&bench), ["not run: permission refused (nobody is there who could give it)"]);
+    assert_eq!(results(&bench), ["not run: permission denied: no approver is attached"]);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_person_may_take_longer_than_a_handler_and_a_cancelled_loop_waits_for_none()
     assert!(goes_on(&mut run).is_pending(), "nine hours are no reason");
     bench.scope.cancel.cancel("the editor is closed");
     assert!(goes_on(&mut run).is_ready());
-    let refused = "not run: permission refused (cancelled: the editor is closed)";
+    let refused = "not run: permission denied: cancelled: the editor is closed";
     assert_eq!(results(&bench), [refused, refused]);
 }
 

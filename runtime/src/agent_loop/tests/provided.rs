@@ -107,7 +107,7 @@ fn providers_can_be_turned_off() {
 fn the_list_is_checked_before_the_first_turn() {
     for (json, code, part) in [
         (r#"["-token_presure"]"#, "HARN-RMD-001", "token_presure"),
-        (r#"["extra"]"#, "HARN-RMD-007", "9 reminder providers are enabled, 8 is the limit"),
+        (r#"["extra"]"#, "HARN-RMD-007", "too many reminder providers: 9 are enabled, and the limit is 8"),
     ] {
         let mut bench = Bench::new([]);
         bench.parts.providers.register(provider("extra", EventKind::SessionStart, |_, _| Ok(vec![])));

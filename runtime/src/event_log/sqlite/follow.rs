@@ -101,7 +101,7 @@ impl Follower {
     }
 
     fn no_thread(&self, error: &std::io::Error) -> Rc<dyn crate::seam::Fault> {
-        let why = format!("the system gave no thread to read it ({error})");
+        let why = format!("could not start a thread to read it ({error})");
         fault(LogError::CannotOpen { path: self.reading.log.path.clone(), why })
     }
 }

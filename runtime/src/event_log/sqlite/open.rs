@@ -24,7 +24,7 @@ pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<C
     // Looked at before anything is set: what is not ours stays as it is.
     let found = schema::look(&connection, path, options.lock_timeout)?;
     if connection.is_readonly("main").unwrap_or(false) {
-        return Err(cannot(path, "it may only be read"));
+        return Err(cannot(path, "it is read-only"));
     }
     write_ahead(&connection, path, options.lock_timeout)?;
     if found != Found::Latest {
@@ -50,16 +50,14 @@ pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<C
 /// A connection that only reads.
 pub(super) fn for_reading(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogError> {
     if !path.exists() {
-        return Err(cannot(path, "there is no such file"));
+        return Err(cannot(path, "the file does not exist"));
     }
     refuse_early(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = connect(path, flags, timeout)?;
     match schema::look(&connection, path, timeout) {
         Ok(Found::Latest | Found::Earlier) => Ok(connection),
-        Ok(Found::Empty) => {
-            Err(LogError::Foreign { path: path.clone(), what: "nothing is in it, not even tables".to_owned() })
-        }
+        Ok(Found::Empty) => Err(LogError::Foreign { path: path.clone(), what: "the file is empty".to_owned() }),
         // In a folder that may not be written to, a file with a write-ahead log is read as it stands.
         Err(LogError::CannotOpen { .. }) if !beside(path, "-wal").exists() => unchanging(path, timeout),
         Err(error) => Err(error),
@@ -76,9 +74,7 @@ fn unchanging(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogErro
         .map_err(|error| failed(path, &error, timeout))?;
     match schema::look(&connection, path, timeout)? {
         Found::Latest | Found::Earlier => Ok(connection),
-        Found::Empty => {
-            Err(LogError::Foreign { path: path.clone(), what: "nothing is in it, not even tables".to_owned() })
-        }
+        Found::Empty => Err(LogError::Foreign { path: path.clone(), what: "the file is empty".to_owned() }),
     }
 }
 
@@ -92,7 +88,7 @@ fn refuse_early(path: &Arc<Path>) -> Result<(), LogError> {
     }
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            Err(cannot(path, &format!("there is no folder `{}`", folder.display())))
+            Err(cannot(path, &format!("the folder `{}` does not exist", folder.display())))
         }
         _ => Ok(()),
     }
@@ -129,7 +125,15 @@ fn write_ahead(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> 
     loop {
         match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)) {
             Ok(mode) if mode == "wal" => return Ok(()),
-            Ok(mode) => return Err(cannot(path, &format!("no write-ahead log is possible there (only `{mode}`)"))),
+            Ok(mode) => {
+                return Err(cannot(
+                    path,
+                    &format!(
+                        "the file system does not support a write-ahead log (only \
+                `{mode}`)"
+                    ),
+                ));
+            }
             Err(error) if is_busy(&error) && start.elapsed() < timeout => {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -169,7 +173,7 @@ fn meaning(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> Optio
         return Some(LogError::Locked { path, waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX) });
     }
     match error.sqlite_error_code()? {
-        ErrorCode::NotADatabase => Some(LogError::Foreign { path, what: "it is no SQLite database".to_owned() }),
+        ErrorCode::NotADatabase => Some(LogError::Foreign { path, what: "it is not a SQLite database".to_owned() }),
         ErrorCode::DatabaseCorrupt => Some(LogError::Damaged { path, why: said(error) }),
         _ => None,
     }
@@ -179,8 +183,8 @@ fn meaning(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> Optio
 fn said(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "the disk is full, or the file has reached `max_file`".to_owned(),
-        Some(ErrorCode::OperationInterrupted) => "reading it took too long".to_owned(),
-        Some(ErrorCode::ReadOnly) => "it may only be read".to_owned(),
+        Some(ErrorCode::OperationInterrupted) => "reading timed out".to_owned(),
+        Some(ErrorCode::ReadOnly) => "it is read-only".to_owned(),
         _ => match error {
             rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
             other => other.to_string(),

@@ -127,7 +127,7 @@ fn stranger(connection: &Connection, layout: i64) -> rusqlite::Result<Option<Str
         }
     };
     let strange = objects(connection)?.into_iter().find(|(_, text)| !ours.contains(text));
-    Ok(strange.map(|(name, _)| format!("it has {name}, which no event log of harn has")))
+    Ok(strange.map(|(name, _)| format!("it contains {name}, which is not part of an event log")))
 }
 
 /// The objects of a schema: a name to show, and everything that SQLite knows of each. One more than ours is enough.

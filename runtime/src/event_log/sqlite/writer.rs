@@ -52,7 +52,7 @@ pub(super) fn start(
     std::thread::Builder::new()
         .name("event log".to_owned())
         .spawn(move || writer.run_guarded())
-        .map_err(|error| LogError::CannotOpen { path, why: format!("no thread can be started ({error})") })
+        .map_err(|error| LogError::CannotOpen { path, why: format!("could not start a thread ({error})") })
 }
 
 /// Tells everybody that the writer has ended, also where it panicked.

@@ -51,7 +51,7 @@ pub fn row(kind: EventKind) -> &'static EventRow {
 }
 
 const OBSERVES: &str = "";
-const NOTHING: &str = "nothing, not even reminders";
+const NOTHING: &str = "not allowed, not even reminders";
 
 const fn told(kind: EventKind, when: &'static str, fields: &'static str, answer: &'static str) -> EventRow {
     EventRow { kind, when, fields, answer }
@@ -64,19 +64,19 @@ const COMPACTION: &str = "mode strategy keep_last message_count archived_message
 pub static EVENTS: &[EventRow] = &[
     told(
         EventKind::SessionStart,
-        "each time a loop begins, after the prompt was accepted",
+        "when a loop starts, after its prompt was accepted",
         "task system max_iterations",
         OBSERVES,
     ),
     told(
         EventKind::SessionEnd,
-        "each time a loop has ended, after the seam `loop_exit`",
+        "when a loop has ended, after the seam `loop_exit`",
         "final_status stop_reason iterations",
         OBSERVES,
     ),
     told(
         EventKind::UserPromptSubmit,
-        "before a loop takes its task",
+        "before a loop accepts its task",
         "prompt system",
         "block (status `blocked`), or `{modify: {prompt}}`",
     ),
@@ -93,18 +93,18 @@ pub static EVENTS: &[EventRow] = &[
         "iteration has_tool_calls tool_results text",
         OBSERVES,
     ),
-    told(EventKind::PermissionAsked, "before a tool that needs a permission", "tool reason", OBSERVES),
-    told(EventKind::PermissionReplied, "once that was decided", "tool reason decision", OBSERVES),
+    told(EventKind::PermissionAsked, "before a tool that needs permission", "tool reason", OBSERVES),
+    told(EventKind::PermissionReplied, "when the permission was decided", "tool reason decision", OBSERVES),
     told(
         EventKind::FileEdited,
-        "by `notify_file_edited`; when a file changes that a daemon watches",
+        "`notify_file_edited`, or a change of a file that a daemon watches",
         "path metadata",
         OBSERVES,
     ),
-    told(EventKind::SessionError, "when the model cannot be asked", "error", OBSERVES),
+    told(EventKind::SessionError, "when the model request fails", "error", OBSERVES),
     told(
         EventKind::SessionIdle,
-        "when a daemon has nothing more to do, before it sleeps",
+        "when a daemon has nothing left to do, before it sleeps",
         "iteration wake_interval_ms",
         OBSERVES,
     ),
@@ -114,14 +114,14 @@ pub static EVENTS: &[EventRow] = &[
     told(EventKind::PostResume, "after a worker was resumed, before its first turn", "worker resume_input", OBSERVES),
     told(
         EventKind::ModelDelta,
-        "for each piece of an answer, while the request is in flight; `kind` is `text`, `reasoning`, `tool_call_start`, \
-         `tool_call_arguments` or `restart` (what came so far is void)",
+        "for each piece of a response, while the request is running; `kind` is `text`, `reasoning`, \
+        `tool_call_start`, `tool_call_arguments` or `restart` (earlier pieces are void)",
         "iteration kind [text] [index] [id] [name] [json]",
         OBSERVES,
     ),
     told(
         EventKind::LoopCheckpoint,
-        "at every seam, after its delivery",
+        "at every seam, after its reminders were delivered",
         "session_id iteration kind delivered dispatch_skipped",
         OBSERVES,
     ),
@@ -134,7 +134,7 @@ pub static EVENTS: &[EventRow] = &[
     ),
     told(
         EventKind::OnBudgetThreshold,
-        "each turn, once its usage is known",
+        "after each turn, once its token usage is known",
         "persona step iteration tokens_used context_window task",
         OBSERVES,
     ),
@@ -147,16 +147,16 @@ pub static EVENTS: &[EventRow] = &[
         "persona worker resume_input",
         OBSERVES,
     ),
-    told(EventKind::WorkerSpawned, "when a worker begins", "worker reminder_propagation again parent_id", NOTHING),
+    told(EventKind::WorkerSpawned, "when a worker starts", "worker reminder_propagation again parent_id", NOTHING),
     told(EventKind::WorkerProgressed, "after each of its turns", "worker iteration text has_tool_calls", NOTHING),
-    told(EventKind::WorkerWaitingForInput, "when it has parked itself", "worker reason suspension", NOTHING),
+    told(EventKind::WorkerWaitingForInput, "when a worker suspends itself", "worker reason suspension", NOTHING),
     told(EventKind::WorkerSuspended, "when it was suspended", "worker reason suspension", NOTHING),
     told(EventKind::WorkerResumed, "when it is resumed", "worker resume_input suspension resume", NOTHING),
-    told(EventKind::WorkerCompleted, "when it is done", "worker stop_reason text iteration", NOTHING),
+    told(EventKind::WorkerCompleted, "when it has completed", "worker stop_reason text iteration", NOTHING),
     told(EventKind::WorkerFailed, "when it failed", "worker error [stop_reason] [text] [iteration]", NOTHING),
     told(
         EventKind::WorkerStopped,
-        "when its budget ran out, or it was blocked or stuck",
+        "when its budget is used up, or it is blocked or makes no progress",
         "worker error stop_reason text iteration",
         NOTHING,
     ),
@@ -189,7 +189,7 @@ pub static EVENTS: &[EventRow] = &[
 /// The table as Markdown, for the reference.
 #[must_use]
 pub fn to_markdown() -> String {
-    let mut out = String::from("| event | told | payload | who registers | an answer may |\n|---|---|---|---|---|\n");
+    let mut out = String::from("| event | fires | payload | registered with | result |\n|---|---|---|---|---|\n");
     for row in EVENTS {
         let fields: Vec<String> = row.fields.split_whitespace().map(|field| format!("`{field}`")).collect();
         let providers =

@@ -29,7 +29,7 @@ enum Test {
 
 /// Why a pattern cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern {pattern:?} cannot be read: {reason}")]
+#[error("invalid pattern {pattern:?}: {reason}")]
 pub struct PatternError {
     /// The pattern.
     pub pattern: String,

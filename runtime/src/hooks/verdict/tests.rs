@@ -118,7 +118,7 @@ fn worker_events_refuse_reminders() {
 fn an_answer_by_chance_is_one_mistake() {
     let verdict = read(EventKind::PostTurn, r#"{"status":"queued","count":1}"#);
     assert_eq!(verdict.malformed.len(), 1);
-    assert!(verdict.malformed[0].help.as_deref().unwrap().contains("ends with `nil`"));
+    assert!(verdict.malformed[0].help.as_deref().unwrap().contains("with `nil`"));
     let guard = read(EventKind::PreToolUse, r#"{"status":"queued","count":1}"#);
     assert!(matches!(guard.decision, Decision::Block { .. }));
 }

@@ -26,10 +26,10 @@ pub(super) fn in_text(request: &Request) -> Request {
 
 fn guidance(request: &Request) -> String {
     let mut text = format!(
-        "You can call tools. To call one, write a block of its own, outside of code fences:\n\n{OPEN}\n{{\"name\": \
-         \"tool_name\", \"arguments\": {{\"key\": \"value\"}}}}\n{CLOSE}\n\nThe block holds one JSON object. For several calls write \
-         several blocks. Stop after the blocks: the results come in the next message, in <tool_result> blocks.\n\nThe \
-         tools, with the JSON Schema of their arguments:\n"
+        "You can call tools. To call a tool, write a separate block outside of code fences:\n\n{OPEN}\n{{\"name\": \
+        \"tool_name\", \"arguments\": {{\"key\": \"value\"}}}}\n{CLOSE}\n\nEach block contains one JSON object. \
+        For several calls, write several blocks. Stop after the blocks: the results come in the next message, in \
+        <tool_result> blocks.\n\nThe tools, with the JSON Schema of their arguments:\n"
     );
     for tool in request.tools.iter() {
         let _ = write!(text, "\n- {}: {}\n  {}", tool.name, tool.description.trim(), schema_text(&tool.parameters));

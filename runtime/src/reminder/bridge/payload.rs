@@ -56,7 +56,7 @@ impl RemindPayload {
     /// Reads the parameters. What they do not say, `_meta.harn.reminder` may. An unknown key is 001, a bad `propagate` 005,
     /// all else 002.
     pub fn from_data(params: &Data) -> Result<RemindPayload, ReminderError> {
-        Self::from_given(Given::of(params, &Self::KNOWN, "a bridge reminder is an object with a `body`")?)
+        Self::from_given(Given::of(params, &Self::KNOWN, "a bridge reminder must be an object with a `body`")?)
     }
 
     /// The same from pairs, for a wire whose reminders have other keys beside these.
@@ -88,11 +88,16 @@ impl MessagePayload {
 
     /// Reads the parameters: `content` (or `text`), `mode?`, `_meta?`. An unknown key is 001, all else 002.
     pub fn from_data(params: &Data) -> Result<MessagePayload, ReminderError> {
-        let given = Given::of(params, &Self::KNOWN, "an injected message is an object with `content`")?;
+        let given = Given::of(params, &Self::KNOWN, "an injected message must be an object with `content`")?;
         let (content, text) = (given.get("content"), given.get("text"));
         if !content.is_nil() && !text.is_nil() {
-            let error = ReminderError::new(ReminderCode::Bridge, "text", "`text` is given beside `content`");
-            return Err(error.help("give one of them"));
+            let error = ReminderError::new(
+                ReminderCode::Bridge,
+                "text",
+                "`text` and `content` cannot be used \
+                together",
+            );
+            return Err(error.help("remove one of them"));
         }
         let (field, content) = if content.is_nil() && !text.is_nil() { ("text", text) } else { ("content", content) };
         let missing = || ReminderError::new(ReminderCode::Bridge, field, "an injected message needs `content`");
@@ -170,8 +175,8 @@ impl<'d> Given<'d> {
                 return Err(ReminderError { field: key.to_owned(), message, ..error });
             };
             if given.find(name).is_some() {
-                let message = format!("`{name}` is given twice, in snake_case and in camelCase");
-                return Err(ReminderError::new(ReminderCode::Bridge, key, message).help("give it once"));
+                let message = format!("`{name}` appears twice, in snake_case and in camelCase");
+                return Err(ReminderError::new(ReminderCode::Bridge, key, message).help("use only one of them"));
             }
             given.0.push(Parameter { name, written: Cow::Borrowed(key), value });
         }
@@ -232,7 +237,7 @@ impl<'d> Given<'d> {
             other => {
                 let message = format!("`_meta` must be an object, got {}", other.type_name());
                 let error = ReminderError::new(ReminderCode::Bridge, "_meta", message);
-                Err(error.help("write `_meta: {…}`, or leave it out"))
+                Err(error.help("write `_meta: {…}`, or omit it"))
             }
         }
     }
@@ -334,7 +339,7 @@ mod tests {
                 "_meta.harn.reminder.roleHint",
                 "`roleHint`",
             ),
-            (r"{}", "body", "needs a `body`"),
+            (r"{}", "body", "missing `body`"),
         ] {
             let error = read(json).unwrap_err();
             assert_eq!(error.field, field, "{json}");

@@ -67,13 +67,13 @@ pub enum QueueError {
     #[error("the session's queue is full ({0} items); wait until the session has drained it")]
     Full(usize),
     /// The event log has no room for the item's record.
-    #[error("the event log cannot keep up with what comes; try again later")]
+    #[error("the event log cannot accept more records; try again later")]
     LogBehind,
     /// The session is closed.
-    #[error("the session is closed and takes nothing more")]
+    #[error("the session is closed and accepts no more items")]
     Closed,
     /// The item was delivered already.
-    #[error("the reminder `{0}` was delivered already")]
+    #[error("the reminder `{0}` was already delivered")]
     AlreadyDelivered(Arc<str>),
     /// No such item.
     #[error("no queued reminder has the id `{0}`")]

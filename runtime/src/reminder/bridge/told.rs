@@ -44,9 +44,9 @@ impl QueueTold {
 fn item(payload: &Data) -> Result<Injection, String> {
     let id = payload.get("id").as_shared_str().ok_or("`id` is missing")?;
     let mode: Mode =
-        payload.get("mode").as_str().ok_or("`mode` is missing")?.parse().map_err(|_| "`mode` is no mode")?;
+        payload.get("mode").as_str().ok_or("`mode` is missing")?.parse().map_err(|_| "`mode` is not a mode")?;
     let payload = match (payload.get("reminder"), payload.get("message")) {
-        (Data::Nil, Data::Nil) => return Err("it holds neither `reminder` nor `message`".to_owned()),
+        (Data::Nil, Data::Nil) => return Err("it contains neither `reminder` nor `message`".to_owned()),
         (Data::Nil, message) => {
             Payload::Message(Arc::new(Message::from_data(message).map_err(|error| error.to_string())?))
         }

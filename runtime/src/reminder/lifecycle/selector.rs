@@ -28,7 +28,8 @@ impl Selector {
     pub fn from_data(data: &Data) -> Result<Selector, ReminderError> {
         let error = |field: &str, message: String| ReminderError::new(ReminderCode::Shape, field, message);
         let Some(entries) = data.as_dict() else {
-            let message = format!("a selector is a dict with `id`, `tag` or `dedupe_key`, got {}", data.type_name());
+            let message =
+                format!("a selector must be a dict with `id`, `tag` or `dedupe_key`, got {}", data.type_name());
             return Err(error("", message).help("write {tag: \"…\"} to clear a group, {dedupe_key: \"…\"} for one"));
         };
         if let Some(unknown) = entries.keys().find(|key| !Self::KEYS.contains(&key.as_ref())) {
@@ -36,17 +37,15 @@ impl Selector {
                 .suggest(nearest(unknown, Self::KEYS.iter().copied()))
                 .or_help("select by `id`, `tag` or `dedupe_key`"));
         }
-        let text =
-            |key: &str| match data.get(key) {
-                Data::Nil => Ok(None),
-                Data::Str(text) => match text.trim() {
-                    "" => Err(error(key, format!("`{key}` of a selector is empty"))
-                        .help("name what to clear, or leave it out")),
-                    trimmed => Ok(Some(Arc::from(trimmed))),
-                },
-                other => Err(error(key, format!("`{key}` of a selector must be a string, got {}", other.type_name()))
-                    .help(format!("write {key}: \"…\""))),
-            };
+        let text = |key: &str| match data.get(key) {
+            Data::Nil => Ok(None),
+            Data::Str(text) => match text.trim() {
+                "" => Err(error(key, format!("`{key}` of a selector is empty")).help("name what to clear, or omit it")),
+                trimmed => Ok(Some(Arc::from(trimmed))),
+            },
+            other => Err(error(key, format!("`{key}` of a selector must be a string, got {}", other.type_name()))
+                .help(format!("write {key}: \"…\""))),
+        };
         let selector = Selector { id: text("id")?, tag: text("tag")?, dedupe_key: text("dedupe_key")? };
         if selector == Selector::default() {
             return Err(error("", "a selector needs `id`, `tag` or `dedupe_key`".to_owned())

@@ -155,7 +155,7 @@ impl ReminderOptions {
         let known = || ReminderProviders::CANONICAL.iter().chain(registered).copied();
         let mut ids = self.config.as_dict().into_iter().flatten().map(|(id, _)| id.as_ref());
         let Some(id) = ids.find(|id| !known().any(|known| known == *id)) else { return Ok(()) };
-        let message = format!("`config` is for a reminder provider `{id}`, and no provider has this id");
+        let message = format!("`config` names the unknown reminder provider `{id}`");
         Err(ReminderError::new(ReminderCode::Shape, format!("config.{id}"), message)
             .suggest(nearest(id, known()))
             .or_help("register it with register_reminder_provider first, or remove its configuration"))
@@ -216,7 +216,7 @@ impl ProviderList {
         let known = || ReminderProviders::CANONICAL.iter().copied().chain(registered.iter().copied());
         for (index, (adds, id)) in self.0.iter().enumerate() {
             if !known().any(|name| name == id.as_ref()) {
-                let message = format!("no reminder provider has the id `{id}`");
+                let message = format!("unknown reminder provider `{id}`");
                 let near = Self::meant(*adds, id, known());
                 return Err(ReminderError::new(ReminderCode::Shape, join("providers", index), message)
                     .suggest(near.as_deref())
@@ -227,7 +227,8 @@ impl ProviderList {
         enabled.extend(self.0.iter().filter(|(adds, _)| *adds).map(|(_, id)| id.as_ref()));
         enabled.retain(|id| !self.removes(id));
         if enabled.len() > Self::MOST {
-            let message = format!("{} reminder providers are enabled, {} is the limit", enabled.len(), Self::MOST);
+            let message =
+                format!("too many reminder providers: {} are enabled, and the limit is {}", enabled.len(), Self::MOST);
             return Err(ReminderError::new(ReminderCode::TooMany, "providers", message)
                 .help("remove one with \"-id\", for example \"-idle_nudge\""));
         }

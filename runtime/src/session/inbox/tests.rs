@@ -101,12 +101,12 @@ fn a_notification_that_is_no_reminder_is_dropped_on_the_log() {
     let log = MemoryLog::new();
     let (_, _, inbox) = open(&log);
     let told =
-        inbox.refuse_notification(&ReminderError::new(ReminderCode::Bridge, "body", "a reminder needs a `body`"));
-    assert_eq!(told, "a host's reminder for the session `s` was dropped: a reminder needs a `body`");
+        inbox.refuse_notification(&ReminderError::new(ReminderCode::Bridge, "body", "missing `body` of a reminder"));
+    assert_eq!(told, "a host's reminder for the session `s` was dropped: missing `body` of a reminder");
     let records = log.records();
     assert_eq!(words(&records), ["dropped"]);
     assert_eq!(records[0].payload.get("session_id").as_str(), Some("s"));
-    assert_eq!(records[0].payload.get("detail").as_str(), Some("a reminder needs a `body`"));
+    assert_eq!(records[0].payload.get("detail").as_str(), Some("missing `body` of a reminder"));
 }
 
 #[derive(Debug, Clone)]

@@ -39,7 +39,7 @@ pub(super) fn apply(messages: &mut Vec<Arc<Message>>, word: &str, payload: &Data
     match word {
         "appended" => {
             if index("index")? != messages.len() {
-                return Err(format!("its message is there already: there are {}", messages.len()));
+                return Err(format!("its message already exists: there are {}", messages.len()));
             }
             messages.push(read(payload.get("message"))?);
         }
@@ -95,7 +95,7 @@ mod tests {
         let mut why = |word: &str, json: &str| apply(&mut messages, word, &Data::from_json(json).unwrap());
         let hi = r#"{"index":0,"message":{"role":"user","content":"hi"}}"#;
         assert!(why("appended", &hi.replace('0', "1")).unwrap_err().contains("there are 0 messages"));
-        assert!(why("appended", r#"{"index":0,"message":7}"#).unwrap_err().contains("a message is a dict"));
+        assert!(why("appended", r#"{"index":0,"message":7}"#).unwrap_err().contains("a message must be a dict"));
         assert_eq!(why("appended", hi), Ok(()));
         assert!(why("appended", hi).unwrap_err().contains("already"));
         assert!(why("replaced", r#"{"keep":2,"messages":[]}"#).is_err());

@@ -8,19 +8,19 @@ use crate::seam::{Fault, Sort};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// There is none.
-    #[error("there is no snapshot at `{0}`")]
+    #[error("snapshot `{0}` not found")]
     Missing(String),
     /// Somebody has resumed it.
-    #[error("the snapshot `{0}` was resumed already")]
+    #[error("the snapshot `{0}` was already resumed")]
     Claimed(String),
     /// Somebody works with it.
-    #[error("a loop is at work with `{0}`, here or in another process")]
+    #[error("`{0}` is already used by a loop, in this process or in another")]
     Held(String),
     /// It cannot be read as one.
-    #[error("this is no whole snapshot: {0}")]
+    #[error("invalid snapshot: {0}")]
     Broken(String),
     /// A newer program wrote it.
-    #[error("this snapshot has version {0}, the newest known is {known}", known = super::Snapshot::VERSION)]
+    #[error("this snapshot has version {0}; the newest supported version is {known}", known = super::Snapshot::VERSION)]
     Newer(u64),
     /// The file cannot be read or written.
     #[error("the snapshot `{path}` cannot be used: {why}")]

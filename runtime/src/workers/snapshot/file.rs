@@ -75,7 +75,9 @@ pub fn write_new(folder: &Path, stem: &str, snapshot: &Snapshot) -> Result<PathB
     let _ = fs::remove_file(&draft);
     match placed {
         Some(placed) => placed.map_err(|error| io_error(&first, &error)),
-        None => Err(SnapshotError::Io { path: shown(&first), why: "too many snapshots stand beside it".to_owned() }),
+        None => {
+            Err(SnapshotError::Io { path: shown(&first), why: "there are too many snapshots next to it".to_owned() })
+        }
     }
 }
 

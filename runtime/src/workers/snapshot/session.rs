@@ -346,7 +346,7 @@ impl StoredTranscript {
                 (None, Some(reminder)) => transcript.push_audited(event.id, Arc::new(reminder)),
                 (None, None) => transcript.push_event(event.id, event.kind, event.fields),
                 (Some(_), Some(_)) => {
-                    return Err(SnapshotError::Broken("an event is pending and for the record only".to_owned()));
+                    return Err(SnapshotError::Broken("an event is both pending and audit-only".to_owned()));
                 }
             }
         }

@@ -42,6 +42,6 @@ impl Snapshot {
 impl StoredSession {
     fn unsound_ids(&self) -> Option<String> {
         let streams = self.id_streams().into_iter().find(|(_, stream)| !stream.is_sound());
-        streams.map(|(field, _)| format!("`session.{field}` is no stream of ids"))
+        streams.map(|(field, _)| format!("`session.{field}` is not a stream of ids"))
     }
 }

@@ -77,7 +77,7 @@ fn capabilities(card: &Card, version: Option<Version>, rfc: bool) -> Data {
     }
     let extension = Data::dict([
         ("uri", Data::from(REMINDERS)),
-        ("description", "System reminders: put into a task, and told of on its streams.".into()),
+        ("description", "System reminders: inject them into a task, and receive their events on its streams.".into()),
         ("required", false.into()),
         ("params", card.reminders.clone()),
     ]);

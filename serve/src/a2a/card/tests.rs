@@ -33,7 +33,7 @@ fn each_version_gets_its_own_members_and_no_other() {
     });
     let extension = json!([{
         "uri": "urn:harn:ext:reminders:1",
-        "description": "System reminders: put into a task, and told of on its streams.",
+        "description": "System reminders: inject them into a task, and receive their events on its streams.",
         "required": false,
         "params": {"inject": true},
     }]);

@@ -205,14 +205,14 @@ fn unmet(misfit: deadline::ShapeError) -> Reason {
     match misfit {
         deadline::ShapeError::Past => ("DEADLINE_IMPOSSIBLE", "the deadline has passed".to_owned()),
         deadline::ShapeError::Unreadable => {
-            let text = "`metadata.deadline` is neither a time as RFC 3339 writes it nor milliseconds since 1970";
+            let text = "`metadata.deadline` is neither an RFC 3339 time nor milliseconds since 1970";
             ("INVALID_PARAMETERS", text.to_owned())
         }
     }
 }
 
 fn full(open: usize, most: usize) -> Option<Reason> {
-    (open >= most).then(|| ("CAPACITY_EXCEEDED", format!("{open} tasks are at work, and no more may be")))
+    (open >= most).then(|| ("CAPACITY_EXCEEDED", format!("too many tasks: {open} are open, which is the limit")))
 }
 
 /// Ids that callers choose are short, and hold nothing that could not be shown.

@@ -70,8 +70,8 @@ impl Halt {
         match self {
             Halt::Cancelled => "the task was cancelled by its caller",
             Halt::Stopping => "the server is stopping",
-            Halt::Deadline => "the task's deadline is reached",
-            Halt::TooMuch => "the task has made more than is kept of one",
+            Halt::Deadline => "the deadline of the task has passed",
+            Halt::TooMuch => "the output of the task exceeds the size limit",
         }
     }
 }

@@ -48,7 +48,7 @@ fn place(task: &Task) -> (u64, &str) {
 fn read_token(token: &str) -> Result<(u64, String), Refusal> {
     let read = token.split_once('.').and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())));
     read.ok_or_else(|| {
-        let message = "`pageToken` is none that a page has given".to_owned();
+        let message = "`pageToken` was not returned by an earlier page".to_owned();
         Refusal::Params(ShapeError { field: "pageToken".to_owned(), message, suggestion: None })
     })
 }

@@ -57,7 +57,7 @@ impl Peer for Sessions {
         match self.find(&question.session_id) {
             Some(cell) => cell.permit(question),
             None => {
-                let why = "no task is at hand, so nobody can be asked";
+                let why = "no task is active, so no client can answer";
                 Box::pin(std::future::ready(Verdict::Unusable(why.into())))
             }
         }

@@ -20,7 +20,8 @@ impl From<Refusal> for Fault {
             Refusal::UnknownTask(id) => unknown_task(code::UNKNOWN_TASK, &id),
             Refusal::Over { task_id, state } => {
                 let message = format!(
-                    "the task `{}` is {state}, so nothing can be said to it any more; a message without its id begins another",
+                    "the task `{}` is {state} and accepts no more messages; a message without its id starts \
+                    another task",
                     shortened(&task_id),
                 );
                 let fault = Fault::new(code::UNSUPPORTED, A2aCode::NotTaken, message);
@@ -33,7 +34,8 @@ impl From<Refusal> for Fault {
             }
             Refusal::Busy(id) => {
                 let message = format!(
-                    "the task `{}` is at work and asks nothing; wait for its end, or send the message without its id",
+                    "the task `{}` is running and does not wait for input; wait until it is done, or send the \
+                    message without its id",
                     shortened(&id)
                 );
                 Fault::new(code::UNSUPPORTED, A2aCode::NotTaken, message).reason("task_busy").with("taskId", &id)
@@ -44,27 +46,34 @@ impl From<Refusal> for Fault {
                 Fault::new(code::PARAMS, A2aCode::Params, message).field("message.contextId").with("taskId", &task_id)
             }
             Refusal::MediaType { part, media_type } => {
-                let message = format!("the agent does not take the media type `{}`", shortened(&media_type));
+                let message = format!("the agent does not support the media type `{}`", shortened(&media_type));
                 let fault = Fault::new(code::CONTENT_TYPE, A2aCode::MediaType, message);
                 fault.field(&format!("message.parts.{part}"))
             }
             Refusal::OtherMessage(id) => {
-                let message = format!("another message had the id `{}`; give each message its own", shortened(&id));
+                let message =
+                    format!("the message id `{}` is already used by another message; use a unique id", shortened(&id));
                 Fault::new(code::PARAMS, A2aCode::Params, message)
                     .reason("message_id_reused")
                     .field("message.messageId")
             }
             Refusal::Unsupported(operation) => {
-                Fault::new(code::UNSUPPORTED, A2aCode::NotOffered, format!("{operation} is not offered"))
+                Fault::new(code::UNSUPPORTED, A2aCode::NotOffered, format!("{operation} is not supported"))
             }
             Refusal::TooManyStreams(most) => {
-                let message = format!("{most} streams are open, and no more may be; close one, or ask for the task");
+                let message = format!(
+                    "too many streams: {most} are open, which is the limit; close one, or \
+                    request the task"
+                );
                 Fault::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_streams")
             }
             Refusal::Queue(error) => of_queue(&error),
             Refusal::Host(error) => of_host(&error),
             Refusal::Log(error) => {
-                let message = format!("what was sent cannot be kept, so it was not accepted: {error}");
+                let message = format!(
+                    "the request was not accepted, because it cannot be written to the event \
+                    log: {error}"
+                );
                 Fault::new(code::INTERNAL, from_core(error.code()), message)
             }
         }
@@ -91,7 +100,7 @@ impl Fault {
 }
 
 fn unknown_task(rpc: i32, id: &str) -> Fault {
-    let message = format!("there is no task `{}`", shortened(id));
+    let message = format!("task `{}` not found", shortened(id));
     Fault::new(rpc, A2aCode::UnknownTask, message).with("taskId", id)
 }
 

@@ -73,7 +73,7 @@ impl Guard {
 fn one_host(headers: &HeaderMap) -> Result<(), Fault> {
     let message = match headers.get_all(header::HOST).iter().count() {
         1 => return Ok(()),
-        0 => "missing header `Host`: a request of HTTP/1.1 must have one",
+        0 => "missing header `Host`: an HTTP/1.1 request must have one",
         _ => "repeated header `Host`: a request must have exactly one",
     };
     Err(Fault::new(code::REQUEST, A2aCode::NoRequest, message).field("Host"))
@@ -98,14 +98,15 @@ fn is_loopback(name: &str) -> bool {
 
 fn wrong_host(host: &str) -> Fault {
     let message = format!(
-        "this agent serves its own machine, and is not called `{}`; where that name leads here, `--url` says so",
+        "this agent serves only its own machine, and `{}` is not one of its names; if that name is correct, set it \
+        with `--url`",
         shortened(host)
     );
     Fault::new(code::SERVER, A2aCode::Forbidden, message).reason("host_not_allowed").field("Host")
 }
 
 fn wrong_origin(origin: &str) -> Fault {
-    let message = format!("pages of `{}` may not ask this agent; `--allow-origin` lets them", shortened(origin));
+    let message = format!("the origin `{}` is not allowed; `--allow-origin` allows it", shortened(origin));
     Fault::new(code::SERVER, A2aCode::Forbidden, message).reason("origin_not_allowed").field("Origin")
 }
 

@@ -127,7 +127,7 @@ fn bounded() -> http1::Builder {
 
 /// What those hear for whom there is no place.
 fn full(most: usize) -> Vec<u8> {
-    let message = format!("{most} connections are open, and no more may be; try again later");
+    let message = format!("too many connections: {most} are open, which is the limit; try again later");
     let fault = Fault::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_connections");
     let body = refused(&Id::null(), &fault, Version::V0_3);
     let head =

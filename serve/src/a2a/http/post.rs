@@ -77,9 +77,9 @@ impl Front {
 
 pub(super) fn denied(denied: Denied) -> Refused {
     let message = match denied {
-        Denied::Missing => "this agent wants a token: send the header `Authorization: Bearer TOKEN`",
-        Denied::Scheme => "this agent wants a token of the scheme `Bearer`: `Authorization: Bearer TOKEN`",
-        Denied::Wrong => "the token is not the one that this agent was started with",
+        Denied::Missing => "missing token: send the header `Authorization: Bearer TOKEN`",
+        Denied::Scheme => "invalid authorization scheme: send `Authorization: Bearer TOKEN`",
+        Denied::Wrong => "invalid token",
     };
     let fault = Fault::new(code::SERVER, A2aCode::NoToken, message).reason("unauthenticated").field("Authorization");
     (StatusCode::UNAUTHORIZED, fault)
@@ -99,7 +99,7 @@ fn content_type(value: Option<&HeaderValue>) -> Result<(), Refused> {
         return Ok(());
     }
     let message = match written {
-        None => "the request says no `Content-Type`; it must be `application/json`".to_owned(),
+        None => "missing `Content-Type`: it must be `application/json`".to_owned(),
         Some(other) => {
             let other = crate::a2a::error::shortened(other);
             format!("the `Content-Type` must be `application/json`, not `{other}`")
@@ -113,13 +113,13 @@ fn unread(missing: &Missing, most: usize) -> Refused {
     let fault = |message, reason| Fault::new(code::REQUEST, A2aCode::Body, message).reason(reason);
     match missing {
         Missing::TooLarge => {
-            let message = format!("the body has more than {most} bytes, which is what a request may have");
+            let message = format!("the body is larger than the limit of {most} bytes");
             (StatusCode::PAYLOAD_TOO_LARGE, fault(message, "body_too_large").with("limit", most))
         }
         Missing::TooSlow => {
-            let message = format!("the body did not come within {} seconds", BODY.as_secs());
+            let message = format!("the body did not arrive within {} seconds", BODY.as_secs());
             (StatusCode::REQUEST_TIMEOUT, fault(message, "body_too_slow"))
         }
-        Missing::Broken => (StatusCode::BAD_REQUEST, fault("the body is not whole".to_owned(), "body_broken")),
+        Missing::Broken => (StatusCode::BAD_REQUEST, fault("the body is incomplete".to_owned(), "body_broken")),
     }
 }

@@ -112,7 +112,7 @@ fn preflight() -> Response<Body> {
 
 async fn only_post(request: Request) -> Response<Body> {
     let message = format!(
-        "`{}` is not taken here: requests of JSON-RPC come by POST; the agent card is at `{}`",
+        "method `{}` not allowed: send JSON-RPC requests with POST; the agent card is at `{}`",
         shortened(request.method().as_str()),
         CARDS[0]
     );
@@ -121,7 +121,7 @@ async fn only_post(request: Request) -> Response<Body> {
 
 async fn only_get(request: Request) -> Response<Body> {
     let message = format!(
-        "`{}` is not taken here: the agent card is read by GET; requests go to `{}`",
+        "method `{}` not allowed: read the agent card with GET; send requests to `{}`",
         shortened(request.method().as_str()),
         RPC[0]
     );
@@ -135,12 +135,8 @@ async fn only_read(request: Request) -> Response<Body> {
 
 async fn nowhere(request: Request) -> Response<Body> {
     let path = request.uri().path();
-    let mut message = format!(
-        "there is nothing at `{}`: requests go to `{}`, the agent card is at `{}`",
-        shortened(path),
-        RPC[0],
-        CARDS[0]
-    );
+    let mut message =
+        format!("`{}` not found: send requests to `{}`; the agent card is at `{}`", shortened(path), RPC[0], CARDS[0]);
     if let Some(near) = nearest(path, CARDS) {
         message.push_str(&format!("; did you mean `{near}`?"));
     }

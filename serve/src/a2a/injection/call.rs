@@ -135,7 +135,7 @@ fn row(item: &Injection, known: &Injections) -> Data {
 async fn revoke(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
     params::check(given, &["taskId", "reminderId", "metadata"]).map_err(Refusal::Reminder)?;
     let task_id = task_id(given)?;
-    let id = params::id(given, "reminderId", "what is to be taken back").map_err(Refusal::Reminder)?;
+    let id = params::id(given, "reminderId", "the item to revoke").map_err(Refusal::Reminder)?;
     let reminders = desk.reminders(&task_id).await?;
     let inbox = reminders.inbox().await?;
     let status = match reminders.injections().revoke(&id, &inbox) {

@@ -55,7 +55,7 @@ impl Incoming {
     /// What is wrong with it: an unknown key is `HARN-RMD-001`, a bad `propagate` 005, all else 002.
     pub fn read(data: &Data, metadata: &Data) -> Result<Incoming, ReminderError> {
         let Some(given) = data.as_dict() else {
-            let message = format!("a reminder is an object with a `body`, got {}", data.type_name());
+            let message = format!("a reminder must be an object with a `body`, got {}", data.type_name());
             return Err(bad("", message));
         };
         let mut of_host = Vec::with_capacity(given.len());
@@ -98,7 +98,7 @@ fn word(data: &Data, field: ReminderField) -> Result<Option<Arc<str>>, ReminderE
     match data.get(field) {
         Data::Nil => Ok(None),
         Data::Str(text) => match (text.trim(), fault_of_name(text, MAX_ID)) {
-            ("", _) => Err(bad(field, format!("the `{field}` of a reminder is empty")).help("leave it out")),
+            ("", _) => Err(bad(field, format!("the `{field}` of a reminder is empty")).help("omit it")),
             (_, Some(fault)) => Err(bad(field, format!("the `{field}` of a reminder {fault}"))),
             (_, None) => Ok(Some(text.clone())),
         },
@@ -135,7 +135,7 @@ pub fn of_message(request: &SendMessage) -> Result<Vec<Incoming>, ReminderError>
     let mut all = of_metadata(&request.metadata).map_err(|error| error.under("metadata"))?;
     all.extend(of_metadata(&request.message.metadata).map_err(|error| error.under("message.metadata"))?);
     if all.len() > Queue::CAPACITY {
-        let message = format!("a message carries {} reminders, {} are allowed", all.len(), Queue::CAPACITY);
+        let message = format!("a message contains {} reminders; at most {} are allowed", all.len(), Queue::CAPACITY);
         return Err(bad("message.metadata", message));
     }
     Ok(all)

@@ -281,6 +281,6 @@ pub(super) fn revoked(id: &Arc<str>) -> Data {
 
 /// An id was given to two reminders that differ.
 fn taken(id: &str) -> Refusal {
-    let message = format!("the id `{id}` was given to another reminder");
-    Refusal::Reminder(bad("reminder.id", message).help("give each reminder an id of its own, or none"))
+    let message = format!("the id `{id}` is already used by another reminder");
+    Refusal::Reminder(bad("reminder.id", message).help("give each reminder a unique id, or omit it"))
 }

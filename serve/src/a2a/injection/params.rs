@@ -11,7 +11,7 @@ use super::incoming::bad;
 /// Refuses what is no object, and keys that nobody knows.
 pub(super) fn check(params: &Data, known: &[&str]) -> Result<(), ReminderError> {
     let Some(given) = params.as_dict() else {
-        return Err(bad("", format!("the parameters are an object, got {}", params.type_name())));
+        return Err(bad("", format!("the parameters must be an object, got {}", params.type_name())));
     };
     let Some(key) = given.keys().find(|key| !known.contains(&key.as_ref())) else { return Ok(()) };
     let error = ReminderError::new(ReminderCode::Shape, key.as_ref(), format!("unknown parameter `{key}`"));

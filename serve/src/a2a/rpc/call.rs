@@ -105,7 +105,7 @@ impl Call<'_> {
             Method::Subscribe => self.subscribe(params, caller).await?,
             Method::Push => return Err(no_push()),
             Method::ExtendedCard => {
-                let message = "this agent has one card, which everybody may read";
+                let message = "this agent has a single public card";
                 // In 1.0 the other code is of agents whose card says that they have an extended one.
                 let is_1_0 = version == Version::V1_0 || name == "GetExtendedAgentCard";
                 let rpc = if is_1_0 { code::UNSUPPORTED } else { code::NO_EXTENDED_CARD };
@@ -176,7 +176,7 @@ impl Call<'_> {
         let asked = self.version.read_get(params)?;
         let state = self.desk.task(&asked.id).await?.status.state;
         if state.is_terminal() {
-            let message = format!("the task is {state}, so nothing more comes of it; ask for the task instead");
+            let message = format!("the task is {state} and has no more events; request the task instead");
             let fault = Fault::new(code::UNSUPPORTED, A2aCode::NotTaken, message);
             return Err(fault.with("taskId", &*asked.id).with("state", state.as_str()));
         }
@@ -200,6 +200,6 @@ impl Call<'_> {
 }
 
 fn no_push() -> Fault {
-    let message = "this agent calls nobody back; follow the task's stream, or ask for the task";
+    let message = "this agent does not support push notifications; follow the task's stream, or request the task";
     Fault::new(code::NO_PUSH, A2aCode::NotOffered, message)
 }

@@ -42,16 +42,16 @@ fn fault(problem: Problem) -> Fault {
     let not_json = |message: String| Fault::new(code::NOT_JSON, A2aCode::NoJson, message);
     let no_request = |message: String| Fault::new(code::REQUEST, A2aCode::NoRequest, message);
     match problem {
-        Problem::NotUtf8 { byte } => not_json(format!("the body is no UTF-8 from its byte {byte} on")),
-        Problem::Empty => not_json("the body is empty; it is one request of JSON-RPC".to_owned()),
+        Problem::NotUtf8 { byte } => not_json(format!("the body is not UTF-8, starting at byte {byte}")),
+        Problem::Empty => not_json("the body is empty; send one JSON-RPC request".to_owned()),
         Problem::Syntax { message, line, column } => {
-            not_json(format!("the body is no JSON: {message} (line {line}, column {column})"))
+            not_json(format!("invalid JSON body: {message} (line {line}, column {column})"))
         }
         Problem::InvalidId { message } => not_json(format!("invalid JSON body: invalid string in `id`: {message}")),
         Problem::Batch => {
-            no_request("a list of requests is not taken; send each request by itself".to_owned()).reason("batch")
+            no_request("batches are not supported; send each request separately".to_owned()).reason("batch")
         }
-        Problem::NotObject { found } => no_request(format!("a request of JSON-RPC is an object, not {found}")),
+        Problem::NotObject { found } => no_request(format!("a JSON-RPC request must be an object, not {found}")),
         Problem::Member { name, problem } => wrong(name, &problem),
         Problem::Params { found } => {
             let message = format!("`params` must be an object, not {found}");
@@ -114,7 +114,10 @@ mod tests {
             };
             assert_eq!(error["data"]["code"], code, "{body}");
         }
-        assert_eq!(refusal(b"{\"jsonrpc\":\"\xff\"}")["error"]["message"], "the body is no UTF-8 from its byte 12 on");
+        assert_eq!(
+            refusal(b"{\"jsonrpc\":\"\xff\"}")["error"]["message"],
+            "the body is not UTF-8, starting at byte 12"
+        );
         let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"a"}}"#, "x".repeat(LONGEST_ID));
         assert_eq!(refusal(long.as_bytes())["error"]["data"]["field"], "id");
     }

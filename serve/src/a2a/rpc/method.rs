@@ -82,8 +82,7 @@ impl Method {
         if let Some((_, method)) = found(name).or(plain) {
             return Ok(*method);
         }
-        let fault =
-            Fault::new(code::METHOD, A2aCode::UnknownMethod, format!("there is no method `{}`", shortened(name)));
+        let fault = Fault::new(code::METHOD, A2aCode::UnknownMethod, format!("unknown method `{}`", shortened(name)));
         Err(fault.suggestion(nearest(name, TABLE.iter().map(|(known, _)| *known))))
     }
 

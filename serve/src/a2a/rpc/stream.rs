@@ -150,13 +150,13 @@ impl Frames {
                 self.event(&told, is_last, text);
             }
             Some(Next::Lagged) => {
-                let message = "what is told of the task was not read fast enough, so this stream ends; the task goes on, and \
-                               a new subscription begins with the task as it is then";
+                let message = "the stream was not read fast enough and is closed; the task continues, and a new \
+                    subscription starts with its current state";
                 self.refuse(message, "stream_too_slow", text);
             }
             Some(Next::Left) => {
-                let message = "the server is stopping, so this stream ends; the task goes on once it is served again, and a new \
-                               subscription begins with the task as it is then";
+                let message = "the server is stopping, so this stream is closed; the task continues once it is \
+                    served again, and a new subscription starts with its current state";
                 self.refuse(message, "stopping", text);
             }
             None => self.ended = true,

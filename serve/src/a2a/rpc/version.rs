@@ -45,10 +45,8 @@ impl Said {
             Said::Nothing => Ok(None),
             Said::Known(version) => Ok(Some(*version)),
             Said::Unknown(value) => {
-                let message = format!(
-                    "version `{}` of the protocol is not spoken here; `A2A-Version` may be 1.0 or 0.3",
-                    shortened(value)
-                );
+                let message =
+                    format!("unsupported protocol version `{}`; `A2A-Version` can be 1.0 or 0.3", shortened(value));
                 let fault = Fault::new(code::VERSION, A2aCode::Version, message).field("A2A-Version");
                 Err(fault.with("supported", "1.0, 0.3"))
             }

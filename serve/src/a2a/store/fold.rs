@@ -17,7 +17,7 @@ mod made;
 /// The metadata of a task of which something cannot be read: what.
 pub(super) const DAMAGED: &str = "harn.damaged";
 /// Why a record of a beginning is passed over.
-const AGAIN: &str = "the task had begun before";
+const AGAIN: &str = "the task had already started";
 /// The most of what was put in that is kept; beyond, the oldest is dropped. More is not known of a task that runs either.
 const MOST_INJECTED: usize = 1_024;
 
@@ -98,9 +98,8 @@ impl TaskFold {
         };
         if let Err(why) = read {
             let (kind, cursor) = (&record.kind, record.cursor);
-            self.damaged.get_or_insert_with(|| {
-                format!("the record `{kind}` with the cursor {cursor} of the event log cannot be taken: {why}")
-            });
+            self.damaged
+                .get_or_insert_with(|| format!("invalid record `{kind}` at cursor {cursor} of the event log: {why}"));
         }
     }
 
@@ -151,7 +150,7 @@ impl TaskFold {
                         self.task.metadata = merged(std::mem::take(&mut self.task.metadata), &metadata);
                         Ok(())
                     }
-                    _ => Err("`frame` is no status".to_owned()),
+                    _ => Err("`frame` is not a status".to_owned()),
                 }
             }
             // What had come of the answer by then was said before this.
@@ -168,7 +167,7 @@ impl TaskFold {
             "begun" => {
                 self.begun.metadata = payload.get("metadata").clone();
                 self.begun.deadline_ms = payload.get("deadline_ms").as_int().and_then(|ms| u64::try_from(ms).ok());
-                let Frame::Task(task) = frame(payload)? else { return Err("`frame` is no task".to_owned()) };
+                let Frame::Task(task) = frame(payload)? else { return Err("`frame` is not a task".to_owned()) };
                 self.task = Task { id: self.task.id.clone(), ..Arc::unwrap_or_clone(task) };
                 if !self.wanted.history {
                     self.task.history.clear();
@@ -176,14 +175,18 @@ impl TaskFold {
                 self.said = self.task.history.iter().map(|message| weight_of(message)).sum();
             }
             "message" => {
-                let Frame::Message(message) = frame(payload)? else { return Err("`frame` is no message".to_owned()) };
+                let Frame::Message(message) = frame(payload)? else {
+                    return Err("`frame` is not a message".to_owned());
+                };
                 push_bounded(&mut self.task.history, &mut self.said, message);
                 if payload.get("is_answer").as_bool() == Some(true) {
                     self.made.answer_is_said();
                 }
             }
             "artifact" => {
-                let Frame::Artifact(update) = frame(payload)? else { return Err("`frame` is no artifact".to_owned()) };
+                let Frame::Artifact(update) = frame(payload)? else {
+                    return Err("`frame` is not an artifact".to_owned());
+                };
                 self.made.take(update);
             }
             "injected" => {

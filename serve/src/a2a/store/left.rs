@@ -119,9 +119,9 @@ impl TaskStore {
         let (text, code) = match why {
             Why::Late => ("Deadline exceeded", "DEADLINE_EXCEEDED"),
             Why::Ended if restored.task.status.state.is_interrupted() => {
-                ("The server ended while the task waited for an answer; what it had made by then is kept.", CODE)
+                ("The server ended while the task waited for input; its results so far are kept.", CODE)
             }
-            Why::Ended => ("The server ended while the task ran; what it had made by then is kept.", CODE),
+            Why::Ended => ("The server ended while the task was running; its results so far are kept.", CODE),
         };
         let parts = vec![Part::text(text), Part::data(Data::dict([("code", Data::from(code))]))];
         let mut message = Message::new(Role::Agent, format!("msg_{}", uuid::Uuid::new_v4().simple()), parts);

@@ -62,7 +62,14 @@ impl Brief {
     /// # Errors
     /// What is missing.
     pub(super) fn read(payload: &Data) -> Result<Brief, String> {
-        let text = |field: &str| payload.get(field).as_shared_str().ok_or_else(|| format!("`{field}` is no text"));
+        let text = |field: &str| {
+            payload.get(field).as_shared_str().ok_or_else(|| {
+                format!(
+                    "`{field}` is not a \
+            string"
+                )
+            })
+        };
         Ok(Brief {
             task_id: text("task_id")?,
             context_id: text("context_id")?,

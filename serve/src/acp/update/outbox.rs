@@ -103,7 +103,7 @@ impl Outbox {
             0 => {}
             n => shown.put(Event::Status {
                 message_id: new_message_id(),
-                text: format!("{n} more things that were shown while it was opened are left out").into(),
+                text: format!("{n} more updates from before the session was open are omitted").into(),
                 partial: Data::Nil,
             }),
         }
@@ -366,7 +366,7 @@ mod tests {
         let sent = texts(&outbox, &session);
         assert_eq!(sent.len(), MOST_EARLY_EVENTS + 2);
         let left_out = &sent[MOST_EARLY_EVENTS];
-        assert!(left_out.contains("7 more things that were shown while it was opened are left out"), "{left_out}");
+        assert!(left_out.contains("7 more updates from before the session was open are omitted"), "{left_out}");
 
         for n in 0..3 {
             outbox.show(&Arc::from("long"), text(&n.to_string(), &"x".repeat(MOST_EARLY_BYTES)));

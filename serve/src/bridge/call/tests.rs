@@ -183,7 +183,7 @@ fn a_bad_notification_is_on_the_log_and_told_in_a_sentence() {
     let told = notify(Method::InjectReminder, &Data::from(json!({"sessionId": "x", "body": 7})), &bench).unwrap_err();
     assert!(told.contains("must be a string"), "{told}");
     let told = notify(Method::Remind, &Data::from(json!({"sessionId": "x", "body": "b"})), &bench).unwrap_err();
-    assert_eq!(told, "no session is open with the id 'x'");
+    assert_eq!(told, "the session 'x' is not open");
     assert_eq!(notify(Method::Remind, &Data::from(json!({"body": "b"})), &bench), Ok(()));
     assert_eq!(bench.log.records().len(), 2, "the queued one");
 }

@@ -142,7 +142,7 @@ fn each_call_of_a_batch_is_shown_to_its_end() {
     assert_eq!(ends.iter().filter(|line| *line == "began").count(), 2, "what is refused never began: {ends:?}");
     let ends: Vec<_> = ends.into_iter().filter(|line| line != "began").collect();
     assert_eq!(ends[..2], ["ok seen a", "failed error: it is broken"]);
-    assert!(ends[2].starts_with("failed not run: there is no tool `lok`; did you mean"), "{ends:?}");
+    assert!(ends[2].starts_with("failed not run: unknown tool `lok`; did you mean"), "{ends:?}");
     assert!(ends[3].starts_with("failed not run: "), "{ends:?}");
 }
 
@@ -166,7 +166,7 @@ fn what_was_not_run_says_why() {
          }} }})\n}}"
     );
     let told = lines(&skipped, &["user", "ok", "failed", "began", "text"]);
-    let why = "failed not run: interrupted by a message of the host; read it and decide anew";
+    let why = "failed not run: interrupted: the host sent a message. Read it, then decide again.";
     assert_eq!(told, ["user Wait.", why, "text I wait."]);
 }
 

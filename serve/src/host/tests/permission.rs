@@ -38,7 +38,7 @@ async fn open(permissions: &str) -> (Host, Arc<Watcher>, Handle) {
 /// What the model reads, without the words that are always there.
 fn said(ended: &Ended) -> Vec<String> {
     let said = ended.value.get("said").as_list().unwrap_or_default().iter().map(Data::to_text);
-    said.map(|text| text.replace("not run: permission refused ", "no ")).collect()
+    said.map(|text| text.replace("not run: permission denied: ", "no: ")).collect()
 }
 
 async fn ask(session: &Handle, task: &str) -> Vec<String> {
@@ -51,10 +51,10 @@ fn a_tool_asks_whose_annotations_say_so() {
         let (_host, watcher, session) = open("nil").await;
         watcher.will_say([Some(Verdict::AllowOnce), Some(Verdict::RejectOnce)]);
         let read = ask(&session, "look write pay mystery").await;
-        assert_eq!(read, ["look ran", "write ran", "no (the user has refused it)", "mystery ran"]);
+        assert_eq!(read, ["look ran", "write ran", "no: the user refused it", "mystery ran"]);
         let asked = watcher.asked();
         let reasons: Vec<_> = asked.iter().map(|question| (&*question.call.name, &*question.reason)).collect();
-        assert_eq!(reasons, [("write", "`write` needs a permission"), ("pay", "it costs money")]);
+        assert_eq!(reasons, [("write", "`write` needs permission"), ("pay", "it costs money")]);
         assert_eq!((&*asked[0].session_id, asked[0].annotations.get("kind").as_str()), ("s", Some("edit")));
     });
 }
@@ -65,7 +65,7 @@ fn what_is_said_for_always_holds_for_later_prompts_of_the_session() {
         let (host, watcher, session) = open("nil").await;
         watcher.will_say([Some(Verdict::AllowAlways), Some(Verdict::RejectAlways)]);
         let read = ask(&session, "write pay").await;
-        let never = "no (the user has refused every call of `pay`)";
+        let never = "no: the user has refused every call of `pay`";
         assert_eq!(read, ["write ran", never]);
         assert_eq!(ask(&session, "write pay write").await, ["write ran", never, "write ran"]);
         assert_eq!(watcher.asked().len(), 2);
@@ -84,7 +84,10 @@ fn the_mode_says_whether_anybody_is_asked() {
         assert!(watcher.asked().is_empty());
         session.set_mode("plan");
         let read = ask(&session, "write look mystery").await;
-        assert!(read[0].starts_with("no (the session is in the mode `plan`: nothing may be changed yet"), "{read:?}");
+        assert!(
+            read[0].starts_with("no: the session is in the mode `plan`, in which you must not change anything"),
+            "{read:?}"
+        );
         assert_eq!(read[1..], ["look ran", "mystery ran"]);
         assert_eq!(watcher.asked().len(), 1, "what does not say whether it changes anything is asked about");
         session.set_mode("ask");
@@ -97,12 +100,12 @@ fn a_script_decides_before_anybody_is_asked() {
     front(async {
         for (permissions, task, read, asked) in [
             ("{ a -> true }", "write", "write ran", 0),
-            ("{ a -> false }", "look", "no (`look` needs a permission)", 0),
-            ("{deny: [\"look\"]}", "look", "no (`look` is denied by the pattern `look`)", 0),
-            ("{deny: [\"look\"]}", "write", "no (the user has refused it)", 1),
-            ("{ask: [\"look\"]}", "look", "no (the user has refused it)", 1),
-            ("{ a -> nil }", "mystery", "no (the user has refused it)", 1),
-            ("{ a -> \"ask\" }", "mystery", "no (the user has refused it)", 1),
+            ("{ a -> false }", "look", "no: `look` needs permission", 0),
+            ("{deny: [\"look\"]}", "look", "no: `look` is denied by the pattern `look`", 0),
+            ("{deny: [\"look\"]}", "write", "no: the user refused it", 1),
+            ("{ask: [\"look\"]}", "look", "no: the user refused it", 1),
+            ("{ a -> nil }", "mystery", "no: the user refused it", 1),
+            ("{ a -> \"ask\" }", "mystery", "no: the user refused it", 1),
         ] {
             let (_host, watcher, session) = open(permissions).await;
             watcher.will_say([Some(Verdict::RejectOnce)]);
@@ -178,7 +181,7 @@ pipeline default(task) {
         watcher.will_say([Some(Verdict::RejectOnce)]);
         let session = host.open(named("s")).await.unwrap();
         session.prompt(says("go")).await.unwrap();
-        assert_eq!(watcher.text("s"), "not run: permission refused (the user has refused it)");
+        assert_eq!(watcher.text("s"), "not run: permission denied: the user refused it");
         assert_eq!(&*watcher.asked()[0].session_id, "s");
     });
 }

@@ -22,9 +22,9 @@ fn what_is_not_known_is_passed_over_and_what_is_not_whole_is_named() {
         ("session.injection.pondered", "{}", None),
         ("transcript.reminder.lifecycle", "{}", None),
         ("session.life.loaded", "{}", Some("`process` is missing")),
-        ("session.shown.text", r#"{"text":7}"#, Some("`message_id` is no text")),
+        ("session.shown.text", r#"{"text":7}"#, Some("`message_id` is not a string")),
         ("session.message.appended", r#"{"index":5,"message":{"role":"user"}}"#, Some("there are 0 messages")),
-        ("session.injection.queued", r#"{"id":"x","mode":"later"}"#, Some("`mode` is no mode")),
+        ("session.injection.queued", r#"{"id":"x","mode":"later"}"#, Some("`mode` is not a mode")),
     ] {
         let folder = Folder::new();
         let store = folder.store();

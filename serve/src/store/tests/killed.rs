@@ -9,7 +9,7 @@ fn history() -> Vec<Arc<Record>> {
     served.remind("thrice", Some(3));
     served.remind("always", None);
     served.put_in("soon", Mode::FinishStep);
-    served.put_in("for the record", Mode::AuditOnly);
+    served.put_in("audit only", Mode::AuditOnly);
     let message =
         MessagePayload { message: Arc::new(Message::user("by the way")), mode: Mode::FinishStep, meta: Data::Nil };
     served.session.accept_message(&served.scope, message).unwrap();

@@ -69,13 +69,13 @@ impl Access {
         let why = match (own.scheme(), endpoint.scheme()) {
             ("https", "http") => "which is not encrypted",
             _ if reach(endpoint) > reach(&own) => "which is an address of this machine or of a private network",
-            _ if has_secret => "where the token or headers were not meant to go",
+            _ if has_secret => "which must not receive the token or headers",
             _ => return Ok(()),
         };
         let (here, there) = (origin(&own), origin(endpoint));
-        let message = format!("the card of {here} says that the agent answers at {there}, {why}");
+        let message = format!("the card of {here} names the endpoint {there}, {why}");
         let error = PeerError::new(ErrorKind::Moved, message).fact("location", endpoint.as_str().into());
-        Err(error.help(format!("if that is right, say so with the option `trust: [\"{there}\"]`")))
+        Err(error.help(format!("if that is intended, add the option `trust: [\"{there}\"]`")))
     }
 
     /// `text` without the token.
@@ -95,8 +95,8 @@ pub(super) fn has(headers: &[(String, String)], name: &str) -> bool {
 /// A URL that a peer can have.
 pub(crate) fn address(written: &str) -> Result<Url, PeerError> {
     let wrong = |why: String| {
-        PeerError::new(ErrorKind::Address, format!("`{}` is no address of an agent: {why}", shown(written)))
-            .help("write the whole URL: `https://agent.example.com`")
+        PeerError::new(ErrorKind::Address, format!("`{}` is not the URL of an agent: {why}", shown(written)))
+            .help("write the full URL: `https://agent.example.com`")
     };
     let url = Url::parse(written).map_err(|e| wrong(e.to_string()))?;
     match url.scheme() {

@@ -56,11 +56,11 @@ impl Card {
     /// Reads a card that was found at `at`; with `wanted` only that version will do.
     pub(crate) fn read(data: Data, at: &str, wanted: Option<Version>) -> Result<Card, PeerError> {
         let no_card = |why: &str| {
-            let message = format!("what {} has is no agent card: {why}", shown(at));
-            PeerError::new(ErrorKind::NotAgent, message).help("check that the URL is that of an A2A agent")
+            let message = format!("invalid agent card of {}: {why}", shown(at));
+            PeerError::new(ErrorKind::NotAgent, message).help("check that the URL belongs to an A2A agent")
         };
         if data.as_dict().is_none() {
-            return Err(no_card("it is no JSON object"));
+            return Err(no_card("it is not a JSON object"));
         }
         let offered = interfaces(&data);
         if offered.is_empty() {
@@ -69,7 +69,7 @@ impl Card {
         let (version, interface) = choose(&offered, wanted).ok_or_else(|| none_spoken(&offered, at, wanted))?;
         let base = address(at)?;
         let endpoint = base.join(interface.url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        let endpoint = endpoint.ok_or_else(|| no_card(&format!("`{}` is no URL", interface.url)))?;
+        let endpoint = endpoint.ok_or_else(|| no_card(&format!("`{}` is not a URL", interface.url)))?;
         let name = data.get("name").as_str().unwrap_or("agent").into();
         let streaming = data.at("capabilities.streaming").truthy();
         let reminders = reminders(data.get("capabilities"));
@@ -157,10 +157,10 @@ fn spelling(version: &str) -> Option<Version> {
 fn none_spoken(offered: &[Interface<'_>], at: &str, wanted: Option<Version>) -> PeerError {
     let rows: Vec<String> = offered.iter().map(|row| format!("{} {}", row.binding, row.version)).collect();
     let asked = wanted.map_or("JSON-RPC in the versions 1.0 and 0.3", |_| "JSON-RPC");
-    let message = format!("the agent at {} offers {}, and {asked} is spoken here", shown(at), rows.join(", "));
+    let message = format!("the agent at {} offers {}, but only {asked} is supported", shown(at), rows.join(", "));
     PeerError::new(ErrorKind::NoVersion, message)
         .fact("offered", rows.iter().map(|row| Data::from(row.as_str())).collect())
-        .help("look whether the agent can be served with the binding JSONRPC")
+        .help("ask the operator of the agent whether it can offer the JSONRPC binding")
 }
 
 fn reminders(capabilities: &Data) -> Option<ReminderSupport> {

@@ -110,10 +110,9 @@ impl Cards {
             }
         }
         self.forget(access);
-        let message =
-            format!("there is no agent card at {}", shown(places.first().map_or(&*access.url, |place| place)));
+        let message = format!("no agent card found at {}", shown(places.first().map_or(&*access.url, |place| place)));
         let error = PeerError::new(ErrorKind::NoCard, message).fact("status", i64::from(last).into());
-        Err(error.help("give the agent's base URL, or that of its card, which ends in `.json`"))
+        Err(error.help("use the agent's base URL, or the URL of its card, which ends in `.json`"))
     }
 }
 
@@ -164,8 +163,8 @@ async fn read(access: &Access, opened: Opened, place: &str, fresh_until_ms: u64)
     let body = opened.body(MOST_BODY).await?;
     let data = std::str::from_utf8(&body).ok().and_then(|text| Data::from_json(text).ok());
     let data = data.filter(|_| !providers::web::too_many_values(&body)).ok_or_else(|| {
-        let message = format!("what {} has is no agent card: {}", shown(place), excerpt(access, &body));
-        PeerError::new(ErrorKind::NotAgent, message).help("check that the URL is that of an A2A agent")
+        let message = format!("invalid agent card of {}: {}", shown(place), excerpt(access, &body));
+        PeerError::new(ErrorKind::NotAgent, message).help("check that the URL belongs to an A2A agent")
     })?;
     Ok(CachedCard { data, at, etag, fresh_until_ms })
 }

@@ -8,75 +8,80 @@ codes! {
 pub(crate) enum PeerCode {
     /// No card.
     NoCard = "HARN-A2A-101", Error {
-        title: "no agent card",
-        meaning: "An agent says what it is under `/.well-known/agent-card.json` below its base URL (or `agent.json` beside it, \
-                  as before version 0.3). Nothing stands there. The error's `status` is what the server said.",
+        title: "agent card not found",
+        meaning: "An agent publishes its card at `/.well-known/agent-card.json` below its base URL; before version \
+            0.3, the file was `agent.json`. The server has neither. The error's `status` is the HTTP status of its \
+            response.",
     },
     /// No agent, or one that speaks otherwise than it says.
     NotAgent = "HARN-A2A-102", Error {
-        title: "a peer that is no agent, or speaks otherwise than its card says",
-        meaning: "What was answered is no card, no JSON-RPC, or not of the shape of the protocol's version. The message \
-                  names the field, or shows the beginning of what came.",
+        title: "invalid response from an agent",
+        meaning: "The response is not an agent card, not JSON-RPC, or does not have the shape that the protocol \
+            version requires. The message names the field, or shows the beginning of the response.",
     },
     /// No common version.
     NoVersion = "HARN-A2A-103", Error {
-        title: "an agent in a version or binding that is not spoken here",
-        meaning: "JSON-RPC over HTTP is spoken, in the versions 1.0, 0.3 (also for 0.2) and 0.1. The error's `offered` lists what the \
-                  agent's card offers.",
+        title: "unsupported protocol version or binding",
+        meaning: "Only JSON-RPC over HTTP is supported, in the versions 1.0, 0.3 (also for 0.2) and 0.1. The \
+            error's `offered` lists what the agent's card offers.",
     },
     /// A token that is refused, or missing.
     Refused = "HARN-A2A-104", Error {
-        title: "an agent that refuses the token, or wants one",
-        meaning: "The agent answered 401 or 403. A token is given with the option `token`, or better with `token_env`, the name of \
-                  a variable that holds it; other ways to say who asks with `headers`.",
+        title: "agent rejected the credentials",
+        meaning: "The agent answered 401 or 403. Pass a token with the option `token`, or better with `token_env`, \
+            the name of the variable that holds it. For other authentication schemes, use `headers`.",
     },
     /// An error of the peer.
     Answer = "HARN-A2A-105", Error {
-        title: "an error that an agent answered with",
-        meaning: "The agent took the request and refuses it. The error holds `rpc_code`, `rpc_message` and `data` as they came, and \
-                  where the agent says them `reason`, `peer_code`, `field` and `suggestion`. A task that fails or is rejected is \
-                  no error: look at its `state`.",
+        title: "agent returned an error",
+        meaning: "The agent received the request and returned a JSON-RPC error. The error has `rpc_code`, \
+            `rpc_message` and `data` as the agent sent them, and `reason`, `peer_code`, `field` and `suggestion` \
+            if the agent sent those. A task that fails or is rejected does not raise an error: check its `state`.",
     },
     /// A stream that broke off.
     BrokeOff = "HARN-A2A-106", Error {
-        title: "a stream that broke off before its task was over",
-        meaning: "The connection ended. The error holds `task_id`, the last `state` and the number of `events` that had come. \
-                  The task may go on at the agent: `a2a.subscribe(url, task_id)` follows it from there.",
+        title: "stream ended before the task was done",
+        meaning: "The connection closed. The error has the `task_id`, the last `state` and the number of `events` \
+            received. The task may still be running: `a2a.subscribe(url, task_id)` continues to follow it.",
     },
     /// A peer that takes too long.
     Timeout = "HARN-A2A-107", Error {
-        title: "an agent that takes too long",
-        meaning: "A whole answer was not there within `timeout_ms`: 30 seconds where that is not given, 10 minutes for `a2a.send`. \
-                  In a stream it is the longest silence, 5 minutes. The task goes on at the agent.",
+        title: "agent timed out",
+        meaning: "The response was not complete within `timeout_ms`. The default is 30 seconds, and 10 minutes for \
+            `a2a.send`. For a stream, it is the longest time without an event, by default 5 minutes. The task \
+            continues at the agent.",
     },
     /// A peer that leads elsewhere.
     Moved = "HARN-A2A-108", Error {
-        title: "an agent that leads to another server",
-        meaning: "A redirect is followed within the same origin (scheme, host and port) alone. A token or header that was given \
-                  for a URL goes to no other origin that the agent's card names. A card that was read by https leads to no http, \
-                  and one from elsewhere to no address of this machine or of a private network, with or without a token. If the \
-                  other origin is right, give its URL, or name it with the option `trust`.",
+        title: "agent refers to another server",
+        meaning: "Redirects are followed only within the same origin (scheme, host and port). A token or header \
+            for one URL is never sent to another origin that the agent's card names. A card that was read over \
+            https cannot refer to http, and a card from another host cannot refer to an address of this machine or \
+            of a private network, with or without a token. If the other origin is correct, use its URL, or list it \
+            in the option `trust`.",
     },
     /// A status that says no.
     Status = "HARN-A2A-109", Error {
-        title: "an agent whose server says no",
-        meaning: "The status is none of success, and the body is no error of JSON-RPC. The error's `status` is the number.",
+        title: "agent returned an HTTP error",
+        meaning: "The status is not a success, and the body is not a JSON-RPC error. The error's `status` is the \
+            number.",
     },
     /// A message or option that cannot be sent.
     Unsendable = "HARN-A2A-110", Error {
-        title: "a message to an agent that cannot be sent",
-        meaning: "A message is a text, a list of parts (`\"text\"`, `{text}`, `{data}`, `{file: {name?, mime_type?, bytes | uri}}`), \
-                  or `{parts, metadata?}`, and says something. A token that `token_env` names must be set, all that goes into a \
-                  header must fit in one, a `deadline` is milliseconds since 1970 or RFC 3339, and `trust` lists origins with \
-                  their scheme.",
+        title: "invalid message for an agent",
+        meaning: "A message is a text, a list of parts (`\"text\"`, `{text}`, `{data}`, `{file: {name?, \
+            mime_type?, bytes | uri}}`), or `{parts, metadata?}`, and must not be empty. The variable that \
+            `token_env` names must be set, headers must contain only valid characters, a `deadline` is \
+            milliseconds since 1970 or an RFC 3339 time, and `trust` lists origins with their scheme.",
     },
     /// A deadline that passed.
     Deadline = "HARN-A2A-111", Error {
-        title: "a deadline that passed before the agent's task was over",
-        meaning: "The option `deadline` says by when the task must be done. The agent was told of it and had 5 seconds more to say \
-                  how far it came; nothing came, so it is waited for no longer. The error holds `deadline_ms`, and `task_id` where \
-                  that was told. The task may go on at an agent that does not heed deadlines: `a2a.get` says how it stands, \
-                  `a2a.cancel` ends it. `timeout_ms` bounds the wait alone, and the agent is not told of it.",
+        title: "deadline exceeded before the task was done",
+        meaning: "The option `deadline` says when the task must be done. The agent received it and had 5 more \
+            seconds to report its progress, but nothing arrived, so the call stopped waiting. The error has \
+            `deadline_ms`, and `task_id` if the agent sent one. An agent that ignores deadlines may still be \
+            working on the task: `a2a.get` returns its state, and `a2a.cancel` cancels it. `timeout_ms` limits \
+            only the wait and is not sent to the agent.",
     },
 }
 }

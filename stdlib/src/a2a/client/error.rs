@@ -124,10 +124,10 @@ impl PeerError {
 impl From<Failure> for PeerError {
     fn from(failure: Failure) -> PeerError {
         let (kind, help) = match failure.kind {
-            FailureKind::Address => (ErrorKind::Address, "write the whole URL: `https://agent.example.com`"),
-            FailureKind::Connection => (ErrorKind::Connection, "check that the agent runs there"),
-            FailureKind::Timeout => (ErrorKind::Timeout, "give it more time with the option `timeout_ms`"),
-            FailureKind::TooLarge => (ErrorKind::TooLarge, "have the agent hand over a URL in place of the content"),
+            FailureKind::Address => (ErrorKind::Address, "write the full URL: `https://agent.example.com`"),
+            FailureKind::Connection => (ErrorKind::Connection, "check that the agent is running"),
+            FailureKind::Timeout => (ErrorKind::Timeout, "allow more time with the option `timeout_ms`"),
+            FailureKind::TooLarge => (ErrorKind::TooLarge, "have the agent send a URL instead of the content"),
         };
         PeerError::new(kind, failure.message).help(help)
     }

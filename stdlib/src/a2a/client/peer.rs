@@ -164,7 +164,8 @@ impl Peer {
                 Err(PeerError { message: format!("{}: {said}", error.message), ..error })
             }
             _ => {
-                let message = format!("{} answered with no JSON-RPC: {}", self.shown(), excerpt(&self.access, &body));
+                let message =
+                    format!("{} did not answer with JSON-RPC: {}", self.shown(), excerpt(&self.access, &body));
                 Err(PeerError::new(ErrorKind::NotAgent, message))
             }
         }
@@ -172,9 +173,15 @@ impl Peer {
 
     /// An error that the peer answered with.
     pub(super) fn answered(&self, error: &Data) -> PeerError {
-        let (code, said) = (error.get("code").as_int(), error.get("message").as_str().unwrap_or("it did not say why"));
+        let (code, said) = (
+            error.get("code").as_int(),
+            error.get("message").as_str().unwrap_or(
+                "no reason was \
+            given",
+            ),
+        );
         let said = clipped(&self.access.redact(said), 2_000);
-        let message = format!("{} refuses: {said} ({})", self.shown(), code.unwrap_or_default());
+        let message = format!("{} returned an error: {said} ({})", self.shown(), code.unwrap_or_default());
         let data = error.get("data");
         // 1.0 has a list of details there, the versions before it what they like.
         let detail = data.as_list().and_then(|details| details.first()).unwrap_or(data);
@@ -205,19 +212,23 @@ impl Peer {
     pub(super) fn unfit(&self, misfit: &ShapeError) -> PeerError {
         let at = if misfit.field.is_empty() { String::new() } else { format!("`{}`: ", misfit.field) };
         let version = self.card.version.as_str();
-        let message = format!("what {} answered is not of version {version}: {at}{}", self.shown(), misfit.message);
+        let message =
+            format!("the response of {} does not match version {version}: {at}{}", self.shown(), misfit.message);
         PeerError::new(ErrorKind::NotAgent, message)
             .fact("field", if misfit.field.is_empty() { Data::Nil } else { misfit.field.as_str().into() })
-            .help("try another version of its card with the option `version`")
+            .help("select another version of its card with the option `version`")
     }
 }
 
 fn help_of(code: Option<i64>) -> Option<&'static str> {
     Some(match code? {
-        -32001 => "the agent has no task with this id, or not any more",
-        -32002 => "the task is over already: look at its state with `a2a.get`",
-        -32004 => "look at the task's state with `a2a.get`: one that is over, or asks nothing, takes no message",
-        -32601 => "the agent does not offer this method",
+        -32001 => "the agent does not have a task with this id, or no longer keeps it",
+        -32002 => "the task is over: read its state with `a2a.get`",
+        -32004 => {
+            "read the task's state with `a2a.get`: a task that is over, or that does not wait for input, \
+            accepts no message"
+        }
+        -32601 => "the agent does not support this method",
         _ => return None,
     })
 }
@@ -229,23 +240,23 @@ pub(super) fn refused(access: &Access, status: u16, location: Option<String>, wh
         (401 | 403, _) => {
             let (what, help) = match (&access.token, status) {
                 (None, 401) => (
-                    "wants a token",
-                    "give one with the option `token`, or `token_env: \"NAME\"` for a variable that holds it",
+                    "requires a token",
+                    "pass one with the option `token`, or `token_env: \"NAME\"` for a variable that holds it",
                 ),
-                (_, 401) => ("refuses the token", "check that the token is right and has not run out"),
-                _ => ("refuses to answer", "check that the token may do this"),
+                (_, 401) => ("rejected the token", "check that the token is correct and has not expired"),
+                _ => ("denied access", "check what the token is allowed to do"),
             };
             PeerError::new(ErrorKind::Refused, format!("{who} {what} ({status})")).fact("status", code).help(help)
         }
         (300..=399, Some(location)) => {
-            PeerError::new(ErrorKind::Moved, format!("{who} leads to {}, another server", shown(&location)))
+            PeerError::new(ErrorKind::Moved, format!("{who} redirects to {}, another server", shown(&location)))
                 .fact("status", code)
                 .fact("location", location.as_str().into())
-                .help("if that is right, ask there: give that URL")
+                .help("if that is intended, use that URL")
         }
         _ => PeerError::new(ErrorKind::Status, format!("{who} answered {status}"))
             .fact("status", code)
-            .help("look at the agent's log, or try again later"),
+            .help("check the agent's log, or try again later"),
     }
 }
 

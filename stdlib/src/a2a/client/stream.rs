@@ -111,7 +111,9 @@ impl Stream {
         match said.map_err(PeerError::from)? {
             Some(said) => self.read(&said).map(Some),
             None if waits => Ok(None),
-            None => Err(PeerError::new(ErrorKind::BrokeOff, format!("the stream of {} broke off", self.peer.shown()))),
+            None => {
+                Err(PeerError::new(ErrorKind::BrokeOff, format!("the stream of {} ended early", self.peer.shown())))
+            }
         }
     }
 
@@ -130,7 +132,7 @@ impl Stream {
 
     fn no_event(&self, said: &str) -> PeerError {
         let said = excerpt(&self.peer.access, said.as_bytes());
-        PeerError::new(ErrorKind::NotAgent, format!("an event of {} is none of A2A: {said}", self.peer.shown()))
+        PeerError::new(ErrorKind::NotAgent, format!("invalid stream event of {}: {said}", self.peer.shown()))
     }
 
     fn read_result(&mut self, result: &Data) -> Result<Event, PeerError> {
@@ -197,7 +199,8 @@ impl Stream {
         let Some(task_id) = &self.task_id else { return error };
         if matches!(error.kind, ErrorKind::BrokeOff | ErrorKind::Timeout) {
             error.help = Some(format!(
-                "the task may go on: `a2a.subscribe(url, {task_id:?})` follows it, `a2a.get` says how it stands"
+                "the task may still be running: `a2a.subscribe(url, {task_id:?})` continues to follow it, \
+                `a2a.get` returns its state"
             ));
         }
         error.fact("task_id", task_id.into())

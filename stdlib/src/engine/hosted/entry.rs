@@ -53,11 +53,11 @@ pub(super) fn resumable_rhai(engine: &Engine, source: &SourceRef) -> Result<Opti
 /// It has none.
 pub(super) fn missing(source: &SourceRef) -> Diagnostic {
     let (what, help) = if is_rhai(source) {
-        ("`fn main`", "give it one: `fn main(task) { … }`")
+        ("`fn main`", "add one: `fn main(task) { … }`")
     } else {
-        ("pipeline", "give it one: `pipeline default(task) { … }`")
+        ("pipeline", "add one: `pipeline default(task) { … }`")
     };
-    let message = format!("`{}` has no {what}, so it takes no prompts", source.name());
+    let message = format!("`{}` has no {what}, so it accepts no prompts", source.name());
     Diagnostic::new(ServedCode::Unservable, message).help(help)
 }
 

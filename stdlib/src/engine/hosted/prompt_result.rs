@@ -62,7 +62,7 @@ pub enum Returned {
 pub(super) fn of_top_level(value: &Value) -> Diagnostic {
     let why = match value.as_result() {
         Some(Err(error)) => format!("the top level of the script failed: {}", display(error)),
-        _ => "the top level of the script returned before its end, so it takes no prompts".to_owned(),
+        _ => "the top level of the script returned before its end, so the script accepts no prompts".to_owned(),
     };
     Diagnostic::new(ServedCode::Unservable, why)
 }
@@ -83,7 +83,7 @@ pub(super) fn of_pipeline(outcome: Outcome, hosting: &Hosting) -> End {
         Err(raise) => {
             let mut found = raise.to_diagnostic();
             if let Why::Exit(code) = raise.why {
-                found.message = format!("the script ended itself by `exit({code})`");
+                found.message = format!("the script exited with `exit({code})`");
             }
             End::Failed(Box::new(found))
         }

@@ -11,10 +11,15 @@ pub(super) fn check(walk: &mut TreeVisitor<'_>, text: &str, at: Position) -> Opt
     let span = walk.span(at);
     let written = walk.source.slice(span);
     let inner = written.strip_prefix('"')?.strip_suffix('"')?;
-    let found =
-        Diagnostic::new(RhaiCode::Template, format!("`${{{named}}}` is not put into a string in double quotes"))
-            .label(walk.source, span, "stays as it is written")
-            .help("strings in backticks are templates");
+    let found = Diagnostic::new(
+        RhaiCode::Template,
+        format!(
+            "`${{{named}}}` is not interpolated in a string in double \
+            quotes"
+        ),
+    )
+    .label(walk.source, span, "printed as it is written")
+    .help("use backticks for a template string");
     let plain = !inner.contains(['`', '\\']);
     Some(if plain { found.fix(span, format!("`{inner}`")) } else { found })
 }

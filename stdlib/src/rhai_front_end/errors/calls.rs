@@ -78,11 +78,11 @@ fn operator(place: &SourcePlace<'_>, call: &Call) -> Diagnostic {
     let types = call.types.clone().unwrap_or_default();
     let found = place.error(
         RunCode::Type,
-        format!("`{}` does not work on {}", call.name, all_described(&types)),
-        "does not work",
+        format!("`{}` does not support {}", call.name, all_described(&types)),
+        "not supported for these types",
     );
     if types.iter().any(|ty| ty == "()") {
-        return found.help("one side is `()`: give it a value with `??` first");
+        return found.help("one side is `()`: replace it with `??` first");
     }
     found
 }
@@ -95,9 +95,9 @@ fn unknown(place: &SourcePlace<'_>, known: &[&KnownFunction], call: &Call, metho
         return nothing_in_namespace(place, known, call);
     }
     let name = call.name.as_str();
-    let found = place.error(ResolveCode::Undefined, format!("there is no function `{name}`"), "not found");
+    let found = place.error(ResolveCode::Undefined, format!("unknown function `{name}`"), "not found");
     if names::variables(&place.tokens).contains(&name) {
-        return found.help(format!("a closure in a variable is called by `{name}.call(…)`"));
+        return found.help(format!("call a closure in a variable with `{name}.call(…)`"));
     }
     let mut elsewhere = names::elsewhere(name);
     if let Some(last) = elsewhere.pop() {
@@ -120,7 +120,7 @@ fn nothing_in_namespace(place: &SourcePlace<'_>, known: &[&KnownFunction], call:
     let at = (place.at..place.at + 4).find(|i| place.tokens.text(*i) == call.name).and_then(|i| place.span_of(i));
     let at = at.or(place.span());
     let message = if there.is_empty() && !names::namespaces().contains(&call.namespace.as_str()) {
-        format!("there is no function `{}`", path(call))
+        format!("unknown function `{}`", path(call))
     } else {
         format!("the namespace `{}` has no function `{}`", call.namespace, call.name)
     };
@@ -139,7 +139,7 @@ fn no_method(place: &SourcePlace<'_>, known: &[&KnownFunction], call: &Call) -> 
     let message = format!("{of_what} has no method `{}`", call.name);
     let found = place.error(RunCode::Member, message, "not found");
     if receiver.is_some_and(|ty| ty == "()") {
-        return found.help(format!("write `?.{}(…)` where it may be `()`", call.name));
+        return found.help(format!("write `?.{}(…)` if the value may be `()`", call.name));
     }
     suggested(found, place.span(), meant_member(&call.name, &methods), &call.name)
 }
@@ -198,21 +198,21 @@ fn wrong_types(
         }
         _ => format!("`{}` does not take {}", path(call), all_described(&types)),
     };
-    let mut found = place.error(RunCode::Type, message, "no such call");
+    let mut found = place.error(RunCode::Type, message, "no overload for these types");
     let mut forms: Vec<String> = fitting.iter().map(|k| format!("`{}({})`", k.name, k.types.join(", "))).collect();
     forms.sort_unstable();
     forms.dedup();
     if !forms.is_empty() {
         forms.truncate(6);
-        found = found.note(format!("with {} there are {}", arguments(given), forms.join(", ")));
+        found = found.note(format!("the overloads with {} are {}", arguments(given), forms.join(", ")));
     }
     if let Some(i) = types.iter().position(|ty| ty == "()") {
         let which = if method && i == 0 {
-            "what it is called on".to_owned()
+            "the receiver".to_owned()
         } else {
             format!("argument {}", i + 1 - usize::from(method))
         };
-        found = found.help(format!("{which} is `()`: give it a value with `??` first"));
+        found = found.help(format!("{which} is `()`: replace it with `??` first"));
     }
     found
 }

@@ -31,10 +31,10 @@ fn closure(place: &SourcePlace<'_>) -> Option<Diagnostic> {
                     .error_at(
                         Some(span),
                         ParseCode::Unexpected,
-                        "a closure of Rhai has its parameters between bars",
-                        "begins a block",
+                        "parameters of a Rhai closure must be between bars",
+                        "starts a block",
                     )
-                    .help(format!("write `|{params}| …`, or `|{params}| {{ … }}` where it has statements"));
+                    .help(format!("write `|{params}| …`, or `|{params}| {{ … }}` for several statements"));
                 if close.is_some() {
                     found = found.fix(span, format!("|{params}| {{"));
                 }
@@ -63,8 +63,8 @@ fn map(place: &SourcePlace<'_>) -> Option<Diagnostic> {
     let span = place.span_of(open)?;
     Some(
         place
-            .error_at(Some(span), ParseCode::Unexpected, "a map begins with `#{`", "this opens a block")
-            .help("write `#{key: value}`; braces alone hold statements")
+            .error_at(Some(span), ParseCode::Unexpected, "a map must start with `#{`", "this starts a block")
+            .help("write `#{key: value}`; plain braces enclose statements")
             .fix(span, "#{"),
     )
 }
@@ -83,8 +83,8 @@ fn written_type(place: &SourcePlace<'_>) -> Option<Diagnostic> {
     }
     Some(
         place
-            .error(ParseCode::Unexpected, "Rhai has no written types", "a type begins here")
-            .help("leave the type out; `type_of(x)` tells it while the script runs"),
+            .error(ParseCode::Unexpected, "Rhai does not support type annotations", "type annotation")
+            .help("remove the type; `type_of(x)` returns it at run time"),
     )
 }
 
@@ -98,8 +98,8 @@ fn destructuring(place: &SourcePlace<'_>) -> Option<Diagnostic> {
     }
     Some(
         place
-            .error(ParseCode::NoPattern, "`let` binds one name", "a pattern begins here")
-            .help("bind the whole and take it apart: `let a = x.a; let b = x[0];`"),
+            .error(ParseCode::NoPattern, "`let` binds a single name", "pattern")
+            .help("bind the whole value, then its parts: `let a = x.a; let b = x[0];`"),
     )
 }
 
@@ -112,7 +112,7 @@ fn default_value(place: &SourcePlace<'_>) -> Option<Diagnostic> {
     let name = place.tokens.text(open - 1);
     Some(
         place
-            .error(ParseCode::Unexpected, "parameters of Rhai have no default values", "not here")
+            .error(ParseCode::Unexpected, "Rhai does not support default values for parameters", "not supported")
             .help(format!("write a second `fn {name}` with fewer parameters that calls this one")),
     )
 }
@@ -121,13 +121,14 @@ fn default_value(place: &SourcePlace<'_>) -> Option<Diagnostic> {
 fn word_operator(place: &SourcePlace<'_>) -> Option<Diagnostic> {
     let (message, help, instead) = match place.text() {
         "and" => ("`and` is written `&&`", "write `a && b`", "&&"),
-        "or" => ("`or` is written `||`", "write `a || b`; where `()` is to be replaced, `a ?? b`", "||"),
-        "to" => ("a range is written `0..5`", "write `0..=5` with the last, `0..5` without it", "..="),
+        "or" => ("`or` is written `||`", "write `a || b`; to replace `()`, write `a ?? b`", "||"),
+        "to" => ("a range is written `0..5`", "write `0..=5` to include the last number, `0..5` to exclude it", "..="),
         "elif" | "elsif" => ("`elif` is written `else if`", "write `} else if c {`", "else if"),
         _ if place.before(1) == "not" => {
             let span = place.span_of(place.at - 1);
-            let found =
-                place.error_at(span, ParseCode::Unexpected, "`not` is written `!`", "not known").help("write `!a`");
+            let found = place
+                .error_at(span, ParseCode::Unexpected, "`not` is written `!`", "not part of Rhai")
+                .help("write `!a`");
             return Some(match span {
                 Some(span) => found.fix(span, "!"),
                 None => found,
@@ -135,7 +136,7 @@ fn word_operator(place: &SourcePlace<'_>) -> Option<Diagnostic> {
         }
         _ => return None,
     };
-    let found = place.error(ParseCode::Unexpected, message, "not known").help(help);
+    let found = place.error(ParseCode::Unexpected, message, "not part of Rhai").help(help);
     Some(match place.span() {
         Some(span) => found.fix(span, instead),
         None => found,
@@ -149,24 +150,27 @@ fn keyword(place: &SourcePlace<'_>) -> Option<Diagnostic> {
     let begins = i == 0 || matches!(place.before(2), ";" | "{" | "}") || !same_line(place, i);
     let word = place.tokens.text(i);
     let help = match word {
-        "pipeline" => "the pipeline of a file is `fn main(task) { … }`, or what stands at its top",
-        "pub" => "every `fn` of a file can be used by those that import it: leave `pub` out",
+        "pipeline" => "the pipeline of a file is `fn main(task) { … }`, or its top-level code",
+        "pub" => "other files can import every `fn` of a file: remove `pub`",
         "struct" | "enum" | "impl" | "interface" | "type" | "class" => {
-            "Rhai has no declared types: make a map, `#{x: 1}`"
+            "Rhai does not support type declarations: use a map, `#{x: 1}`"
         }
-        "tool" => "a tool is made with `tool_define`",
+        "tool" => "define a tool with `tool_define`",
         "guard" => "write `if !condition { return; }`",
         "require" => "write `if !condition { throw \"…\"; }`",
-        "defer" => "Rhai has no `defer`: write it behind the statements, and in a `catch` where they may fail",
+        "defer" => {
+            "Rhai does not support `defer`: write the call after the statements, and in a `catch` if they \
+            may fail"
+        }
         "retry" => "write a loop around a `try { … } catch (e) { … }`",
         "deadline" | "parallel" | "select" | "mutex" => {
-            "Rhai has no such block; builtins of harn can be called: see `harn doc --rhai`"
+            "Rhai does not support this block; `harn doc --rhai` lists the builtins that you can call"
         }
-        "gen" | "emit" => "Rhai has no generators: fill an array with `push`",
+        "gen" | "emit" => "Rhai does not support generators: fill an array with `push`",
         "import" => "write `import \"file\" as name;` and `name::function()`",
         "elif" | "elsif" => "write `} else if c {`",
-        "print" | "println" | "log" | "echo" => "call it: `print(…)`",
-        "function" | "def" | "func" => "a function is declared by `fn`",
+        "print" | "println" | "log" | "echo" => "call it as a function: `print(…)`",
+        "function" | "def" | "func" => "declare a function with `fn`",
         "unless" | "until" => "write `if !condition { … }`",
         "foreach" => "write `for x in xs { … }`",
         _ => return None,
@@ -175,11 +179,11 @@ fn keyword(place: &SourcePlace<'_>) -> Option<Diagnostic> {
         return None;
     }
     let message = if word == "import" {
-        "`import` brings a whole file".to_owned()
+        "`import` imports a whole file".to_owned()
     } else {
-        format!("Rhai has no statement `{word}`")
+        format!("unknown Rhai statement `{word}`")
     };
-    Some(place.error_at(place.span_of(i), ParseCode::Unexpected, message, "not known").help(help))
+    Some(place.error_at(place.span_of(i), ParseCode::Unexpected, message, "not part of Rhai").help(help))
 }
 
 fn same_line(place: &SourcePlace<'_>, i: usize) -> bool {

@@ -20,8 +20,8 @@ pub(super) fn of(place: &SourcePlace<'_>, error: &LexError) -> Diagnostic {
         LexError::MalformedNumber(text) => number(place, text),
         LexError::MalformedChar(text) => character(place, text),
         LexError::MalformedIdentifier(name) => place
-            .error(LexCode::NameLetter, format!("`{name}` is no name"), "not a name")
-            .help("names are made of the letters A to Z, digits and `_`, with a letter among them"),
+            .error(LexCode::NameLetter, format!("invalid name `{name}`"), "not a name")
+            .help("names consist of the letters A to Z, digits and `_`, with at least one letter"),
         LexError::ImproperSymbol(symbol, why) => symbol_of(place, symbol, why),
         LexError::Runtime(why) => place.error(ParseCode::Unexpected, why.clone(), "here"),
         other => place.error(ParseCode::Unexpected, other.to_string(), "here"),
@@ -33,25 +33,26 @@ pub(super) fn unexpected(place: &SourcePlace<'_>, found: &str) -> Diagnostic {
     if place.is_end() {
         return place.error(
             ParseCode::NoExpression,
-            "the text ends where an expression should follow",
-            "the end of the text",
+            "unexpected end of file: expected an expression",
+            "end of the file",
         );
     }
     if matches!(found, ")" | "]" | "}") {
         return place
-            .error(
-                LexCode::UnmatchedBracket,
-                format!("nothing is open that this `{found}` could close"),
-                "closes nothing",
-            )
-            .help("take it out, or open the bracket that it is to close");
+            .error(LexCode::UnmatchedBracket, format!("unexpected closing `{found}`"), "no matching opening bracket")
+            .help("remove it, or add the opening bracket");
     }
     if !found.is_ascii() {
         return place
-            .error(LexCode::Character, format!("`{found}` means nothing here"), "not part of Rhai")
-            .help("names are made of the letters A to Z, digits and `_`; strings and comments may hold any text");
+            .error(LexCode::Character, format!("unexpected character `{found}`"), "not part of Rhai")
+            .help("names consist of the letters A to Z, digits and `_`; strings and comments can contain any text");
     }
-    let wrong = place.error(ParseCode::Unexpected, format!("{} does not fit here", place.found()), "does not fit");
+    let wrong = place.error(
+        ParseCode::Unexpected,
+        format!("unexpected {}", place.found()),
+        "not expected \
+        here",
+    );
     match slips::sign(found).or_else(|| slips::word(found)) {
         Some(slip) => with_slip(place, wrong, &slip),
         None => wrong,
@@ -70,10 +71,14 @@ fn unclosed(place: &SourcePlace<'_>) -> Diagnostic {
     let span = place.tokens.unclosed_text().or(place.span());
     let text = span.map_or("", |span| place.source.slice(span));
     let (message, help) = match text.chars().next() {
-        Some('\'') => ("this character is never closed", "a character stands in `'x'`, text in `\"…\"`"),
-        Some('`') => ("this string is never closed", "end it with a backtick"),
-        Some('#') => ("this string is never closed", "end it with `\"#`, with as many `#` as it begins with"),
-        _ => ("this string is never closed", "end it with `\"` on its line; text of several lines stands in backticks"),
+        Some('\'') => ("unterminated character", "a character is written `'x'`, a string `\"…\"`"),
+        Some('`') => ("unterminated string", "end it with a backtick"),
+        Some('#') => ("unterminated string", "end it with `\"#`, with as many `#` as at its start"),
+        _ => (
+            "unterminated string",
+            "end it with `\"` on the same line; write strings of several lines in \
+            backticks",
+        ),
     };
     // The first line of it is enough.
     let first = span.map(|span| {
@@ -92,11 +97,11 @@ fn escape_of(place: &SourcePlace<'_>, escape: &str) -> Diagnostic {
     let unicode = escape.starts_with("\\x") || escape.starts_with("\\u") || escape.starts_with("\\U");
     if unicode {
         return place
-            .error_at(span, LexCode::UnicodeEscape, format!("`{escape}` names no character"), "names no character")
-            .help("write `\\x41`, `\\u0041` or `\\U0001F600`, with all of their digits");
+            .error_at(span, LexCode::UnicodeEscape, format!("`{escape}` is not a Unicode character"), "not a character")
+            .help("write `\\x41`, `\\u0041` or `\\U0001F600`, with all of the digits");
     }
     place
-        .error_at(span, LexCode::UnknownEscape, format!("`{escape}` is no escape"), "unknown escape")
+        .error_at(span, LexCode::UnknownEscape, format!("invalid escape `{escape}`"), "unknown escape")
         .help("the escapes are `\\n`, `\\t`, `\\r`, `\\\\`, `\\\"` and `\\u…`; `#\"…\"#` has none")
 }
 
@@ -111,8 +116,13 @@ pub(super) fn in_a_number(place: &SourcePlace<'_>, position: Position) -> Option
     if matches!(unit, "ms" | "s" | "m" | "h" | "d" | "w") {
         return Some(
             place
-                .error(LexCode::NumberSuffix, format!("`{text}` is no number of Rhai"), "no unit here")
-                .help("spans of time are numbers of milliseconds: `30s` is `30 * 1000`"),
+                .error(
+                    LexCode::NumberSuffix,
+                    format!("`{text}` is not a number in Rhai"),
+                    "Rhai does not support \
+                    units",
+                )
+                .help("write durations as milliseconds: `30s` is `30 * 1000`"),
         );
     }
     Some(number(place, text))
@@ -122,11 +132,11 @@ fn number(place: &SourcePlace<'_>, text: &str) -> Diagnostic {
     let text = if text.is_empty() { place.text() } else { text };
     if text.trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '_') {
         return place
-            .error(LexCode::NumberTooLarge, format!("`{text}` does not fit an int"), "too large")
+            .error(LexCode::NumberTooLarge, format!("`{text}` is too large for an int"), "too large")
             .help("an int has 64 bits; write a larger number as a float");
     }
     place
-        .error(LexCode::NoDigits, format!("`{text}` is no number"), "not a number")
+        .error(LexCode::NoDigits, format!("`{text}` is not a number"), "not a number")
         .help("write `0xff`, `0b101`, `0o17`, `1_000` or `1.5e3`")
 }
 
@@ -134,11 +144,16 @@ fn character(place: &SourcePlace<'_>, text: &str) -> Diagnostic {
     let span = place.span();
     let written = span.map_or("", |span| place.source.slice(span));
     let inner = written.trim_matches('\'');
-    let found = place.error(LexCode::Quotes, format!("`'{text}'` is not one character"), "single quotes hold one");
+    let found = place.error(
+        LexCode::Quotes,
+        format!("`'{text}'` is not a single character"),
+        "single quotes enclose \
+        one character",
+    );
     if inner.is_empty() {
-        return found.help("a string without characters is `\"\"`");
+        return found.help("write the empty string as `\"\"`");
     }
-    let found = found.help(format!("a string stands in double quotes: `\"{inner}\"`"));
+    let found = found.help(format!("write a string in double quotes: `\"{inner}\"`"));
     match span {
         Some(span) if written.ends_with('\'') => found.fix(span, format!("\"{inner}\"")),
         _ => found,
@@ -155,36 +170,32 @@ fn symbol_of(place: &SourcePlace<'_>, symbol: &str, why: &str) -> Diagnostic {
         let code = code_of(symbol);
         let message = match slip.instead {
             Some(instead) if code == LexCode::ExtraSign => format!("`{symbol}` is written `{instead}`"),
-            _ => format!("Rhai has no `{symbol}` here"),
+            _ => format!("Rhai does not support `{symbol}`"),
         };
-        return with_slip(place, place.error(code, message, "not known"), &slip);
+        return with_slip(place, place.error(code, message, "not part of Rhai"), &slip);
     }
     match symbol {
         "=" => {
             let found = place
-                .error(ParseCode::AssignInCondition, "`=` assigns and is a statement", "no value")
-                .help("compare with `==`, or assign on a line of its own");
+                .error(ParseCode::AssignInCondition, "`=` is an assignment, not an expression", "not an expression")
+                .help("compare with `==`, or assign in a separate statement");
             match place.span() {
                 Some(span) => found.fix(span, "=="),
                 None => found,
             }
         }
         "this" => place
-            .error(ResolveCode::Undefined, "`this` is known in functions only", "not in a function")
-            .help("`this` is what a function is called on: `fn shout() { this += \"!\" }` and `s.shout()`"),
+            .error(ResolveCode::Undefined, "`this` outside of a function", "not in a function")
+            .help("`this` is the receiver of a function: `fn shout() { this += \"!\" }` and `s.shout()`"),
         "!" => place
-            .error(
-                ParseCode::Unexpected,
-                "`!` between a name and `(` hands the caller's variables over, and cannot stand here",
-                "does not fit",
-            )
-            .help("call it without the `!`"),
+            .error(ParseCode::Unexpected, "unexpected `!` after the name of a function", "not expected here")
+            .help("remove the `!`"),
         "::" => place
-            .error(ParseCode::Unexpected, "`::` stands between a namespace and its function", "does not fit")
-            .help("what a value holds is read with a dot: `x.field`"),
+            .error(ParseCode::Unexpected, "`::` must be between a namespace and its function", "not expected here")
+            .help("read a field with a dot: `x.field`"),
         _ if why.is_empty() => {
-            place.error(ParseCode::Unexpected, format!("`{symbol}` does not fit here"), "does not fit")
+            place.error(ParseCode::Unexpected, format!("unexpected `{symbol}`"), "not expected here")
         }
-        _ => place.error(ParseCode::Unexpected, format!("`{symbol}` does not fit here: {why}"), "does not fit"),
+        _ => place.error(ParseCode::Unexpected, format!("unexpected `{symbol}`: {why}"), "not expected here"),
     }
 }

@@ -90,7 +90,7 @@ pub(crate) fn no_variable(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
     if namespaces().contains(&name) {
         return namespace_as_value(place, name);
     }
-    let found = place.error(ResolveCode::Undefined, format!("nothing called `{name}` is in scope"), "not found");
+    let found = place.error(ResolveCode::Undefined, format!("unknown name `{name}`"), "not found");
     let known = variables(&place.tokens);
     if let Some(row) = crate::table::registry().find("", name) {
         return found.help(format!("it is a builtin: call it, or wrap it in a closure, `|x| {}(x)`", row.name));
@@ -98,7 +98,8 @@ pub(crate) fn no_variable(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
     if known.contains(&name) {
         return match place.tokens.function_around(place.at) {
             Some(_) => found.help(format!(
-                "a function sees its parameters only: hand `{name}` over, or write a closure `|…| …`, which sees it"
+                "a function can use only its parameters: pass `{name}` as an argument, or write a closure `|…| …`, \
+                which can use it"
             )),
             None => found.help(format!("`{name}` is bound elsewhere: bind it in this block or before it")),
         };
@@ -112,21 +113,18 @@ fn namespace_as_value(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
     let dot = place.tokens.text(place.at + 1) == ".";
     let function = place.tokens.text(place.at + 2);
     let known = crate::table::registry().find(name, function).is_some();
-    let found =
-        place.error(ResolveCode::Namespace, format!("`{name}` is a namespace and not a value"), "used as a value");
+    let found = place.error(ResolveCode::Namespace, format!("`{name}` is a namespace, not a value"), "used as a value");
     match place.span_of(place.at + 1).filter(|_| dot) {
-        Some(at) if known => {
-            found.help(format!("its functions are called with `::`: `{name}::{function}(…)`")).fix(at, "::")
-        }
-        _ => found.help(format!("its functions are called with `::`: `{name}::…(…)`")),
+        Some(at) if known => found.help(format!("call its functions with `::`: `{name}::{function}(…)`")).fix(at, "::"),
+        _ => found.help(format!("call its functions with `::`: `{name}::…(…)`")),
     }
 }
 
 /// A namespace that there is not.
 pub(crate) fn no_namespace(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
-    let found = place.error(ResolveCode::Namespace, format!("there is no namespace `{name}`"), "not found");
+    let found = place.error(ResolveCode::Namespace, format!("unknown namespace `{name}`"), "not found");
     if variables(&place.tokens).contains(&name) {
-        let found = found.help("what a value holds is read with a dot: `x.field`");
+        let found = found.help("read a field with a dot: `x.field`");
         return match place.span_of(place.at + 1).filter(|_| place.tokens.text(place.at + 1) == "::") {
             Some(at) => found.fix(at, "."),
             None => found,
@@ -134,7 +132,7 @@ pub(crate) fn no_namespace(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
     }
     let meant = meant(name, &namespaces());
     if meant.is_none() {
-        return found.help(format!("a file is brought in by `import \"{name}\" as {name};`"));
+        return found.help(format!("import a file with `import \"{name}\" as {name};`"));
     }
     suggested(found, place.span(), meant, name)
 }

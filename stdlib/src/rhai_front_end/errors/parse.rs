@@ -40,28 +40,28 @@ fn grammar(place: &SourcePlace<'_>, error: &ParseErrorType) -> Option<Diagnostic
         E::VariableExpected => no_variable(place),
         E::FnMissingName => no_name(place, "the name of the function"),
         E::FnMissingParams(name) => place
-            .error(ParseCode::Unexpected, format!("`fn {name}` has no parameter list"), "expected `(`")
+            .error(ParseCode::Unexpected, format!("missing parameter list of `fn {name}`"), "expected `(`")
             .help(format!("write `fn {name}() {{ … }}`")),
         E::FnMissingBody(name) => {
             let what = if name.is_empty() { "the closure".to_owned() } else { format!("`fn {name}`") };
             place
-                .error(ParseCode::NoBody, format!("{what} has no body"), "expected `{`")
-                .help("the body stands in braces: `fn add(a, b) { a + b }`")
+                .error(ParseCode::NoBody, format!("missing body of {what}"), "expected `{`")
+                .help("write the body in braces: `fn add(a, b) { a + b }`")
         }
         E::ExprExpected(what) => place.error(
             ParseCode::NoExpression,
             format!("expected {}, found {}", expression(what), place.found()),
-            "no such value",
+            "not an expression",
         ),
         E::MalformedCapture(why) => {
-            place.error(ParseCode::Unexpected, sentence(why, "this cannot capture"), "does not fit")
+            place.error(ParseCode::Unexpected, sentence(why, "invalid capture"), "not expected here")
         }
         E::MalformedIndexExpr(why) => place
-            .error(CheckCode::Indexed, sentence(why, "this is no index"), "not an index")
-            .help("arrays and strings are indexed by numbers, maps by strings"),
+            .error(CheckCode::Indexed, sentence(why, "invalid index"), "not an index")
+            .help("arrays and strings are indexed by ints, maps by strings"),
         E::ExprTooDeep => place
-            .error(LexCode::TooDeep, "expressions or blocks lie in each other too deep", "too deep")
-            .help("give inner parts names with `let`, or move them into functions"),
+            .error(LexCode::TooDeep, "expressions or blocks nested too deeply", "nested too deeply")
+            .help("bind inner parts with `let`, or move them into functions"),
         _ => return None,
     })
 }
@@ -71,59 +71,59 @@ fn meaning(place: &SourcePlace<'_>, error: &ParseErrorType) -> Diagnostic {
     use ParseErrorType as E;
     match error {
         E::DuplicatedProperty(key) => place
-            .error(ResolveCode::MemberTwice, format!("the key `{key}` stands twice in this map"), "a second time")
-            .help("take one of them out"),
+            .error(ResolveCode::MemberTwice, format!("duplicate key `{key}` in this map"), "duplicate key")
+            .help("remove one of them"),
         E::DuplicatedVariable(name) | E::VariableExists(name) => place
-            .error(ResolveCode::Twice, format!("`{name}` is bound twice"), "a second time")
+            .error(ResolveCode::Twice, format!("duplicate binding of `{name}`"), "bound again")
             .help("choose another name"),
         E::FnDuplicatedDefinition(name, parameters) => twice(place, name, *parameters),
         E::FnDuplicatedParam(name, param) => {
             let what = if name.is_empty() { "this closure".to_owned() } else { format!("`fn {name}`") };
-            place.error(ResolveCode::Twice, format!("{what} has two parameters `{param}`"), "a second time")
+            place.error(ResolveCode::Twice, format!("{what} has two parameters named `{param}`"), "duplicate parameter")
         }
         E::WrongSwitchIntegerCase => place
-            .error(ParseCode::Unexpected, "numbers stand before ranges in a `switch`", "behind a range")
+            .error(ParseCode::Unexpected, "numbers must come before ranges in a `switch`", "after a range")
             .help("move this arm up"),
         E::WrongSwitchDefaultCase => place
-            .error(ParseCode::Unexpected, "`_` is the last arm of a `switch`", "not the last")
+            .error(ParseCode::Unexpected, "`_` must be the last arm of a `switch`", "not the last")
             .help("move this arm down"),
         E::WrongSwitchCaseCondition => place
-            .error(ParseCode::Unexpected, "this arm cannot have a condition", "not here")
+            .error(ParseCode::Unexpected, "this arm cannot have a condition", "not supported")
             .help("write an `if` in its body"),
         E::ForbiddenVariable(name) => place
-            .error(ParseCode::ReservedWord, format!("`{name}` cannot name a variable"), "reserved")
+            .error(ParseCode::ReservedWord, format!("`{name}` cannot be used as a name"), "reserved")
             .help("choose another name"),
         E::MismatchedType(wanted, given) => place.error(
             CheckCode::Type,
             format!("expected {}, found {}", expression(wanted), super::words::described(given)),
-            "of another type",
+            "wrong type",
         ),
         E::WrongDocComment => place
-            .error(ParseCode::NoDeclaration, "a comment with `///` stands before a `fn`", "no function behind it")
-            .help("write `//` for an ordinary comment"),
+            .error(ParseCode::NoDeclaration, "a `///` comment must be before a `fn`", "no function follows")
+            .help("use `//` for an ordinary comment"),
         E::WrongFnDefinition => place
-            .error(RhaiCode::Top, "a function is declared at the top of a file", "inside a block")
+            .error(RhaiCode::Top, "functions must be declared at the top level of a file", "inside a block")
             .help("move it out of the block, or bind a closure: `let f = |x| x + 1;` and `f.call(1)`"),
         E::WrongExport => place
-            .error(RhaiCode::Top, "`export` stands at the top of a file", "inside a block")
+            .error(RhaiCode::Top, "`export` must be at the top level of a file", "inside a block")
             .help("move it out of the block"),
         E::AssignmentToConstant(name) => constant(place, name),
         E::AssignmentToInvalidLHS(_) => place
             .error(
                 ParseCode::AssignTarget,
-                "only a variable, or a part of one, can be assigned to",
-                "cannot be assigned to",
+                "invalid assignment target",
+                "only a variable, a field or an element can be assigned",
             )
             .help("bind the value first: `let x = …; x.a = 1;`"),
         E::VariableUndefined(name) => names::no_variable(place, name),
         E::ModuleUndefined(name) => names::no_namespace(place, name),
-        E::TooManyFunctions => place.error(RunCode::Size, "the file has too many functions", "one too many"),
+        E::TooManyFunctions => place.error(RunCode::Size, "too many functions in the file", "exceeds the limit"),
         E::LiteralTooLarge(what, most) => too_large(place, literal(what), *most),
         E::LoopBreak => {
             let word = if place.text() == "continue" { "continue" } else { "break" };
             place
-                .error(ResolveCode::Misplaced, format!("`{word}` stands outside any loop"), "no loop around this")
-                .help("a closure inside a loop is a function of its own: `return` leaves it")
+                .error(ResolveCode::Misplaced, format!("`{word}` outside of a loop"), "not inside a loop")
+                .help("a closure inside a loop is a separate function: leave it with `return`")
         }
         other => place.error(ParseCode::Unexpected, other.to_string(), "here"),
     }
@@ -133,7 +133,7 @@ fn cut_short(place: &SourcePlace<'_>) -> Diagnostic {
     if let Some(open) = place.tokens.unclosed_before(place.at) {
         return unclosed(place, open);
     }
-    place.error(ParseCode::NoExpression, "the text ends where an expression should follow", "the end of the text")
+    place.error(ParseCode::NoExpression, "unexpected end of file: expected an expression", "end of the file")
 }
 
 fn unclosed(place: &SourcePlace<'_>, open: lang::source::Span) -> Diagnostic {
@@ -144,8 +144,13 @@ fn unclosed(place: &SourcePlace<'_>, open: lang::source::Span) -> Diagnostic {
         _ => "}",
     };
     place
-        .error_at(Some(open), LexCode::UnclosedBracket, format!("this `{bracket}` is never closed"), "opened here")
-        .help(format!("close it with `{close}`"))
+        .error_at(
+            Some(open),
+            LexCode::UnclosedBracket,
+            format!("missing closing bracket for `{bracket}`"),
+            "opened here",
+        )
+        .help(format!("add the closing `{close}`"))
 }
 
 fn missing(place: &SourcePlace<'_>, token: &str, why: &str) -> Diagnostic {
@@ -155,7 +160,12 @@ fn missing(place: &SourcePlace<'_>, token: &str, why: &str) -> Diagnostic {
         return unclosed(place, open);
     }
     if let Some(slip) = slips::sign(place.text()).filter(|_| place.text() != ";").or_else(|| reserved_slip(place)) {
-        let wrong = place.error(ParseCode::Unexpected, format!("{} does not fit here", place.found()), "does not fit");
+        let wrong = place.error(
+            ParseCode::Unexpected,
+            format!("unexpected {}", place.found()),
+            "not \
+            expected here",
+        );
         return lex::with_slip(place, wrong, &slip);
     }
     match token {
@@ -164,32 +174,32 @@ fn missing(place: &SourcePlace<'_>, token: &str, why: &str) -> Diagnostic {
         ")" | "]" => no_close(place, token),
         "}" => no_comma_or_brace(place),
         "{" if place.before(1) == "catch" => place
-            .error(ParseCode::Unexpected, "the name of the error stands in parentheses", "expected `(`")
+            .error(ParseCode::Unexpected, "the name of the error must be in parentheses", "expected `(`")
             .help(format!("write `catch ({}) {{ … }}`", place.text())),
         "{" => place
             .error(ParseCode::NoBody, format!("expected a body in braces, found {}", place.found()), "expected `{`")
-            .help("bodies stand in braces, also those of one statement"),
+            .help("write every body in braces, even a single statement"),
         "in" => place
             .error(ParseCode::Unexpected, format!("expected `in`, found {}", place.found()), "expected `in`")
-            .help("write `for x in xs { … }`, with a number `for (x, i) in xs { … }`"),
+            .help("write `for x in xs { … }`, or with an index `for (x, i) in xs { … }`"),
         "=>" => place
             .error(ParseCode::Unexpected, format!("expected `=>`, found {}", place.found()), "expected `=>`")
-            .help("an arm of a `switch` is `value => …`"),
+            .help("write an arm of a `switch` as `value => …`"),
         ":" => place
             .error(
                 ParseCode::Unexpected,
-                format!("expected `:` behind the key, found {}", place.found()),
+                format!("expected `:` after the key, found {}", place.found()),
                 "expected `:`",
             )
-            .help("an entry of a map is `key: value`, also where both have the same name"),
+            .help("write each entry of a map as `key: value`, even if both have the same name"),
         "catch" => place
-            .error(ParseCode::Unexpected, "a `try` has a `catch`", "expected `catch`")
+            .error(ParseCode::Unexpected, "missing `catch` after `try`", "expected `catch`")
             .help("write `try { … } catch (e) { … }`"),
         "as" => place.error(ParseCode::Unexpected, format!("expected `as`, found {}", place.found()), "expected `as`"),
         _ => place.error(
             ParseCode::Unexpected,
             format!("expected `{token}` {why}, found {}", place.found()),
-            "does not fit",
+            "not expected here",
         ),
     }
 }
@@ -205,8 +215,8 @@ fn reserved_slip(place: &SourcePlace<'_>) -> Option<slips::Slip> {
 fn no_semicolon(place: &SourcePlace<'_>) -> Diagnostic {
     if place.text() == "{" && place.before(1) == ")" && place.on_the_same_line() {
         return place
-            .error(ParseCode::TrailingClosure, "a block cannot stand behind a call", "a block begins here")
-            .help("a closure is an argument like any other: `f(|x| { … })`");
+            .error(ParseCode::TrailingClosure, "a block cannot follow a call", "the block starts here")
+            .help("pass a closure as an ordinary argument: `f(|x| { … })`");
     }
     let at = place.end_before();
     let behind = if place.on_the_same_line() { format!(", and {} follows it", place.found()) } else { String::new() };
@@ -214,10 +224,10 @@ fn no_semicolon(place: &SourcePlace<'_>) -> Diagnostic {
         .error_at(
             at,
             ParseCode::StatementEnd,
-            format!("the statement before this is not ended by `;`{behind}"),
-            "`;` is missing",
+            format!("missing `;` after the previous statement{behind}"),
+            "expected `;` before this",
         )
-        .help("a line break ends no statement in Rhai; only the last of a block needs no `;`");
+        .help("a line break does not end a statement in Rhai; only the last statement of a block needs no `;`");
     match at {
         Some(at) => found.fix(at, ";"),
         None => found,
@@ -229,10 +239,10 @@ fn no_comma(place: &SourcePlace<'_>) -> Diagnostic {
     let found = place.error(
         ParseCode::ElementEnd,
         format!("expected `,` or `{close}` here, found {}", place.found()),
-        "does not fit",
+        "not expected here",
     );
     match place.end_before() {
-        Some(at) => found.help("elements are divided by `,`").fix(at, ","),
+        Some(at) => found.help("separate elements with `,`").fix(at, ","),
         None => found,
     }
 }
@@ -241,15 +251,24 @@ fn no_comma_or_brace(place: &SourcePlace<'_>) -> Diagnostic {
     let in_map = place.bracket().is_some_and(|open| place.tokens.text(open) == "#{");
     if in_map {
         return place
-            .error(ParseCode::ElementEnd, format!("expected `,` or `}}` here, found {}", place.found()), "does not fit")
-            .help("entries of a map are `key: value`, divided by `,`");
+            .error(
+                ParseCode::ElementEnd,
+                format!("expected `,` or `}}` here, found {}", place.found()),
+                "not \
+                expected here",
+            )
+            .help("write the entries of a map as `key: value`, separated by `,`");
     }
-    place.error(ParseCode::Unexpected, format!("expected `}}` here, found {}", place.found()), "does not fit")
+    place.error(ParseCode::Unexpected, format!("expected `}}` here, found {}", place.found()), "not expected here")
 }
 
 fn no_close(place: &SourcePlace<'_>, close: &str) -> Diagnostic {
-    let found =
-        place.error(ParseCode::Unexpected, format!("expected `{close}` here, found {}", place.found()), "does not fit");
+    let found = place.error(
+        ParseCode::Unexpected,
+        format!("expected `{close}` here, found {}", place.found()),
+        "not \
+            expected here",
+    );
     match place.bracket().and_then(|open| place.span_of(open)) {
         Some(open) => found.label(place.source, open, "opened here"),
         None => found,
@@ -260,7 +279,7 @@ fn reserved(place: &SourcePlace<'_>, word: &str) -> Diagnostic {
     if let Some(slip) = slips::sign(word) {
         return lex::with_slip(
             place,
-            place.error(lex::code_of(word), format!("Rhai has no `{word}`"), "not known"),
+            place.error(lex::code_of(word), format!("Rhai does not support `{word}`"), "not part of Rhai"),
             &slip,
         );
     }
@@ -290,18 +309,18 @@ fn reserved(place: &SourcePlace<'_>, word: &str) -> Diagnostic {
 fn no_name(place: &SourcePlace<'_>, what: &str) -> Diagnostic {
     if place.text() == "..." {
         return place
-            .error(ParseCode::Unexpected, "nothing can be spread into a map", "does not fit")
-            .help("maps are joined with `+`: `a + #{b: 1}`");
+            .error(ParseCode::Unexpected, "Rhai does not support spreading into a map", "not expected here")
+            .help("join maps with `+`: `a + #{b: 1}`");
     }
     place
         .error(ParseCode::NoName, format!("expected {what}, found {}", place.found()), "expected a name")
-        .help("names are made of the letters A to Z, digits and `_`; other keys stand in quotes")
+        .help("names consist of the letters A to Z, digits and `_`; write other keys in quotes")
 }
 
 fn no_variable(place: &SourcePlace<'_>) -> Diagnostic {
     if place.tokens.get(place.at).is_some_and(|token| token.kind == super::tokens::TokenKind::Word) {
         return place
-            .error(ParseCode::ReservedWord, format!("{} cannot name a variable", place.found()), "reserved")
+            .error(ParseCode::ReservedWord, format!("{} cannot be used as a name", place.found()), "reserved")
             .help("choose another name");
     }
     place.error(
@@ -315,12 +334,12 @@ fn twice(place: &SourcePlace<'_>, name: &str, parameters: usize) -> Diagnostic {
     let of_it = |(other, count, _): &(&str, usize, lang::source::Span)| *other == name && *count == parameters;
     let mut spans = place.tokens.functions().into_iter().filter(of_it).map(|(.., span)| span);
     let (first, second) = (spans.next(), spans.next());
-    let message = format!("there are two functions `{name}` with {}", super::words::parameters(parameters));
+    let message = format!("duplicate function `{name}` with {}", super::words::parameters(parameters));
     let found = place
-        .error_at(second.or(place.span()), ResolveCode::Twice, message, "a second time")
-        .help("functions of one name differ in how many parameters they have");
+        .error_at(second.or(place.span()), ResolveCode::Twice, message, "defined again")
+        .help("functions with the same name must differ in their number of parameters");
     match (first, second) {
-        (Some(first), Some(_)) => found.label(place.source, first, "the first one"),
+        (Some(first), Some(_)) => found.label(place.source, first, "first definition"),
         _ => found,
     }
 }
@@ -329,19 +348,19 @@ fn constant(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
     if name.is_empty() {
         return place.error(
             ParseCode::AssignTarget,
-            "only a variable, or a part of one, can be assigned to",
-            "cannot be assigned to",
+            "invalid assignment target",
+            "only a variable, a field or an element can be assigned",
         );
     }
     place
-        .error(ResolveCode::Forbidden, format!("`{name}` is a constant and cannot be assigned to"), "assigned here")
+        .error(ResolveCode::Forbidden, format!("cannot assign to the constant `{name}`"), "assigned here")
         .help(format!("bind it with `let {name} = …`"))
 }
 
 /// A literal that is larger than this run allows.
 pub(super) fn too_large(place: &SourcePlace<'_>, what: &str, most: usize) -> Diagnostic {
     place
-        .error(RunCode::Size, format!("{what} may have at most {most} here"), "too large")
+        .error(RunCode::Size, format!("{what} can have at most {most} here"), "too large")
         .help("build it in pieces, or read it from a file")
 }
 

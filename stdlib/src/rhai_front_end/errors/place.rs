@@ -42,7 +42,7 @@ impl<'a> SourcePlace<'a> {
     /// Returns a description of the token, for sentences.
     pub(in crate::rhai_front_end) fn found(&self) -> String {
         if self.is_end() {
-            return "the end of the text".to_owned();
+            return "the end of the file".to_owned();
         }
         match self.text().lines().next().unwrap_or("") {
             text if text.chars().count() > 24 => format!("`{}…`", text.chars().take(24).collect::<String>()),

@@ -29,21 +29,21 @@ fn names_and_calls(error: &E, place: &SourcePlace<'_>, engine: &Engine) -> Optio
         E::ErrorFunctionNotFound(signature, _) => calls::not_found(place, engine, &Call::read(signature)),
         E::ErrorModuleNotFound(name, _) => no_module(place, name),
         E::ErrorVariableExists(name, _) => place
-            .error(ResolveCode::Twice, format!("`{name}` is bound twice"), "a second time")
+            .error(ResolveCode::Twice, format!("duplicate binding of `{name}`"), "bound again")
             .help("choose another name"),
         E::ErrorForbiddenVariable(name, _) => place
-            .error(ParseCode::ReservedWord, format!("`{name}` cannot name a variable"), "reserved")
+            .error(ParseCode::ReservedWord, format!("`{name}` cannot be used as a name"), "reserved")
             .help("choose another name"),
         E::ErrorAssignmentToConstant(name, _) => place
-            .error(ResolveCode::Forbidden, format!("`{name}` is a constant and cannot be changed"), "changed here")
+            .error(ResolveCode::Forbidden, format!("cannot change the constant `{name}`"), "changed here")
             .help(format!("copy it into a variable: `let my_{name} = {name};`")),
         E::ErrorNonPureMethodCallOnConstant(name, _) => changed_constant(place, name),
         E::ErrorUnboundThis(_) => place
-            .error(RunCode::Unbound, "`this` is bound only in a function that is called on a value", "not bound")
+            .error(RunCode::Unbound, "`this` is bound only in a function that is called as a method", "not bound")
             .help("call it with a dot: `value.function(…)`"),
         E::ErrorPropertyNotFound(name, _) => place
-            .error(RunCode::Member, format!("there is no property `{name}`"), "not found")
-            .help(format!("test for it first: `\"{name}\" in map`")),
+            .error(RunCode::Member, format!("unknown property `{name}`"), "not found")
+            .help(format!("check for it first: `\"{name}\" in map`")),
         E::ErrorDotExpr(said, _) => no_property(place, said, engine),
         _ => return None,
     })
@@ -53,13 +53,13 @@ fn values(error: &E, place: &SourcePlace<'_>) -> Option<Diagnostic> {
     Some(match error {
         E::ErrorMismatchDataType(wanted, given, _) | E::ErrorMismatchOutputType(wanted, given, _) => {
             let message = match (wanted.as_str(), given.as_str()) {
-                ("", given) => format!("{} does not fit here", described(given)),
+                ("", given) => format!("unexpected {}", described(given)),
                 (wanted, "") => format!("expected {}", described(wanted)),
                 (wanted, given) => format!("expected {}, found {}", described(wanted), described(given)),
             };
-            let found = place.error(RunCode::Type, message, "of another type");
+            let found = place.error(RunCode::Type, message, "wrong type");
             if wanted == "bool" {
-                found.help("nothing but `true` and `false` is a condition: compare it with something")
+                found.help("a condition must be `true` or `false`: compare the value with another")
             } else {
                 found
             }
@@ -69,21 +69,22 @@ fn values(error: &E, place: &SourcePlace<'_>) -> Option<Diagnostic> {
         E::ErrorStringBounds(length, index, _) => out_of_range(place, *index, "string", *length, "character"),
         E::ErrorBitFieldBounds(length, index, _) => out_of_range(place, *index, "int", *length, "bit"),
         E::ErrorIndexNotFound(index, _) => place
-            .error(RunCode::Index, format!("there is nothing at `{index}`"), "not found")
-            .help("test for it first with `in`"),
+            .error(RunCode::Index, format!("no element with the index or key `{index}`"), "not found")
+            .help("check for it first with `in`"),
         E::ErrorFor(_) => {
             let walked = (place.at..place.at + 40).find(|i| place.tokens.text(*i) == "in").map(|i| i + 1);
             let at = walked.and_then(|i| place.span_of(i)).or(place.span());
-            place
-                .error_at(at, RunCode::Type, "this cannot be walked with `for`", "nothing to walk")
-                .help("arrays, strings, ranges and iterators can; a map by `keys(map)`, so many turns by `0..n`")
+            place.error_at(at, RunCode::Type, "value is not iterable", "not iterable").help(
+                "`for` iterates over arrays, strings, ranges and iterators; for a map use `keys(map)`, to \
+                    count use `0..n`",
+            )
         }
         E::ErrorArithmetic(said, _) => arithmetic(place, said),
         E::ErrorDataRace(name, _) => {
             let what = if name.is_empty() { "a variable".to_owned() } else { format!("`{}`", variable_of(name)) };
             place
                 .error(RhaiCode::InUse, format!("{what} is used while it is being changed"), "in use")
-                .help("a closure that captured it is at work: copy it first, `let copy = …;`, and work on the copy")
+                .help("a closure that captured it is running: copy it first, `let copy = …;`, and change the copy")
         }
         _ => return None,
     })
@@ -91,39 +92,39 @@ fn values(error: &E, place: &SourcePlace<'_>) -> Option<Diagnostic> {
 
 fn limits(error: &E, place: &SourcePlace<'_>) -> Option<Diagnostic> {
     Some(match error {
-        E::ErrorTooManyOperations(_) => place.error(RunCode::Fuel, "the script used up its operations", "here"),
+        E::ErrorTooManyOperations(_) => place.error(RunCode::Fuel, "operation limit of the script reached", "here"),
         E::ErrorTooManyVariables(_) => {
-            place.error(RunCode::Size, "the script binds too many variables", "one too many")
+            place.error(RunCode::Size, "too many variables in the script", "exceeds the limit")
         }
         E::ErrorTooManyModules(_) => {
-            place.error(lang::module::ModuleCode::TooMany, "the script imports too many files", "one too many")
+            place.error(lang::module::ModuleCode::TooMany, "too many imported files", "exceeds the limit")
         }
         E::ErrorStackOverflow(_) => place
-            .error(RunCode::Depth, "calls are nested too deep", "one call too many")
+            .error(RunCode::Depth, "calls nested too deeply", "exceeds the limit")
             .help(crate::limits::SUGGESTIONS.depth),
         E::ErrorDataTooLarge(what, _) => {
             let what = what.trim_start_matches("Length of ").trim_start_matches("Size of ").to_lowercase();
             place
-                .error(RunCode::Size, format!("the {what} is larger than this script may make"), "too large")
+                .error(RunCode::Size, format!("{what} too large"), "too large")
                 .help("build it in pieces, or write it to a file")
         }
         E::ErrorSystem(what, error) => {
             let what = if what.is_empty() { error.to_string() } else { format!("{what}: {error}") };
-            place.error(RunCode::Outside, sentence(&what, "something outside failed"), "failed here")
+            place.error(RunCode::Outside, sentence(&what, "a host operation failed"), "failed here")
         }
         E::LoopBreak(breaks, ..) => {
             let word = if *breaks { "break" } else { "continue" };
-            place.error(ResolveCode::Misplaced, format!("`{word}` stands outside any loop"), "no loop around this")
+            place.error(ResolveCode::Misplaced, format!("`{word}` outside of a loop"), "not inside a loop")
         }
-        E::ErrorCustomSyntax(what, ..) => place.error(RunCode::Value, sentence(what, "this does not fit"), "here"),
+        E::ErrorCustomSyntax(what, ..) => place.error(RunCode::Value, sentence(what, "not expected here"), "here"),
         _ => return None,
     })
 }
 
 fn no_constant(place: &SourcePlace<'_>, namespace: &str, name: &str) -> Diagnostic {
-    let found = place.error(ResolveCode::Namespace, format!("`{namespace}` has no constant `{name}`"), "not found");
+    let found = place.error(ResolveCode::Namespace, format!("unknown constant `{name}` in `{namespace}`"), "not found");
     if namespace == "global" {
-        return found.help(format!("bind it at the top of the file: `const {name} = …;`"));
+        return found.help(format!("declare it at the top level of the file: `const {name} = …;`"));
     }
     if crate::table::registry().find(namespace, name).is_some() {
         return found.help(format!("it is a function: call it, or wrap it in a closure, `|x| {namespace}::{name}(x)`"));
@@ -138,7 +139,7 @@ fn no_module(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
     }
     place
         .error(lang::module::ModuleCode::Missing, format!("`{name}` cannot be imported"), "not found")
-        .help("write the path of a `.rhai` file from the folder of this one, without the ending")
+        .help("write the path of a `.rhai` file relative to the folder of this file, without the extension")
 }
 
 fn changed_constant(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
@@ -147,11 +148,7 @@ fn changed_constant(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
         name => format!("`{name}`"),
     };
     place
-        .error(
-            ResolveCode::Forbidden,
-            format!("{by} changes what it is called on, and that is a constant"),
-            "changes a constant",
-        )
+        .error(ResolveCode::Forbidden, format!("{by} changes its receiver, which is a constant"), "changes a constant")
         .help("copy the constant into a variable first: `let copy = …;`")
 }
 
@@ -159,18 +156,18 @@ fn changed_constant(place: &SourcePlace<'_>, name: &str) -> Diagnostic {
 fn no_property(place: &SourcePlace<'_>, said: &str, engine: &Engine) -> Diagnostic {
     let mut quoted = said.split('\'').skip(1).step_by(2);
     let (Some(property), Some(of)) = (quoted.next(), quoted.next()) else {
-        return place.error(RunCode::Member, sentence(said, "there is no such property"), "not found");
+        return place.error(RunCode::Member, sentence(said, "unknown property"), "not found");
     };
     if said.starts_with("No writable") {
         return place.error(
             RunCode::Type,
-            format!("{} has no property `{property}` that could be set", described(of)),
+            format!("the property `{property}` of {} cannot be set", described(of)),
             "cannot be set",
         );
     }
     let found = place.error(RunCode::Member, format!("{} has no property `{property}`", described(of)), "not found");
     if of == "()" {
-        return found.help(format!("write `?.{property}` where it may be `()`"));
+        return found.help(format!("write `?.{property}` if the value may be `()`"));
     }
     calls::instead_of_property(place, engine, found, of, property)
 }
@@ -184,11 +181,11 @@ fn no_index(place: &SourcePlace<'_>, said: &str) -> Diagnostic {
         (_, "") => format!("{of_what} cannot be indexed"),
         ("map", index) => format!("a map is indexed by a string, not by {}", described(index)),
         ("array" | "string" | "blob", index) => format!("{of_what} is indexed by an int, not by {}", described(index)),
-        (_, _) if !set.is_empty() => format!("{of_what} has no elements that could be set"),
+        (_, _) if !set.is_empty() => format!("elements of {of_what} cannot be set"),
         _ => format!("{of_what} cannot be indexed"),
     };
     let found = place.error(RunCode::Type, message, "not an index");
-    if of == "()" { found.help("write `?[…]` where it may be `()`") } else { found }
+    if of == "()" { found.help("write `?[…]` if the value may be `()`") } else { found }
 }
 
 fn out_of_range(place: &SourcePlace<'_>, index: i64, of: &str, length: usize, element: &str) -> Diagnostic {
@@ -197,9 +194,8 @@ fn out_of_range(place: &SourcePlace<'_>, index: i64, of: &str, length: usize, el
         1 => format!("has 1 {element}"),
         n => format!("has {n} {element}s"),
     };
-    let found =
-        place.error(RunCode::Index, format!("index {index} is out of range: the {of} {holds}"), "no such place");
-    if of == "int" { found } else { found.help("the first is `[0]`, the last `[-1]`; `len` tells how many there are") }
+    let found = place.error(RunCode::Index, format!("index {index} is out of range: the {of} {holds}"), "out of range");
+    if of == "int" { found } else { found.help("the first index is `[0]`, the last `[-1]`; `len` returns the length") }
 }
 
 fn arithmetic(place: &SourcePlace<'_>, said: &str) -> Diagnostic {
@@ -208,11 +204,11 @@ fn arithmetic(place: &SourcePlace<'_>, said: &str) -> Diagnostic {
         let verb = if lower.contains("modulo") { "take the remainder" } else { "divide" };
         return place
             .error(RunCode::Zero, format!("cannot {verb} by the integer zero"), "by zero")
-            .help("test the divisor first, or divide by a float: `x / 0.0` is `inf`");
+            .help("check the divisor first, or divide by a float: `x / 0.0` is `inf`");
     }
     let code = if lower.contains("overflow") { RunCode::Size } else { RunCode::Value };
-    let found = place.error(code, sentence(said, "this cannot be worked out"), "here");
-    if lower.contains("overflow") { found.help("an int has 64 bits: work with floats, `to_float(x)`") } else { found }
+    let found = place.error(code, sentence(said, "this cannot be computed"), "here");
+    if lower.contains("overflow") { found.help("an int has 64 bits: use floats, `to_float(x)`") } else { found }
 }
 
 /// Rhai names the variable in several ways.

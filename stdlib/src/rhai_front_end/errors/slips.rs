@@ -15,28 +15,30 @@ const fn slip(help: &'static str, instead: Option<&'static str>) -> Option<Slip>
 /// A word.
 pub(crate) fn word(text: &str) -> Option<Slip> {
     match text {
-        "nil" | "null" | "void" | "None" | "undefined" => slip("Rhai writes nothing as `()`", Some("()")),
+        "nil" | "null" | "void" | "None" | "undefined" => slip("Rhai's empty value is `()`", Some("()")),
         "True" => slip("it is written `true`", Some("true")),
         "False" => slip("it is written `false`", Some("false")),
-        "var" => slip("a variable is bound by `let`, and can be assigned to", Some("let")),
+        "var" => slip("bind a variable with `let`; it can be assigned to", Some("let")),
         "match" => slip("Rhai has `switch value { 1 => …, _ => … }`", Some("switch")),
-        "case" => slip("an arm of a `switch` is `value => …`", None),
-        "default" => slip("the last arm of a `switch` is `_ => …`; as a key of a map, put it in quotes", Some("_")),
-        "new" => slip("Rhai has no classes: make a map, `#{x: 1}`", None),
-        "spawn" => slip("Rhai keeps the word for itself: the builtin is `spawn_`", Some("spawn_")),
+        "case" => slip("write an arm of a `switch` as `value => …`", None),
+        "default" => {
+            slip("write the last arm of a `switch` as `_ => …`; as a key of a map, put it in quotes", Some("_"))
+        }
+        "new" => slip("Rhai does not support classes: use a map, `#{x: 1}`", None),
+        "spawn" => slip("the word is reserved in Rhai: use the builtin `spawn_`", Some("spawn_")),
         "await" => slip(
-            "Rhai keeps the word for itself: the builtin is `await_`; other builtins that wait just do",
+            "the word is reserved in Rhai: use the builtin `await_`; all other builtins wait by themselves",
             Some("await_"),
         ),
-        "async" => slip("nothing need be marked: a builtin that waits suspends the script by itself", None),
-        "yield" => slip("Rhai has no generators: fill an array with `push`", None),
-        "use" | "package" => slip("another file is imported by `import \"name\" as name;`", None),
-        "public" => slip("every `fn` of a file can be used by those that import it; `private fn` cannot", None),
-        "static" => slip("bind it with `const` at the top of the file", Some("const")),
-        "is" => slip("values are compared with `==`, types with `type_of(x) == \"map\"`", Some("==")),
-        "thread" | "go" | "sync" | "shared" => slip("use `parallel`, channels and tasks of harn", None),
+        "async" => slip("`async` is not needed: a builtin that waits suspends the script by itself", None),
+        "yield" => slip("Rhai does not support generators: fill an array with `push`", None),
+        "use" | "package" => slip("import another file with `import \"name\" as name;`", None),
+        "public" => slip("other files can import every `fn` of a file, except those that are `private fn`", None),
+        "static" => slip("declare it with `const` at the top level of the file", Some("const")),
+        "is" => slip("compare values with `==`, types with `type_of(x) == \"map\"`", Some("==")),
+        "thread" | "go" | "sync" | "shared" => slip("use `parallel`, channels and tasks of Harn", None),
         "print" | "debug" | "eval" | "type_of" | "call" | "curry" => {
-            slip("Rhai has a function of this name, which can only be called: choose another name", None)
+            slip("Rhai has a builtin function of this name: choose another name", None)
         }
         _ => None,
     }
@@ -45,22 +47,28 @@ pub(crate) fn word(text: &str) -> Option<Slip> {
 /// A sign.
 pub(crate) fn sign(text: &str) -> Option<Slip> {
     match text {
-        "===" => slip("values are compared with `==`", Some("==")),
-        "!==" => slip("values are compared with `!=`", Some("!=")),
-        "->" => slip("a closure is `|x| x + 1`, an arm of a `switch` is `1 => …`; results have no written types", None),
-        "|>" => slip("Rhai has no pipes: call one function with the result of the other, or write `x.f()`", None),
-        ":=" => slip("a variable is bound by `let x = …`, and assigned to by `=`", Some("=")),
+        "===" => slip("compare values with `==`", Some("==")),
+        "!==" => slip("compare values with `!=`", Some("!=")),
+        "->" => slip(
+            "write a closure as `|x| x + 1`, an arm of a `switch` as `1 => …`; results have no type \
+            annotations",
+            None,
+        ),
+        "|>" => {
+            slip("Rhai does not support pipes: pass the result of one function to the other, or write `x.f()`", None)
+        }
+        ":=" => slip("bind a variable with `let x = …`, and assign to it with `=`", Some("=")),
         "++" => slip("write `+= 1`", Some(" += 1")),
         "--" => slip("write `-= 1`", Some(" -= 1")),
-        "?" => slip("there is no `c ? a : b`: write `if c { a } else { b }`, which has a value", None),
-        "..." => slip("maps are joined with `+`, arrays too: `a + #{b: 1}`", None),
-        "@" => slip("Rhai has no attributes", None),
-        "$" => slip("`${…}` stands in a string in backticks: `` `turn ${n}` ``", None),
-        "~" => slip("all bits of `x` are turned over by `x ^ -1`", None),
-        "<-" | "<|" => slip("a channel is read by `receive`, written to by `send`", None),
-        "#" => slip("a map begins with `#{`, a comment with `//`", None),
+        "?" => slip("Rhai does not support `c ? a : b`: write `if c { a } else { b }`, which has a value", None),
+        "..." => slip("join maps and arrays with `+`: `a + #{b: 1}`", None),
+        "@" => slip("Rhai does not support attributes", None),
+        "$" => slip("write `${…}` in a string in backticks: `` `turn ${n}` ``", None),
+        "~" => slip("write `x ^ -1` to invert all bits of `x`", None),
+        "<-" | "<|" => slip("read from a channel with `receive`, and write to it with `send`", None),
+        "#" => slip("a map starts with `#{`, a comment with `//`", None),
         "!." | "::<" => slip("leave it out", None),
-        ";" => slip("an expression is missing before it", None),
+        ";" => slip("missing expression before it", None),
         _ => None,
     }
 }

@@ -137,7 +137,7 @@ impl PackIsolate {
         match stuck {
             PackValueError::Over(limit) => self.over(*limit),
             PackValueError::NoData(what) => format!("this function takes data, not {what}").into(),
-            PackValueError::TooDeep => "this value is nested too deep".into(),
+            PackValueError::TooDeep => "value nested too deeply".into(),
         }
     }
 

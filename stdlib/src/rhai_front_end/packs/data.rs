@@ -123,7 +123,7 @@ impl<'a> PackConverter<'a> {
             _ if value.is_fnptr() => "a function",
             _ if value.is_blob() => "a blob",
             _ if value.is::<super::seen::Seen>() => "the session",
-            _ => "a value of its own kind",
+            _ => "a value of an unsupported type",
         }))
     }
 }

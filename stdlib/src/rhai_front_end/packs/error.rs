@@ -35,9 +35,9 @@ impl PackSubject<'_> {
     /// It used up its budget.
     pub(super) fn over(&self, limit: Limit, at: Option<Span>) -> Box<Raise> {
         let budget: &Budget = self.meter.budget();
-        let message = format!("{} used up its {}", self.subject(), limit.describe(budget));
-        let raise = Raise::error(PackCode::Budget, message).labelled("it was ended here").help(format!(
-            "let it do less, or give it more: `{}` of the pack under `[providers]` in harn.toml",
+        let message = format!("{} exceeded its limit of {}", self.subject(), limit.describe(budget));
+        let raise = Raise::error(PackCode::Budget, message).labelled("stopped here").help(format!(
+            "make it cheaper, or raise its limit: `{}` of the pack under `[providers]` in harn.toml",
             limit.key()
         ));
         self.at(raise, at)
@@ -45,14 +45,17 @@ impl PackSubject<'_> {
 
     /// The interpreter itself failed.
     pub(super) fn panicked(&self) -> Box<Raise> {
-        self.at(Raise::error(PackCode::Failed, format!("{} made the interpreter fail", self.subject())), None)
+        self.at(
+            Raise::error(PackCode::Failed, format!("{} caused an internal error of the interpreter", self.subject())),
+            None,
+        )
     }
 
     /// Returns the error for a returned value that is not data.
     pub(super) fn no_data(&self, what: &str, at: Option<Span>) -> Box<Raise> {
-        let raise = Raise::error(PackCode::Failed, format!("{} gave back {what}", self.subject()))
+        let raise = Raise::error(PackCode::Failed, format!("{} returned {what}", self.subject()))
             .labelled("by this function")
-            .help("give back nothing, a reminder `#{body: \"…\"}`, or a list of reminders");
+            .help("return nothing, a reminder `#{body: \"…\"}`, or a list of reminders");
         self.at(raise, at)
     }
 
@@ -70,7 +73,7 @@ impl PackSubject<'_> {
             (Some(limit), _) => self.over(limit, at),
             (None, EvalAltResult::ErrorRuntime(value, _)) => self.thrown(&value, at),
             (None, EvalAltResult::ErrorParsing(kind, _)) => {
-                self.at(Raise::error(PackCode::Refused, kind.to_string()).labelled("not in a pack"), at)
+                self.at(Raise::error(PackCode::Refused, kind.to_string()).labelled("not permitted in a pack"), at)
             }
             (None, EvalAltResult::ErrorFunctionNotFound(signature, _)) => self.at(self.not_there(&signature), at),
             (None, mut other) => {
@@ -87,17 +90,19 @@ impl PackSubject<'_> {
     fn not_there(&self, signature: &str) -> Box<Raise> {
         let name = signature.split([' ', '(']).next().unwrap_or(signature);
         let Some(row) = registry().all().find(|row| row.name == name && !row.is_method()) else {
-            let message = format!("{} failed: there is no function `{signature}`", self.subject());
-            return Raise::error(PackCode::Failed, message).labelled("not known with these arguments");
+            let message = format!("{} failed: unknown function `{signature}`", self.subject());
+            return Raise::error(PackCode::Failed, message).labelled("unknown with these arguments");
         };
-        let raise =
-            Raise::error(PackCode::Refused, format!("{} has no `{name}`", self.subject())).labelled("not in a pack");
+        let raise = Raise::error(PackCode::Refused, format!("{} cannot use `{name}`", self.subject())).labelled(
+            "not permitted \
+                in a pack",
+        );
         match row.caps.first() {
             Some(right) if GRANTED.contains(&name) => raise.help(format!(
-                "its project can give it the right, in harn.toml: `packs = [{{file = \"…\", allow = [\"{}\"]}}]`",
+                "grant the capability in harn.toml: `packs = [{{file = \"…\", allow = [\"{}\"]}}]`",
                 right.name()
             )),
-            _ => raise.help("a pack computes reminders out of what it is shown"),
+            _ => raise.help("a pack computes reminders from its input only"),
         }
     }
 
@@ -106,7 +111,7 @@ impl PackSubject<'_> {
         let data = match PackConverter::new(self.meter.budget()).outward(value) {
             Ok(data) => data,
             Err(PackValueError::Over(limit)) => return self.over(limit, at),
-            Err(PackValueError::NoData(_) | PackValueError::TooDeep) => "what it threw is no data".into(),
+            Err(PackValueError::NoData(_) | PackValueError::TooDeep) => "the thrown value is not data".into(),
         };
         let said = data.get("message").as_str().map_or_else(|| data.to_text(), Into::into);
         // The script wrote the code.
@@ -123,13 +128,13 @@ impl PackSubject<'_> {
 pub(super) fn unreadable(error: &ParseError, source: &SourceRef) -> Box<Raise> {
     let said = error.err_type().to_string();
     let (code, message) = match error.err_type() {
-        rhai::ParseErrorType::Reserved(word) => (PackCode::Refused, format!("a pack has no `{word}`")),
+        rhai::ParseErrorType::Reserved(word) => (PackCode::Refused, format!("a pack cannot use `{word}`")),
         rhai::ParseErrorType::BadInput(rhai::LexError::ImproperSymbol(word, _))
             if ["eval", "import", "export"].contains(&word.as_str()) =>
         {
-            (PackCode::Refused, format!("a pack has no `{word}`"))
+            (PackCode::Refused, format!("a pack cannot use `{word}`"))
         }
-        _ => (PackCode::Load, format!("the pack `{}` is no Rhai: {}", source.name(), first_small(&said))),
+        _ => (PackCode::Load, format!("the pack `{}` is not valid Rhai: {}", source.name(), first_small(&said))),
     };
     Raise::error(code, message).labelled("here").at(source, span_at(source, error.position()).unwrap_or_default())
 }

@@ -95,7 +95,7 @@ fn offer_registration(engine: &mut Engine, source: &SourceRef, arriving: &Arrivi
         let Some(known) = arriving.as_mut() else {
             return Err(thrown(&Raise::error(
                 PackCode::Refused,
-                "a pack registers its providers while it is loaded, not later",
+                "a pack can register providers only while it is loaded",
             )));
         };
         if known.iter().any(|other| other.id == new.id) {
@@ -121,7 +121,7 @@ fn read(mut spec: Map, at: Span) -> Result<Registered, Box<Raise>> {
     let wrong =
         |key: &str, expected: &str| Raise::error(PackCode::Load, format!("`{key}` of a provider must be {expected}"));
     if let Some(key) = spec.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        let raise = Raise::error(PackCode::Load, format!("a provider has no `{key}`"));
+        let raise = Raise::error(PackCode::Load, format!("unknown provider option `{key}`"));
         return Err(match nearest(key, KEYS) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
@@ -129,10 +129,10 @@ fn read(mut spec: Map, at: Span) -> Result<Registered, Box<Raise>> {
     }
     let id = spec.get("id").and_then(|id| id.clone().into_string().ok());
     let id = id.filter(|id| !id.trim().is_empty() && !id.starts_with('-') && id.len() <= 200);
-    let id = id.ok_or_else(|| wrong("id", "a name that does not begin with `-`"))?;
+    let id = id.ok_or_else(|| wrong("id", "a name that does not start with `-`"))?;
     if ReminderProviders::CANONICAL.contains(&id.as_str()) {
-        let message = format!("`{id}` is a provider of every run, and a pack cannot take its place");
-        return Err(Raise::error(PackCode::Refused, message).help("give the provider an id of its own"));
+        let message = format!("`{id}` is a built-in provider and cannot be replaced by a pack");
+        return Err(Raise::error(PackCode::Refused, message).help("give the provider another id"));
     }
     let names = spec.get("subscribes_to").and_then(|names| names.clone().into_typed_array::<String>().ok());
     let names =

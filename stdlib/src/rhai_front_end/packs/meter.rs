@@ -30,7 +30,7 @@ impl Limit {
     pub(super) fn describe(self, budget: &Budget) -> String {
         match self {
             Self::Operations => format!("{} operations", budget.operations),
-            Self::Depth => format!("depth of {} calls in one another", budget.depth),
+            Self::Depth => format!("{} nested calls", budget.depth),
             Self::String => format!("{} bytes of text in one value", budget.string),
             Self::Elements => format!("{} elements in one value", budget.elements),
             Self::Time => format!("{} ms of computing time", budget.time.as_millis()),

@@ -121,9 +121,13 @@ impl Packs {
             if self.asked.denied.contains(&Capability::FsRead)
                 && !self.loaded.borrow().contains_key(&self.identity(&spec.file))
             {
-                let message = format!("the pack `{}` cannot be read: this run has no `fs.read`", file.as_ref());
+                let message = format!(
+                    "the pack `{}` cannot be read: this run does not have the capability \
+                    `fs.read`",
+                    file.as_ref()
+                );
                 return Err(Raise::error(PackCode::Load, message)
-                    .help("name it by `--provider` or in harn.toml, or allow reading"));
+                    .help("name it with `--provider` or in harn.toml, or run with `fs.read`"));
             }
             for provider in self.of_file(&spec).map_err(|found| raised(file.as_ref(), found))?.iter() {
                 if self.of_run.borrow().iter().chain(&brought).any(|known| Rc::ptr_eq(known, provider)) {
@@ -198,7 +202,8 @@ fn read_and_load(
         let mut found = Diagnostic::new(PackCode::Load, format!("the pack `{name}` cannot be loaded: {message}"));
         found.notes = why.notes;
         found.help = why.help.into_iter().filter(|help| help.starts_with("did you mean")).collect();
-        let places = "a path begins in the folder of `harn.toml`, of the script, or, behind `--provider`, where one is";
+        let places = "a path is relative to the folder of `harn.toml` or of the script, or, with `--provider`, to \
+            the working directory";
         vec![found.help(places)]
     })?;
     load(&source, spec, asked)
@@ -221,9 +226,7 @@ fn raised(file: &str, found: Vec<Diagnostic>) -> Box<Raise> {
 
 fn taken(provider: &PackProvider, by: &str) -> Box<Raise> {
     let (source, span) = provider.place();
-    let message = format!("the pack `{}` has a provider `{}`, and so has `{by}`", source.name(), provider.id());
-    Raise::error(PackCode::Refused, message)
-        .labelled("registered here")
-        .at(source, span)
-        .help("a pack cannot take the place of another's provider: load one of them")
+    let message =
+        format!("duplicate provider: the pack `{}` registers `{}`, and so does {by}", source.name(), provider.id());
+    Raise::error(PackCode::Refused, message).labelled("registered here").at(source, span).help("load only one of them")
 }

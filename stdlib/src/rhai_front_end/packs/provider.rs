@@ -119,7 +119,7 @@ impl PackProvider {
         match stuck {
             PackValueError::Over(limit) => self.whose().over(*limit, Some(self.at)),
             PackValueError::NoData(what) => self.whose().no_data(what, Some(self.at)),
-            PackValueError::TooDeep => self.whose().no_data("what is nested too deep", Some(self.at)),
+            PackValueError::TooDeep => self.whose().no_data("a value that is nested too deeply", Some(self.at)),
         }
     }
 

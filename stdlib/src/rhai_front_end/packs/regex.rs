@@ -39,8 +39,8 @@ impl Pattern {
             .configure(thompson::Config::new().nfa_size_limit(Some(LARGEST)))
             .build(text)
             .map_err(|e| match e.size_limit() {
-                Some(_) => "this pattern is too large for a pack".to_owned(),
-                None => format!("this is no regular expression: {e}"),
+                Some(_) => "this regular expression is too large for a pack".to_owned(),
+                None => format!("invalid regular expression: {e}"),
             })?;
         let config = Config::new()
             .cache_capacity(CACHE)
@@ -51,7 +51,7 @@ impl Pattern {
         let dfa = DFA::builder()
             .configure(config)
             .build_from_nfa(nfa.clone())
-            .map_err(|e| format!("this pattern cannot be used: {e}"))?;
+            .map_err(|e| format!("this regular expression cannot be used: {e}"))?;
         let cache = RefCell::new(dfa.create_cache());
         Ok(Self { dfa, cache, nfa })
     }
@@ -62,7 +62,7 @@ impl Pattern {
             return Ok(found.is_some());
         }
         if self.nfa.states().len().saturating_mul(text.len()) > SHORT {
-            return Err("this pattern would take too long with a text of this length".to_owned());
+            return Err("this regular expression would take too long for a text of this length".to_owned());
         }
         let slow = PikeVM::new_from_nfa(self.nfa.clone()).map_err(|e| e.to_string())?;
         Ok(slow.is_match(&mut slow.create_cache(), input))

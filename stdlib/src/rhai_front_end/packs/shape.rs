@@ -41,11 +41,11 @@ pub(super) const REGISTER: &str = "register_reminder_provider";
 
 /// Words that make functions of text, or values of functions.
 const WORDS: &[(&str, &str)] = &[
-    ("eval", "a pack cannot run text that it makes itself"),
+    ("eval", "a pack cannot evaluate code that it builds itself"),
     ("curry", "write a closure that captures what it needs"),
     ("call", "call the function by its name"),
-    ("is_def_fn", "a pack knows its own functions"),
-    ("is_def_var", "a pack knows its own variables"),
+    ("is_def_fn", "a pack can call only its own functions"),
+    ("is_def_var", "a pack can use only its own variables"),
 ];
 
 /// The most variables that one closure captures.
@@ -60,7 +60,7 @@ pub(super) fn check(ast: &AST, source: &SourceRef) -> Vec<Diagnostic> {
         if name == REGISTER || CALLERS.iter().any(|(caller, _)| *caller == name) {
             // The tree keeps the place of a function's body, not that of its name.
             let at = function.body.start_position();
-            shape.refuse(at, format!("a pack cannot have a function `{name}` of its own"), "name it otherwise");
+            shape.refuse(at, format!("a pack cannot define a function named `{name}`"), "choose another name");
         }
     }
     ast.walk(&mut |path: &[ASTNode<'_>]| {
@@ -81,7 +81,7 @@ impl Shape<'_> {
     fn refuse(&mut self, at: Position, message: String, help: &str) {
         let mut d = Diagnostic::new(PackCode::Refused, message).help(help);
         if let Some(span) = span_at(self.source, at) {
-            d = d.label(self.source, span, "not in a pack");
+            d = d.label(self.source, span, "not permitted in a pack");
         }
         self.found.push(d);
     }
@@ -98,8 +98,8 @@ impl Shape<'_> {
             ASTNode::Stmt(Stmt::Import(_, at) | Stmt::Export(_, at)) => {
                 self.refuse(
                     *at,
-                    "a pack is one file: it imports nothing and exports nothing".to_owned(),
-                    "put it into this file",
+                    "a pack is a single file without imports and exports".to_owned(),
+                    "move the code into this file",
                 );
             }
             // The walk does not enter what a loop is left with.
@@ -112,7 +112,12 @@ impl Shape<'_> {
             }
             ASTNode::Stmt(_) => {}
             // A kind of node that was not known when this was written.
-            _ => self.refuse(Position::NONE, "this is no Rhai that a pack may use".to_owned(), "write it otherwise"),
+            _ => self.refuse(
+                Position::NONE,
+                "this Rhai construct is not permitted in a pack".to_owned(),
+                "write it \
+                differently",
+            ),
         }
     }
 
@@ -127,7 +132,7 @@ impl Shape<'_> {
                 self.function(expr, above, "a function");
             }
             Expr::Custom(_, at) => {
-                self.refuse(*at, "this is no Rhai that a pack may use".to_owned(), "write it otherwise");
+                self.refuse(*at, "this Rhai construct is not permitted in a pack".to_owned(), "write it differently");
             }
             _ => {}
         }
@@ -150,7 +155,7 @@ impl Shape<'_> {
             return;
         }
         if let Some((_, help)) = WORDS.iter().find(|(word, _)| *word == name) {
-            self.refuse(at, format!("a pack has no `{name}`"), help);
+            self.refuse(at, format!("a pack cannot use `{name}`"), help);
         }
     }
 
@@ -176,8 +181,8 @@ impl Shape<'_> {
     fn not_here(&mut self, at: Position, what: &str) {
         self.refuse(
             at,
-            format!("{what} is no value in a pack"),
-            "write it where it is used, `items.filter(|x| x > 3)`, or make it a function with a name and call that",
+            format!("{what} cannot be used as a value in a pack"),
+            "write it where it is used, `items.filter(|x| x > 3)`, or make it a named function and call that",
         );
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn register(engine: &mut Engine, meter: &Rc<Meter>) {
                 m.end(limit);
                 Err(EvalAltResult::ErrorTerminated(Dynamic::UNIT, Position::NONE).into())
             }
-            Err(_) => Err("this map holds what JSON has no words for".into()),
+            Err(_) => Err("this map contains values that JSON cannot represent".into()),
         }
     });
 }

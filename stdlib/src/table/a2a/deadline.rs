@@ -39,12 +39,11 @@ impl Deadline {
                 Value::Int(ms) => ms.to_string(),
                 other => article(other.type_name()),
             };
-            let message = format!("`deadline` is no moment: {found}");
-            return Err(Raise::error(PeerCode::Unsendable, message)
-                .about(reader.arg(), "`deadline` is at fault")
-                .help(
-                    "give milliseconds since 1970, such as `now_ms() + 60000`, or RFC 3339: \"2030-01-01T12:00:00Z\"",
-                ));
+            let message = format!("`deadline` is not a time: {found}");
+            return Err(Raise::error(PeerCode::Unsendable, message).about(reader.arg(), "invalid `deadline`").help(
+                "write milliseconds since 1970, such as `now_ms() + 60000`, or RFC 3339: \
+                    \"2030-01-01T12:00:00Z\"",
+            ));
         };
         let until_ms = at_ms.max(clock.now_ms()).saturating_add(GRACE_MS);
         Ok(Some(Deadline { at_ms, until_ms }))
@@ -57,10 +56,10 @@ impl Deadline {
 
     /// Returns the error to raise when the wait is over.
     pub(crate) fn error(self, who: &str) -> PeerError {
-        let message = format!("{who} did not end the task by its deadline, {}", rfc3339(self.at_ms));
+        let message = format!("{who} did not finish the task by its deadline, {}", rfc3339(self.at_ms));
         PeerError::new(ErrorKind::Deadline, message)
             .fact("deadline_ms", i64::try_from(self.at_ms).map_or(Data::Nil, Data::from))
-            .help("`a2a.get` says how the task stands, `a2a.cancel` ends it; or give it a later deadline")
+            .help("`a2a.get` returns the state of the task and `a2a.cancel` cancels it; or set a later deadline")
     }
 }
 

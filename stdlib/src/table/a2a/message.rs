@@ -134,9 +134,9 @@ pub(super) fn fresh(kind: &str) -> String {
 pub(super) fn message(value: &Value, arg: usize, what: &str) -> Result<(Vec<Part>, Data), Box<Raise>> {
     const EXPECTED: &str = "a text, a list of parts or `{parts, metadata?}`";
     let nothing = || {
-        Raise::error(PeerCode::Unsendable, format!("{what} says nothing"))
+        Raise::error(PeerCode::Unsendable, format!("{what} is empty"))
             .about(arg, "empty")
-            .help("say what the agent should do")
+            .help("write what the agent should do")
     };
     let data = to_data(value).map_err(|raise| raise.about(arg, ""))?;
     let (parts, metadata) = match &data {
@@ -145,13 +145,13 @@ pub(super) fn message(value: &Value, arg: usize, what: &str) -> Result<(Vec<Part
         Data::List(_) => (&data, Data::Nil),
         Data::Dict(entries) => {
             if let Some(key) = entries.keys().find(|key| !matches!(key.as_ref(), "parts" | "metadata")) {
-                let message = format!("{what} is {EXPECTED}, and has no field `{key}`");
+                let message = format!("{what} is {EXPECTED}; unknown field `{key}`");
                 let raise = Raise::error(lang::check::CheckCode::Key, message).about(arg, format!("has `{key}`"));
                 let help = match key.as_ref() {
                     "text" | "data" | "file" => format!("put it into a list: `[{{{key}: …}}]`"),
                     key => match lang::diagnostic::nearest(key, ["parts", "metadata"]) {
                         Some(near) => format!("did you mean `{near}`?"),
-                        None => "what belongs to the call stands in the options behind it".to_owned(),
+                        None => "pass the options of the call as the next argument".to_owned(),
                     },
                 };
                 return Err(raise.help(help));
@@ -165,14 +165,14 @@ pub(super) fn message(value: &Value, arg: usize, what: &str) -> Result<(Vec<Part
     };
     let Some(list) = parts.as_list() else {
         let message = format!("`parts` of {what} must be a list, found {}", parts.type_name());
-        return Err(Raise::error(lang::check::CheckCode::Type, message).about(arg, "`parts` is at fault"));
+        return Err(Raise::error(lang::check::CheckCode::Type, message).about(arg, "invalid `parts`"));
     };
     if list.is_empty() {
         return Err(nothing());
     }
     if !metadata.is_nil() && metadata.as_dict().is_none() {
         let message = format!("`metadata` of {what} must be a dict, found {}", metadata.type_name());
-        return Err(Raise::error(lang::check::CheckCode::Type, message).about(arg, "`metadata` is at fault"));
+        return Err(Raise::error(lang::check::CheckCode::Type, message).about(arg, "invalid `metadata`"));
     }
     let part = |(i, data): (usize, &Data)| task::part(data, &format!("parts[{i}]")).map(of_said);
     let parts = list.iter().enumerate().map(part).collect::<Result<_, _>>().map_err(|raise| raise.about(arg, ""))?;
@@ -196,7 +196,7 @@ pub(super) fn own_metadata(reader: &OptionReader<'_>) -> Result<Data, Box<Raise>
     let given = reader.value("metadata");
     if !given.is_nil() && given.as_dict().is_none() {
         let message = format!("`metadata` must be a dict, found {}", article(given.type_name()));
-        return Err(Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`metadata` is at fault"));
+        return Err(Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "invalid `metadata`"));
     }
     reader.data("metadata")
 }
@@ -209,12 +209,12 @@ fn specs(reader: &OptionReader<'_>) -> Result<Vec<Data>, Box<Raise>> {
             Value::Nil | Value::Bool(_) => Ok(Vec::new()),
             other => {
                 let message = format!("`reminders` must be a list of reminders, found {}", article(other.type_name()));
-                Err(Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`reminders` is at fault"))
+                Err(Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "invalid `reminders`"))
             }
         };
     };
     let read = |(i, spec): (usize, &Value)| {
-        let spec = to_data(spec).map_err(|raise| raise.about(reader.arg(), "`reminders` is at fault"))?;
+        let spec = to_data(spec).map_err(|raise| raise.about(reader.arg(), "invalid `reminders`"))?;
         reminder::to_wire(&spec, &[]).map_err(|error| {
             let error = error.under(&format!("reminders.{i}"));
             of_reminder(&error).about(reader.arg(), label_of(&error))

@@ -37,7 +37,7 @@ impl PeerSettings {
             None => None,
             Some(word) => Some(Version::of_header(&word).ok_or_else(|| {
                 let message = format!("`version` must be \"1.0\" or \"0.3\", found {word:?}");
-                Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`version` is at fault")
+                Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "invalid `version`")
             })?),
         };
         let access = Access {
@@ -67,9 +67,9 @@ fn trusted(reader: &OptionReader<'_>) -> Result<Vec<Arc<str>>, Box<Raise>> {
     match trusted.iter().find(|origin| address(origin).is_err()) {
         None => Ok(trusted),
         Some(origin) => {
-            Err(Raise::error(PeerCode::Unsendable, format!("`trust` lists `{origin}`, which is no origin"))
-                .about(reader.arg(), "`trust` is at fault")
-                .help("write it with its scheme, and its port where it has one: `https://agent.example.com:8443`"))
+            Err(Raise::error(PeerCode::Unsendable, format!("`trust` contains `{origin}`, which is not an origin"))
+                .about(reader.arg(), "invalid `trust`")
+                .help("write it with its scheme, and its port if it has one: `https://agent.example.com:8443`"))
         }
     }
 }
@@ -78,20 +78,26 @@ fn token(cx: &Cx<'_>, reader: &OptionReader<'_>) -> Result<Option<Arc<str>>, Box
     let (token, variable) = (reader.text("token")?, reader.text("token_env")?);
     let Some(variable) = variable else { return Ok(token) };
     let at_fault =
-        |code: CodeRef, message: String| Raise::error(code, message).about(reader.arg(), "`token_env` is at fault");
+        |code: CodeRef, message: String| Raise::error(code, message).about(reader.arg(), "invalid `token_env`");
     if token.is_some() {
-        return Err(at_fault(PeerCode::Unsendable.into(), "`token` is given beside `token_env`".to_owned())
-            .help("give one of them"));
+        return Err(at_fault(
+            PeerCode::Unsendable.into(),
+            "`token` and `token_env` cannot be used together".to_owned(),
+        )
+        .help("remove one of them"));
     }
     if cx.isolate.is_denied(Capability::Env) {
         let message = "`token_env` needs the capability `env`, which this run does not have".to_owned();
-        return Err(at_fault(RunCode::Denied.into(), message).help("run without `--deny` for it, or give a `token`"));
+        return Err(at_fault(RunCode::Denied.into(), message).help(
+            "run without `--deny` for this capability, or \
+            pass a `token`",
+        ));
     }
     match std::env::var(&*variable) {
         Ok(token) if !token.trim().is_empty() => Ok(Some(token.trim().into())),
         _ => {
-            let message = format!("the variable `{variable}` that `token_env` names is not set");
-            Err(at_fault(PeerCode::Unsendable.into(), message).help("set it before the run"))
+            let message = format!("`token_env` names the variable `{variable}`, which is not set");
+            Err(at_fault(PeerCode::Unsendable.into(), message).help("set it before you start the run"))
         }
     }
 }
@@ -101,9 +107,8 @@ fn headers(reader: &OptionReader<'_>) -> Result<Vec<(String, String)>, Box<Raise
     if given.is_nil() {
         return Ok(Vec::new());
     }
-    let wrong = |message: String| {
-        Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`headers` is at fault")
-    };
+    let wrong =
+        |message: String| Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "invalid `headers`");
     let Some(given) = given.as_dict() else {
         return Err(wrong(format!("`headers` must be a dict, found {}", article(given.type_name()))));
     };

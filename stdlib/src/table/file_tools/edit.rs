@@ -10,10 +10,10 @@ const NAMED: usize = 8;
 /// Replaces a text that occurs exactly once, or all its occurrences.
 pub(super) fn file(root: &Root, path: &str, old: &str, new: &str, all: bool) -> Result<String, String> {
     if old.is_empty() {
-        return Err("`old` is empty; a new file is written with `write_file`".to_owned());
+        return Err("`old` is empty; use `write_file` to create a file".to_owned());
     }
     if old == new {
-        return Err("`old` and `new` are the same".to_owned());
+        return Err("`old` and `new` are equal".to_owned());
     }
     let before = text(root, path)?;
     let lines = places(&before, old);
@@ -24,7 +24,7 @@ pub(super) fn file(root: &Root, path: &str, old: &str, new: &str, all: bool) -> 
         several => {
             let named: Vec<String> = several.iter().take(NAMED).map(ToString::to_string).collect();
             return Err(format!(
-                "`old` stands {} times in `{path}` (lines {}{}); give more of what stands around it, or set `all`",
+                "`old` occurs {} times in `{path}` (lines {}{}); include more of the surrounding text, or set `all`",
                 several.len(),
                 named.join(", "),
                 if several.len() > NAMED { ", …" } else { "" }
@@ -54,9 +54,10 @@ fn missing(text: &str, path: &str, old: &str) -> String {
     let near = wanted.first().and_then(|first| text.lines().position(|line| line.trim() == *first));
     match near {
         Some(at) => format!(
-            "`old` does not stand in `{path}`; its first line does, on line {}, perhaps with other white space: read it again",
+            "`old` does not occur in `{path}`. Its first line does, on line {}, perhaps with different white \
+            space: read the file again",
             at + 1
         ),
-        None => format!("`old` does not stand in `{path}`; read the file and copy the text exactly"),
+        None => format!("`old` does not occur in `{path}`; read the file and copy the text exactly"),
     }
 }

@@ -65,7 +65,7 @@ const OPTIONS: [&str; 2] = ["root", "read_only"];
 fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let options = args::dict(args, 0)?;
     if let Some((key, _)) = options.iter().find(|(key, _)| !OPTIONS.contains(&key.as_str())) {
-        let raise = Raise::error(lang::check::CheckCode::Key, format!("there is no option `{key}`")).about(0, "");
+        let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{key}`")).about(0, "");
         return Err(match nearest(key, OPTIONS) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
@@ -77,13 +77,12 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     // The empty path is not a folder; it must not mean the base of relative paths.
     let place = if path.is_empty() { PathBuf::new() } else { world.path(&path) };
     let root = Root::open(&place).map_err(|why| {
-        Raise::error(RunCode::Outside, format!("the root `{path}` cannot be used: {why}"))
-            .about(0, "`root` is at fault")
+        Raise::error(RunCode::Outside, format!("the root `{path}` cannot be used: {why}")).about(0, "invalid `root`")
     })?;
     if !read_only && cx.isolate.is_denied(Capability::FsWrite) {
         let message =
-            format!("`file_tools` needs the right `{}`, which this run was denied", Capability::FsWrite.name());
-        return Err(Raise::error(RunCode::Denied, message).help("leave the writing tools out with `read_only: true`"));
+            format!("`file_tools` needs the capability `{}`, which this run does not have", Capability::FsWrite.name());
+        return Err(Raise::error(RunCode::Denied, message).help("omit the writing tools with `read_only: true`"));
     }
     let (root, world) = (Arc::new(root), Rc::downgrade(&world));
     let mut tools = Dict::new();
@@ -124,7 +123,7 @@ impl Job {
             && read::present(&self.root, path)? != *shown
         {
             return Err(format!(
-                "`{path}` has changed since the permission was asked for, so it was not written: read it again"
+                "`{path}` was not written, because it changed after the permission was requested: read it again"
             ));
         }
         if self.kind.writes() {
@@ -252,6 +251,6 @@ async fn on_pool(disk: &Disk, job: Job) -> Output {
             take_over(text.capacity());
             output_of(done)
         }
-        Err(e) => Output::error(format!("the system gave no thread for it: {e}")),
+        Err(e) => Output::error(format!("could not start a thread: {e}")),
     }
 }

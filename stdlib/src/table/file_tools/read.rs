@@ -27,7 +27,7 @@ pub(super) fn file(root: &Root, path: &str, arguments: &Data) -> Result<String, 
     }
     let lines: String = text.split_inclusive('\n').skip(first - 1).take((last - first).saturating_add(1)).collect();
     if lines.is_empty() {
-        return Err(format!("`{path}` has {} lines only", text.lines().count()));
+        return Err(format!("`{path}` has only {} lines", text.lines().count()));
     }
     Ok(lines)
 }
@@ -91,7 +91,7 @@ pub(super) fn folder(
         };
         for (name, is_folder) in listed {
             if count == MOST_NAMES {
-                let _ = write!(out, "[more than {MOST_NAMES} names; list a folder below]");
+                let _ = write!(out, "[more than {MOST_NAMES} names; list a subfolder]");
                 return Ok((out, true));
             }
             count += 1;

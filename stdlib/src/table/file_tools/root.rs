@@ -35,7 +35,7 @@ impl Root {
         let real = std::fs::canonicalize(path).map_err(|e| crate::system::reason(&e, "folder"))?;
         let file = File::open(&real).map_err(|e| crate::system::reason(&e, "folder"))?;
         if !file.metadata().is_ok_and(|meta| meta.is_dir()) {
-            return Err("it is no folder".to_owned());
+            return Err("it is not a folder".to_owned());
         }
         Ok(Root { handle: file.into(), path: real.to_string_lossy().into_owned() })
     }
@@ -74,13 +74,13 @@ impl Root {
     /// A handle of its own on the root.
     fn again(&self) -> Result<OwnedFd, String> {
         openat(&self.handle, ".", FOLDER, Mode::empty())
-            .map_err(|e| format!("the root cannot be used any more: {}", words(e)))
+            .map_err(|e| format!("the root is no longer usable: {}", words(e)))
     }
 }
 
 /// Refuses to change what harn and git obey: below any `.git` and `.harn`, and `harn.toml`. Links lead nowhere below a root.
 pub(super) fn may_change(root: &Root, path: &str) -> Result<(), String> {
-    let refused = |what: &str| Err(format!("`{path}` is refused: tools do not change {what}"));
+    let refused = |what: &str| Err(format!("`{path}` is refused: tools cannot change {what}"));
     if Path::new(&root.path).iter().any(|name| plainest(&name.to_string_lossy()) == ".git") {
         return refused("a `.git` folder");
     }
@@ -117,7 +117,7 @@ impl FilePlace {
     /// writer.
     pub(super) fn open(&self, path: &str) -> Result<(File, FileStat), String> {
         match self.look(path)? {
-            None => return Err(format!("cannot open `{path}`: there is no such file")),
+            None => return Err(format!("cannot open `{path}`: the file does not exist")),
             Some(stat) => plain(&stat, path)?,
         }
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
@@ -133,7 +133,7 @@ impl FilePlace {
 pub(super) fn plain(stat: &FileStat, path: &str) -> Result<(), String> {
     match kind(stat) {
         SFlag::S_IFREG => Ok(()),
-        SFlag::S_IFLNK => Err(format!("`{path}` is refused: it is a link, and links are not followed")),
+        SFlag::S_IFLNK => Err(format!("`{path}` is refused: it is a link, and tools do not follow links")),
         SFlag::S_IFDIR => Err(format!("`{path}` is a folder")),
         _ => Err(format!("`{path}` is not a file")),
     }
@@ -150,11 +150,11 @@ fn names(path: &str) -> Result<Vec<&str>, String> {
         return refused("the path is too long");
     }
     if path.contains('\0') {
-        return refused("a path holds no NUL");
+        return refused("the path contains a NUL character");
     }
     let drive = path.as_bytes().get(1) == Some(&b':') && path.starts_with(|c: char| c.is_ascii_alphabetic());
     if path.starts_with(['/', '\\']) || drive || path.split(['/', '\\']).any(|name| name == "..") {
-        return refused("give a path inside the root, without `..` and not absolute");
+        return refused("use a relative path inside the root, without `..`");
     }
     Ok(path.split('/').filter(|name| !name.is_empty() && *name != ".").collect())
 }
@@ -163,8 +163,8 @@ fn refused(parent: &impl AsFd, name: &str, path: &str, e: Errno) -> String {
     let is_link =
         fstatat(parent.as_fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(|stat| kind(&stat) == SFlag::S_IFLNK);
     match e {
-        _ if is_link => format!("`{path}` is refused: `{name}` is a link, and links are not followed"),
-        Errno::ENOTDIR => format!("cannot open `{path}`: `{name}` is no folder"),
+        _ if is_link => format!("`{path}` is refused: `{name}` is a link, and tools do not follow links"),
+        Errno::ENOTDIR => format!("cannot open `{path}`: `{name}` is not a folder"),
         e => format!("cannot open `{path}`: {}", words(e)),
     }
 }

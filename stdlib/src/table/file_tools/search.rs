@@ -63,21 +63,20 @@ pub(super) fn files(root: &Root, path: &str, arguments: &Data, given_up: &GivenU
             }
             searched += 1;
             if searched > MOST_FILES {
-                let _ =
-                    write!(lines.text, "[stopped after {MOST_FILES} files; search a folder below, or give a `glob`]");
+                let _ = write!(lines.text, "[stopped after {MOST_FILES} files; search a subfolder, or set `glob`]");
                 return Ok((lines.text, true));
             }
             file(root, &at, &wanted, &mut searcher, &mut lines, given_up);
             given_up.check()?;
             if lines.is_cut {
-                let _ = write!(lines.text, "[stopped after {most} lines; search for less]");
+                let _ = write!(lines.text, "[stopped after {most} lines; use a narrower search]");
                 return Ok((lines.text, true));
             }
         }
         open.extend(inner.into_iter().rev());
     }
     if lines.count == 0 {
-        lines.text = format!("nothing found in {searched} files");
+        lines.text = format!("no match in {searched} files");
     }
     Ok((lines.text, false))
 }
@@ -177,13 +176,16 @@ fn pattern(arguments: &Data) -> Result<RegexMatcher, String> {
     let mut builder = RegexMatcherBuilder::new();
     builder.multi_line(true).crlf(true).size_limit(1 << 20).fixed_strings(arguments.get("literal").truthy());
     builder.build(text).map_err(|e| {
-        format!("`pattern` is no regular expression: {}; set `literal` for a plain text", last_line(&e.to_string()))
+        format!(
+            "`pattern` is not a regular expression: {}; set `literal` to search for plain text",
+            last_line(&e.to_string())
+        )
     })
 }
 
 fn glob(text: &str) -> Result<GlobMatcher, String> {
     let glob = GlobBuilder::new(text).literal_separator(true).build();
-    glob.map(|glob| glob.compile_matcher()).map_err(|e| format!("`glob` cannot be read: {e}"))
+    glob.map(|glob| glob.compile_matcher()).map_err(|e| format!("invalid `glob`: {e}"))
 }
 
 fn last_line(text: &str) -> &str {
@@ -244,7 +246,7 @@ mod tests {
         assert_eq!(search("one$"), "dos:1: one\nlast:1: no end: one\nlatin:1: caf\u{fffd} one\nwide:1: one\n");
         assert_eq!(search("^two$"), "dos:2: two\n");
         assert_eq!(search(r"\Atwo\z"), "dos:2: two\n");
-        assert_eq!(search(r"one\s+two"), "nothing found in 4 files");
+        assert_eq!(search(r"one\s+two"), "no match in 4 files");
     }
 
     #[test]
@@ -264,7 +266,7 @@ mod tests {
         let found = folder.search(".", &[("pattern", "y".into()), ("max", 5_000.into())]);
         assert_eq!(found.lines().next().unwrap().len(), "a:1: ".len() + LINE_CHARS);
         assert_eq!(found.lines().count(), MOST_LINES + 1);
-        assert!(found.ends_with("[stopped after 1000 lines; search for less]"), "{found}");
+        assert!(found.ends_with("[stopped after 1000 lines; use a narrower search]"), "{found}");
     }
 
     #[test]

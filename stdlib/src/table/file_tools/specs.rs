@@ -36,11 +36,11 @@ impl FileToolKind {
 
     fn description(self) -> &'static str {
         match self {
-            Self::Read => "Reads a text file, or some of its lines.",
-            Self::List => "Lists a folder: one name per line, folders end in a slash.",
-            Self::Search => "Finds lines in the text files below a folder: `path:line: text`, one per line.",
-            Self::Write => "Writes a text file, replacing what was there. Folders above it are made.",
-            Self::Edit => "Replaces a text in a file. The old text must stand there exactly once, unless `all` is set.",
+            Self::Read => "Reads a text file or a range of its lines.",
+            Self::List => "Lists a folder, one name per line. Folders end with a slash.",
+            Self::Search => "Searches the text files below a folder. Returns `path:line: text`, one match per line.",
+            Self::Write => "Writes a text file and replaces its previous content. Creates missing folders.",
+            Self::Edit => "Replaces text in a file. The old text must occur exactly once, unless `all` is set.",
         }
     }
 
@@ -48,30 +48,30 @@ impl FileToolKind {
         match self {
             Self::Read => &[
                 ("path", "string", "The file, relative to the root.", true),
-                ("first_line", "integer", "The first line wanted, from 1.", false),
-                ("last_line", "integer", "The last line wanted.", false),
+                ("first_line", "integer", "The first line to read, starting at 1.", false),
+                ("last_line", "integer", "The last line to read.", false),
             ],
             Self::List => &[
                 ("path", "string", "The folder, relative to the root; `.` is the root.", false),
-                ("recursive", "boolean", "Whether the folders in it are listed, too.", false),
+                ("recursive", "boolean", "Set to true to include subfolders.", false),
             ],
             Self::Search => &[
                 ("pattern", "string", "A regular expression.", true),
                 ("path", "string", "The folder to search; `.` is the root.", false),
-                ("glob", "string", "Only files whose path fits, as `**/*.rs`.", false),
-                ("literal", "boolean", "Whether the pattern is a plain text.", false),
-                ("ignored", "boolean", "Whether files that `.gitignore` excludes are searched, too.", false),
-                ("max", "integer", "The most lines; 100 where it is left out, at most 1000.", false),
+                ("glob", "string", "Search only files whose path matches, for example `**/*.rs`.", false),
+                ("literal", "boolean", "Set to true if the pattern is plain text.", false),
+                ("ignored", "boolean", "Set to true to search files that `.gitignore` excludes, too.", false),
+                ("max", "integer", "The maximum number of lines; default 100, at most 1000.", false),
             ],
             Self::Write => &[
                 ("path", "string", "The file, relative to the root.", true),
-                ("content", "string", "All of the new text.", true),
+                ("content", "string", "The complete new text.", true),
             ],
             Self::Edit => &[
                 ("path", "string", "The file, relative to the root.", true),
-                ("old", "string", "The text to be replaced, exactly as it stands in the file.", true),
-                ("new", "string", "The text in its place.", true),
-                ("all", "boolean", "Whether it is replaced wherever it stands.", false),
+                ("old", "string", "The text to replace, exactly as it is in the file.", true),
+                ("new", "string", "The new text.", true),
+                ("all", "boolean", "Set to true to replace every occurrence.", false),
             ],
         }
     }

@@ -99,7 +99,7 @@ pub(super) fn check_words(words: &[String], allowed: usize) -> Result<(), String
         }
         let refused = |why: &str| Err(format!("`{word}` is refused: {why}"));
         if index < at && !HARMLESS.contains(&word.as_str()) {
-            return refused("give the subcommand of git first");
+            return refused("write the subcommand directly after `git`");
         }
         let short = |(command, option): &(&str, &str)| {
             words.get(at).is_some_and(|it| it == command) && word.starts_with(option)
@@ -188,7 +188,8 @@ pub(super) async fn check_repository(root: &Path, words: &[String], prepare: &Pr
             let (key, value) = entry.split_once('\n').unwrap_or((entry, ""));
             if names_program(key, value) || alias.as_deref().is_some_and(|alias| key.to_lowercase() == alias) {
                 return Err(format!(
-                    "`git` is refused: the configuration of the repository names a program (`{}`); a person must remove it",
+                    "`git` is refused: the configuration of the repository names a program (`{}`). A person must \
+                    remove it",
                     key.escape_debug()
                 ));
             }

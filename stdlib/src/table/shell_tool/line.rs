@@ -23,17 +23,17 @@ impl Rules {
     pub(super) fn read(&self, command: &str) -> Result<Vec<String>, String> {
         if let Some(sign) = shell_sign(command) {
             return Err(format!(
-                "no shell reads the command, so {sign} means nothing in it; run one program at a time, and quote what is meant \
-                 as text"
+                "the command is not run by a shell, so {sign} has no meaning; run one program at a time, and quote \
+                literal text"
             ));
         }
-        let words = shell_words::split(command).map_err(|_| "a quotation mark is not closed".to_owned())?;
+        let words = shell_words::split(command).map_err(|_| "missing closing quotation mark".to_owned())?;
         if words.is_empty() {
             return Err("the command is empty".to_owned());
         }
         let allowed = self.allow.iter().filter(|allowed| words.starts_with(allowed)).map(Vec::len).max();
         let Some(allowed) = allowed else {
-            return Err(format!("`{}` is not allowed; allowed are {}", shown(&words), self.listed()));
+            return Err(format!("`{}` is not allowed. Allowed commands: {}", shown(&words), self.listed()));
         };
         if git::is_git(&words) {
             git::check_words(&words, allowed)?;
@@ -54,18 +54,18 @@ impl Rules {
     fn stays_inside(&self, word: &str) -> Result<(), String> {
         let refused = |why: &str| Err(format!("`{}` is refused: {why}", shown(&[word.to_owned()])));
         if word.contains('\0') {
-            return refused("it holds a NUL character");
+            return refused("it contains a NUL character");
         }
         let is_short = word.starts_with('+') || (word.starts_with('-') && !word.starts_with("--"));
         if is_short && word.len() > LONGEST_OPTION {
             return refused("the option is too long");
         }
         if word.split(['/', '\\', '=', ':', ',', ' ']).any(|part| part == "..") {
-            return refused("`..` leads out of the root");
+            return refused("`..` points outside of the root");
         }
         for start in absolute_paths(word) {
             if !self.is_open(Path::new(&word[start..])) {
-                return refused("it names a place outside of the root; give a path relative to it");
+                return refused("it points outside of the root; use a path relative to the root");
             }
         }
         let after_sign = word.match_indices(['=', ':', ',', '@', '+']).map(|(at, sign)| at + sign.len());
@@ -76,7 +76,10 @@ impl Rules {
         for (start, _) in word.char_indices().skip(2).filter(|_| is_short) {
             let end = &word[start..];
             if end.starts_with('/') && !self.is_open(Path::new(end)) && exists_at_top(end) {
-                return refused("it may name a place outside of the root; give the option and the path separately");
+                return refused(
+                    "it may point outside of the root; pass the option and the path as separate \
+                    arguments",
+                );
             }
             self.path_stays_inside(end).or_else(refused)?;
         }
@@ -86,11 +89,11 @@ impl Rules {
     /// Refuses a text that, taken for a path relative to the root, leads out of it.
     fn path_stays_inside(&self, text: &str) -> Result<(), &'static str> {
         if text == "~" || text.starts_with("~/") {
-            return Err("it leads out of the root");
+            return Err("it points outside of the root");
         }
         let path = Path::new(text);
         if path.components().any(|part| part == Component::ParentDir) {
-            return Err("`..` leads out of the root");
+            return Err("`..` points outside of the root");
         }
         // Absolute paths are looked for in the whole argument.
         if path.is_absolute() || text.len() > LONGEST_OPTION {
@@ -101,8 +104,8 @@ impl Rules {
             let part = self.root.join(part);
             match std::fs::canonicalize(&part) {
                 Ok(real) if self.is_open(&real) => return Ok(()),
-                Ok(_) => return Err("it is a link that leads out of the root"),
-                Err(_) if part.is_symlink() => return Err("it is a link that leads nowhere"),
+                Ok(_) => return Err("it is a link that points outside of the root"),
+                Err(_) if part.is_symlink() => return Err("it is a broken link"),
                 Err(_) => {}
             }
         }
@@ -211,15 +214,15 @@ mod tests {
             ("./cargo x", "not allowed"),
             ("/bin/ls", "not allowed"),
             ("LS", "not allowed"),
-            ("ls 'a", "not closed"),
-            ("ls | cat", "no shell"),
-            ("ls; rm x", "no shell"),
-            ("ls > x", "no shell"),
-            ("ls && ls", "no shell"),
-            ("ls $(cat x)", "no shell"),
-            ("ls \"$HOME\"", "no shell"),
-            ("ls `x`", "no shell"),
-            ("ls\nrm x", "no shell"),
+            ("ls 'a", "missing closing"),
+            ("ls | cat", "not run by a shell"),
+            ("ls; rm x", "not run by a shell"),
+            ("ls > x", "not run by a shell"),
+            ("ls && ls", "not run by a shell"),
+            ("ls $(cat x)", "not run by a shell"),
+            ("ls \"$HOME\"", "not run by a shell"),
+            ("ls `x`", "not run by a shell"),
+            ("ls\nrm x", "not run by a shell"),
         ] {
             let refused = rules.read(command).unwrap_err();
             assert!(refused.contains(why), "{command}: {refused}");

@@ -32,7 +32,7 @@ pub(super) struct Limits {
 pub(super) async fn run(root: &Path, also: &Reach, words: &[String], limits: &Limits, scope: &Scope) -> Output {
     let scratch = match Scratch::new() {
         Ok(scratch) => scratch,
-        Err(error) => return Output::error(format!("cannot make a folder for temporary files: {error}")),
+        Err(error) => return Output::error(format!("cannot create a temporary folder: {error}")),
     };
     let mut reach = also.clone();
     if git::is_git(words) {
@@ -199,7 +199,7 @@ impl KeptOutput {
             return String::from_utf8_lossy(&[self.head, tail].concat()).into_owned();
         }
         let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&tail));
-        format!("{head}\n[{} bytes left out]\n{tail}", self.left_out)
+        format!("{head}\n[{} bytes omitted]\n{tail}", self.left_out)
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
             kept.take(piece);
         }
         assert!(kept.is_cut());
-        assert_eq!(kept.into_text(), "abcde\n[9 bytes left out]\nopqrs");
+        assert_eq!(kept.into_text(), "abcde\n[9 bytes omitted]\nopqrs");
         let mut short = KeptOutput::new(10);
         short.take(b"abcdefgh");
         assert_eq!((short.is_cut(), short.into_text().as_str()), (false, "abcdefgh"));

@@ -26,31 +26,31 @@ fn what_is_no_agent_is_told_by_name() {
             "none",
             404,
             page,
-            "HARN-A2A-101 no_card: there is no agent card at http://127.0.0.1/.well-known/agent-card.json\n",
+            "HARN-A2A-101 no_card: no agent card found at http://127.0.0.1/.well-known/agent-card.json\n",
         ),
         (
             "page",
             200,
             page,
-            "HARN-A2A-102 not_an_agent: what http://127.0.0.1/.well-known/agent-card.json has is no agent card: <!doctype html> <html><body>It works!</body></html>\n",
+            "HARN-A2A-102 not_an_agent: invalid agent card of http://127.0.0.1/.well-known/agent-card.json: <!doctype html> <html><body>It works!</body></html>\n",
         ),
         (
             "empty",
             200,
             "{}",
-            "HARN-A2A-102 not_an_agent: what http://127.0.0.1/.well-known/agent-card.json has is no agent card: it has neither `supportedInterfaces` nor `url`\n",
+            "HARN-A2A-102 not_an_agent: invalid agent card of http://127.0.0.1/.well-known/agent-card.json: it has neither `supportedInterfaces` nor `url`\n",
         ),
         (
             "grpc",
             200,
             r#"{"url": "http://h/", "preferredTransport": "GRPC", "protocolVersion": "0.3.0"}"#,
-            "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers GRPC 0.3.0, and JSON-RPC in the versions 1.0 and 0.3 is spoken here\n",
+            "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers GRPC 0.3.0, but only JSON-RPC in the versions 1.0 and 0.3 is supported\n",
         ),
         (
             "later",
             200,
             r#"{"url": "http://h/", "protocolVersion": "2.0"}"#,
-            "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers JSONRPC 2.0, and JSON-RPC in the versions 1.0 and 0.3 is spoken here\n",
+            "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers JSONRPC 2.0, but only JSON-RPC in the versions 1.0 and 0.3 is supported\n",
         ),
         ("down", 503, "busy", "HARN-A2A-109 status: http://127.0.0.1/.well-known/agent-card.json answered 503\n"),
     ];
@@ -69,20 +69,20 @@ fn answers_that_are_none_are_told_by_name() {
         (
             "html",
             Reply::text(200, "<html>"),
-            format!("HARN-A2A-102 not_an_agent: {who} answered with no JSON-RPC: <html>\n"),
+            format!("HARN-A2A-102 not_an_agent: {who} did not answer with JSON-RPC: <html>\n"),
         ),
         (
             "nothing",
             Reply::json(200, ""),
-            format!("HARN-A2A-102 not_an_agent: {who} answered with no JSON-RPC: nothing\n"),
+            format!("HARN-A2A-102 not_an_agent: {who} did not answer with JSON-RPC: nothing\n"),
         ),
         (
             "half",
             Reply::json(200, r#"{"result": {"ta"#),
-            format!("HARN-A2A-102 not_an_agent: {who} answered with no JSON-RPC: {{\"result\": {{\"ta\n"),
+            format!("HARN-A2A-102 not_an_agent: {who} did not answer with JSON-RPC: {{\"result\": {{\"ta\n"),
         ),
         ("500", Reply::text(500, "it broke"), format!("HARN-A2A-109 status: {who} answered 500: it broke\n")),
-        ("shape", result(r#"{"task": {"id": 3}}"#), "HARN-A2A-102 not_an_agent: what ".to_owned()),
+        ("shape", result(r#"{"task": {"id": 3}}"#), "HARN-A2A-102 not_an_agent: the response of ".to_owned()),
         ("deep", Reply::json(200, &deep), "HARN-A2A-102 not_an_agent: ".to_owned()),
         ("many", Reply::json(200, &many), "HARN-A2A-102 not_an_agent: ".to_owned()),
     ];
@@ -126,7 +126,7 @@ fn nobody_is_waited_for_longer_than_was_said() {
     let silent = Peer::start(|_, _| Reply::silence());
     assert_eq!(
         said("silent", &silent, "300"),
-        "HARN-A2A-107 timeout: http://127.0.0.1/.well-known/agent-card.json gave no whole answer within 300 ms\n"
+        "HARN-A2A-107 timeout: http://127.0.0.1/.well-known/agent-card.json timed out after 300 ms\n"
     );
     let working = agent("{}", |asked| match asked.method() {
         "SendMessage" => result(&format!(r#"{{"task": {}}}"#, task("WORKING", ""))),
@@ -134,7 +134,7 @@ fn nobody_is_waited_for_longer_than_was_said() {
     });
     assert_eq!(
         said("working", &working, "900"),
-        "HARN-A2A-107 timeout: worker at http://127.0.0.1/rpc did not end the task within 900 ms\n"
+        "HARN-A2A-107 timeout: worker at http://127.0.0.1/rpc did not finish the task within 900 ms\n"
     );
 }
 
@@ -149,7 +149,7 @@ fn nobody_is_listened_to_without_end() {
     });
     assert_eq!(
         said("endless", &peer, "60000"),
-        "HARN-NET-004 too_large: the answer of http://127.0.0.1/rpc is larger than 16 MiB\n"
+        "HARN-NET-004 too_large: the response of http://127.0.0.1/rpc is larger than 16 MiB\n"
     );
 }
 
@@ -166,7 +166,7 @@ fn a_server_that_is_away_is_a_failed_connection() {
     );
     let outcome = run("address", SEND, &["worker.example.com", "30000"], &[]);
     assert!(
-        outcome.out.starts_with("HARN-NET-001 address: `worker.example.com` is no address of an agent"),
+        outcome.out.starts_with("HARN-NET-001 address: `worker.example.com` is not the URL of an agent"),
         "{}",
         outcome.out
     );
@@ -191,14 +191,14 @@ try { a2a.inject_reminder(args()[0], "t", {body: "b"}, options[3]) } catch (e) {
     let lines: Vec<&str> = outcome.out.lines().collect();
     assert_eq!(lines.len(), 13, "{}{}", outcome.out, outcome.err);
     for line in &lines[..4] {
-        assert_eq!(*line, "HARN-A2A-110 a message says nothing");
+        assert_eq!(*line, "HARN-A2A-110 a message is empty");
     }
     assert!(lines[4].contains("not an int"), "{}", lines[4]);
     assert!(lines[5].contains("has no field `text`"), "{}", lines[5]);
-    assert!(lines[6].contains("there is no field `parts[0].txt`"), "{}", lines[6]);
+    assert!(lines[6].contains("unknown field `parts[0].txt`"), "{}", lines[6]);
     assert!(lines[7].contains("`metadata` of a message must be a dict"), "{}", lines[7]);
     assert_eq!(lines[8], "HARN-RMD-001 reminders.0.ttl_turn ttl_turns");
-    assert!(lines[9].contains("there is no option `task`"), "{}", lines[9]);
+    assert!(lines[9].contains("unknown option `task`"), "{}", lines[9]);
     assert!(lines[10].contains("the header `a` must be a string"), "{}", lines[10]);
     for line in &lines[11..] {
         assert_eq!(*line, "HARN-TYP-001 `metadata` must be a dict, found an int");

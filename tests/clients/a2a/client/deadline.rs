@@ -48,7 +48,7 @@ fn who_waits_for_a_task_does_so_until_its_deadline_and_a_little_more() {
     );
     let wanted = "nobody gave up before 1735689605999\n\
                   HARN-A2A-111 deadline 1735689601000 nil nil nil at 1735689606000\n\
-                  the agent at URL did not end the task by its deadline, 2025-01-01T00:00:01.000Z\n";
+                  the agent at URL did not finish the task by its deadline, 2025-01-01T00:00:01.000Z\n";
     assert_eq!(printed("deadline-send", &script, &peer), wanted);
     let message =
         &peer.calls().into_iter().find(|call| call.method() == "SendMessage").unwrap().body["params"]["message"];
@@ -70,7 +70,7 @@ fn a_stream_is_followed_until_the_deadline_of_its_task() {
     );
     let wanted = "nobody gave up before 1735689605999\n\
                   HARN-A2A-111 deadline 1735689601000 t-1 working 1 at 1735689606000\n\
-                  worker at URL/rpc did not end the task by its deadline, 2025-01-01T00:00:01.000Z\n";
+                  worker at URL/rpc did not finish the task by its deadline, 2025-01-01T00:00:01.000Z\n";
     assert_eq!(printed("deadline-stream", &script, &peer), wanted);
     peer.waits_until_gone(1);
 }
@@ -123,10 +123,10 @@ for options in [{deadline: "tomorrow"}, {deadline: -1}, {deadline: 1.5}, {trust:
 }
 "#;
     let outcome = run("deadline-none", script, &[&peer.url], &[]);
-    let wanted = "HARN-A2A-110 `deadline` is no moment: \"tomorrow\"\n\
-                  HARN-A2A-110 `deadline` is no moment: -1\n\
-                  HARN-A2A-110 `deadline` is no moment: a float\n\
-                  HARN-A2A-110 `trust` lists `agent.example.com`, which is no origin\n";
+    let wanted = "HARN-A2A-110 `deadline` is not a time: \"tomorrow\"\n\
+                  HARN-A2A-110 `deadline` is not a time: -1\n\
+                  HARN-A2A-110 `deadline` is not a time: a float\n\
+                  HARN-A2A-110 `trust` contains `agent.example.com`, which is not an origin\n";
     assert_eq!(outcome.out, wanted, "{}", outcome.err);
     assert!(peer.asked().is_empty(), "nothing was sent");
 }

@@ -44,14 +44,20 @@ fn the_rfcs_own_capability_counts_as_well() {
 #[test]
 fn where_nothing_is_declared_nothing_is_sent() {
     let peer = agent("{}", |asked| panic!("asked {}", asked.method()));
-    assert_eq!(injects("undeclared", &peer, "suppress"), "{reason: the agent takes no reminders, via: suppressed}\n");
+    assert_eq!(
+        injects("undeclared", &peer, "suppress"),
+        "{reason: the agent does not support reminders, via: suppressed}\n"
+    );
     assert!(peer.calls().is_empty());
 }
 
 #[test]
 fn a_card_that_promises_too_much_is_found_out() {
     let peer = agent(DECLARED, |_| error(r#"{"code": -32601, "message": "Method not found"}"#));
-    assert_eq!(injects("promised", &peer, "suppress"), "{reason: the agent takes no reminders, via: suppressed}\n");
+    assert_eq!(
+        injects("promised", &peer, "suppress"),
+        "{reason: the agent does not support reminders, via: suppressed}\n"
+    );
     let peer =
         agent(DECLARED, |_| error(r#"{"code": -32004, "message": "no task", "data": [{"reason": "TASK_NOT_FOUND"}]}"#));
     let script = "try { a2a.inject_reminder(args()[0], \"t\", {body: \"b\"}) } catch (e) { println(\"${e.code} ${e.reason}\") }\n";

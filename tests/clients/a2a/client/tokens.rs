@@ -24,7 +24,7 @@ fn a_token_of_a_variable_goes_with_each_request() {
         assert_eq!(asked.header("authorization"), "Bearer a-token-that-opens-nothing");
     }
     let outcome = run("token-unset", SEND, &[&peer.url], &[]);
-    assert_eq!(outcome.out, "HARN-A2A-110 nil the variable `WORKER_TOKEN` that `token_env` names is not set\n");
+    assert_eq!(outcome.out, "HARN-A2A-110 nil `token_env` names the variable `WORKER_TOKEN`, which is not set\n");
     let denied = crate::harn::scratch("a2a-client-token-denied").join("script.harn");
     std::fs::write(&denied, SEND).unwrap();
     let outcome = crate::harn::harn(&["run", "--deny", "env", denied.to_str().unwrap(), "--", &peer.url]);
@@ -39,7 +39,7 @@ fn a_token_that_is_refused_is_said_so_and_not_shown() {
     });
     let outcome = run("refused", SEND, &[&peer.url], &[TOKEN]);
     assert!(outcome.out.starts_with("HARN-A2A-104 refused worker at http://127.0.0.1:"), "{}", outcome.out);
-    assert!(outcome.out.ends_with("/rpc refuses to answer (403)\n"), "{}", outcome.out);
+    assert!(outcome.out.ends_with("/rpc denied access (403)\n"), "{}", outcome.out);
     let open = "try { a2a.send(args()[0], \"Look.\") } catch (e) { println(\"${e.code} ${e.status}\") }\n";
     let outcome = run("wanted", open, &[&peer.url], &[]);
     assert_eq!(outcome.out, "HARN-A2A-104 401\n", "{}", outcome.err);

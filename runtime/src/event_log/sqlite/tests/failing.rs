@@ -11,7 +11,7 @@ fn a_path_that_is_a_folder_or_in_none_is_refused() {
     let (code, message) = refused(&folder.0);
     assert!(code == "HARN-LOG-002" && message.contains("it is a folder"), "{message}");
     let (code, message) = refused(folder.0.join("no/events.db"));
-    assert!(code == "HARN-LOG-002" && message.contains("there is no folder"), "{message}");
+    assert!(code == "HARN-LOG-002" && message.contains("does not exist"), "{message}");
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn a_file_that_is_no_database_is_refused_and_stays_as_it_is() {
     let text = "To whom it may concern: this is a letter.\n".repeat(50);
     std::fs::write(folder.file(), &text).unwrap();
     let (code, message) = refused(folder.file());
-    assert!(code == "HARN-LOG-003" && message.contains("no SQLite database"), "{message}");
+    assert!(code == "HARN-LOG-003" && message.contains("not a SQLite database"), "{message}");
     assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), text);
     assert_eq!(LogFile::open(folder.file()).map(|_| ()).unwrap_err().code().as_str(), "HARN-LOG-003");
 }

@@ -103,14 +103,14 @@ fn of_reminder(record: &Record) -> Read<Entry> {
     }
 }
 
-const FOREIGN_KIND: &str = "its kind is none of this topic";
+const FOREIGN_KIND: &str = "its kind does not belong to this topic";
 
 /// Returns the kind of a record, whose topic is one of the lifecycle.
 fn kind_of(record: &Record) -> Read<K> {
     LifecycleKind::named(&record.kind).ok_or_else(|| {
         let own = if record.topic.as_ref() == TURN_TOPIC { "transcript.turn." } else { "transcript.reminder." };
         let is_own = record.kind.starts_with(own);
-        if is_own { "its kind is not known here".to_owned() } else { FOREIGN_KIND.to_owned() }
+        if is_own { "its kind is unknown".to_owned() } else { FOREIGN_KIND.to_owned() }
     })
 }
 
@@ -169,7 +169,7 @@ pub(super) fn text(payload: &Data, field: &str) -> Read<Arc<str>> {
 
 pub(super) fn number(payload: &Data, field: &str) -> Read<u32> {
     let whole = payload.get(field).as_int().and_then(|number| u32::try_from(number).ok());
-    whole.ok_or_else(|| format!("`{field}` is no count"))
+    whole.ok_or_else(|| format!("`{field}` is not a count"))
 }
 
 fn parsed<T: std::str::FromStr<Err = crate::words::UnknownWord>>(payload: &Data, field: &str) -> Read<T> {

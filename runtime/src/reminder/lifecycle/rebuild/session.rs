@@ -195,7 +195,8 @@ impl SessionLife {
                 self.tally.end(&how);
                 let before = earlier.end.as_ref().map_or(0, |end| end.cursor);
                 return Some(format!(
-                    "the reminder {id} ends a second time (first at {before}): a script went on from an older version of this transcript"
+                    "the reminder {id} ends a second time (first at {before}): a script continued from an older \
+                    version of this transcript"
                 ));
             }
             return self.stranger(id, "ends");
@@ -280,7 +281,10 @@ impl SessionLife {
     fn stranger(&mut self, id: &Arc<str>, what: &str) -> Option<String> {
         let is_new = self.strangers.insert(id.clone());
         is_new.then(|| {
-            format!("the reminder {id} {what}, but this log does not hold its beginning (it was imported, or the log was cut)")
+            format!(
+                "the reminder {id} {what}, but this log does not contain its start (it was imported, or the \
+                log was truncated)"
+            )
         })
     }
 

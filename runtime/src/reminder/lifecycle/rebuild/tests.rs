@@ -195,7 +195,7 @@ fn what_cannot_be_read_is_told_and_skipped() {
         (rebuilt.foreign, rebuilt.notes.iter().map(|note| note.cursor).collect::<Vec<_>>()),
         (1, vec![2, 3, 4, 5, 6, 7])
     );
-    assert!(rebuilt.notes[2].message.contains("does not hold its beginning"), "{:?}", rebuilt.notes[2]);
+    assert!(rebuilt.notes[2].message.contains("does not contain its start"), "{:?}", rebuilt.notes[2]);
     assert!(rebuilt.session("s").unwrap().tally().holds());
 }
 

@@ -164,7 +164,7 @@ fn for_permission(question: &PermissionQuestion) -> Message {
     let options = OPTIONS.iter().map(|(word, _)| *word);
     let words: Vec<_> = options.clone().collect();
     let text = format!(
-        "May `{}` run? {}. Say one of: {}. `allow_always` covers {} in this session",
+        "May `{}` run? {}. Reply with one of: {}. `allow_always` covers {} in this session",
         question.call.name,
         question.reason,
         words.join(", "),

@@ -80,7 +80,7 @@ impl Life {
             }
             How::Gone(error) => self.of_error(&error, &mut log, agent_id, now),
             How::Halted => self.of_halt(),
-            How::Lost => (TaskState::Failed, Some(say::sentence("the server has lost the task"))),
+            How::Lost => (TaskState::Failed, Some(say::sentence("the server lost the task"))),
             How::Rejected { reason, detail } => {
                 (TaskState::Rejected, Some(say::rejection(&reason, detail.as_deref(), agent_id, now)))
             }
@@ -115,9 +115,13 @@ impl Life {
         match stop {
             Stop::Done => (TaskState::Completed, closing.map(say::sentence)),
             Stop::MaxTokens => {
-                cut("max_tokens", "The agent has used up its tokens; what it had by then is the answer.")
+                cut("max_tokens", "The agent has reached its token limit; the answer contains its results so far.")
             }
-            Stop::MaxTurns => cut("max_turns", "The agent has used up its turns; what it had by then is the answer."),
+            Stop::MaxTurns => cut(
+                "max_turns",
+                "The agent has reached its turn limit; the answer contains its \
+                results so far.",
+            ),
             Stop::Cancelled => self.of_halt(),
             Stop::Refused(reason) => {
                 let (reason, detail) = match reason.split_once(": ") {
@@ -128,7 +132,7 @@ impl Life {
             }
             Stop::Failed(failure) => failed(say::failure(&failure), log),
             // Whoever looks after the task takes questions; one that comes here has nobody who could be asked.
-            Stop::Asked(_) => (TaskState::Failed, Some(say::sentence("nobody was there to be asked"))),
+            Stop::Asked(_) => (TaskState::Failed, Some(say::sentence("no client was attached to answer"))),
         }
     }
 
@@ -139,10 +143,8 @@ impl Life {
             None => (TaskState::Failed, Some(say::sentence("its session was closed"))),
             Some(Halt::Deadline) => (TaskState::Failed, Some(say::failed("DEADLINE_EXCEEDED", "Deadline exceeded"))),
             Some(Halt::TooMuch) => {
-                let text = format!(
-                    "The task has made more than {} MiB, the most that is kept of one.",
-                    super::made::MOST >> 20
-                );
+                let text =
+                    format!("The output of the task exceeds {} MiB, the limit for one task.", super::made::MOST >> 20);
                 (TaskState::Failed, Some(say::failed("ARTIFACTS_TOO_LARGE", &text)))
             }
         }
@@ -185,7 +187,7 @@ fn uncleaned(failed: &Diagnostic) -> Reported {
 
 /// Why a task is over that the server was at when it stopped.
 fn stopped() -> Message {
-    say::failed("SERVER_STOPPED", "the server has stopped; what it had made by then is kept")
+    say::failed("SERVER_STOPPED", "the server was stopped; the results so far are kept")
 }
 
 /// A reason for a machine, such as `CAPACITY_EXCEEDED`.

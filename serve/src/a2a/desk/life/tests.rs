@@ -110,7 +110,11 @@ fn all() -> Vec<Happening> {
 fn only_a_task_that_ends_well_has_the_closing_message() {
     for (stop, state, expected) in [
         (Stop::Done, TaskState::Completed, "All sorted."),
-        (Stop::MaxTurns, TaskState::Completed, "The agent has used up its turns; what it had by then is the answer."),
+        (
+            Stop::MaxTurns,
+            TaskState::Completed,
+            "The agent has reached its turn limit; the answer contains its results so far.",
+        ),
         (Stop::Refused("No.".into()), TaskState::Rejected, "Task rejected: No."),
     ] {
         let mut life = working();
@@ -450,13 +454,13 @@ fn a_session_that_cannot_be_had_ends_its_task() {
     };
     let (state, why) = end(crate::host::HostError::Full(7));
     assert_eq!(state, TaskState::Rejected);
-    assert!(why.starts_with("Task rejected: CAPACITY_EXCEEDED: 7 sessions are open"), "{why}");
+    assert!(why.starts_with("Task rejected: CAPACITY_EXCEEDED: too many sessions: 7 are open"), "{why}");
     let (state, why) =
-        end(crate::host::HostError::Broken { id: "s".into(), why: "a fault of the runtime: boom".into() });
+        end(crate::host::HostError::Broken { id: "s".into(), why: "internal error of the runtime: boom".into() });
     assert_eq!(state, TaskState::Failed);
     assert!(why.starts_with("the task failed: ") && !why.contains("boom"), "{why}");
     let (state, why) = end(crate::host::HostError::Stopping);
-    assert_eq!((state, &*why), (TaskState::Failed, "the server has stopped; what it had made by then is kept"));
+    assert_eq!((state, &*why), (TaskState::Failed, "the server was stopped; the results so far are kept"));
 }
 
 #[test]

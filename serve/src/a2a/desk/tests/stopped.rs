@@ -110,7 +110,7 @@ fn what_nobody_runs_again_has_failed_by_a_stop() {
         for desk in [kept(&folder, SLOW), self::desk(&format!("@resumable\n{SLOW}"))] {
             let (id, follows) = at_work(&desk, "go").await;
             desk.stop().await;
-            let end = "failed the server has stopped; what it had made by then is kept{\"code\":\"SERVER_STOPPED\"} .";
+            let end = "failed the server was stopped; the results so far are kept{\"code\":\"SERVER_STOPPED\"} .";
             assert_eq!(told(follows).await, ["task submitted", "working", "working at it", end]);
             is(&desk.settled(&id).await.unwrap(), TaskState::Failed);
         }

@@ -21,13 +21,13 @@ fn what_is_not_known_is_passed_over_and_what_is_not_whole_is_named() {
         ("a2a.content.smelt", r#"{"of":"coffee"}"#.to_owned(), None),
         ("a2a.colour.red", "{}".to_owned(), None),
         ("a2a.content.injected", "{}".to_owned(), None),
-        ("a2a.task.status", "{}".to_owned(), Some("is no text")),
+        ("a2a.task.status", "{}".to_owned(), Some("is not a string")),
         ("a2a.task.status", brief(r#""state":"working""#), Some("`frame`")),
         ("a2a.task.status", brief(r#""state":"working","frame":{"task":{}}"#), Some("`frame")),
         ("a2a.content.message", r#"{"frame":{"message":{"role":"ROLE_USER"}}}"#.to_owned(), Some("`frame.message")),
         ("a2a.content.artifact", r#"{"frame":{"statusUpdate":7}}"#.to_owned(), Some("`frame.statusUpdate`")),
-        ("a2a.content.begun", r#"{"frame":[]}"#.to_owned(), Some("had begun before")),
-        ("a2a.task.created", brief(r#""state":"failed""#), Some("had begun before")),
+        ("a2a.content.begun", r#"{"frame":[]}"#.to_owned(), Some("had already started")),
+        ("a2a.task.created", brief(r#""state":"failed""#), Some("had already started")),
     ] {
         let folder = Folder::new();
         let mut worker = Worker::new(folder.store());

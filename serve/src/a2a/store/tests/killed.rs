@@ -37,7 +37,7 @@ fn killed_behind_whichever_record_a_task_is_over_or_was_never_there() {
             assert_eq!(task.status, before.status);
         } else {
             assert_eq!(task.status.state, TaskState::Failed);
-            assert!(said(&task).contains("while the task ran"), "{}", said(&task));
+            assert!(said(&task).contains("while the task was running"), "{}", said(&task));
             let data = task.status.message.as_ref().unwrap().parts[1].content.clone();
             assert_eq!(data, Content::Data(Data::dict([("code", Data::from("HARN-LOG-017"))])));
         }
