@@ -1,21 +1,23 @@
-//! The event log: an append-only list of records by topic. A trait with two homes: [`MemoryLog`] for a single process that
-//! keeps nothing, [`SqliteLog`] in a file.
+//! The event log: an append-only list of records by topic. A trait with two backends: [`MemoryLog`] for a single
+//! process
+//! that keeps nothing, and [`SqliteLog`] in a file.
 //!
-//! Durability is asked for, not assumed: [`EventLog::append`] gives a [`Ticket`] at once, [`EventLog::durable`] waits until
-//! everything up to it would survive. What a record is called (its id, its cursor) is known when it is written, not before:
+//! Durability is requested explicitly: [`EventLog::append`] returns a [`Ticket`] at once, [`EventLog::durable`] waits
+//! until
+//! everything up to it would survive a crash. A record's id and cursor are known only once it is written:
 //! [`EventLog::emit`] waits for that.
 //!
-//! - [`Home`]: how a person names a home, `memory` or `sqlite:PATH`.
+//! - [`Home`]: the backend as a person names it, `memory` or `sqlite:PATH`.
 //! - [`LogFile`]: a log in a file, read while others write it.
-//! - [`OfRun`]: a log in a file is written by many runs; each record of the runtime names its own.
-//! - [`Payload`]: what a record tells; [`Facts`]: told by the runtime, made into data where somebody looks; [`Batch`]: all that
-//!   is told at once.
+//! - [`OfRun`]: adds the run to each record of the runtime, since many runs write to a log in a file.
+//! - [`Payload`]: the content of a record; [`Facts`]: content from the runtime, converted to data on demand; [`Batch`]:
+//!   records that are appended together.
 //! - [`LogReader`]: reads a log on any thread.
-//! - [`Room`]: room for records, set aside before a lock is taken.
+//! - [`Room`]: space for records, reserved before a lock is taken.
 //! - [`SharedLog`]: a log that several threads write to.
-//! - [`Tapped`]: a log whose records somebody else sees too.
+//! - [`Tapped`]: a log whose records another subscriber sees too.
 //! - [`Through`]: a log with a [`Passage`] in front of it.
-//! - [`LogError`]: what can go wrong; its codes are [`LogCode`].
+//! - [`LogError`]: the errors; its codes are [`LogCode`].
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -57,7 +59,7 @@ pub struct NewRecord {
     pub topic: Arc<str>,
     /// The kind of event.
     pub kind: Arc<str>,
-    /// What happened.
+    /// Content of the record.
     pub payload: Payload,
     /// Headers, a dict or nil.
     pub headers: Data,
@@ -75,11 +77,11 @@ impl NewRecord {
         Self::FRAME + self.topic.len() + self.kind.len() + self.payload.weight() + self.headers.weight()
     }
 
-    /// What it takes besides what it holds, and what it takes without headers.
+    /// Size of a record besides its content, without headers.
     const FRAME: usize = 64;
     const NO_HEADERS: usize = 16;
 
-    /// The record of a batch that came so many places behind the first.
+    /// Returns the record of a batch at index `place`.
     #[must_use]
     pub fn of(batch: &Arc<dyn Batch>, place: usize, occurred_at_ms: u64) -> NewRecord {
         let (topic, kind) = batch.names(place);
@@ -95,7 +97,7 @@ pub struct Record {
     pub topic: Arc<str>,
     /// The kind of event.
     pub kind: Arc<str>,
-    /// What happened.
+    /// Content of the record.
     pub payload: Payload,
     /// Headers, a dict or nil.
     pub headers: Data,
@@ -114,7 +116,7 @@ impl Record {
         NewRecord::FRAME + self.topic.len() + self.kind.len() + self.payload.weight() + self.headers.weight()
     }
 
-    /// As scripts see it.
+    /// Converts the record to the dict that scripts see.
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict([
