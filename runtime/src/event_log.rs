@@ -131,7 +131,7 @@ impl Record {
     }
 }
 
-/// How much was appended by the time one gets it. Of use only to the log that gave it.
+/// A position in the sequence of appended records. Meaningful only to the log that issued it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
@@ -142,7 +142,7 @@ impl Ticket {
     pub const ALL: Ticket = Ticket(u64::MAX);
 }
 
-/// What a written record is called.
+/// The id and cursor of a written record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Its number within its topic, from 1.
@@ -151,14 +151,14 @@ pub struct Place {
     pub cursor: u64,
 }
 
-/// Which records are wanted.
+/// Selection of records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only this topic.
     pub topic: Option<Arc<str>>,
     /// Only kinds that begin so.
     pub kind_prefix: Option<Arc<str>>,
-    /// Only records behind this cursor; 0 means from the oldest that is kept.
+    /// Only records after this cursor; 0 means from the oldest that is kept.
     pub after: u64,
 }
 
@@ -179,8 +179,9 @@ impl Filter {
     }
 }
 
-/// A reader that gets history first and then what is appended, each record once and in order. One that has been overtaken
-/// by what the log throws away fails once with [`LogError::Lagged`] and goes on behind the gap.
+/// A reader that yields history first and then appended records, each once and in order. A reader overtaken by the
+/// log's
+/// retention fails once with [`LogError::Lagged`] and goes on after the gap.
 pub trait Subscription {
     /// Sets where it reads, if reading waits for the disk. Without a pool it reads on the thread of the caller.
     fn read_on(&mut self, _pool: Rc<dyn BlockingPool>) {}
@@ -194,14 +195,15 @@ pub trait Subscription {
     fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>>;
 }
 
-/// An append-only list of records. Whoever appends sees what it has appended in everything that it reads afterwards.
+/// An append-only list of records. A caller sees the records it has appended in all its later reads.
 pub trait EventLog {
     /// Takes a record, in the order of the calls. It is safe only once [`EventLog::durable`] says so; where it cannot be
     /// written, that is where the failure shows. Waits only for room, where too much is on its way already.
     fn append(&self, record: NewRecord) -> Ticket;
 
-    /// Sets room aside for so many records of so many bytes together. Waits for it as [`EventLog::append`] does, so it is
-    /// called before a lock is taken.
+    /// Reserves room for a number of records with a total size in bytes. Waits like [`EventLog::append`], so call it
+    /// before
+    /// taking a lock.
     fn reserve(&self, _records: usize, _bytes: usize) -> Room {
         Room::default()
     }
@@ -215,11 +217,11 @@ pub trait EventLog {
     /// Takes all records of a batch, one after the other, as [`EventLog::append`] does.
     fn tell(&self, batch: Arc<dyn Batch>, occurred_at_ms: u64) -> Ticket {
         let records = (0..batch.count()).map(|place| NewRecord::of(&batch, place, occurred_at_ms));
-        // The ticket of one that was refused is behind those of all others.
+        // The ticket of a refused record is greater than all others.
         records.fold(Ticket::NONE, |last, record| last.max(self.append(record)))
     }
 
-    /// Takes a record and gives its place once it is written and would survive the end of the process.
+    /// Appends a record and returns its place once it is written and would survive the end of the process.
     ///
     /// # Errors
     /// The record was not written and will not be.
@@ -242,7 +244,7 @@ pub trait EventLog {
         self.reader().read(filter, limit).map_err(fault)
     }
 
-    /// Reads history behind `filter.after`, then what comes.
+    /// Reads history after `filter.after`, then new records.
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription>;
 }
 
