@@ -42,7 +42,7 @@ pub struct Settings {
     pub rfc_card: bool,
     /// Whether clients that name no version get a card of version 1.0 only.
     pub strict_card: bool,
-    /// How long tasks may continue after shutdown begins.
+    /// The time for which tasks may continue after shutdown begins.
     pub drain: Duration,
 }
 
@@ -76,13 +76,12 @@ pub struct Listening {
     pub card: String,
 }
 
-/// Serves a script until `stop` is ready, and returns its result. Open tasks are then cancelled with a grace period of
-/// two seconds, and their streams are notified. Calls `told` once the server accepts connections. Creates a runtime on
-/// the current thread.
-/// thread that it is called on.
+/// Serves a script until `stop` is ready, and returns its result. Open tasks are then cancelled with a grace period of two
+/// seconds, and their streams are notified. Calls `told` once the server accepts connections. Creates a runtime on the
+/// current thread.
 ///
+/// # Errors
 /// The script or the address is invalid, before any connection is accepted; or the system refuses a resource.
-/// What is wrong with the script or the address, before any connection is taken; or what the system does not give.
 pub fn serve<S: Future<Output = i32>>(
     served: Served,
     settings: Settings,

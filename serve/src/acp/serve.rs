@@ -30,7 +30,7 @@ pub struct Settings {
     pub mode: Option<Arc<str>>,
     /// The clients that get the updates on reminders.
     pub reminders: ReminderUpdates,
-    /// How long running work may continue after shutdown begins.
+    /// The time for which running work may continue after shutdown begins.
     pub drain: Duration,
     /// The endpoint for health, readiness and metrics.
     pub probe: Option<ProbeAt>,

@@ -56,7 +56,7 @@ pub(in crate::a2a) struct Seat {
     is_at_work: bool,
 }
 
-/// How long to wait for a session that is being closed. If it does not stop, its context stays taken.
+/// The timeout for a session that is being closed. If it does not stop, its context stays taken.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Contexts {

@@ -101,7 +101,7 @@ impl Cell {
 
     /// Checks that this process runs the task.
     ///
-    /// ¶ # Errors
+    /// # Errors
     /// Another process runs it.
     pub(super) fn is_here(&self) -> Result<(), Refusal> {
         match self.is_elsewhere {

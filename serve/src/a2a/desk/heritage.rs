@@ -12,7 +12,7 @@ use super::cell::Cell;
 use super::shared::Shared;
 use crate::a2a::injection::of_metadata;
 
-/// How long to wait for a parent's reminders: a parent that runs plain code does not answer at once.
+/// The timeout for a parent's reminders: a parent that runs plain code does not answer at once.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The maximum number of parents of a task.
 const MOST: usize = 8;

@@ -10,10 +10,10 @@ use axum::body::{Body, HttpBody as _};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
 
-/// How many times the maximum size is read of a body that is too large, so that its sender gets the response.
+/// The multiple of the maximum size that is read of a body that is too large, so that its sender gets the response.
 const TOLERATED: usize = 8;
 
-/// How long a sender of an unwanted body must pause before it gets the response.
+/// The pause of an unwanted body's sender after which it gets the response.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The reason why a body could not be read.

@@ -11,7 +11,7 @@ use super::router::Front;
 use crate::a2a::extension::Asked;
 use crate::a2a::rpc::Said;
 
-/// How long clients may cache a card.
+/// The time for which clients may cache a card.
 const KEPT: &str = "public, max-age=60";
 
 /// The request headers that select the card.

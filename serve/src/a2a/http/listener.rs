@@ -26,13 +26,13 @@ use crate::a2a::rpc::refused;
 /// The timeout for the head of a request, and for an idle connection.
 const HEAD: Duration = Duration::from_secs(10);
 
-/// How long a connection may stay open while its client reads nothing.
+/// The timeout for a connection whose client reads nothing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The maximum size of a request's head, and of the write buffer for a client that does not read, in bytes.
 const BUFFER: usize = 32 * 1024;
 
-/// How long to wait if the system refuses a connection: others must end first.
+/// The delay after the system refuses a connection: others must end first.
 const EXHAUSTED: Duration = Duration::from_millis(50);
 
 /// Accepts connections.

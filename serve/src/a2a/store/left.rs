@@ -18,7 +18,7 @@ use super::{Open, StoreError, TaskStore, now_ms};
 
 /// The name of the lock that a process holds while it looks for tasks of ended processes.
 const LOCK: &str = "tasks";
-/// How long to wait for another process that holds the lock.
+/// The timeout for another process that holds the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The reason why an unfinished task fails.

@@ -69,7 +69,7 @@ impl Worker {
     fn note(&mut self, task: &Task, change: &Change) {
         self.now_ms += 1;
         let ticket = self.store.note(&task.id, self.now_ms, change);
-        // As before a response to a caller: any process can read it now.
+        // Like the server before it responds to a caller: any process can read the change now.
         block_on(self.store.settled(ticket)).unwrap();
     }
 
