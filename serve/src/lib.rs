@@ -1,7 +1,7 @@
 //! The core over the network protocols. An adapter only translates: inside there is one reminder record and one set of
 //! lifecycle events, and each protocol gets them in its own format.
 //!
-//! | module | offers |
+//! | module | content |
 //! |---|---|
 //! | [`wire`] | reminder events, in the names and words of each protocol |
 //! | [`host`] | sessions on workers, and their clients |

@@ -20,7 +20,7 @@ pub struct Metrics {
     pub(crate) turns: Counter,
     /// The number of model calls of agent loops, by whether they succeeded.
     pub(crate) model_calls: [Counter; 2],
-    /// The duration of the model calls that succeeded or failed.
+    /// The duration of these model calls.
     pub(crate) model_time: Histogram,
     /// The number of tool calls, by whether they succeeded.
     pub(crate) tool_calls: [Counter; 2],

@@ -4,12 +4,12 @@
 //! process writes them. So it continues under its id in another process, its reminders have one life across processes,
 //! and the log finds its records by an index.
 //!
-//! | topic | what |
+//! | topic | records |
 //! |---|---|
 //! | `session.life` | opened, loaded, prompted, answered, mode, title, closed |
-//! | `session.shown` | what a client saw and is shown again: whole messages, tool calls and their ends, plans |
+//! | `session.shown` | events that a client needs again: whole messages, tool calls and their ends, plans |
 //! | `session.message` | the durable messages of the transcript |
-//! | `session.state` | what else of it survives: the summary, metadata, what reminder providers remember |
+//! | `session.state` | other durable state: the summary, metadata, the state of reminder providers |
 //!
 //! With `session.injection` and the topics of reminders, which the core writes, these are all records of a session.
 //!

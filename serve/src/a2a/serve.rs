@@ -76,9 +76,9 @@ pub struct Listening {
     pub card: String,
 }
 
-/// Serves a script until `stop` is ready, and returns its result. Open tasks are then cancelled with a grace period of two
-/// seconds, and their streams are notified. Calls `told` once the server accepts connections. Creates a runtime on the
-/// current thread.
+/// Serves a script until `stop` is ready, and returns its result. Open tasks are then cancelled with a grace period of
+/// two seconds, and their streams are notified. Calls `told` once the server accepts connections. Creates a runtime on
+/// the current thread.
 ///
 /// # Errors
 /// The script or the address is invalid, before any connection is accepted; or the system refuses a resource.

@@ -3,10 +3,10 @@
 //! A task is a run of its own on the log, like a session: all its records name it as the run, whichever process writes
 //! them, so that the log finds them by an index.
 //!
-//! | topic | what |
+//! | topic | records |
 //! |---|---|
-//! | `a2a.task` | created, status, resumed: all that a list needs, and who works on it |
-//! | `a2a.content` | begun, message, artifact, injected: what a task holds, each a frame as version 1.0 of the protocol spells it |
+//! | `a2a.task` | created, status, resumed: the data for lists, and the process that runs the task |
+//! | `a2a.content` | begun, message, artifact, injected: the content, as frames of protocol version 1.0 |
 //!
 //! - [`TaskStore`]: the tasks of a log; implements [`Journal`](super::desk::Journal).
 //! - `record`: converts changes to records. `pieces`: gathers the pieces of an answer. `fold`: rebuilds a task from

@@ -1,12 +1,12 @@
 //! Decides which calls need a permission and which must not run, from the session's [`Mode`] and the tool's
 //! annotations:
 //!
-//! | annotation | means |
+//! | annotation | meaning |
 //! |---|---|
-//! | `permission` | true, or a text that says why: somebody must be asked; false: nobody need be |
+//! | `permission` | true, or the reason as a text: permission is required; false: it is not |
 //! | `kind` | `read`, `search`, `think`, `fetch` change nothing; `edit`, `delete`, `move`, `execute` do |
-//! | `read_only`, `readOnlyHint` | whether it changes nothing |
-//! | `destructiveHint` | true: it changes something |
+//! | `read_only`, `readOnlyHint` | whether the tool changes nothing |
+//! | `destructiveHint` | true: the tool changes something |
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A page of the tasks in memory, those that changed last first.
+//! A page of the tasks in memory, most recently changed first.
 
 use std::sync::Arc;
 

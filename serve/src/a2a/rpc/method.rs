@@ -18,7 +18,7 @@ pub(super) enum Method {
     List,
     /// Cancels a task.
     Cancel,
-    /// Follows a task.
+    /// Subscribes to a task.
     Subscribe,
     /// Configures push notifications, which are not supported.
     Push,

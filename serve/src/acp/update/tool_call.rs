@@ -1,13 +1,13 @@
 //! Tool calls. A tool's annotations describe it for people; the standard tools are known by name, for scripts that
 //! wrap them.
 //!
-//! | annotation | means |
+//! | annotation | meaning |
 //! |---|---|
-//! | `title` | what it is called, else its name |
-//! | `kind` | a kind of the protocol: `read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch`, `other` |
-//! | `read_only`, `readOnlyHint` | it is of kind `read` where nothing says more |
-//! | `locations` | the arguments that are paths, a list of names; else `path` |
-//! | `root` | where relative paths start, else the session's folder |
+//! | `title` | the title; by default the tool's name |
+//! | `kind` | a protocol kind: `read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch`, `other` |
+//! | `read_only`, `readOnlyHint` | the kind is `read`, if nothing else sets it |
+//! | `locations` | the names of the arguments that are paths; by default `path` |
+//! | `root` | the base of relative paths; by default the session's folder |
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;

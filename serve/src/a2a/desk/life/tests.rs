@@ -1,4 +1,4 @@
-//! A task on its own.
+//! Tests of a task's state machine.
 
 use a2a::{Content, Part, Role};
 use stdlib::CodeRef;
