@@ -105,8 +105,8 @@ impl Peer for AcpPeer {
     }
 
     fn over(&self, session_id: &Arc<str>) {
-        // The events of a session that the client knows are all sent, and the session is dropped after the client
-        // knows its end.
+        // The client gets all events of a session that it knows; the session is dropped once the client knows its
+        // end.
         if self.outbox.give_up(session_id) {
             self.used().remove(session_id);
         }
