@@ -80,7 +80,7 @@ impl TaskStore {
         })))
     }
 
-    /// Every operation leaves the map consistent.
+    /// Locks the map of open tasks. Every operation leaves it consistent.
     fn open(&self) -> MutexGuard<'_, HashMap<Arc<str>, Open>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

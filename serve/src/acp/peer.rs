@@ -76,7 +76,7 @@ impl AcpPeer {
         self.used().remove(session_id).unwrap_or_default()
     }
 
-    /// Code that holds this lock does not panic.
+    /// Locks the state. Code that holds this lock does not panic.
     fn used(&self) -> MutexGuard<'_, HashMap<Arc<str>, Usage>> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -75,7 +75,7 @@ impl Host {
         Ok(Host(Arc::new(Shared { served, resumable, peer, store, state })))
     }
 
-    /// Code that holds this lock does not panic.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

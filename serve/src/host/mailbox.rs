@@ -89,7 +89,7 @@ impl Mailbox {
         let _ = self.book.set(book.clone());
     }
 
-    /// Code that holds this lock does not panic.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }

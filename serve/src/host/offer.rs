@@ -18,7 +18,7 @@ impl Offer {
         Arc::new(Offer(Mutex::new(Some((open, load.clone())))))
     }
 
-    /// Code that holds this lock does not panic.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, Option<(Open, Arc<AtomicUsize>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -52,7 +52,7 @@ impl Offer {
 pub(super) struct Offers(Mutex<VecDeque<Instant>>);
 
 impl Offers {
-    /// Code that holds this lock does not panic.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, VecDeque<Instant>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -69,7 +69,7 @@ impl SessionJournal {
         journal
     }
 
-    /// Every operation leaves the state consistent.
+    /// Locks the state. Every operation leaves it consistent.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -64,7 +64,7 @@ impl Contexts {
         Contexts(Arc::new(Shared { host, mode, idle, state: Mutex::default() }))
     }
 
-    /// Code that holds this lock does not panic.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -11,7 +11,7 @@ use crate::host::{Event, Peer, PermissionQuestion, Verdict, Waiting};
 pub(super) struct Sessions(Mutex<HashMap<Arc<str>, Arc<Cell>>>);
 
 impl Sessions {
-    /// Code that holds this lock does not panic.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Cell>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

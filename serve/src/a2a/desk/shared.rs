@@ -35,7 +35,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Code that holds this lock does not panic or wait.
+    /// Locks the directory. Code that holds this lock does not panic or wait.
     pub(super) fn directory(&self) -> MutexGuard<'_, Directory> {
         self.directory.lock().unwrap_or_else(PoisonError::into_inner)
     }

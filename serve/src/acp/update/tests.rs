@@ -173,7 +173,7 @@ fn a_reminder_is_told_field_by_field() {
     assert_eq!(meta, json!({"harn": {"reminder": more}}));
 }
 
-/// A user's chunk has only the user's text, whatever was reported on reminders before it.
+/// Checks that a user's chunk has only the user's text, whatever was reported on reminders before it.
 #[test]
 fn no_reminder_is_told_as_words_of_the_user() {
     for wants in [Wants::default(), Wants { reminders: true, notices: true }] {
