@@ -1,22 +1,19 @@
 //! The agent loop: asks the model, runs the tools it requests and repeats until it is done. Each step is a function
-//! named
-//! after what it does. Each seam between steps delivers the items that hosts have put into the session's queue.
+//! named after what it does. Each seam between steps delivers the items that hosts have put into the session's queue.
 //!
 //! ```text
 //! user_prompt_submit → session_start →
 //!   [pre_compact → post_compact] → iteration_start → prompt → model → usage → [tools: pre_tool_dispatch → each call] → post_tool_dispatch
 //!     → post_agent_turn → post_turn → reminders' post-turn pass → iteration_end → … again
 //! → loop_exit → session_end
+//! ```
 //! A daemon that has nothing more to do passes `daemon_idle_pre → session_idle → [consolidates] → (sleeps) →
-//! [file_edited] →
-//! daemon_idle_post` before it goes on.
+//! [file_edited] → daemon_idle_post` before it goes on.
 //!
 //! The steps are `prompt`, `model` and `tools`; `pre_step` and `post_step` are emitted around each of them.
-//! `prompt`, `model` and `tools` are the steps; `pre_step` and `post_step` tell of each.
+//!
 //! All state that must survive a suspension lives in [`LoopState`], which is plain data. A future is dropped on
-//! suspension,
-//! and a session's borrow is never held across a step.
-//! never held across a step.
+//! suspension, and a session's borrow is never held across a step.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,6 +1,5 @@
 //! Time comes in from outside, so a run can be repeated exactly. The owner of a runtime that can sleep supplies the
-//! wall
-//! clock; [`ManualClock`] is advanced explicitly.
+//! wall clock; [`ManualClock`] is advanced explicitly.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

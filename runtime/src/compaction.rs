@@ -1,8 +1,6 @@
 //! Compaction of a session's transcript, the single pipeline for scripts and for the loop itself: handlers may veto or
-//! change
-//! it, a summariser runs, the reminders' lifecycle takes its step, and all subscribers are notified. The pure part is
-//! in
-//! [`crate::transcript::compact`].
+//! change it, a summariser runs, the reminders' lifecycle takes its step, and all subscribers are notified. The pure
+//! part is in [`crate::transcript::compact`].
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -51,8 +49,7 @@ pub struct Compaction<'a> {
 
 impl Compaction<'_> {
     /// Compacts the transcript. Returns the payload of `post_compact`, or `None` if there was nothing to do or a
-    /// handler vetoed.
-    /// A failure on the way changes nothing.
+    /// handler vetoed. A failure on the way changes nothing.
     pub async fn run(&self, options: CompactOptions) -> Outcome<Option<Data>> {
         let Some(begun) = begin(&self.session.transcript(), options.clone()) else { return Ok(None) };
         self.checkpoint(Seam::PreCompact).await?;

@@ -54,8 +54,7 @@ pub enum Data {
 
 impl Data {
     /// Maximum nesting depth of a value. A caller that builds a [`Data`] from outside (JSON, a script) rejects deeper
-    /// values, so
-    /// that comparing, printing and dropping need no work list.
+    /// values, so that comparing, printing and dropping need no work list.
     pub const MAX_DEPTH: usize = 512;
 
     /// A dict from pairs. A later pair with the same key wins.

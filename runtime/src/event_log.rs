@@ -1,10 +1,8 @@
 //! The event log: an append-only list of records by topic. A trait with two backends: [`MemoryLog`] for a single
-//! process
-//! that keeps nothing, and [`SqliteLog`] in a file.
+//! process that keeps nothing, and [`SqliteLog`] in a file.
 //!
 //! Durability is requested explicitly: [`EventLog::append`] returns a [`Ticket`] at once, [`EventLog::durable`] waits
-//! until
-//! everything up to it would survive a crash. A record's id and cursor are known only once it is written:
+//! until everything up to it would survive a crash. A record's id and cursor are known only once it is written:
 //! [`EventLog::emit`] waits for that.
 //!
 //! - [`Home`]: the backend as a person names it, `memory` or `sqlite:PATH`.
@@ -180,8 +178,7 @@ impl Filter {
 }
 
 /// A reader that yields history first and then appended records, each once and in order. A reader overtaken by the
-/// log's
-/// retention fails once with [`LogError::Lagged`] and goes on after the gap.
+/// log's retention fails once with [`LogError::Lagged`] and goes on after the gap.
 pub trait Subscription {
     /// Sets where it reads, if reading waits for the disk. Without a pool it reads on the thread of the caller.
     fn read_on(&mut self, _pool: Rc<dyn BlockingPool>) {}
@@ -202,8 +199,7 @@ pub trait EventLog {
     fn append(&self, record: NewRecord) -> Ticket;
 
     /// Reserves room for a number of records with a total size in bytes. Waits like [`EventLog::append`], so call it
-    /// before
-    /// taking a lock.
+    /// before taking a lock.
     fn reserve(&self, _records: usize, _bytes: usize) -> Room {
         Room::default()
     }

@@ -1,8 +1,6 @@
 //! Hooks: handlers that are notified of what a loop does and may answer. [`event`] defines the events and their
-//! payloads,
-//! [`verdict`] reads a handler's answer, [`ActionableEvent`] defines which answers each event accepts, [`registry`]
-//! holds
-//! the registered handlers, and [`mod@fire`] calls them.
+//! payloads, [`verdict`] reads a handler's answer, [`ActionableEvent`] defines which answers each event accepts,
+//! [`registry`] holds the registered handlers, and [`mod@fire`] calls them.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -33,8 +31,7 @@ pub trait Hook {
     fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>>;
 
     /// Returns the diagnostic for a returned reminder that cannot be added. Implementations that know the handler's
-    /// source
-    /// location add it here.
+    /// source location add it here.
     fn malformed(&self, error: &ReminderError) -> Rc<dyn Fault> {
         fault(error.clone())
     }

@@ -1,6 +1,5 @@
 //! The agent core. It does not depend on scripts or wire formats: a pure reminder lifecycle, and around it a thin shell
-//! in
-//! which every effect (model, tool, clock, log, hook) is behind a trait.
+//! in which every effect (model, tool, clock, log, hook) is behind a trait.
 //!
 //! | module | offers |
 //! |---|---|

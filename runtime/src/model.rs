@@ -1,6 +1,5 @@
 //! Vendor-neutral requests to a model and their replies. A [`Request`] shares the history with the session, so building
-//! one
-//! costs the same after ten turns and after ten thousand.
+//! one costs the same after ten turns and after ten thousand.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -194,8 +193,7 @@ words! {
 
 impl ModelErrorKind {
     /// Returns whether a failure of this kind is retried. A timeout is not: the caller wanted an answer within that
-    /// time.
-    /// Neither is a malformed answer, since it was paid for and would come again.
+    /// time. Neither is a malformed answer, since it was paid for and would come again.
     #[must_use]
     pub fn is_transient(self) -> bool {
         use ModelErrorKind as K;

@@ -1,6 +1,5 @@
 //! Time limits of handlers and providers. Waiting is measured on the run's clock; computing is measured by the time it
-//! keeps
-//! the thread busy, because a mocked clock does not advance meanwhile.
+//! keeps the thread busy, because a mocked clock does not advance meanwhile.
 
 use std::any::Any;
 use std::future::poll_fn;

@@ -52,8 +52,7 @@ impl Run<'_> {
     }
 
     /// Shortens the tool results that no prompt has carried yet if they do not fit next to the rest of the
-    /// conversation.
-    /// Providers are notified of each tool whose output was cut.
+    /// conversation. Providers are notified of each tool whose output was cut.
     async fn shorten_unseen_results(&self, state: &LoopState, limit: u64) -> Outcome<()> {
         let excess = usize::try_from(self.estimated_tokens().saturating_sub(limit)).unwrap_or(usize::MAX);
         if excess == 0 {

@@ -46,8 +46,7 @@ impl Run<'_> {
     }
 
     /// Sleeps repeatedly until there is something new and returns `None`, or returns how the loop ended. Each nap
-    /// counts as an
-    /// iteration against the limit, so an abandoned daemon eventually ends.
+    /// counts as an iteration against the limit, so an abandoned daemon eventually ends.
     pub(super) async fn idle(&self, state: &mut LoopState, done: Ended) -> Outcome<Option<Ended>> {
         loop {
             if self.out_of_budget(state).is_some() {
@@ -154,8 +153,7 @@ impl Run<'_> {
     }
 
     /// Returns the number of messages and the latest reminder, which together show whether something was added that the
-    /// model
-    /// should see.
+    /// model should see.
     fn newest(&self) -> Newest {
         self.session.with(|s| {
             let last = s.transcript.pending().next_back().map(|pending| pending.reminder.id.clone());

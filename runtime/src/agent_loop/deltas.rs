@@ -1,6 +1,5 @@
 //! Streaming of an answer: each piece is shown to observers and sent to the handlers of `model_delta`, in order, while
-//! the
-//! request is in flight.
+//! the request is in flight.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

@@ -1,6 +1,5 @@
 //! Parking: suspending a loop. The caller requests it; the loop checks at the start of its next iteration, when no work
-//! is
-//! half done. The model requests it with the tool `agent_await_resumption`, which every loop offers.
+//! is half done. The model requests it with the tool `agent_await_resumption`, which every loop offers.
 
 use std::cell::RefCell;
 use std::rc::Rc;

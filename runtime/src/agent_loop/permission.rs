@@ -62,8 +62,7 @@ impl Run<'_> {
     }
 
     /// Asks the approver and returns the reason, in words for the model, if the call must not run. The approver may
-    /// take any
-    /// time; the loop does not wait for the answer once it is to stop.
+    /// take any time; the loop does not wait for the answer once it is to stop.
     pub(super) async fn approval(
         &self,
         turn: Turn<'_>,
@@ -95,8 +94,7 @@ impl Run<'_> {
     }
 
     /// Returns the answer, or `None` once a bridge injection interrupts the loop. The question is dropped then, which
-    /// withdraws
-    /// it from the approver.
+    /// withdraws it from the approver.
     async fn unless_interrupted<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;

@@ -125,8 +125,7 @@ impl Run<'_> {
     }
 
     /// Ensures that every call has a unique id, since results refer to it. Generates ids that a caller-supplied reply
-    /// left out
-    /// or used twice.
+    /// left out or used twice.
     fn with_call_ids(&self, mut reply: Reply) -> Reply {
         /// Number of calls up to which each is compared with every other.
         const FEW: usize = 8;

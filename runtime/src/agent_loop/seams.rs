@@ -10,8 +10,7 @@ use super::{LoopState, Run};
 
 impl Run<'_> {
     /// Passes a seam. Returns the number of delivered items that the model should see. A stopped loop does not call the
-    /// model
-    /// again, so queued items stay queued for a loop that does.
+    /// model again, so queued items stay queued for a loop that does.
     pub(super) async fn pass(&self, seam: Seam, state: &mut LoopState) -> Outcome<usize> {
         if seam == Seam::DaemonIdlePre {
             self.let_see(state.iteration, Seen::Idle);

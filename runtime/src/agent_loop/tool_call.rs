@@ -35,8 +35,7 @@ pub(super) struct Ready {
 
 impl Run<'_> {
     /// Runs everything before the call that keeps the order of the calls: handlers, the tool and its arguments, the
-    /// script's
-    /// permission ruling. Returns the answer to a call that must not run. Fails only if the loop must stop.
+    /// script's permission ruling. Returns the answer to a call that must not run. Fails only if the loop must stop.
     pub(super) async fn prepare(
         &self,
         scope: &Scope,

@@ -1,11 +1,9 @@
 //! Answering the batch of calls that a reply requests, sequentially or in parallel.
 //!
 //! In parallel, everything before a call (handlers, the script's permission ruling) and everything after it keeps the
-//! order
-//! of the calls, and so do the answers in the transcript; only the tools themselves and the questions to the approver
-//! overlap. A call whose annotations say `sequential: true` waits for all calls before it, and all calls after it wait
-//! for
-//! it.
+//! order of the calls, and so do the answers in the transcript; only the tools themselves and the questions to the
+//! approver overlap. A call whose annotations say `sequential: true` waits for all calls before it, and all calls after
+//! it wait for it.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -67,8 +65,7 @@ struct Ran {
 
 impl Run<'_> {
     /// Runs the batch. Leaves no call without an answer even if the batch is interrupted, or aborted by a failure that
-    /// ends the
-    /// loop, so every wire format stays valid. Returns the results for the handlers of `post_turn`.
+    /// ends the loop, so every wire format stays valid. Returns the results for the handlers of `post_turn`.
     pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<ToolResults> {
         let calls = &reply.tool_calls;
         self.withdrawn.set(false);

@@ -1,6 +1,5 @@
 //! Observing a loop at work: observers are notified of what happens and cannot change it. Unlike a handler, an observer
-//! is
-//! native, returns at once and adds no reminders.
+//! is native, returns at once and adds no reminders.
 
 use std::sync::Arc;
 
@@ -61,8 +60,7 @@ pub enum Seen<'a> {
     /// A tool does not run any more. What the model sees of it is seen once handlers have looked at it.
     ToolEnded(&'a ToolCall),
     /// The call has its result: the tool's output as handlers left it, or the reason it was not run. Results of
-    /// parallel calls
-    /// come in the order of the calls.
+    /// parallel calls come in the order of the calls.
     ToolAnswered {
         /// The call.
         call: &'a ToolCall,

@@ -41,8 +41,7 @@ struct Shared(Arc<Mutex<Store>>);
 
 impl Shared {
     /// Takes the lock even if it is poisoned: no operation leaves the records half changed. A batch that panics while
-    /// its size
-    /// is computed leaves at most a size that is too high.
+    /// its size is computed leaves at most a size that is too high.
     fn lock(&self) -> MutexGuard<'_, Store> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,10 +1,8 @@
 //! [`Payload`]: the content of a record.
 //!
 //! A turn of a loop appends a dozen records, and most logs in memory are never read. The runtime's payloads are
-//! therefore
-//! kept in their original form, [`Facts`], and converted to data when they are read or a file is written. Records
-//! appended
-//! together share their facts.
+//! therefore kept in their original form, [`Facts`], and converted to data when they are read or a file is written.
+//! Records appended together share their facts.
 
 use std::fmt;
 use std::ops::Deref;

@@ -15,8 +15,7 @@ pub trait SharedLog: Send + Sync {
     fn put(&self, record: NewRecord) -> Ticket;
 
     /// Reserves room for a number of records with a total size in bytes, without ever waiting. Returns `None` if the
-    /// writer is
-    /// too far behind. The room reserved here is separate; [`SharedLog::put`] does not fill it.
+    /// writer is too far behind. The room reserved here is separate; [`SharedLog::put`] does not fill it.
     fn reserve_now(&self, _records: usize, _bytes: usize) -> Option<Room> {
         Some(Room::default())
     }

@@ -25,8 +25,7 @@ pub struct Listeners<'a> {
 
 impl<'a> Listeners<'a> {
     /// Notifies handlers, then, unless one of them blocked the event, providers. Creates no future if there is nothing
-    /// to wait
-    /// for.
+    /// to wait for.
     pub fn emit(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<()>> {
         match self.decide(turn, event) {
             Answer::Now(decided) => Answer::Now(decided.map(drop)),

@@ -1,12 +1,10 @@
 //! [`Verdict`]: a handler's answer, read from the value that a script returned.
 //!
 //! A handler allows (`nil`, `true`), blocks (`false`, `{block: true, reason}`, `{decision: "deny", reason}`, `{deny:
-//! reason}`),
-//! changes (`{modify: payload}`, `{args}`, `{result}`) or returns reminder effects: `{reminder, then?}`, `{clear:
-//! selector}`,
-//! `{effects: […]}`, a list, or a bare spec; a decision may accompany the effects. A malformed reminder is reported and
-//! does
-//! not invalidate the decision. For a tool call or a prompt that can be refused, an unreadable answer refuses it.
+//! reason}`), changes (`{modify: payload}`, `{args}`, `{result}`) or returns reminder effects: `{reminder, then?}`,
+//! `{clear: selector}`, `{effects: […]}`, a list, or a bare spec; a decision may accompany the effects. A malformed
+//! reminder is reported and does not invalidate the decision. For a tool call or a prompt that can be refused, an
+//! unreadable answer refuses it.
 
 use std::sync::Arc;
 

@@ -1,8 +1,6 @@
 //! [`Messages`]: the messages of a conversation. A clone shares them all, and appending to one of two clones copies
-//! nothing
-//! either: a chunk has room for further messages, and a list knows how many of them are its own. A request that is kept
-//! (by
-//! a log of calls or a meter) therefore costs the conversation nothing as it grows.
+//! nothing either: a chunk has room for further messages, and a list knows how many of them are its own. A request that
+//! is kept (by a log of calls or a meter) therefore costs the conversation nothing as it grows.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -36,8 +34,7 @@ impl Chunk {
 /// A list of messages, shared in chunks.
 ///
 /// A chunk is preceded by the same chunks in every list that shares it, because lists are built only by appending. If
-/// two
-/// lists share a chunk, everything before it is the same.
+/// two lists share a chunk, everything before it is the same.
 #[derive(Clone, Default)]
 pub struct Messages {
     /// Chunks without room. Lists that are kept share them until one of them has filled another.

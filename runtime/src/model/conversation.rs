@@ -15,13 +15,11 @@ impl Request {
     }
 
     /// Returns the messages to send: the history with developer messages and user blocks of reminders in their places.
-    /// Text of
-    /// the history that looks like a reminder is quoted ([`crate::render::quote`]). Without either, returns the shared
-    /// history.
+    /// Text of the history that looks like a reminder is quoted ([`crate::render::quote`]). Without either, returns the
+    /// shared history.
     ///
     /// A wire format that puts tool results into user messages (Anthropic) merges neighbours of one role, so a trailing
-    /// block
-    /// follows every tool result.
+    /// block follows every tool result.
     #[must_use]
     pub fn conversation(&self) -> Messages {
         let rendered = &self.reminders;

@@ -3,14 +3,11 @@
 //!
 //! The request is measured as a JSON document in the order in which wire formats send it, in a vendor-neutral form:
 //! `{"system":"…","tools":[…],"messages":[…]}`. Reminders appear where they are rendered: in the system text, before or
-//! in
-//! the first messages, or after the last. The content of messages is written as blocks. Settings (temperature, limits)
-//! are
-//! not part of the cached prefix and are not counted.
+//! in the first messages, or after the last. The content of messages is written as blocks. Settings (temperature,
+//! limits) are not part of the cached prefix and are not counted.
 //!
 //! The cost per turn is proportional to the new content: lengths of known messages are kept, and chunks that two
-//! histories
-//! share are not visited.
+//! histories share are not visited.
 
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
 //! The bridge: injections from hosts into a session, queued until a seam of the loop.
 //!
 //! The queue is shared with the thread that serves hosts (`Arc<Mutex<…>>`): adding, listing and revoking need no answer
-//! from
-//! the worker, and a single lock decides whether an item was delivered already.
+//! from the worker, and a single lock decides whether an item was delivered already.
 
 use std::sync::{Arc, LazyLock};
 

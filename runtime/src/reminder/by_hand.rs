@@ -1,6 +1,5 @@
 //! A reminder event as a script writes it: a whole event taken from a transcript is read leniently; one written
-//! manually
-//! must have a body, or content if it has the form of a message, and no key without effect.
+//! manually must have a body, or content if it has the form of a message, and no key without effect.
 
 use std::sync::Arc;
 
@@ -24,10 +23,8 @@ const BESIDE: &[&str] =
 
 impl Reminder {
     /// Reads a reminder event, `{kind: "system_reminder", …}`. One with an id whose `reminder` has an id comes from a
-    /// transcript
-    /// and is read unchanged. In any other an unknown key, or a missing `body`, is an error; values that do not fit
-    /// fall back as
-    /// in [`Reminder::from_data_lenient`], which calls `fresh_id` if the id is missing.
+    /// transcript and is read unchanged. In any other an unknown key, or a missing `body`, is an error; values that do
+    /// not fit fall back as in [`Reminder::from_data_lenient`], which calls `fresh_id` if the id is missing.
     pub fn from_event(event: &Data, fresh_id: impl FnOnce() -> Arc<str>) -> Result<Reminder, ReminderError> {
         let slot = event.get("reminder");
         let whole = event.get("id").as_str().is_some() && slot.get("id").as_str().is_some();

@@ -192,8 +192,7 @@ impl Reminder {
     }
 
     /// Reads a reminder that the runtime has written on a surface. Values are read strictly; only fields that older
-    /// versions did
-    /// not write fall back to a default.
+    /// versions did not write fall back to a default.
     ///
     /// # Errors
     /// Names the unreadable field, as the end of a sentence.

@@ -1,6 +1,5 @@
 //! Errors of a reminder. An error carries code, field path, message and help but no span: code that knows the source
-//! finds
-//! the span from the field path.
+//! finds the span from the field path.
 
 use std::any::Any;
 

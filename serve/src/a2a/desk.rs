@@ -59,10 +59,10 @@ use crate::metrics::{Counter, Exposition};
 use crate::probe::Probed as _;
 use crate::store::StoreError;
 
-/// How long to wait for stopped tasks beyond their grace period.
+/// The timeout for stopped tasks, beyond their grace period.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often to poll a task that another process runs.
+/// The interval for polling a task that another process runs.
 const ELSEWHERE: Duration = Duration::from_millis(500);
 
 /// Limits on tasks, and defaults for their sessions.

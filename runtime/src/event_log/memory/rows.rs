@@ -1,6 +1,6 @@
 //! [`Rows`]: the records of a log in memory. Most are never read, so they are kept in their original form: records
-//! appended
-//! together are one row and are built on demand. Rows are stored in blocks, so a growing log moves none of them.
+//! appended together are one row and are built on demand. Rows are stored in blocks, so a growing log moves none of
+//! them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
 //! Interruption of long statements. An untrusted file can make one long by millions of objects in its schema, or of
-//! records
-//! in a topic. While a statement runs, SQLite asks after a fixed number of steps whether to go on.
+//! records in a topic. While a statement runs, SQLite asks after a fixed number of steps whether to go on.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,14 +1,11 @@
 //! Records on their way to the writer, and the tasks that wait for them.
 //!
 //! The queue is bounded. While the file can be written, a caller that appends too fast waits for room. While it cannot,
-//! no
-//! caller waits forever: records that do not fit are counted as lost, the log ends there, and every caller that waits
-//! for
-//! durability gets the error.
+//! no caller waits forever: records that do not fit are counted as lost, the log ends there, and every caller that
+//! waits for durability gets the error.
 //!
 //! A caller that holds a lock of its own must not wait while it appends: it reserves [`Room`] first. A host's thread
-//! serves
-//! many sessions and may not even wait for that. It has a separate margin, and is refused if that is full too.
+//! serves many sessions and may not even wait for that. It has a separate margin, and is refused if that is full too.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
@@ -101,8 +98,7 @@ struct State {
 
 impl State {
     /// Returns the result for a ticket, for a caller that has seen `failures` failed attempts before; `None` while it
-    /// is
-    /// undecided.
+    /// is undecided.
     fn verdict(&self, upto: u64, failures: u64) -> Option<Result<(), LogError>> {
         if self.settled >= upto {
             return Some(Ok(()));

@@ -1,10 +1,8 @@
 //! The thread that commits. It takes all queued records, up to a batch, so batches grow with the load.
 //!
 //! A batch that cannot be written stays at the head of the queue and is retried when a caller waits for durability,
-//! else
-//! every second. Records with a waiting emitter fail and are removed: a record that was reported as not written must
-//! not
-//! appear later.
+//! else every second. Records with a waiting emitter fail and are removed: a record that was reported as not written
+//! must not appear later.
 
 use std::path::Path;
 use std::sync::Arc;

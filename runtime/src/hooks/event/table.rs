@@ -1,6 +1,5 @@
 //! The table of events: when each is emitted, its payload besides `event` and `session`, and the effect of an answer.
-//! The
-//! reference is generated from it, and a test checks the typed payloads against it.
+//! The reference is generated from it, and a test checks the typed payloads against it.
 
 use super::EventKind;
 

@@ -11,8 +11,7 @@ use super::scan::OPEN;
 const NAME_WITHIN: usize = 1_000;
 
 /// Returns the calls in a block: one object, several, or a list of them. Invalid JSON becomes a call whose arguments
-/// are the
-/// text unchanged, so that the model is told about the error.
+/// are the text unchanged, so that the model is told about the error.
 pub(super) fn read(raw: &str) -> Vec<ToolCall> {
     let mut found = Vec::new();
     let mut rest = bare(raw);

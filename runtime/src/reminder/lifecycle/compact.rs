@@ -1,6 +1,5 @@
 //! Effect of compaction on reminders: TTL, then dedupe, then the filter by `preserve_on_compact`. The filter is a
-//! separate
-//! step, because a custom compactor receives the reminders before it.
+//! separate step, because a custom compactor receives the reminders before it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

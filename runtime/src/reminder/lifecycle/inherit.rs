@@ -30,8 +30,7 @@ pub fn inherit(child: &mut Transcript, handed: Vec<Arc<Reminder>>, at: &Moment<'
 }
 
 /// Returns the records of a fork. The copy shares its parent's events, so nothing is admitted again; a turn still
-/// running in
-/// the parent is charged only there.
+/// running in the parent is charged only there.
 pub fn fork(copy: &mut Transcript) -> Vec<LifecycleRecord> {
     copy.forget_open_prompts();
     copy.pending().map(|pending| LifecycleRecord::Forked(copy.present(pending))).collect()

@@ -1,6 +1,5 @@
 //! The records as they go to the log, where each is kept unchanged until it is read. [`super::rebuild`] reads them
-//! back;
-//! change both together.
+//! back; change both together.
 
 use std::sync::Arc;
 
@@ -140,8 +139,7 @@ impl Whose {
 }
 
 /// Records of one moment with their owner and turn. A loop creates several of these per turn, and they live as long as
-/// the
-/// log keeps them.
+/// the log keeps them.
 #[derive(Debug)]
 pub(crate) struct Told {
     records: Records,

@@ -1,27 +1,20 @@
 //! The life of every reminder from the log alone. [`rebuild`] takes records in the order of the log and returns, for
-//! each
-//! session, the pending reminders with their current TTL, and for every reminder a [`Biography`]: its producer and
-//! time, the
-//! prompts that carried it with their slots, and why and when it ended. Pure; unreadable records are reported in
-//! [`Rebuilt::notes`] and skipped.
+//! each session, the pending reminders with their current TTL, and for every reminder a [`Biography`]: its producer and
+//! time, the prompts that carried it with their slots, and why and when it ended. Pure; unreadable records are reported
+//! in [`Rebuilt::notes`] and skipped.
 //!
 //! A session is charged like its transcript: a charging prompt is counted for each reminder that it carried, a pass
-//! subtracts
-//! the count, and a void prompt is not counted.
+//! subtracts the count, and a void prompt is not counted.
 //!
 //! **Runs.** A log in a file is written by many runs, sequentially or concurrently. Each has sessions of its own, even
-//! if
-//! the names are equal: a session lives in memory, so reminders pending when its process ended are pending in no other.
-//! A
-//! session that was stored and continues in another run (`transcript.turn.resumed`) has one life in both.
+//! if the names are equal: a session lives in memory, so reminders pending when its process ended are pending in no
+//! other. A session that was stored and continues in another run (`transcript.turn.resumed`) has one life in both.
 //!
 //! **Bare transcripts** are logged under their own id. They are values, so a script may continue from an old one, and
-//! the log
-//! then holds two lines of life under one id. The result is the union: a reminder is pending if it was born in any line
-//! and
-//! has ended in none. [`SessionLife::branched`] reports this (a reminder ended twice, or a key occurs twice). A
-//! script's
-//! changes to a copy of an open session are marked `detached` on the log and are not part of the session's life.
+//! the log then holds two lines of life under one id. The result is the union: a reminder is pending if it was born in
+//! any line and has ended in none. [`SessionLife::branched`] reports this (a reminder ended twice, or a key occurs
+//! twice). A script's changes to a copy of an open session are marked `detached` on the log and are not part of the
+//! session's life.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;

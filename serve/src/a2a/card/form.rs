@@ -1,4 +1,4 @@
-//! The spelling of a card in each version, and one that all of them can read.
+//! The JSON format of a card in each version, and one that all versions can read.
 
 use a2a::Version;
 use runtime::data::Data;

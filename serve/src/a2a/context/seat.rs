@@ -56,7 +56,7 @@ pub(in crate::a2a) struct Seat {
     is_at_work: bool,
 }
 
-/// How long to wait for a session that is being closed. If it does not stop, its context stays taken.
+/// The timeout for a session that is being closed. If it does not stop, its context stays taken.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Contexts {
@@ -64,7 +64,7 @@ impl Contexts {
         Contexts(Arc::new(Shared { host, mode, idle, state: Mutex::default() }))
     }
 
-    /// Code that holds this lock does not panic.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

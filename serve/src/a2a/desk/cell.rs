@@ -101,7 +101,7 @@ impl Cell {
 
     /// Checks that this process runs the task.
     ///
-    /// ¶ # Errors
+    /// # Errors
     /// Another process runs it.
     pub(super) fn is_here(&self) -> Result<(), Refusal> {
         match self.is_elsewhere {
@@ -130,7 +130,7 @@ impl Cell {
         })
     }
 
-    /// Code that holds this lock does not panic, and every operation leaves the state consistent.
+    /// Locks the state. Code that holds this lock does not panic, and every operation leaves the state consistent.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -32,7 +32,7 @@ pub(super) struct Start {
     pub(super) resumed: bool,
 }
 
-/// How long to wait for a session that was told to stop, beyond its grace period.
+/// The timeout for a session that was told to stop, beyond its grace period.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Runs a task until it is over.

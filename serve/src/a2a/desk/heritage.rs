@@ -12,13 +12,13 @@ use super::cell::Cell;
 use super::shared::Shared;
 use crate::a2a::injection::of_metadata;
 
-/// How long to wait for a parent's reminders: a parent that runs plain code does not answer at once.
+/// The timeout for a parent's reminders: a parent that runs plain code does not answer at once.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The maximum number of parents of a task.
 const MOST: usize = 8;
 
-/// Returns the reminders of the tasks that the message names as its parent or refers to, if they run here. Reminders
-/// that the message carries itself are not inherited again.
+/// Returns the pending reminders of the tasks that the message names as its parent or refers to, if they run here.
+/// Reminders that the message carries itself are not inherited again.
 pub(super) async fn inherited(shared: &Shared, cell: &Cell, message: &Message, metadata: &Data) -> Vec<Arc<Reminder>> {
     let parent = metadata.get("parent_task_id").as_shared_str();
     let mut named: Vec<Arc<str>> = parent.into_iter().chain(message.reference_task_ids.iter().cloned()).collect();

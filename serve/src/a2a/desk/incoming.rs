@@ -106,7 +106,7 @@ impl Desk {
     /// Returns the task that began with this message, if it is not in memory.
     ///
     /// # Errors
-    /// The task began with another message of the same id, or the log cannot be read.
+    /// Another message with the same id began a task, or the log cannot be read.
     async fn begun_before(&self, first: &Message) -> Result<Option<Arc<Cell>>, Refusal> {
         if self.0.directory().of_first(&first.message_id).is_some() {
             return Ok(None);

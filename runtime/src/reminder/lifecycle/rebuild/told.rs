@@ -111,6 +111,6 @@ pub struct Passage {
     pub cursor: u64,
     /// In which turn.
     pub turn: u32,
-    /// What it was.
+    /// The pass.
     pub pass: Pass,
 }

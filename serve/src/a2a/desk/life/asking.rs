@@ -30,7 +30,7 @@ pub(in crate::a2a::desk) enum Asking {
 pub(in crate::a2a::desk) enum Reply {
     /// The message is the answer or a part of it.
     Taken(Vec<Out>),
-    /// The same message came before.
+    /// The message came before.
     Known,
     /// Another message with this id came before.
     Other,
