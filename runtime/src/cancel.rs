@@ -1,4 +1,4 @@
-//! [`Cancel`]: a tree of switches. Throwing one throws all below it; nothing above or beside it notices.
+//! [`Cancel`]: a tree of switches. Cancelling a node cancels all nodes below it, and no others.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Diagnostic codes: the rows of this crate's catalogue, and the handle that a note or a fault carries.
 //!
-//! Each family has an enum beside what it is about, defined with its rows by [`codes!`](macro@crate::codes). `stdlib` joins the
-//! catalogues of all crates; `explain`, `check`, the docs and the tests read the whole.
+//! Each family has an enum next to its subject, defined with its rows by [`codes!`](macro@crate::codes). `stdlib` joins
+//! the catalogues of all crates; `explain`, `check`, the docs and the tests read the whole.
 
 use std::any::Any;
 use std::fmt;
@@ -30,7 +30,7 @@ pub struct Code {
     pub mended: &'static str,
 }
 
-/// A code of any enum: its text and its row, which may be of a catalogue that this crate does not know.
+/// A code of any enum: its text and its row, which may belong to the catalogue of another crate.
 #[derive(Clone, Copy)]
 pub struct CodeRef {
     text: &'static str,

@@ -1,6 +1,6 @@
-//! [`Data`]: the one neutral payload. Scripts, wires, logs and the core exchange it; it holds no script value, so it is
-//! `Send`, clones in a few nanoseconds and hands out sub-views. Dicts keep their keys in bytewise order, so whatever is
-//! printed or written compares equal from run to run.
+//! [`Data`]: the common neutral payload. Scripts, wire formats, logs and the core exchange it; it holds no script
+//! value, so it is `Send`, clones in a few nanoseconds and can return sub-views. Dicts keep their keys in bytewise
+//! order, so printed or written values compare equal from run to run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(crate) use lent;
 /// A value that belongs to no language and no wire.
 #[derive(Clone, Default, PartialEq)]
 pub enum Data {
-    /// Nothing.
+    /// The nil value.
     #[default]
     Nil,
     /// A truth value.
@@ -63,7 +63,7 @@ impl Data {
         Data::Dict(Arc::new(entries))
     }
 
-    /// A dict from pairs, without those whose value is nil.
+    /// Returns a dict from pairs, without those whose value is nil.
     pub fn dict_of_present<K: Into<Arc<str>>>(pairs: impl IntoIterator<Item = (K, Data)>) -> Data {
         Data::dict(pairs.into_iter().filter(|(_, value)| !value.is_nil()))
     }
@@ -150,13 +150,13 @@ impl Data {
         self.as_dict().and_then(|entries| entries.get(key)).unwrap_or(&NIL)
     }
 
-    /// The value at a dotted path (`result.truncated`); nil where any step is missing.
+    /// Returns the value at a dotted path (`result.truncated`); nil if any step is missing.
     #[must_use]
     pub fn at(&self, path: &str) -> &Data {
         path.split('.').fold(self, |value, key| value.get(key))
     }
 
-    /// Puts an entry into a dict; on any other value this makes a dict of that one entry.
+    /// Inserts an entry into a dict; any other value is replaced by a dict with that one entry.
     pub fn set(&mut self, key: impl Into<Arc<str>>, value: Data) {
         if !matches!(self, Data::Dict(_)) {
             *self = Data::empty_dict();
@@ -173,7 +173,7 @@ impl Data {
         self
     }
 
-    /// Truth as scripts see it: nil and false are false, all else is true.
+    /// Returns the truth value as scripts see it: nil and false are false, all else is true.
     #[must_use]
     pub fn truthy(&self) -> bool {
         !matches!(self, Data::Nil | Data::Bool(false))
@@ -203,7 +203,7 @@ impl Data {
         }
     }
 
-    /// Roughly the bytes it takes: texts, and a little for each value.
+    /// Returns the approximate size in bytes: texts, and a little for each value.
     #[must_use]
     pub fn weight(&self) -> usize {
         const EACH: usize = 16;

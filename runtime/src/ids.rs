@@ -1,6 +1,6 @@
-//! Ids: UUIDv7, each session from a stream of its own. An id holds the time, then a counter that rises, then bits that
-//! depend on seed, stream and counter only. So ids rise within a stream even if the clock is set back, and a run with the
-//! same seed and clock makes the same ids however its sessions interleave.
+//! Ids: UUIDv7, each session from a stream of its own. An id contains the time, then a rising counter, then bits that
+//! depend only on seed, stream and counter. Ids therefore rise within a stream even if the clock is set back, and a run
+//! with the same seed and clock creates the same ids however its sessions interleave.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub trait Ids {
     }
 }
 
-/// Returns an id as an error names it: the caller may have asked for one of any length.
+/// Returns an id shortened for error messages, since a caller may pass one of any length.
 #[must_use]
 pub fn shortened(id: &str) -> Arc<str> {
     const SHOWN: usize = 200;
@@ -51,13 +51,14 @@ impl IdStream {
         }
     }
 
-    /// The stream of the next child of this one (a sub-agent, a queue): it depends on the parent and its ordinal only.
+    /// Returns the stream of the next child (a sub-agent, a queue): it depends only on the parent and the child's
+    /// ordinal.
     pub fn child(&mut self) -> IdStream {
         self.children += 1;
         IdStream { seed: mix(self.seed ^ mix(self.children)), counter: 0, last_ms: self.last_ms, children: 0 }
     }
 
-    /// Whether it can have come so far by drawing: one that was read from a file may say anything.
+    /// Returns whether it could have reached this state by drawing; a stream read from a file may contain anything.
     pub(crate) fn is_sound(&self) -> bool {
         self.counter >> 26 == 0 && self.last_ms >> 47 == 0 && self.children >> 53 == 0
     }
@@ -98,12 +99,12 @@ impl SharedIds {
         SharedIds(RefCell::new(stream))
     }
 
-    /// The stream as it is now.
+    /// Returns the current stream.
     pub(crate) fn stream(&self) -> IdStream {
         self.0.borrow().clone()
     }
 
-    /// Draws from another stream from now on.
+    /// Draws from the given stream from now on.
     pub(crate) fn go_on_with(&self, stream: IdStream) {
         *self.0.borrow_mut() = stream;
     }
@@ -121,7 +122,7 @@ impl Ids for SharedIds {
     }
 }
 
-/// The finaliser of `splitmix64`: every input bit reaches every output bit.
+/// Applies the finaliser of `splitmix64`: every input bit reaches every output bit.
 fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

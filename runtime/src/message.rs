@@ -1,5 +1,5 @@
-//! [`Message`]: one durable entry of a conversation, in no vendor's shape. What a vendor adds and we have no name for is
-//! kept in `extra` and in [`Block::Other`], so that nothing is lost on the way back to it.
+//! [`Message`]: one durable, vendor-neutral entry of a conversation. Vendor-specific fields are kept in `extra` and in
+//! [`Block::Other`], so that nothing is lost when they are sent back.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ words! {
     pub enum Role {
         /// Standing instructions.
         System = "system",
-        /// Instructions of the application, on routes that know the role.
+        /// The application's instructions, on routes that support the role.
         Developer = "developer",
         /// The person, or a program in their place.
         User = "user",
@@ -40,7 +40,7 @@ pub enum Block {
         /// A vendor's cache mark (`{"type": "ephemeral"}`), else nil.
         cache_control: Data,
     },
-    /// Anything else, as it came: images, documents, signed thinking.
+    /// Any other block, unchanged: images, documents, signed thinking.
     Other(Data),
 }
 
@@ -84,7 +84,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Nothing said.
+    /// Returns whether the content is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -93,7 +93,7 @@ impl Content {
         }
     }
 
-    /// The text: of blocks, that of the text blocks that say anything, a line break between.
+    /// Returns the text; for blocks, that of the non-empty text blocks, joined by line breaks.
     #[must_use]
     pub fn to_text(&self) -> Arc<str> {
         match self {
@@ -105,7 +105,7 @@ impl Content {
         }
     }
 
-    /// The blocks; text becomes one block, no text none.
+    /// Returns the blocks; text becomes one block, empty text none.
     #[must_use]
     pub fn to_blocks(&self) -> Vec<Block> {
         match self {
@@ -131,14 +131,14 @@ impl<T: Into<Arc<str>>> From<T> for Content {
     }
 }
 
-/// A call that the model asks for.
+/// A tool call that the model requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     /// The vendor's id of the call; results name it.
     pub id: Arc<str>,
     /// The tool.
     pub name: Arc<str>,
-    /// The arguments: a dict, or the raw text where the model wrote no valid JSON.
+    /// The arguments: a dict, or the raw text if the model wrote invalid JSON.
     pub arguments: Data,
 }
 
@@ -206,22 +206,22 @@ pub struct Message {
     pub role: Role,
     /// Content of the message.
     pub content: Content,
-    /// The calls that an assistant message asks for.
+    /// The calls that an assistant message requests.
     pub tool_calls: Vec<ToolCall>,
     /// In a tool message: the call it answers.
     pub tool_call_id: Option<Arc<str>>,
-    /// The speaker's or the tool's name, where one was given.
+    /// The speaker's or the tool's name, if given.
     pub name: Option<Arc<str>>,
     /// In a tool message: whether the call failed.
     pub is_error: bool,
     /// The reasoning text that some routes return and expect back.
     pub reasoning: Option<Arc<str>>,
-    /// Fields that we have no name for, as they came.
+    /// Vendor-specific fields, unchanged.
     pub extra: Entries,
 }
 
 impl Message {
-    /// A message that only says something.
+    /// Creates a message with only content.
     pub fn new(role: Role, content: impl Into<Content>) -> Message {
         Message {
             role,
@@ -261,7 +261,7 @@ impl Message {
         self.content.to_text()
     }
 
-    /// A rough count of tokens: one for four bytes, and a few for the frame.
+    /// Returns a rough count of tokens: one for every four bytes, and a few for the frame.
     #[must_use]
     pub fn estimated_tokens(&self) -> usize {
         let calls: usize = self.tool_calls.iter().map(|call| call.name.len() + call.arguments.json_len()).sum();

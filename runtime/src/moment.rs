@@ -13,7 +13,8 @@ const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 /// Digits of a second's fraction that `jiff` reads.
 const FRACTION_DIGITS: usize = 9;
 
-/// Returns a timestamp as RFC 3339, with milliseconds and in UTC. One after the year 9999 becomes the last of that year.
+/// Returns a timestamp as RFC 3339, with milliseconds and in UTC. A time after the year 9999 becomes the last of that
+/// year.
 #[must_use]
 pub fn rfc3339(ms: u64) -> String {
     let since = SignedDuration::from_millis(i64::try_from(ms.min(LAST_MS)).unwrap_or(i64::MAX));

@@ -35,7 +35,7 @@ impl Severity {
 /// A diagnostic that must not end the work.
 #[derive(Debug, Clone)]
 pub struct Note {
-    /// The diagnostic code, where there is one.
+    /// The diagnostic code, if there is one.
     pub code: Option<CodeRef>,
     /// Severity of the note.
     pub severity: Severity,
@@ -69,7 +69,7 @@ impl Note {
     }
 }
 
-/// The notes of a piece of work, such as a loop with all that is nested in it. A daemon may run for months, so at most
+/// The notes of a piece of work, such as a loop with all its nested loops. A daemon may run for months, so at most
 /// [`Notes::CAPACITY`] are kept; later ones are counted.
 #[derive(Debug, Default)]
 pub struct Notes {
@@ -85,7 +85,7 @@ pub struct NoteMark {
 }
 
 impl Notes {
-    /// The most notes that are kept.
+    /// Maximum number of notes kept.
     pub const CAPACITY: usize = 1_000;
 
     /// Adds a note.
@@ -102,7 +102,7 @@ impl Notes {
         NoteMark { kept: self.kept.borrow().len(), dropped: self.dropped.get() }
     }
 
-    /// Returns the notes that were added after a position. The last one says how many were dropped, if any were.
+    /// Returns the notes added after a position. The last one reports how many were dropped, if any.
     pub(crate) fn since(&self, mark: NoteMark) -> Vec<Note> {
         let kept = self.kept.borrow();
         let dropped = self.dropped.get().saturating_sub(mark.dropped);
@@ -116,7 +116,7 @@ impl Notes {
         kept.get(mark.kept..).unwrap_or_default().iter().cloned().chain(last).collect()
     }
 
-    /// Returns all notes. The last one says how many were dropped, if any were.
+    /// Returns all notes. The last one reports how many were dropped, if any.
     #[must_use]
     pub fn all(&self) -> Vec<Note> {
         self.since(NoteMark { kept: 0, dropped: 0 })

@@ -64,7 +64,7 @@ fn calls(names: &[&str]) -> Reply {
     Reply { tool_calls: names.iter().enumerate().map(call).collect(), ..says("") }
 }
 
-/// Answers with a closure, after being polled once where `waits`.
+/// A tool that answers with a closure, after one pending poll if `waits`.
 struct FakeTool<F>(crate::message::ToolSpec, F);
 
 impl<F: Fn(Turn<'_>, &ToolCall) -> Outcome<Output>> Tool for FakeTool<F> {
@@ -148,7 +148,7 @@ impl Bench {
         self.model.asked.borrow().iter().map(|request| request.system_text().unwrap_or_default()).collect()
     }
 
-    /// Kind (its last word) and one field of each lifecycle record.
+    /// Returns the kind (its last word) and one field of each lifecycle record.
     fn records(&self, field: &str) -> Vec<(String, String)> {
         let all = self.log.read(&Filter::topic(crate::reminder::lifecycle::TOPIC), usize::MAX).unwrap();
         let word = |kind: &str| kind.rsplit('.').next().unwrap_or_default().to_owned();

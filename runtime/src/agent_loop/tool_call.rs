@@ -73,7 +73,7 @@ impl Run<'_> {
         Ok(refused.map(|why| not_run(&why)))
     }
 
-    /// The call itself.
+    /// Runs the call itself.
     pub(super) async fn run(&self, scope: &Scope, iteration: u32, ready: &Ready) -> Outcome<Output> {
         let turn = Turn { scope, ..self.turn() };
         self.let_see(iteration, Seen::ToolBegan(&ready.call));
@@ -110,7 +110,7 @@ impl Run<'_> {
         cut(output, limit)
     }
 
-    /// Asks the handlers before the call, each with the arguments as the one before left them.
+    /// Calls the handlers before the call, each with the arguments as the previous one left them.
     async fn before(
         &self,
         turn: Turn<'_>,
@@ -161,7 +161,7 @@ impl Run<'_> {
         Ok(output)
     }
 
-    /// Tells the handlers after the call; one that returns a result puts it in place.
+    /// Notifies the handlers after the call; a result returned by one replaces it.
     async fn after(
         &self,
         turn: Turn<'_>,

@@ -1,8 +1,8 @@
-//! [`Entries`]: the entries of a dict. Most dicts have a handful, so up to [`Entries::FEW`] lie side by side in one block; more are a
-//! tree, so that a large one costs no more than it must.
+//! [`Entries`]: the entries of a dict. Most dicts are small, so up to [`Entries::FEW`] are stored in one block; more
+//! are a tree, so that a large dict stays efficient.
 //!
-//! The order is that of the keys, because equal dicts must be written as equal JSON; `indexmap` keeps the order of insertion, and hashes
-//! each key on top of it.
+//! The order is that of the keys, because equal dicts must be written as equal JSON; `indexmap` keeps the order of
+//! insertion, and hashes each key in addition.
 
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
@@ -53,7 +53,7 @@ impl Entries {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -86,19 +86,19 @@ impl Entries {
         }
     }
 
-    /// Whether there is such a key.
+    /// Returns whether the key exists.
     #[must_use]
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Puts an entry in; the value that was there before.
+    /// Inserts an entry and returns the previous value.
     pub fn insert(&mut self, key: Arc<str>, value: Data) -> Option<Data> {
         let all = match &mut self.0 {
             Form::Few(all) => all,
             Form::Many(all) => return all.insert(key, value),
         };
-        // Most come in order.
+        // Most entries come in order.
         let is_last = all.last().is_none_or(|(last, _)| *last < key);
         let place = if is_last { Err(all.len()) } else { all.binary_search_by(|(known, _)| known.cmp(&key)) };
         match place {
@@ -113,7 +113,7 @@ impl Entries {
         None
     }
 
-    /// Takes an entry out; its value.
+    /// Removes an entry and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Data> {
         match &mut self.0 {
             Form::Few(all) => {
@@ -124,7 +124,7 @@ impl Entries {
         }
     }
 
-    /// Keeps those that are meant.
+    /// Keeps the entries for which `meant` returns true.
     pub fn retain(&mut self, mut meant: impl FnMut(&Arc<str>, &mut Data) -> bool) {
         match &mut self.0 {
             Form::Few(all) => all.retain_mut(|(key, value)| meant(key, value)),
@@ -191,7 +191,7 @@ impl FromIterator<Entry> for Entries {
         let entries = entries.into_iter();
         let count = entries.size_hint().0;
         if count > Self::FEW {
-            // At once: one by one they would be looked up one by one.
+            // Built at once, because inserting one by one would search for each.
             return Entries(Form::Many(Box::new(entries.collect())));
         }
         let mut all = Entries::with_capacity(count);

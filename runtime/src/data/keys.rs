@@ -1,4 +1,4 @@
-//! Keys that come in again and again: what is read from wires has few of them, so each is made once and shared.
+//! Keys that occur repeatedly: data from wire formats has few of them, so each is allocated once and shared.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ thread_local! {
     static KEYS: RefCell<Vec<Option<Arc<str>>>> = RefCell::new(vec![None; HELD]);
 }
 
-/// A key; the one that is held where there is one, else it takes the place of what was held there.
+/// Returns a key: the cached one if present, else a new one that replaces the previous key of its slot.
 pub(super) fn shared(text: &str) -> Arc<str> {
     if text.len() > LONGEST {
         return text.into();

@@ -1,4 +1,4 @@
-//! Both homes answer alike, whatever is asked of them in whatever order.
+//! Both backends return the same results for any sequence of operations.
 
 use std::sync::Arc;
 
@@ -70,10 +70,10 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A subscription, and the filter that would go on where it is.
+/// A subscription, and the filter that would continue from its position.
 type Stream = (Box<dyn Subscription>, Filter);
 
-/// A log with its readers, and what it answered.
+/// A log with its readers and its results.
 struct Played<L> {
     log: L,
     streams: Vec<Stream>,

@@ -66,13 +66,13 @@ impl MemoryLog {
         MemoryLog::default()
     }
 
-    /// An empty log that keeps at least one record and at most so much.
+    /// Returns an empty log that keeps at least one record and at most `kept`.
     #[must_use]
     pub fn keeping(kept: Kept) -> MemoryLog {
         MemoryLog(Shared(Arc::new(Mutex::new(Store { kept, ..Store::default() }))))
     }
 
-    /// Everything that is kept, oldest first.
+    /// Returns all kept records, oldest first.
     #[must_use]
     pub fn records(&self) -> Vec<Arc<Record>> {
         let store = self.0.lock();
@@ -104,7 +104,7 @@ impl MemoryLog {
         Ok(self.change(|store| store.rows.put(record, weight, &mut store.topics)))
     }
 
-    /// Appends, throws away what is too much, and wakes who waits.
+    /// Appends, drops excess records, and wakes the waiters.
     fn change<T>(&self, append: impl FnOnce(&mut Store) -> T) -> T {
         let (done, waiting, old) = {
             let mut store = self.0.lock();
@@ -119,7 +119,7 @@ impl MemoryLog {
 }
 
 impl Store {
-    /// Takes out what is too much; the caller drops it when nothing is borrowed.
+    /// Removes excess records; the caller drops them when nothing is borrowed.
     fn trim(&mut self) -> Vec<Row> {
         let (rows, kept, mut old) = (&mut self.rows, self.kept, Vec::new());
         if let Some(more) = rows.len().checked_sub(kept.records).filter(|more| *more > 0) {

@@ -15,7 +15,7 @@ enum Source {
 }
 
 impl LogReader {
-    /// Whether a read waits for the disk, so that it does not belong on the thread of a session.
+    /// Returns whether a read waits for the disk, so that it does not belong on the thread of a session.
     #[must_use]
     pub fn blocks(&self) -> bool {
         matches!(self.0, Source::File(_))

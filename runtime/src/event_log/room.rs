@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// frees what was not used.
 #[derive(Default)]
 pub struct Room {
-    /// `None` if the log sets nothing aside.
+    /// `None` if the log reserves no room.
     store: Option<Arc<dyn RoomStore>>,
     pub(super) records: usize,
     pub(super) bytes: usize,

@@ -66,9 +66,9 @@ pub enum HookEvent<'a> {
     PostToolUse { call: &'a ToolCall, result: &'a ToolResult, iteration: u32 },
     /// A tool wants a permission.
     PermissionAsked { call: &'a ToolCall, reason: &'a Arc<str> },
-    /// A permission was given or refused.
+    /// A permission was granted or denied.
     PermissionReplied { call: &'a ToolCall, reason: &'a Arc<str>, decision: PermissionAnswer },
-    /// An approval is asked for: the same moment as [`HookEvent::PermissionAsked`], for the persona's handlers.
+    /// An approval is requested: the same moment as [`HookEvent::PermissionAsked`], for the persona's handlers.
     OnApprovalRequested { persona: &'a Arc<str>, iteration: u32, call: &'a ToolCall, reason: &'a Arc<str> },
     /// A file changed.
     FileEdited { path: &'a Arc<str>, metadata: &'a Data },
@@ -76,7 +76,7 @@ pub enum HookEvent<'a> {
     SessionError { error: &'a Data },
     /// A daemon has nothing to do.
     SessionIdle { iteration: u32, wake_interval_ms: u64 },
-    /// A piece of an answer has come.
+    /// A piece of an answer has arrived.
     ModelDelta { iteration: u32, delta: Delta<'a> },
     /// A seam is passed.
     LoopCheckpoint { session_id: &'a Arc<str>, iteration: u32, kind: Seam, delivered: usize, dispatch_skipped: bool },
@@ -127,8 +127,8 @@ impl<'a> HookEvent<'a> {
         Data::from(entries)
     }
 
-    /// Hands out what [`HookEvent::to_data`] holds, for those who make something else of it: each field once, in no order,
-    /// and `session` only where the payload has one of its own.
+    /// Calls `put` for each field of [`HookEvent::to_data`], for other representations: each field once, in no order,
+    /// and `session` only if the payload has one of its own.
     pub fn each_field(&self, put: &mut dyn FnMut(&str, &dyn Fn() -> Data)) {
         self.fields(&mut |name, value| {
             if name != "event" {
@@ -150,7 +150,7 @@ impl<'a> HookEvent<'a> {
         }
     }
 
-    /// The payload field at a dotted path; nil where there is none. Makes no dict on the way.
+    /// Returns the payload field at a dotted path; nil if it is missing. Builds no intermediate dict.
     #[must_use]
     pub fn get(&self, path: &str) -> Data {
         if let HookEvent::Raw { payload, .. } = self {
@@ -167,7 +167,7 @@ impl<'a> HookEvent<'a> {
         found
     }
 
-    /// The 1-based iteration that the event belongs to, where it has one.
+    /// Returns the 1-based iteration that the event belongs to, if it has one.
     #[must_use]
     pub fn iteration(&self) -> Option<u32> {
         ["iteration", "turn"]

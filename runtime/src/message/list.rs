@@ -12,10 +12,10 @@ use imbl::Vector;
 use super::Message;
 use crate::render::quote::{holds_marker, quoted_message};
 
-/// Messages of one chunk.
+/// Number of messages in a chunk.
 const CHUNK: usize = 32;
 
-/// Room for messages. A place is filled once and stays as it is.
+/// A block of places for messages. A place is filled once and never changes.
 #[derive(Default)]
 struct Chunk([OnceLock<Arc<Message>>; CHUNK]);
 
@@ -37,12 +37,12 @@ impl Chunk {
 /// two lists share a chunk, everything before it is the same.
 #[derive(Clone, Default)]
 pub struct Messages {
-    /// Chunks without room. Lists that are kept share them until one of them has filled another.
+    /// Full chunks. Stored lists share them until one of them has filled another.
     full: Arc<Vector<Arc<Chunk>>>,
-    /// The chunk that is being filled, perhaps by another list beyond what is this list's own.
+    /// The chunk that is being filled, possibly by another list beyond this list's own messages.
     open: Option<Arc<Chunk>>,
     len: usize,
-    /// Whether a message may look like a reminder. Each is looked at once, when it is appended.
+    /// Whether a message may look like a reminder. Each is checked once, when it is appended.
     has_markers: bool,
 }
 
@@ -53,7 +53,7 @@ impl Messages {
         Messages::default()
     }
 
-    /// One message.
+    /// Creates a list of one message.
     #[must_use]
     pub fn unit(message: Arc<Message>) -> Messages {
         std::iter::once(message).collect()
@@ -65,7 +65,7 @@ impl Messages {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -100,7 +100,7 @@ impl Messages {
         }
         let open = self.open.get_or_insert_default();
         if let Err(message) = open.0[place].set(message) {
-            // A list that shares the chunk has gone on in another way.
+            // A list that shares the chunk has continued differently.
             let own = Chunk::with_first_of(open, place);
             let _ = own.0[place].set(message);
             *open = Arc::new(own);
@@ -161,7 +161,7 @@ impl Messages {
             _ => false,
         };
         let (mut low, mut high) = (0, most.div_ceil(CHUNK));
-        // Most often one list is the other one grown.
+        // Usually one list is the other one extended.
         if high > 0 && same(high - 1) {
             return most;
         }
@@ -183,7 +183,7 @@ impl Index<usize> for Messages {
     type Output = Arc<Message>;
 
     /// # Panics
-    /// There are fewer messages.
+    /// Panics if `index` is out of range.
     fn index(&self, index: usize) -> &Arc<Message> {
         match self.get(index) {
             Some(message) => message,

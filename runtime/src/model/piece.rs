@@ -1,4 +1,4 @@
-//! A piece of an answer that is kept for later.
+//! A piece of an answer that is stored for later.
 
 use super::Delta;
 

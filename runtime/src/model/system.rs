@@ -33,7 +33,7 @@ impl System {
     /// Separator between two parts.
     pub const SEPARATOR: &'static str = "\n\n";
 
-    /// The parts that say anything, the reminders in their place.
+    /// Returns the non-empty parts with the reminders in their place.
     pub fn pieces<'a>(&'a self, reminders: &'a [Arc<str>]) -> impl Iterator<Item = &'a Arc<str>> {
         let after = self.appendix.iter().chain(&self.suffix);
         self.before().chain(reminders).chain(after).filter(|part| !part.trim().is_empty())
@@ -52,7 +52,8 @@ impl System {
         (!parts.is_empty()).then(|| parts.join(Self::SEPARATOR))
     }
 
-    /// The whole text with the reminders in their place, a blank line between parts; nothing where no part says anything.
+    /// Returns the whole text with the reminders in their place, a blank line between parts; `None` if all parts are
+    /// empty.
     #[must_use]
     pub fn text(&self, reminders: &[Arc<str>]) -> Option<String> {
         let all: Vec<&str> = self.pieces(reminders).map(AsRef::as_ref).collect();

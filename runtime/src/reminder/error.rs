@@ -29,21 +29,21 @@ impl ReminderError {
         ReminderError { code, field: field.into(), message: message.into(), suggestion: None, help: None }
     }
 
-    /// With what to write instead.
+    /// Sets the suggested replacement.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> ReminderError {
         self.help = Some(help.into());
         self
     }
 
-    /// With what to write instead, where no suggestion says so already.
+    /// Sets the suggested replacement, unless there is a suggestion already.
     #[must_use]
     pub fn or_help(mut self, help: impl Into<String>) -> ReminderError {
         self.help.get_or_insert_with(|| help.into());
         self
     }
 
-    /// With the word that was probably meant, where one is near.
+    /// Suggests the probable word, if one is near.
     #[must_use]
     pub fn suggest(mut self, word: Option<&str>) -> ReminderError {
         if let Some(word) = word {

@@ -4,7 +4,7 @@ use super::*;
 use crate::event_log::{LogError, LogReader, NewRecord, Place, Subscription, Ticket};
 use crate::seam::Local;
 
-/// A log that knows how much of it would survive, and that can break.
+/// A log that records how much of it would survive, and that can fail.
 #[derive(Default)]
 struct Watched {
     inner: MemoryLog,

@@ -55,7 +55,7 @@ impl Approver for Person {
     }
 }
 
-/// A script that says the same of every tool.
+/// A script with the same ruling for every tool.
 #[derive(Debug)]
 struct Says(Ruling);
 

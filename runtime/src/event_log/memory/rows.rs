@@ -11,7 +11,7 @@ use super::topics::Topics;
 /// Rows of a block.
 const BLOCK: usize = 64;
 
-/// The records that are kept.
+/// The kept records.
 #[derive(Default)]
 pub(super) struct Rows {
     /// None of them is empty.
@@ -20,11 +20,11 @@ pub(super) struct Rows {
     pub(super) gone: u64,
     /// The cursor of the last record.
     pub(super) last: u64,
-    /// Roughly the bytes of those that are kept.
+    /// Approximate size of the kept records, in bytes.
     pub(super) weight: usize,
 }
 
-/// Records of one topic, one after the other.
+/// Consecutive records of one topic.
 pub(super) struct Row {
     /// The cursor in front of the first.
     before: u64,
@@ -156,7 +156,7 @@ impl Row {
         }
     }
 
-    /// Leaves its first records out; fewer than there are.
+    /// Removes its first records, which must be fewer than all.
     fn skip(&mut self, count: u64) {
         if let What::Told(told) = &mut self.what {
             let skipped = u32::try_from(count).unwrap_or(u32::MAX).min(told.count);
@@ -167,7 +167,7 @@ impl Row {
         }
     }
 
-    /// Whether any of its records can be wanted.
+    /// Returns whether any of its records can match.
     fn is_of(&self, filter: &Filter) -> bool {
         let topic = match &self.what {
             What::Alone(record) => &record.topic,

@@ -15,17 +15,17 @@ pub(super) fn encode<'a>(data: &Data, buffer: &'a mut Vec<u8>) -> &'a str {
     }
 }
 
-/// Reads what [`encode`] wrote. A log may hold whatever depth a script may build, and no more.
+/// Reads the output of [`encode`]. The depth limit is that of values in scripts.
 pub(super) fn decode(text: &str) -> Result<Data, String> {
     Data::from_nested_json(text, Data::MAX_DEPTH).map_err(|error| error.message)
 }
 
-/// A number of the file, which is never below 0.
+/// Reads a number of the file, which is never below 0.
 pub(super) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(|number| u64::try_from(number).unwrap_or(0))
 }
 
-/// A number as the file holds it.
+/// Converts a number to its form in the file.
 pub(super) fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The names of the moments, and which handlers may ask for which.
+//! The names of the events, and the handlers that may subscribe to each.
 
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
@@ -22,7 +22,7 @@ words! {
         PostTurn = "post_turn",
         /// A tool wants a permission.
         PermissionAsked = "permission_asked",
-        /// A permission was given or refused.
+        /// A permission was granted or denied.
         PermissionReplied = "permission_replied",
         /// A file changed.
         FileEdited = "file_edited",
@@ -38,7 +38,7 @@ words! {
         PreResume = "pre_resume",
         /// After a worker was resumed.
         PostResume = "post_resume",
-        /// A piece of an answer has come.
+        /// A piece of an answer has arrived.
         ModelDelta = "model_delta",
         /// A seam of the loop is passed.
         LoopCheckpoint = "loop_checkpoint",
@@ -48,7 +48,7 @@ words! {
         PostStep = "post_step",
         /// The usage of a turn is known.
         OnBudgetThreshold = "on_budget_threshold",
-        /// An approval is asked for.
+        /// An approval is requested.
         OnApprovalRequested = "on_approval_requested",
         /// A handoff was made.
         OnHandoffEmitted = "on_handoff_emitted",
@@ -107,13 +107,13 @@ impl EventKind {
         self.as_str().starts_with("worker_")
     }
 
-    /// Whether `register_session_hook` takes it.
+    /// Returns whether `register_session_hook` accepts it.
     #[must_use]
     pub fn is_session(self) -> bool {
         self <= EventKind::LoopCheckpoint
     }
 
-    /// Whether step and persona hooks take it.
+    /// Returns whether step and persona hooks accept it.
     #[must_use]
     pub fn is_step(self) -> bool {
         (EventKind::PreStep..=EventKind::OnPersonaResumed).contains(&self)
@@ -176,7 +176,7 @@ impl EventSet {
         EventSet(self.0 | 1 << kind as u32)
     }
 
-    /// Whether nothing is in it.
+    /// Returns whether it is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -202,7 +202,7 @@ words! {
         Prompt = "prompt",
         /// The model answers.
         Model = "model",
-        /// The tools that it asked for run.
+        /// The requested tools run.
         Tools = "tools",
     }
 }

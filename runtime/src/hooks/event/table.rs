@@ -10,7 +10,7 @@ pub struct EventRow {
     pub kind: EventKind,
     /// The moment it is emitted.
     pub when: &'static str,
-    /// The fields of its payload; one in brackets is there only at times.
+    /// The fields of its payload; those in brackets are optional.
     pub fields: &'static str,
     /// The possible effects of an answer besides adding reminders.
     pub answer: &'static str,

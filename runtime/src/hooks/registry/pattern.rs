@@ -1,5 +1,5 @@
-//! [`Pattern`]: which events a handler wants. `*` or a glob over the tool's name (or the path of a file event),
-//! `path == "value"`, `path =~ "regex"`, or a dotted path that must be true.
+//! [`Pattern`]: a filter that selects events for a handler. `*` or a glob over the tool's name (or the path of a file
+//! event), `path == "value"`, `path =~ "regex"`, or a dotted path that must be true.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ enum Test {
     Truthy(String),
 }
 
-/// Why a pattern cannot be read.
+/// The reason a pattern is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid pattern {pattern:?}: {reason}")]
 pub struct PatternError {
@@ -38,7 +38,7 @@ pub struct PatternError {
 }
 
 impl Pattern {
-    /// The pattern that wants everything.
+    /// Returns the pattern that matches everything.
     #[must_use]
     pub fn all() -> Pattern {
         Pattern { text: "*".to_owned(), test: Test::All }
@@ -69,7 +69,7 @@ impl Pattern {
         Ok(Pattern { text: trimmed.to_owned(), test })
     }
 
-    /// Whether an event is wanted.
+    /// Returns whether an event matches.
     #[must_use]
     pub fn matches(&self, event: &HookEvent<'_>) -> bool {
         match &self.test {
@@ -84,7 +84,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a name is wanted, where the pattern is a glob.
+    /// Returns whether a name matches, if the pattern is a glob.
     #[must_use]
     pub fn matches_name(&self, name: &str) -> bool {
         match &self.test {

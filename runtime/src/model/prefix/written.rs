@@ -18,7 +18,7 @@ pub(super) fn json(message: &Message) -> String {
     serde_json::to_string(&Written(message)).unwrap_or_else(|_| by_dict(message))
 }
 
-/// The bytes of the message as JSON, which need not be written to be counted.
+/// Returns the length of the message as JSON, in bytes, without writing it.
 pub(super) fn length(message: &Message) -> u64 {
     if !message.extra.is_empty() {
         return by_dict(message).len() as u64;

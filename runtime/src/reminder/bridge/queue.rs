@@ -21,7 +21,7 @@ pub struct Queue {
     fates: VecDeque<(Arc<str>, Fate)>,
     ids: IdStream,
     closed: bool,
-    /// Wakes those who wait for an item.
+    /// Wakes the tasks that wait for an item.
     arrived: Arc<Notify>,
     /// The pending keys of the transcript, if another thread needs them.
     pending: Option<PendingKeys>,
@@ -34,7 +34,7 @@ pub enum Fate {
     Delivered,
     /// It was taken back, or its task or session ended before a loop took it.
     Revoked,
-    /// One with the same key took its place.
+    /// An item with the same key replaced it.
     Replaced,
 }
 
@@ -56,14 +56,14 @@ pub enum Revoked {
     Now,
     /// Before.
     Already,
-    /// Not at all: one with the same dedupe key has taken its place.
+    /// Never: an item with the same dedupe key has replaced it.
     Replaced,
 }
 
-/// Why the queue refuses.
+/// The reason the queue refuses an item.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueueError {
-    /// It is full.
+    /// The queue is full.
     #[error("the session's queue is full ({0} items); wait until the session has drained it")]
     Full(usize),
     /// The event log has no room for the item's record.
@@ -81,7 +81,7 @@ pub enum QueueError {
 }
 
 impl Queue {
-    /// The most items a queue holds.
+    /// Maximum number of items in a queue.
     pub const CAPACITY: usize = 256;
     /// Maximum number of outcomes that are kept.
     const FATES: usize = 4096;
@@ -92,7 +92,7 @@ impl Queue {
         Queue::restored(ids, Vec::new())
     }
 
-    /// A queue that was stored, with what waited in it.
+    /// Returns a stored queue with its items.
     pub(crate) fn restored(ids: IdStream, items: Vec<Injection>) -> SharedQueue {
         let (items, fates) = (items.into(), VecDeque::new());
         Arc::new(Mutex::new(Queue { items, fates, ids, closed: false, arrived: Arc::default(), pending: None }))
@@ -103,7 +103,7 @@ impl Queue {
         (self.ids.clone(), self.items.clone())
     }
 
-    /// Goes on with what waited in another.
+    /// Continues with the items of another queue.
     pub(crate) fn take_over(&mut self, (ids, items): (IdStream, VecDeque<Injection>)) {
         (self.ids, self.items) = (ids, items);
         self.wake();
@@ -122,7 +122,7 @@ impl Queue {
         &self.ids
     }
 
-    /// Puts a reminder in. It takes the place of a queued one with the same dedupe key.
+    /// Queues a reminder. It replaces a queued one with the same dedupe key.
     pub fn push_reminder(&mut self, spec: ReminderSpec, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
         self.push_reminder_as(None, spec, mode, now_ms)
     }
@@ -154,7 +154,7 @@ impl Queue {
         Ok(Accepted { id, replaced, pending })
     }
 
-    /// Puts a message of the user in.
+    /// Queues a user message.
     pub fn push_message(&mut self, message: Arc<Message>, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
         self.room_for_one(0)?;
         let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
@@ -163,12 +163,12 @@ impl Queue {
         Ok(Accepted { id, replaced: Vec::new(), pending: 0 })
     }
 
-    /// Waits until an item is queued that a model should see.
+    /// Waits until an item is queued that the model should see.
     pub(crate) async fn news(queue: &SharedQueue) {
         Queue::holds(queue, |mode| mode != Mode::AuditOnly).await;
     }
 
-    /// Waits until an item is queued that interrupts the work at hand.
+    /// Waits until an item is queued that interrupts the current work.
     pub(crate) async fn interrupt(queue: &SharedQueue) {
         Queue::holds(queue, |mode| mode == Mode::InterruptImmediate).await;
     }
@@ -189,7 +189,7 @@ impl Queue {
         self.arrived.notify_waiters();
     }
 
-    /// Tells it from now on which keys are pending in the transcript.
+    /// Sets the pending keys of the transcript, which are tracked from now on.
     pub(crate) fn tell_pending(&mut self, keys: PendingKeys) {
         self.pending = Some(keys);
     }
@@ -215,7 +215,7 @@ impl Queue {
         self.items.iter()
     }
 
-    /// Takes an item back before a seam delivers it.
+    /// Revokes an item before a seam delivers it.
     pub fn revoke(&mut self, id: &str) -> Result<Revoked, QueueError> {
         if let Some(index) = self.items.iter().position(|item| item.id.as_ref() == id) {
             self.items.remove(index);
@@ -230,13 +230,13 @@ impl Queue {
         }
     }
 
-    /// Takes out what a seam delivers, first in first.
+    /// Removes and returns the items that a seam delivers, in order of arrival.
     pub fn drain(&mut self, seam: Seam) -> Vec<Injection> {
         let (due, rest): (VecDeque<_>, VecDeque<_>) = self.items.drain(..).partition(|item| seam.drains(item.mode));
         self.items = rest;
         for item in &due {
             self.remember(item.id.clone(), Fate::Delivered);
-            // It is on its way into the transcript, and in neither of the two places until it is there.
+            // It is on its way into the transcript and in neither of the two places until then.
             if let (Payload::Reminder(reminder), Some(keys), true) =
                 (&item.payload, &mut self.pending, seam != Seam::LoopExit)
             {

@@ -44,7 +44,7 @@ pub fn compact(transcript: &mut Transcript, charge: Charge) -> CompactPass {
     pass
 }
 
-/// Removes what is not to be preserved.
+/// Removes the reminders that are not preserved.
 pub fn preserve_only(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     let lost = transcript.slots_where(|pending| !pending.reminder.preserve_on_compact);
     remove(transcript, lost, |pending| LifecycleRecord::Expired {

@@ -10,7 +10,7 @@ use crate::reminder::{Reminder, ReminderField, Surface};
 use super::{Charge, Deduped, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC};
 
 impl LifecycleRecord {
-    /// The record as it goes to the log alone.
+    /// Returns the record as it is logged alone.
     #[must_use]
     pub fn to_log(&self, at: &Moment<'_>) -> NewRecord {
         let whose = Whose { agent_id: at.agent_id.cloned(), ..Whose::outside(at.session_id) };
@@ -18,7 +18,7 @@ impl LifecycleRecord {
         self.with_payload(Payload::of(told), at.now_ms)
     }
 
-    /// The record of what happened outside of any turn.
+    /// Returns the record of an event outside of any turn.
     #[must_use]
     pub fn to_log_outside(&self, session_id: &Arc<str>, now_ms: u64) -> NewRecord {
         let told = Told::new(vec![self.clone()], Arc::new(Whose::outside(session_id)), None, 0);
@@ -107,16 +107,16 @@ impl LifecycleRecord {
 pub(crate) struct Whose {
     /// The session; of a bare transcript its id.
     pub(crate) session_id: Arc<str>,
-    /// Nothing means the session.
+    /// `None` means the session.
     pub(crate) agent_id: Option<Arc<str>>,
     /// Set for a copy, whose changes do not affect the copied session.
     pub(crate) is_copy: bool,
-    /// The session it was forked from or works for. Nothing for a bare transcript, whose records do not say.
+    /// The session it was forked from or works for. `None` for a bare transcript, whose records do not name one.
     pub(crate) parent_id: Option<Option<Arc<str>>>,
 }
 
 impl Whose {
-    /// A session of which no more is known, or a bare transcript.
+    /// Returns the owner for a session without further information, or a bare transcript.
     fn outside(session_id: &Arc<str>) -> Whose {
         Whose { session_id: session_id.clone(), agent_id: None, is_copy: false, parent_id: None }
     }

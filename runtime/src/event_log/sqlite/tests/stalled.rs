@@ -22,7 +22,7 @@ fn waiting(folder: &Folder) -> SqliteLog {
 /// Appends until the queue is full while the file is locked, and returns the number of records.
 fn fill(log: &SqliteLog) -> u64 {
     log.append(record("a", "x"));
-    // The writer takes it, and waits with it for the file.
+    // The writer takes it and waits for the file.
     let start = Instant::now();
     while !log.0.shared.would_take(MOST_RECORDS, 0) {
         assert!(start.elapsed() < Duration::from_secs(10), "the writer takes nothing");
@@ -130,7 +130,7 @@ fn a_host_is_refused_once_its_margin_is_full_and_heard_again_later() {
     block_on(log.durable(accepted.ticket)).unwrap();
 }
 
-/// Sessions that one wire serves, all with records on their way to a disk that does not answer.
+/// Sessions served by one wire, all with records on their way to a disk that does not respond.
 #[test]
 fn a_thousand_sessions_take_reminders_while_the_disk_does_not_answer() {
     const SESSIONS: usize = 1_000;
@@ -141,7 +141,7 @@ fn a_thousand_sessions_take_reminders_while_the_disk_does_not_answer() {
     let open: Vec<_> = (0..SESSIONS).map(|n| sessions.open(Some(&format!("s{n}")), 5)).collect();
     let inboxes: Vec<Inbox> = open.iter().map(|session| session.inbox(Arc::new(log.clone()), || 5)).collect();
     let held = hold(&folder);
-    // All that sessions may leave on its way is on its way.
+    // The sessions' share of the queue is full.
     fill(&log);
     let mut times = Vec::with_capacity(SESSIONS * ROUNDS);
     for _ in 0..ROUNDS {

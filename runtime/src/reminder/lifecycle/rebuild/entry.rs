@@ -17,9 +17,9 @@ use crate::session::INJECTION_TOPIC;
 pub(super) enum Reading {
     /// It belongs to another topic.
     Foreign,
-    /// It should be one of ours and is not.
+    /// It should be one of ours but is invalid.
     Bad(String),
-    /// A session and what happened there.
+    /// The session and its entry.
     Good(Arc<str>, Entry),
 }
 

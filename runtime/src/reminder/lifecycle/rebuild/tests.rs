@@ -51,7 +51,7 @@ impl Bench {
         rebuild(&self.records)
     }
 
-    /// Bodies and present TTLs of what is pending.
+    /// Returns bodies and current TTLs of the pending reminders.
     fn pending(&self, id: &str) -> Vec<(String, Option<u32>)> {
         let rebuilt = self.rebuilt();
         let lives = rebuilt.session(id).into_iter().flat_map(SessionLife::pending);

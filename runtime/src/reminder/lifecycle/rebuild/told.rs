@@ -17,9 +17,9 @@ pub struct QueueEnd {
     pub turn: u32,
     /// The item's id; of a reminder its own.
     pub id: Arc<str>,
-    /// Why: `replaced`, `revoked` or `expired`.
+    /// The reason: `replaced`, `revoked` or `expired`.
     pub word: &'static str,
-    /// The one that took its place.
+    /// The item that replaced it.
     pub replaced_by: Option<Arc<str>>,
 }
 
@@ -28,17 +28,17 @@ pub struct QueueEnd {
 pub struct Prompt {
     /// The record.
     pub cursor: u64,
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// Time, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
     /// The turn; 0 for a bare call before any loop.
     pub turn: u32,
-    /// Whether it charges what it carries: a loop's does, a bare call's does not.
+    /// Whether it charges the reminders it carries: a loop's request does, a bare call's does not.
     pub charges: bool,
     /// Whether the prompt was voided, so that no one saw it.
     pub void: bool,
-    /// The provider, where it is known.
+    /// The provider, if known.
     pub provider: Option<Arc<str>>,
-    /// The model, where it is known.
+    /// The model, if known.
     pub model: Option<Arc<str>>,
     /// Number of messages it holds.
     pub message_count: usize,
@@ -79,7 +79,7 @@ impl Prompt {
 pub struct Evaluation {
     /// The record.
     pub cursor: u64,
-    /// In which turn.
+    /// The turn.
     pub turn: u32,
     /// The provider.
     pub provider_id: Arc<str>,
@@ -96,9 +96,9 @@ pub struct Evaluation {
 pub struct Refusal {
     /// The record.
     pub cursor: u64,
-    /// In which turn.
+    /// The turn.
     pub turn: u32,
-    /// Why.
+    /// The reason.
     pub reason: DropReason,
     /// Description of the error.
     pub detail: Option<Arc<str>>,
@@ -109,7 +109,7 @@ pub struct Refusal {
 pub struct Passage {
     /// The record.
     pub cursor: u64,
-    /// In which turn.
+    /// The turn.
     pub turn: u32,
     /// The pass.
     pub pass: Pass,
