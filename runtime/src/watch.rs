@@ -13,7 +13,7 @@ words! {
         Created = "created",
         /// Its content changed.
         Modified = "modified",
-        /// It is not there any more.
+        /// It was removed.
         Removed = "removed",
     }
 }

@@ -1,4 +1,4 @@
-//! [`Destination`]: where spans go, by the command line and the variables of OpenTelemetry.
+//! [`Destination`]: the endpoint for spans, from the command line and the variables of OpenTelemetry.
 
 use std::fmt;
 
@@ -26,10 +26,10 @@ const USUAL: &str = "http://localhost:4318";
 pub struct NotAUrl;
 
 impl Destination {
-    /// Reads what `--otel` was given; nothing but the flag means the environment's.
+    /// Parses the value of `--otel`; the bare flag means the environment's endpoint.
     ///
     /// # Errors
-    /// It is not the URL of a collector.
+    /// Fails if the value is not the URL of a collector.
     pub fn read(written: &str) -> Result<Destination, NotAUrl> {
         if written.is_empty() {
             return Ok(Destination::OfEnvironment);
@@ -44,7 +44,7 @@ impl Destination {
         Ok(Destination::Url(whole))
     }
 
-    /// The destination that the environment names by itself: an endpoint, or the exporter `otlp`.
+    /// Returns the destination that the environment defines without the flag: an endpoint, or the exporter `otlp`.
     #[must_use]
     pub fn of_environment(read: impl Fn(&str) -> Option<String>) -> Option<Destination> {
         let is = |name: &str, value: &str| read(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value));
@@ -61,7 +61,7 @@ impl Destination {
         let set = |name: &str| read(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         match self {
             Destination::Url(url) => url.clone(),
-            // Only the variable for traces holds a whole URL.
+            // Only the variable for traces contains a whole URL.
             Destination::OfEnvironment => set(ENDPOINTS[0]).unwrap_or_else(|| {
                 let base = set(ENDPOINTS[1]).unwrap_or_else(|| USUAL.to_owned());
                 format!("{}{PATH}", base.trim_end_matches('/'))
@@ -79,13 +79,13 @@ impl fmt::Display for Destination {
     }
 }
 
-/// Whether the environment turns exporting off.
+/// Returns whether the environment disables exporting.
 fn is_disabled(read: &impl Fn(&str) -> Option<String>) -> bool {
     let is = |name: &str, value: &str| read(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value));
     is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none")
 }
 
-/// Whether texts may leave the process: answers, arguments, results, bodies of reminders.
+/// Returns whether texts may leave the process: answers, arguments, results, bodies of reminders.
 #[must_use]
 pub fn captures_content(read: impl Fn(&str) -> Option<String>) -> bool {
     let found = read("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT");

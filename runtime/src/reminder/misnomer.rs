@@ -1,4 +1,4 @@
-//! Keys that a reminder has not: what each was probably meant to be.
+//! Unknown keys of a reminder and their probable meaning.
 
 use crate::words::nearest;
 
@@ -12,7 +12,7 @@ const OTHER_WORDS: &[(&str, &str)] =
 /// Fields that the runtime sets.
 const OF_THE_RUNTIME: &[&str] = &names_and::<4>(&ReminderField::OF_RUNTIME, &[]);
 
-/// The error for `unknown`, a key of a reminder that is none of `known`.
+/// Returns the error for `unknown`, a key that is not one of `known`.
 pub(super) fn unknown_key(code: ReminderCode, unknown: &str, known: &[&str]) -> ReminderError {
     let error = ReminderError::new(code, unknown, format!("unknown reminder option `{unknown}`"));
     if OF_THE_RUNTIME.contains(&unknown) {

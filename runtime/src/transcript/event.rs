@@ -10,7 +10,7 @@ use super::index::KeyHash;
 /// An event of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// The event's id; a reminder's own id is another.
+    /// The event's id, which differs from a reminder's own id.
     pub id: Arc<str>,
     /// The kind: `system_reminder`, `compaction`, or a script's word.
     pub kind: Arc<str>,
@@ -18,7 +18,7 @@ pub struct Event {
     pub at_message: usize,
     /// The rest.
     pub detail: Detail,
-    /// Whether its reminder's id is larger than all such before it, so that a binary search may use it.
+    /// Whether its reminder's id is larger than all such before it, as required by the binary search.
     pub(super) rising: bool,
 }
 
@@ -33,22 +33,22 @@ pub enum Detail {
     Other(Data),
 }
 
-/// A pending reminder and its account. The TTL is kept as an absolute prompt number, so that a turn need not touch every
-/// reminder.
+/// A pending reminder and its account. The TTL is kept as an absolute prompt number, so that a turn need not touch
+/// every reminder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pending {
     /// The reminder as it was admitted; [`Transcript::present`](super::Transcript::present) knows its present `ttl_turns`.
     pub reminder: Arc<Reminder>,
     /// Number of prompts built when it was admitted.
     pub since_prompt: u64,
-    /// The prompt after which it expires; nothing for one that stays.
+    /// The prompt after which it expires; `None` if it never does.
     pub expires_at_prompt: Option<u64>,
-    /// A bit for each tag, so that most of those without a tag need no look at their tags.
+    /// A bit for each tag, so that most lookups need not compare tags.
     tag_bits: u64,
 }
 
 impl Pending {
-    /// A reminder whose account begins after `prompts` prompts.
+    /// Returns a pending reminder whose account begins after `prompts` prompts.
     #[must_use]
     pub fn new(reminder: Arc<Reminder>, prompts: u64) -> Pending {
         let expires_at_prompt = reminder.ttl_turns.map(|ttl| prompts + u64::from(ttl));
@@ -56,14 +56,14 @@ impl Pending {
         Pending { reminder, since_prompt: prompts, expires_at_prompt, tag_bits }
     }
 
-    /// In how many more prompts it appears once `charged` prompts are paid for.
+    /// Returns the number of further prompts in which it appears once `charged` prompts are charged.
     #[must_use]
     pub fn ttl_left(&self, charged: u64) -> Option<u32> {
         let left = self.expires_at_prompt?.saturating_sub(charged.max(self.since_prompt));
         Some(u32::try_from(left).unwrap_or(u32::MAX))
     }
 
-    /// Whether it has a tag.
+    /// Returns whether it has a tag.
     #[must_use]
     pub fn has_tag(&self, tag: &str) -> bool {
         self.tag_bits & tag_bit(tag) != 0 && self.reminder.tags.iter().any(|known| known.as_ref() == tag)
@@ -105,7 +105,8 @@ impl Event {
         }
     }
 
-    /// The event as scripts and hosts see it, once `charged` prompts are paid for: for reminders the guide's envelope.
+    /// Converts the event to the value that scripts and hosts see, once `charged` prompts are charged: for reminders
+    /// the guide's envelope.
     #[must_use]
     pub fn to_data(&self, charged: u64) -> Data {
         let (reminder, ttl, audited) = match &self.detail {

@@ -187,7 +187,8 @@ fn after_a_compaction_events_stand_where_they_stood() {
     });
 }
 
-/// A guard against slow structures that needs no clock: an event whose count rises was copied along with its neighbours.
+/// A guard against slow structures that needs no clock: an event whose count rises was copied along with its
+/// neighbours.
 #[test]
 fn a_change_to_a_copy_touches_few_events() {
     with_moment(|at| {
@@ -331,7 +332,7 @@ fn what_came_while_somebody_summed_up_stays() {
         let done = begun.finish(t.clone(), Summary::Text("s".into()), at).unwrap().transcript;
         assert_eq!(done.messages().last().unwrap().text().as_ref(), "one more thing");
         assert_eq!((done.messages().len(), done.pending_count()), (6, 1));
-        // Another conversation by now: it is left as it is.
+        // Another conversation by now, so it is left unchanged.
         t.keep_last(2);
         assert!(again.finish(t, Summary::Text("s".into()), at).is_none());
     });

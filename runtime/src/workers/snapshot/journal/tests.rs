@@ -100,7 +100,7 @@ impl Bench {
             Act::Queue => {
                 let message = Arc::new(Message::user("from a host"));
                 let payload = MessagePayload { message, mode: Mode::FinishStep, meta: Data::Nil };
-                // A full queue takes none.
+                // A full queue accepts none.
                 let _ = session.accept_message(scope, payload);
             }
             Act::Deliver => drop(session.deliver(scope, Seam::IterationStart)),
@@ -124,7 +124,7 @@ impl Bench {
         Snapshot::of_loop(&self.session, &options, &recipe, &[], self.suspension(), self.state(), None)
     }
 
-    /// Writes a step as a loop does. Returns whether it was a line.
+    /// Writes a step like a loop. Returns whether it was a line.
     fn step(&self, journal: &mut Journal, written: &mut Option<Written>) -> bool {
         let known = written.as_mut().filter(|_| journal.takes_lines());
         let line = known.and_then(|known| known.line(&self.session, &self.suspension(), &self.state()));
