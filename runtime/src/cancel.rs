@@ -21,7 +21,7 @@ struct Node {
 }
 
 impl Cancel {
-    /// A root that is not cancelled.
+    /// Creates a root that is not cancelled.
     #[must_use]
     pub fn new() -> Cancel {
         Cancel::default()

@@ -36,7 +36,7 @@ struct State {
 }
 
 impl ManualClock {
-    /// A clock that shows `now_ms`.
+    /// Creates a clock that shows `now_ms`.
     #[must_use]
     pub fn new(now_ms: u64) -> ManualClock {
         let clock = ManualClock::default();

@@ -57,7 +57,7 @@ impl Data {
     /// values, so that comparing, printing and dropping need no work list.
     pub const MAX_DEPTH: usize = 512;
 
-    /// A dict from pairs. A later pair with the same key wins.
+    /// Creates a dict from pairs. A later pair with the same key wins.
     pub fn dict<K: Into<Arc<str>>>(pairs: impl IntoIterator<Item = (K, Data)>) -> Data {
         let entries: Entries = pairs.into_iter().map(|(key, value)| (key.into(), value)).collect();
         Data::Dict(Arc::new(entries))
@@ -68,12 +68,12 @@ impl Data {
         Data::dict(pairs.into_iter().filter(|(_, value)| !value.is_nil()))
     }
 
-    /// A list.
+    /// Creates a list.
     pub fn list(items: impl IntoIterator<Item = Data>) -> Data {
         Data::List(Arc::new(items.into_iter().collect()))
     }
 
-    /// A dict without entries.
+    /// Returns an empty dict.
     #[must_use]
     pub fn empty_dict() -> Data {
         Data::Dict(Arc::default())
@@ -84,19 +84,19 @@ impl Data {
         Data::Str(text.into())
     }
 
-    /// Whether this is nil.
+    /// Returns whether this is nil.
     #[must_use]
     pub fn is_nil(&self) -> bool {
         matches!(self, Data::Nil)
     }
 
-    /// The truth value, if it is one.
+    /// Returns the truth value, if it is one.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         if let Data::Bool(value) = self { Some(*value) } else { None }
     }
 
-    /// The whole number, if it is one. A float without a fraction counts, since JSON peers write `3.0`.
+    /// Returns the whole number, if it is one. A float without a fraction counts, since JSON peers write `3.0`.
     #[must_use]
     pub fn as_int(&self) -> Option<i64> {
         match self {
@@ -107,7 +107,7 @@ impl Data {
         }
     }
 
-    /// The number as a float, if it is a number.
+    /// Returns the number as a float, if it is a number.
     #[must_use]
     pub fn as_float(&self) -> Option<f64> {
         match self {
@@ -118,25 +118,25 @@ impl Data {
         }
     }
 
-    /// The text, if it is text.
+    /// Returns the text, if it is text.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         if let Data::Str(text) = self { Some(text) } else { None }
     }
 
-    /// The shared text, if it is text.
+    /// Returns the shared text, if it is text.
     #[must_use]
     pub fn as_shared_str(&self) -> Option<Arc<str>> {
         if let Data::Str(text) = self { Some(text.clone()) } else { None }
     }
 
-    /// The items, if it is a list.
+    /// Returns the items, if it is a list.
     #[must_use]
     pub fn as_list(&self) -> Option<&[Data]> {
         if let Data::List(items) = self { Some(items) } else { None }
     }
 
-    /// The entries, if it is a dict.
+    /// Returns the entries, if it is a dict.
     #[must_use]
     pub fn as_dict(&self) -> Option<&Entries> {
         if let Data::Dict(entries) = self { Some(entries) } else { None }
@@ -179,7 +179,7 @@ impl Data {
         !matches!(self, Data::Nil | Data::Bool(false))
     }
 
-    /// The name of the type, as scripts and error messages spell it.
+    /// Returns the name of the type, as scripts and error messages spell it.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {

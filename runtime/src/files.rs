@@ -119,7 +119,7 @@ pub fn exists_cached(_: &Path) -> bool {
     false
 }
 
-/// The error for a file of more than `most` bytes.
+/// Returns the error for a file of more than `most` bytes.
 #[must_use]
 pub fn too_large(most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(most)))

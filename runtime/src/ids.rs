@@ -9,10 +9,10 @@ use uuid::{Builder, Uuid};
 
 /// A source of ids.
 pub trait Ids {
-    /// The next id, larger than all before it.
+    /// Returns the next id, larger than all before it.
     fn next(&self, now_ms: u64) -> Uuid;
 
-    /// The next id as text.
+    /// Returns the next id as text.
     fn next_text(&self, now_ms: u64) -> Arc<str> {
         let mut text = Uuid::encode_buffer();
         Arc::from(&*self.next(now_ms).hyphenated().encode_lower(&mut text))
@@ -40,7 +40,7 @@ pub struct IdStream {
 }
 
 impl IdStream {
-    /// The stream that `seed` and `name` determine.
+    /// Creates the stream determined by `seed` and `name`.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> IdStream {
         IdStream {
@@ -63,7 +63,7 @@ impl IdStream {
         self.counter >> 26 == 0 && self.last_ms >> 47 == 0 && self.children >> 53 == 0
     }
 
-    /// The next id, larger than all before it.
+    /// Returns the next id, larger than all before it.
     pub fn draw(&mut self, now_ms: u64) -> Uuid {
         // The 26 bits of counter precede the random ones. If they overflow within one stream, its time advances.
         self.last_ms = self.last_ms.max(now_ms);
@@ -109,7 +109,7 @@ impl SharedIds {
         *self.0.borrow_mut() = stream;
     }
 
-    /// The stream of the next child.
+    /// Returns the stream of the next child.
     #[must_use]
     pub fn child(&self) -> IdStream {
         self.0.borrow_mut().child()

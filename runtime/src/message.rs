@@ -45,12 +45,12 @@ pub enum Block {
 }
 
 impl Block {
-    /// A plain piece of text.
+    /// Creates a plain text block.
     pub fn text(text: impl Into<Arc<str>>) -> Block {
         Block::Text { text: text.into(), cache_control: Data::Nil }
     }
 
-    /// The text of a text block, whatever a vendor has added to it (citations, a signature).
+    /// Returns the text of a text block, whatever a vendor has added to it (citations, a signature).
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -143,7 +143,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// A call.
+    /// Creates a call.
     pub fn new(id: impl Into<Arc<str>>, name: impl Into<Arc<str>>, arguments: Data) -> ToolCall {
         ToolCall { id: id.into(), name: name.into(), arguments }
     }
@@ -175,7 +175,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// A tool; `parameters` is a JSON Schema.
+    /// Creates a tool description; `parameters` is a JSON Schema.
     pub fn new(name: impl Into<Arc<str>>, description: impl Into<Arc<str>>, parameters: Data) -> ToolSpec {
         ToolSpec {
             name: name.into(),
@@ -235,17 +235,17 @@ impl Message {
         }
     }
 
-    /// A message of the user.
+    /// Creates a user message.
     pub fn user(text: impl Into<Arc<str>>) -> Message {
         Message::new(Role::User, Content::Text(text.into()))
     }
 
-    /// A message of the model.
+    /// Creates an assistant message.
     pub fn assistant(text: impl Into<Arc<str>>, tool_calls: Vec<ToolCall>) -> Message {
         Message { tool_calls, ..Message::new(Role::Assistant, Content::Text(text.into())) }
     }
 
-    /// The answer to a tool call.
+    /// Creates the answer to a tool call.
     pub fn tool_result(call: &ToolCall, text: impl Into<Arc<str>>, ok: bool) -> Message {
         Message {
             tool_call_id: Some(call.id.clone()),
@@ -255,7 +255,7 @@ impl Message {
         }
     }
 
-    /// The text of the content.
+    /// Returns the text of the content.
     #[must_use]
     pub fn text(&self) -> Arc<str> {
         self.content.to_text()

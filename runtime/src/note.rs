@@ -48,7 +48,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// A note about something that was thrown.
+    /// Creates a note about a fault.
     pub fn of_fault(about: impl Into<Arc<str>>, fault: Rc<dyn Fault>) -> Note {
         let (code, said) = (fault.code(), fault.to_string());
         // The code has a field of its own.

@@ -127,7 +127,7 @@ impl AuditLog {
         }
     }
 
-    /// All receipts, in the order in which the calls ended.
+    /// Returns all receipts, in the order in which the calls ended.
     #[must_use]
     pub fn receipts(&self) -> Vec<ToolCallReceipt> {
         self.receipts.borrow().clone()

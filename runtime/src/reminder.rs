@@ -107,7 +107,7 @@ impl Reminder {
         !self.body.trim().is_empty() && self.body.len() <= limits::max_body()
     }
 
-    /// The `role` of its event.
+    /// Returns the `role` of its event.
     #[must_use]
     pub fn event_role(&self) -> &'static str {
         match self.role_hint {

@@ -191,7 +191,7 @@ fn xml(body: &str) -> Arc<str> {
     text.into()
 }
 
-/// The body with `&`, `<` and `>` escaped, so that it cannot close its tag.
+/// Returns the body with `&`, `<` and `>` escaped, so that it cannot close its tag.
 fn escaped(body: &str) -> Cow<'_, str> {
     if !may_hide(body) && !body.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'>')) {
         return Cow::Borrowed(body);

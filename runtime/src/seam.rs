@@ -54,7 +54,7 @@ impl<'a, T> Answer<'a, T> {
         }
     }
 
-    /// The answer of a callee that does not wait.
+    /// Returns the answer of a callee that does not wait.
     #[cfg(test)]
     pub(crate) fn now(self) -> T {
         match self {
@@ -63,7 +63,7 @@ impl<'a, T> Answer<'a, T> {
         }
     }
 
-    /// An answer that waits.
+    /// Creates an answer that waits.
     pub fn later(future: impl Future<Output = T> + 'a) -> Answer<'a, T> {
         Answer::Later(Box::pin(future))
     }
@@ -92,9 +92,9 @@ words! {
 /// A failure of a script, a route or a provider. Opaque here; `stdlib` recovers its value and stack by
 /// [`Fault::as_any`].
 pub trait Fault: fmt::Debug + fmt::Display {
-    /// The kind of failure.
+    /// Returns the kind of failure.
     fn sort(&self) -> Sort;
-    /// The concrete failure.
+    /// Returns the concrete failure.
     fn as_any(&self) -> &dyn Any;
     /// Returns the diagnostic code, if the failure has one.
     fn code(&self) -> Option<CodeRef> {
@@ -136,11 +136,11 @@ impl Fault for Stopped {
 
 /// The position of a line of work within a run. Names are the same in every run of a script, whatever the timing.
 pub trait Path {
-    /// The name: letters, digits, dots and tildes.
+    /// Returns the name: letters, digits, dots and tildes.
     fn name(&self) -> Rc<str>;
     /// Returns the path of the next child started here; `kind` consists of letters.
     fn child(&self, kind: &'static str) -> Rc<dyn Path>;
-    /// The concrete path.
+    /// Returns the concrete path.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -262,7 +262,7 @@ impl Scope {
     /// Default time limit of one handler or provider, in milliseconds.
     pub const HOOK_TIMEOUT_MS: u64 = 30_000;
 
-    /// A scope that nothing cancels and that has no deadline.
+    /// Creates a scope without cancellation and deadline.
     #[must_use]
     pub fn new(clock: Rc<dyn Clock>, log: Rc<dyn EventLog>) -> Scope {
         Scope {

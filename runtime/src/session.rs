@@ -101,7 +101,7 @@ impl Session {
         })
     }
 
-    /// A session that was stored.
+    /// Restores a stored session.
     pub(crate) fn restored(id: Arc<str>, stream: IdStream, queue: SharedQueue, state: State) -> Rc<Session> {
         Rc::new(Session {
             id,
@@ -146,7 +146,7 @@ impl Session {
         self.ids.stream()
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn id(&self) -> &Arc<str> {
         &self.id
@@ -158,7 +158,7 @@ impl Session {
         &self.ids
     }
 
-    /// The id stream for a child session.
+    /// Returns the id stream for a child session.
     #[must_use]
     pub fn child_ids(&self) -> IdStream {
         self.ids.child()

@@ -78,13 +78,13 @@ impl Transcript {
     /// Version of the shape that scripts and files see.
     pub const VERSION: i64 = 1;
 
-    /// An empty transcript.
+    /// Creates an empty transcript.
     #[must_use]
     pub fn new(id: Arc<str>) -> Transcript {
         Transcript { id, ..Transcript::default() }
     }
 
-    /// The id.
+    /// Returns the id.
     #[must_use]
     pub fn id(&self) -> &Arc<str> {
         &self.id
@@ -97,7 +97,7 @@ impl Transcript {
         self
     }
 
-    /// The durable messages, shared.
+    /// Returns the durable messages, shared.
     #[must_use]
     pub fn messages(&self) -> &Messages {
         &self.messages
@@ -114,7 +114,7 @@ impl Transcript {
         self.counted = (0, 0);
     }
 
-    /// The events, oldest first.
+    /// Returns the events, oldest first.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
         let slots = (0..self.slots.len()).zip(&self.slots);
         slots.filter(|(slot, _)| self.holes == 0 || !self.is_hole(*slot)).map(|(_, event)| event)
@@ -138,7 +138,7 @@ impl Transcript {
         self.push_slot(event);
     }
 
-    /// A rough count of the tokens of all messages.
+    /// Returns a rough count of the tokens of all messages.
     #[must_use]
     pub fn estimated_tokens(&self) -> usize {
         let (counted, tokens) = self.counted;

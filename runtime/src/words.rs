@@ -24,7 +24,7 @@ impl UnknownWord {
     }
 }
 
-/// The candidate that `got` was probably meant to be.
+/// Returns the candidate that is most similar to `got`.
 pub fn nearest<'a>(got: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // One letter is near to every other, and comparing very long texts takes too long.
     if got.chars().nth(1).is_none() || got.len() > 256 {

@@ -190,7 +190,7 @@ impl Run {
         self.open.push((key, span));
     }
 
-    /// The newest open span of a key.
+    /// Returns the newest open span of a key.
     fn find(&mut self, key: &Key) -> Option<&mut Span> {
         self.open.iter_mut().rev().find(|(open, _)| open == key).map(|(_, span)| span)
     }

@@ -55,7 +55,7 @@ impl Destination {
         (named || is("OTEL_TRACES_EXPORTER", "otlp")).then_some(Destination::OfEnvironment)
     }
 
-    /// The URL that requests go to.
+    /// Returns the URL that requests go to.
     #[must_use]
     pub fn url(&self, read: impl Fn(&str) -> Option<String>) -> String {
         let set = |name: &str| read(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());

@@ -38,7 +38,7 @@ impl Deltas {
         self.told
     }
 
-    /// The text so far.
+    /// Returns the text so far.
     pub(super) fn text(&self) -> Option<String> {
         self.text.as_ref().map(RefCell::take).filter(|text| !text.is_empty())
     }

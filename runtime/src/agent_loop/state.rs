@@ -49,7 +49,7 @@ pub struct LoopState {
 }
 
 impl LoopState {
-    /// The state before the first step.
+    /// Returns the state before the first step.
     #[must_use]
     pub fn new(task: Arc<str>, now_ms: u64) -> LoopState {
         LoopState { task, started_at_ms: now_ms, ..LoopState::default() }

@@ -49,7 +49,7 @@ impl Model for Fake {
     }
 }
 
-/// The names in a result.
+/// Returns the names in a result.
 fn names(names: &[&str]) -> Vec<Arc<str>> {
     names.iter().map(|name| Arc::from(*name)).collect()
 }
@@ -143,7 +143,7 @@ impl Bench {
         self.parts.hooks.add_tool(ToolHook { pattern: Pattern::all(), pre, post, deny: None, max_output: None });
     }
 
-    /// The system text of each request.
+    /// Returns the system text of each request.
     fn systems(&self) -> Vec<String> {
         self.model.asked.borrow().iter().map(|request| request.system_text().unwrap_or_default()).collect()
     }

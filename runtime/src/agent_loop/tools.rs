@@ -360,7 +360,7 @@ async fn beside<T>(open: &mut VecDeque<Open<'_>>, work: impl Future<Output = T>)
     .await
 }
 
-/// The answer to a call that was not run.
+/// Returns the answer to a call that was not run.
 pub(super) fn not_run(why: &str) -> ToolResult {
     failed(&format!("not run: {why}"))
 }

@@ -21,7 +21,7 @@ impl Threshold {
     /// Context window assumed for a route that does not report one.
     pub const ASSUMED_WINDOW: u64 = 128_000;
 
-    /// The number of tokens that is too many for a window.
+    /// Returns the number of tokens above which a context is too large for a window.
     #[must_use]
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn tokens(self, window: Option<u64>) -> u64 {

@@ -30,7 +30,7 @@ const PROMPT: &str = "Summarize the conversation below for the assistant that co
 const TOOL_OUTPUT: usize = 2_000;
 
 impl<'a> ByModel<'a> {
-    /// A model on the route of `request`.
+    /// Creates a summariser with a model on the route of `request`.
     pub fn new(model: &'a dyn Model, request: &Request, prompt: Option<Arc<str>>) -> ByModel<'a> {
         let route = Request {
             provider: request.provider.clone(),

@@ -59,7 +59,7 @@ impl Entries {
         self.len() == 0
     }
 
-    /// The value under a key.
+    /// Returns the value under a key.
     #[inline]
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Data> {
@@ -69,7 +69,7 @@ impl Entries {
         }
     }
 
-    /// The entry under a key.
+    /// Returns the entry under a key.
     #[must_use]
     pub fn get_key_value(&self, key: &str) -> Option<(&Arc<str>, &Data)> {
         match &self.0 {
@@ -78,7 +78,7 @@ impl Entries {
         }
     }
 
-    /// The value under a key, to be changed.
+    /// Returns the value under a key for modification.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Data> {
         match &mut self.0 {
             Form::Few(all) => all.iter_mut().find(|(known, _)| known.as_ref() == key).map(|(_, value)| value),
@@ -132,7 +132,7 @@ impl Entries {
         }
     }
 
-    /// The entries, in order of their keys.
+    /// Returns the entries, in order of their keys.
     #[must_use]
     pub fn iter(&self) -> Iter<'_> {
         Iter(match &self.0 {
@@ -156,12 +156,12 @@ impl Entries {
         }
     }
 
-    /// The keys, in order.
+    /// Returns the keys, in order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &Arc<str>> + ExactSizeIterator + Clone {
         self.iter().map(|(key, _)| key)
     }
 
-    /// The values, in order of their keys.
+    /// Returns the values, in order of their keys.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &Data> + ExactSizeIterator + Clone {
         self.iter().map(|(_, value)| value)
     }

@@ -76,7 +76,7 @@ impl Data {
     }
 }
 
-/// The bytes of a text as JSON, its quotes included.
+/// Returns the length of a text as JSON in bytes, its quotes included.
 pub(crate) fn text_json_len(text: &str) -> usize {
     let escapes: usize = text.bytes().map(|byte| usize::from(MORE[usize::from(byte)])).sum();
     2 + text.len() + escapes

@@ -102,7 +102,7 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// The diagnostic code.
+    /// Returns the diagnostic code.
     #[must_use]
     pub fn code(&self) -> LogCode {
         match self {

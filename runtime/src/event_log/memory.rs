@@ -60,7 +60,7 @@ struct Store {
 }
 
 impl MemoryLog {
-    /// An empty log that keeps the usual amount.
+    /// Creates an empty log with the default retention.
     #[must_use]
     pub fn new() -> MemoryLog {
         MemoryLog::default()

@@ -93,7 +93,7 @@ impl SqliteLog {
         Ok(SqliteLog(Arc::new(Inner { path, shared, reader, writer: Some(writer) })))
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0.path

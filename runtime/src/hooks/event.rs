@@ -114,7 +114,7 @@ impl<'a> HookEvent<'a> {
         }
     }
 
-    /// The payload as a dict, with `event` in PascalCase and `session: {id}`.
+    /// Converts the payload to a dict, with `event` in PascalCase and `session: {id}`.
     #[must_use]
     pub fn to_data(&self, session_id: &Arc<str>) -> Data {
         let mut entries = Entries::new();
@@ -284,7 +284,7 @@ impl<'a> HookEvent<'a> {
     }
 }
 
-/// The fields of a piece of an answer.
+/// Returns the fields of a piece of an answer.
 fn piece_fields(delta: Delta<'_>, put: Put<'_>) {
     let place = |index: usize| Data::from(i64::try_from(index).unwrap_or(i64::MAX));
     match delta {

@@ -42,7 +42,7 @@ pub struct SessionHook {
 }
 
 impl SessionHook {
-    /// A handler of all events of a kind.
+    /// Creates a handler of all events of a kind.
     pub fn new(event: EventKind, hook: Rc<dyn Hook>) -> SessionHook {
         SessionHook { event, pattern: None, seams: None, hook }
     }
@@ -128,13 +128,13 @@ impl Hooks {
         append(&self.persona, hook);
     }
 
-    /// The tool hooks, in the order of registration.
+    /// Returns the tool hooks, in the order of registration.
     #[must_use]
     pub fn tool(&self) -> Rc<Vec<ToolHook>> {
         self.tool.borrow().clone()
     }
 
-    /// The handlers of session events, seams and worker events, in the order of registration.
+    /// Returns the handlers of session events, seams and worker events, in the order of registration.
     #[must_use]
     pub fn session(&self) -> Rc<Vec<SessionHook>> {
         self.session.borrow().clone()
@@ -157,7 +157,7 @@ impl Hooks {
         all.iter().filter(|registered| registered.wants(event)).map(|r| r.hook.clone()).collect()
     }
 
-    /// The handlers of personas and steps, in the order of registration.
+    /// Returns the handlers of personas and steps, in the order of registration.
     #[must_use]
     pub fn persona(&self) -> Rc<Vec<PersonaHook>> {
         self.persona.borrow().clone()

@@ -311,7 +311,7 @@ pub fn read_effects(returned: &Data) -> Effects {
 /// The words of an answer that are about reminders.
 const EFFECTS: [&str; 4] = ["reminder", "clear", "effects", "then"];
 
-/// The words of an answer to an event, effects apart.
+/// Returns the keys of an answer, effects excluded.
 fn answer_keys(kind: EventKind) -> impl Iterator<Item = &'static str> {
     let own = match kind {
         EventKind::PreToolUse => Some("args"),
@@ -370,7 +370,7 @@ pub(super) fn default_reason(kind: EventKind) -> Arc<str> {
     format!("refused by a {kind} hook").into()
 }
 
-/// The error of a worker hook that returned a reminder.
+/// Returns the error of a worker hook that returned a reminder.
 fn worker_effect(kind: EventKind) -> ReminderError {
     ReminderError::new(
         ReminderCode::HookEvent,
@@ -383,7 +383,7 @@ fn worker_effect(kind: EventKind) -> ReminderError {
 /// The most common meaningless answer is the value of the handler's last expression.
 const OBSERVER: &str = "end a handler that only observes with `nil`; write a reminder as `{reminder: {body: …}}`";
 
-/// The first few keys of a dict.
+/// Returns the first few keys of a dict.
 fn listed(keys: &[&str]) -> String {
     let few: Vec<String> = keys.iter().take(4).map(|key| format!("`{key}`")).collect();
     let more = if keys.len() > few.len() { ", …" } else { "" };

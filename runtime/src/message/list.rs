@@ -20,7 +20,7 @@ const CHUNK: usize = 32;
 struct Chunk([OnceLock<Arc<Message>>; CHUNK]);
 
 impl Chunk {
-    /// A chunk of its own with the same first messages.
+    /// Returns a chunk of its own with the same first messages.
     fn with_first_of(other: &Chunk, count: usize) -> Chunk {
         let chunk = Chunk::default();
         for (place, message) in chunk.0.iter().zip(other.0.iter().take(count).filter_map(OnceLock::get)) {
@@ -77,7 +77,8 @@ impl Messages {
         self.append(message);
     }
 
-    /// The messages as a wire may send them: text that looks like a reminder is quoted. Lists without such text are shared.
+    /// Returns the messages as a wire may send them: text that looks like a reminder is quoted. Lists without such text
+    /// are shared.
     #[must_use]
     pub fn quoted(&self) -> Messages {
         if !self.has_markers {
@@ -108,7 +109,7 @@ impl Messages {
         self.len += 1;
     }
 
-    /// The message at a place, from 0.
+    /// Returns the message at an index, from 0.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&Arc<Message>> {
         if index >= self.len {
@@ -117,19 +118,19 @@ impl Messages {
         self.chunk(index / CHUNK)?.0[index % CHUNK].get()
     }
 
-    /// The first message.
+    /// Returns the first message.
     #[must_use]
     pub fn front(&self) -> Option<&Arc<Message>> {
         self.get(0)
     }
 
-    /// The last message.
+    /// Returns the last message.
     #[must_use]
     pub fn last(&self) -> Option<&Arc<Message>> {
         self.get(self.len.checked_sub(1)?)
     }
 
-    /// The messages, oldest first. Skipping some of them costs nothing.
+    /// Returns the messages, oldest first. Skipping some of them costs nothing.
     #[must_use]
     pub fn iter(&self) -> Iter<'_> {
         Iter { messages: self, left: 0..self.len }

@@ -25,7 +25,7 @@ pub struct System {
 }
 
 impl System {
-    /// A system text of one part.
+    /// Creates a system text of one part.
     pub fn primary(text: impl Into<Arc<str>>) -> System {
         System { primary: Some(text.into()), ..System::default() }
     }
@@ -39,7 +39,7 @@ impl System {
         self.before().chain(reminders).chain(after).filter(|part| !part.trim().is_empty())
     }
 
-    /// The parts before the reminders.
+    /// Returns the parts before the reminders.
     fn before(&self) -> impl Iterator<Item = &Arc<str>> {
         let first = [&self.preamble, &self.prefix, &self.context].into_iter().flatten();
         first.chain(self.parts.iter()).chain(&self.primary).chain(&self.tool_guidance)

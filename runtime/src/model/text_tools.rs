@@ -163,7 +163,7 @@ fn only_a_fence(text: &str) -> Option<&str> {
     (!inside.contains("```")).then_some(inside)
 }
 
-/// The schema of a tool's arguments as a model reads it.
+/// Returns the schema of a tool's arguments as a model reads it.
 fn schema_text(parameters: &Data) -> Arc<str> {
     if parameters.is_nil() { "{}".into() } else { parameters.to_json().into() }
 }

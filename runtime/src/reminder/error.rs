@@ -24,7 +24,7 @@ pub struct ReminderError {
 }
 
 impl ReminderError {
-    /// An error at a field.
+    /// Creates an error at a field.
     pub fn new(code: ReminderCode, field: impl Into<String>, message: impl Into<String>) -> ReminderError {
         ReminderError { code, field: field.into(), message: message.into(), suggestion: None, help: None }
     }
@@ -62,7 +62,7 @@ impl ReminderError {
         self
     }
 
-    /// The error as a provider's: 006 with the inner reason.
+    /// Converts the error to a provider's: 006 with the inner reason.
     #[must_use]
     pub fn of_provider(mut self, provider: &str) -> ReminderError {
         if self.code != ReminderCode::Provider {

@@ -10,7 +10,7 @@ use super::Reminder;
 
 static MAX_BODY: AtomicUsize = AtomicUsize::new(Reminder::MAX_BODY);
 
-/// The largest body, in bytes: [`Reminder::MAX_BODY`] unless it was set.
+/// Returns the maximum size of a body, in bytes: [`Reminder::MAX_BODY`] unless it was set.
 #[must_use]
 pub fn max_body() -> usize {
     MAX_BODY.load(Ordering::Relaxed)

@@ -187,7 +187,7 @@ fn start_of_header(text: &str, colon: usize) -> Option<usize> {
     }
 }
 
-/// The text after a word, whatever its case.
+/// Returns the text after a word, whatever its case.
 fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for expected in word.chars() {
@@ -198,7 +198,7 @@ fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     Some(rest.as_str())
 }
 
-/// The text before a word that it ends with, whatever its case.
+/// Returns the text before a word that it ends with, whatever its case.
 fn strip_last_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for expected in word.chars().rev() {

@@ -22,7 +22,7 @@ fn openai_o() -> Capabilities {
     Capabilities { prefers_role_developer: true, ..Capabilities::default() }
 }
 
-/// The slot and the text of one reminder.
+/// Returns the slot and the text of one reminder.
 fn one(hint: RoleHint, capabilities: &Capabilities) -> (RenderedRole, String, Option<bool>) {
     let rendered = render([&reminder("r", "a < b", hint)], capabilities, RenderOptions::default());
     let role = rendered.fired[0].rendered_role;

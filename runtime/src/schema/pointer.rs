@@ -14,7 +14,7 @@ pub(super) fn follow<'d>(data: &'d Data, pointer: &str) -> &'d Data {
     })
 }
 
-/// The value at a place.
+/// Returns the value at a location.
 pub(super) fn value_at<'d>(data: &'d Data, at: &InstanceLocation<'_>) -> &'d Data {
     static NIL: Data = Data::Nil;
     at.tokens.iter().fold(data, |data, token| match token {

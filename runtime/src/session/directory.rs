@@ -138,7 +138,7 @@ impl Sessions {
         session
     }
 
-    /// The session with this id.
+    /// Returns the session with this id.
     pub fn get(&self, id: &str) -> Result<Rc<Session>, SessionError> {
         self.open.borrow().get(id).cloned().ok_or_else(|| SessionError::Unknown(shortened(id)))
     }
@@ -149,7 +149,7 @@ impl Sessions {
         self.open.borrow().contains_key(id)
     }
 
-    /// The ids of all sessions, in bytewise order.
+    /// Returns the ids of all sessions, in bytewise order.
     #[must_use]
     pub fn list(&self) -> Vec<Arc<str>> {
         self.open.borrow().keys().cloned().collect()

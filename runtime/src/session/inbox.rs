@@ -71,7 +71,7 @@ impl Inbox {
         Inbox(Arc::new(Inner { session_id, queue, log, now_ms, last: Mutex::new(Ticket::NONE) }))
     }
 
-    /// The session.
+    /// Returns the session.
     #[must_use]
     pub fn session_id(&self) -> &Arc<str> {
         &self.0.session_id

@@ -202,7 +202,7 @@ impl Begun {
         format!("[{count} earlier message{} removed to save context]", if count == 1 { "" } else { "s" }).into()
     }
 
-    /// The archived messages with the results of tools masked.
+    /// Returns the archived messages with the results of tools masked.
     #[must_use]
     pub fn masked(&self) -> Vec<Arc<Message>> {
         self.archived.iter().map(|message| masked(message).unwrap_or_else(|| message.clone())).collect()

@@ -89,13 +89,13 @@ impl Event {
     /// The kind of a reminder's event.
     pub const REMINDER: &'static str = "system_reminder";
 
-    /// The pending reminder, if it is one.
+    /// Returns the pending reminder, if it is one.
     #[must_use]
     pub fn pending(&self) -> Option<&Pending> {
         if let Detail::Pending(pending) = &self.detail { Some(pending) } else { None }
     }
 
-    /// The reminder, pending or audited.
+    /// Returns the reminder, pending or audited.
     #[must_use]
     pub fn reminder(&self) -> Option<&Arc<Reminder>> {
         match &self.detail {
@@ -125,7 +125,7 @@ impl Event {
     }
 }
 
-/// The guide's event envelope.
+/// Returns the guide's event envelope.
 fn envelope(event_id: &Arc<str>, reminder: &Reminder, ttl: Option<u32>) -> Data {
     let payload = reminder.to_data(ttl);
     let block =

@@ -15,7 +15,7 @@ impl KeyHash {
         KeyHash(hasher.finish())
     }
 
-    /// A number below `count` that follows from it.
+    /// Returns a number below `count` derived from the hash.
     pub(super) fn bucket(self, count: u64) -> u64 {
         self.0 % count
     }

@@ -16,7 +16,7 @@ const ID_LENGTH: usize = 36;
 static KIND: LazyLock<Arc<str>> = LazyLock::new(|| Event::REMINDER.into());
 
 impl Transcript {
-    /// The pending reminders with their accounts, oldest first.
+    /// Returns the pending reminders with their accounts, oldest first.
     pub fn pending(&self) -> impl DoubleEndedIterator<Item = &Pending> {
         self.events().filter_map(|event| event.pending())
     }
@@ -27,7 +27,7 @@ impl Transcript {
         self.pending
     }
 
-    /// The pending reminder with an id.
+    /// Returns the pending reminder with an id.
     #[must_use]
     pub fn find(&self, reminder_id: &str) -> Option<&Pending> {
         self.slot_of_id(reminder_id).and_then(|slot| self.pending_at(slot))
@@ -81,7 +81,7 @@ impl Transcript {
         self.gone.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }
 
-    /// All slots with a pending reminder, oldest first.
+    /// Returns all slots with a pending reminder, oldest first.
     pub(crate) fn pending_slots(&self) -> Vec<u32> {
         self.slots_where(|_| true)
     }
@@ -107,7 +107,7 @@ impl Transcript {
         self.unrenderable
     }
 
-    /// The pending reminder in a slot.
+    /// Returns the pending reminder in a slot.
     pub(crate) fn pending_at(&self, slot: u32) -> Option<&Pending> {
         let event = self.slots.get(slot as usize)?;
         event.pending().filter(|_| !self.is_hole(slot as usize))
@@ -124,7 +124,7 @@ impl Transcript {
         found.filter(|slot| self.pending_at(*slot).is_some_and(has_key)).into_iter().collect()
     }
 
-    /// The slot of the pending reminder with an id.
+    /// Returns the slot of the pending reminder with an id.
     pub(crate) fn slot_of_id(&self, id: &str) -> Option<u32> {
         let is_later = self.last_rising.as_deref().is_none_or(|last| last < id);
         let found = if is_later { None } else { self.search_rising(id) };

@@ -214,7 +214,7 @@ fn a_change_to_a_copy_touches_few_events() {
     });
 }
 
-/// A turn in which nothing expires copies nothing at all.
+/// Checks that a turn in which nothing expires copies nothing.
 fn copy_after_a_turn(t: &Transcript, at: &Moment<'_>) {
     let mut copy = t.clone();
     let pending: Vec<_> = t.pending().map(|pending| pending.reminder.as_ref()).collect();

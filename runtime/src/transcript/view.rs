@@ -42,7 +42,7 @@ impl Transcript {
         }
     }
 
-    /// The whole as a dict.
+    /// Converts the whole to a dict.
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict(self.keys().into_iter().map(|key| (key, self.get(key))))
@@ -86,7 +86,7 @@ impl Transcript {
         self.messages.iter().filter_map(line).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The conversation as text, pending reminders after it.
+    /// Returns the conversation as text, pending reminders after it.
     #[must_use]
     pub fn render_full(&self) -> String {
         let reminders = self.pending().map(|pending| format!("[system_reminder] {}", pending.reminder.body));

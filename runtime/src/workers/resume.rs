@@ -119,7 +119,7 @@ fn begin_anew(worker: &Rc<Worker>, scope: &Scope) -> String {
     digest
 }
 
-/// The last messages of a conversation, a line for each.
+/// Returns the last messages of a conversation, a line for each.
 fn digest(session: &Session) -> String {
     let transcript = session.transcript();
     let messages = transcript.messages();

@@ -79,7 +79,8 @@ pub(crate) fn rebuilt_whole(world: &World) -> Result<(), TestCaseError> {
 struct Life {
     ttl: Option<i64>,
     turn: i64,
-    /// Number of charged prompts that carried it, of prompts that carried it since, and of charges by other passes.
+    /// Number of charged prompts that carried it (`charged`), of prompts that carried it since (`open`), and of charges
+    /// by other passes (`taken`).
     charged: i64,
     open: i64,
     taken: i64,

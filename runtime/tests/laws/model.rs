@@ -186,7 +186,7 @@ impl Session {
         self.fates.push(Fate::Waiting);
     }
 
-    /// A seam is passed, by the guide's table of modes.
+    /// Passes a seam, by the guide's table of modes.
     pub(crate) fn drain(&mut self, seam: Seam) {
         let seam = seam.as_str();
         let daemon = ["daemon_idle_pre", "daemon_idle_post"].contains(&seam);

@@ -16,7 +16,7 @@ use super::{SqliteOptions, Synchronous};
 /// Pages of the write-ahead log after which it is moved into the file: 16 MiB. Each move waits for the disk.
 const CHECKPOINT_PAGES: i64 = 4096;
 
-/// A connection that writes.
+/// Opens a connection for writing.
 pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<Connection, LogError> {
     refuse_early(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -47,7 +47,7 @@ pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<C
     Ok(connection)
 }
 
-/// A connection that only reads.
+/// Opens a connection for reading only.
 pub(super) fn for_reading(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogError> {
     if !path.exists() {
         return Err(cannot(path, "the file does not exist"));

@@ -68,7 +68,7 @@ pub(super) fn watch(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.progress_handler(STEPS, Some(must_stop))
 }
 
-/// The error of a statement that was ended.
+/// Returns the error of an interrupted statement.
 pub(super) fn ended() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT), None)
 }

@@ -130,8 +130,7 @@ fn stranger(connection: &Connection, layout: i64) -> rusqlite::Result<Option<Str
     Ok(strange.map(|(name, _)| format!("it contains {name}, which is not part of an event log")))
 }
 
-/// Returns the objects of a schema: a name to show, and all that SQLite knows of each. Reads at most one more than
-/// ours.
+/// Returns at most 64 objects of a schema, more than ours has: a name to show, and all that SQLite knows of each.
 fn objects(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     let sql = "SELECT type, name, tbl_name, substr(sql, 1, 4096) FROM sqlite_master LIMIT 64";
     let mut select = connection.prepare(sql)?;

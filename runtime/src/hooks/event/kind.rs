@@ -84,7 +84,7 @@ words! {
 }
 
 impl EventKind {
-    /// The name in PascalCase, as payloads and the log carry it.
+    /// Returns the name in PascalCase, as payloads and the log carry it.
     #[must_use]
     pub fn pascal(self) -> &'static Arc<str> {
         static NAMES: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
@@ -119,14 +119,14 @@ impl EventKind {
         (EventKind::PreStep..=EventKind::OnPersonaResumed).contains(&self)
     }
 
-    /// Whether it belongs to a step of an iteration; the payload names it.
+    /// Returns whether it belongs to a step of an iteration; the payload names it.
     #[must_use]
     pub fn has_step(self) -> bool {
         use EventKind as K;
         matches!(self, K::PreStep | K::PostStep | K::OnBudgetThreshold | K::OnApprovalRequested)
     }
 
-    /// Whether reminder providers may subscribe to it.
+    /// Returns whether reminder providers may subscribe to it.
     #[must_use]
     pub fn is_for_providers(self) -> bool {
         use EventKind as K;
@@ -135,7 +135,7 @@ impl EventKind {
             || matches!(self, K::PostToolUse | K::PostStep | K::PostAgentTurn | K::OnBudgetThreshold)
     }
 
-    /// Whether a handler may block it or change its payload.
+    /// Returns whether a handler may block it or change its payload.
     #[must_use]
     pub fn can_be_vetoed(self) -> bool {
         matches!(self, EventKind::UserPromptSubmit | EventKind::PreCompact | EventKind::PreToolUse)
@@ -152,7 +152,7 @@ fn capitalise(word: &str) -> String {
 pub struct EventSet(u64);
 
 impl EventSet {
-    /// The set of these kinds.
+    /// Creates the set of these kinds.
     #[must_use]
     pub const fn of(kinds: &[EventKind]) -> EventSet {
         let mut bits = 0;
@@ -164,7 +164,7 @@ impl EventSet {
         EventSet(bits)
     }
 
-    /// Whether a kind is in it.
+    /// Returns whether a kind is in the set.
     #[must_use]
     pub const fn contains(self, kind: EventKind) -> bool {
         self.0 & (1 << kind as u32) != 0

@@ -17,12 +17,12 @@ pub struct EventRow {
 }
 
 impl EventRow {
-    /// The names of all its fields.
+    /// Returns the names of all its fields.
     pub fn all_fields(&self) -> impl Iterator<Item = &'static str> {
         self.fields.split_whitespace().map(|field| field.trim_matches(['[', ']']))
     }
 
-    /// The names of its fields that are always there.
+    /// Returns the names of its fields that are always present.
     pub fn certain_fields(&self) -> impl Iterator<Item = &'static str> {
         self.fields.split_whitespace().filter(|field| !field.starts_with('['))
     }
@@ -43,7 +43,7 @@ impl EventRow {
     }
 }
 
-/// The row of an event.
+/// Returns the row of an event.
 #[must_use]
 pub fn row(kind: EventKind) -> &'static EventRow {
     // Rows have the order of the words; a test checks it.
@@ -186,7 +186,7 @@ pub static EVENTS: &[EventRow] = &[
     ),
 ];
 
-/// The table as Markdown, for the reference.
+/// Returns the table as Markdown, for the reference.
 #[must_use]
 pub fn to_markdown() -> String {
     let mut out = String::from("| event | fires | payload | registered with | result |\n|---|---|---|---|---|\n");

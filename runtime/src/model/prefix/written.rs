@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::data::{Data, text_json_len};
 use crate::message::{Block, Content, Message, ToolCall};
 
-/// The message as JSON, its keys in bytewise order.
+/// Returns the message as JSON, its keys in bytewise order.
 pub(super) fn json(message: &Message) -> String {
     // A vendor's extra fields may appear anywhere among the keys.
     if !message.extra.is_empty() {

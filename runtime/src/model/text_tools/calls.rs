@@ -78,7 +78,7 @@ fn broken(raw: &str) -> ToolCall {
     ToolCall::new("", name_in(raw).unwrap_or_default(), Data::from(raw))
 }
 
-/// The name in a call that cannot be read.
+/// Returns the name in an unreadable call.
 fn name_in(raw: &str) -> Option<&str> {
     let mut end = raw.len().min(NAME_WITHIN);
     while !raw.is_char_boundary(end) {

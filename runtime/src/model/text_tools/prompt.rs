@@ -90,7 +90,7 @@ fn with_calls(message: &Message) -> Message {
     Message { tool_calls: Vec::new(), content: Content::Text(text.into()), ..message.clone() }
 }
 
-/// A call as the model wrote it, or should have.
+/// Returns a call in the form in which the model should write it.
 fn written(call: &ToolCall) -> String {
     match &call.arguments {
         Data::Str(raw) => raw.to_string(),

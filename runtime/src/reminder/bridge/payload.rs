@@ -41,7 +41,7 @@ impl RemindPayload {
 
     const KNOWN: Known = Known { names: Self::KEYS, name_of: Self::name_of };
 
-    /// Whether a key is one of the parameters, in either case.
+    /// Returns whether a key is one of the parameters, in either case.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
         Self::name_of(key).is_some()

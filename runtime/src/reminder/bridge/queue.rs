@@ -86,7 +86,7 @@ impl Queue {
     /// Maximum number of outcomes that are kept.
     const FATES: usize = 4096;
 
-    /// An empty queue whose ids come from `ids`.
+    /// Creates an empty queue whose ids come from `ids`.
     #[must_use]
     pub fn shared(ids: IdStream) -> SharedQueue {
         Queue::restored(ids, Vec::new())
@@ -199,7 +199,7 @@ impl Queue {
         self.pending.as_mut()
     }
 
-    /// The item that came last.
+    /// Returns the last item.
     pub(crate) fn last(&self) -> Option<&Injection> {
         self.items.back()
     }

@@ -121,7 +121,7 @@ impl Whose {
         Whose { session_id: session_id.clone(), agent_id: None, is_copy: false, parent_id: None }
     }
 
-    /// The agent, or the session.
+    /// Returns the agent, or the session.
     pub(crate) fn agent(&self) -> &Arc<str> {
         self.agent_id.as_ref().unwrap_or(&self.session_id)
     }

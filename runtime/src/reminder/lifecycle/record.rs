@@ -65,7 +65,7 @@ pub enum Pass {
 }
 
 impl Pass {
-    /// The word for it.
+    /// Returns its word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -35,7 +35,7 @@ impl ReminderProviders {
         self.custom.borrow().len() >= ReminderProviders::MOST
     }
 
-    /// A registry with these canonical providers.
+    /// Creates a registry with these canonical providers.
     #[must_use]
     pub fn new(canonical: Vec<Rc<dyn ReminderProvider>>) -> ReminderProviders {
         ReminderProviders { canonical, custom: RefCell::default() }
@@ -62,7 +62,7 @@ impl ReminderProviders {
         self.custom.borrow().iter().any(|provider| provider.id() == id)
     }
 
-    /// All providers in order.
+    /// Returns all providers in order.
     #[must_use]
     pub fn all(&self) -> Vec<Rc<dyn ReminderProvider>> {
         let custom = self.custom.borrow().clone();

@@ -202,7 +202,7 @@ impl ProviderList {
         self.0.iter().map(|(adds, id)| (*adds, id.as_ref()))
     }
 
-    /// The ids it names, added and removed ones.
+    /// Returns the ids it names, added and removed ones.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(_, id)| id.as_ref())
     }
@@ -238,7 +238,7 @@ impl ProviderList {
     }
 }
 
-/// The files in the list `packs`.
+/// Returns the files in the list `packs`.
 fn packs(data: &Data) -> Result<Vec<Arc<str>>, ReminderError> {
     let wrong = |field: &str, got: &Data| {
         wrong(field, "`packs` must be a list of files", got).help("write `packs: [\"guard.rhai\"]`")

@@ -26,7 +26,7 @@ fn open(log: &MemoryLog) -> (Rc<Session>, Scope, Inbox) {
     (session, scope, inbox)
 }
 
-/// The last words of the records' kinds.
+/// Returns the last words of the records' kinds.
 fn words(records: &[Arc<Record>]) -> Vec<String> {
     records.iter().map(|r| r.kind.rsplit('.').next().unwrap().to_owned()).collect()
 }

@@ -158,7 +158,7 @@ fn pass(payload: &Data) -> Read<Pass> {
     }
 }
 
-/// The turn in which the record was written.
+/// Returns the turn in which the record was written.
 pub(super) fn turn(payload: &Data) -> u32 {
     number(payload, "turn").unwrap_or(0)
 }

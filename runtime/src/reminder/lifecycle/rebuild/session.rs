@@ -68,12 +68,12 @@ impl SessionLife {
         SessionLife { id, run_id, run, ..SessionLife::default() }
     }
 
-    /// The pending reminders, oldest first.
+    /// Returns the pending reminders, oldest first.
     pub fn pending(&self) -> impl Iterator<Item = &Biography> {
         self.pending.iter().filter_map(|index| self.reminders.get(*index))
     }
 
-    /// The counts.
+    /// Returns the counts.
     #[must_use]
     pub fn tally(&self) -> Tally {
         Tally { pending: self.pending.len(), ..self.tally }
