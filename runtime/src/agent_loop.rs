@@ -73,7 +73,7 @@ pub use state::LoopState;
 pub use stop::{GRACE_MS, stopped, until_stopped};
 pub use watch::{Seen, Sight};
 
-/// Everything with behaviour that a loop calls.
+/// The behaviour that a loop calls: model, tools, hooks, providers.
 #[derive(Clone)]
 pub struct Parts {
     /// The model.
@@ -129,7 +129,7 @@ pub async fn agent_loop(
     session.with(|state| state.at_work = Some(cancel.clone()));
     let scope = Scope {
         cancel,
-        // The nearer of two deadlines counts.
+        // The earlier of two deadlines applies.
         deadline_ms: [own_deadline, scope.deadline_ms].into_iter().flatten().min(),
         caller: Caller {
             depth: scope.caller.depth + 1,
@@ -203,7 +203,7 @@ impl Run<'_> {
         Turn { session: self.session, number: self.session.with(|state| state.turns), scope: &self.scope }
     }
 
-    /// From the first step to the last iteration.
+    /// Runs the loop from the first step to the last iteration.
     async fn steps(&self, state: &mut LoopState) -> Outcome<Ended> {
         Box::pin(self.begin_to_watch()).await;
         self.remark_on_resumption();

@@ -9,7 +9,7 @@ words! {
     pub enum Wire {
         /// Anthropic's Messages API.
         Anthropic = "anthropic",
-        /// OpenAI's Chat Completions, and the many that speak it.
+        /// OpenAI's Chat Completions, and the many compatible services.
         OpenaiChat = "openai_chat",
         /// OpenAI's Responses API.
         OpenaiResponses = "openai_responses",
@@ -35,7 +35,7 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Tokens of the request that no cache had to do with.
+    /// Tokens of the request without cache reads and writes.
     pub input: u64,
     /// Tokens of the answer.
     pub output: u64,
@@ -68,7 +68,7 @@ impl Price {
 pub struct Capabilities {
     /// The wire format.
     pub wire: Wire,
-    /// The model reads `role: "developer"` messages, and better so than system text.
+    /// The model reads `role: "developer"` messages, and prefers them to system text.
     pub prefers_role_developer: bool,
     /// The model reads XML-like tags well.
     pub prefers_xml_scaffolding: bool,

@@ -38,7 +38,7 @@ pub struct CodeRef {
 }
 
 impl CodeRef {
-    /// Refers to a row of any catalogue.
+    /// Creates a reference to a row of any catalogue.
     #[must_use]
     pub const fn new(text: &'static str, row: &'static (dyn Any + Send + Sync)) -> CodeRef {
         CodeRef { text, row }
@@ -57,7 +57,7 @@ impl CodeRef {
     }
 }
 
-/// Each code has one row, so codes are equal if their rows are the same one.
+/// Each code has one row, so codes are equal if their rows are identical.
 impl<C: Copy + Into<CodeRef>> PartialEq<C> for CodeRef {
     fn eq(&self, other: &C) -> bool {
         ptr::addr_eq(self.row, (*other).into().row)
@@ -124,7 +124,8 @@ macro_rules! codes {
             /// Returns the rows of the catalogue.
             #[must_use]
             $vis const fn rows() -> &'static [$crate::codes::Code] {
-                // The static is the array itself: what a reference in a static points to may exist more than once.
+                // The static is the array itself, because the target of a reference in a static may exist more than
+                // once.
                 static ROWS: [$crate::codes::Code; $name::ALL.len()] = [$($crate::codes::Code {
                     code: $code,
                     severity: $crate::note::Severity::$severity,

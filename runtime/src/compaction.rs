@@ -23,9 +23,9 @@ pub use by_model::ByModel;
 /// The summarisers, by strategy.
 #[derive(Clone, Copy, Default)]
 pub struct Summarisers<'a> {
-    /// For `custom`.
+    /// Summariser for `custom`.
     pub custom: Option<&'a dyn Compactor>,
-    /// For `llm`.
+    /// Summariser for `llm`.
     pub model: Option<&'a ByModel<'a>>,
     /// Text that a truncation adds, such as the task.
     pub remember: Option<&'a str>,

@@ -14,7 +14,7 @@ pub use entries::Entries;
 pub use json::DataError;
 pub(crate) use json::text_json_len;
 
-/// A text that is written often, made once. Records have the same keys again and again.
+/// Returns a text that is written often and allocated once, since records repeat the same keys.
 macro_rules! shared {
     ($text:expr) => {{
         static TEXT: std::sync::LazyLock<std::sync::Arc<str>> = std::sync::LazyLock::new(|| $text.into());
@@ -23,7 +23,7 @@ macro_rules! shared {
 }
 pub(crate) use shared;
 
-/// Such a text, lent.
+/// Returns a reference to such a text.
 macro_rules! lent {
     ($text:expr) => {{
         static TEXT: std::sync::LazyLock<std::sync::Arc<str>> = std::sync::LazyLock::new(|| $text.into());
@@ -32,7 +32,7 @@ macro_rules! lent {
 }
 pub(crate) use lent;
 
-/// A value that belongs to no language and no wire.
+/// A value independent of any language and wire format.
 #[derive(Clone, Default, PartialEq)]
 pub enum Data {
     /// The nil value.
@@ -79,7 +79,7 @@ impl Data {
         Data::Dict(Arc::default())
     }
 
-    /// Text.
+    /// Creates text.
     pub fn str(text: impl Into<Arc<str>>) -> Data {
         Data::Str(text.into())
     }

@@ -66,7 +66,7 @@ pub struct NewRecord {
 }
 
 impl NewRecord {
-    /// The largest record that is taken, in bytes as [`NewRecord::weight`] counts them.
+    /// Maximum size of a record, in bytes as [`NewRecord::weight`] counts them.
     pub const MOST: usize = 64 << 20;
 
     /// Returns the approximate size in bytes.
@@ -235,7 +235,7 @@ pub trait EventLog {
     /// Waits until everything up to a ticket would survive the end of the process.
     fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>>;
 
-    /// Reads at most `limit` records after `filter.after`, oldest first. Waits for the disk as [`EventLog::latest`] does.
+    /// Reads at most `limit` records after `filter.after`, oldest first. Waits for the disk like [`EventLog::latest`].
     fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
         self.reader().read(filter, limit).map_err(fault)
     }

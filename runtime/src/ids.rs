@@ -74,8 +74,8 @@ impl IdStream {
         }
         let tail = mix(self.seed ^ mix(self.counter ^ (self.last_ms << 26)));
         let noise = mix(tail);
-        // `Builder` overwrites the top four bits of byte 0 (version) and the top two of byte 2 (variant): the counter goes
-        // around them.
+        // `Builder` overwrites the top four bits of byte 0 (version) and the top two of byte 2 (variant), so the
+        // counter avoids them.
         let count = self.counter;
         let mut bytes = [0_u8; 10];
         bytes[0] = (count >> 22) as u8 & 0x0f;

@@ -27,7 +27,7 @@ pub enum LockError {
     /// Another holder has it, in this process or in another one.
     #[error("another process holds it")]
     Held,
-    /// The file cannot be made or locked.
+    /// The file cannot be created or locked.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -41,7 +41,7 @@ pub enum LockMode {
     Exclusive,
 }
 
-/// A held lock on a file of its own. Dropping it releases the lock and removes the file.
+/// A held lock on a separate file. Dropping it releases the lock and removes the file.
 #[derive(Debug)]
 pub struct LockFile {
     path: PathBuf,

@@ -23,15 +23,15 @@ pub use system::System;
 /// A request to a model.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The system text, without reminders: [`Request::system_text`] joins both. It stays the same from turn to turn, so requests
-    /// share it.
+    /// The system text, without reminders: [`Request::system_text`] joins both. It stays the same from turn to turn, so
+    /// requests share it.
     pub system: Arc<System>,
     /// The history, shared with the session. [`Request::conversation`] adds the reminders that appear among the
     /// messages.
     pub messages: Messages,
     /// The reminders, sorted into slots.
     pub reminders: Arc<Rendered>,
-    /// The tools on offer.
+    /// Tools on offer.
     pub tools: Arc<Vec<ToolSpec>>,
     /// Constraint on tool calls: nil, `"auto"`, `"none"`, `"required"`, or `{name}`.
     pub tool_choice: Data,
@@ -47,7 +47,7 @@ pub struct Request {
     pub stop: Vec<Arc<str>>,
     /// Seed of the vendor's sampling, if it accepts one.
     pub seed: Option<i64>,
-    /// The most tokens the answer may have.
+    /// Maximum number of tokens of the answer.
     pub max_tokens: Option<u64>,
     /// JSON Schema that the answer must fit, else nil.
     pub output_schema: Data,
@@ -105,7 +105,7 @@ impl Usage {
 /// A model's reply.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
-    /// The text, thinking apart.
+    /// The text without thinking.
     pub text: Arc<str>,
     /// The calls it requests.
     pub tool_calls: Vec<ToolCall>,
@@ -117,11 +117,11 @@ pub struct Reply {
     pub usage: Usage,
     /// The reason it stopped, in the vendor's word (`end_turn`, `stop`, `max_tokens` …).
     pub stop_reason: Option<Arc<str>>,
-    /// The model that answered.
+    /// Model that answered.
     pub model: Arc<str>,
-    /// The provider that answered.
+    /// Provider that answered.
     pub provider: Arc<str>,
-    /// Anything else worth keeping.
+    /// Further fields to keep.
     pub extra: Entries,
 }
 
@@ -147,7 +147,7 @@ pub enum Delta<'a> {
     Reasoning(&'a str),
     /// A call has begun.
     ToolCallStart {
-        /// Its place among the calls, from 0.
+        /// Index among the calls, from 0.
         index: usize,
         /// Its id.
         id: &'a str,
@@ -156,21 +156,21 @@ pub enum Delta<'a> {
     },
     /// More of a call's arguments, as JSON text.
     ToolCallArguments {
-        /// Its place among the calls, from 0.
+        /// Index among the calls, from 0.
         index: usize,
         /// The piece.
         json: &'a str,
     },
-    /// The answer so far is void: the call is tried again.
+    /// The answer so far is void because the request is retried.
     Restart,
 }
 
 words! {
     /// The kind of a model call's failure.
     pub enum ModelErrorKind {
-        /// No connection, or it broke.
+        /// The connection failed or broke.
         Connection = "connection",
-        /// No answer in time.
+        /// The answer did not arrive in time.
         Timeout = "timeout",
         /// Too many requests (429).
         RateLimit = "rate_limit",
@@ -178,7 +178,7 @@ words! {
         Overloaded = "overloaded",
         /// The key is missing or refused (401, 403).
         Auth = "auth",
-        /// The vendor did not like the request (400, 404, 422).
+        /// The vendor rejected the request (400, 404, 422).
         BadRequest = "bad_request",
         /// The answer does not follow the wire format.
         BadResponse = "bad_response",

@@ -12,9 +12,9 @@ use crate::seam::Fault;
 /// The severity of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Severity {
-    /// Something was not done.
+    /// An operation was not done.
     Error,
-    /// Something was done, but perhaps not as meant.
+    /// An operation was done, but possibly not as intended.
     Warning,
     /// For the record.
     Info,
@@ -39,7 +39,7 @@ pub struct Note {
     pub code: Option<CodeRef>,
     /// Severity of the note.
     pub severity: Severity,
-    /// One whole sentence or phrase.
+    /// The message, a whole sentence or phrase.
     pub message: String,
     /// Subject of the note: the id of a provider, the pattern of a hook, a route.
     pub about: Option<Arc<str>>,
@@ -122,7 +122,7 @@ impl Notes {
         self.since(NoteMark { kept: 0, dropped: 0 })
     }
 
-    /// Removes and returns all notes, as [`Notes::all`] does.
+    /// Removes and returns all notes, like [`Notes::all`].
     pub fn take(&self) -> Vec<Note> {
         let all = self.all();
         self.kept.take();

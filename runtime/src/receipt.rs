@@ -23,7 +23,7 @@ words! {
     }
 }
 
-/// A reminder that a handler or a provider made around a tool call.
+/// A reminder that a handler or a provider produced around a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReminderReport {
     /// The event at which it was made.
@@ -60,7 +60,7 @@ pub struct ToolCallReceipt {
     pub started_at_ms: u64,
     /// Duration of the call with its handlers, in milliseconds.
     pub duration_ms: u64,
-    /// The reminders made around it.
+    /// The reminders produced around it.
     pub reminders: Vec<ReminderReport>,
 }
 
@@ -118,7 +118,7 @@ impl AuditLog {
         Rc::new(AuditLog { receipts: RefCell::default(), around })
     }
 
-    /// Files a receipt, here and in all around.
+    /// Files a receipt in this log and in all enclosing ones.
     pub fn file(&self, receipt: &ToolCallReceipt) {
         let mut at = Some(self);
         while let Some(log) = at {

@@ -25,7 +25,7 @@ pub use error::ReminderError;
 pub use spec::ReminderSpec;
 
 words! {
-    /// The slot that a reminder would like; the route decides.
+    /// The slot that a reminder requests; the route decides.
     pub enum RoleHint {
         /// System text.
         System = "system",
@@ -73,7 +73,7 @@ pub struct Reminder {
     pub id: Arc<str>,
     /// The text, byte for byte as given.
     pub body: Arc<str>,
-    /// Trimmed and without repetitions.
+    /// Tags, trimmed and without repetitions.
     pub tags: Vec<Arc<str>>,
     /// A newer pending reminder with the same key replaces an older one.
     pub dedupe_key: Option<Arc<str>>,
@@ -84,7 +84,7 @@ pub struct Reminder {
     pub preserve_on_compact: bool,
     /// Propagation to sub-agents.
     pub propagate: Propagate,
-    /// The slot it would like.
+    /// The requested slot.
     pub role_hint: RoleHint,
     /// Producer of the reminder.
     pub source: Source,

@@ -1,5 +1,6 @@
-//! Rendering: pending reminders and a route's capabilities in, provider-neutral slots out. A pure function; the routes
-//! turn slots into wire JSON. [`quote`] marks everything else in a request that looks like a reminder.
+//! Rendering: input is the pending reminders and a route's capabilities, output provider-neutral slots. A pure
+//! function; the routes turn slots into wire JSON. [`quote`] marks all other text in a request that looks like a
+//! reminder.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ impl UserBlock {
 pub struct Fired {
     /// The reminder's id.
     pub id: Arc<str>,
-    /// The slot it went into.
+    /// The slot it was rendered into.
     pub rendered_role: RenderedRole,
 }
 

@@ -51,7 +51,7 @@ pub struct Schema {
 #[error("invalid JSON Schema: {0}")]
 pub struct SchemaError(pub String);
 
-/// A `$ref` leads nowhere but into the schema itself.
+/// A `$ref` may only refer into the schema itself.
 struct Nowhere;
 
 impl UrlLoader for Nowhere {

@@ -41,7 +41,7 @@ pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 pub enum Answer<'a, T> {
     /// The callee did not wait.
     Now(T),
-    /// The callee waits for something.
+    /// The callee waits.
     Later(Local<'a, T>),
 }
 
@@ -102,7 +102,7 @@ pub trait Fault: fmt::Debug + fmt::Display {
     }
 }
 
-/// A result that fails with whatever the callee threw.
+/// A result that fails with the callee's error.
 pub type Outcome<T> = Result<T, Rc<dyn Fault>>;
 
 /// Converts a concrete failure to an outcome's failure.
@@ -110,7 +110,7 @@ pub fn fault<F: Fault + 'static>(failure: F) -> Rc<dyn Fault> {
     Rc::new(failure)
 }
 
-/// The two failures that the core raises by itself whatever it was doing.
+/// The two failures that the core raises by itself at any point.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stopped {
     /// The work was cancelled, for the given reason.
@@ -250,7 +250,7 @@ impl Default for Caller {
 /// A collector of tool call receipts.
 #[derive(Debug, Clone)]
 pub struct Receipts {
-    /// The receipts of calls that are over.
+    /// Receipts of completed calls.
     pub log: Rc<AuditLog>,
     /// Reminders produced around the current call, if there is one.
     pub of_call: Option<Reports>,
@@ -391,7 +391,7 @@ pub struct Destination {
     pub model: Option<Arc<str>>,
 }
 
-/// A model: a route, the mock, or a script's own caller. Retries are its own business.
+/// A model: a route, the mock, or a script's own caller. Each model handles retries itself.
 pub trait Model {
     /// Fails if the request could not even be sent (unknown route, missing key). Called before reminders count as
     /// fired.
@@ -428,13 +428,13 @@ pub enum Summary {
     Messages(Vec<Arc<Message>>),
 }
 
-/// Shortens a transcript.
+/// A compactor that shortens a transcript.
 pub trait Compactor {
     /// Returns the diagnostic for a compactor that took longer than `ms` milliseconds, a handler's limit.
     fn late(&self, ms: u64) -> Rc<dyn Fault> {
         fault(TookTooLong { ms })
     }
-    /// Gets the messages to be archived and the reminders that survived TTL and dedupe.
+    /// Receives the messages to archive and the reminders that survived TTL and dedupe.
     fn compact<'a>(
         &'a self,
         turn: Turn<'a>,

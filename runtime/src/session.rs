@@ -65,7 +65,7 @@ pub struct State {
     pub branched_at_event_index: Option<usize>,
     /// `{primary, additional_roots: [{path, mount_mode?}]}`, else nil.
     pub workspace_anchor: Data,
-    /// Turns so far, over all loops.
+    /// Number of turns so far, over all loops.
     pub turns: u32,
     /// Meter for the bytes that consecutive requests share.
     pub prefix: PrefixMeter,
@@ -73,9 +73,9 @@ pub struct State {
     pub provider_memory: std::collections::BTreeMap<Arc<str>, Data>,
     /// Whether it was closed.
     pub closed: bool,
-    /// Stops the loop at work in it.
+    /// Stops the loop that runs in it.
     pub at_work: Option<Cancel>,
-    /// A loop is at work in it.
+    /// Whether a loop is running in it.
     pub busy: bool,
     /// Whether it holds a copy of an open session's transcript: changes to it do not affect that session, and its
     /// records are marked.
@@ -203,7 +203,7 @@ impl Session {
     }
 }
 
-/// A session that a loop is at work in.
+/// Guard of a session that a loop occupies.
 #[derive(Debug)]
 pub struct Occupied(Rc<Session>);
 

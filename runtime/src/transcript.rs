@@ -70,7 +70,7 @@ pub struct Transcript {
     pub metadata: Data,
     /// Summary of the compacted messages.
     pub summary: Option<Arc<str>>,
-    /// Attached things: a list, or nil.
+    /// Attached data: a list, or nil.
     pub assets: Data,
 }
 

@@ -31,22 +31,22 @@ pub struct ActivityRecord<'a> {
     pub at_ms: u64,
 }
 
-/// Makes spans of records, in the order of the log.
+/// A builder of spans from records, in the order of the log.
 #[derive(Debug, Default)]
 pub struct SpanBuilder {
     content: bool,
-    /// The runs that are not over, by their writers.
+    /// Unfinished runs by their writers.
     runs: HashMap<Arc<str>, Run>,
 }
 
 /// Maximum number of open spans of a run; further ones are not kept.
 const MOST_OPEN: usize = 10_000;
 
-/// A run that is not over.
+/// An unfinished run.
 #[derive(Debug)]
 struct Run {
     root: Span,
-    /// Spans so far.
+    /// Number of spans so far.
     count: u64,
     /// Time of its last record.
     last_ms: u64,
@@ -301,7 +301,7 @@ impl Run {
                 let key = Key::Tool(session_id, call_id);
                 let mut attributes = Attributes::of(payload);
                 if self.find(&key).is_none() {
-                    // A call that was refused never began.
+                    // A refused call never began.
                     self.begin_span(
                         key.clone(),
                         parent,

@@ -7,7 +7,7 @@ use runtime::data::Data;
 
 use crate::span::{Attribute, Value};
 
-/// Adds attributes for the fields of a record that are there.
+/// Adds attributes for the present fields of a record.
 pub(crate) struct Attributes<'a> {
     payload: &'a Data,
     found: Vec<Attribute>,

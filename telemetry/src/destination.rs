@@ -5,16 +5,16 @@ use std::fmt;
 /// The destination of spans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
-    /// A URL, whole.
+    /// A whole URL.
     Url(String),
     /// The endpoint in OpenTelemetry's environment variables, else a collector on this machine.
     OfEnvironment,
 }
 
-/// The variables that name a collector.
+/// Variables that name a collector.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 
-/// The path of traces below the URL of a collector.
+/// Path of traces below the URL of a collector.
 const PATH: &str = "/v1/traces";
 
 /// Default endpoint of a collector.
@@ -38,7 +38,7 @@ impl Destination {
         if rest.is_empty() || rest.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(NotAUrl);
         }
-        // A URL without a path is that of the collector; the path of traces is below it.
+        // A URL without a path is that of the collector, to which the path of traces is appended.
         let has_path = rest.split_once('/').is_some_and(|(_, path)| !path.is_empty());
         let whole = if has_path { written.to_owned() } else { format!("{}{PATH}", written.trim_end_matches('/')) };
         Ok(Destination::Url(whole))

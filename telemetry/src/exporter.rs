@@ -1,4 +1,4 @@
-//! [`Exporter`]: spans to a collector, over OTLP/HTTP with protobuf.
+//! [`Exporter`]: sends spans to a collector, over OTLP/HTTP with protobuf.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLink
 use crate::destination::Destination;
 use crate::span::{Attribute, Span, Value};
 
-/// Sends spans to a collector. It needs a runtime of tokio.
+/// An exporter of spans to a collector. It needs a tokio runtime.
 pub struct Exporter {
     exporter: SpanExporter,
     scope: InstrumentationScope,
@@ -20,7 +20,7 @@ pub struct Exporter {
 /// The reason spans could not be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// No client could be made for the URL.
+    /// The client for the URL could not be created.
     #[error("could not set up the client: {0}")]
     Client(String),
     /// The collector rejected them.

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Time that the end of the process waits for the collector.
 const LAST_SPANS: Duration = Duration::from_secs(10);
 
-/// Exports the spans of runs while they go on.
+/// A live exporter of the spans of runs.
 pub struct Live {
     records: SyncSender<Item>,
     dropped: Arc<AtomicU64>,
@@ -39,9 +39,9 @@ pub struct Live {
 pub struct Exported {
     /// Number of spans that the collector has.
     pub spans: u64,
-    /// Spans that it does not have.
+    /// Number of spans that it does not have.
     pub lost: u64,
-    /// Records that found no room, so that spans may be missing.
+    /// Number of records that found no room, so that spans may be missing.
     pub dropped: u64,
     /// Reason for the last loss of spans.
     pub why: Option<String>,
@@ -133,7 +133,7 @@ fn broken(why: &str) -> Exported {
     Exported { lost: 1, why: Some(why.to_owned()), ..Exported::default() }
 }
 
-/// The thread that exports.
+/// The exporting thread.
 struct Work {
     exporter: Exporter,
     runtime: tokio::runtime::Runtime,

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Something that a run did.
+/// An operation of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
     /// The trace: one per run.
     pub trace_id: [u8; 16],
     /// Its id.
     pub id: [u8; 8],
-    /// The span that it is a part of; `None` for the run itself.
+    /// Id of the parent span; `None` for the run itself.
     pub parent: Option<[u8; 8]>,
     /// Its name, such as `chat gpt-4o`.
     pub name: String,

@@ -128,7 +128,7 @@ fn shortened(messages: &Messages, excess: usize) -> Option<(Messages, BTreeSet<A
     let mut out = messages.take(places.first().copied()?);
     for (place, message) in messages.iter().enumerate().skip(out.len()) {
         let text = if places.contains(&place) { message.text() } else { Arc::default() };
-        // The note takes room, too.
+        // The note takes space, too.
         if text.len() <= most + NOTE {
             out.push_back(message.clone());
             continue;

@@ -141,7 +141,7 @@ impl Run<'_> {
                     }
                     Poll::Pending => {}
                 }
-                // Room was made: the model may go on.
+                // Room was made, so the model may go on.
                 if answered.is_some() || !was_full || deltas.is_full() {
                     return Poll::Pending;
                 }

@@ -1,4 +1,4 @@
-//! One iteration.
+//! One iteration of the loop.
 
 use std::rc::Rc;
 use std::sync::Arc;

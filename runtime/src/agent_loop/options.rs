@@ -28,11 +28,11 @@ pub struct LoopOptions {
     pub sentinel: Sentinel,
     /// Whether the tools of one answer may run in parallel.
     pub parallel_tool_calls: bool,
-    /// The loop's own compaction. With `None` the context grows.
+    /// The loop's own compaction. With `None` the context keeps growing.
     pub compaction: Option<AutoCompact>,
     /// Options that make the loop a daemon.
     pub daemon: Option<DaemonOptions>,
-    /// The reminders.
+    /// Options of reminders.
     pub reminders: ReminderOptions,
     /// Policy that decides before a tool runs. With `None` every tool may run.
     pub permissions: Option<Rc<dyn Permissions>>,
@@ -62,11 +62,11 @@ pub struct ModelOptions {
 /// Limits of a loop.
 #[derive(Debug, Clone)]
 pub struct LoopLimits {
-    /// The most iterations.
+    /// Maximum number of iterations.
     pub max_iterations: u32,
     /// Maximum number of times a model that neither calls a tool nor is done is asked to go on.
     pub max_nudges: u32,
-    /// The most tokens, in and out, over all calls.
+    /// Maximum number of tokens, in and out, over all calls.
     pub token_budget: Option<u64>,
     /// Maximum number of characters of a tool's output that the model sees; 200,000 by default.
     pub max_tool_output_chars: Option<usize>,
@@ -78,7 +78,7 @@ pub struct LoopLimits {
     pub hook_timeout_ms: Option<u64>,
 }
 
-/// The word by which the model says that it is done.
+/// Detection of the word by which the model says that it is done.
 #[derive(Debug, Clone)]
 pub struct Sentinel {
     /// The word.

@@ -11,7 +11,7 @@ use crate::data::Data;
 use crate::message::{ToolCall, ToolSpec};
 use crate::seam::{Answer, Outcome, Output, Tool, Turn};
 
-/// A wish to be suspended.
+/// A request to suspend the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParkRequest {
     /// The reason.
@@ -24,7 +24,7 @@ pub struct ParkRequest {
 #[derive(Debug, Default)]
 pub struct Parking {
     request: RefCell<Option<ParkRequest>>,
-    /// Wakes a daemon that sleeps.
+    /// Wakes a sleeping daemon.
     requested: Notify,
 }
 

@@ -110,7 +110,7 @@ impl std::fmt::Debug for Persist {
     }
 }
 
-/// A loop that another process has left.
+/// Information about a loop that another process has left.
 #[derive(Debug, Clone)]
 pub struct Resumed {
     /// Reason and time of the suspension.

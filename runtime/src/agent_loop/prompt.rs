@@ -1,4 +1,4 @@
-//! Building the prompt and asking the model.
+//! Building the prompt and calling the model.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Run<'_> {
     /// Sends the request and appends the answer to the transcript.
     pub(super) async fn ask_model(&self, state: &mut LoopState, request: &Request) -> Outcome<Reply> {
         self.scope.check().map_err(fault)?;
-        // A request that cannot be sent shows no reminder to anybody.
+        // A request that cannot be sent shows no reminder.
         self.parts.model.ready(request)?;
         // Every reminder that the queue delivered is in this prompt.
         state.unseen = 0;

@@ -17,7 +17,7 @@ words! {
         Done = "done",
         /// Iterations or tokens ran out.
         BudgetExhausted = "budget_exhausted",
-        /// The model neither worked nor finished.
+        /// The model neither called a tool nor finished.
         Stuck = "stuck",
         /// It was parked.
         Suspended = "suspended",
@@ -47,7 +47,7 @@ words! {
         TokenBudget = "token_budget",
         /// The model repeated the same calls too often.
         RepeatedToolCalls = "repeated_tool_calls",
-        /// The model answered with an empty text again and again.
+        /// The model repeatedly answered with an empty text.
         EmptyReply = "empty_reply",
         /// The model neither called a tool nor said the sentinel.
         MaxNudges = "max_nudges",
@@ -73,7 +73,7 @@ words! {
 words! {
     /// Transport of tool calls to and from the model.
     pub enum ToolMode {
-        /// By the tools of the route.
+        /// By the route's native tools.
         Native = "native",
         /// Written into the text.
         Text = "text",
@@ -88,7 +88,7 @@ pub struct ToolNames {
     /// Requested by the model.
     #[serde(deserialize_with = "read_names")]
     pub calls: Vec<Arc<str>>,
-    /// Run with a good result.
+    /// Run successfully.
     #[serde(deserialize_with = "read_names")]
     pub successful: Vec<Arc<str>>,
     /// Not run: refused, unknown, malformed or interrupted.
@@ -97,10 +97,10 @@ pub struct ToolNames {
 }
 
 impl ToolNames {
-    /// The most names of each kind.
+    /// Maximum number of names of each kind.
     pub const CAPACITY: usize = 10_000;
 
-    /// Adds a name. Beyond the capacity the older half is dropped, so that dropping costs little for each call.
+    /// Adds a name. Above the capacity the older half is dropped, which keeps the average cost of a call low.
     pub(super) fn push(names: &mut Vec<Arc<str>>, name: Arc<str>) {
         if names.len() >= Self::CAPACITY {
             names.drain(..Self::CAPACITY / 2);
@@ -136,7 +136,7 @@ pub struct LoopResult {
     pub visible_text: Arc<str>,
     /// The failure: a dict with `category` and `message`, else nil.
     pub error: Data,
-    /// Iterations.
+    /// Number of iterations.
     pub iterations: u32,
     /// Duration of the loop, in milliseconds.
     pub duration_ms: u64,
@@ -148,7 +148,7 @@ pub struct LoopResult {
     pub tool_mode: ToolMode,
     /// The answer in the shape of `output_schema`, if there is one and the answer fits; else nil.
     pub data: Data,
-    /// The session.
+    /// Id of the session.
     pub session_id: Arc<str>,
     /// The transcript at the end.
     pub transcript: Transcript,

@@ -13,7 +13,7 @@ use super::{DaemonState, ToolNames};
 pub struct LoopState {
     /// The task, as the handlers of `user_prompt_submit` left it.
     pub task: Arc<str>,
-    /// The present iteration, from 1; 0 before the first.
+    /// Current iteration, from 1; 0 before the first.
     pub iteration: u32,
     /// Number of times the model was asked to go on without a tool call in between.
     pub nudges: u32,

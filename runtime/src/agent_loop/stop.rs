@@ -1,4 +1,4 @@
-//! Waiting for work that may be stopped meanwhile.
+//! Waiting for work that may be stopped before it is done.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -33,7 +33,7 @@ pub async fn until_stopped<T>(scope: &Scope, grace_ms: u64, work: impl Future<Ou
     .ok_or(stopped)
 }
 
-/// Ready once the work is to be stopped.
+/// Waits until the work must stop.
 pub async fn stopped(scope: &Scope) -> Stopped {
     let mut cancelled = pin!(scope.cancel.cancelled());
     let mut deadline = scope.deadline_ms.map(|at| scope.clock.alarm(at));

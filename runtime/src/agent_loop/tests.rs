@@ -25,7 +25,7 @@ mod hooked;
 mod permitted;
 mod provided;
 
-/// Called with the number of the answer.
+/// A callback that gets the number of the answer.
 type Meanwhile = Box<dyn Fn(usize)>;
 
 /// A model that plays its script and records the requests it received.
@@ -82,7 +82,7 @@ fn tool(name: &str, run: impl Fn(Turn<'_>, &ToolCall) -> Outcome<Output> + 'stat
     Rc::new(FakeTool(crate::message::ToolSpec::new(name, "a tool", parameters), run))
 }
 
-/// A handler made of a closure.
+/// A handler built from a closure.
 struct Handler<F>(F);
 
 impl<F: Fn(Turn<'_>, &HookEvent<'_>) -> Outcome<Verdict>> Hook for Handler<F> {

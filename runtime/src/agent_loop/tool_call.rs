@@ -68,7 +68,7 @@ impl Run<'_> {
         let turn = Turn { scope, ..self.turn() };
         let preview = ready.tool.preview(&ready.call);
         let preview = preview.map(|found| found.map(|preview| ready.preview.get_or_init(|| preview)));
-        // Boxed: most calls are not asked about, and loops nest.
+        // Boxed: most calls need no approval, and loops nest.
         let refused = Box::pin(self.approval(turn, ready.tool.spec(), &ready.call, preview, reason.clone())).await?;
         Ok(refused.map(|why| not_run(&why)))
     }
@@ -88,7 +88,7 @@ impl Run<'_> {
         output
     }
 
-    /// Everything after the call: the cut, handlers, providers.
+    /// Runs everything after the call: the cut, handlers, providers.
     pub(super) async fn conclude(
         &self,
         scope: &Scope,

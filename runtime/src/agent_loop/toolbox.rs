@@ -24,7 +24,7 @@ pub(super) struct Toolbox {
 
 struct Offered {
     tool: Rc<dyn Tool>,
-    /// Compiled at the first call: most loops call few of their tools.
+    /// Compiled at the first call, since most loops call few of their tools.
     schema: OnceCell<Result<Rc<Schema>, SchemaError>>,
 }
 

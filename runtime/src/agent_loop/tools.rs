@@ -78,7 +78,7 @@ impl Run<'_> {
         };
         let mut batch = Batch { interrupted, broken, rows: Vec::with_capacity(calls.len()) };
         if calls.len() > 1 && self.options.parallel_tool_calls {
-            // Boxed: most answers ask for one call, and loops nest.
+            // Boxed: most answers request one call, and loops nest.
             Box::pin(self.side_by_side(state, calls, &mut batch)).await;
         } else {
             for call in calls {
@@ -121,7 +121,7 @@ impl Run<'_> {
         Ok((self.conclude(scope, state, &ready, output).await?, false))
     }
 
-    /// Answers the calls with the tools side by side.
+    /// Answers the calls with the tools running in parallel.
     async fn side_by_side(&self, state: &mut LoopState, calls: &[ToolCall], batch: &mut Batch) {
         // Cancelled when the batch is aborted, to stop the running calls.
         let cancel = self.scope.cancel.child();

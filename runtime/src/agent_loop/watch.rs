@@ -32,7 +32,7 @@ pub enum Seen<'a> {
     Asked,
     /// A piece of the answer, without the word by which the model says that it is done.
     Piece(Delta<'a>),
-    /// The answer is there, whole.
+    /// The answer is complete.
     Answered {
         /// The answer.
         reply: &'a Reply,
@@ -45,7 +45,7 @@ pub enum Seen<'a> {
     Unanswered,
     /// The call was abandoned in the middle of an answer. The text received is in the transcript.
     Interrupted {
-        /// The end of its message, which says so.
+        /// The end of the message, which marks the interruption.
         mark: &'a str,
     },
     /// The answer requests a call. All calls of an answer are shown before the first is processed.
@@ -55,7 +55,7 @@ pub enum Seen<'a> {
         /// The tool's annotations; nil if it has none or is unknown.
         annotations: &'a Data,
     },
-    /// A tool begins.
+    /// A tool starts.
     ToolBegan(&'a ToolCall),
     /// A tool has stopped running. The text that the model sees is shown once handlers have processed it.
     ToolEnded(&'a ToolCall),

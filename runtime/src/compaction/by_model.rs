@@ -1,4 +1,4 @@
-//! The strategy `llm`: a model sums up.
+//! The strategy `llm`: a model summarises.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -23,7 +23,7 @@ pub struct Entries(Form);
 enum Form {
     /// In order.
     Few(Vec<Entry>),
-    /// Boxed, so that the usual dict need not have room for it.
+    /// Boxed, so that the usual dict reserves no room for it.
     #[allow(clippy::box_collection)]
     Many(Box<BTreeMap<Arc<str>, Data>>),
 }
@@ -32,7 +32,7 @@ impl Entries {
     /// Number of entries up to which lookups are linear.
     pub const FEW: usize = 16;
 
-    /// No entries.
+    /// Creates an empty dict.
     #[must_use]
     pub const fn new() -> Entries {
         Entries(Form::Few(Vec::new()))
@@ -263,7 +263,7 @@ impl<'a> IntoIterator for &'a Entries {
     }
 }
 
-/// Entries that are taken, in order of their keys.
+/// Owned entries, in order of their keys.
 pub struct IntoIter(Taken);
 
 enum Taken {

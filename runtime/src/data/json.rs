@@ -22,7 +22,7 @@ pub struct DataError {
 }
 
 impl Data {
-    /// Compact JSON. Numbers that JSON cannot write (infinities, NaN) become `null`.
+    /// Converts to compact JSON. Numbers that JSON cannot represent (infinities, NaN) become `null`.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|_| "null".to_owned())
@@ -52,7 +52,7 @@ impl Data {
         }
     }
 
-    /// JSON with two spaces of indentation.
+    /// Converts to JSON with two spaces of indentation.
     #[must_use]
     pub fn to_json_pretty(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_else(|_| "null".to_owned())

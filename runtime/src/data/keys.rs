@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Number of keys that a thread caches.
 const HELD: usize = 256;
 
-/// Longer ones are seldom met twice.
+/// Maximum length of a cached key; longer ones rarely repeat.
 const LONGEST: usize = 32;
 
 thread_local! {
@@ -34,7 +34,7 @@ fn place(text: &str) -> usize {
     let mixed = text
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    // Its high bits are mixed best.
+    // The high bits are mixed best.
     usize::try_from(mixed >> 56).unwrap_or_default() % HELD
 }
 

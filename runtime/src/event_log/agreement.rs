@@ -14,7 +14,7 @@ enum Act {
     Latest(Arc<str>),
     Read(Filter, usize),
     Subscribe(Filter),
-    /// The nth subscription, counted round.
+    /// Reads the next record of a subscription, by index modulo their number.
     Next(usize),
     /// The file is closed and opened again; subscriptions restart after what they have seen.
     Reopen,

@@ -35,7 +35,7 @@ pub enum LogError {
         /// Kind of file that was found.
         what: String,
     },
-    /// The file was made by a later version.
+    /// The file was created by a later version.
     #[error("the event log `{}` has layout {found}; this version knows layouts up to {known}", .path.display())]
     Newer {
         /// The file.

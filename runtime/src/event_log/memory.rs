@@ -22,7 +22,7 @@ mod topics;
 pub struct Kept {
     /// Records.
     pub records: usize,
-    /// Bytes, roughly: texts, and a little for each value.
+    /// Approximate size in bytes: texts, and a little for each value.
     pub bytes: usize,
 }
 
@@ -32,7 +32,7 @@ impl Default for Kept {
     }
 }
 
-/// A log that lives as long as its process. Clones are the same log and may go to other threads.
+/// A log that lives as long as its process. Clones are the same log and may move to other threads.
 #[derive(Clone, Default)]
 pub struct MemoryLog(Shared);
 
@@ -212,7 +212,7 @@ impl SharedLog for MemoryLog {
 struct Reader {
     store: Shared,
     filter: Filter,
-    /// The cursor of the last record that was looked at.
+    /// Cursor of the last visited record.
     position: u64,
     number: u64,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Filter, LogError, MemoryLog, Record, SqliteLog};
 
-/// Reads a log on any thread. Clones read the same log.
+/// A reader of a log on any thread. Clones read the same log.
 #[derive(Clone)]
 pub struct LogReader(Source);
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::{EventLog, LogError, NewRecord, Room, Ticket};
 
-/// Ready once records are durable. It may be waited for on any thread.
+/// A future that is ready once records are durable. It may be awaited on any thread.
 pub type Settled = Pin<Box<dyn Future<Output = Result<(), LogError>> + Send>>;
 
 /// A log that several threads write to.

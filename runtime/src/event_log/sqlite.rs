@@ -115,13 +115,13 @@ impl SqliteLog {
 }
 
 impl Inner {
-    /// Reads, once everything that was appended here can be read.
+    /// Reads once everything appended here can be read.
     fn read<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
         self.shared.flush()?;
         self.read_now(read)
     }
 
-    /// Reads, whatever is on its way.
+    /// Reads without waiting for queued records.
     fn read_now<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
         match &*self.reader.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(reader) => read(reader),

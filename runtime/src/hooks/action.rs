@@ -253,9 +253,9 @@ pub(super) fn new_prompt(payload: &Data) -> Option<Arc<str>> {
 pub struct Reply<E: ActionableEvent> {
     /// The action to take.
     pub action: E::Action,
-    /// Pending reminders to be cleared, before any is added.
+    /// Pending reminders to clear before any is added.
     pub clears: Vec<Selector>,
-    /// Reminders to be added.
+    /// Reminders to add.
     pub effects: Vec<ReminderSpec>,
 }
 

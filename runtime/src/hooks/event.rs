@@ -20,14 +20,14 @@ pub use results::{ToolResult, ToolResults, ToolRow};
 words! {
     /// The answer to a tool that asked for a permission.
     pub enum PermissionAnswer {
-        /// It may run.
+        /// The call may run.
         Allow = "allow",
-        /// It may not.
+        /// The call must not run.
         Deny = "deny",
     }
 }
 
-/// A moment with its payload.
+/// An event with its payload.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)] // the fields are the payload fields that scripts see under the same names
 pub enum HookEvent<'a> {
@@ -64,7 +64,7 @@ pub enum HookEvent<'a> {
     PreToolUse { call: &'a ToolCall, iteration: u32 },
     /// After a tool was called.
     PostToolUse { call: &'a ToolCall, result: &'a ToolResult, iteration: u32 },
-    /// A tool wants a permission.
+    /// A tool needs a permission.
     PermissionAsked { call: &'a ToolCall, reason: &'a Arc<str> },
     /// A permission was granted or denied.
     PermissionReplied { call: &'a ToolCall, reason: &'a Arc<str>, decision: PermissionAnswer },
@@ -80,7 +80,7 @@ pub enum HookEvent<'a> {
     ModelDelta { iteration: u32, delta: Delta<'a> },
     /// A seam is passed.
     LoopCheckpoint { session_id: &'a Arc<str>, iteration: u32, kind: Seam, delivered: usize, dispatch_skipped: bool },
-    /// Any event with a payload that a script or a host made.
+    /// Any event with a payload from a script or a host.
     Raw { kind: EventKind, payload: &'a Data },
 }
 

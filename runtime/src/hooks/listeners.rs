@@ -15,7 +15,7 @@ use super::{HookEvent, Hooks, fire};
 pub struct Listeners<'a> {
     /// The handlers.
     pub hooks: &'a Hooks,
-    /// The providers that are on.
+    /// The enabled providers.
     pub providers: &'a [Rc<dyn ReminderProvider>],
     /// Their configuration by id.
     pub config: &'a Data,

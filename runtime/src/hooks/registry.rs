@@ -163,18 +163,18 @@ impl Hooks {
         self.persona.borrow().clone()
     }
 
-    /// Forgets all tool hooks.
+    /// Removes all tool hooks.
     pub fn clear_tool(&self) {
         *self.tool.borrow_mut() = Rc::default();
     }
 
-    /// Forgets all handlers of session events, seams and worker events.
+    /// Removes all handlers of session events, seams and worker events.
     pub fn clear_session(&self) {
         *self.session.borrow_mut() = Rc::default();
         self.heard.set(self.persona.borrow().iter().map(|hook| hook.event).collect());
     }
 
-    /// Forgets all handlers of personas and steps.
+    /// Removes all handlers of personas and steps.
     pub fn clear_persona(&self) {
         *self.persona.borrow_mut() = Rc::default();
         self.heard.set(self.session.borrow().iter().map(|hook| hook.event).collect());

@@ -21,15 +21,15 @@ use super::action::new_prompt;
 /// A handler's decision.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Decision {
-    /// Go on.
+    /// Goes on.
     #[default]
     Allow,
-    /// Do not.
+    /// Does not go on.
     Block {
         /// The reason.
         reason: Arc<str>,
     },
-    /// Go on with this payload: changed arguments before a tool call, a changed result after it, a changed prompt.
+    /// Goes on with this payload: changed arguments before a tool call, a changed result after it, a changed prompt.
     Modify(Data),
 }
 
@@ -38,9 +38,9 @@ pub enum Decision {
 pub struct Verdict {
     /// The decision of any handler; the event reads its own action from it.
     pub(super) decision: Decision,
-    /// Pending reminders to be cleared, before any is added.
+    /// Pending reminders to clear before any is added.
     pub clears: Vec<Selector>,
-    /// Reminders to be added.
+    /// Reminders to add.
     pub effects: Vec<ReminderSpec>,
     /// Reminders that cannot be added or cleared, with the reasons.
     pub malformed: Vec<ReminderError>,
@@ -56,7 +56,7 @@ impl Verdict {
     /// Number of malformed reminders after which the rest is not examined.
     pub const MOST_MALFORMED: usize = 8;
 
-    /// Go on.
+    /// Returns a verdict that goes on.
     #[must_use]
     pub fn allow() -> Verdict {
         Verdict::default()
@@ -286,7 +286,7 @@ impl Verdict {
 /// The effects that a provider returned: each reminder is separate, so a malformed one does not invalidate the others.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Effects {
-    /// Reminders to be added.
+    /// Reminders to add.
     pub specs: Vec<ReminderSpec>,
     /// The reminders that cannot be added, and why.
     pub malformed: Vec<ReminderError>,
@@ -308,7 +308,7 @@ pub fn read_effects(returned: &Data) -> Effects {
     Effects { specs: verdict.effects, malformed: verdict.malformed }
 }
 
-/// The words of an answer that are about reminders.
+/// The keys of an answer that concern reminders.
 const EFFECTS: [&str; 4] = ["reminder", "clear", "effects", "then"];
 
 /// Returns the keys of an answer, effects excluded.

@@ -47,7 +47,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// No messages.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Messages {
         Messages::default()
@@ -92,7 +92,7 @@ impl Messages {
         list
     }
 
-    /// Appends a message that was looked at.
+    /// Appends a message that was checked already.
     pub(crate) fn append(&mut self, message: Arc<Message>) {
         let mut place = self.len - self.full.len() * CHUNK;
         if place == CHUNK {

@@ -26,7 +26,7 @@ pub enum MessageError {
     /// The role is unknown.
     #[error("`role` of a message: {0}")]
     Role(UnknownWord),
-    /// It is a reminder's event, and those never become messages.
+    /// The value is a reminder event, which never becomes a message.
     #[error("a message whose kind is `system_reminder` is a reminder event, not a message")]
     Reminder,
 }

@@ -30,7 +30,7 @@ const BEHIND: &str = "]}";
 /// The size of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// All its bytes.
+    /// Size of the request, in bytes.
     pub total: u64,
     /// Bytes shared with the previous request, from the first on; `None` for the first request.
     pub shared: Option<u64>,
@@ -43,7 +43,7 @@ pub struct PrefixMeter {
 }
 
 impl PrefixMeter {
-    /// Measures a request that is sent now.
+    /// Measures a request that is about to be sent.
     pub fn measure(&mut self, request: &Request) -> Measured {
         let mut last = self.last.take();
         let history = request.messages.quoted();
@@ -202,7 +202,7 @@ impl Sent {
         loop {
             match (self.entry(place), last.entry(place)) {
                 (None, None) => return self.total(),
-                // One list ends where the other has a comma.
+                // One list ends at a place at which the other has a comma.
                 (None, Some(_)) | (Some(_), None) => return shared - u64::from(place > 0),
                 (Some(Entry::History(index)), Some(Entry::History(other))) if index == other && index < known => {
                     let stop = [&self.merged, &last.merged].into_iter().flatten().map(|merged| merged.index);

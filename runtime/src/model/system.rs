@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// `appendix`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct System {
-    /// Before all else.
+    /// First part.
     pub preamble: Option<Arc<str>>,
     /// The script's prefix.
     pub prefix: Option<Arc<str>>,

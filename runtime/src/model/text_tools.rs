@@ -32,7 +32,7 @@ pub struct TextTools {
 }
 
 impl TextTools {
-    /// Around a model.
+    /// Wraps a model.
     #[must_use]
     pub fn new(inner: Rc<dyn Model>) -> TextTools {
         TextTools { inner }

@@ -78,7 +78,7 @@ words! {
         Queued = "queued",
         /// A newer one replaced it.
         Replaced = "replaced",
-        /// Its host took it back.
+        /// Its host revoked it.
         Revoked = "revoked",
         /// It was cleared, or its task or session ended.
         Expired = "expired",
@@ -107,7 +107,7 @@ impl InjectionChange {
 /// An item in a queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Injection {
-    /// The id; of a reminder its own.
+    /// The id; for a reminder, its own id.
     pub id: Arc<str>,
     /// Delivery mode.
     pub mode: Mode,
@@ -120,7 +120,7 @@ pub struct Injection {
 pub enum Payload {
     /// A reminder.
     Reminder(Arc<Reminder>),
-    /// A message of the user.
+    /// A user message.
     Message(Arc<crate::message::Message>),
 }
 

@@ -26,7 +26,7 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// All of them, in the order of the columns.
+    /// All surfaces, in the order of the columns.
     pub const ALL: [Surface; 4] = [Surface::Script, Surface::Log, Surface::Acp, Surface::A2a];
 }
 
@@ -35,7 +35,7 @@ words! {
     pub enum ReminderChange {
         /// It was sent to the model.
         Emitted = "emitted",
-        /// It took the place of others.
+        /// It replaced others.
         Deduped = "deduped",
         /// It has ended.
         Expired = "expired",
@@ -50,10 +50,10 @@ macro_rules! fields {
         pub enum ReminderField { $( $(#[$doc])* $field, )+ }
 
         impl ReminderField {
-            /// All of them.
+            /// All fields.
             pub const ALL: &'static [ReminderField] = &[$(ReminderField::$field),+];
 
-            /// The rename table: a row for each field, a column for each surface.
+            /// The rename table: a row per field, a column per surface.
             const NAMES: &'static [[&'static str; Surface::ALL.len()]] = &[$( [$script, $log, $acp, $a2a] ),+];
         }
     };
@@ -69,7 +69,7 @@ fields! {
     Tags = "tags", "tags", "tags", "tags";
     /// Key by which a newer reminder replaces an older one.
     DedupeKey = "dedupe_key", "dedupe_key", "dedupeKey", "dedupeKey";
-    /// Number of prompts that it still appears in.
+    /// Number of prompts in which it still appears.
     TtlTurns = "ttl_turns", "ttl_turns", "ttlTurns", "ttlTurns";
     /// Whether compaction keeps it.
     PreserveOnCompact = "preserve_on_compact", "preserve_on_compact", "preserveOnCompact", "preserveOnCompact";

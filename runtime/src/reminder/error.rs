@@ -17,7 +17,7 @@ pub struct ReminderError {
     pub field: String,
     /// One terse phrase.
     pub message: String,
-    /// The word that was probably meant.
+    /// The probable word.
     pub suggestion: Option<String>,
     /// Suggested replacement.
     pub help: Option<String>,

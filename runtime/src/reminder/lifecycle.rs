@@ -42,7 +42,7 @@ pub use ttl::{Passed, before_prompt, post_turn, post_turn_by_hand};
 /// The time and place of a command.
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {
-    /// The session; of a bare transcript its id.
+    /// The session; for a bare transcript, its id.
     pub session_id: &'a Arc<str>,
     /// The current tool call.
     pub task_id: Option<&'a Arc<str>>,
@@ -61,7 +61,7 @@ pub struct Moment<'a> {
 pub enum Road {
     /// A producer made it.
     Injected,
-    /// It came with a handoff from a parent session.
+    /// It was inherited in a handoff from a parent session.
     Inherited,
     /// It was copied with a transcript: a fork, or one read from a dict.
     Forked,
@@ -72,7 +72,7 @@ pub enum Road {
 pub struct Admitted {
     /// The reminder.
     pub reminder: Arc<Reminder>,
-    /// Ids of the pending ones it replaced.
+    /// Ids of the pending reminders it replaced.
     pub replaced: Vec<Arc<str>>,
     /// The resulting records, in order.
     pub records: Vec<LifecycleRecord>,
@@ -125,7 +125,7 @@ fn replaced_by(transcript: &Transcript, reminder: &Reminder, road: Road) -> Vec<
     slots
 }
 
-/// Makes a reminder of a spec and admits it.
+/// Creates a reminder from a spec and admits it.
 pub fn inject(
     transcript: &mut Transcript,
     spec: ReminderSpec,

@@ -23,11 +23,11 @@ pub fn set_max_body(bytes: usize) {
 
 /// Maximum number of tags.
 pub const MAX_TAGS: usize = 64;
-/// The largest tag, in bytes.
+/// Maximum size of a tag, in bytes.
 pub const MAX_TAG: usize = 256;
-/// The largest dedupe key, in bytes.
+/// Maximum size of a dedupe key, in bytes.
 pub const MAX_KEY: usize = 512;
-/// The largest id that is taken from outside, in bytes.
+/// Maximum size of an id from outside, in bytes.
 pub const MAX_ID: usize = 256;
 
 /// Returns the reason a tag, a key or an id is invalid; `None` if it is valid. Lists, logs and terminals show them, so

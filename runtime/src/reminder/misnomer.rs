@@ -5,7 +5,7 @@ use crate::words::nearest;
 use super::codec::names_and;
 use super::{ReminderCode, ReminderError, ReminderField};
 
-/// Words for a field of a reminder that no edit distance leads to.
+/// Synonyms for a reminder's fields that edit distance does not find.
 const OTHER_WORDS: &[(&str, &str)] =
     &[("ttl", "ttl_turns"), ("key", "dedupe_key"), ("text", "body"), ("message", "body"), ("content", "body")];
 

@@ -20,7 +20,7 @@ pub use malformed::Malformed;
 pub use registry::ReminderProviders;
 pub use selection::{Brought, ProviderList, ReminderOptions};
 
-/// Looks at an event and may have reminders to add.
+/// A provider that evaluates events and may add reminders.
 pub trait ReminderProvider {
     /// Returns its id; ids of canonical providers are in the guide's table.
     fn id(&self) -> &str;

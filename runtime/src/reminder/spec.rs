@@ -27,7 +27,7 @@ pub struct ReminderSpec {
     pub preserve_on_compact: bool,
     /// Propagation of the reminder.
     pub propagate: Propagate,
-    /// The slot it would like.
+    /// The requested slot.
     pub role_hint: RoleHint,
 }
 

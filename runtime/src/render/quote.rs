@@ -217,7 +217,7 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || is_invisible(c)
 }
 
-/// White space inside of a line.
+/// Returns whether a character is white space inside of a line.
 fn is_gap(c: char) -> bool {
     is_blank(c) && !is_line_break(c)
 }
@@ -227,7 +227,7 @@ fn is_separator(c: char) -> bool {
     is_blank(c) || matches!(c, '-' | '_' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// Characters that are not shown: a model reads over them.
+/// Returns whether a character is invisible: a model ignores it.
 fn is_invisible(c: char) -> bool {
     if matches!(c, '\u{20}'..='\u{7e}') {
         return false;

@@ -118,7 +118,7 @@ fn request(rendered: Rendered, messages: &[Message]) -> Request {
     }
 }
 
-/// Role and blocks of each message of the conversation.
+/// Returns role and blocks of each message of the conversation.
 fn shape(request: &Request) -> Vec<(Role, Vec<String>)> {
     let text = |block: &Block| match block {
         Block::Text { text, .. } => text.to_string(),

@@ -1,4 +1,4 @@
-//! A model's answer as the value that a schema wants.
+//! Reading a model's answer as the value that a schema requires.
 
 use crate::data::Data;
 

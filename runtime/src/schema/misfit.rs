@@ -27,7 +27,7 @@ pub struct Misfit {
 /// The mismatches of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfits {
-    /// The first of them.
+    /// The first mismatches.
     pub told: Vec<Misfit>,
     /// Number of further mismatches.
     pub more: usize,

@@ -27,7 +27,7 @@ pub enum SessionError {
     /// The session id exists already.
     #[error("a session with the id '{0}' already exists")]
     Exists(Arc<str>),
-    /// A loop is at work in it.
+    /// A loop is running in it.
     #[error("the session '{0}' is already used by another loop")]
     Busy(Arc<str>),
     /// The value is not a workspace anchor.
@@ -172,7 +172,7 @@ impl Sessions {
         })
     }
 
-    /// `{parent_id, child_ids, root_id}`; of an unknown id all nil or empty.
+    /// Returns `{parent_id, child_ids, root_id}`; for an unknown id, all nil or empty.
     #[must_use]
     pub fn ancestry(&self, id: &str) -> Data {
         let parent_of = |id: &str| self.get(id).ok().and_then(|session| session.with(|state| state.parent_id.clone()));

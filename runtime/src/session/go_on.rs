@@ -18,7 +18,7 @@ use super::{Conversation, Session, State};
 pub struct Recovered {
     /// Time it was opened, in milliseconds since 1970-01-01 UTC.
     pub created_at_ms: u64,
-    /// Turns so far.
+    /// Number of turns so far.
     pub turns: u32,
     /// Its messages and their description.
     pub conversation: Conversation,

@@ -24,7 +24,7 @@ pub(crate) enum DeliveredAt {
     Seam(Seam),
     /// The session was closed.
     SessionClose,
-    /// The session was loaded: the process before had taken the item.
+    /// The session was loaded: the previous process had taken the item.
     SessionLoad,
 }
 
@@ -42,9 +42,9 @@ impl DeliveredAt {
 /// An injection that was accepted from a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injected {
-    /// The item's id; of a reminder its own.
+    /// The item's id; for a reminder, its own id.
     pub id: Arc<str>,
-    /// The queued reminders that it took the place of.
+    /// Queued reminders that it replaced.
     pub replaced: Vec<Arc<str>>,
     /// Number of reminders it replaces, queued and pending, as known now.
     pub deduped_count: usize,
@@ -95,10 +95,10 @@ impl Inbox {
         self.noted(self.intake().accept_reminder(&mut room, id, payload)?)
     }
 
-    /// Accepts a message of the user, as [`Inbox::accept_reminder`] does a reminder.
+    /// Accepts a user message, like [`Inbox::accept_reminder`].
     ///
     /// # Errors
-    /// The queue is full, or the session is closed.
+    /// Fails if the queue is full or the session is closed.
     pub fn accept_message(&self, payload: MessagePayload) -> Result<Injected, QueueError> {
         let mut room = self.room(payload.weight())?;
         self.noted(self.intake().accept_message(&mut room, payload)?)
@@ -144,7 +144,7 @@ impl Inbox {
         true
     }
 
-    /// Clears the queued reminders that a selector means, and returns their ids.
+    /// Clears the queued reminders that match a selector, and returns their ids.
     pub fn clear(&self, selector: &Selector) -> Vec<Arc<str>> {
         let is_meant = |item: &Injection| match &item.payload {
             Payload::Reminder(reminder) => selector.matches_queued(reminder),
@@ -217,7 +217,7 @@ pub(super) const RECORDS_OF_ITEM: usize = 2;
 const FRAME: usize = 256;
 
 impl RemindPayload {
-    /// Roughly the bytes of the records of its item.
+    /// Returns the approximate size of its item's records, in bytes.
     pub(super) fn weight(&self) -> usize {
         let tags = self.spec.tags.iter().map(|tag| tag.len()).sum::<usize>();
         RECORDS_OF_ITEM * 2 * FRAME + self.spec.body.len() + tags + self.meta.weight()
@@ -225,7 +225,7 @@ impl RemindPayload {
 }
 
 impl MessagePayload {
-    /// Roughly the bytes of the record of its item.
+    /// Returns the approximate size of its item's record, in bytes.
     pub(super) fn weight(&self) -> usize {
         2 * FRAME + self.message.content.to_data().weight() + self.meta.weight()
     }

@@ -16,10 +16,10 @@ use super::Session;
 use super::inbox::{DeliveredAt, Inbox, Injected, Intake, RECORDS_OF_ITEM, locked, refusal};
 
 impl Session {
-    /// Accepts a reminder of a host.
+    /// Accepts a reminder from a host.
     ///
     /// # Errors
-    /// The queue is full.
+    /// Fails if the queue is full.
     pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<Injected, QueueError> {
         let key = payload.spec.dedupe_key.clone();
         let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
@@ -28,10 +28,10 @@ impl Session {
         Ok(Injected { deduped_count: injected.replaced.len() + pending, ..injected })
     }
 
-    /// Accepts a message of the user from a host.
+    /// Accepts a user message from a host.
     ///
     /// # Errors
-    /// The queue is full.
+    /// Fails if the queue is full.
     pub fn accept_message(&self, scope: &Scope, payload: MessagePayload) -> Result<Injected, QueueError> {
         let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
         self.intake(scope).accept_message(&mut room, payload)

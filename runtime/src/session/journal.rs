@@ -41,7 +41,7 @@ pub struct Conversation {
     pub summary: Option<Arc<str>>,
     /// Free data of the script.
     pub metadata: Data,
-    /// Attached things.
+    /// Attached data.
     pub assets: Data,
     /// Data that reminder providers keep.
     pub provider_memory: BTreeMap<Arc<str>, Data>,
@@ -87,7 +87,7 @@ struct Described {
 }
 
 impl ConversationJournal {
-    /// Continues the journal of a conversation that was read back.
+    /// Continues the journal of a restored conversation.
     #[must_use]
     pub fn after(conversation: &Conversation) -> ConversationJournal {
         let Conversation { messages, summary, metadata, assets, provider_memory } = conversation;

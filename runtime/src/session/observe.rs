@@ -10,7 +10,7 @@ use super::Session;
 /// An event of a session's reminder.
 #[derive(Debug, Clone, Copy)]
 pub enum ReminderSeen<'a> {
-    /// Something happened in the transcript.
+    /// An event in the transcript.
     Lifecycle {
         /// The record of the event.
         record: &'a LifecycleRecord,

@@ -41,7 +41,7 @@ impl Session {
         result
     }
 
-    /// Makes a reminder in the present turn.
+    /// Creates a reminder in the current turn.
     pub fn inject_reminder(
         &self,
         scope: &Scope,
@@ -53,7 +53,7 @@ impl Session {
         self.inject_reminder_at(scope, spec, source, producer, turn)
     }
 
-    /// Makes a reminder with a turn of origin that the caller knows.
+    /// Creates a reminder with a known turn of origin.
     pub fn inject_reminder_at(
         &self,
         scope: &Scope,

@@ -19,11 +19,11 @@ words! {
     pub enum Strategy {
         /// They are removed; a note reports their number.
         Truncate = "truncate",
-        /// A model sums them up.
+        /// A model summarises them.
         Llm = "llm",
         /// Old tool results are masked.
         ObservationMask = "observation_mask",
-        /// A script does it.
+        /// A script summarises them.
         Custom = "custom",
     }
 }
@@ -115,7 +115,7 @@ pub(crate) const OUTLOOK: [&str; 12] = [
 #[derive(Debug, Clone)]
 pub struct Begun {
     options: CompactOptions,
-    /// The messages that go.
+    /// Messages to archive.
     pub archived: Vec<Arc<Message>>,
     /// Number of messages kept.
     kept: usize,

@@ -16,7 +16,7 @@ pub struct Event {
     pub kind: Arc<str>,
     /// Number of messages when it happened.
     pub at_message: usize,
-    /// The rest.
+    /// The remaining content.
     pub detail: Detail,
     /// Whether its reminder's id is larger than all such before it, as required by the binary search.
     pub(super) rising: bool,
@@ -37,7 +37,7 @@ pub enum Detail {
 /// every reminder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pending {
-    /// The reminder as it was admitted; [`Transcript::present`](super::Transcript::present) knows its present `ttl_turns`.
+    /// The reminder as admitted; [`Transcript::present`](super::Transcript::present) returns its current `ttl_turns`.
     pub reminder: Arc<Reminder>,
     /// Number of prompts built when it was admitted.
     pub since_prompt: u64,

@@ -12,7 +12,7 @@ use super::{Detail, Event, Pending, Transcript};
 /// The length of a UUID as text.
 const ID_LENGTH: usize = 36;
 
-/// The kind of a reminder's event, made once.
+/// The kind of a reminder's event, allocated once.
 static KIND: LazyLock<Arc<str>> = LazyLock::new(|| Event::REMINDER.into());
 
 impl Transcript {

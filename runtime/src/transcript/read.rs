@@ -26,15 +26,15 @@ pub enum TranscriptError {
         /// The found value.
         got: &'static str,
     },
-    /// A message does not fit; its place from 0.
+    /// A message is invalid; its index, from 0.
     #[error("message {index}: {error}")]
     Message {
-        /// Its place.
+        /// Index of the message.
         index: usize,
         /// The error.
         error: MessageError,
     },
-    /// The dict is of a later version.
+    /// The dict has a later version.
     #[error("this transcript has version {0}; the newest supported version is {known}", known = Transcript::VERSION)]
     Version(i64),
 }
@@ -84,7 +84,7 @@ impl Transcript {
         Ok((reader.transcript, reader.records))
     }
 
-    /// Makes a transcript of a list of messages; events of reminders among them become pending.
+    /// Builds a transcript from a list of messages; reminder events among them become pending.
     pub fn from_messages(messages: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Imported, TranscriptError> {
         let transcript = Transcript::new(ids.next_text(now_ms));
         let mut reader = Reader { transcript, records: Vec::new(), ids, now_ms };

@@ -281,7 +281,7 @@ fn a_compaction_that_does_not_happen_changes_nothing() {
         assert!(begin(&t, CompactOptions { keep_last: Some(20), ..CompactOptions::default() }).is_none());
         let under = CompactOptions { target_tokens: Some(1_000_000), ..CompactOptions::default() };
         assert!(begin(&t, under).is_none());
-        // Begun and vetoed: the transcript itself is as it was.
+        // Begun and vetoed: the transcript itself is unchanged.
         assert_eq!(begin(&t, CompactOptions::default()).unwrap().survivors.len(), 0);
         assert_eq!(t.pending_count(), 1);
     });

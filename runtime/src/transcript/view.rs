@@ -67,7 +67,7 @@ impl Transcript {
         wanted.map(|event| event.to_data(self.charged)).collect()
     }
 
-    /// Counts: messages, events, pending reminders, tool calls, estimated tokens.
+    /// Returns counts: messages, events, pending reminders, tool calls, estimated tokens.
     #[must_use]
     pub fn stats(&self) -> Data {
         let tool_calls: usize = self.messages.iter().map(|message| message.tool_calls.len()).sum();

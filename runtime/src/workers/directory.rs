@@ -37,7 +37,7 @@ impl Workers {
     pub fn add(&self, worker: &Rc<Worker>) {
         let mut known = self.known.borrow_mut();
         if known.len() >= self.capacity {
-            // Many at once, so that looking for them costs little for each worker.
+            // Several at once, so that the search costs little per worker.
             let mut ended: Vec<_> = known.values().filter(|(_, worker)| has_ended(worker)).cloned().collect();
             ended.sort_by_key(|(place, _)| *place);
             for (_, worker) in ended.into_iter().take((self.capacity / 10).max(1)) {

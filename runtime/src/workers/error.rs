@@ -13,7 +13,7 @@ pub enum WorkerError {
     /// The worker id is unknown.
     #[error("unknown worker id '{0}'")]
     Unknown(Arc<str>),
-    /// Its state does not allow it.
+    /// Its state does not allow the action.
     #[error("the worker `{name}` is {status}, so it cannot {what}")]
     State {
         /// The worker.

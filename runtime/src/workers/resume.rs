@@ -1,4 +1,4 @@
-//! Going on after a suspension. Everything here happens before the first resumed turn.
+//! Resuming after a suspension. Everything here happens before the first resumed turn.
 
 use std::path::Path;
 use std::rc::Rc;

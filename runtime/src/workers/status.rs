@@ -5,13 +5,13 @@ use crate::words::words;
 words! {
     /// The status of a worker.
     pub enum WorkerStatus {
-        /// It works.
+        /// It is running.
         Running = "running",
         /// It is parked until it is resumed.
         Suspended = "suspended",
         /// It completed its task.
         Completed = "completed",
-        /// It ended without having done that: an error, a budget, a refusal.
+        /// It ended without completing its task: an error, a budget, a refusal.
         Failed = "failed",
         /// It was closed, or its parent work was cancelled.
         Cancelled = "cancelled",

@@ -1,4 +1,4 @@
-//! Giving a worker something to read, and closing it.
+//! Sending input to a worker, and closing it.
 
 use std::path::Path;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! From a worker's first step to its last.
+//! A worker's work from the first step to the last.
 
 use std::rc::Rc;
 

@@ -20,7 +20,7 @@ use super::{WorkerError, WorkerMode, WorkerStatus};
 pub struct Suspension {
     /// The reason.
     pub reason: Arc<str>,
-    /// The last turn before it.
+    /// Last turn before it.
     pub suspended_at_turn: u32,
     /// Time, in milliseconds since 1970-01-01 UTC.
     pub suspended_at_ms: u64,
@@ -130,7 +130,7 @@ struct End {
     error: Data,
     /// The error that an observer of its events threw.
     fault: Option<Rc<dyn Fault>>,
-    /// Its failure was read.
+    /// Whether its failure was read.
     seen: bool,
 }
 

@@ -20,7 +20,7 @@ fn text(record: &Record, field: &str) -> Arc<str> {
     record.payload.get(field).as_shared_str().unwrap_or_default()
 }
 
-/// Injected + inherited + forked = pending + deduped + expired + dropped + discarded, for each session.
+/// Checks `injected + inherited + forked = pending + deduped + expired + dropped + discarded` for each session.
 pub(crate) fn conservation(world: &World) -> Result<(), TestCaseError> {
     let balance = balances(&world.log);
     for pair in &world.pairs {

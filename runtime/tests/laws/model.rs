@@ -6,7 +6,7 @@ use runtime::reminder::bridge::{Mode, Seam};
 
 use crate::step::Wish;
 
-/// A reminder as the model knows it.
+/// A reminder in the model.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     pub(crate) number: u32,
@@ -28,7 +28,7 @@ pub(crate) struct Known {
     pub(crate) place: usize,
 }
 
-/// Something queued.
+/// A queued item.
 #[derive(Debug, Clone)]
 pub(crate) struct Queued {
     /// A reminder's number and properties; `None` for a message.
@@ -47,7 +47,7 @@ pub(crate) enum Fate {
     Replaced,
 }
 
-/// A session as the model knows it.
+/// A session in the model.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Session {
     pub(crate) pending: Vec<Known>,

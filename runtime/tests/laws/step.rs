@@ -58,7 +58,7 @@ pub(crate) enum What {
     Revoke(u8),
     Audit,
     Message,
-    /// An assistant's call of a tool and its long result.
+    /// An assistant's tool call and its long result.
     ToolCall,
     Trim(u8),
     Reset,

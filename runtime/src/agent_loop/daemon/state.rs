@@ -12,9 +12,9 @@ words! {
     pub enum WakeCause {
         /// A host injected an item into the queue.
         Queue = "queue",
-        /// Files that it watches changed.
+        /// Watched files changed.
         Files = "files",
-        /// A handler or a provider reminds of something.
+        /// A handler or a provider added a reminder.
         Reminder = "reminder",
         /// A message was added to its session.
         Message = "message",

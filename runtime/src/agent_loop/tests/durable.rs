@@ -10,7 +10,7 @@ struct Watched {
     inner: MemoryLog,
     appended: Cell<usize>,
     safe: Cell<usize>,
-    /// From this wait on it fails, counted from 1; 0 means never.
+    /// Index of the wait, from 1, from which on it fails; 0 means never.
     breaks_at: Cell<usize>,
     waits: Cell<usize>,
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::super::{Batch, Filter, NewRecord, Place, Record};
 use super::topics::Topics;
 
-/// Rows of a block.
+/// Number of rows of a block.
 const BLOCK: usize = 64;
 
 /// The kept records.
@@ -26,9 +26,9 @@ pub(super) struct Rows {
 
 /// Consecutive records of one topic.
 pub(super) struct Row {
-    /// The cursor in front of the first.
+    /// Cursor before the first record.
     before: u64,
-    /// The number of the first within its topic.
+    /// Number of the first record within its topic.
     id: u64,
     what: What,
 }
@@ -41,7 +41,7 @@ enum What {
 /// Some of the records of a batch.
 struct Told {
     batch: Arc<dyn Batch>,
-    /// The place of the first.
+    /// Index of the first record.
     place: u32,
     count: u32,
     occurred_at_ms: u64,
@@ -141,7 +141,7 @@ impl Row {
         }
     }
 
-    /// Roughly the bytes of its first records.
+    /// Returns the approximate size of its first records, in bytes.
     fn weight_of_first(&self, count: u64) -> usize {
         match &self.what {
             What::Alone(record) => record.weight(),

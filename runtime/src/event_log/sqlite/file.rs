@@ -17,22 +17,22 @@ use super::row::{decode, number, stored};
 
 mod of_runs;
 
-/// Names of topics that are held in memory.
+/// Maximum number of topic names held in memory.
 const MOST_TOPICS: usize = 4096;
 
-/// A log in a file that is only read, perhaps while others write to it.
+/// A log in a file that is only read, possibly while other processes write to it.
 pub struct LogFile {
     connection: Connection,
     path: Arc<Path>,
     timeout: Duration,
-    /// The names of topics: they are never renamed.
+    /// Names of topics, which are never renamed.
     topics: RefCell<HashMap<i64, Arc<str>>>,
 }
 
 /// Records, and the position up to which the file was searched.
 pub(super) struct Page {
     pub(super) records: Vec<Arc<Record>>,
-    /// The cursor of the last record that was looked at.
+    /// Cursor of the last visited record.
     pub(super) upto: u64,
 }
 

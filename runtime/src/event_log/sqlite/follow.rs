@@ -11,7 +11,7 @@ use crate::seam::{Answer, BlockingPool, Local, Outcome, fault, run_blocking};
 
 use super::{Inner, LogFile};
 
-/// Records that are read at a time.
+/// Number of records read at a time.
 const PAGE: usize = 256;
 
 /// Reads the file page by page. Cursors follow the order of commits, so no record can appear after its page was read.
@@ -133,7 +133,7 @@ impl Subscription for Follower {
             }
             loop {
                 let (log, waiter) = (self.reading.log.clone(), self.waiter);
-                // Watched for first, so that no commit falls between the look and the wait.
+                // Registered first, so that no commit falls between the check and the wait.
                 poll_fn(|cx| {
                     log.shared.watch(waiter, cx.waker());
                     Poll::Ready(())

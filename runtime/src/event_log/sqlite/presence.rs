@@ -50,6 +50,6 @@ fn identity(path: &Path) -> Option<Identity> {
 
 #[cfg(not(unix))]
 fn identity(path: &Path) -> Option<Identity> {
-    // A file that is open cannot be deleted there.
+    // An open file cannot be deleted there.
     path.exists().then_some(Identity(0, 0))
 }

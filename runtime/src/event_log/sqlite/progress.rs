@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-/// Steps of SQLite's machine between two questions: less than a millisecond.
+/// Number of steps of SQLite's machine between two checks: less than a millisecond.
 const STEPS: i32 = 10_000;
 
-/// Rows that are passed over between two questions.
+/// Number of rows that are skipped between two checks.
 pub(super) const ROWS: u64 = 1_000;
 
 thread_local! {
@@ -107,7 +107,7 @@ mod tests {
             within(Duration::from_secs(3600), || count(&connection)).unwrap_err()
         });
         assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::OperationInterrupted));
-        // The time is over with the work.
+        // The limit ends with the work.
         assert!(UNTIL.get().is_none());
         assert_eq!(connection.query_row("SELECT 1", [], |row| row.get(0)), Ok(1));
     }

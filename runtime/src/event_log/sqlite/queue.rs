@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use crate::event_log::room::RoomStore;
 use crate::event_log::{LogError, NewRecord, Place, Room};
 
-/// Records that may wait for the writer.
+/// Maximum number of records that wait for the writer.
 pub(super) const MOST_RECORDS: usize = 8192;
-/// Bytes that may wait for the writer, roughly.
+/// Approximate maximum size of the records that wait for the writer, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 /// Additional records that may be queued if hosts inject them.
 pub(super) const HOST_RECORDS: usize = 8192;
@@ -31,7 +31,7 @@ const REST: Duration = Duration::from_secs(1);
 /// Interval at which the writer checks for records of other processes, while a reader waits.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A record on its way.
+/// A record on its way to the writer.
 pub(super) struct Item {
     pub(super) record: NewRecord,
     pub(super) ticket: u64,
@@ -62,17 +62,17 @@ pub(super) struct Shared {
 struct State {
     queue: VecDeque<Item>,
     queued: usize,
-    /// Records that room is set aside for.
+    /// Number of records for which room is reserved.
     reserved: usize,
-    /// Bytes that are set aside for them.
+    /// Number of bytes reserved for them.
     reserved_bytes: usize,
     /// Number of tickets issued.
     appended: u64,
-    /// The ticket of the last record that was taken into the queue.
+    /// Ticket of the last queued record.
     kept: u64,
     /// Number of settled tickets: written, or reported to their emitter.
     settled: u64,
-    /// Attempts that failed.
+    /// Number of failed attempts.
     failures: u64,
     /// The error of the last failed write; `None` after a successful one.
     failing: Option<LogError>,
@@ -85,14 +85,14 @@ struct State {
     /// Wakers of tasks that wait for records.
     watching: BTreeMap<u64, Waker>,
     last_waiter: u64,
-    /// Threads that are blocked on `progress`.
+    /// Number of threads blocked on `progress`.
     blocked: usize,
     /// Set when a caller waits for durability: the writer must not pause.
     urged: bool,
-    /// The writer sleeps.
+    /// Whether the writer sleeps.
     idle: bool,
     closing: bool,
-    /// Written records, to be freed by the threads that made them: memory is counted by thread.
+    /// Written records, to be freed by the threads that created them, because memory is counted per thread.
     spent: Vec<Item>,
 }
 
@@ -203,7 +203,7 @@ impl Shared {
     pub(super) fn reserve_now(self: &Arc<Self>, records: usize, bytes: usize) -> Option<Room> {
         let state = self.lock();
         let fits = state.has_room(records, bytes, MOST_RECORDS + HOST_RECORDS, MOST_BYTES + HOST_BYTES);
-        // A file that cannot be written answers by the ticket, not by a lack of room.
+        // If the file cannot be written, the error is reported by the ticket, not as a lack of room.
         (fits || !state.may_write()).then(|| self.set_aside(state, records, bytes))
     }
 
@@ -265,7 +265,7 @@ impl Shared {
         (state.appended - state.settled, (MOST_RECORDS + HOST_RECORDS) as u64)
     }
 
-    /// Blocks until everything that was appended so far is written.
+    /// Blocks until everything appended so far is written.
     pub(super) fn flush(&self) -> Result<(), LogError> {
         let mut state = self.lock();
         let (upto, failures) = (state.appended, state.failures);
@@ -428,7 +428,7 @@ impl RoomStore for Shared {
     }
 }
 
-/// Ready once everything up to a ticket is durable.
+/// A future that is ready once everything up to a ticket is durable.
 pub(super) struct Durable {
     shared: Arc<Shared>,
     upto: u64,

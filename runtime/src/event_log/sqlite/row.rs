@@ -4,13 +4,13 @@ use rusqlite::Row;
 
 use crate::data::Data;
 
-/// Writes a value as JSON into a buffer that is used again.
+/// Writes a value as JSON into a reused buffer.
 pub(super) fn encode<'a>(data: &Data, buffer: &'a mut Vec<u8>) -> &'a str {
     buffer.clear();
     let written = serde_json::to_writer(&mut *buffer, data).is_ok();
     match std::str::from_utf8(buffer) {
         Ok(text) if written => text,
-        // Neither happens: keys are strings and the text is ours.
+        // Neither happens: keys are strings and the writer does not fail.
         _ => "null",
     }
 }

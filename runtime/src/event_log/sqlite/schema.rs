@@ -49,7 +49,7 @@ const INDEXES_OF_LAYOUT_1: &str = "
         WHERE headers >= '{\"run_id\":\"task_' AND headers < '{\"run_id\":\"task`';
 ";
 
-/// Layout 2: the run of a record is a column, and an index finds the records of a run.
+/// Layout 2: the run of a record is a column with an index.
 const RUN_ID_COLUMN: &str = "
     DROP INDEX IF EXISTS records_of_session;
     DROP INDEX IF EXISTS records_of_task;
@@ -83,7 +83,7 @@ pub(super) enum Found {
 /// # Errors
 /// Fails if it is not an event log or has a later version.
 pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> Result<Found, LogError> {
-    // One statement sees one state of the file; another process may be making the tables at this moment.
+    // One statement sees one state of the file; another process may be creating the tables at this moment.
     let sql = "SELECT (SELECT count(*) FROM sqlite_master), (SELECT application_id FROM pragma_application_id), \
                (SELECT user_version FROM pragma_user_version)";
     let columns = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
@@ -144,9 +144,10 @@ fn objects(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     rows.collect()
 }
 
-/// Brings a file to the latest layout, unless another process does so first. A file is migrated as a whole or not at all.
+/// Migrates a file to the latest layout, unless another process does so first. A file is migrated as a whole or not at
+/// all.
 pub(super) fn migrate(connection: &mut Connection, path: &Arc<Path>, timeout: Duration) -> Result<(), LogError> {
-    // Taken at once, so that two processes wait for each other and neither fails half way.
+    // Locked at once, so that two processes wait for each other and neither fails half way.
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     match look(connection, path, timeout)? {

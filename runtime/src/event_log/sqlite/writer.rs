@@ -26,7 +26,7 @@ struct Writer {
     presence: Presence,
     shared: Arc<Shared>,
     pending: Vec<Item>,
-    /// The ticket of the last record taken from the queue.
+    /// Ticket of the last record taken from the queue.
     taken: u64,
     /// `PRAGMA data_version` at the last check: commits of another connection change it.
     version: i64,

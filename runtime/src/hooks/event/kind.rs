@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use crate::words::{UnknownWord, words};
 
 words! {
-    /// The name of a moment.
+    /// The kind of an event.
     pub enum EventKind {
         /// A loop begins.
         SessionStart = "session_start",
@@ -20,7 +20,7 @@ words! {
         PostCompact = "post_compact",
         /// A turn is over.
         PostTurn = "post_turn",
-        /// A tool wants a permission.
+        /// A tool needs a permission.
         PermissionAsked = "permission_asked",
         /// A permission was granted or denied.
         PermissionReplied = "permission_replied",

@@ -8,7 +8,8 @@ use regex::Regex;
 
 use crate::hooks::HookEvent;
 
-/// The longest pattern, in bytes. Parsing a regular expression needs about a hundred times its length in memory.
+/// Maximum length of a pattern, in bytes. Parsing a regular expression needs about a hundred times its length in
+/// memory.
 const LONGEST: usize = 64 << 10;
 
 /// A filter that selects events for a handler.
@@ -44,7 +45,7 @@ impl Pattern {
         Pattern { text: "*".to_owned(), test: Test::All }
     }
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub fn parse(text: &str) -> Result<Pattern, PatternError> {
         let error = |reason: String| PatternError { pattern: text.to_owned(), reason };
         if text.len() > LONGEST {

@@ -27,7 +27,7 @@ pub(super) struct Scanner {
     in_block: bool,
     in_fence: bool,
     at_line_start: bool,
-    /// The last byte that was decided.
+    /// The last processed byte.
     last: u8,
     /// Inside of a block: the position from which the closing tag is searched, and the number of skipped tags.
     looked_at: usize,
@@ -116,7 +116,7 @@ impl Scanner {
     fn block(&mut self, out: &mut Vec<Piece>) -> bool {
         loop {
             let Some(found) = self.held[self.looked_at..].find(CLOSE) else {
-                // The tag may be cut in two.
+                // The tag may be split between two pieces.
                 let mut from = self.held.len().saturating_sub(CLOSE.len() - 1).max(self.looked_at);
                 while !self.held.is_char_boundary(from) {
                     from -= 1;

@@ -121,7 +121,7 @@ impl MessagePayload {
 
 /// Parameters that a method accepts.
 struct Known {
-    /// Their names in snake_case.
+    /// Names of the parameters in snake_case.
     names: &'static [&'static str],
     /// Returns the name of a key in either case.
     name_of: fn(&str) -> Option<&'static str>,

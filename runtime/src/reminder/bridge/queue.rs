@@ -11,10 +11,11 @@ use crate::reminder::{ReminderSpec, Source};
 
 use super::{Injection, Mode, Payload, PendingKeys, Seam};
 
-/// A queue as session and host share it. A poisoned lock is taken all the same: no operation leaves the queue half changed.
+/// A queue shared by session and host. A poisoned lock is still used, because no operation leaves the queue half
+/// changed.
 pub type SharedQueue = Arc<Mutex<Queue>>;
 
-/// Items in the order of their arrival, and the fate of recent ones.
+/// The items in order of arrival, and the outcomes of recent ones.
 #[derive(Debug)]
 pub struct Queue {
     items: VecDeque<Injection>,
@@ -32,7 +33,7 @@ pub struct Queue {
 pub enum Fate {
     /// A seam delivered it.
     Delivered,
-    /// It was taken back, or its task or session ended before a loop took it.
+    /// It was revoked, or its task or session ended before a loop took it.
     Revoked,
     /// An item with the same key replaced it.
     Replaced,
@@ -43,7 +44,7 @@ pub enum Fate {
 pub struct Accepted {
     /// Its id.
     pub id: Arc<str>,
-    /// Queued items that it took the place of.
+    /// Queued items that it replaced.
     pub replaced: Vec<Arc<str>>,
     /// Number of reminders with its key that are pending in the transcript, as known to the queue.
     pub pending: usize,
@@ -75,7 +76,7 @@ pub enum QueueError {
     /// The item was delivered already.
     #[error("the reminder `{0}` was already delivered")]
     AlreadyDelivered(Arc<str>),
-    /// No such item.
+    /// The item is unknown.
     #[error("no queued reminder has the id `{0}`")]
     Unknown(Arc<str>),
 }

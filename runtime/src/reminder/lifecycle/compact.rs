@@ -32,7 +32,7 @@ pub struct CompactPass {
     pub survivors: Vec<Arc<Reminder>>,
 }
 
-/// TTL, then dedupe (the newest stays).
+/// Applies TTL, then dedupe (the newest stays).
 pub fn compact(transcript: &mut Transcript, charge: Charge) -> CompactPass {
     let passed = match charge {
         Charge::All => charge_each(transcript, Pass::Compaction(charge), |_| true),

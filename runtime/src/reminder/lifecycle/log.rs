@@ -105,7 +105,7 @@ impl LifecycleRecord {
 /// The owner of records: shared by all records of a session, or of an agent in it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Whose {
-    /// The session; of a bare transcript its id.
+    /// The session; for a bare transcript, its id.
     pub(crate) session_id: Arc<str>,
     /// `None` means the session.
     pub(crate) agent_id: Option<Arc<str>>,
@@ -230,7 +230,7 @@ impl Facts for Told {
     }
 }
 
-/// Writes the whole reminder, so that the log alone can rebuild it.
+/// Writes the whole reminder, so that it can be rebuilt from the log alone.
 fn describe(reminder: &Reminder, put: &mut dyn FnMut(Arc<str>, Data)) {
     for field in ReminderField::ALL {
         put(field.key(Surface::Log).clone(), reminder.value(*field));

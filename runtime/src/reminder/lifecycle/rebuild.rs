@@ -49,7 +49,7 @@ pub struct Rebuilt {
     pub notes: Vec<RebuildNote>,
     /// Number of records of other topics.
     pub foreign: usize,
-    /// The cursor of the last record taken; 0 before the first.
+    /// Cursor of the last applied record; 0 before the first.
     pub last_cursor: u64,
 }
 

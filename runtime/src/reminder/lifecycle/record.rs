@@ -20,9 +20,9 @@ pub const TURN_TOPIC: &str = "transcript.turn";
 words! {
     /// The reason a reminder expired.
     pub enum ExpireReason {
-        /// Its turns are over.
+        /// Its TTL ran out.
         Ttl = "ttl",
-        /// It was not to be preserved.
+        /// Compaction did not preserve it.
         Compaction = "compaction",
         /// It was cleared explicitly.
         Cleared = "cleared",
@@ -135,7 +135,7 @@ pub enum LifecycleRecord {
         /// The reason.
         reason: DiscardReason,
     },
-    /// A provider looked at an event.
+    /// A provider evaluated an event.
     ProviderEvaluated {
         /// The provider.
         provider_id: Arc<str>,
@@ -187,7 +187,7 @@ words! {
         Dropped = "dropped",
         /// A reminder was discarded with its session.
         Discarded = "discarded",
-        /// A provider looked at an event.
+        /// A provider evaluated an event.
         ProviderEvaluated = "provider_evaluated",
         /// A pass has charged reminders.
         Passed = "passed",

@@ -72,7 +72,7 @@ impl Selector {
     }
 }
 
-/// Removes the pending reminders that a selector means. An id or a key is looked up; only a tag alone needs a scan.
+/// Removes the pending reminders that match a selector. An id or a key is looked up; only a tag alone needs a scan.
 pub fn clear(transcript: &mut Transcript, selector: &Selector) -> Vec<LifecycleRecord> {
     let mut meant = match (&selector.id, &selector.dedupe_key) {
         (Some(id), _) => transcript.slot_of_id(id).into_iter().collect(),

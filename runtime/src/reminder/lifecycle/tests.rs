@@ -231,7 +231,7 @@ fn a_void_prompt_moves_only_what_came_after_it() {
     }
     let rendered = shown(&t);
     fire(&mut t, &rendered, true, &world.at(1));
-    // Holes are closed meanwhile, so places move.
+    // Holes are closed on the way, so places move.
     for n in 0..30 {
         clear(&mut t, &Selector { dedupe_key: Some(n.to_string().into()), ..Selector::default() });
     }

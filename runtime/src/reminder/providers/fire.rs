@@ -1,4 +1,4 @@
-//! Letting providers look at an event.
+//! Evaluating an event by the providers.
 
 use std::rc::Rc;
 use std::sync::Arc;

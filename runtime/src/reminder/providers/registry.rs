@@ -51,7 +51,7 @@ impl ReminderProviders {
         }
     }
 
-    /// Forgets the scripts' own providers.
+    /// Removes the scripts' own providers.
     pub fn clear(&self) {
         *self.custom.borrow_mut() = Rc::default();
     }

@@ -165,7 +165,7 @@ impl ReminderOptions {
 }
 
 impl ProviderList {
-    /// The most providers that a list may enable.
+    /// Maximum number of providers that a list may enable.
     pub const MOST: usize = 8;
 
     fn from_data(data: &Data, field: &str) -> Result<ProviderList, ReminderError> {

@@ -11,7 +11,7 @@ use super::{Snapshot, SnapshotError};
 /// Maximum number of alternative names that are tried.
 const TRIES: u32 = 10_000;
 
-/// The largest file that is read, in bytes.
+/// Maximum size of a file that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
 
 /// Writes a snapshot to a path that does not exist or is a regular file.

@@ -18,7 +18,7 @@ use super::file::{replace, require_regular};
 use super::session::{SessionStep, SteppedSession, WrittenSession};
 use super::{Snapshot, SnapshotError};
 
-/// Lines that are appended at least before a snapshot is written again, in bytes.
+/// Minimum size of the lines before a snapshot is written again, in bytes.
 const LEAST_LINES: u64 = 64 << 10;
 
 /// The beginning of every line.
@@ -46,7 +46,7 @@ pub(super) fn apply(snapshot: &mut Snapshot, steps: &str) -> Result<(), String> 
     let mut session = SteppedSession::new(session)?;
     for (number, line) in (1..).zip(steps.split_inclusive('\n')) {
         if !line.ends_with('\n') {
-            // Its process was killed while it wrote this.
+            // The process was killed while writing this line.
             if !line.starts_with(LINE) && !LINE.starts_with(line) {
                 return Err("something else follows the snapshot".to_owned());
             }
@@ -60,11 +60,11 @@ pub(super) fn apply(snapshot: &mut Snapshot, steps: &str) -> Result<(), String> 
     Ok(())
 }
 
-/// Writes the file of a persisted loop. Plain data: a step is made on the session's thread and written on any.
+/// Writer of a persisted loop's file. Plain data: a step is made on the session's thread and may be written on any.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    /// The file, as long as lines can be appended to it.
+    /// The file, while lines can be appended to it.
     file: Option<File>,
     snapshot_bytes: u64,
     line_bytes: u64,
@@ -102,7 +102,7 @@ impl Journal {
         self.file.is_some() && self.line_bytes <= self.snapshot_bytes.max(LEAST_LINES)
     }
 
-    /// Writes a snapshot in place of the file.
+    /// Replaces the file with a snapshot.
     pub(crate) fn write_snapshot(&mut self, text: &[u8], id: &str) -> Result<(), SnapshotError> {
         self.file = None;
         require_regular(&self.path)?;

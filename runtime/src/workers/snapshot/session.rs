@@ -224,7 +224,7 @@ fn fixed(state: &State) -> (u64, Option<Arc<str>>, Option<usize>, Data) {
 }
 
 impl WrittenSession {
-    /// Remembers a session that is written as a whole.
+    /// Starts from a session that is written as a whole.
     pub(super) fn of(session: &Session) -> WrittenSession {
         let queue = {
             let queue = session.queue().lock().unwrap_or_else(PoisonError::into_inner);
@@ -414,13 +414,14 @@ pub fn settle_with_log(session: &Session, mut known: BTreeSet<Arc<str>>) -> Vec<
     records
 }
 
-/// Records that are read at a time.
+/// Number of records read at a time.
 const PAGE: usize = 1024;
 
-/// Returns the ids of the reminders that are pending in a session by a log. Waits for the disk if the log is a file.
+/// Returns the ids of the reminders that are pending in a session according to a log. Waits for the disk if the log is
+/// a file.
 ///
 /// # Errors
-/// The log cannot be read.
+/// Fails if the log cannot be read.
 pub fn pending_by_log(log: &LogReader, session_id: &str) -> Result<BTreeSet<Arc<str>>, LogError> {
     let mut known: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut filter = Filter::topic(TOPIC);

@@ -25,7 +25,7 @@ use runtime::workers::propagation::hand_over;
 use runtime::workers::worker::{Made, Recipe};
 use runtime::workers::{Worker, WorkerMode, begin, work};
 
-/// A session with its surroundings, ready for the loop.
+/// A session with its environment, ready for the loop.
 pub(crate) struct Scene {
     pub(crate) log: MemoryLog,
     pub(crate) clock: ManualClock,
@@ -114,7 +114,7 @@ fn hooks(ends: &Rc<[Cell<u32>; 2]>) -> Hooks {
     hooks
 }
 
-/// Waits, and may remind of something.
+/// A handler that waits, and may add a reminder.
 struct Waits {
     says: bool,
 }

@@ -1,5 +1,5 @@
-//! The records of a run, found by an index. They are in a column of their own since layout 2: a file of layout 1 is migrated when
-//! it is opened for writing.
+//! The records of a run, found by an index. They have a column of their own since layout 2; a file of layout 1 is
+//! migrated when it is opened for writing.
 
 use std::ops::ControlFlow;
 
@@ -43,7 +43,7 @@ impl LogFile {
         let mut read = || -> Result<(), Failed> {
             let snapshot = self.connection.unchecked_transaction()?;
             let Some(key) = topic_key(&snapshot, topic)? else { return Ok(()) };
-            // A run whose last record is not below `before` is left out, so that pages do not overlap.
+            // A run whose last record is not below `before` is excluded, so that pages do not overlap.
             let sql = format!(
                 "{COLUMNS} AS this WHERE topic = ?1 AND cursor < ?2 AND run_id IS NOT NULL AND cursor = \
                  (SELECT max(cursor) FROM records WHERE run_id = this.run_id AND topic = ?1) ORDER BY cursor DESC"

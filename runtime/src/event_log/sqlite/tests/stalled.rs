@@ -13,7 +13,7 @@ use crate::reminder::bridge::{Mode, QueueError, RemindPayload};
 use crate::seam::Scope;
 use crate::session::{Inbox, Sessions};
 
-/// Longer than any of these tests: the writer waits and does not fail.
+/// Opens a log with a timeout longer than any of these tests, so that the writer waits and does not fail.
 fn waiting(folder: &Folder) -> SqliteLog {
     let options = SqliteOptions { lock_timeout: Duration::from_secs(60), ..SqliteOptions::default() };
     SqliteLog::open(folder.file(), &options).unwrap()
@@ -93,7 +93,7 @@ fn a_thread_that_waits_for_room_does_not_hold_the_queue_of_its_session() {
         let all = ["stuck", "other"].map(|id| sessions.open(Some(id), 5));
         let open: Vec<Inbox> = all.iter().map(|session| session.inbox(Arc::new(its.clone()), || 5)).collect();
         inboxes.send(open).unwrap();
-        // No room: it waits here until the disk answers.
+        // The queue is full, so it waits here until the disk responds.
         all[0].accept_reminder(&scope, payload()).unwrap();
         ended.send(()).unwrap();
     });

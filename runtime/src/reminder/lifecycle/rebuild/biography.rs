@@ -14,7 +14,7 @@ words! {
     pub enum BornBy {
         /// A producer made it.
         Injected = "injected",
-        /// It came with a handoff.
+        /// It was inherited in a handoff.
         Inherited = "inherited",
         /// It was copied with a fork.
         Forked = "forked",
@@ -26,9 +26,9 @@ words! {
 /// The beginning of a life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Birth {
-    /// The record.
+    /// The kind of the record.
     pub by: BornBy,
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
     /// Time, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
@@ -43,7 +43,7 @@ pub struct Birth {
 /// A request that carried it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
     /// The turn; 0 for a bare call before any loop.
     pub turn: u32,
@@ -60,7 +60,7 @@ pub struct Carried {
 pub enum How {
     /// A newer reminder with its key replaced it.
     Deduped {
-        /// The newer one.
+        /// Id of the newer one.
         by: Arc<str>,
     },
     /// It expired.
@@ -91,7 +91,7 @@ impl How {
 pub struct End {
     /// The way it ended.
     pub how: How,
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
     /// Time, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
@@ -102,7 +102,7 @@ pub struct End {
 /// The life of one reminder in one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Biography {
-    /// The reminder as it was born.
+    /// The reminder at its beginning.
     pub reminder: Arc<Reminder>,
     /// Its beginning.
     pub birth: Birth,

@@ -1,4 +1,4 @@
-//! Reading a record: the other half of `to_log`.
+//! Reading a record: the inverse of `to_log`.
 
 use std::sync::Arc;
 

@@ -30,7 +30,7 @@ pub struct SessionLife {
     pub reminders: Vec<Biography>,
     /// Every request, oldest first.
     pub prompts: Vec<Prompt>,
-    /// Every look of a provider at an event.
+    /// Every evaluation of an event by a provider.
     pub evaluations: Vec<Evaluation>,
     /// Refused reminders.
     pub refusals: Vec<Refusal>,
@@ -44,7 +44,7 @@ pub struct SessionLife {
     pub first_ms: u64,
     /// The time of its last record.
     pub last_ms: u64,
-    /// Whether the log holds more than one line of life under this id.
+    /// Whether the log contains more than one line of life under this id.
     pub branched: bool,
     /// Number of records about copies of the session that a script changed; they are not part of its life.
     pub detached: usize,
@@ -166,7 +166,7 @@ impl SessionLife {
         // meant.
         let next = found.iter().copied().min_by_key(|index| self.reminders.get(*index).map(|life| life.carried.len()));
         let Some((index, life)) = next.and_then(|index| Some((index, self.reminders.get_mut(index)?))) else {
-            // Cleared between rendering and sending: the model saw it all the same.
+            // Cleared between rendering and sending, so the model saw it anyway.
             let earlier = self.last_by_id.get(id).and_then(|index| self.reminders.get_mut(*index));
             let Some(life) = earlier else {
                 return self.stranger(id, "is shown to a model");

@@ -5,11 +5,11 @@ use super::{BornBy, How};
 /// The number of reminders in a session's records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Made here.
+    /// Created here.
     pub injected: usize,
     /// Inherited from a parent.
     pub inherited: usize,
-    /// Taken over by a fork.
+    /// Copied by a fork.
     pub forked: usize,
     /// Replaced by a newer one with their key.
     pub deduped: usize,

@@ -10,7 +10,7 @@ use crate::reminder::{ReminderSpec, Source};
 use crate::render::{RenderOptions, render};
 use crate::transcript::Transcript;
 
-/// Transcripts whose records are kept.
+/// Transcripts whose records are collected.
 struct Bench {
     ids: SharedIds,
     records: Vec<Record>,

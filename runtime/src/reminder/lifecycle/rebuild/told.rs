@@ -11,11 +11,11 @@ use super::entry::{number, text, turn};
 /// An item that left the queue of its session before a loop took it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueEnd {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
     /// The last turn before.
     pub turn: u32,
-    /// The item's id; of a reminder its own.
+    /// The item's id; for a reminder, its own id.
     pub id: Arc<str>,
     /// The reason: `replaced`, `revoked` or `expired`.
     pub word: &'static str,
@@ -26,7 +26,7 @@ pub struct QueueEnd {
 /// A request that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
     /// Time, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
@@ -74,10 +74,10 @@ impl Prompt {
     }
 }
 
-/// A provider looked at an event.
+/// An evaluation of an event by a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluation {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
     /// The turn.
     pub turn: u32,
@@ -91,10 +91,10 @@ pub struct Evaluation {
     pub error: Option<Arc<str>>,
 }
 
-/// Something that never became a reminder.
+/// An item or event that never became a reminder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
     /// The turn.
     pub turn: u32,
@@ -107,7 +107,7 @@ pub struct Refusal {
 /// A pass over the pending reminders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
     /// The turn.
     pub turn: u32,

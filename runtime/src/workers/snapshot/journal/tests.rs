@@ -161,7 +161,7 @@ proptest! {
             let (read, now) = (bench.read().to_json(), bench.snapshot().to_json());
             prop_assert_eq!(&read, &now);
             let text = fs::read_to_string(bench.path()).unwrap();
-            // A process that is killed may leave any part of the line.
+            // A killed process may leave any part of the line.
             if let Some((length, earlier)) = before.filter(|_| is_line) {
                 for end in (length..text.len()).filter(|end| text.is_char_boundary(*end)).step_by(97) {
                     prop_assert_eq!(&Snapshot::from_json(&text[..end]).unwrap().to_json(), &earlier);
