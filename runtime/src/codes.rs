@@ -26,7 +26,7 @@ pub struct Code {
     pub at_run_time: bool,
     /// A script that fails in this way.
     pub fails: &'static str,
-    /// The same script with the error fixed.
+    /// Fixed version of that script.
     pub mended: &'static str,
 }
 

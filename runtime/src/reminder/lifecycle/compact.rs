@@ -13,9 +13,9 @@ use super::{Deduped, ExpireReason, LifecycleRecord, Pass, remove};
 /// The finite reminders that a compaction charges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Charge {
-    /// All: a script's `transcript_compact`.
+    /// All reminders: a script's `transcript_compact`.
     All,
-    /// Those that a prompt has carried since their last charge: the loop's own compaction.
+    /// Reminders that a prompt has carried since their last charge: the loop's own compaction.
     Carried,
 }
 
