@@ -1,7 +1,7 @@
-//! [`Activity`]: what agent loops do, as records of the event log: when each loop, model call and tool call began and ended. An
-//! exporter of traces reads them, while the run goes on or long after it.
+//! [`Activity`]: the activity of agent loops, as records of the event log: begin and end of each loop, model call and
+//! tool call. An exporter of traces reads them, while the run goes on or long after it.
 //!
-//! Records hold no content (answers, arguments, results) unless it is asked for.
+//! Records hold no content (answers, arguments, results) unless it is enabled.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::event_log::NewRecord;
 use crate::model::{Reply, Usage};
 use crate::seam::{Caller, Scope, Turn};
 
-/// The topic of all records of what runs and loops do.
+/// Topic of all records of the activity of runs and loops.
 pub const ACTIVITY_TOPIC: &str = "session.activity";
 
-/// Writes down what the loops of a run do.
+/// A writer of the activity of a run's loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activity {
-    /// Whether answers, arguments and results are written down too.
+    /// Whether answers, arguments and results are recorded too.
     pub content: bool,
 }
 
@@ -25,23 +25,23 @@ pub struct Activity {
 pub enum Called<'a> {
     /// With an answer.
     Answered(&'a Reply),
-    /// Without one; the kind of the failure, if it is known.
+    /// Without a reply; the kind of the failure, if known.
     Failed(Option<&'a str>),
 }
 
 impl Activity {
-    /// Writes down that a run begins. `run` is an id that no other run has.
+    /// Records that a run begins. `run` is a unique id of the run.
     pub fn run_began(&self, scope: &Scope, run: &str, name: &str, protocol: &str, task_id: Option<&str>) {
         let fields = [("run", run), ("name", name), ("protocol", protocol)].map(|(key, text)| (key, Data::from(text)));
         put(scope, shared!("session.activity.run_began"), fields.into_iter().chain([("task_id", task_id.into())]));
     }
 
-    /// Writes down that a run has ended.
+    /// Records that a run has ended.
     pub fn run_ended(&self, scope: &Scope, run: &str, ok: bool) {
         put(scope, shared!("session.activity.run_ended"), [("run", Data::from(run)), ("ok", ok.into())]);
     }
 
-    /// Writes down what is seen of a loop.
+    /// Records an observed event of a loop.
     pub fn see(&self, sight: &Sight<'_>) {
         let turn = sight.turn;
         match sight.seen {
@@ -67,12 +67,12 @@ impl Activity {
         }
     }
 
-    /// Writes down that a model is asked, outside of a loop.
+    /// Records that a model is called outside of a loop.
     pub fn asked(&self, turn: Turn<'_>) {
         asked(turn);
     }
 
-    /// Writes down how a model call ended.
+    /// Records the outcome of a model call.
     pub fn called(&self, turn: Turn<'_>, called: &Called<'_>) {
         let mut fields = Vec::with_capacity(10);
         match called {

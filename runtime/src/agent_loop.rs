@@ -73,12 +73,12 @@ pub use state::LoopState;
 pub use stop::{GRACE_MS, stopped, until_stopped};
 pub use watch::{Seen, Sight};
 
-/// Everything with behaviour that a loop calls.
+/// The behaviour that a loop calls: model, tools, hooks, providers.
 #[derive(Clone)]
 pub struct Parts {
     /// The model.
     pub model: Rc<dyn Model>,
-    /// The tools on offer. Of two with one name the later counts.
+    /// The tools on offer. The later of two with the same name wins.
     pub tools: Vec<Rc<dyn Tool>>,
     /// The handlers.
     pub hooks: Rc<Hooks>,
@@ -86,7 +86,7 @@ pub struct Parts {
     pub providers: Rc<ReminderProviders>,
     /// Hook called after each turn, after all handlers. A block from it ends the loop.
     pub post_turn: Option<Rc<dyn Hook>>,
-    /// Shown what happens, each piece of an answer included, as it comes.
+    /// Callback that receives each event, including the pieces of an answer, as it happens.
     pub live: Rc<dyn Fn(Sight<'_>)>,
 }
 
@@ -108,8 +108,9 @@ impl Fault for TooDeep {
     }
 }
 
-/// Runs a loop in a session. It fails only where it must not start at all (unknown providers, nesting, another loop at work there), where `strict`
-/// reminders say so, and where the event log cannot be written; everything else is a status of the result, and the transcript is kept.
+/// Runs a loop in a session. Fails only if the loop must not start at all (unknown providers, nesting, another loop at
+/// work there), if `strict` reminders require it, or if the event log cannot be written; all other outcomes are a
+/// status of the result, and the transcript is kept.
 pub async fn agent_loop(
     session: &Rc<Session>,
     scope: &Scope,
@@ -128,7 +129,7 @@ pub async fn agent_loop(
     session.with(|state| state.at_work = Some(cancel.clone()));
     let scope = Scope {
         cancel,
-        // The nearer of two deadlines counts.
+        // The earlier of two deadlines applies.
         deadline_ms: [own_deadline, scope.deadline_ms].into_iter().flatten().min(),
         caller: Caller {
             depth: scope.caller.depth + 1,
@@ -168,7 +169,7 @@ pub async fn agent_loop(
     Box::pin(run.finish(state, ended, first_note)).instrument(span).await
 }
 
-/// A loop at work: what does not change from step to step.
+/// A running loop: the data that does not change from step to step.
 struct Run<'a> {
     session: &'a Rc<Session>,
     scope: Scope,
@@ -179,7 +180,7 @@ struct Run<'a> {
     tools: Toolbox,
     specs: Arc<Vec<ToolSpec>>,
     parking: Rc<Parking>,
-    /// Whether a question of the batch at hand was taken back, because a message of the host interrupts it.
+    /// Whether a question of the current batch was withdrawn because a bridge injection interrupts it.
     withdrawn: Cell<bool>,
 }
 
@@ -202,11 +203,11 @@ impl Run<'_> {
         Turn { session: self.session, number: self.session.with(|state| state.turns), scope: &self.scope }
     }
 
-    /// From the first step to the last iteration.
+    /// Runs the loop from the first step to the last iteration.
     async fn steps(&self, state: &mut LoopState) -> Outcome<Ended> {
         Box::pin(self.begin_to_watch()).await;
         self.remark_on_resumption();
-        // One that goes on has begun already.
+        // A resumed loop has begun already.
         let begun = match &self.options.continuity.from {
             Some(_) => Box::pin(self.go_on(state)).await?,
             None => self.start(state).await?,
@@ -237,7 +238,7 @@ impl Run<'_> {
         self.listening_to(event).emit(turn, event).get().await
     }
 
-    /// Tells providers only.
+    /// Notifies only providers.
     async fn evaluate(&self, event: &HookEvent<'_>) -> Outcome<()> {
         self.listening_to(event).evaluate(self.turn(), event).get().await
     }
@@ -246,7 +247,7 @@ impl Run<'_> {
         self.listening_to(event).evaluate(turn, event).get().await
     }
 
-    /// Everybody who may want to see this event.
+    /// Returns the possible subscribers of an event.
     fn listening_to(&self, event: &HookEvent<'_>) -> Listeners<'_> {
         Listeners { providers: self.watchers.of(event.kind()), ..self.listeners() }
     }

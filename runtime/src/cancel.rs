@@ -1,4 +1,4 @@
-//! [`Cancel`]: a tree of switches. Throwing one throws all below it; nothing above or beside it notices.
+//! [`Cancel`]: a tree of switches. Cancelling a node cancels all nodes below it, and no others.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -21,7 +21,7 @@ struct Node {
 }
 
 impl Cancel {
-    /// A root that is not cancelled.
+    /// Creates a root that is not cancelled.
     #[must_use]
     pub fn new() -> Cancel {
         Cancel::default()
@@ -33,7 +33,7 @@ impl Cancel {
         let child = Cancel::default();
         (*child.0.reason.borrow_mut()).clone_from(&self.0.reason.borrow());
         let mut children = self.0.children.borrow_mut();
-        // Dead children are swept now and then, so that a long-lived root does not grow with every call made below it.
+        // Dead children are swept occasionally, so that a long-lived root does not grow with every call made below it.
         if children.len() >= self.0.sweep_at.get().max(16) {
             children.retain(|weak| weak.strong_count() > 0);
             self.0.sweep_at.set(2 * children.len());
@@ -43,7 +43,7 @@ impl Cancel {
         child
     }
 
-    /// Cancels this node and everything below it. The first reason stays.
+    /// Cancels this node and everything below it. The first reason wins.
     pub fn cancel(&self, reason: impl Into<Arc<str>>) {
         let reason = reason.into();
         let mut open = vec![self.0.clone()];

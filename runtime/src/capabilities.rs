@@ -1,5 +1,5 @@
-//! [`Capabilities`]: what a route (a provider and a model) can take. The table of known routes is data of the crate
-//! `providers`; here is only its shape.
+//! [`Capabilities`]: the capabilities of a route (a provider and a model). The table of known routes is data of the
+//! crate `providers`; this module only defines its shape.
 
 use crate::model::Usage;
 use crate::words::words;
@@ -9,7 +9,7 @@ words! {
     pub enum Wire {
         /// Anthropic's Messages API.
         Anthropic = "anthropic",
-        /// OpenAI's Chat Completions, and the many that speak it.
+        /// OpenAI's Chat Completions, and the many compatible services.
         OpenaiChat = "openai_chat",
         /// OpenAI's Responses API.
         OpenaiResponses = "openai_responses",
@@ -35,7 +35,7 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Tokens of the request that no cache had to do with.
+    /// Tokens of the request without cache reads and writes.
     pub input: u64,
     /// Tokens of the answer.
     pub output: u64,
@@ -68,19 +68,19 @@ impl Price {
 pub struct Capabilities {
     /// The wire format.
     pub wire: Wire,
-    /// The model reads `role: "developer"` messages, and better so than system text.
+    /// The model reads `role: "developer"` messages, and prefers them to system text.
     pub prefers_role_developer: bool,
     /// The model reads XML-like tags well.
     pub prefers_xml_scaffolding: bool,
     /// Content blocks may carry `cache_control`.
     pub prompt_caching: bool,
-    /// The model decides by itself how much it thinks, and takes a word for the effort but no number of tokens.
+    /// The model decides by itself how much it thinks, and accepts a word for the effort but no number of tokens.
     pub adaptive_thinking: bool,
-    /// Tokens that fit into a request and its answer; nothing where unknown.
+    /// Maximum number of tokens of a request and its answer; `None` if unknown.
     pub context_window: Option<u64>,
     /// Tools are part of the wire format; otherwise they are described in text.
     pub native_tools: bool,
-    /// There is a slot for system text at all.
+    /// Whether there is a slot for system text at all.
     pub system_text: bool,
     /// Default position of reminders, used if options name none.
     pub placement: Placement,
@@ -89,7 +89,7 @@ pub struct Capabilities {
 }
 
 impl Default for Capabilities {
-    /// A route that nothing special is known of: plain system text, native tools.
+    /// Returns the capabilities of an unknown route: plain system text, native tools.
     fn default() -> Capabilities {
         Capabilities {
             wire: Wire::OpenaiChat,

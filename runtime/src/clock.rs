@@ -11,10 +11,10 @@ use crate::seam::Local;
 
 /// A source of time.
 pub trait Clock {
-    /// Milliseconds since 1970-01-01 UTC.
+    /// Returns the milliseconds since 1970-01-01 UTC.
     fn now_ms(&self) -> u64;
 
-    /// Ready once [`Clock::now_ms`] has reached `at_ms`.
+    /// Waits until [`Clock::now_ms`] has reached `at_ms`.
     fn sleep_until(&self, at_ms: u64) -> Local<'_, ()>;
 
     /// Sleeps like `sleep_until`, but for limits: sleepers advance a mocked clock, tasks that only check a limit do
@@ -36,7 +36,7 @@ struct State {
 }
 
 impl ManualClock {
-    /// A clock that shows `now_ms`.
+    /// Creates a clock that shows `now_ms`.
     #[must_use]
     pub fn new(now_ms: u64) -> ManualClock {
         let clock = ManualClock::default();
@@ -44,7 +44,7 @@ impl ManualClock {
         clock
     }
 
-    /// Moves the clock forward and wakes those whose time has come, earliest first.
+    /// Advances the clock and wakes the sleepers that are due, earliest first.
     pub fn advance(&self, ms: u64) {
         let now = self.0.now.get().saturating_add(ms);
         self.0.now.set(now);
@@ -56,7 +56,7 @@ impl ManualClock {
         due.into_values().for_each(Waker::wake);
     }
 
-    /// When the first sleeper wants to be woken.
+    /// Returns the time at which the first sleeper is due.
     #[must_use]
     pub fn next_wake(&self) -> Option<u64> {
         self.0.sleepers.borrow().keys().next().map(|key| key.0)

@@ -1,7 +1,7 @@
 //! Diagnostic codes: the rows of this crate's catalogue, and the handle that a note or a fault carries.
 //!
-//! Each family has an enum beside what it is about, defined with its rows by [`codes!`](macro@crate::codes). `stdlib` joins the
-//! catalogues of all crates; `explain`, `check`, the docs and the tests read the whole.
+//! Each family has an enum next to its subject, defined with its rows by [`codes!`](macro@crate::codes). `stdlib` joins
+//! the catalogues of all crates; `explain`, `check`, the docs and the tests read the whole.
 
 use std::any::Any;
 use std::fmt;
@@ -26,11 +26,11 @@ pub struct Code {
     pub at_run_time: bool,
     /// A script that fails in this way.
     pub fails: &'static str,
-    /// The same script with the error fixed.
+    /// Fixed version of that script.
     pub mended: &'static str,
 }
 
-/// A code of any enum: its text and its row, which may be of a catalogue that this crate does not know.
+/// A code of any enum: its text and its row, which may belong to the catalogue of another crate.
 #[derive(Clone, Copy)]
 pub struct CodeRef {
     text: &'static str,
@@ -38,7 +38,7 @@ pub struct CodeRef {
 }
 
 impl CodeRef {
-    /// Refers to a row of any catalogue.
+    /// Creates a reference to a row of any catalogue.
     #[must_use]
     pub const fn new(text: &'static str, row: &'static (dyn Any + Send + Sync)) -> CodeRef {
         CodeRef { text, row }
@@ -57,7 +57,7 @@ impl CodeRef {
     }
 }
 
-/// Each code has one row, so codes are equal if their rows are the same one.
+/// Each code has one row, so codes are equal if their rows are identical.
 impl<C: Copy + Into<CodeRef>> PartialEq<C> for CodeRef {
     fn eq(&self, other: &C) -> bool {
         ptr::addr_eq(self.row, (*other).into().row)
@@ -124,7 +124,8 @@ macro_rules! codes {
             /// Returns the rows of the catalogue.
             #[must_use]
             $vis const fn rows() -> &'static [$crate::codes::Code] {
-                // The static is the array itself: what a reference in a static points to may exist more than once.
+                // The static is the array itself, because the target of a reference in a static may exist more than
+                // once.
                 static ROWS: [$crate::codes::Code; $name::ALL.len()] = [$($crate::codes::Code {
                     code: $code,
                     severity: $crate::note::Severity::$severity,

@@ -23,9 +23,9 @@ pub use by_model::ByModel;
 /// The summarisers, by strategy.
 #[derive(Clone, Copy, Default)]
 pub struct Summarisers<'a> {
-    /// For `custom`.
+    /// Summariser for `custom`.
     pub custom: Option<&'a dyn Compactor>,
-    /// For `llm`.
+    /// Summariser for `llm`.
     pub model: Option<&'a ByModel<'a>>,
     /// Text that a truncation adds, such as the task.
     pub remember: Option<&'a str>,
@@ -39,7 +39,7 @@ pub struct Compaction<'a> {
     /// The current agent, whose handlers are notified. Its session may differ from the compacted one, a bare
     /// transcript.
     pub told: Turn<'a>,
-    /// The iteration of the loop at hand, else 0.
+    /// Current iteration of the loop, else 0.
     pub iteration: u32,
     /// Subscribers to notify.
     pub listeners: Listeners<'a>,
@@ -82,7 +82,7 @@ impl Compaction<'_> {
         Ok(Some(compacted.report))
     }
 
-    /// These seams deliver nothing; they are only passed.
+    /// Passes a seam that delivers nothing.
     async fn checkpoint(&self, seam: Seam) -> Outcome<()> {
         let event = HookEvent::LoopCheckpoint {
             session_id: self.told.session.id(),
@@ -115,7 +115,7 @@ impl Compaction<'_> {
             (Strategy::ObservationMask, _) => return Ok(Summary::Messages(begun.masked())),
             (Strategy::Custom, _) => {
                 if let Some(custom) = self.summarisers.custom {
-                    // It may take as long as a handler.
+                    // The summary may take as long as a handler.
                     let cancel = self.told.scope.cancel.child();
                     let scope = Scope { cancel: cancel.clone(), ..self.told.scope.clone() };
                     let told = Turn { scope: &scope, ..self.told };

@@ -1,6 +1,6 @@
-//! [`Data`]: the one neutral payload. Scripts, wires, logs and the core exchange it; it holds no script value, so it is
-//! `Send`, clones in a few nanoseconds and hands out sub-views. Dicts keep their keys in bytewise order, so whatever is
-//! printed or written compares equal from run to run.
+//! [`Data`]: the common neutral payload. Scripts, wire formats, logs and the core exchange it; it holds no script
+//! value, so it is `Send`, clones in a few nanoseconds and can return sub-views. Dicts keep their keys in bytewise
+//! order, so printed or written values compare equal from run to run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub use entries::Entries;
 pub use json::DataError;
 pub(crate) use json::text_json_len;
 
-/// A text that is written often, made once. Records have the same keys again and again.
+/// Returns a text that is written often and allocated once, since records repeat the same keys.
 macro_rules! shared {
     ($text:expr) => {{
         static TEXT: std::sync::LazyLock<std::sync::Arc<str>> = std::sync::LazyLock::new(|| $text.into());
@@ -23,7 +23,7 @@ macro_rules! shared {
 }
 pub(crate) use shared;
 
-/// Such a text, lent.
+/// Returns a reference to such a text.
 macro_rules! lent {
     ($text:expr) => {{
         static TEXT: std::sync::LazyLock<std::sync::Arc<str>> = std::sync::LazyLock::new(|| $text.into());
@@ -32,10 +32,10 @@ macro_rules! lent {
 }
 pub(crate) use lent;
 
-/// A value that belongs to no language and no wire.
+/// A value independent of any language and wire format.
 #[derive(Clone, Default, PartialEq)]
 pub enum Data {
-    /// Nothing.
+    /// The nil value.
     #[default]
     Nil,
     /// A truth value.
@@ -57,46 +57,46 @@ impl Data {
     /// values, so that comparing, printing and dropping need no work list.
     pub const MAX_DEPTH: usize = 512;
 
-    /// A dict from pairs. A later pair with the same key wins.
+    /// Creates a dict from pairs. A later pair with the same key wins.
     pub fn dict<K: Into<Arc<str>>>(pairs: impl IntoIterator<Item = (K, Data)>) -> Data {
         let entries: Entries = pairs.into_iter().map(|(key, value)| (key.into(), value)).collect();
         Data::Dict(Arc::new(entries))
     }
 
-    /// A dict from pairs, without those whose value is nil.
+    /// Returns a dict from pairs, without those whose value is nil.
     pub fn dict_of_present<K: Into<Arc<str>>>(pairs: impl IntoIterator<Item = (K, Data)>) -> Data {
         Data::dict(pairs.into_iter().filter(|(_, value)| !value.is_nil()))
     }
 
-    /// A list.
+    /// Creates a list.
     pub fn list(items: impl IntoIterator<Item = Data>) -> Data {
         Data::List(Arc::new(items.into_iter().collect()))
     }
 
-    /// A dict without entries.
+    /// Returns an empty dict.
     #[must_use]
     pub fn empty_dict() -> Data {
         Data::Dict(Arc::default())
     }
 
-    /// Text.
+    /// Creates text.
     pub fn str(text: impl Into<Arc<str>>) -> Data {
         Data::Str(text.into())
     }
 
-    /// Whether this is nil.
+    /// Returns whether this is nil.
     #[must_use]
     pub fn is_nil(&self) -> bool {
         matches!(self, Data::Nil)
     }
 
-    /// The truth value, if it is one.
+    /// Returns the truth value, if it is one.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         if let Data::Bool(value) = self { Some(*value) } else { None }
     }
 
-    /// The whole number, if it is one. A float without a fraction counts, since JSON peers write `3.0`.
+    /// Returns the whole number, if it is one. A float without a fraction counts, since JSON peers write `3.0`.
     #[must_use]
     pub fn as_int(&self) -> Option<i64> {
         match self {
@@ -107,7 +107,7 @@ impl Data {
         }
     }
 
-    /// The number as a float, if it is a number.
+    /// Returns the number as a float, if it is a number.
     #[must_use]
     pub fn as_float(&self) -> Option<f64> {
         match self {
@@ -118,25 +118,25 @@ impl Data {
         }
     }
 
-    /// The text, if it is text.
+    /// Returns the text, if it is text.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         if let Data::Str(text) = self { Some(text) } else { None }
     }
 
-    /// The shared text, if it is text.
+    /// Returns the shared text, if it is text.
     #[must_use]
     pub fn as_shared_str(&self) -> Option<Arc<str>> {
         if let Data::Str(text) = self { Some(text.clone()) } else { None }
     }
 
-    /// The items, if it is a list.
+    /// Returns the items, if it is a list.
     #[must_use]
     pub fn as_list(&self) -> Option<&[Data]> {
         if let Data::List(items) = self { Some(items) } else { None }
     }
 
-    /// The entries, if it is a dict.
+    /// Returns the entries, if it is a dict.
     #[must_use]
     pub fn as_dict(&self) -> Option<&Entries> {
         if let Data::Dict(entries) = self { Some(entries) } else { None }
@@ -150,13 +150,13 @@ impl Data {
         self.as_dict().and_then(|entries| entries.get(key)).unwrap_or(&NIL)
     }
 
-    /// The value at a dotted path (`result.truncated`); nil where any step is missing.
+    /// Returns the value at a dotted path (`result.truncated`); nil if any step is missing.
     #[must_use]
     pub fn at(&self, path: &str) -> &Data {
         path.split('.').fold(self, |value, key| value.get(key))
     }
 
-    /// Puts an entry into a dict; on any other value this makes a dict of that one entry.
+    /// Inserts an entry into a dict; any other value is replaced by a dict with that one entry.
     pub fn set(&mut self, key: impl Into<Arc<str>>, value: Data) {
         if !matches!(self, Data::Dict(_)) {
             *self = Data::empty_dict();
@@ -173,13 +173,13 @@ impl Data {
         self
     }
 
-    /// Truth as scripts see it: nil and false are false, all else is true.
+    /// Returns the truth value as scripts see it: nil and false are false, all else is true.
     #[must_use]
     pub fn truthy(&self) -> bool {
         !matches!(self, Data::Nil | Data::Bool(false))
     }
 
-    /// The name of the type, as scripts and error messages spell it.
+    /// Returns the name of the type, as scripts and error messages spell it.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {
@@ -203,7 +203,7 @@ impl Data {
         }
     }
 
-    /// Roughly the bytes it takes: texts, and a little for each value.
+    /// Returns the approximate size in bytes: texts, and a little for each value.
     #[must_use]
     pub fn weight(&self) -> usize {
         const EACH: usize = 16;

@@ -61,15 +61,15 @@ pub struct NewRecord {
     pub payload: Payload,
     /// Headers, a dict or nil.
     pub headers: Data,
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// Time of the event, in milliseconds since 1970-01-01 UTC.
     pub occurred_at_ms: u64,
 }
 
 impl NewRecord {
-    /// The largest record that is taken, in bytes as [`NewRecord::weight`] counts them.
+    /// Maximum size of a record, in bytes as [`NewRecord::weight`] counts them.
     pub const MOST: usize = 64 << 20;
 
-    /// Roughly the bytes that it takes.
+    /// Returns the approximate size in bytes.
     #[must_use]
     pub fn weight(&self) -> usize {
         Self::FRAME + self.topic.len() + self.kind.len() + self.payload.weight() + self.headers.weight()
@@ -99,7 +99,7 @@ pub struct Record {
     pub payload: Payload,
     /// Headers, a dict or nil.
     pub headers: Data,
-    /// When, in milliseconds since 1970-01-01 UTC. Clocks jump; the order is that of the cursors.
+    /// Time of the event, in milliseconds since 1970-01-01 UTC. Clocks jump; the order is that of the cursors.
     pub occurred_at_ms: u64,
     /// The record's number within its topic, from 1.
     pub id: u64,
@@ -108,7 +108,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Roughly the bytes that it takes.
+    /// Returns the approximate size in bytes.
     #[must_use]
     pub fn weight(&self) -> usize {
         NewRecord::FRAME + self.topic.len() + self.kind.len() + self.payload.weight() + self.headers.weight()
@@ -134,9 +134,9 @@ impl Record {
 pub struct Ticket(u64);
 
 impl Ticket {
-    /// Nothing: it is durable at once.
+    /// The empty ticket, which is durable at once.
     pub const NONE: Ticket = Ticket(0);
-    /// All that was appended so far.
+    /// The ticket of everything appended so far.
     pub const ALL: Ticket = Ticket(u64::MAX);
 }
 
@@ -154,19 +154,19 @@ pub struct Place {
 pub struct Filter {
     /// Only this topic.
     pub topic: Option<Arc<str>>,
-    /// Only kinds that begin so.
+    /// Only kinds with this prefix.
     pub kind_prefix: Option<Arc<str>>,
     /// Only records after this cursor; 0 means from the oldest that is kept.
     pub after: u64,
 }
 
 impl Filter {
-    /// All records of one topic.
+    /// Creates a filter for all records of one topic.
     pub fn topic(topic: impl Into<Arc<str>>) -> Filter {
         Filter { topic: Some(topic.into()), ..Filter::default() }
     }
 
-    /// Whether a record of this topic and kind is wanted.
+    /// Returns whether a record of this topic and kind is selected.
     #[must_use]
     pub fn takes(&self, topic: &str, kind: &str) -> bool {
         self.topic.as_deref().is_none_or(|wanted| wanted == topic) && self.takes_kind(kind)
@@ -180,22 +180,22 @@ impl Filter {
 /// A reader that yields history first and then appended records, each once and in order. A reader overtaken by the
 /// log's retention fails once with [`LogError::Lagged`] and goes on after the gap.
 pub trait Subscription {
-    /// Sets where it reads, if reading waits for the disk. Without a pool it reads on the thread of the caller.
+    /// Sets the pool for reads that wait for the disk. Without a pool they run on the caller's thread.
     fn read_on(&mut self, _pool: Rc<dyn BlockingPool>) {}
-    /// Whether [`Subscription::try_next`] has to wait for the disk.
+    /// Returns whether [`Subscription::try_next`] has to wait for the disk.
     fn waits_for_disk(&self) -> bool {
         false
     }
-    /// The next record that is there already.
+    /// Returns the next record if it is available already.
     fn try_next(&mut self) -> Answer<'_, Outcome<Option<Arc<Record>>>>;
-    /// The next record, waiting for one.
+    /// Waits for the next record and returns it.
     fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>>;
 }
 
 /// An append-only list of records. A caller sees the records it has appended in all its later reads.
 pub trait EventLog {
-    /// Takes a record, in the order of the calls. It is safe only once [`EventLog::durable`] says so; where it cannot be
-    /// written, that is where the failure shows. Waits only for room, where too much is on its way already.
+    /// Appends a record, in the order of the calls. It is safe only once [`EventLog::durable`] returns; a failed write
+    /// is reported there. Waits only for room, if too many records are queued already.
     fn append(&self, record: NewRecord) -> Ticket;
 
     /// Reserves room for a number of records with a total size in bytes. Waits like [`EventLog::append`], so call it
@@ -204,13 +204,13 @@ pub trait EventLog {
         Room::default()
     }
 
-    /// Takes a record as [`EventLog::append`] does, into room that was set aside, and never waits: it may be called while a lock
-    /// is held. A record that needs more than was set aside is taken all the same.
+    /// Appends a record like [`EventLog::append`], into reserved room, and never waits: it may be called while a lock
+    /// is held. A record that needs more than the reserved room is accepted all the same.
     fn append_in(&self, _room: &mut Room, record: NewRecord) -> Ticket {
         self.append(record)
     }
 
-    /// Takes all records of a batch, one after the other, as [`EventLog::append`] does.
+    /// Appends all records of a batch in order, like [`EventLog::append`].
     fn tell(&self, batch: Arc<dyn Batch>, occurred_at_ms: u64) -> Ticket {
         let records = (0..batch.count()).map(|place| NewRecord::of(&batch, place, occurred_at_ms));
         // The ticket of a refused record is greater than all others.
@@ -223,11 +223,11 @@ pub trait EventLog {
     /// The record was not written and will not be.
     fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>>;
 
-    /// Returns what reads the log, on this thread or another one.
+    /// Returns a reader of the log, for this thread or another one.
     fn reader(&self) -> LogReader;
 
-    /// The id, within its topic, of the record last appended there, or `None` if the topic is empty. Waits for the disk if the
-    /// log is a file: the thread of a session reads with [`EventLog::reader`] on a pool.
+    /// Returns the id, within its topic, of the record last appended there, or `None` if the topic is empty. Waits for
+    /// the disk if the log is a file: the thread of a session reads with [`EventLog::reader`] on a pool.
     fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
         self.reader().latest(topic).map_err(fault)
     }
@@ -235,7 +235,7 @@ pub trait EventLog {
     /// Waits until everything up to a ticket would survive the end of the process.
     fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>>;
 
-    /// Reads at most `limit` records after `filter.after`, oldest first. Waits for the disk as [`EventLog::latest`] does.
+    /// Reads at most `limit` records after `filter.after`, oldest first. Waits for the disk like [`EventLog::latest`].
     fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
         self.reader().read(filter, limit).map_err(fault)
     }

@@ -66,8 +66,8 @@ pub fn read_part(file: &File, bytes: &mut Vec<u8>, most: usize) -> io::Result<bo
     Ok(read < room)
 }
 
-/// Reads a regular file of at most `most` bytes if the system has its path and its whole text in memory: this never waits
-/// for a disk or a server. `None` also for whatever else is not to be read, so that [`open`] reports why.
+/// Reads a regular file of at most `most` bytes if the system has its path and its whole text in memory: never waits
+/// for a disk or a server. Returns `None` also for all unreadable files, so that [`open`] reports the reason.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn read_cached(path: &Path, most: usize) -> Option<Vec<u8>> {
@@ -92,7 +92,7 @@ pub fn read_cached(path: &Path, most: usize) -> Option<Vec<u8>> {
     (read == length).then_some(bytes)
 }
 
-/// Whether the system has in memory that something is at the path. `false` may mean that it would have to look.
+/// Returns whether the system knows from memory that the path exists. `false` may mean that it would have to check.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn exists_cached(path: &Path) -> bool {
@@ -105,7 +105,7 @@ fn open_cached(path: &Path, flags: rustix::fs::OFlags) -> Option<rustix::fd::Own
     openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED).ok()
 }
 
-/// Other systems cannot say what they have in memory.
+/// Returns `None`: other systems cannot report their cache.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn read_cached(_: &Path, _: usize) -> Option<Vec<u8>> {
@@ -119,7 +119,7 @@ pub fn exists_cached(_: &Path) -> bool {
     false
 }
 
-/// The error for a file of more than `most` bytes.
+/// Returns the error for a file of more than `most` bytes.
 #[must_use]
 pub fn too_large(most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(most)))
@@ -198,7 +198,7 @@ mod tests {
             (error.kind(), error.to_string().as_str()),
             (io::ErrorKind::FileTooLarge, "it is larger than 9 bytes")
         );
-        // Reports no length and holds some.
+        // Files in `/proc` report no length and have content.
         assert_eq!(read(Path::new("/proc/self/status"), 3).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         fs::remove_dir_all(folder).unwrap();
     }
@@ -209,7 +209,7 @@ mod tests {
         let (file, pipe) = (folder.join("file"), folder.join("pipe"));
         fs::write(&file, "0123456789").unwrap();
         nix::unistd::mkfifo(&pipe, Mode::S_IRWXU).unwrap();
-        // Whether the system has it in memory is its own business, but it says no other text.
+        // The file need not be cached, but if it is, the text is the same.
         assert!(read_cached(&file, 10).is_none_or(|bytes| bytes == b"0123456789"));
         assert_eq!(read_cached(&file, 9), None);
         for path in [&pipe, &folder, &folder.join("none"), Path::new("/dev/zero"), Path::new("/proc/self/status")] {

@@ -25,7 +25,7 @@ pub use listeners::Listeners;
 pub use registry::{Hooks, Pattern, PatternError, PersonaHook, SessionHook, ToolHook};
 pub use verdict::Verdict;
 
-/// A handler. It may call back into the session: no borrow of it is alive meanwhile.
+/// A handler. It may call back into the session, because no borrow of the session is alive meanwhile.
 pub trait Hook {
     /// Handles an event and returns the verdict.
     fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>>;

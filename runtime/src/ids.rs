@@ -1,6 +1,6 @@
-//! Ids: UUIDv7, each session from a stream of its own. An id holds the time, then a counter that rises, then bits that
-//! depend on seed, stream and counter only. So ids rise within a stream even if the clock is set back, and a run with the
-//! same seed and clock makes the same ids however its sessions interleave.
+//! Ids: UUIDv7, each session from a stream of its own. An id contains the time, then a rising counter, then bits that
+//! depend only on seed, stream and counter. Ids therefore rise within a stream even if the clock is set back, and a run
+//! with the same seed and clock creates the same ids however its sessions interleave.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use uuid::{Builder, Uuid};
 
 /// A source of ids.
 pub trait Ids {
-    /// The next id, larger than all before it.
+    /// Returns the next id, larger than all before it.
     fn next(&self, now_ms: u64) -> Uuid;
 
-    /// The next id as text.
+    /// Returns the next id as text.
     fn next_text(&self, now_ms: u64) -> Arc<str> {
         let mut text = Uuid::encode_buffer();
         Arc::from(&*self.next(now_ms).hyphenated().encode_lower(&mut text))
     }
 }
 
-/// Returns an id as an error names it: the caller may have asked for one of any length.
+/// Returns an id shortened for error messages, since a caller may pass one of any length.
 #[must_use]
 pub fn shortened(id: &str) -> Arc<str> {
     const SHOWN: usize = 200;
@@ -40,7 +40,7 @@ pub struct IdStream {
 }
 
 impl IdStream {
-    /// The stream that `seed` and `name` determine.
+    /// Creates the stream determined by `seed` and `name`.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> IdStream {
         IdStream {
@@ -51,18 +51,19 @@ impl IdStream {
         }
     }
 
-    /// The stream of the next child of this one (a sub-agent, a queue): it depends on the parent and its ordinal only.
+    /// Returns the stream of the next child (a sub-agent, a queue): it depends only on the parent and the child's
+    /// ordinal.
     pub fn child(&mut self) -> IdStream {
         self.children += 1;
         IdStream { seed: mix(self.seed ^ mix(self.children)), counter: 0, last_ms: self.last_ms, children: 0 }
     }
 
-    /// Whether it can have come so far by drawing: one that was read from a file may say anything.
+    /// Returns whether it could have reached this state by drawing; a stream read from a file may contain anything.
     pub(crate) fn is_sound(&self) -> bool {
         self.counter >> 26 == 0 && self.last_ms >> 47 == 0 && self.children >> 53 == 0
     }
 
-    /// The next id, larger than all before it.
+    /// Returns the next id, larger than all before it.
     pub fn draw(&mut self, now_ms: u64) -> Uuid {
         // The 26 bits of counter precede the random ones. If they overflow within one stream, its time advances.
         self.last_ms = self.last_ms.max(now_ms);
@@ -73,8 +74,8 @@ impl IdStream {
         }
         let tail = mix(self.seed ^ mix(self.counter ^ (self.last_ms << 26)));
         let noise = mix(tail);
-        // `Builder` overwrites the top four bits of byte 0 (version) and the top two of byte 2 (variant): the counter goes
-        // around them.
+        // `Builder` overwrites the top four bits of byte 0 (version) and the top two of byte 2 (variant), so the
+        // counter avoids them.
         let count = self.counter;
         let mut bytes = [0_u8; 10];
         bytes[0] = (count >> 22) as u8 & 0x0f;
@@ -98,17 +99,17 @@ impl SharedIds {
         SharedIds(RefCell::new(stream))
     }
 
-    /// The stream as it is now.
+    /// Returns the current stream.
     pub(crate) fn stream(&self) -> IdStream {
         self.0.borrow().clone()
     }
 
-    /// Draws from another stream from now on.
+    /// Draws from the given stream from now on.
     pub(crate) fn go_on_with(&self, stream: IdStream) {
         *self.0.borrow_mut() = stream;
     }
 
-    /// The stream of the next child.
+    /// Returns the stream of the next child.
     #[must_use]
     pub fn child(&self) -> IdStream {
         self.0.borrow_mut().child()
@@ -121,7 +122,7 @@ impl Ids for SharedIds {
     }
 }
 
-/// The finaliser of `splitmix64`: every input bit reaches every output bit.
+/// Applies the finaliser of `splitmix64`: every input bit reaches every output bit.
 fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

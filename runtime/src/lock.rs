@@ -1,6 +1,6 @@
-//! Advisory locks on files: the one implementation, for everything that one process at a time may do.
+//! Advisory locks on files: the single implementation, for all work that only one process at a time may do.
 //!
-//! - [`LockFile`]: a lock on an empty file beside what it protects. The file is removed with the lock.
+//! - [`LockFile`]: a lock on an empty file next to the file it protects. The file is removed with the lock.
 //! - [`lock_within`]: a lock on an open file, until that file is closed.
 //!
 //! The system releases a lock when the process that holds it ends, however it ends.
@@ -21,13 +21,13 @@ const TRIES: u32 = 1_000;
 /// Time between two attempts to take a lock.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Why a lock was not taken.
+/// The reason a lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Another holder has it, in this process or in another one.
     #[error("another process holds it")]
     Held,
-    /// The file cannot be made or locked.
+    /// The file cannot be created or locked.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -41,7 +41,7 @@ pub enum LockMode {
     Exclusive,
 }
 
-/// A held lock on a file of its own. Dropping it releases the lock and removes the file.
+/// A held lock on a separate file. Dropping it releases the lock and removes the file.
 #[derive(Debug)]
 pub struct LockFile {
     path: PathBuf,
@@ -52,15 +52,15 @@ impl LockFile {
     /// Takes the lock of `path`, which need not exist: the file `path.lock`. Never waits.
     ///
     /// # Errors
-    /// The lock is held, or the file cannot be made.
+    /// Fails if the lock is held, or the file cannot be created.
     pub fn beside(path: &Path) -> Result<LockFile, LockError> {
         LockFile::beside_within(path, Duration::ZERO)
     }
 
-    /// Takes the lock of `path` as [`LockFile::beside`] does, and waits for its holder up to `timeout`.
+    /// Takes the lock of `path` like [`LockFile::beside`], and waits for its holder up to `timeout`.
     ///
     /// # Errors
-    /// The lock is held for longer, or the file cannot be made.
+    /// Fails if the lock is held for longer, or the file cannot be created.
     pub fn beside_within(path: &Path, timeout: Duration) -> Result<LockFile, LockError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
@@ -92,7 +92,7 @@ impl Drop for LockFile {
 /// Locks an open file, and waits for other holders up to `timeout`. The lock lasts until the file is closed.
 ///
 /// # Errors
-/// The lock is held for longer, or the file system has none.
+/// Fails if the lock is held for longer, or the file system does not support locks.
 pub fn lock_within(file: &File, mode: LockMode, timeout: Duration) -> Result<(), LockError> {
     let start = Instant::now();
     loop {

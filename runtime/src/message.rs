@@ -1,5 +1,5 @@
-//! [`Message`]: one durable entry of a conversation, in no vendor's shape. What a vendor adds and we have no name for is
-//! kept in `extra` and in [`Block::Other`], so that nothing is lost on the way back to it.
+//! [`Message`]: one durable, vendor-neutral entry of a conversation. Vendor-specific fields are kept in `extra` and in
+//! [`Block::Other`], so that nothing is lost when they are sent back.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ words! {
     pub enum Role {
         /// Standing instructions.
         System = "system",
-        /// Instructions of the application, on routes that know the role.
+        /// The application's instructions, on routes that support the role.
         Developer = "developer",
         /// The person, or a program in their place.
         User = "user",
@@ -40,17 +40,17 @@ pub enum Block {
         /// A vendor's cache mark (`{"type": "ephemeral"}`), else nil.
         cache_control: Data,
     },
-    /// Anything else, as it came: images, documents, signed thinking.
+    /// Any other block, unchanged: images, documents, signed thinking.
     Other(Data),
 }
 
 impl Block {
-    /// A plain piece of text.
+    /// Creates a plain text block.
     pub fn text(text: impl Into<Arc<str>>) -> Block {
         Block::Text { text: text.into(), cache_control: Data::Nil }
     }
 
-    /// The text of a text block, whatever a vendor has added to it (citations, a signature).
+    /// Returns the text of a text block, whatever a vendor has added to it (citations, a signature).
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -84,7 +84,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Nothing said.
+    /// Returns whether the content is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -93,7 +93,7 @@ impl Content {
         }
     }
 
-    /// The text: of blocks, that of the text blocks that say anything, a line break between.
+    /// Returns the text; for blocks, that of the non-empty text blocks, joined by line breaks.
     #[must_use]
     pub fn to_text(&self) -> Arc<str> {
         match self {
@@ -105,7 +105,7 @@ impl Content {
         }
     }
 
-    /// The blocks; text becomes one block, no text none.
+    /// Returns the blocks; text becomes one block, empty text none.
     #[must_use]
     pub fn to_blocks(&self) -> Vec<Block> {
         match self {
@@ -131,19 +131,19 @@ impl<T: Into<Arc<str>>> From<T> for Content {
     }
 }
 
-/// A call that the model asks for.
+/// A tool call that the model requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     /// The vendor's id of the call; results name it.
     pub id: Arc<str>,
     /// The tool.
     pub name: Arc<str>,
-    /// The arguments: a dict, or the raw text where the model wrote no valid JSON.
+    /// The arguments: a dict, or the raw text if the model wrote invalid JSON.
     pub arguments: Data,
 }
 
 impl ToolCall {
-    /// A call.
+    /// Creates a call.
     pub fn new(id: impl Into<Arc<str>>, name: impl Into<Arc<str>>, arguments: Data) -> ToolCall {
         ToolCall { id: id.into(), name: name.into(), arguments }
     }
@@ -175,7 +175,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// A tool; `parameters` is a JSON Schema.
+    /// Creates a tool description; `parameters` is a JSON Schema.
     pub fn new(name: impl Into<Arc<str>>, description: impl Into<Arc<str>>, parameters: Data) -> ToolSpec {
         ToolSpec {
             name: name.into(),
@@ -206,22 +206,22 @@ pub struct Message {
     pub role: Role,
     /// Content of the message.
     pub content: Content,
-    /// The calls that an assistant message asks for.
+    /// The calls that an assistant message requests.
     pub tool_calls: Vec<ToolCall>,
     /// In a tool message: the call it answers.
     pub tool_call_id: Option<Arc<str>>,
-    /// The speaker's or the tool's name, where one was given.
+    /// The speaker's or the tool's name, if given.
     pub name: Option<Arc<str>>,
     /// In a tool message: whether the call failed.
     pub is_error: bool,
     /// The reasoning text that some routes return and expect back.
     pub reasoning: Option<Arc<str>>,
-    /// Fields that we have no name for, as they came.
+    /// Vendor-specific fields, unchanged.
     pub extra: Entries,
 }
 
 impl Message {
-    /// A message that only says something.
+    /// Creates a message with only content.
     pub fn new(role: Role, content: impl Into<Content>) -> Message {
         Message {
             role,
@@ -235,17 +235,17 @@ impl Message {
         }
     }
 
-    /// A message of the user.
+    /// Creates a user message.
     pub fn user(text: impl Into<Arc<str>>) -> Message {
         Message::new(Role::User, Content::Text(text.into()))
     }
 
-    /// A message of the model.
+    /// Creates an assistant message.
     pub fn assistant(text: impl Into<Arc<str>>, tool_calls: Vec<ToolCall>) -> Message {
         Message { tool_calls, ..Message::new(Role::Assistant, Content::Text(text.into())) }
     }
 
-    /// The answer to a tool call.
+    /// Creates the answer to a tool call.
     pub fn tool_result(call: &ToolCall, text: impl Into<Arc<str>>, ok: bool) -> Message {
         Message {
             tool_call_id: Some(call.id.clone()),
@@ -255,13 +255,13 @@ impl Message {
         }
     }
 
-    /// The text of the content.
+    /// Returns the text of the content.
     #[must_use]
     pub fn text(&self) -> Arc<str> {
         self.content.to_text()
     }
 
-    /// A rough count of tokens: one for four bytes, and a few for the frame.
+    /// Returns a rough count of tokens: one for every four bytes, and a few for the frame.
     #[must_use]
     pub fn estimated_tokens(&self) -> usize {
         let calls: usize = self.tool_calls.iter().map(|call| call.name.len() + call.arguments.json_len()).sum();

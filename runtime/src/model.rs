@@ -23,35 +23,35 @@ pub use system::System;
 /// A request to a model.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The system text, without reminders: [`Request::system_text`] joins both. It stays the same from turn to turn, so requests
-    /// share it.
+    /// The system text, without reminders: [`Request::system_text`] joins both. It stays the same from turn to turn, so
+    /// requests share it.
     pub system: Arc<System>,
     /// The history, shared with the session. [`Request::conversation`] adds the reminders that appear among the
     /// messages.
     pub messages: Messages,
     /// The reminders, sorted into slots.
     pub reminders: Arc<Rendered>,
-    /// The tools on offer.
+    /// Tools on offer.
     pub tools: Arc<Vec<ToolSpec>>,
     /// Constraint on tool calls: nil, `"auto"`, `"none"`, `"required"`, or `{name}`.
     pub tool_choice: Data,
-    /// The provider, where one was named.
+    /// The provider, if one is named.
     pub provider: Option<Arc<str>>,
-    /// The model, where one was named.
+    /// The model, if one is named.
     pub model: Option<Arc<str>>,
     /// The temperature.
     pub temperature: Option<f64>,
-    /// The share of likely words that the next one is taken from (0 to 1).
+    /// Cumulative probability of the words from which the next one is sampled (0 to 1).
     pub top_p: Option<f64>,
-    /// Texts that end the answer where the model writes one.
+    /// Texts that end the answer when the model writes one of them.
     pub stop: Vec<Arc<str>>,
     /// Seed of the vendor's sampling, if it accepts one.
     pub seed: Option<i64>,
-    /// The most tokens the answer may have.
+    /// Maximum number of tokens of the answer.
     pub max_tokens: Option<u64>,
     /// JSON Schema that the answer must fit, else nil.
     pub output_schema: Data,
-    /// Thinking, as the script asked for it (a bool, a budget, an effort word or a dict), else nil.
+    /// Thinking, as the script requested it (a bool, a budget, an effort word or a dict), else nil.
     pub thinking: Data,
     /// Timeout of one attempt, in milliseconds.
     pub timeout_ms: Option<u64>,
@@ -69,7 +69,7 @@ pub struct Request {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// Tokens of the request, those read from and written to a cache included.
+    /// Tokens of the request, including those read from and written to a cache.
     pub input_tokens: u64,
     /// Tokens of the answer.
     pub output_tokens: u64,
@@ -89,7 +89,7 @@ impl Usage {
         self.cost_nano_usd.map(|nano| nano as f64 / 1e9)
     }
 
-    /// Adds another call's tokens. The cost of both is known where that of each is.
+    /// Adds another call's tokens. The sum's cost is known if both costs are.
     pub fn add(&mut self, other: Usage) {
         if *self == Usage::default() {
             return *self = other;
@@ -105,23 +105,23 @@ impl Usage {
 /// A model's reply.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
-    /// The text, thinking apart.
+    /// The text without thinking.
     pub text: Arc<str>,
-    /// The calls it asks for.
+    /// The calls it requests.
     pub tool_calls: Vec<ToolCall>,
-    /// All blocks in the vendor's order where order matters on the way back (signed thinking), else empty.
+    /// All blocks in the vendor's order if the order matters when they are sent back (signed thinking), else empty.
     pub blocks: Vec<Block>,
     /// The reasoning text, if the route returns it.
     pub reasoning: Option<Arc<str>>,
     /// The tokens used.
     pub usage: Usage,
-    /// Why it stopped, in the vendor's word (`end_turn`, `stop`, `max_tokens` …).
+    /// The reason it stopped, in the vendor's word (`end_turn`, `stop`, `max_tokens` …).
     pub stop_reason: Option<Arc<str>>,
-    /// The model that answered.
+    /// Model that answered.
     pub model: Arc<str>,
-    /// The provider that answered.
+    /// Provider that answered.
     pub provider: Arc<str>,
-    /// Anything else worth keeping.
+    /// Further fields to keep.
     pub extra: Entries,
 }
 
@@ -147,7 +147,7 @@ pub enum Delta<'a> {
     Reasoning(&'a str),
     /// A call has begun.
     ToolCallStart {
-        /// Its place among the calls, from 0.
+        /// Index among the calls, from 0.
         index: usize,
         /// Its id.
         id: &'a str,
@@ -156,21 +156,21 @@ pub enum Delta<'a> {
     },
     /// More of a call's arguments, as JSON text.
     ToolCallArguments {
-        /// Its place among the calls, from 0.
+        /// Index among the calls, from 0.
         index: usize,
         /// The piece.
         json: &'a str,
     },
-    /// The answer so far is void: the call is tried again.
+    /// The answer so far is void because the request is retried.
     Restart,
 }
 
 words! {
-    /// Why a call to a model failed.
+    /// The kind of a model call's failure.
     pub enum ModelErrorKind {
-        /// No connection, or it broke.
+        /// The connection failed or broke.
         Connection = "connection",
-        /// No answer in time.
+        /// The answer did not arrive in time.
         Timeout = "timeout",
         /// Too many requests (429).
         RateLimit = "rate_limit",
@@ -178,9 +178,9 @@ words! {
         Overloaded = "overloaded",
         /// The key is missing or refused (401, 403).
         Auth = "auth",
-        /// The vendor did not like the request (400, 404, 422).
+        /// The vendor rejected the request (400, 404, 422).
         BadRequest = "bad_request",
-        /// The answer was not what the wire format says.
+        /// The answer does not follow the wire format.
         BadResponse = "bad_response",
         /// The vendor failed (5xx).
         Server = "server",
@@ -201,7 +201,7 @@ impl ModelErrorKind {
     }
 }
 
-/// Why a call to a model failed.
+/// A failure of a model call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
@@ -209,20 +209,20 @@ pub struct ModelError {
     pub kind: ModelErrorKind,
     /// One sentence: what happened, at which route, what to do.
     pub message: String,
-    /// The HTTP status, where there was one.
+    /// The HTTP status, if there is one.
     pub status: Option<u16>,
     /// Delay before a retry that the vendor asks for, in milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// Whether it is tried again: it may pass by itself.
+    /// Whether it is retried because it may be temporary.
     pub retryable: bool,
-    /// The provider, where known.
+    /// The provider, if known.
     pub provider: Option<Arc<str>>,
-    /// The model, where known.
+    /// The model, if known.
     pub model: Option<Arc<str>>,
 }
 
 impl ModelError {
-    /// An error of a category; whether it is worth another try follows from that.
+    /// Creates an error of a kind, which determines whether it is retryable.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> ModelError {
         ModelError {
             kind,

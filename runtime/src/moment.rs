@@ -13,7 +13,8 @@ const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 /// Digits of a second's fraction that `jiff` reads.
 const FRACTION_DIGITS: usize = 9;
 
-/// Returns a timestamp as RFC 3339, with milliseconds and in UTC. One after the year 9999 becomes the last of that year.
+/// Returns a timestamp as RFC 3339, with milliseconds and in UTC. A time after the year 9999 becomes the last of that
+/// year.
 #[must_use]
 pub fn rfc3339(ms: u64) -> String {
     let since = SignedDuration::from_millis(i64::try_from(ms.min(LAST_MS)).unwrap_or(i64::MAX));
@@ -22,11 +23,12 @@ pub fn rfc3339(ms: u64) -> String {
     text
 }
 
-/// Parses a timestamp of RFC 3339: any offset, any number of digits after the point (those beyond milliseconds are cut off), and `t`,
-/// a space and `z` as well as `T` and `Z`. Returns `None` for any other text and for a timestamp before 1970.
+/// Parses a timestamp of RFC 3339: any offset, any number of digits after the point (those beyond milliseconds are cut
+/// off), and `t`, a space and `z` as well as `T` and `Z`. Returns `None` for any other text and for a timestamp before
+/// 1970.
 #[must_use]
 pub fn from_rfc3339(text: &str) -> Option<u64> {
-    // `jiff` reads more of ISO 8601 than a wire should accept.
+    // `jiff` accepts more of ISO 8601 than a wire format should.
     let (date_time, rest) = text.as_bytes().split_at_checked(b"0000-00-00T00:00:00".len())?;
     let fits = |(byte, form): (&u8, &u8)| match form {
         b'0' => byte.is_ascii_digit(),
@@ -57,14 +59,14 @@ pub fn from_rfc3339(text: &str) -> Option<u64> {
     from_iso8601(&text)
 }
 
-/// Parses a date, or a date and a time with or without an offset, as ISO 8601 spells them. A date alone is its first moment, and
-/// what has no offset is in UTC. Returns `None` for any other text and for a timestamp before 1970.
+/// Parses a date, or a date and a time with or without an offset, in ISO 8601. A date alone is its first moment, and a
+/// missing offset means UTC. Returns `None` for any other text and for a timestamp before 1970.
 #[must_use]
 pub fn from_iso8601(text: &str) -> Option<u64> {
     let pieces = Pieces::parse(text).ok().filter(|pieces| pieces.time_zone_annotation().is_none())?;
     let local = pieces.date().to_datetime(pieces.time().unwrap_or(Time::midnight()));
     let offset = pieces.to_numeric_offset().map_or(0, |offset| i64::from(offset.seconds()));
-    // `jiff` takes a leap second for the one before it; here it is the one after.
+    // `jiff` maps a leap second to the second before it; here it maps to the second after.
     let leap = i64::from(text.get(16..19) == Some(":60"));
     let since = local.duration_since(EPOCH) + SignedDuration::from_secs(leap - offset);
     if since.is_negative() { None } else { u64::try_from(since.as_millis()).ok() }

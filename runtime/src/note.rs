@@ -12,9 +12,9 @@ use crate::seam::Fault;
 /// The severity of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Severity {
-    /// Something was not done.
+    /// An operation was not done.
     Error,
-    /// Something was done, but perhaps not as meant.
+    /// An operation was done, but possibly not as intended.
     Warning,
     /// For the record.
     Info,
@@ -35,11 +35,11 @@ impl Severity {
 /// A diagnostic that must not end the work.
 #[derive(Debug, Clone)]
 pub struct Note {
-    /// The diagnostic code, where there is one.
+    /// The diagnostic code, if there is one.
     pub code: Option<CodeRef>,
     /// Severity of the note.
     pub severity: Severity,
-    /// One whole sentence or phrase.
+    /// The message, a whole sentence or phrase.
     pub message: String,
     /// Subject of the note: the id of a provider, the pattern of a hook, a route.
     pub about: Option<Arc<str>>,
@@ -48,7 +48,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// A note about something that was thrown.
+    /// Creates a note about a fault.
     pub fn of_fault(about: impl Into<Arc<str>>, fault: Rc<dyn Fault>) -> Note {
         let (code, said) = (fault.code(), fault.to_string());
         // The code has a field of its own.
@@ -69,7 +69,7 @@ impl Note {
     }
 }
 
-/// The notes of a piece of work, such as a loop with all that is nested in it. A daemon may run for months, so at most
+/// The notes of a piece of work, such as a loop with all its nested loops. A daemon may run for months, so at most
 /// [`Notes::CAPACITY`] are kept; later ones are counted.
 #[derive(Debug, Default)]
 pub struct Notes {
@@ -85,7 +85,7 @@ pub struct NoteMark {
 }
 
 impl Notes {
-    /// The most notes that are kept.
+    /// Maximum number of notes kept.
     pub const CAPACITY: usize = 1_000;
 
     /// Adds a note.
@@ -102,7 +102,7 @@ impl Notes {
         NoteMark { kept: self.kept.borrow().len(), dropped: self.dropped.get() }
     }
 
-    /// Returns the notes that were added after a position. The last one says how many were dropped, if any were.
+    /// Returns the notes added after a position. The last one reports how many were dropped, if any.
     pub(crate) fn since(&self, mark: NoteMark) -> Vec<Note> {
         let kept = self.kept.borrow();
         let dropped = self.dropped.get().saturating_sub(mark.dropped);
@@ -116,13 +116,13 @@ impl Notes {
         kept.get(mark.kept..).unwrap_or_default().iter().cloned().chain(last).collect()
     }
 
-    /// Returns all notes. The last one says how many were dropped, if any were.
+    /// Returns all notes. The last one reports how many were dropped, if any.
     #[must_use]
     pub fn all(&self) -> Vec<Note> {
         self.since(NoteMark { kept: 0, dropped: 0 })
     }
 
-    /// Removes and returns all notes, as [`Notes::all`] does.
+    /// Removes and returns all notes, like [`Notes::all`].
     pub fn take(&self) -> Vec<Note> {
         let all = self.all();
         self.kept.take();

@@ -15,7 +15,7 @@ use crate::seam::{Answer, Fault, Outcome, Scope, Sort, fault};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("timed out after {ms} ms")]
 pub struct TookTooLong {
-    /// The limit.
+    /// The limit, in milliseconds.
     pub ms: u64,
 }
 
@@ -34,8 +34,8 @@ const GRACE_MS: u64 = 500;
 /// Time it may compute during that clean-up.
 const BUSY_GRACE: Duration = Duration::from_millis(50);
 
-/// Waits for an answer, but no longer than the scope allows: then `cancel` is thrown, and after a short grace the work is
-/// dropped.
+/// Waits for an answer within the scope's limit. When the limit is exceeded, `cancel` is cancelled, and after a short
+/// grace period the work is dropped.
 pub async fn patiently<T>(scope: &Scope, cancel: &Cancel, answer: Answer<'_, Outcome<T>>) -> Outcome<T> {
     let work = match answer {
         Answer::Now(outcome) => return outcome,

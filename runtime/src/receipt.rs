@@ -1,5 +1,5 @@
-//! Receipts of tool calls, for those who audit a run: which tool was called, what came of it, and which reminders its
-//! handlers and providers made. A receipt names a reminder and never holds its body.
+//! Receipts of tool calls, for auditing a run: the tool, the outcome, and the reminders that its handlers and providers
+//! produced. A receipt names a reminder and never contains its body.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::words::words;
 words! {
     /// The outcome of a tool call.
     pub enum CallStatus {
-        /// It ran, and did what was asked.
+        /// It ran successfully.
         Ok = "ok",
         /// It ran, and failed.
         Error = "error",
@@ -23,7 +23,7 @@ words! {
     }
 }
 
-/// A reminder that a handler or a provider made around a tool call.
+/// A reminder that a handler or a provider produced around a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReminderReport {
     /// The event at which it was made.
@@ -42,9 +42,9 @@ pub type Reports = Rc<RefCell<Vec<ReminderReport>>>;
 pub struct ToolCallReceipt {
     /// The session of the call.
     pub session_id: Arc<str>,
-    /// The agent at hand: the session, unless a worker has a name of its own.
+    /// The current agent: the session, unless a worker has a name of its own.
     pub agent_id: Arc<str>,
-    /// The call as the model asked for it.
+    /// The call as the model requested it.
     pub call: ToolCall,
     /// The turn of the session.
     pub turn: u32,
@@ -56,11 +56,11 @@ pub struct ToolCallReceipt {
     pub reason: Option<Arc<str>>,
     /// Whether the output was cut.
     pub truncated: bool,
-    /// When it began, in milliseconds since 1970-01-01 UTC.
+    /// Start time, in milliseconds since 1970-01-01 UTC.
     pub started_at_ms: u64,
     /// Duration of the call with its handlers, in milliseconds.
     pub duration_ms: u64,
-    /// The reminders made around it.
+    /// The reminders produced around it.
     pub reminders: Vec<ReminderReport>,
 }
 
@@ -104,7 +104,7 @@ impl ToolCallReceipt {
     }
 }
 
-/// The receipts of a piece of work. What is nested in it is in it, too.
+/// The receipts of a piece of work, including nested work.
 #[derive(Debug, Default)]
 pub struct AuditLog {
     receipts: RefCell<Vec<ToolCallReceipt>>,
@@ -112,13 +112,13 @@ pub struct AuditLog {
 }
 
 impl AuditLog {
-    /// An empty one, inside another.
+    /// Creates an empty log inside another.
     #[must_use]
     pub fn inside(around: Option<Rc<AuditLog>>) -> Rc<AuditLog> {
         Rc::new(AuditLog { receipts: RefCell::default(), around })
     }
 
-    /// Files a receipt, here and in all around.
+    /// Files a receipt in this log and in all enclosing ones.
     pub fn file(&self, receipt: &ToolCallReceipt) {
         let mut at = Some(self);
         while let Some(log) = at {
@@ -127,7 +127,7 @@ impl AuditLog {
         }
     }
 
-    /// All receipts, in the order in which the calls ended.
+    /// Returns all receipts, in the order in which the calls ended.
     #[must_use]
     pub fn receipts(&self) -> Vec<ToolCallReceipt> {
         self.receipts.borrow().clone()

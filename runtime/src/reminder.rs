@@ -1,6 +1,6 @@
-//! Reminders: short-lived context for the next few turns. Here are the record ([`Reminder`]), the specification that a
-//! producer writes ([`ReminderSpec`]) and its strict reader. [`codec`] names the fields on every surface, [`lifecycle`] holds
-//! the life of a reminder, [`providers`] its providers.
+//! Reminders: short-lived context for the next few turns. This module defines the record ([`Reminder`]), the
+//! specification that a producer writes ([`ReminderSpec`]) and its strict reader. [`codec`] names the fields on every
+//! surface, [`lifecycle`] implements the life of a reminder, [`providers`] its providers.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub use error::ReminderError;
 pub use spec::ReminderSpec;
 
 words! {
-    /// The slot that a reminder would like; the route decides.
+    /// The slot that a reminder requests; the route decides.
     pub enum RoleHint {
         /// System text.
         System = "system",
@@ -71,26 +71,26 @@ words! {
 pub struct Reminder {
     /// Stable id for audit, replay and clearing.
     pub id: Arc<str>,
-    /// The text, byte for byte as it was given.
+    /// The text, byte for byte as given.
     pub body: Arc<str>,
-    /// Trimmed and without repetitions.
+    /// Tags, trimmed and without repetitions.
     pub tags: Vec<Arc<str>>,
     /// A newer pending reminder with the same key replaces an older one.
     pub dedupe_key: Option<Arc<str>>,
-    /// In how many prompts it still appears, as of the last time the record was written; nothing means until cleared.
-    /// [`crate::transcript::Transcript::ttl_left`] knows the present number.
+    /// Number of prompts in which it still appears, as of the last write of the record; `None` means until cleared.
+    /// [`crate::transcript::Transcript::ttl_left`] returns the current number.
     pub ttl_turns: Option<u32>,
     /// Whether compaction keeps it.
     pub preserve_on_compact: bool,
     /// Propagation to sub-agents.
     pub propagate: Propagate,
-    /// The slot it would like.
+    /// The requested slot.
     pub role_hint: RoleHint,
     /// Producer of the reminder.
     pub source: Source,
     /// The turn in which it was made; 0 before a loop and in pipelines.
     pub fired_at_turn: u32,
-    /// The session that first made it, where it was inherited.
+    /// The session that first made it, if it was inherited.
     pub originating_agent_id: Option<Arc<str>>,
     /// The provider or hook that made it, for hosts. Not part of the guide's record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,16 +98,16 @@ pub struct Reminder {
 }
 
 impl Reminder {
-    /// The largest body, in bytes, where [`limits::set_max_body`] has not said otherwise.
+    /// Default maximum size of a body, in bytes; [`limits::set_max_body`] changes it.
     pub const MAX_BODY: usize = 64 * 1024;
 
-    /// Whether its body can be shown at all. The lenient builder and imports may make one that cannot.
+    /// Returns whether its body can be shown at all. The lenient reader and imports may produce one that cannot.
     #[must_use]
     pub fn is_renderable(&self) -> bool {
         !self.body.trim().is_empty() && self.body.len() <= limits::max_body()
     }
 
-    /// The `role` of its event.
+    /// Returns the `role` of its event.
     #[must_use]
     pub fn event_role(&self) -> &'static str {
         match self.role_hint {

@@ -1,5 +1,6 @@
-//! Rendering: pending reminders and a route's capabilities in, provider-neutral slots out. A pure function; the routes
-//! turn slots into wire JSON. [`quote`] marks everything else in a request that looks like a reminder.
+//! Rendering: input is the pending reminders and a route's capabilities, output provider-neutral slots. A pure
+//! function; the routes turn slots into wire JSON. [`quote`] marks all other text in a request that looks like a
+//! reminder.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ words! {
         Developer = "developer",
         /// A content block of a user message.
         UserBlock = "user_block",
-        /// The same, with a cache mark where the route takes it.
+        /// The same, with a cache mark if the route supports it.
         EphemeralCache = "ephemeral_cache",
         /// System text.
         System = "system",
@@ -54,14 +55,14 @@ impl UserBlock {
 pub struct Fired {
     /// The reminder's id.
     pub id: Arc<str>,
-    /// The slot it went into.
+    /// The slot it was rendered into.
     pub rendered_role: RenderedRole,
 }
 
 /// The slots of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// Sections of system text, one for each reminder.
+    /// Sections of system text, one per reminder.
     pub system_sections: Vec<Arc<str>>,
     /// Contents of developer messages, oldest first.
     pub developer_messages: Vec<Arc<str>>,
@@ -71,10 +72,10 @@ pub struct Rendered {
     pub placement: Placement,
     /// The rendered reminders, oldest first.
     pub fired: Vec<Fired>,
-    /// Ids of those for which this route has no slot at all.
+    /// Ids of the reminders for which this route has no slot at all.
     pub dropped: Vec<Arc<str>>,
-    /// Ids of those that asked for a user block on a route without such blocks (`HARN-RMD-003`); they were rendered
-    /// otherwise.
+    /// Ids of the reminders that requested a user block on a route without such blocks (`HARN-RMD-003`); they were
+    /// rendered otherwise.
     pub demoted: Vec<Arc<str>>,
 }
 
@@ -111,7 +112,7 @@ pub fn render<'a>(
     for reminder in pending {
         place(reminder, capabilities, &mut out);
     }
-    // Vendors allow few cache marks, and the last one covers all before it.
+    // Vendors allow few cache marks, and the last one covers all content before it.
     let last = out.fired.iter().filter(|fired| is_block(fired.rendered_role)).map(|fired| fired.rendered_role);
     let last_cached = last.collect::<Vec<_>>().iter().rposition(|role| *role == RenderedRole::EphemeralCache);
     for (index, block) in out.user_blocks.iter_mut().enumerate() {
@@ -154,7 +155,8 @@ fn place(reminder: &Reminder, capabilities: &Capabilities, out: &mut Rendered) {
     push(&mut out.fired, Fired { id: reminder.id.clone(), rendered_role: role });
 }
 
-/// Most prompts carry one reminder or two, and a request may be kept: the first takes no more room than it needs.
+/// Appends an item. Most prompts carry one or two reminders, and a request may be stored, so the first reserves only
+/// the room it needs.
 fn push<T>(list: &mut Vec<T>, item: T) {
     if list.is_empty() {
         list.reserve_exact(1);
@@ -166,7 +168,7 @@ fn push_block(out: &mut Rendered, text: Arc<str>) {
     push(&mut out.user_blocks, UserBlock { text, cache_control: false });
 }
 
-/// A marker in a body is quoted, so that the body does not read as a second reminder.
+/// Returns the body with markers quoted, so that it does not read as a second reminder.
 fn plain(body: &str) -> Arc<str> {
     let body: &str = &quote::quoted(body);
     let mut text = String::with_capacity(body.len() + 20);
@@ -181,7 +183,7 @@ fn plain(body: &str) -> Arc<str> {
 
 fn xml(body: &str) -> Arc<str> {
     let body = escaped(body);
-    // No tag is left, but the plain header may be.
+    // All tags are removed, but the plain header may remain.
     let body: &str = &quote::quoted(&body);
     let mut text = String::with_capacity(body.len() + 40);
     text.push_str("<system-reminder>\n");
@@ -190,7 +192,7 @@ fn xml(body: &str) -> Arc<str> {
     text.into()
 }
 
-/// The body with `&`, `<` and `>` escaped, so that it cannot close its tag.
+/// Returns the body with `&`, `<` and `>` escaped, so that it cannot close its tag.
 fn escaped(body: &str) -> Cow<'_, str> {
     if !may_hide(body) && !body.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'>')) {
         return Cow::Borrowed(body);
@@ -207,12 +209,13 @@ fn escaped(body: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Whether there may be something to hide: most bodies are plain, and that is seen in one go.
+/// Returns whether the body may need changes: most bodies are plain, which is detected in one pass.
 fn may_hide(body: &str) -> bool {
     body.bytes().fold(false, |found, byte| found | !(byte == b'\n' || (0x20..0x7f).contains(&byte)))
 }
 
-/// NUL and its like say nothing to a model, and some routes refuse a request that holds them.
+/// Returns whether a character is removed. NUL and similar ones mean nothing to a model, and some routes refuse
+/// requests with them.
 fn is_hidden(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\r' | '\t')
 }
@@ -221,7 +224,7 @@ fn visible(c: char) -> char {
     if is_hidden(c) { char::REPLACEMENT_CHARACTER } else { c }
 }
 
-/// The warning that a route shows a reminder elsewhere than it asks for.
+/// Returns the warning that a route shows a reminder in another slot than requested.
 #[must_use]
 pub fn demotion(reminder: &Reminder, route: Option<&str>) -> Note {
     let route = route.map_or_else(|| "this route".to_owned(), |name| format!("the route `{name}`"));

@@ -36,7 +36,7 @@ const DEEPEST_VALUE: usize = 128;
 const OWN_STACK_FROM: usize = 64;
 const OWN_STACK: usize = 256 << 20;
 
-/// A schema that has been read and found good.
+/// A valid, compiled schema.
 pub struct Schema {
     all: Schemas,
     root: SchemaIndex,
@@ -51,7 +51,7 @@ pub struct Schema {
 #[error("invalid JSON Schema: {0}")]
 pub struct SchemaError(pub String);
 
-/// A `$ref` leads nowhere but into the schema itself.
+/// A `$ref` may only refer into the schema itself.
 struct Nowhere;
 
 impl UrlLoader for Nowhere {
@@ -86,10 +86,10 @@ impl Schema {
         Ok(Schema { all, root, source: source.clone(), depth, plain: plain::Plain::of(source) })
     }
 
-    /// Whether a value fits; `what` names the whole of it in the sentences (`the arguments`).
+    /// Checks whether a value fits; `what` names the value in the messages (`the arguments`).
     ///
     /// # Errors
-    /// Everything that does not fit, the first eight in words.
+    /// Returns all mismatches, the first eight in words.
     pub fn check(&self, value: &Data, what: &str) -> Result<(), Misfits> {
         let depth = value.depth();
         if depth > DEEPEST_VALUE {

@@ -37,16 +37,16 @@ pub use permission::{Approver, Demand, Permissions, Permit, Ruling};
 /// A future that stays on its thread.
 pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// An answer that is usually there already; only one that waits is boxed.
+/// An answer that is usually ready; only one that waits is boxed.
 pub enum Answer<'a, T> {
     /// The callee did not wait.
     Now(T),
-    /// The callee waits for something.
+    /// The callee waits.
     Later(Local<'a, T>),
 }
 
 impl<'a, T> Answer<'a, T> {
-    /// The answer, waiting for it where that is needed.
+    /// Returns the answer and waits for it if necessary.
     pub async fn get(self) -> T {
         match self {
             Answer::Now(value) => value,
@@ -54,7 +54,7 @@ impl<'a, T> Answer<'a, T> {
         }
     }
 
-    /// The answer of a callee that does not wait.
+    /// Returns the answer of a callee that does not wait.
     #[cfg(test)]
     pub(crate) fn now(self) -> T {
         match self {
@@ -63,7 +63,7 @@ impl<'a, T> Answer<'a, T> {
         }
     }
 
-    /// An answer that waits.
+    /// Creates an answer that waits.
     pub fn later(future: impl Future<Output = T> + 'a) -> Answer<'a, T> {
         Answer::Later(Box::pin(future))
     }
@@ -82,7 +82,7 @@ words! {
         Model = "model",
         /// A limit was reached (memory, depth, queue).
         Limit = "limit",
-        /// Input that breaks a rule of the core; it has a code.
+        /// Input that violates a rule of the core; it has a code.
         Invalid = "invalid",
         /// Reading or writing failed (event log, files).
         Io = "io",
@@ -92,25 +92,25 @@ words! {
 /// A failure of a script, a route or a provider. Opaque here; `stdlib` recovers its value and stack by
 /// [`Fault::as_any`].
 pub trait Fault: fmt::Debug + fmt::Display {
-    /// The kind of failure.
+    /// Returns the kind of failure.
     fn sort(&self) -> Sort;
-    /// The concrete failure.
+    /// Returns the concrete failure.
     fn as_any(&self) -> &dyn Any;
-    /// The diagnostic code, where the failure has one.
+    /// Returns the diagnostic code, if the failure has one.
     fn code(&self) -> Option<CodeRef> {
         None
     }
 }
 
-/// A result that fails with whatever the callee threw.
+/// A result that fails with the callee's error.
 pub type Outcome<T> = Result<T, Rc<dyn Fault>>;
 
-/// Makes an outcome's failure of a concrete one.
+/// Converts a concrete failure to an outcome's failure.
 pub fn fault<F: Fault + 'static>(failure: F) -> Rc<dyn Fault> {
     Rc::new(failure)
 }
 
-/// The two failures that the core raises by itself whatever it was doing.
+/// The two failures that the core raises by itself at any point.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stopped {
     /// The work was cancelled, for the given reason.
@@ -136,11 +136,11 @@ impl Fault for Stopped {
 
 /// The position of a line of work within a run. Names are the same in every run of a script, whatever the timing.
 pub trait Path {
-    /// The name: letters, digits, dots and tildes.
+    /// Returns the name: letters, digits, dots and tildes.
     fn name(&self) -> Rc<str>;
     /// Returns the path of the next child started here; `kind` consists of letters.
     fn child(&self, kind: &'static str) -> Rc<dyn Path>;
-    /// The concrete path.
+    /// Returns the concrete path.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -163,7 +163,8 @@ impl Path for OnlyLine {
 
 /// The driver of a run's work. A loop whose model, tools and handlers all answer at once would never yield its thread.
 pub trait Driver {
-    /// Called before each iteration of a loop: fails where a limit of the run is reached, and waits where others must have their turn.
+    /// Called before each iteration of a loop: fails if a limit of the run is reached, and waits if others must have
+    /// their turn.
     fn before_iteration(&self) -> Answer<'static, Outcome<()>>;
 }
 
@@ -196,9 +197,9 @@ impl fmt::Debug for Turn<'_> {
 /// The environment of a call: cancellation, time, log.
 #[derive(Clone)]
 pub struct Scope {
-    /// Stops the work when thrown.
+    /// Stops the work when cancelled.
     pub cancel: Cancel,
-    /// When the work must be done, on [`Scope::clock`]; nothing means never.
+    /// Deadline on [`Scope::clock`], in milliseconds; `None` means no deadline.
     pub deadline_ms: Option<u64>,
     /// Source of time.
     pub clock: Rc<dyn Clock>,
@@ -206,11 +207,11 @@ pub struct Scope {
     pub log: Rc<dyn EventLog>,
     /// Driver of the work.
     pub driver: Rc<dyn Driver>,
-    /// The seed of the run, for waits that must differ between runs and not between a run and its replay.
+    /// Seed of the run, for delays that must differ between runs but not between a run and its replay.
     pub seed: u64,
     /// Origin of the call.
     pub caller: Caller,
-    /// The options of the loop at hand as they were written, for handlers that want to see them; else nil.
+    /// Options of the current loop as written, for handlers that read them; else nil.
     pub options: Data,
     /// The script that the mock model answers from here; `None` if none was set.
     pub script: Option<u64>,
@@ -233,7 +234,7 @@ pub struct Caller {
     pub agent_id: Option<Arc<str>>,
     /// The persona of the current loop.
     pub persona: Option<Arc<str>>,
-    /// Whether a worker or a sub-agent calls, which front ends show as a call of a tool.
+    /// Whether the caller is a worker or a sub-agent, which front ends show as a tool call.
     pub is_worker: bool,
     /// The number of loops around this call. Nesting grows the native stack, so it is limited.
     pub depth: u32,
@@ -249,9 +250,9 @@ impl Default for Caller {
 /// A collector of tool call receipts.
 #[derive(Debug, Clone)]
 pub struct Receipts {
-    /// The receipts of calls that are over.
+    /// Receipts of completed calls.
     pub log: Rc<AuditLog>,
-    /// The reminders made around the current call, if one is under way.
+    /// Reminders produced around the current call, if there is one.
     pub of_call: Option<Reports>,
 }
 
@@ -261,7 +262,7 @@ impl Scope {
     /// Default time limit of one handler or provider, in milliseconds.
     pub const HOOK_TIMEOUT_MS: u64 = 30_000;
 
-    /// A scope that nothing cancels and that has no deadline.
+    /// Creates a scope without cancellation and deadline.
     #[must_use]
     pub fn new(clock: Rc<dyn Clock>, log: Rc<dyn EventLog>) -> Scope {
         Scope {
@@ -291,7 +292,7 @@ impl Scope {
         scope
     }
 
-    /// Notes a reminder that a handler or a provider made around the tool call at hand.
+    /// Records a reminder that a handler or a provider produced around the current tool call.
     pub fn report(&self, hook_event: EventKind, admitted: &Admitted) {
         if let Some(reports) = self.receipts.as_ref().and_then(|receipts| receipts.of_call.as_ref()) {
             let (reminder, deduped_count) = (admitted.reminder.clone(), admitted.replaced.len());
@@ -332,7 +333,7 @@ pub struct Output {
     pub text: Arc<str>,
     /// The value that the tool returned, for hooks and results.
     pub value: Data,
-    /// Whether the tool did what was asked.
+    /// Whether the tool succeeded.
     pub ok: bool,
     /// Whether the tool itself cut its output short.
     pub truncated: bool,
@@ -355,7 +356,7 @@ impl Output {
 /// The content that a call is about to replace, as it was when its permission was requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preview {
-    /// The text that is there now; `None` if there is none.
+    /// The current text; `None` if there is none.
     pub old_text: Option<Arc<str>>,
 }
 
@@ -363,12 +364,12 @@ pub struct Preview {
 pub trait Tool {
     /// Returns the tool's description for the model.
     fn spec(&self) -> &ToolSpec;
-    /// Reads what the call is about to replace, before its permission is asked for. With an error, the call is refused
-    /// with that reason and no question is asked.
+    /// Reads the content that the call is about to replace, before its permission is requested. With an error, the call
+    /// is refused for that reason and no question is asked.
     fn preview(&self, _call: &ToolCall) -> Result<Option<Preview>, String> {
         Ok(None)
     }
-    /// Runs a call that was allowed for what [`Tool::preview`] returned; fails if that has changed since.
+    /// Runs a call that was allowed for the result of [`Tool::preview`]; fails if the content has changed since.
     fn call_previewed<'a>(
         &'a self,
         turn: Turn<'a>,
@@ -390,9 +391,10 @@ pub struct Destination {
     pub model: Option<Arc<str>>,
 }
 
-/// A model: a route, the mock, or a script's own caller. Retries are its own business.
+/// A model: a route, the mock, or a script's own caller. Each model handles retries itself.
 pub trait Model {
-    /// Fails where the request could not even be sent (no such route, no key). Asked before reminders count as fired.
+    /// Fails if the request could not even be sent (unknown route, missing key). Called before reminders count as
+    /// fired.
     fn ready(&self, _request: &Request) -> Outcome<()> {
         Ok(())
     }
@@ -408,7 +410,7 @@ pub trait Model {
         0
     }
 
-    /// Asks once. Pieces of the answer may be shown to `live` as they come.
+    /// Sends one request. Pieces of the answer may be shown to `live` as they arrive.
     fn call<'a>(
         &'a self,
         turn: Turn<'a>,
@@ -420,19 +422,19 @@ pub trait Model {
 /// The result of a compactor.
 #[derive(Debug, Clone)]
 pub enum Summary {
-    /// One summary message takes their place.
+    /// One summary message replaces them.
     Text(Arc<str>),
-    /// These messages take their place.
+    /// These messages replace them.
     Messages(Vec<Arc<Message>>),
 }
 
-/// Shortens a transcript.
+/// A compactor that shortens a transcript.
 pub trait Compactor {
     /// Returns the diagnostic for a compactor that took longer than `ms` milliseconds, a handler's limit.
     fn late(&self, ms: u64) -> Rc<dyn Fault> {
         fault(TookTooLong { ms })
     }
-    /// Gets the messages to be archived and the reminders that survived TTL and dedupe.
+    /// Receives the messages to archive and the reminders that survived TTL and dedupe.
     fn compact<'a>(
         &'a self,
         turn: Turn<'a>,

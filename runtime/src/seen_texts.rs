@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-/// Texts that were seen before, up to a capacity. When it is reached, all are forgotten, and a text counts as new again: a daemon runs
-/// for months, and a message with a number in it is another text each time.
+/// A set of seen texts with a capacity. When it is full it is cleared, and a text counts as new again: a daemon runs
+/// for months, and a message with a number in it is a different text each time.
 #[derive(Debug)]
 pub struct SeenTexts {
     texts: HashSet<String>,

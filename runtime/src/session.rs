@@ -1,7 +1,7 @@
 //! Sessions: a transcript with a name, its place among other sessions, and its queue of injections.
 //!
-//! [`Session::with`] is the only way to its state, and the closure cannot wait: so no borrow is alive while a hook, tool,
-//! provider or model runs, and any of those may come back here.
+//! [`Session::with`] is the only access to its state, and the closure cannot wait: so no borrow is alive while a hook,
+//! tool, provider or model runs, and any of those may call back into the session.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -44,7 +44,7 @@ pub struct Session {
     watched: Cell<bool>,
     /// The owner that its records share.
     whose: RefCell<Option<Arc<Whose>>>,
-    /// Sees what becomes of its reminders.
+    /// Observer of its reminders.
     observer: RefCell<Option<Rc<dyn ReminderObserver>>>,
     state: RefCell<State>,
 }
@@ -55,35 +55,35 @@ pub struct Session {
 pub struct State {
     /// The conversation and its events.
     pub transcript: Transcript,
-    /// When it was opened, in milliseconds since 1970-01-01 UTC.
+    /// Time it was opened, in milliseconds since 1970-01-01 UTC.
     pub created_at_ms: u64,
     /// The session it was forked from or works for.
     pub parent_id: Option<Arc<str>>,
     /// Sessions forked from it or working for it.
     pub child_ids: Vec<Arc<str>>,
-    /// In a fork: how many events it took over.
+    /// In a fork: number of events it copied.
     pub branched_at_event_index: Option<usize>,
     /// `{primary, additional_roots: [{path, mount_mode?}]}`, else nil.
     pub workspace_anchor: Data,
-    /// Turns so far, over all loops.
+    /// Number of turns so far, over all loops.
     pub turns: u32,
-    /// Measures what consecutive requests share.
+    /// Meter for the bytes that consecutive requests share.
     pub prefix: PrefixMeter,
     /// Data that reminder providers keep between events (bands that have fired), by provider id.
     pub provider_memory: std::collections::BTreeMap<Arc<str>, Data>,
     /// Whether it was closed.
     pub closed: bool,
-    /// Stops the loop at work in it.
+    /// Stops the loop that runs in it.
     pub at_work: Option<Cancel>,
-    /// A loop is at work in it.
+    /// Whether a loop is running in it.
     pub busy: bool,
-    /// It holds a copy of an open session's transcript: what is done to it does not touch that session, and its records say
-    /// so.
+    /// Whether it holds a copy of an open session's transcript: changes to it do not affect that session, and its
+    /// records are marked.
     pub is_copy: bool,
 }
 
 impl Session {
-    /// A session with an empty transcript of the same id. Its ids come from `stream` alone.
+    /// Creates a session with an empty transcript of the same id. Its ids come from `stream` alone.
     #[must_use]
     pub fn new(id: impl Into<Arc<str>>, mut stream: IdStream, now_ms: u64) -> Rc<Session> {
         let id = id.into();
@@ -101,7 +101,7 @@ impl Session {
         })
     }
 
-    /// A session that was stored.
+    /// Restores a stored session.
     pub(crate) fn restored(id: Arc<str>, stream: IdStream, queue: SharedQueue, state: State) -> Rc<Session> {
         Rc::new(Session {
             id,
@@ -114,7 +114,7 @@ impl Session {
         })
     }
 
-    /// Whether nothing has happened in it yet.
+    /// Returns whether nothing has happened in it yet.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
         let is_empty = |state: &mut State| {
@@ -124,8 +124,8 @@ impl Session {
         queued == 0 && self.with(is_empty)
     }
 
-    /// Takes over what a stored session of the same id holds: it goes on where that one was. Where it works is what it says
-    /// itself, if it does.
+    /// Takes over the content of a stored session with the same id and continues from it. Its own workspace anchor, if
+    /// set, wins.
     pub fn take_over(&self, stored: &Session) {
         self.ids.go_on_with(stored.id_stream());
         let theirs = stored.queue.lock().unwrap_or_else(PoisonError::into_inner).clone_content();
@@ -146,7 +146,7 @@ impl Session {
         self.ids.stream()
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn id(&self) -> &Arc<str> {
         &self.id
@@ -158,7 +158,7 @@ impl Session {
         &self.ids
     }
 
-    /// The id stream for a child session.
+    /// Returns the id stream for a child session.
     #[must_use]
     pub fn child_ids(&self) -> IdStream {
         self.ids.child()
@@ -170,13 +170,14 @@ impl Session {
         self.with(|state| state.closed)
     }
 
-    /// Whether a loop is at work in it.
+    /// Returns whether a loop is running in it.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.with(|state| state.busy)
     }
 
-    /// Takes it for one loop, until what is given is dropped. Two in one conversation would tear calls from their answers.
+    /// Occupies it for one loop, until the returned guard is dropped. Two loops in one conversation would separate
+    /// calls from their answers.
     pub fn occupy(self: &Rc<Self>) -> Result<Occupied, SessionError> {
         if self.with(|state| std::mem::replace(&mut state.busy, true)) {
             return Err(SessionError::Busy(self.id.clone()));
@@ -184,13 +185,13 @@ impl Session {
         Ok(Occupied(self.clone()))
     }
 
-    /// The queue of injections; a host on another thread holds the same.
+    /// Returns the queue of injections, which a host on another thread shares.
     #[must_use]
     pub fn queue(&self) -> &SharedQueue {
         &self.queue
     }
 
-    /// Looks at or changes the state. The closure must not call `with` again.
+    /// Reads or changes the state. The closure must not call `with` again.
     pub fn with<R>(&self, look: impl FnOnce(&mut State) -> R) -> R {
         look(&mut self.state.borrow_mut())
     }
@@ -202,7 +203,7 @@ impl Session {
     }
 }
 
-/// A session that a loop is at work in.
+/// Guard of a session that a loop occupies.
 #[derive(Debug)]
 pub struct Occupied(Rc<Session>);
 

@@ -1,6 +1,7 @@
-//! [`Transcript`]: messages and events in persistent vectors. A clone shares everything; a fork or an inject copies a few
-//! nodes. Events are append-only: a bit says that one is gone, and those are swept out when they outnumber the others. There is one
-//! index, by hashed dedupe key; ids rise, so an id is found by binary search; the few that came from elsewhere have an index too.
+//! [`Transcript`]: messages and events in persistent vectors. A clone shares everything; a fork or an injection copies
+//! a few nodes. Events are append-only: a bit marks a removed event, and removed ones are swept out when they outnumber
+//! the others. There is one index, by hashed dedupe key; ids rise, so an id is found by binary search; the few ids from
+//! elsewhere have an index too.
 //!
 //! A transcript is a value. Only [`crate::reminder::lifecycle`] changes its reminders, through the few methods of
 //! `pending.rs` and `account.rs`.
@@ -57,9 +58,9 @@ pub struct Transcript {
     due: OrdMap<u64, Vector<u32>>,
     /// Number of these entries.
     noted: usize,
-    /// Prompts built so far, of those that charge reminders.
+    /// Number of charging prompts built so far.
     prompts: u64,
-    /// Prompts whose turns are over.
+    /// Number of prompts whose turns are over.
     charged: u64,
     /// Number of slots when the first prompt of the unfinished turns was built.
     open_slot: usize,
@@ -67,23 +68,23 @@ pub struct Transcript {
     last_rising: Option<Arc<str>>,
     /// Free data of the script: a dict or nil.
     pub metadata: Data,
-    /// A summary of what was compacted away.
+    /// Summary of the compacted messages.
     pub summary: Option<Arc<str>>,
-    /// Attached things: a list, or nil.
+    /// Attached data: a list, or nil.
     pub assets: Data,
 }
 
 impl Transcript {
-    /// The version of the shape that scripts and files see.
+    /// Version of the shape that scripts and files see.
     pub const VERSION: i64 = 1;
 
-    /// An empty transcript.
+    /// Creates an empty transcript.
     #[must_use]
     pub fn new(id: Arc<str>) -> Transcript {
         Transcript { id, ..Transcript::default() }
     }
 
-    /// The id.
+    /// Returns the id.
     #[must_use]
     pub fn id(&self) -> &Arc<str> {
         &self.id
@@ -96,7 +97,7 @@ impl Transcript {
         self
     }
 
-    /// The durable messages, shared.
+    /// Returns the durable messages, shared.
     #[must_use]
     pub fn messages(&self) -> &Messages {
         &self.messages
@@ -107,13 +108,13 @@ impl Transcript {
         self.messages.push_back(message);
     }
 
-    /// Puts other messages in place of all.
+    /// Replaces all messages.
     pub fn set_messages(&mut self, messages: Messages) {
         self.messages = messages;
         self.counted = (0, 0);
     }
 
-    /// The events, oldest first.
+    /// Returns the events, oldest first.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
         let slots = (0..self.slots.len()).zip(&self.slots);
         slots.filter(|(slot, _)| self.holes == 0 || !self.is_hole(*slot)).map(|(_, event)| event)
@@ -137,11 +138,11 @@ impl Transcript {
         self.push_slot(event);
     }
 
-    /// A rough count of the tokens of all messages.
+    /// Returns a rough count of the tokens of all messages.
     #[must_use]
     pub fn estimated_tokens(&self) -> usize {
         let (counted, tokens) = self.counted;
-        // By index: an iterator would walk over all that is counted.
+        // By index, because an iterator would visit all counted messages.
         tokens + (counted..self.messages.len()).map(|index| self.messages[index].estimated_tokens()).sum::<usize>()
     }
 

@@ -9,11 +9,11 @@ use crate::words::words;
 words! {
     /// The kind of a file change.
     pub enum ChangeKind {
-        /// It was not there before.
+        /// It was created.
         Created = "created",
         /// Its content changed.
         Modified = "modified",
-        /// It is not there any more.
+        /// It was removed.
         Removed = "removed",
     }
 }
@@ -34,7 +34,7 @@ impl ChangeKind {
 /// A file that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Its path: below the folder that the watch started from relative to it, else absolute.
+    /// Its path: relative to the folder from which watching started if it is inside of it, else absolute.
     pub path: Arc<str>,
     /// Kind of the change.
     pub kind: ChangeKind,

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// A word that is none of those expected.
+/// A word that is not one of those expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {expected}, got {got:?}")]
 pub struct UnknownWord {
@@ -16,7 +16,7 @@ pub struct UnknownWord {
 }
 
 impl UnknownWord {
-    /// `got` is none of `all`.
+    /// Creates the error for `got`, which is not one of `all`.
     #[must_use]
     pub fn new(got: &str, all: &[&'static str]) -> UnknownWord {
         let expected = all.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
@@ -24,9 +24,9 @@ impl UnknownWord {
     }
 }
 
-/// The candidate that `got` was probably meant to be.
+/// Returns the candidate that is most similar to `got`.
 pub fn nearest<'a>(got: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // One letter is near to every other, and no word is so long that comparing letter by letter takes its time.
+    // One letter is near to every other, and comparing very long texts takes too long.
     if got.chars().nth(1).is_none() || got.len() > 256 {
         return None;
     }
@@ -39,7 +39,7 @@ pub fn nearest<'a>(got: &str, candidates: impl IntoIterator<Item = &'a str>) -> 
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns a name in snake_case: `dedupeKey` as `dedupe_key`. One that is in snake_case already stays as it is.
+/// Returns a name in snake_case: `dedupeKey` as `dedupe_key`. A name already in snake_case is unchanged.
 #[must_use]
 pub fn snake_case(name: &str) -> Cow<'_, str> {
     if !name.bytes().any(|byte| byte.is_ascii_uppercase()) {

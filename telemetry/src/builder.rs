@@ -27,36 +27,36 @@ pub struct ActivityRecord<'a> {
     pub kind: &'a str,
     /// Content of the record.
     pub payload: &'a Data,
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// Time, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
 }
 
-/// Makes spans of records, in the order of the log.
+/// A builder of spans from records, in the order of the log.
 #[derive(Debug, Default)]
 pub struct SpanBuilder {
     content: bool,
-    /// The runs that are not over, by their writers.
+    /// Unfinished runs by their writers.
     runs: HashMap<Arc<str>, Run>,
 }
 
 /// Maximum number of open spans of a run; further ones are not kept.
 const MOST_OPEN: usize = 10_000;
 
-/// A run that is not over.
+/// An unfinished run.
 #[derive(Debug)]
 struct Run {
     root: Span,
-    /// Spans so far.
+    /// Number of spans so far.
     count: u64,
-    /// When its last record was written.
+    /// Time of its last record.
     last_ms: u64,
-    /// Spans that have no end yet.
+    /// Spans without an end so far.
     open: Vec<(Key, Span)>,
     /// Destinations of the next model call of each session, according to the log.
     destinations: HashMap<Arc<str>, Asked>,
 }
 
-/// The provider and the model that a prompt goes to.
+/// The provider and the model of a prompt.
 #[derive(Debug, Default)]
 struct Asked {
     provider: Option<Arc<str>>,
@@ -78,7 +78,7 @@ impl SpanBuilder {
         SpanBuilder { content, runs: HashMap::new() }
     }
 
-    /// Whether records of a kind matter to spans.
+    /// Returns whether records of a kind matter to spans.
     #[must_use]
     pub fn wants(kind: &str) -> bool {
         kind.starts_with(ACTIVITY_TOPIC)
@@ -87,7 +87,7 @@ impl SpanBuilder {
             || kind.starts_with(REMINDER) && !kind.ends_with(".provider_evaluated")
     }
 
-    /// Takes the next record, and returns the spans that end with it.
+    /// Processes the next record, and returns the spans that end with it.
     pub fn take(&mut self, record: ActivityRecord<'_>) -> Vec<Span> {
         if !SpanBuilder::wants(record.kind) {
             return Vec::new();
@@ -95,7 +95,7 @@ impl SpanBuilder {
         let word = record.kind.strip_prefix(ACTIVITY_TOPIC).and_then(|rest| rest.strip_prefix('.'));
         let mut ended = Vec::new();
         if word == Some("run_began") {
-            // One without an end was broken off.
+            // A span without an end was aborted.
             ended.extend(self.runs.remove(record.writer).into_iter().flat_map(Run::over));
             self.runs.insert(record.writer.into(), Run::begin(record));
             return ended;
@@ -114,7 +114,7 @@ impl SpanBuilder {
         ended
     }
 
-    /// Ends what is left.
+    /// Ends the remaining spans.
     pub fn finish(&mut self) -> Vec<Span> {
         let mut left: Vec<_> = std::mem::take(&mut self.runs).into_values().collect();
         left.sort_by_key(|run| (run.root.start_ms, run.root.trace_id));
@@ -137,7 +137,7 @@ impl Run {
         Run::new(id, format!("run {name}").trim_end().to_owned(), record.at_ms, attributes)
     }
 
-    /// A run whose beginning is not in the log.
+    /// Returns a run whose beginning is not in the log.
     fn unannounced(record: ActivityRecord<'_>) -> Run {
         let attributes = Attributes::of(&Data::Nil).fixed("harn.run.id", record.writer);
         Run::new(record.writer, "run".to_owned(), record.at_ms, attributes)
@@ -161,7 +161,7 @@ impl Run {
         Run { root, count: 1, last_ms: at_ms, open: Vec::new(), destinations: HashMap::new() }
     }
 
-    /// A span that begins now.
+    /// Begins a span.
     fn begin_span(
         &mut self,
         key: Key,
@@ -190,7 +190,7 @@ impl Run {
         self.open.push((key, span));
     }
 
-    /// The newest open span of a key.
+    /// Returns the newest open span of a key.
     fn find(&mut self, key: &Key) -> Option<&mut Span> {
         self.open.iter_mut().rev().find(|(open, _)| open == key).map(|(_, span)| span)
     }
@@ -204,13 +204,13 @@ impl Run {
         Some(span)
     }
 
-    /// The span that what a session does belongs to.
+    /// Returns the id of the span that a session's activity belongs to.
     fn home(&mut self, session_id: &Arc<str>) -> [u8; 8] {
         let root = self.root.id;
         self.find(&Key::Loop(session_id.clone())).map_or(root, |span| span.id)
     }
 
-    /// The open span of a tool call, the newest of those with this id; of the session, if that is known.
+    /// Returns the open span of a tool call, the newest with this id, within the session if known.
     fn tool(&self, session_id: Option<&str>, call_id: &str) -> Option<[u8; 8]> {
         let is_meant = |key: &Key| match key {
             Key::Tool(session, call) => **call == *call_id && session_id.is_none_or(|id| **session == *id),
@@ -301,7 +301,7 @@ impl Run {
                 let key = Key::Tool(session_id, call_id);
                 let mut attributes = Attributes::of(payload);
                 if self.find(&key).is_none() {
-                    // A call that was refused never began.
+                    // A refused call never began.
                     self.begin_span(
                         key.clone(),
                         parent,
@@ -346,7 +346,7 @@ impl Run {
         }
     }
 
-    /// All that has no end ends now, the run last.
+    /// Ends all open spans, the run last.
     fn over(self) -> Vec<Span> {
         let Run { mut root, last_ms, open, .. } = self;
         root.end_ms = last_ms.max(root.start_ms);
@@ -383,7 +383,8 @@ fn has(span: &Span, name: &str) -> bool {
     span.attributes.iter().any(|(known, _)| known == name)
 }
 
-/// The first bytes of a digest. Ids follow from the log alone, so an exported log has those of the live run.
+/// Returns the first bytes of a digest. Ids depend on the log alone, so an exported log has the same ids as the live
+/// run.
 fn digest<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
     let mut hash = Sha256::new();
     for part in parts {
@@ -404,7 +405,7 @@ fn span_id(trace_id: [u8; 16], number: u64) -> [u8; 8] {
 mod tests {
     use super::*;
 
-    /// The spans of these records: writer, time, the end of the kind or all of it, and the payload as JSON.
+    /// Returns the spans of these records: writer, time, the kind or its end, and the payload as JSON.
     fn spans(records: &[(&str, u64, &str, &str)]) -> Vec<Span> {
         let mut builder = SpanBuilder::new(false);
         let mut found = Vec::new();

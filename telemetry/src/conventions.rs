@@ -1,4 +1,5 @@
-//! Names and attributes: those of OpenTelemetry's semantic conventions for generative AI where they have one, else `harn.…`.
+//! Names and attributes: those of OpenTelemetry's semantic conventions for generative AI if they define one, else
+//! `harn.…`.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use runtime::data::Data;
 
 use crate::span::{Attribute, Value};
 
-/// Adds attributes for the fields of a record that are there.
+/// Adds attributes for the present fields of a record.
 pub(crate) struct Attributes<'a> {
     payload: &'a Data,
     found: Vec<Attribute>,
@@ -17,19 +18,19 @@ impl<'a> Attributes<'a> {
         Attributes { payload, found: Vec::new() }
     }
 
-    /// A fixed attribute.
+    /// Adds a fixed attribute.
     pub(crate) fn fixed(mut self, name: &'static str, value: &str) -> Self {
         self.found.push((name.into(), Value::Text(value.into())));
         self
     }
 
-    /// The field as an attribute, if it is there.
+    /// Adds the field as an attribute, if present.
     pub(crate) fn field(mut self, name: &'static str, field: &str) -> Self {
         self.found.extend(value_of(self.payload.get(field)).map(|value| (name.into(), value)));
         self
     }
 
-    /// The field as JSON, if it is there.
+    /// Adds the field as JSON, if present.
     pub(crate) fn json(mut self, name: &'static str, field: &str) -> Self {
         let found = self.payload.get(field);
         if !found.is_nil() {
@@ -38,13 +39,13 @@ impl<'a> Attributes<'a> {
         self
     }
 
-    /// The field as the only one of a list, if it is there.
+    /// Adds the field as the only item of a list, if present.
     pub(crate) fn list_of(mut self, name: &'static str, field: &str) -> Self {
         self.found.extend(self.payload.get(field).as_shared_str().map(|text| (name.into(), Value::Texts(vec![text]))));
         self
     }
 
-    /// The tokens of one call or of all of a loop.
+    /// Adds the tokens of one call or of a whole loop.
     pub(crate) fn usage(self) -> Self {
         self.field("gen_ai.usage.input_tokens", "input_tokens")
             .field("gen_ai.usage.output_tokens", "output_tokens")
@@ -65,7 +66,7 @@ fn value_of(data: &Data) -> Option<Value> {
     }
 }
 
-/// The conventions' name of a provider; one that they do not know keeps its own.
+/// Returns the conventions' name of a provider; one they do not define keeps its own.
 pub(crate) fn provider(name: &str) -> Arc<str> {
     match name {
         "gemini" => "gcp.gemini".into(),
@@ -77,7 +78,7 @@ pub(crate) fn provider(name: &str) -> Arc<str> {
     }
 }
 
-/// The attributes of what became of a reminder. Its text is content.
+/// Returns the attributes of a reminder's event. Its text is content.
 pub(crate) fn of_reminder(payload: &Data, content: bool) -> Vec<Attribute> {
     let found = Attributes::of(payload)
         .field("harn.reminder.id", "reminder_id")
@@ -92,7 +93,7 @@ pub(crate) fn of_reminder(payload: &Data, content: bool) -> Vec<Attribute> {
     if content { found.field("harn.reminder.body", "body") } else { found }.all()
 }
 
-/// The attributes of what became of an injection.
+/// Returns the attributes of an injection's event.
 pub(crate) fn of_injection(payload: &Data) -> Vec<Attribute> {
     Attributes::of(payload)
         .field("harn.injection.id", "id")

@@ -1,20 +1,20 @@
-//! [`Destination`]: where spans go, by the command line and the variables of OpenTelemetry.
+//! [`Destination`]: the endpoint for spans, from the command line and the variables of OpenTelemetry.
 
 use std::fmt;
 
 /// The destination of spans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
-    /// A URL, whole.
+    /// A whole URL.
     Url(String),
     /// The endpoint in OpenTelemetry's environment variables, else a collector on this machine.
     OfEnvironment,
 }
 
-/// The variables that name a collector.
+/// Variables that name a collector.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 
-/// The path of traces below the URL of a collector.
+/// Path of traces below the URL of a collector.
 const PATH: &str = "/v1/traces";
 
 /// Default endpoint of a collector.
@@ -26,10 +26,10 @@ const USUAL: &str = "http://localhost:4318";
 pub struct NotAUrl;
 
 impl Destination {
-    /// Reads what `--otel` was given; nothing but the flag means the environment's.
+    /// Parses the value of `--otel`; the bare flag means the environment's endpoint.
     ///
     /// # Errors
-    /// It is not the URL of a collector.
+    /// Fails if the value is not the URL of a collector.
     pub fn read(written: &str) -> Result<Destination, NotAUrl> {
         if written.is_empty() {
             return Ok(Destination::OfEnvironment);
@@ -38,13 +38,13 @@ impl Destination {
         if rest.is_empty() || rest.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(NotAUrl);
         }
-        // A URL without a path is that of the collector; the path of traces is below it.
+        // A URL without a path is that of the collector, to which the path of traces is appended.
         let has_path = rest.split_once('/').is_some_and(|(_, path)| !path.is_empty());
         let whole = if has_path { written.to_owned() } else { format!("{}{PATH}", written.trim_end_matches('/')) };
         Ok(Destination::Url(whole))
     }
 
-    /// The destination that the environment names by itself: an endpoint, or the exporter `otlp`.
+    /// Returns the destination that the environment defines without the flag: an endpoint, or the exporter `otlp`.
     #[must_use]
     pub fn of_environment(read: impl Fn(&str) -> Option<String>) -> Option<Destination> {
         let is = |name: &str, value: &str| read(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value));
@@ -55,13 +55,13 @@ impl Destination {
         (named || is("OTEL_TRACES_EXPORTER", "otlp")).then_some(Destination::OfEnvironment)
     }
 
-    /// The URL that requests go to.
+    /// Returns the URL that requests go to.
     #[must_use]
     pub fn url(&self, read: impl Fn(&str) -> Option<String>) -> String {
         let set = |name: &str| read(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         match self {
             Destination::Url(url) => url.clone(),
-            // Only the variable for traces holds a whole URL.
+            // Only the variable for traces contains a whole URL.
             Destination::OfEnvironment => set(ENDPOINTS[0]).unwrap_or_else(|| {
                 let base = set(ENDPOINTS[1]).unwrap_or_else(|| USUAL.to_owned());
                 format!("{}{PATH}", base.trim_end_matches('/'))
@@ -79,13 +79,13 @@ impl fmt::Display for Destination {
     }
 }
 
-/// Whether the environment turns exporting off.
+/// Returns whether the environment disables exporting.
 fn is_disabled(read: &impl Fn(&str) -> Option<String>) -> bool {
     let is = |name: &str, value: &str| read(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value));
     is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none")
 }
 
-/// Whether texts may leave the process: answers, arguments, results, bodies of reminders.
+/// Returns whether texts may leave the process: answers, arguments, results, bodies of reminders.
 #[must_use]
 pub fn captures_content(read: impl Fn(&str) -> Option<String>) -> bool {
     let found = read("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT");

@@ -1,4 +1,4 @@
-//! [`Exporter`]: spans to a collector, over OTLP/HTTP with protobuf.
+//! [`Exporter`]: sends spans to a collector, over OTLP/HTTP with protobuf.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,19 +11,19 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLink
 use crate::destination::Destination;
 use crate::span::{Attribute, Span, Value};
 
-/// Sends spans to a collector. It needs a runtime of tokio.
+/// An exporter of spans to a collector. It needs a tokio runtime.
 pub struct Exporter {
     exporter: SpanExporter,
     scope: InstrumentationScope,
 }
 
-/// Why spans could not be exported.
+/// The reason spans could not be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// No client could be made for the URL.
+    /// The client for the URL could not be created.
     #[error("could not set up the client: {0}")]
     Client(String),
-    /// The collector did not take them.
+    /// The collector rejected them.
     #[error("{0}")]
     Refused(String),
 }
@@ -32,7 +32,7 @@ impl Exporter {
     /// Prepares to send; nothing is sent yet.
     ///
     /// # Errors
-    /// The URL or a variable of OpenTelemetry cannot be used.
+    /// Fails if the URL or a variable of OpenTelemetry is invalid.
     pub fn new(to: &Destination) -> Result<Exporter, ExportError> {
         let read = |name: &str| std::env::var(name).ok();
         let url = to.url(read);
@@ -58,7 +58,7 @@ impl Exporter {
     /// Sends spans, and waits until the collector has them.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// Fails if the collector cannot be reached, or rejects them.
     pub async fn export(&self, spans: Vec<Span>) -> Result<(), ExportError> {
         if spans.is_empty() {
             return Ok(());

@@ -1,8 +1,9 @@
-//! Traces of runs: spans are made of the records of the event log, by one function, whether a run goes on or ended long ago. So
-//! a live run and its exported log have the same spans.
+//! Traces of runs: spans are built from the records of the event log, by one function, whether a run goes on or ended
+//! long ago. Therefore a live run and its exported log have the same spans.
 //!
-//! - [`SpanBuilder`]: from records to [`Span`]s. `conventions`: names and attributes of OpenTelemetry for generative AI.
-//! - [`Exporter`]: spans to a collector, over OTLP/HTTP with protobuf. [`Destination`]: where that is.
+//! - [`SpanBuilder`]: converts records to [`Span`]s. `conventions`: names and attributes of OpenTelemetry for
+//!   generative AI.
+//! - [`Exporter`]: sends spans to a collector, over OTLP/HTTP with protobuf. [`Destination`]: the collector's endpoint.
 //! - [`Live`]: exports while a run goes on, on a thread of its own.
 
 mod builder;

@@ -1,5 +1,5 @@
-//! [`Live`]: exports the spans of runs while they go on, on a thread of its own. A collector that is slow or away holds no run
-//! up: what finds no room is counted and reported at the end.
+//! [`Live`]: exports the spans of runs while they go on, on a thread of its own. A slow or missing collector does not
+//! delay a run: records that find no room are counted and reported at the end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Time that the end of the process waits for the collector.
 const LAST_SPANS: Duration = Duration::from_secs(10);
 
-/// Exports the spans of runs while they go on.
+/// A live exporter of the spans of runs.
 pub struct Live {
     records: SyncSender<Item>,
     dropped: Arc<AtomicU64>,
@@ -37,13 +37,13 @@ pub struct Live {
 /// The result of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// Spans that the collector has.
+    /// Number of spans that the collector has.
     pub spans: u64,
-    /// Spans that it does not have.
+    /// Number of spans that it does not have.
     pub lost: u64,
-    /// Records that found no room, so that spans may be missing.
+    /// Number of records that found no room, so that spans may be missing.
     pub dropped: u64,
-    /// Why spans were lost, the last time.
+    /// Reason for the last loss of spans.
     pub why: Option<String>,
 }
 
@@ -90,7 +90,7 @@ impl Live {
         Arc::new(move |writer| tap(records.clone(), dropped.clone(), writer.into()))
     }
 
-    /// Sends what is left, and returns what came of all. Waits for the collector, for ten seconds at most.
+    /// Sends the remaining spans, and returns the result. Waits for the collector, for ten seconds at most.
     #[must_use]
     pub fn end(mut self) -> Exported {
         let began = Instant::now();
@@ -133,7 +133,7 @@ fn broken(why: &str) -> Exported {
     Exported { lost: 1, why: Some(why.to_owned()), ..Exported::default() }
 }
 
-/// The thread that exports.
+/// The exporting thread.
 struct Work {
     exporter: Exporter,
     runtime: tokio::runtime::Runtime,

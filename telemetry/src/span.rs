@@ -1,24 +1,24 @@
-//! [`Span`]: something that a run did, from its beginning to its end.
+//! [`Span`]: an operation of a run, from its beginning to its end.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Something that a run did.
+/// An operation of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
-    /// The trace: one for each run.
+    /// The trace: one per run.
     pub trace_id: [u8; 16],
     /// Its id.
     pub id: [u8; 8],
-    /// The span that it is a part of; `None` for the run itself.
+    /// Id of the parent span; `None` for the run itself.
     pub parent: Option<[u8; 8]>,
     /// Its name, such as `chat gpt-4o`.
     pub name: String,
     /// Whether it is a call to another process.
     pub is_client: bool,
-    /// When it began, in milliseconds since 1970-01-01 UTC.
+    /// Start time, in milliseconds since 1970-01-01 UTC.
     pub start_ms: u64,
-    /// When it ended.
+    /// End time, in milliseconds since 1970-01-01 UTC.
     pub end_ms: u64,
     /// Attributes of the span.
     pub attributes: Vec<Attribute>,
@@ -35,7 +35,7 @@ pub struct Span {
 pub struct SpanEvent {
     /// Its name, such as `harn.reminder.fired`.
     pub name: String,
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// Time, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
     /// Attributes of the event.
     pub attributes: Vec<Attribute>,
@@ -61,7 +61,7 @@ impl Span {
     /// Maximum number of events kept per span, OpenTelemetry's limit.
     const MOST_EVENTS: usize = 128;
 
-    /// Adds an event, unless there are too many.
+    /// Adds an event, unless the limit is reached.
     pub(crate) fn add(&mut self, event: SpanEvent) {
         if self.events.len() < Span::MOST_EVENTS {
             self.events.push(event);

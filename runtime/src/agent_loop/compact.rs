@@ -14,8 +14,9 @@ use crate::transcript::compact::unseen_results;
 use super::{LoopState, Run};
 
 impl Run<'_> {
-    /// Compacts the transcript where the context has grown too large. It happens before the seam `iteration_start`, so what
-    /// that seam delivers is not compacted away unseen. A failure is noted, and the loop goes on without compacting again.
+    /// Compacts the transcript if the context has grown too large. This happens before the seam `iteration_start`, so
+    /// the items delivered there are not compacted away unseen. A failure is noted, and the loop does not compact
+    /// again.
     pub(super) async fn compact_if_due(&self, state: &mut LoopState) -> Outcome<()> {
         let Some(auto) = &self.options.compaction else { return Ok(()) };
         let window = self.options.model.capabilities.context_window.or(self.options.model.context_window);
@@ -35,7 +36,7 @@ impl Run<'_> {
         u64::try_from(self.session.with(|s| s.transcript.count_tokens())).unwrap_or(u64::MAX)
     }
 
-    /// Says once that a share of an unknown window is a share of an assumed one.
+    /// Notes once that the threshold is a share of an assumed window because the real one is unknown.
     fn note_unknown_window(&self, state: &mut LoopState, auto: &AutoCompact, window: Option<u64>) {
         if window.is_some() || state.window_noted || !matches!(auto.threshold, Threshold::Share(_)) {
             return;
@@ -76,7 +77,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Compacts the transcript where there is something to compact; whether there was.
+    /// Compacts the transcript if there is something to compact. Returns whether it did.
     pub(super) async fn compact(&self, state: &mut LoopState, auto: &AutoCompact) -> Outcome<bool> {
         let by_model = ByModel::new(&*self.parts.model, &self.options.model.request, auto.summarize_prompt.clone());
         let task = state.task.clone();
@@ -99,7 +100,7 @@ impl Run<'_> {
                 return Ok(true);
             }
             Ok(None) => {}
-            // The step that follows sees it, and ends the loop as it should.
+            // The next step sees the cancellation and ends the loop.
             Err(_) if self.scope.check().is_err() => {}
             Err(thrown) if self.strict() || matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => {
                 return Err(thrown);
@@ -113,11 +114,11 @@ impl Run<'_> {
     }
 }
 
-/// Bytes of a result that are always left.
+/// Number of bytes of a result that are always kept.
 const LEAST: usize = 400;
 
-/// Returns the messages with the longest unseen results cut to one length, so that some `excess` tokens go, and the names of
-/// the tools whose output was cut; nothing where no result is long enough.
+/// Returns the messages with the longest unseen results cut to one length, so that about `excess` tokens are saved, and
+/// the names of the tools whose output was cut; `None` if no result is long enough.
 fn shortened(messages: &Messages, excess: usize) -> Option<(Messages, BTreeSet<Arc<str>>)> {
     let places = unseen_results(messages);
     let lengths: Vec<usize> = places.iter().map(|place| messages[*place].text().len()).collect();
@@ -127,7 +128,7 @@ fn shortened(messages: &Messages, excess: usize) -> Option<(Messages, BTreeSet<A
     let mut out = messages.take(places.first().copied()?);
     for (place, message) in messages.iter().enumerate().skip(out.len()) {
         let text = if places.contains(&place) { message.text() } else { Arc::default() };
-        // The note takes room, too.
+        // The note takes space, too.
         if text.len() <= most + NOTE {
             out.push_back(message.clone());
             continue;
@@ -141,7 +142,7 @@ fn shortened(messages: &Messages, excess: usize) -> Option<(Messages, BTreeSet<A
     (!cut.is_empty()).then_some((out, cut))
 }
 
-/// About how many bytes the note of a cut takes.
+/// Approximate size of the note about a cut, in bytes.
 const NOTE: usize = 80;
 
 /// Returns the length to which the longest are cut, so that all fit into `room`.

@@ -1,4 +1,4 @@
-//! A daemon's idling: it sleeps until its interval is over, a host puts something in, or a file that it watches changes.
+//! Idling of a daemon: it sleeps until its interval is over, a host injects an item, or a watched file changes.
 
 use std::future::{pending, ready};
 use std::sync::Arc;
@@ -17,16 +17,16 @@ mod state;
 
 pub use state::{DaemonState, WakeCause};
 
-/// A burst of changes is over once nothing has changed for so long, in milliseconds.
+/// Time without changes after which a burst of changes is over, in milliseconds.
 const QUIET_MS: u64 = 50;
-/// So long a burst is waited for, in milliseconds.
+/// Maximum time to wait for the end of a burst, in milliseconds.
 const BURST_MS: u64 = 1_000;
 
 /// The reason a nap ended.
 enum Woken {
     /// The interval was over.
     Interval,
-    /// A host has put something in.
+    /// A host has injected an item.
     Queue,
     /// The loop is to be suspended.
     Suspension,
@@ -37,9 +37,9 @@ enum Woken {
 }
 
 impl Run<'_> {
-    /// Whether the loop idles instead of ending.
+    /// Returns whether the loop idles instead of ending.
     pub(super) fn sleeps_after(&self, ended: &Ended) -> bool {
-        // A callback that ends the loop means it.
+        // A callback's request to end the loop is final.
         let is_over = ended.stop_reason == StopReason::PostTurnCallback;
         let may = matches!(ended.status, LoopStatus::Done | LoopStatus::Stuck) && !is_over;
         may && self.options.daemon.is_some()
@@ -90,7 +90,7 @@ impl Run<'_> {
         state.daemon.wakes(cause, files, self.scope.clock.now_ms());
     }
 
-    /// Sleeps; how that ended.
+    /// Sleeps and returns the reason for waking.
     async fn nap(&self, ms: u64) -> Woken {
         let until = self.scope.clock.now_ms().saturating_add(ms);
         loop {
@@ -111,7 +111,7 @@ impl Run<'_> {
         }
     }
 
-    /// Lets a burst of changes pass, but not for ever.
+    /// Waits until a burst of changes is over, for a limited time.
     async fn until_quiet(&self) {
         let began = self.scope.clock.now_ms();
         loop {
@@ -128,12 +128,12 @@ impl Run<'_> {
         }
     }
 
-    /// Returns what watches files for the daemon.
+    /// Returns the daemon's file watcher.
     fn watch(&self) -> Option<&dyn Watch> {
         self.options.daemon.as_ref()?.watch.as_deref()
     }
 
-    /// Waits until a watched file may have changed; for ever if nothing is watched.
+    /// Waits until a watched file may have changed; forever if none is watched.
     async fn signal(&self) {
         match self.watch() {
             Some(watch) => watch.signal().await,

@@ -20,30 +20,30 @@ const MOST: usize = 64;
 pub(super) struct Deltas {
     /// The pieces that no handler has received yet. Stays empty if there is no handler.
     waiting: RefCell<VecDeque<Piece>>,
-    /// Whether handlers want them.
+    /// Whether handlers receive them.
     told: bool,
-    /// The text so far, where the answer comes in pieces.
+    /// The text so far, if the answer is streamed.
     text: Option<RefCell<String>>,
     over: Cell<bool>,
 }
 
 impl Deltas {
-    /// For an answer that comes in pieces or not.
+    /// Creates the state for an answer that is streamed or not.
     pub(super) fn new(told: bool, streamed: bool) -> Deltas {
         Deltas { waiting: RefCell::default(), told, text: streamed.then(RefCell::default), over: Cell::new(false) }
     }
 
-    /// Whether handlers want to know.
+    /// Returns whether handlers receive the pieces.
     pub(super) fn told(&self) -> bool {
         self.told
     }
 
-    /// The text so far.
+    /// Returns the text so far.
     pub(super) fn text(&self) -> Option<String> {
         self.text.as_ref().map(RefCell::take).filter(|text| !text.is_empty())
     }
 
-    /// Takes a piece in.
+    /// Adds a piece.
     pub(super) fn take_in(&self, delta: Delta<'_>) {
         if let Some(text) = &self.text {
             match delta {
@@ -82,7 +82,7 @@ impl Deltas {
 }
 
 impl Run<'_> {
-    /// Whether a handler or a provider wants to know of pieces.
+    /// Returns whether a handler or a provider subscribes to pieces.
     pub(super) fn tells_deltas(&self) -> bool {
         let hooks = self.parts.hooks.session();
         hooks.iter().any(|hook| hook.event == EventKind::ModelDelta)
@@ -136,12 +136,12 @@ impl Run<'_> {
                 match telling.as_mut().poll(cx) {
                     Poll::Ready(Err(thrown)) => return Poll::Ready(Err(thrown)),
                     Poll::Ready(Ok(())) => {
-                        // It ends only when nothing more comes.
+                        // Ends only when no more pieces come.
                         return answered.take().map_or(Poll::Pending, Poll::Ready);
                     }
                     Poll::Pending => {}
                 }
-                // Room was made: the model may go on.
+                // Room was made, so the model may go on.
                 if answered.is_some() || !was_full || deltas.is_full() {
                     return Poll::Pending;
                 }

@@ -1,4 +1,4 @@
-//! One iteration.
+//! One iteration of the loop.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::persist::Checkpoint;
 use super::{Ended, LoopState, LoopStatus, Run, StopReason};
 
 impl Run<'_> {
-    /// One iteration; how the loop ended, where it did.
+    /// Runs one iteration. Returns how the loop ended, if it did.
     pub(super) async fn iteration(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
         if let Err(stopped) = self.scope.check() {
             return Ok(Some(Self::ended_by(&stopped)));
@@ -51,7 +51,7 @@ impl Run<'_> {
         let ended = self.end_of_turn(state, &reply, &results).await?;
         self.pass(Seam::IterationEnd, state).await?;
         match self.closed().or(ended).filter(|ended| !self.is_prolonged(state, ended)) {
-            // Boxed: a loop that does not idle has no room for it.
+            // Boxed, so that loops that do not idle reserve no room for it.
             Some(ended) if self.sleeps_after(&ended) => Box::pin(self.idle(state, ended)).await,
             ended => Ok(ended),
         }
@@ -63,7 +63,7 @@ impl Run<'_> {
         self.session.is_closed().then(|| Ended::new(LoopStatus::Cancelled, StopReason::SessionClosed))
     }
 
-    /// Tells who wants to know of the turn, charges the reminders, and decides whether this was the last.
+    /// Notifies subscribers of the turn, charges the reminders, and decides whether this was the last.
     async fn end_of_turn(&self, state: &mut LoopState, reply: &Reply, results: &ToolResults) -> Outcome<Option<Ended>> {
         let (iteration, text) = (state.iteration, &reply.text);
         let has_tool_calls = !reply.tool_calls.is_empty();
@@ -120,13 +120,13 @@ impl Run<'_> {
         None
     }
 
-    /// The answer as `output_schema` wants it; nil where none was given.
+    /// Returns the answer in the shape of `output_schema`; nil without a schema.
     pub(super) fn structured(&self, text: &str) -> Result<Data, String> {
         let schema = &self.options.model.request.output_schema;
         if schema.is_nil() { Ok(Data::Nil) } else { crate::schema::read_answer(text, schema) }
     }
 
-    /// A host put something in that no prompt has carried: the model shall see it, if an iteration is left.
+    /// Returns whether the loop goes on for an injected item that no prompt has carried yet, if an iteration is left.
     fn is_prolonged(&self, state: &LoopState, ended: &Ended) -> bool {
         let may = matches!(ended.status, LoopStatus::Done | LoopStatus::Stuck);
         may && state.unseen > 0 && self.out_of_budget(state).is_none()

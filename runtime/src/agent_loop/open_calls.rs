@@ -1,5 +1,5 @@
-//! Calls without an answer. [`OpenCalls`] answers them when a loop is dropped while its tools run; [`close_open_calls`] answers
-//! them in a copy of the conversation that is sent meanwhile.
+//! Unanswered calls. [`OpenCalls`] answers them when a loop is dropped while its tools run; [`close_open_calls`]
+//! answers them in a copy of the conversation that is sent while they run.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl Drop for OpenCalls<'_> {
     }
 }
 
-/// Appends an answer for each call that is still running, so that the conversation can be sent as it is.
+/// Appends an answer for each call that is still running, so that the conversation can be sent.
 pub fn close_open_calls(messages: &mut Messages) {
     for call in unanswered(messages) {
         messages.push_back(Arc::new(Message::tool_result(&call, "[still running: no result yet]", true)));

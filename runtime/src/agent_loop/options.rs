@@ -16,7 +16,7 @@ use super::{LoopState, Parking, Persist, Resumed, ToolMode};
 /// The options of a loop.
 #[derive(Debug, Clone)]
 pub struct LoopOptions {
-    /// The task; it becomes a message of the user. Empty if the session holds all that is to be said.
+    /// The task, which becomes a user message. Empty if the session already contains it.
     pub task: Arc<str>,
     /// Name of the agent that works; handlers of steps and personas receive it.
     pub persona: Arc<str>,
@@ -26,13 +26,13 @@ pub struct LoopOptions {
     pub limits: LoopLimits,
     /// Detection of the word by which the model says that it is done.
     pub sentinel: Sentinel,
-    /// Whether the tools of one answer may run at the same time.
+    /// Whether the tools of one answer may run in parallel.
     pub parallel_tool_calls: bool,
-    /// The loop's own compaction. With `None` the context grows.
+    /// The loop's own compaction. With `None` the context keeps growing.
     pub compaction: Option<AutoCompact>,
     /// Options that make the loop a daemon.
     pub daemon: Option<DaemonOptions>,
-    /// The reminders.
+    /// Options of reminders.
     pub reminders: ReminderOptions,
     /// Policy that decides before a tool runs. With `None` every tool may run.
     pub permissions: Option<Rc<dyn Permissions>>,
@@ -40,7 +40,7 @@ pub struct LoopOptions {
     pub approver: Option<Rc<dyn Approver>>,
     /// Options to suspend and resume the loop.
     pub continuity: Continuity,
-    /// The options as they were written, for handlers that want to see them.
+    /// The options as written, for handlers that read them.
     pub written: Data,
 }
 
@@ -49,26 +49,26 @@ pub struct LoopOptions {
 pub struct ModelOptions {
     /// The parts that all requests share: system text, route, limits. History, reminders and tools are filled in.
     pub request: Request,
-    /// Whether answers come in pieces. With `None` they do if the loop is watched or a handler wants them.
+    /// Whether answers are streamed. With `None` they are if the loop is observed or a handler subscribes to pieces.
     pub stream: Option<bool>,
     /// Capabilities of the route.
     pub capabilities: Arc<Capabilities>,
     /// Transport of tool calls, as reported in the result: `native` or `text`.
     pub tool_mode: ToolMode,
-    /// The context window that the script names. With `None` that of the route counts.
+    /// The context window set by the script. With `None` that of the route applies.
     pub context_window: Option<u64>,
 }
 
 /// Limits of a loop.
 #[derive(Debug, Clone)]
 pub struct LoopLimits {
-    /// The most iterations.
+    /// Maximum number of iterations.
     pub max_iterations: u32,
     /// Maximum number of times a model that neither calls a tool nor is done is asked to go on.
     pub max_nudges: u32,
-    /// The most tokens, in and out, over all calls.
+    /// Maximum number of tokens, in and out, over all calls.
     pub token_budget: Option<u64>,
-    /// The most characters of a tool's output that the model sees; 200,000 by default.
+    /// Maximum number of characters of a tool's output that the model sees; 200,000 by default.
     pub max_tool_output_chars: Option<usize>,
     /// Maximum number of consecutive turns that make the same calls and get the same results; 0 means no limit.
     pub max_repeats: u32,
@@ -78,7 +78,7 @@ pub struct LoopLimits {
     pub hook_timeout_ms: Option<u64>,
 }
 
-/// The word by which the model says that it is done.
+/// Detection of the word by which the model says that it is done.
 #[derive(Debug, Clone)]
 pub struct Sentinel {
     /// The word.
@@ -93,7 +93,7 @@ pub struct Sentinel {
 pub struct DaemonOptions {
     /// Length of a sleep, in milliseconds, unless a host queues something earlier.
     pub wake_interval_ms: u64,
-    /// Watches files: the daemon goes on when some change.
+    /// File watcher: the daemon goes on when a file changes.
     pub watch: Option<Rc<dyn Watch>>,
     /// Compaction of the transcript before a sleep, run once for the messages since the last time. Its threshold is not
     /// used.

@@ -11,12 +11,12 @@ use crate::data::Data;
 use crate::message::{ToolCall, ToolSpec};
 use crate::seam::{Answer, Outcome, Output, Tool, Turn};
 
-/// A wish to be suspended.
+/// A request to suspend the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParkRequest {
-    /// Why.
+    /// The reason.
     pub reason: Arc<str>,
-    /// Whether the model itself asked for it, by its tool.
+    /// Whether the model itself requested it with its tool.
     pub by_itself: bool,
 }
 
@@ -24,12 +24,12 @@ pub struct ParkRequest {
 #[derive(Debug, Default)]
 pub struct Parking {
     request: RefCell<Option<ParkRequest>>,
-    /// Wakes a daemon that sleeps.
+    /// Wakes a sleeping daemon.
     requested: Notify,
 }
 
 impl Parking {
-    /// Asks for the loop to be suspended at the border of its next iteration. The first wish counts.
+    /// Requests that the loop be suspended at the start of its next iteration. The first request wins.
     pub fn request(&self, reason: impl Into<Arc<str>>, by_itself: bool) {
         self.request.borrow_mut().get_or_insert_with(|| ParkRequest { reason: reason.into(), by_itself });
         self.requested.notify_waiters();
@@ -52,7 +52,7 @@ impl Parking {
         self.request.borrow().clone()
     }
 
-    /// Forgets the wish: the loop goes on, or is over.
+    /// Clears the request: the loop goes on, or is over.
     pub fn clear(&self) {
         self.request.borrow_mut().take();
     }
@@ -79,7 +79,7 @@ static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
 impl AwaitResumption {
     const NAME: &'static str = "agent_await_resumption";
 
-    /// The tools of a loop and, unless one of them has its name, this one.
+    /// Returns the tools of a loop and this one, unless one of them has its name.
     pub(super) fn beside(tools: &[Rc<dyn Tool>], parking: &Rc<Parking>) -> Vec<Rc<dyn Tool>> {
         let mut all = tools.to_vec();
         if !all.iter().any(|tool| tool.spec().name.as_ref() == Self::NAME) {

@@ -19,9 +19,9 @@ pub(super) const INTERRUPTED: &str = "interrupted: the host sent a message. Read
 pub(super) enum Gate {
     /// It may run.
     Open,
-    /// It must not run; why, in words for the model.
+    /// It must not run, for this reason in words for the model.
     Refused(Arc<str>),
-    /// The approver is to be asked; why it needs a permission.
+    /// The approver must be asked, for this reason.
     Question(Arc<str>),
 }
 
@@ -103,7 +103,7 @@ impl Run<'_> {
         }
     }
 
-    /// Tells the handlers of the question.
+    /// Notifies the handlers of the question.
     async fn asked(&self, turn: Turn<'_>, state: &LoopState, call: &ToolCall, reason: &Arc<str>) -> Outcome<()> {
         self.emit_in(turn, &HookEvent::PermissionAsked { call, reason }).await?;
         let (persona, iteration) = (&self.options.persona, state.iteration);
@@ -111,7 +111,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Tells the handlers of the answer.
+    /// Notifies the handlers of the answer.
     async fn replied(&self, turn: Turn<'_>, call: &ToolCall, permit: Permit, reason: Arc<str>) -> Outcome<Gate> {
         let said = permit.reason.unwrap_or(reason);
         let decision = if permit.allow { PermissionAnswer::Allow } else { PermissionAnswer::Deny };
@@ -130,7 +130,7 @@ impl Run<'_> {
         call: &ToolCall,
         reason: &Arc<str>,
     ) -> Ruling {
-        // A script that decides may take as long as a handler.
+        // The script's decision may take as long as a handler.
         let cancel = turn.scope.cancel.child();
         let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
         let asked = permissions.ask(Turn { scope: &scope, ..turn }, call, reason);

@@ -29,19 +29,19 @@ use super::{Ended, LoopState, LoopStatus, Run};
 pub struct Persist {
     path: Arc<str>,
     recipe: Recipe,
-    /// No other loop writes there or goes on from there meanwhile. A write that is under way holds it too.
+    /// Lock that keeps other loops from writing there or resuming from there. A write in progress holds it too.
     lock: Arc<LockFile>,
     /// Pool that runs the writes; without it they run on the session's own thread.
     pool: Option<Rc<dyn BlockingPool>>,
     /// `None` while a write is under way.
     journal: Cell<Option<Journal>>,
     written: RefCell<Option<Written>>,
-    /// It has been written once; what fails later does not end the loop.
+    /// Whether it has been written once; later failures do not end the loop.
     works: Cell<bool>,
 }
 
 impl Persist {
-    /// The state goes to this path, whose lock is held; the recipe says how the loop was described.
+    /// Creates the storage at a path whose lock is held. `recipe` is the description of the loop.
     #[must_use]
     pub fn new(path: Arc<str>, recipe: Recipe, lock: LockFile, pool: Option<Rc<dyn BlockingPool>>) -> Persist {
         Persist {
@@ -55,18 +55,18 @@ impl Persist {
         }
     }
 
-    /// Returns the line of the step that was just done, if a line says it.
+    /// Returns the line of the step that was just done, if a line can express it.
     fn line(&self, session: &Session, suspension: &Suspension, state: &LoopState) -> Option<Vec<u8>> {
         let mut written = self.written.borrow_mut();
         written.as_mut().filter(|_| self.takes_lines())?.line(session, suspension, state)
     }
 
-    /// Appends a line to the journal. Returns whether it was written: if not, a snapshot must be.
+    /// Appends a line to the journal. Returns whether it was written; otherwise a snapshot must be written.
     async fn append(&self, line: Vec<u8>) -> bool {
         self.write(line, Journal::append).await.unwrap_or(false)
     }
 
-    /// Puts a snapshot in place of the file.
+    /// Replaces the file with a snapshot.
     async fn replace(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let mut text = snapshot.to_json().into_bytes();
         text.push(b'\n');
@@ -110,10 +110,10 @@ impl std::fmt::Debug for Persist {
     }
 }
 
-/// A loop that another process has left.
+/// Information about a loop that another process has left.
 #[derive(Debug, Clone)]
 pub struct Resumed {
-    /// Why and when it was left.
+    /// Reason and time of the suspension.
     pub suspension: Suspension,
     /// New input for it to read.
     pub input: Option<Arc<str>>,
@@ -130,8 +130,8 @@ pub(super) enum Checkpoint<'a> {
 }
 
 impl Run<'_> {
-    /// Writes what has changed of the state; at the end of the loop all of it, as one snapshot. If it cannot be written the
-    /// first time, nothing begins; later that is noted, for what the loop does is worth more than its copy.
+    /// Writes the changes of the state; at the end of the loop, the whole state as one snapshot. If the first write
+    /// fails, the loop does not begin; later failures are noted, because the loop's work is worth more than its copy.
     pub(super) async fn persist(&self, state: &LoopState, at: Checkpoint<'_>) -> Outcome<()> {
         let Some(persist) = &self.options.continuity.persist else { return Ok(()) };
         let (reason, by_itself) = self.why_left(at);
@@ -169,7 +169,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Why the loop will have been left, should this be the last that is written of it.
+    /// Returns the reason recorded for the case that this is the loop's last write.
     fn why_left(&self, at: Checkpoint<'_>) -> (Arc<str>, bool) {
         match at {
             Checkpoint::Working => ("the process ended while the loop was running".into(), false),
@@ -181,7 +181,7 @@ impl Run<'_> {
         }
     }
 
-    /// Says what is not as it was when the loop was left.
+    /// Notes the differences from the state in which the loop was left.
     pub(super) fn remark_on_resumption(&self) {
         let remarks = self.options.continuity.resumed.iter().flat_map(|resumed| &resumed.remarks);
         for message in remarks.cloned() {
@@ -190,7 +190,7 @@ impl Run<'_> {
         }
     }
 
-    /// Tells handlers and providers that the loop goes on, and hands in what is new.
+    /// Notifies handlers and providers that the loop goes on, and adds the new input.
     pub(super) async fn go_on(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
         let Some(resumed) = &self.options.continuity.resumed else { return Ok(None) };
         let input: Data = resumed.input.as_ref().into();
@@ -210,7 +210,7 @@ impl Run<'_> {
             let message = Arc::new(Message::user(new.task));
             self.session.with(|s| s.transcript.push_message(message));
         } else if self.ends_interrupted() {
-            // Several vendors refuse a conversation that ends with what the model said.
+            // Several vendors refuse a conversation that ends with an assistant message.
             let message = Arc::new(Message::user("Your last answer was interrupted. Continue with the task."));
             self.session.with(|s| s.transcript.push_message(message));
         }
@@ -220,7 +220,7 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// Whether the last message is an answer that was interrupted.
+    /// Returns whether the last message is an interrupted answer.
     fn ends_interrupted(&self) -> bool {
         let marks = ["cancelled", "deadline"].map(interruption_mark);
         let is_interrupted = |message: &Arc<Message>| {
@@ -241,7 +241,8 @@ fn cause(resumed: &Resumed) -> Data {
     ])
 }
 
-/// Whether a loop that ended so goes on where it was. Any other is over: what comes next is a new loop in the same conversation.
+/// Returns whether a loop with this outcome continues where it was. Any other is over, and a new loop in the same
+/// conversation follows.
 fn may_go_on(status: LoopStatus) -> bool {
     matches!(status, LoopStatus::Suspended | LoopStatus::Cancelled)
 }

@@ -1,4 +1,4 @@
-//! Building the prompt and asking the model.
+//! Building the prompt and calling the model.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub fn interruption_mark(why: &str) -> String {
 }
 
 impl Run<'_> {
-    /// Builds the request from the transcript as it is now. The history is shared, not copied.
+    /// Builds the request from the current transcript. The history is shared, not copied.
     pub(super) fn build_prompt(&self, state: &mut LoopState) -> Request {
         self.session.apply(&self.scope, |t, _| before_prompt(t), std::mem::take);
         let options = RenderOptions { placement: self.options.reminders.placement };
@@ -53,10 +53,10 @@ impl Run<'_> {
         }
     }
 
-    /// Sends the request and takes the answer into the transcript.
+    /// Sends the request and appends the answer to the transcript.
     pub(super) async fn ask_model(&self, state: &mut LoopState, request: &Request) -> Outcome<Reply> {
         self.scope.check().map_err(fault)?;
-        // A request that cannot be sent shows no reminder to anybody.
+        // A request that cannot be sent shows no reminder.
         self.parts.model.ready(request)?;
         // Every reminder that the queue delivered is in this prompt.
         state.unseen = 0;
@@ -112,7 +112,7 @@ impl Run<'_> {
         Ok(reply)
     }
 
-    /// Keeps what was said until then: the person has read it, so the next prompt must hold it.
+    /// Keeps the text received so far: the user has read it, so the next prompt must contain it.
     fn keep_interrupted(&self, state: &mut LoopState, text: Arc<str>, why: &str) {
         let said = sentinel::without(&self.options.sentinel.word, &text);
         state.text = text;
@@ -146,7 +146,7 @@ impl Run<'_> {
         reply
     }
 
-    /// Counts the tokens and tells who watches the budget.
+    /// Counts the tokens and notifies budget handlers.
     pub(super) async fn count_usage(&self, state: &mut LoopState, reply: &Reply) -> Outcome<()> {
         state.usage.add(reply.usage);
         state.context_tokens = reply.usage.input_tokens + reply.usage.output_tokens;

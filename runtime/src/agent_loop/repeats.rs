@@ -1,4 +1,4 @@
-//! Noticing a model that asks for the same again and again and gets the same each time.
+//! Detection of a model that repeats the same calls and gets the same results each time.
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
@@ -16,7 +16,7 @@ const TOLD_FROM: u32 = 3;
 pub struct Repeats(Vec<(u64, u32)>);
 
 impl Repeats {
-    /// Takes note of the n-th call of a turn; one that has given the same too often says so in its result.
+    /// Records the n-th call of a turn. If the call has been repeated too often, the returned result says so.
     pub(super) fn noticed(
         &mut self,
         index: usize,
@@ -62,8 +62,8 @@ impl Repeats {
     }
 }
 
-/// Half of a hash: numbers of a snapshot have a sign. The seed is fixed, so that a loop that goes on in another process knows
-/// its calls again; two calls with one hash cost no more than a hint.
+/// Returns half of a hash, because numbers in a snapshot are signed. The seed is fixed, so that a loop resumed in
+/// another process recognises its calls; a collision costs no more than a hint.
 fn fingerprint(call: &ToolCall, result: &ToolResult) -> u64 {
     let mut hasher = FixedState::default().build_hasher();
     call.name.hash(&mut hasher);

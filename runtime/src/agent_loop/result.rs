@@ -17,7 +17,7 @@ words! {
         Done = "done",
         /// Iterations or tokens ran out.
         BudgetExhausted = "budget_exhausted",
-        /// The model neither worked nor finished.
+        /// The model neither called a tool nor finished.
         Stuck = "stuck",
         /// It was parked.
         Suspended = "suspended",
@@ -25,7 +25,7 @@ words! {
         Blocked = "blocked",
         /// It was cancelled, or its deadline passed.
         Cancelled = "cancelled",
-        /// The model could not be asked.
+        /// The model call failed.
         ProviderError = "provider_error",
         /// Something else failed.
         Error = "error",
@@ -33,7 +33,7 @@ words! {
 }
 
 words! {
-    /// Why a loop ended.
+    /// The reason a loop ended.
     pub enum StopReason {
         /// The model answered without calling a tool.
         Completed = "completed",
@@ -41,13 +41,13 @@ words! {
         DoneSentinel = "done_sentinel",
         /// The callback after a turn ended it.
         PostTurnCallback = "post_turn_callback",
-        /// No iteration was left.
+        /// The maximum number of iterations was reached.
         MaxIterations = "max_iterations",
-        /// No token was left.
+        /// The token budget was used up.
         TokenBudget = "token_budget",
-        /// The model asked for the same calls again and again.
+        /// The model repeated the same calls too often.
         RepeatedToolCalls = "repeated_tool_calls",
-        /// The model answered with an empty text again and again.
+        /// The model repeatedly answered with an empty text.
         EmptyReply = "empty_reply",
         /// The model neither called a tool nor said the sentinel.
         MaxNudges = "max_nudges",
@@ -63,7 +63,7 @@ words! {
         Cancelled = "cancelled",
         /// Its deadline passed.
         Deadline = "deadline",
-        /// The model could not be asked.
+        /// The model call failed.
         ProviderError = "provider_error",
         /// Something else failed.
         Error = "error",
@@ -73,21 +73,22 @@ words! {
 words! {
     /// Transport of tool calls to and from the model.
     pub enum ToolMode {
-        /// By the tools of the route.
+        /// By the route's native tools.
         Native = "native",
         /// Written into the text.
         Text = "text",
     }
 }
 
-/// The names of the tools that were called, a name for each call, in the order of the calls. At most [`ToolNames::CAPACITY`] of each
-/// kind are kept, the newest: a daemon calls tools for months, and each snapshot holds the names.
+/// The names of the tools that were called, one for each call, in the order of the calls. At most
+/// [`ToolNames::CAPACITY`] of each kind are kept, the newest: a daemon calls tools for months, and each snapshot
+/// contains the names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ToolNames {
-    /// Asked for by the model.
+    /// Requested by the model.
     #[serde(deserialize_with = "read_names")]
     pub calls: Vec<Arc<str>>,
-    /// Run with a good result.
+    /// Run successfully.
     #[serde(deserialize_with = "read_names")]
     pub successful: Vec<Arc<str>>,
     /// Not run: refused, unknown, malformed or interrupted.
@@ -96,10 +97,10 @@ pub struct ToolNames {
 }
 
 impl ToolNames {
-    /// The most names of each kind.
+    /// Maximum number of names of each kind.
     pub const CAPACITY: usize = 10_000;
 
-    /// Adds a name. Beyond the capacity the older half is dropped, so that dropping costs little for each call.
+    /// Adds a name. Above the capacity the older half is dropped, which keeps the average cost of a call low.
     pub(super) fn push(names: &mut Vec<Arc<str>>, name: Arc<str>) {
         if names.len() >= Self::CAPACITY {
             names.drain(..Self::CAPACITY / 2);
@@ -127,7 +128,7 @@ fn read_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<A
 pub struct LoopResult {
     /// The loop's outcome.
     pub status: LoopStatus,
-    /// Why.
+    /// The reason.
     pub stop_reason: StopReason,
     /// The last text of the model.
     pub text: Arc<str>,
@@ -135,7 +136,7 @@ pub struct LoopResult {
     pub visible_text: Arc<str>,
     /// The failure: a dict with `category` and `message`, else nil.
     pub error: Data,
-    /// Iterations.
+    /// Number of iterations.
     pub iterations: u32,
     /// Duration of the loop, in milliseconds.
     pub duration_ms: u64,
@@ -145,17 +146,17 @@ pub struct LoopResult {
     pub tools: ToolNames,
     /// Transport of the tool calls.
     pub tool_mode: ToolMode,
-    /// The answer as `output_schema` wants it, where one was given and it fits; else nil.
+    /// The answer in the shape of `output_schema`, if there is one and the answer fits; else nil.
     pub data: Data,
-    /// The session.
+    /// Id of the session.
     pub session_id: Arc<str>,
     /// The transcript at the end.
     pub transcript: Transcript,
     /// Diagnostics that did not end the loop.
     pub diagnostics: Vec<Note>,
-    /// Why it was suspended, where it was.
+    /// The reason it was suspended, if it was.
     pub suspension: Option<Arc<str>>,
-    /// A daemon's naps: a dict as scripts see it; nil of any other loop.
+    /// State of a daemon's naps: a dict as scripts see it; nil for other loops.
     pub daemon_state: Data,
     /// State the loop needs to go on, if it was suspended and can be resumed.
     pub left: Option<Box<LoopState>>,
@@ -208,7 +209,7 @@ impl LoopResult {
     }
 }
 
-/// Each diagnostic once; one that came again says how often.
+/// Merges equal diagnostics and adds how often each occurred.
 fn counted(notes: &[Note]) -> Data {
     let mut rows: Vec<(Data, i64)> = Vec::new();
     for row in notes.iter().map(Note::to_data) {

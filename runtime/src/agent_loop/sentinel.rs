@@ -4,15 +4,16 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// A text without the word. A text that does not hold it stays as it is.
+/// Returns the text without the word.
 pub(super) fn without(word: &str, text: &Arc<str>) -> Arc<str> {
     if word.is_empty() || !text.contains(word) { text.clone() } else { text.replace(word, "").trim().into() }
 }
 
-/// Takes the word out of a text that comes in pieces. What may be its beginning is held back until it is known.
+/// A filter that removes the word from streamed text. A possible beginning of the word is held back until it is
+/// decided.
 pub(super) struct Sentinel<'a> {
     word: &'a str,
-    /// So much of the word has come.
+    /// Number of bytes of the word received so far.
     held: Cell<usize>,
 }
 
@@ -21,7 +22,7 @@ impl<'a> Sentinel<'a> {
         Sentinel { word, held: Cell::new(0) }
     }
 
-    /// Takes a piece in, and shows what is known to be text.
+    /// Adds a piece, and shows the part that is certainly text.
     pub(super) fn take_in(&self, piece: &str, mut show: impl FnMut(&str)) {
         let mut show = |text: &str| {
             if !text.is_empty() {
@@ -41,14 +42,14 @@ impl<'a> Sentinel<'a> {
             rest = behind;
         }
         let beginnings = self.word.char_indices().map(|(at, _)| at).rev();
-        // The longest, and at last the empty one, which every text ends with.
+        // The longest beginning; the empty one always matches.
         let held = beginnings.into_iter().find(|at| self.word.get(..*at).is_some_and(|begin| rest.ends_with(begin)));
         let held = held.unwrap_or_default();
         self.held.set(held);
         show(rest.get(..rest.len() - held).unwrap_or(rest));
     }
 
-    /// The word does not go on: shows what was held back for it.
+    /// Shows the text that was held back for the word when the word does not continue.
     pub(super) fn break_off(&self, show: impl FnOnce(&str)) {
         match self.word.get(..self.held.replace(0)) {
             None | Some("") => {}

@@ -10,7 +10,7 @@ use crate::seam::Outcome;
 use super::{Ended, LoopState, LoopStatus, Run, StopReason};
 
 impl Run<'_> {
-    /// Hands the prompt in, then begins.
+    /// Submits the prompt, then begins.
     pub(super) async fn start(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
         if let Some(blocked) = self.user_prompt_submit(state).await? {
             return Ok(Some(blocked));

@@ -13,7 +13,7 @@ use super::{DaemonState, ToolNames};
 pub struct LoopState {
     /// The task, as the handlers of `user_prompt_submit` left it.
     pub task: Arc<str>,
-    /// The present iteration, from 1; 0 before the first.
+    /// Current iteration, from 1; 0 before the first.
     pub iteration: u32,
     /// Number of times the model was asked to go on without a tool call in between.
     pub nudges: u32,
@@ -25,7 +25,7 @@ pub struct LoopState {
     pub tools: ToolNames,
     /// The text of the last answer.
     pub text: Arc<str>,
-    /// Items of hosts, meant for the model, that no prompt has carried yet.
+    /// Number of items from hosts, meant for the model, that no prompt has carried yet.
     pub unseen: u32,
     /// Number of naps of a daemon.
     #[serde(default)]
@@ -33,23 +33,23 @@ pub struct LoopState {
     /// Further state of a daemon.
     #[serde(default)]
     pub daemon: DaemonState,
-    /// Whether the loop's own compaction failed; then it is not tried again.
+    /// Whether the loop's own compaction failed; it is not tried again.
     #[serde(default)]
     pub compaction_failed: bool,
-    /// Whether the log says already that the context window is unknown.
+    /// Whether the unknown context window was noted already.
     #[serde(default)]
     pub window_noted: bool,
-    /// Whether the log says already that this route has no user blocks.
+    /// Whether the missing user blocks of this route were noted already.
     pub demotion_noted: bool,
     /// The results of the last turn's calls and how often they were repeated in a row.
     #[serde(default)]
     pub repeats: Repeats,
-    /// When the loop began.
+    /// Start time of the loop, in milliseconds since 1970-01-01 UTC.
     pub started_at_ms: u64,
 }
 
 impl LoopState {
-    /// The state before the first step.
+    /// Returns the state before the first step.
     #[must_use]
     pub fn new(task: Arc<str>, now_ms: u64) -> LoopState {
         LoopState { task, started_at_ms: now_ms, ..LoopState::default() }

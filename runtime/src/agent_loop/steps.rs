@@ -13,7 +13,7 @@ use super::persist::Checkpoint;
 use super::{LoopState, Run};
 
 impl Run<'_> {
-    /// Builds the prompt. What a handler reminds of before this step is in the prompt already.
+    /// Builds the prompt. Reminders that handlers add before this step are included.
     pub(super) async fn prompt_step(&self, state: &mut LoopState) -> Outcome<Request> {
         self.pre_step(state, Step::Prompt).await?;
         let request = self.build_prompt(state);
@@ -21,7 +21,7 @@ impl Run<'_> {
         Ok(request)
     }
 
-    /// Asks the model. A failure of the model is an answer here; what else fails ends the loop.
+    /// Calls the model. A failure of the model is returned as an answer; any other failure ends the loop.
     pub(super) async fn model_step(
         &self,
         state: &mut LoopState,

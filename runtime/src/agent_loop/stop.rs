@@ -1,4 +1,4 @@
-//! Waiting for work that may be stopped meanwhile.
+//! Waiting for work that may be stopped before it is done.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -9,8 +9,8 @@ use crate::seam::{Scope, Stopped};
 /// Time that work has to notice that it is being stopped and to clean up, in milliseconds.
 pub const GRACE_MS: u64 = 2_000;
 
-/// Waits for `work`, but not beyond cancellation or deadline plus `grace_ms`. What is ready at the same time as the signal
-/// counts as done.
+/// Waits for `work`, at most until cancellation or deadline plus `grace_ms`. A result that is ready together with the
+/// signal counts.
 pub async fn until_stopped<T>(scope: &Scope, grace_ms: u64, work: impl Future<Output = T>) -> Result<T, Stopped> {
     let mut work = pin!(work);
     let mut stop = pin!(stopped(scope));
@@ -33,7 +33,7 @@ pub async fn until_stopped<T>(scope: &Scope, grace_ms: u64, work: impl Future<Ou
     .ok_or(stopped)
 }
 
-/// Ready once the work is to be stopped.
+/// Waits until the work must stop.
 pub async fn stopped(scope: &Scope) -> Stopped {
     let mut cancelled = pin!(scope.cancel.cancelled());
     let mut deadline = scope.deadline_ms.map(|at| scope.clock.alarm(at));

@@ -25,7 +25,7 @@ mod hooked;
 mod permitted;
 mod provided;
 
-/// Called with the number of the answer.
+/// A callback that gets the number of the answer.
 type Meanwhile = Box<dyn Fn(usize)>;
 
 /// A model that plays its script and records the requests it received.
@@ -49,7 +49,7 @@ impl Model for Fake {
     }
 }
 
-/// The names in a result.
+/// Returns the names in a result.
 fn names(names: &[&str]) -> Vec<Arc<str>> {
     names.iter().map(|name| Arc::from(*name)).collect()
 }
@@ -64,7 +64,7 @@ fn calls(names: &[&str]) -> Reply {
     Reply { tool_calls: names.iter().enumerate().map(call).collect(), ..says("") }
 }
 
-/// Answers with a closure, after being polled once where `waits`.
+/// A tool that answers with a closure, after one pending poll if `waits`.
 struct FakeTool<F>(crate::message::ToolSpec, F);
 
 impl<F: Fn(Turn<'_>, &ToolCall) -> Outcome<Output>> Tool for FakeTool<F> {
@@ -82,7 +82,7 @@ fn tool(name: &str, run: impl Fn(Turn<'_>, &ToolCall) -> Outcome<Output> + 'stat
     Rc::new(FakeTool(crate::message::ToolSpec::new(name, "a tool", parameters), run))
 }
 
-/// A handler made of a closure.
+/// A handler built from a closure.
 struct Handler<F>(F);
 
 impl<F: Fn(Turn<'_>, &HookEvent<'_>) -> Outcome<Verdict>> Hook for Handler<F> {
@@ -143,12 +143,12 @@ impl Bench {
         self.parts.hooks.add_tool(ToolHook { pattern: Pattern::all(), pre, post, deny: None, max_output: None });
     }
 
-    /// The system text of each request.
+    /// Returns the system text of each request.
     fn systems(&self) -> Vec<String> {
         self.model.asked.borrow().iter().map(|request| request.system_text().unwrap_or_default()).collect()
     }
 
-    /// Kind (its last word) and one field of each lifecycle record.
+    /// Returns the kind (its last word) and one field of each lifecycle record.
     fn records(&self, field: &str) -> Vec<(String, String)> {
         let all = self.log.read(&Filter::topic(crate::reminder::lifecycle::TOPIC), usize::MAX).unwrap();
         let word = |kind: &str| kind.rsplit('.').next().unwrap_or_default().to_owned();

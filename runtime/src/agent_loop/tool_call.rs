@@ -68,12 +68,12 @@ impl Run<'_> {
         let turn = Turn { scope, ..self.turn() };
         let preview = ready.tool.preview(&ready.call);
         let preview = preview.map(|found| found.map(|preview| ready.preview.get_or_init(|| preview)));
-        // Boxed: most calls are not asked about, and loops nest.
+        // Boxed: most calls need no approval, and loops nest.
         let refused = Box::pin(self.approval(turn, ready.tool.spec(), &ready.call, preview, reason.clone())).await?;
         Ok(refused.map(|why| not_run(&why)))
     }
 
-    /// The call itself.
+    /// Runs the call itself.
     pub(super) async fn run(&self, scope: &Scope, iteration: u32, ready: &Ready) -> Outcome<Output> {
         let turn = Turn { scope, ..self.turn() };
         self.let_see(iteration, Seen::ToolBegan(&ready.call));
@@ -88,7 +88,7 @@ impl Run<'_> {
         output
     }
 
-    /// Everything after the call: the cut, handlers, providers.
+    /// Runs everything after the call: the cut, handlers, providers.
     pub(super) async fn conclude(
         &self,
         scope: &Scope,
@@ -110,7 +110,7 @@ impl Run<'_> {
         cut(output, limit)
     }
 
-    /// Asks the handlers before the call, each with the arguments as the one before left them.
+    /// Calls the handlers before the call, each with the arguments as the previous one left them.
     async fn before(
         &self,
         turn: Turn<'_>,
@@ -161,7 +161,7 @@ impl Run<'_> {
         Ok(output)
     }
 
-    /// Tells the handlers after the call; one that returns a result puts it in place.
+    /// Notifies the handlers after the call; a result returned by one replaces it.
     async fn after(
         &self,
         turn: Turn<'_>,

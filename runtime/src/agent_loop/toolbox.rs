@@ -17,14 +17,14 @@ const NAMED: usize = 32;
 /// Maximum number of characters shown of such a name.
 const SHOWN_CHARS: usize = 64;
 
-/// The tools. Of two with one name the later counts.
+/// The tools. The later of two with the same name wins.
 pub(super) struct Toolbox {
     tools: Vec<Offered>,
 }
 
 struct Offered {
     tool: Rc<dyn Tool>,
-    /// Compiled at the first call: most loops call few of their tools.
+    /// Compiled at the first call, since most loops call few of their tools.
     schema: OnceCell<Result<Rc<Schema>, SchemaError>>,
 }
 
@@ -38,7 +38,7 @@ impl Toolbox {
         self.tools.iter().map(|offered| offered.tool.spec().clone()).collect()
     }
 
-    /// The tool for a call whose arguments it takes; else why not, in words for the model.
+    /// Returns the tool for a call whose arguments it accepts, or the reason in words for the model.
     pub(super) fn find(&self, call: &ToolCall) -> Result<Rc<dyn Tool>, String> {
         let Some(offered) = self.offered(&call.name) else { return Err(self.unknown(&call.name)) };
         let parameters = &offered.tool.spec().parameters;
@@ -49,7 +49,7 @@ impl Toolbox {
         Ok(offered.tool.clone())
     }
 
-    /// Whether nothing may run beside this tool.
+    /// Returns whether no other tool may run in parallel with this one.
     pub(super) fn is_sequential(&self, name: &str) -> bool {
         self.annotations(name).get("sequential").truthy()
     }

@@ -47,7 +47,7 @@ struct Open<'a> {
 }
 
 enum Progress<'a> {
-    /// It is answered without having run.
+    /// It is answered without running.
     Refused {
         result: ToolResult,
         at_ms: u64,
@@ -78,7 +78,7 @@ impl Run<'_> {
         };
         let mut batch = Batch { interrupted, broken, rows: Vec::with_capacity(calls.len()) };
         if calls.len() > 1 && self.options.parallel_tool_calls {
-            // Boxed: most answers ask for one call, and loops nest.
+            // Boxed: most answers request one call, and loops nest.
             Box::pin(self.side_by_side(state, calls, &mut batch)).await;
         } else {
             for call in calls {
@@ -108,7 +108,7 @@ impl Run<'_> {
         self.record(state, call, &scope, result, is_rejected, (started_at_ms, took_ms), batch);
     }
 
-    /// The result of a call, and whether it was rejected.
+    /// Returns the result of a call and whether it was rejected.
     async fn answered(&self, scope: &Scope, state: &LoopState, call: &ToolCall) -> Outcome<(ToolResult, bool)> {
         let ready = match self.prepare(scope, state, call).await? {
             Ok(ready) => ready,
@@ -121,7 +121,7 @@ impl Run<'_> {
         Ok((self.conclude(scope, state, &ready, output).await?, false))
     }
 
-    /// Answers the calls with the tools side by side.
+    /// Answers the calls with the tools running in parallel.
     async fn side_by_side(&self, state: &mut LoopState, calls: &[ToolCall], batch: &mut Batch) {
         // Cancelled when the batch is aborted, to stop the running calls.
         let cancel = self.scope.cancel.child();
@@ -134,7 +134,7 @@ impl Run<'_> {
             poll_fn(|cx| if poll_all(&mut open, cx) < MOST_AT_ONCE { Poll::Ready(()) } else { Poll::Pending }).await;
             let begun = self.begin(state, call, &mut open, batch, &cancel).await;
             open.push_back(begun);
-            // A tool that does not wait has run now.
+            // A tool that does not wait has completed now.
             poll_fn(|cx| Poll::Ready(poll_all(&mut open, cx))).await;
             while sequential && !open.is_empty() || open.front().is_some_and(Open::is_settled) {
                 self.close_first(state, &mut open, batch, &cancel).await;
@@ -143,7 +143,7 @@ impl Run<'_> {
         self.close(state, &mut open, batch, &cancel, 0).await;
     }
 
-    /// Everything before a call; what runs already goes on meanwhile.
+    /// Runs everything before a call; running calls continue meanwhile.
     async fn begin<'a>(
         &'a self,
         state: &LoopState,
@@ -166,7 +166,7 @@ impl Run<'_> {
                             Ok(Some(result)) => return Progress::Refused { result, at_ms: scope.clock.now_ms() },
                             Err(fault) => Err(fault),
                         };
-                        // A tool that stops what it is part of stops the loop.
+                        // A tool that cancels its own scope stops the loop.
                         if let Some(reason) = scope.cancel.reason().filter(|_| !batch.is_cancelled()) {
                             self.scope.cancel.cancel(reason);
                         }
@@ -198,7 +198,7 @@ impl Run<'_> {
         }
     }
 
-    /// Waits for the first of those that are open and takes its answer into the transcript. The others go on meanwhile.
+    /// Waits for the first open call and appends its answer to the transcript. The others continue meanwhile.
     async fn close_first(
         &self,
         state: &mut LoopState,
@@ -214,7 +214,7 @@ impl Run<'_> {
         let Some(Open { call, scope, started_at_ms, progress }) = open.pop_front() else { return };
         let (result, is_rejected, ended_at_ms) = match progress {
             Progress::Refused { result, at_ms } => (result, true, at_ms),
-            // `is_settled` says that this is not so.
+            // Excluded by `is_settled`.
             Progress::Running(_) => return,
             Progress::Ran(ran) => {
                 let ended_at_ms = ran.ended_at_ms;
@@ -241,7 +241,7 @@ impl Run<'_> {
         self.record(state, call, &scope, result, is_rejected, (started_at_ms, took_ms), batch);
     }
 
-    /// Why the next call is not run.
+    /// Returns the reason the next call is not run.
     fn refusal(&self, batch: &Batch) -> Option<ToolResult> {
         self.refusal_of(batch, batch.rows.len())
     }
@@ -262,7 +262,7 @@ impl Run<'_> {
         self.scope.check().err().map(|stopped| not_run(&stopped.to_string()))
     }
 
-    /// Takes an answer into the transcript, and counts it.
+    /// Appends an answer to the transcript, and counts it.
     #[allow(clippy::too_many_arguments)] // each of them is another thing about the call
     fn record(
         &self,
@@ -336,7 +336,7 @@ fn break_off(batch: &mut Batch, fault: Rc<dyn Fault>, cancel: &Cancel) {
     batch.broken.get_or_insert(fault);
 }
 
-/// Polls all that run; how many still do.
+/// Polls all running calls and returns the number still running.
 fn poll_all(open: &mut VecDeque<Open<'_>>, cx: &mut Context<'_>) -> usize {
     let mut running = 0;
     for one in open {
@@ -350,7 +350,7 @@ fn poll_all(open: &mut VecDeque<Open<'_>>, cx: &mut Context<'_>) -> usize {
     running
 }
 
-/// Waits for `work` while those that are open go on.
+/// Waits for `work` while the open calls continue.
 async fn beside<T>(open: &mut VecDeque<Open<'_>>, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|cx| {
@@ -360,7 +360,7 @@ async fn beside<T>(open: &mut VecDeque<Open<'_>>, work: impl Future<Output = T>)
     .await
 }
 
-/// The answer to a call that was not run.
+/// Returns the answer to a call that was not run.
 pub(super) fn not_run(why: &str) -> ToolResult {
     failed(&format!("not run: {why}"))
 }

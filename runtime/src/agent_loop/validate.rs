@@ -1,9 +1,9 @@
-//! Whether a call's arguments are what its tool takes.
+//! Validation of a call's arguments.
 
 use crate::data::{Data, Entries};
 use crate::schema::{Misfits, Schema};
 
-/// Whether arguments fit a tool's parameters; why not, in words for the model.
+/// Checks that arguments fit a tool's parameters; the error explains the mismatch to the model.
 pub(super) fn fits(arguments: &Data, schema: &Schema, parameters: &Data) -> Result<(), String> {
     let entries = match arguments {
         Data::Dict(entries) => entries,
@@ -11,7 +11,7 @@ pub(super) fn fits(arguments: &Data, schema: &Schema, parameters: &Data) -> Resu
         other => return Err(format!("the arguments must be a JSON object, got {}", other.type_name())),
     };
     let Err(misfits) = check(schema, arguments) else { return Ok(()) };
-    // Models write `null` for what they leave out.
+    // Models write `null` for omitted values.
     match without_left_out(entries, parameters) {
         Some(given) => check(schema, &given).map_err(|misfits| misfits.to_string()),
         None => Err(misfits.to_string()),
@@ -22,7 +22,7 @@ fn check(schema: &Schema, arguments: &Data) -> Result<(), Misfits> {
     schema.check(arguments, "the arguments")
 }
 
-/// The arguments without those that are `null` and may be left out; nothing where there are none.
+/// Returns the arguments without optional ones that are `null`; `None` if there are none.
 fn without_left_out(entries: &Entries, parameters: &Data) -> Option<Data> {
     let required = parameters.get("required").as_list().unwrap_or_default();
     let stays = |name: &str, value: &Data| {
@@ -34,7 +34,7 @@ fn without_left_out(entries: &Entries, parameters: &Data) -> Option<Data> {
     (given.len() < entries.len()).then(|| Data::from(given))
 }
 
-/// Says where the text that a model wrote stops being JSON.
+/// Describes where the text that a model wrote stops being JSON.
 fn not_json(text: &str) -> String {
     match Data::from_json(text) {
         Err(error) => format!("the arguments are {error}; send one JSON object"),

@@ -12,10 +12,10 @@ use crate::seam::Turn;
 
 use super::{LoopResult, Run};
 
-/// Something that can be seen of a loop.
+/// An observable event of a loop.
 #[derive(Debug, Clone, Copy)]
 pub struct Sight<'a> {
-    /// The session, its turn, and what surrounds the loop.
+    /// The session, its turn, and the scope of the loop.
     pub turn: Turn<'a>,
     /// The iteration, from 1; 0 before the first.
     pub iteration: u32,
@@ -26,13 +26,13 @@ pub struct Sight<'a> {
 /// An event that an observer of a loop can see.
 #[derive(Debug, Clone, Copy)]
 pub enum Seen<'a> {
-    /// It begins.
+    /// The loop begins.
     Began,
-    /// The model is asked.
+    /// The model is called.
     Asked,
     /// A piece of the answer, without the word by which the model says that it is done.
     Piece(Delta<'a>),
-    /// The answer is there, whole.
+    /// The answer is complete.
     Answered {
         /// The answer.
         reply: &'a Reply,
@@ -41,23 +41,23 @@ pub enum Seen<'a> {
         /// Context window of the model in tokens, if known.
         context_window: Option<u64>,
     },
-    /// The model could not be asked, or the call was given up.
+    /// The model call failed or was abandoned.
     Unanswered,
-    /// The call was given up in the middle of an answer. What had come of it is in the transcript.
+    /// The call was abandoned in the middle of an answer. The text received is in the transcript.
     Interrupted {
-        /// The end of its message, which says so.
+        /// The end of the message, which marks the interruption.
         mark: &'a str,
     },
-    /// The answer asks for a call. All calls of an answer are seen before anything becomes of the first.
+    /// The answer requests a call. All calls of an answer are shown before the first is processed.
     ToolWanted {
         /// The call.
         call: &'a ToolCall,
         /// The tool's annotations; nil if it has none or is unknown.
         annotations: &'a Data,
     },
-    /// A tool begins.
+    /// A tool starts.
     ToolBegan(&'a ToolCall),
-    /// A tool does not run any more. What the model sees of it is seen once handlers have looked at it.
+    /// A tool has stopped running. The text that the model sees is shown once handlers have processed it.
     ToolEnded(&'a ToolCall),
     /// The call has its result: the tool's output as handlers left it, or the reason it was not run. Results of
     /// parallel calls come in the order of the calls.
@@ -69,14 +69,14 @@ pub enum Seen<'a> {
     },
     /// A bridge injection was delivered for the model to see.
     Delivered(&'a Injection),
-    /// It has nothing to do and sleeps.
+    /// The loop has nothing to do and sleeps.
     Idle,
-    /// It is over.
+    /// The loop is over.
     Ended(&'a LoopResult),
 }
 
 impl Run<'_> {
-    /// Lets those who watch see something.
+    /// Shows an event to the observers.
     pub(super) fn let_see(&self, iteration: u32, seen: Seen<'_>) {
         (self.parts.live)(Sight { turn: self.turn(), iteration, seen });
     }

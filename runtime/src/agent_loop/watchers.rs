@@ -1,5 +1,5 @@
-//! [`Watchers`]: which of a loop's providers want to see an event. A turn has more than a dozen events, and of most providers each
-//! wants to see one or none.
+//! [`Watchers`]: the subscriptions of a loop's providers. A turn has more than a dozen events, and most providers
+//! subscribe to one or none.
 
 use std::rc::Rc;
 

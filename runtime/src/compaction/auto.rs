@@ -1,4 +1,4 @@
-//! The loop's own compaction: when it happens, and how.
+//! The loop's own compaction: its threshold and its options.
 
 use std::fmt;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use crate::reminder::lifecycle::Charge;
 use crate::seam::Compactor;
 use crate::transcript::compact::CompactOptions;
 
-/// When the context counts as too large.
+/// The threshold above which the context is too large.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
     /// At this share of the route's context window.
@@ -18,10 +18,10 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// The window of a route that does not say how large it is.
+    /// Context window assumed for a route that does not report one.
     pub const ASSUMED_WINDOW: u64 = 128_000;
 
-    /// The number of tokens that is too many for a window.
+    /// Returns the number of tokens above which a context is too large for a window.
     #[must_use]
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn tokens(self, window: Option<u64>) -> u64 {
@@ -35,9 +35,9 @@ impl Threshold {
 /// The loop's own compaction.
 #[derive(Clone)]
 pub struct AutoCompact {
-    /// How.
+    /// Options of the compaction.
     pub options: CompactOptions,
-    /// When.
+    /// Threshold of the compaction.
     pub threshold: Threshold,
     /// Summariser for the strategy `custom`.
     pub compactor: Option<Rc<dyn Compactor>>,

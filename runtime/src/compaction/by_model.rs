@@ -1,4 +1,4 @@
-//! The strategy `llm`: a model sums up.
+//! The strategy `llm`: a model summarises.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::model::{ModelError, ModelErrorKind, Request, System, Usage};
 use crate::reminder::Reminder;
 use crate::seam::{Answer, Compactor, Model, Outcome, Summary, Turn, fault};
 
-/// A model that sums up. It is asked once, by a request of its own: no reminder is in it, and none is charged for it.
+/// A model that summarises. It is called once, with a request of its own that contains and charges no reminder.
 pub struct ByModel<'a> {
     /// The model.
     pub model: &'a dyn Model,
@@ -26,11 +26,11 @@ const PROMPT: &str = "Summarize the conversation below for the assistant that co
     the task and its constraints, decisions and their reasons, the names of files and other things that were \
     changed, important results, what failed, and what is left to do. Write plain text, as short as possible.";
 
-/// The most characters of a tool's output that it is shown.
+/// Maximum number of characters of a tool's output shown to it.
 const TOOL_OUTPUT: usize = 2_000;
 
 impl<'a> ByModel<'a> {
-    /// A model on the route of `request`.
+    /// Creates a summariser with a model on the route of `request`.
     pub fn new(model: &'a dyn Model, request: &Request, prompt: Option<Arc<str>>) -> ByModel<'a> {
         let route = Request {
             provider: request.provider.clone(),

@@ -1,4 +1,4 @@
-//! From and to ordinary Rust values.
+//! Conversions from and to ordinary Rust values.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl From<u32> for Data {
 }
 
 impl From<u64> for Data {
-    /// Numbers beyond the range of an `i64` saturate; no counter or clock of ours gets there.
+    /// Numbers beyond the range of an `i64` saturate; no counter or clock of this crate reaches them.
     fn from(value: u64) -> Data {
         Data::Int(i64::try_from(value).unwrap_or(i64::MAX))
     }

@@ -1,8 +1,8 @@
-//! [`Entries`]: the entries of a dict. Most dicts have a handful, so up to [`Entries::FEW`] lie side by side in one block; more are a
-//! tree, so that a large one costs no more than it must.
+//! [`Entries`]: the entries of a dict. Most dicts are small, so up to [`Entries::FEW`] are stored in one block; more
+//! are a tree, so that a large dict stays efficient.
 //!
-//! The order is that of the keys, because equal dicts must be written as equal JSON; `indexmap` keeps the order of insertion, and hashes
-//! each key on top of it.
+//! The order is that of the keys, because equal dicts must be written as equal JSON; `indexmap` keeps the order of
+//! insertion, and hashes each key in addition.
 
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct Entries(Form);
 enum Form {
     /// In order.
     Few(Vec<Entry>),
-    /// Boxed, so that the usual dict need not have room for it.
+    /// Boxed, so that the usual dict reserves no room for it.
     #[allow(clippy::box_collection)]
     Many(Box<BTreeMap<Arc<str>, Data>>),
 }
@@ -32,7 +32,7 @@ impl Entries {
     /// Number of entries up to which lookups are linear.
     pub const FEW: usize = 16;
 
-    /// No entries.
+    /// Creates an empty dict.
     #[must_use]
     pub const fn new() -> Entries {
         Entries(Form::Few(Vec::new()))
@@ -53,13 +53,13 @@ impl Entries {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value under a key.
+    /// Returns the value under a key.
     #[inline]
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Data> {
@@ -69,7 +69,7 @@ impl Entries {
         }
     }
 
-    /// The entry under a key.
+    /// Returns the entry under a key.
     #[must_use]
     pub fn get_key_value(&self, key: &str) -> Option<(&Arc<str>, &Data)> {
         match &self.0 {
@@ -78,7 +78,7 @@ impl Entries {
         }
     }
 
-    /// The value under a key, to be changed.
+    /// Returns the value under a key for modification.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Data> {
         match &mut self.0 {
             Form::Few(all) => all.iter_mut().find(|(known, _)| known.as_ref() == key).map(|(_, value)| value),
@@ -86,19 +86,19 @@ impl Entries {
         }
     }
 
-    /// Whether there is such a key.
+    /// Returns whether the key exists.
     #[must_use]
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Puts an entry in; the value that was there before.
+    /// Inserts an entry and returns the previous value.
     pub fn insert(&mut self, key: Arc<str>, value: Data) -> Option<Data> {
         let all = match &mut self.0 {
             Form::Few(all) => all,
             Form::Many(all) => return all.insert(key, value),
         };
-        // Most come in order.
+        // Most entries come in order.
         let is_last = all.last().is_none_or(|(last, _)| *last < key);
         let place = if is_last { Err(all.len()) } else { all.binary_search_by(|(known, _)| known.cmp(&key)) };
         match place {
@@ -113,7 +113,7 @@ impl Entries {
         None
     }
 
-    /// Takes an entry out; its value.
+    /// Removes an entry and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Data> {
         match &mut self.0 {
             Form::Few(all) => {
@@ -124,7 +124,7 @@ impl Entries {
         }
     }
 
-    /// Keeps those that are meant.
+    /// Keeps the entries for which `meant` returns true.
     pub fn retain(&mut self, mut meant: impl FnMut(&Arc<str>, &mut Data) -> bool) {
         match &mut self.0 {
             Form::Few(all) => all.retain_mut(|(key, value)| meant(key, value)),
@@ -132,7 +132,7 @@ impl Entries {
         }
     }
 
-    /// The entries, in order of their keys.
+    /// Returns the entries, in order of their keys.
     #[must_use]
     pub fn iter(&self) -> Iter<'_> {
         Iter(match &self.0 {
@@ -156,12 +156,12 @@ impl Entries {
         }
     }
 
-    /// The keys, in order.
+    /// Returns the keys, in order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &Arc<str>> + ExactSizeIterator + Clone {
         self.iter().map(|(key, _)| key)
     }
 
-    /// The values, in order of their keys.
+    /// Returns the values, in order of their keys.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &Data> + ExactSizeIterator + Clone {
         self.iter().map(|(_, value)| value)
     }
@@ -191,7 +191,7 @@ impl FromIterator<Entry> for Entries {
         let entries = entries.into_iter();
         let count = entries.size_hint().0;
         if count > Self::FEW {
-            // At once: one by one they would be looked up one by one.
+            // Built at once, because inserting one by one would search for each.
             return Entries(Form::Many(Box::new(entries.collect())));
         }
         let mut all = Entries::with_capacity(count);
@@ -263,7 +263,7 @@ impl<'a> IntoIterator for &'a Entries {
     }
 }
 
-/// Entries that are taken, in order of their keys.
+/// Owned entries, in order of their keys.
 pub struct IntoIter(Taken);
 
 enum Taken {

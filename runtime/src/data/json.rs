@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Data, Entries, keys};
 
-/// Why a text is not JSON that we take.
+/// The reason a text is not acceptable JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not valid JSON: {message} (line {line}, column {column})")]
 pub struct DataError {
@@ -22,13 +22,13 @@ pub struct DataError {
 }
 
 impl Data {
-    /// Compact JSON. Numbers that JSON cannot write (infinities, NaN) become `null`.
+    /// Converts to compact JSON. Numbers that JSON cannot represent (infinities, NaN) become `null`.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|_| "null".to_owned())
     }
 
-    /// The bytes of [`Data::to_json`], which need not be written to be counted.
+    /// Returns the length of [`Data::to_json`] in bytes without writing it.
     #[must_use]
     pub fn json_len(&self) -> usize {
         match self {
@@ -52,14 +52,14 @@ impl Data {
         }
     }
 
-    /// JSON with two spaces of indentation.
+    /// Converts to JSON with two spaces of indentation.
     #[must_use]
     pub fn to_json_pretty(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_else(|_| "null".to_owned())
     }
 
-    /// Reads JSON text that nests up to `levels`, for what scripts may have built and a log holds. At most a few hundred: the
-    /// value is built, compared and dropped without a work list.
+    /// Reads JSON text that nests up to `levels`, for values that scripts have built and a log holds. At most a few
+    /// hundred: the value is built, compared and dropped without a work list.
     pub fn from_nested_json(text: &str, levels: usize) -> Result<Data, DataError> {
         if nesting(text) > levels {
             return Err(DataError { message: "a value is nested too deep".to_owned(), line: 1, column: 1 });
@@ -76,7 +76,7 @@ impl Data {
     }
 }
 
-/// The bytes of a text as JSON, its quotes included.
+/// Returns the length of a text as JSON in bytes, its quotes included.
 pub(crate) fn text_json_len(text: &str) -> usize {
     let escapes: usize = text.bytes().map(|byte| usize::from(MORE[usize::from(byte)])).sum();
     2 + text.len() + escapes

@@ -1,4 +1,4 @@
-//! Keys that come in again and again: what is read from wires has few of them, so each is made once and shared.
+//! Keys that occur repeatedly: data from wire formats has few of them, so each is allocated once and shared.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 /// Number of keys that a thread caches.
 const HELD: usize = 256;
 
-/// Longer ones are seldom met twice.
+/// Maximum length of a cached key; longer ones rarely repeat.
 const LONGEST: usize = 32;
 
 thread_local! {
     static KEYS: RefCell<Vec<Option<Arc<str>>>> = RefCell::new(vec![None; HELD]);
 }
 
-/// A key; the one that is held where there is one, else it takes the place of what was held there.
+/// Returns a key: the cached one if present, else a new one that replaces the previous key of its slot.
 pub(super) fn shared(text: &str) -> Arc<str> {
     if text.len() > LONGEST {
         return text.into();
@@ -34,7 +34,7 @@ fn place(text: &str) -> usize {
     let mixed = text
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    // Its high bits are mixed best.
+    // The high bits are mixed best.
     usize::try_from(mixed >> 56).unwrap_or_default() % HELD
 }
 

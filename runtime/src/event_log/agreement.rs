@@ -1,4 +1,4 @@
-//! Both homes answer alike, whatever is asked of them in whatever order.
+//! Both backends return the same results for any sequence of operations.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ enum Act {
     Latest(Arc<str>),
     Read(Filter, usize),
     Subscribe(Filter),
-    /// The nth subscription, counted round.
+    /// Reads the next record of a subscription, by index modulo their number.
     Next(usize),
     /// The file is closed and opened again; subscriptions restart after what they have seen.
     Reopen,
@@ -70,10 +70,10 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A subscription, and the filter that would go on where it is.
+/// A subscription, and the filter that would continue from its position.
 type Stream = (Box<dyn Subscription>, Filter);
 
-/// A log with its readers, and what it answered.
+/// A log with its readers and its results.
 struct Played<L> {
     log: L,
     streams: Vec<Stream>,

@@ -5,7 +5,7 @@ use crate::codes;
 codes! {
 /// The codes of the event log family.
 pub enum LogCode {
-    /// A home for event logs that there is not.
+    /// An unknown backend for event logs.
     Home = "HARN-LOG-001", Error {
         title: "unknown event log backend",
         meaning: "`--event-log`, `HARN_EVENT_LOG` and `home` under `[event_log]` in `harn.toml` take `memory` or \
@@ -52,7 +52,7 @@ pub enum LogCode {
         meaning: "The file or its `-wal` file was deleted or replaced while the run wrote to it. Records written \
             to such a file cannot be read, so the log ends there, and pending writes fail with this error.",
     },
-    /// Records that a reader asks for are gone.
+    /// Requested records are no longer kept.
     Lagged = "HARN-LOG-008", Error {
         title: "requested records no longer available",
         meaning: "A log in memory keeps a limited number of records, and old records can be deleted from a file. A \
@@ -69,7 +69,7 @@ pub enum LogCode {
         title: "record too large",
         meaning: "A record of the event log can have at most 64 MiB. Store large data in files and log their paths.",
     },
-    /// A session that the event log does not hold.
+    /// A session that is not in the event log.
     Unknown = "HARN-LOG-011", Error {
         title: "session not in the event log",
         meaning: "A client requested a session that no process has written to this event log. `session/list` \
@@ -87,7 +87,7 @@ pub enum LogCode {
         meaning: "A record of the session is incomplete, because another program has written or changed it. Other \
             sessions of the log are not affected.",
     },
-    /// A page that there is not.
+    /// An unknown page.
     Page = "HARN-LOG-014", Error {
         title: "invalid page cursor",
         meaning: "The cursor of a session list, or the token of a task list, was not returned by an earlier page. \

@@ -19,7 +19,7 @@ pub enum LogError {
         /// Suggested spelling.
         help: String,
     },
-    /// The file cannot be opened for what is wanted.
+    /// The file cannot be opened in the requested mode.
     #[error("the event log `{}` cannot be opened: {why}", .path.display())]
     CannotOpen {
         /// The file.
@@ -35,14 +35,14 @@ pub enum LogError {
         /// Kind of file that was found.
         what: String,
     },
-    /// The file was made by a later version.
+    /// The file was created by a later version.
     #[error("the event log `{}` has layout {found}; this version knows layouts up to {known}", .path.display())]
     Newer {
         /// The file.
         path: Arc<Path>,
         /// Its layout.
         found: i64,
-        /// The latest layout known here.
+        /// The latest supported layout.
         known: i64,
     },
     /// Another process holds the file.
@@ -53,7 +53,7 @@ pub enum LogError {
         /// Time waited, in milliseconds.
         waited_ms: u64,
     },
-    /// A write failed. It is tried again; what was not written is kept.
+    /// A write failed. It is retried; unwritten records are kept.
     #[error("the event log `{}` cannot be written: {why}", .path.display())]
     NotWritten {
         /// The file.
@@ -61,7 +61,7 @@ pub enum LogError {
         /// The system's message.
         why: String,
     },
-    /// Records were thrown away because nothing could be written and no more could be kept.
+    /// Records were thrown away because writing failed and the queue was full.
     #[error("{count} records could not be written to the event log and are lost: {why}")]
     Lost {
         /// Number of lost records.
@@ -69,7 +69,7 @@ pub enum LogError {
         /// The error that prevented the write.
         why: Box<LogError>,
     },
-    /// The file is not where it was.
+    /// The file was moved or deleted.
     #[error("the event log `{}` was deleted or replaced while it was written", .path.display())]
     Gone {
         /// The file.
@@ -94,7 +94,7 @@ pub enum LogError {
     /// A record is too large.
     #[error("a record of {bytes} bytes is too large for the event log; the limit is {most}")]
     TooLarge {
-        /// Roughly what it takes.
+        /// Approximate size in bytes.
         bytes: usize,
         /// The size limit.
         most: usize,
@@ -102,7 +102,7 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// The diagnostic code.
+    /// Returns the diagnostic code.
     #[must_use]
     pub fn code(&self) -> LogCode {
         match self {
@@ -149,7 +149,7 @@ impl LogError {
         }
     }
 
-    /// Whether trying again cannot help.
+    /// Returns whether retrying cannot help.
     pub(super) fn is_final(&self) -> bool {
         !matches!(self, LogError::Locked { .. } | LogError::NotWritten { .. })
     }

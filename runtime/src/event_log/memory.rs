@@ -22,7 +22,7 @@ mod topics;
 pub struct Kept {
     /// Records.
     pub records: usize,
-    /// Bytes, roughly: texts, and a little for each value.
+    /// Approximate size in bytes: texts, and a little for each value.
     pub bytes: usize,
 }
 
@@ -32,7 +32,7 @@ impl Default for Kept {
     }
 }
 
-/// A log that lives as long as its process. Clones are the same log and may go to other threads.
+/// A log that lives as long as its process. Clones are the same log and may move to other threads.
 #[derive(Clone, Default)]
 pub struct MemoryLog(Shared);
 
@@ -60,19 +60,19 @@ struct Store {
 }
 
 impl MemoryLog {
-    /// An empty log that keeps the usual amount.
+    /// Creates an empty log with the default retention.
     #[must_use]
     pub fn new() -> MemoryLog {
         MemoryLog::default()
     }
 
-    /// An empty log that keeps at least one record and at most so much.
+    /// Returns an empty log that keeps at least one record and at most `kept`.
     #[must_use]
     pub fn keeping(kept: Kept) -> MemoryLog {
         MemoryLog(Shared(Arc::new(Mutex::new(Store { kept, ..Store::default() }))))
     }
 
-    /// Everything that is kept, oldest first.
+    /// Returns all kept records, oldest first.
     #[must_use]
     pub fn records(&self) -> Vec<Arc<Record>> {
         let store = self.0.lock();
@@ -104,7 +104,7 @@ impl MemoryLog {
         Ok(self.change(|store| store.rows.put(record, weight, &mut store.topics)))
     }
 
-    /// Appends, throws away what is too much, and wakes who waits.
+    /// Appends, drops excess records, and wakes the waiters.
     fn change<T>(&self, append: impl FnOnce(&mut Store) -> T) -> T {
         let (done, waiting, old) = {
             let mut store = self.0.lock();
@@ -119,7 +119,7 @@ impl MemoryLog {
 }
 
 impl Store {
-    /// Takes out what is too much; the caller drops it when nothing is borrowed.
+    /// Removes excess records; the caller drops them when nothing is borrowed.
     fn trim(&mut self) -> Vec<Row> {
         let (rows, kept, mut old) = (&mut self.rows, self.kept, Vec::new());
         if let Some(more) = rows.len().checked_sub(kept.records).filter(|more| *more > 0) {
@@ -212,7 +212,7 @@ impl SharedLog for MemoryLog {
 struct Reader {
     store: Shared,
     filter: Filter,
-    /// The cursor of the last record that was looked at.
+    /// Cursor of the last visited record.
     position: u64,
     number: u64,
 }

@@ -1,5 +1,5 @@
-//! A log that several runs share, in time or at once: what the runtime writes names the run it belongs to, so that a reader
-//! can tell apart two sessions that bear one id.
+//! A log that several runs share, sequentially or concurrently: the runtime's records name their run, so that a reader
+//! can distinguish two sessions with the same id.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ pub const RUN_ID: &str = "run_id";
 /// Prefixes of the topics that the runtime writes.
 const OWN: [&str; 3] = ["transcript.", "session.", "a2a."];
 
-/// A log that writes the run into the headers of the runtime's records. Those of scripts stay as they are.
+/// A log that writes the run into the headers of the runtime's records. Records of scripts are unchanged.
 #[derive(Clone)]
 pub struct OfRun<L> {
     log: L,
@@ -22,12 +22,12 @@ pub struct OfRun<L> {
 }
 
 impl<L: SharedLog> OfRun<L> {
-    /// `run_id` must be another in every process that writes to the log.
+    /// Creates the log. `run_id` must be unique among all processes that write to the log.
     pub fn new(log: L, run_id: &str) -> OfRun<L> {
         OfRun { log, stamp: Stamp { headers: Data::dict([(RUN_ID, Data::from(run_id))]) } }
     }
 
-    /// Takes a record, as [`EventLog::append`] does.
+    /// Appends a record like [`EventLog::append`].
     pub fn append(&self, record: NewRecord) -> Ticket {
         self.log.put(self.stamp.stamped(record))
     }

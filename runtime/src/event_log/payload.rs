@@ -14,11 +14,11 @@ use crate::data::Data;
 pub trait Facts: fmt::Debug + Send + Sync {
     /// Converts the payload of the record at index `place`.
     fn to_data(&self, place: usize) -> Data;
-    /// Roughly the bytes that this takes as data.
+    /// Returns its approximate size as data, in bytes.
     fn weight(&self, place: usize) -> usize;
 }
 
-/// All records that the runtime writes at once: what they tell, and what they are called.
+/// Records that the runtime writes together: their payloads, topics and kinds.
 pub trait Batch: Facts {
     /// Returns the number of records.
     fn count(&self) -> usize;
@@ -65,12 +65,12 @@ impl Payload {
         }
     }
 
-    /// Puts an entry in.
+    /// Inserts an entry.
     pub fn set(&mut self, key: &str, value: Data) {
         self.0 = Form::Plain(self.to_data().with(key, value));
     }
 
-    /// Roughly the bytes that it takes.
+    /// Returns the approximate size in bytes.
     #[must_use]
     pub fn weight(&self) -> usize {
         match &self.0 {

@@ -1,4 +1,4 @@
-//! A record from a dict: what [`Record::to_data`] made, for logs that are kept as JSON lines.
+//! Reading a record from a dict produced by [`Record::to_data`], for logs stored as JSON lines.
 
 use crate::data::Data;
 

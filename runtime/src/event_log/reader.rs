@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Filter, LogError, MemoryLog, Record, SqliteLog};
 
-/// Reads a log on any thread. Clones read the same log.
+/// A reader of a log on any thread. Clones read the same log.
 #[derive(Clone)]
 pub struct LogReader(Source);
 
@@ -15,7 +15,7 @@ enum Source {
 }
 
 impl LogReader {
-    /// Whether a read waits for the disk, so that it does not belong on the thread of a session.
+    /// Returns whether a read waits for the disk, so that it does not belong on the thread of a session.
     #[must_use]
     pub fn blocks(&self) -> bool {
         matches!(self.0, Source::File(_))

@@ -1,13 +1,12 @@
-//! [`Room`]: a place in a log that is set aside before a lock is taken, so that the append under the lock never waits.
+//! [`Room`]: space in a log that is reserved before a lock is taken, so that the append under the lock never waits.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Room for records that are about to be appended with [`EventLog::append_in`](super::EventLog::append_in). Dropping it
-/// frees what was not used.
+/// Room for records to append with [`EventLog::append_in`](super::EventLog::append_in). Dropping it frees unused room.
 #[derive(Default)]
 pub struct Room {
-    /// `None` if the log sets nothing aside.
+    /// `None` if the log reserves no room.
     store: Option<Arc<dyn RoomStore>>,
     pub(super) records: usize,
     pub(super) bytes: usize,
@@ -15,7 +14,7 @@ pub struct Room {
 
 /// A store that reserves room.
 pub(super) trait RoomStore: Send + Sync {
-    /// Frees room that was not used.
+    /// Frees unused room.
     fn free(&self, records: usize, bytes: usize);
 }
 

@@ -1,13 +1,13 @@
 //! The log in a SQLite file: write-ahead log, group commit, one writer thread for each opened log. Several processes may
 //! write to one file: ids and cursors are taken inside the transaction that writes the records.
 //!
-//! - `schema`: the layout of the file, and whether a file is one of ours.
-//! - `queue`: what is on its way to the writer, and who waits for it.
+//! - `schema`: the layout of the file, and detection of our files.
+//! - `queue`: records on their way to the writer, and the tasks that wait for them.
 //! - `writer`: the thread that commits.
-//! - `commit`: one batch into the file.
-//! - `presence`: whether the file is still where it was.
-//! - `file`: reading; [`LogFile`] for those who only read.
-//! - `progress`: when a statement that takes long is ended.
+//! - `commit`: writing one batch to the file.
+//! - `presence`: detecting a moved or deleted file.
+//! - `file`: reading; [`LogFile`] for readers.
+//! - `progress`: ending statements that take long.
 //! - `follow`: subscriptions.
 
 use std::path::{Path, PathBuf};
@@ -37,11 +37,11 @@ pub use progress::{ask_while_reading, while_wanted, within};
 use follow::Follower;
 use queue::{Durable, Emitted, Shared};
 
-/// When a commit counts as durable.
+/// The condition under which a commit counts as durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Synchronous {
-    /// It survives the end of the process, however it ends (`synchronous=NORMAL`). A loss of power may take the last
-    /// commits, never a part of one.
+    /// It survives the end of the process in any case (`synchronous=NORMAL`). A loss of power may lose the last
+    /// commits, but never a part of one.
     #[default]
     Normal,
     /// It survives a loss of power (`synchronous=FULL`): each commit waits for the disk.
@@ -51,7 +51,7 @@ pub enum Synchronous {
 /// Options to open a log in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteOptions {
-    /// When a commit counts as durable.
+    /// The condition under which a commit counts as durable.
     pub synchronous: Synchronous,
     /// Time to wait for a file that another process holds.
     pub lock_timeout: Duration,
@@ -65,24 +65,25 @@ impl Default for SqliteOptions {
     }
 }
 
-/// A log in a file. Clones are the same log and may go to other threads; the last one to go waits until the writer has
-/// written what it can.
+/// A log in a file. Clones are the same log and may move to other threads; dropping the last one waits until the writer
+/// has written the queue, if it can.
 #[derive(Clone)]
 pub struct SqliteLog(Arc<Inner>);
 
 struct Inner {
     path: Arc<Path>,
     shared: Arc<Shared>,
-    /// Nothing only while it is closed.
+    /// `None` only while it is closed.
     reader: Mutex<Option<LogFile>>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl SqliteLog {
-    /// Opens a log, and makes the file where it is missing.
+    /// Opens a log, and creates the file if it is missing.
     ///
     /// # Errors
-    /// The file cannot be opened or made, is something else, is of a later version, or is locked for too long.
+    /// Fails if the file cannot be opened or created, is not an event log, has a later version, or stays locked for too
+    /// long.
     pub fn open(path: impl Into<PathBuf>, options: &SqliteOptions) -> Result<SqliteLog, LogError> {
         let path: Arc<Path> = path.into().into();
         let connection = open::for_writing(&path, options)?;
@@ -92,13 +93,13 @@ impl SqliteLog {
         Ok(SqliteLog(Arc::new(Inner { path, shared, reader, writer: Some(writer) })))
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// Returns how many records are on their way to the file, and how many may be.
+    /// Returns the number of records on their way to the file, and its limit.
     #[must_use]
     pub fn backlog(&self) -> (u64, u64) {
         self.0.shared.backlog()
@@ -114,13 +115,13 @@ impl SqliteLog {
 }
 
 impl Inner {
-    /// Reads, once everything that was appended here can be read.
+    /// Reads once everything appended here can be read.
     fn read<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
         self.shared.flush()?;
         self.read_now(read)
     }
 
-    /// Reads, whatever is on its way.
+    /// Reads without waiting for queued records.
     fn read_now<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
         match &*self.reader.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(reader) => read(reader),
@@ -131,7 +132,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Closed before the writer: the last connection tidies up, and one that only reads cannot.
+        // Closed before the writer, because the last connection cleans up and a read-only one cannot.
         *self.reader.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         self.shared.close();
         if let Some(writer) = self.writer.take() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{EventLog, NewRecord, Passage, Room, Settled, SharedLog, Through, Ticket};
 
-/// Sees each record that the runtime writes, on the thread that writes it. It must not wait.
+/// A callback that sees each record that the runtime writes, on the writing thread. It must not wait.
 pub type Tap = Arc<dyn Fn(&NewRecord) + Send + Sync>;
 
 /// A log whose records a [`Tap`] sees. Records that scripts emit are not shown.
@@ -15,7 +15,7 @@ pub struct Tapped {
 }
 
 impl Tapped {
-    /// Puts a tap in front of a log.
+    /// Creates a log with a tap in front of it.
     pub fn new(log: Arc<dyn SharedLog>, tap: Tap) -> Tapped {
         Tapped { log, tap }
     }

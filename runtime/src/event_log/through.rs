@@ -1,4 +1,4 @@
-//! A log with something in front of it: what is appended passes there first, what is read does not.
+//! A log with a filter in front of it: appended records pass through it, reads do not.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use super::{EventLog, Filter, LogReader, NewRecord, Place, Room, Subscription, T
 
 /// A filter that records pass on their way to a log.
 pub trait Passage {
-    /// Takes a record, as [`EventLog::append`] does, and hands it on to `log`.
+    /// Appends a record like [`EventLog::append`], by passing it on to `log`.
     fn append(&self, record: NewRecord, log: &dyn EventLog) -> Ticket;
 
     /// Emits like [`EventLog::emit`]. By default the record goes on unchanged.
@@ -25,7 +25,7 @@ pub struct Through<P> {
 }
 
 impl<P> Through<P> {
-    /// Puts a passage in front of a log.
+    /// Creates a log with a passage in front of it.
     pub fn new(passage: P, log: Rc<dyn EventLog>) -> Through<P> {
         Through { passage, log }
     }
@@ -61,7 +61,7 @@ impl<P: Passage> EventLog for Through<P> {
     }
 }
 
-/// A log that puts what is appended into room that was set aside.
+/// A log that appends into reserved room.
 struct InRoom<'a> {
     log: &'a dyn EventLog,
     room: RefCell<&'a mut Room>,

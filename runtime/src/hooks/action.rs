@@ -1,7 +1,8 @@
-//! Actions: what a handler may have done at an event. Each event has a type of its own, so a handler cannot ask for what its event
-//! does not offer, and the code that raises an event handles every answer to it.
+//! Actions: the effects that a handler may request at an event. Each event has a type of its own, so a handler cannot
+//! request an effect that its event does not offer, and the code that raises an event handles every answer to it.
 //!
-//! A script's answer is untyped until it is read; [`Verdict::from_data`] reads it. A handler in Rust answers with a [`Reply`]:
+//! A script's answer is untyped until it is read; [`Verdict::from_data`] reads it. A handler in Rust answers with a
+//! [`Reply`]:
 //!
 //! ```
 //! use runtime::hooks::{PreToolUse, PostTurn, Reply, ToolCallAction, TurnAction};
@@ -45,7 +46,7 @@ pub trait ActionableEvent {
 
 /// An action that an event accepts. The default goes on as if no handler had answered.
 pub trait HookAction: Default + sealed::Sealed {
-    /// Reads what was decided at this event. What the event does not offer changes nothing.
+    /// Converts a decision for this event. A decision that the event does not offer has no effect.
     #[doc(hidden)]
     fn of(decision: Decision) -> Self;
     /// Returns the same as any handler may decide it.
@@ -54,7 +55,7 @@ pub trait HookAction: Default + sealed::Sealed {
 }
 
 mod sealed {
-    /// Only this module knows which actions there are.
+    /// Seals the set of actions.
     pub trait Sealed {}
 }
 
@@ -93,11 +94,11 @@ pub enum PromptAction {
     /// Submits it.
     #[default]
     Submit,
-    /// Submits another text in its place.
+    /// Submits a different text instead.
     Replace(Arc<str>),
     /// Refuses it.
     Refuse {
-        /// Why.
+        /// The reason.
         reason: Arc<str>,
     },
 }
@@ -110,9 +111,9 @@ pub enum CompactionAction {
     Compact,
     /// Compacts with other options: a dict.
     Change(Data),
-    /// Leaves the transcript as it is.
+    /// Leaves the transcript unchanged.
     Skip {
-        /// Why.
+        /// The reason.
         reason: Arc<str>,
     },
 }
@@ -127,7 +128,7 @@ pub enum ToolCallAction {
     ReplaceArguments(Data),
     /// Refuses it.
     Refuse {
-        /// Why.
+        /// The reason.
         reason: Arc<str>,
     },
 }
@@ -138,7 +139,7 @@ pub enum ToolResultAction {
     /// Keeps it.
     #[default]
     Keep,
-    /// Puts another in its place.
+    /// Replaces the result.
     Replace(Data),
 }
 
@@ -242,7 +243,7 @@ impl HookAction for TurnAction {
     }
 }
 
-/// Returns the prompt in an answer to `user_prompt_submit`: a text, or a payload that holds it.
+/// Returns the prompt in an answer to `user_prompt_submit`: a text, or a payload that contains it.
 pub(super) fn new_prompt(payload: &Data) -> Option<Arc<str>> {
     if payload.as_dict().is_some() { payload.get("prompt").as_shared_str() } else { payload.as_shared_str() }
 }
@@ -252,9 +253,9 @@ pub(super) fn new_prompt(payload: &Data) -> Option<Arc<str>> {
 pub struct Reply<E: ActionableEvent> {
     /// The action to take.
     pub action: E::Action,
-    /// Pending reminders to be cleared, before any is added.
+    /// Pending reminders to clear before any is added.
     pub clears: Vec<Selector>,
-    /// Reminders to be added.
+    /// Reminders to add.
     pub effects: Vec<ReminderSpec>,
 }
 
@@ -265,7 +266,7 @@ impl<E: ActionableEvent> Default for Reply<E> {
 }
 
 impl<E: ActionableEvent> Reply<E> {
-    /// Returns a reply with an action and nothing else.
+    /// Returns a reply with only an action.
     #[must_use]
     pub fn act(action: E::Action) -> Reply<E> {
         Reply { action, clears: Vec::new(), effects: Vec::new() }

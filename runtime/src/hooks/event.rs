@@ -20,14 +20,14 @@ pub use results::{ToolResult, ToolResults, ToolRow};
 words! {
     /// The answer to a tool that asked for a permission.
     pub enum PermissionAnswer {
-        /// It may run.
+        /// The call may run.
         Allow = "allow",
-        /// It may not.
+        /// The call must not run.
         Deny = "deny",
     }
 }
 
-/// A moment with its payload.
+/// An event with its payload.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)] // the fields are the payload fields that scripts see under the same names
 pub enum HookEvent<'a> {
@@ -64,11 +64,11 @@ pub enum HookEvent<'a> {
     PreToolUse { call: &'a ToolCall, iteration: u32 },
     /// After a tool was called.
     PostToolUse { call: &'a ToolCall, result: &'a ToolResult, iteration: u32 },
-    /// A tool wants a permission.
+    /// A tool needs a permission.
     PermissionAsked { call: &'a ToolCall, reason: &'a Arc<str> },
-    /// A permission was given or refused.
+    /// A permission was granted or denied.
     PermissionReplied { call: &'a ToolCall, reason: &'a Arc<str>, decision: PermissionAnswer },
-    /// An approval is asked for: the same moment as [`HookEvent::PermissionAsked`], for the persona's handlers.
+    /// An approval is requested: the same moment as [`HookEvent::PermissionAsked`], for the persona's handlers.
     OnApprovalRequested { persona: &'a Arc<str>, iteration: u32, call: &'a ToolCall, reason: &'a Arc<str> },
     /// A file changed.
     FileEdited { path: &'a Arc<str>, metadata: &'a Data },
@@ -76,11 +76,11 @@ pub enum HookEvent<'a> {
     SessionError { error: &'a Data },
     /// A daemon has nothing to do.
     SessionIdle { iteration: u32, wake_interval_ms: u64 },
-    /// A piece of an answer has come.
+    /// A piece of an answer has arrived.
     ModelDelta { iteration: u32, delta: Delta<'a> },
     /// A seam is passed.
     LoopCheckpoint { session_id: &'a Arc<str>, iteration: u32, kind: Seam, delivered: usize, dispatch_skipped: bool },
-    /// Any event with a payload that a script or a host made.
+    /// Any event with a payload from a script or a host.
     Raw { kind: EventKind, payload: &'a Data },
 }
 
@@ -114,7 +114,7 @@ impl<'a> HookEvent<'a> {
         }
     }
 
-    /// The payload as a dict, with `event` in PascalCase and `session: {id}`.
+    /// Converts the payload to a dict, with `event` in PascalCase and `session: {id}`.
     #[must_use]
     pub fn to_data(&self, session_id: &Arc<str>) -> Data {
         let mut entries = Entries::new();
@@ -127,8 +127,8 @@ impl<'a> HookEvent<'a> {
         Data::from(entries)
     }
 
-    /// Hands out what [`HookEvent::to_data`] holds, for those who make something else of it: each field once, in no order,
-    /// and `session` only where the payload has one of its own.
+    /// Calls `put` for each field of [`HookEvent::to_data`], for other representations: each field once, in no order,
+    /// and `session` only if the payload has one of its own.
     pub fn each_field(&self, put: &mut dyn FnMut(&str, &dyn Fn() -> Data)) {
         self.fields(&mut |name, value| {
             if name != "event" {
@@ -150,7 +150,7 @@ impl<'a> HookEvent<'a> {
         }
     }
 
-    /// The payload field at a dotted path; nil where there is none. Makes no dict on the way.
+    /// Returns the payload field at a dotted path; nil if it is missing. Builds no intermediate dict.
     #[must_use]
     pub fn get(&self, path: &str) -> Data {
         if let HookEvent::Raw { payload, .. } = self {
@@ -167,7 +167,7 @@ impl<'a> HookEvent<'a> {
         found
     }
 
-    /// The 1-based iteration that the event belongs to, where it has one.
+    /// Returns the 1-based iteration that the event belongs to, if it has one.
     #[must_use]
     pub fn iteration(&self) -> Option<u32> {
         ["iteration", "turn"]
@@ -284,7 +284,7 @@ impl<'a> HookEvent<'a> {
     }
 }
 
-/// The fields of a piece of an answer.
+/// Returns the fields of a piece of an answer.
 fn piece_fields(delta: Delta<'_>, put: Put<'_>) {
     let place = |index: usize| Data::from(i64::try_from(index).unwrap_or(i64::MAX));
     match delta {

@@ -1,4 +1,4 @@
-//! Telling handlers of an event, and acting on what they answer.
+//! Notifying handlers of an event, and applying their answers.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::verdict::Decision;
 use super::verdict::default_reason;
 use super::{EventKind, Hook, HookEvent, Hooks, Verdict};
 
-/// Tells all handlers of an event that they only observe, as far as the caller is concerned.
+/// Notifies all handlers of an event whose answers the caller ignores.
 pub fn fire<'a>(hooks: &Hooks, turn: Turn<'a>, event: &'a HookEvent<'a>, strict: bool) -> Answer<'a, Outcome<()>> {
     match decide(hooks, turn, event, strict) {
         Answer::Now(decided) => Answer::Now(decided.map(drop)),
@@ -24,7 +24,7 @@ pub fn fire<'a>(hooks: &Hooks, turn: Turn<'a>, event: &'a HookEvent<'a>, strict:
     }
 }
 
-/// Tells all handlers of an event and returns what they want to have done.
+/// Notifies all handlers of an event and returns the requested action.
 pub async fn fire_for<'a, E: ActionableEvent>(
     hooks: &Hooks,
     turn: Turn<'a>,
@@ -35,8 +35,9 @@ pub async fn fire_for<'a, E: ActionableEvent>(
     decide(hooks, turn, event, strict).get().await.map(E::Action::of)
 }
 
-/// Tells all handlers of an event of a session, a seam, a worker or a persona, in the order of registration. The first that blocks ends
-/// it; of several changes the last one counts, and of a prompt each handler sees what the one before made of it. Reminders are admitted at once.
+/// Notifies all handlers of an event of a session, a seam, a worker or a persona, in the order of registration. The
+/// first block ends the pass; the last of several changes wins, and each handler sees the prompt as the previous one
+/// left it. Reminders are admitted at once.
 pub(super) fn decide<'a>(
     hooks: &Hooks,
     turn: Turn<'a>,
@@ -59,7 +60,7 @@ async fn ask_all(wanting: Vec<Rc<dyn Hook>>, turn: Turn<'_>, event: &HookEvent<'
     let mut decision = Decision::Allow;
     let mut prompt: Option<Arc<str>> = None;
     for hook in wanting {
-        // Boxed, for it is rare and every handler's future has room for it.
+        // Boxed, because it is rare and every handler's future would reserve room for it.
         let changed = changed_prompt(event, prompt.as_ref()).map(Box::new);
         let event = changed.as_deref().unwrap_or(event);
         match ask_one(hook.as_ref(), turn, event, strict).await? {
@@ -77,7 +78,7 @@ async fn ask_all(wanting: Vec<Rc<dyn Hook>>, turn: Turn<'_>, event: &HookEvent<'
     Ok(decision)
 }
 
-/// Nothing can be refused or changed here. Who only returned `false` may not have meant to.
+/// Notes a decision that has no effect at this event. A handler that only returned `false` may not have meant it.
 fn note_ignored(turn: Turn<'_>, hook: &dyn Hook, kind: EventKind, ignored: &Decision) {
     let what = match ignored {
         Decision::Block { reason } if *reason != default_reason(kind) => "refuse",
@@ -89,7 +90,7 @@ fn note_ignored(turn: Turn<'_>, hook: &dyn Hook, kind: EventKind, ignored: &Deci
     turn.scope.note(Note { severity: Severity::Warning, ..note });
 }
 
-/// The event as the next handler sees it, where one before it has changed the prompt.
+/// Returns the event with the changed prompt for the next handler, if a previous one has changed it.
 fn changed_prompt<'a>(event: &'a HookEvent<'a>, prompt: Option<&'a Arc<str>>) -> Option<HookEvent<'a>> {
     match (event, prompt) {
         (HookEvent::UserPromptSubmit { system, .. }, Some(prompt)) => {
@@ -99,8 +100,9 @@ fn changed_prompt<'a>(event: &'a HookEvent<'a>, prompt: Option<&'a Arc<str>>) ->
     }
 }
 
-/// Asks one handler and admits its reminders. What it threw is noted and does not end the work, unless `strict` says so or
-/// the work is being stopped. A guard that breaks does not open the gate: where a veto is possible, it counts as one.
+/// Calls one handler and admits its reminders. An error is noted and does not end the work, unless `strict` is set or
+/// the work is being stopped. A guard that fails does not allow the call: if a veto is possible, its error counts as
+/// one.
 pub async fn ask<E: ActionableEvent>(
     hook: &dyn Hook,
     turn: Turn<'_>,

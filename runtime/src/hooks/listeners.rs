@@ -15,7 +15,7 @@ use super::{HookEvent, Hooks, fire};
 pub struct Listeners<'a> {
     /// The handlers.
     pub hooks: &'a Hooks,
-    /// The providers that are on.
+    /// The enabled providers.
     pub providers: &'a [Rc<dyn ReminderProvider>],
     /// Their configuration by id.
     pub config: &'a Data,
@@ -33,10 +33,10 @@ impl<'a> Listeners<'a> {
         }
     }
 
-    /// Tells them of an event that handlers may act on, and returns what is to be done.
+    /// Notifies the subscribers of an event that handlers may act on, and returns the action.
     ///
     /// # Errors
-    /// A handler or a provider failed.
+    /// Fails if a handler or a provider failed.
     pub async fn ask<E: ActionableEvent>(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Outcome<E::Action> {
         debug_assert_eq!(event.kind(), E::KIND);
         self.decide(turn, event).get().await.map(E::Action::of)
@@ -50,7 +50,7 @@ impl<'a> Listeners<'a> {
         }
     }
 
-    /// Tells providers what handlers have decided.
+    /// Notifies providers of the handlers' decision.
     fn after(self, decision: Decision, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Decision>> {
         if matches!(decision, Decision::Block { .. }) {
             return Answer::Now(Ok(decision));
@@ -61,7 +61,7 @@ impl<'a> Listeners<'a> {
         }
     }
 
-    /// Tells providers only.
+    /// Notifies only providers.
     pub fn evaluate(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<()>> {
         if self.providers.is_empty() {
             return Answer::Now(Ok(()));

@@ -18,7 +18,7 @@ pub use pattern::{Pattern, PatternError};
 pub struct ToolHook {
     /// The tools that it handles.
     pub pattern: Pattern,
-    /// Asked before the call.
+    /// Handler that is called before the call.
     pub pre: Option<Rc<dyn Hook>>,
     /// Handler that is called after the call.
     pub post: Option<Rc<dyn Hook>>,
@@ -35,19 +35,19 @@ pub struct SessionHook {
     pub event: EventKind,
     /// Filter on the events; `None` means all.
     pub pattern: Option<Pattern>,
-    /// At [`EventKind::LoopCheckpoint`]: which seams; nothing means all.
+    /// Seams at [`EventKind::LoopCheckpoint`]; `None` means all.
     pub seams: Option<Rc<[Seam]>>,
     /// The handler.
     pub hook: Rc<dyn Hook>,
 }
 
 impl SessionHook {
-    /// A handler of all events of a kind.
+    /// Creates a handler of all events of a kind.
     pub fn new(event: EventKind, hook: Rc<dyn Hook>) -> SessionHook {
         SessionHook { event, pattern: None, seams: None, hook }
     }
 
-    /// Whether it wants this event.
+    /// Returns whether it handles this event.
     #[must_use]
     pub fn wants(&self, event: &HookEvent<'_>) -> bool {
         let right_seam = || match (&self.seams, event) {
@@ -72,7 +72,7 @@ pub struct PersonaHook {
 }
 
 impl PersonaHook {
-    /// Whether it wants this event.
+    /// Returns whether it handles this event.
     #[must_use]
     pub fn wants(&self, event: &HookEvent<'_>) -> bool {
         let names = |pattern: &Pattern, field: &str| pattern.matches_name(event.get(field).as_str().unwrap_or(""));
@@ -82,7 +82,7 @@ impl PersonaHook {
     }
 }
 
-/// A list that grows in place, unless an event holds it.
+/// A list that grows in place, unless a running event holds it.
 type Shared<T> = RefCell<Rc<Vec<T>>>;
 
 /// All handlers of a program.
@@ -96,10 +96,10 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// The most handlers that a program should register; each event asks all of them.
+    /// Maximum number of handlers that a program should register; each event calls all of them.
     pub const MOST: usize = 4096;
 
-    /// Whether there are as many as there should be.
+    /// Returns whether the limit is reached.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.tool.borrow().len() + self.session.borrow().len() + self.persona.borrow().len() >= Hooks::MOST
@@ -128,19 +128,19 @@ impl Hooks {
         append(&self.persona, hook);
     }
 
-    /// The tool hooks, in the order of registration.
+    /// Returns the tool hooks, in the order of registration.
     #[must_use]
     pub fn tool(&self) -> Rc<Vec<ToolHook>> {
         self.tool.borrow().clone()
     }
 
-    /// The handlers of session events, seams and worker events, in the order of registration.
+    /// Returns the handlers of session events, seams and worker events, in the order of registration.
     #[must_use]
     pub fn session(&self) -> Rc<Vec<SessionHook>> {
         self.session.borrow().clone()
     }
 
-    /// Whether a handler is registered for events of this kind, other than around tool calls.
+    /// Returns whether a handler is registered for events of this kind, other than around tool calls.
     #[must_use]
     pub fn hears(&self, kind: EventKind) -> bool {
         self.heard.get().contains(kind)
@@ -157,24 +157,24 @@ impl Hooks {
         all.iter().filter(|registered| registered.wants(event)).map(|r| r.hook.clone()).collect()
     }
 
-    /// The handlers of personas and steps, in the order of registration.
+    /// Returns the handlers of personas and steps, in the order of registration.
     #[must_use]
     pub fn persona(&self) -> Rc<Vec<PersonaHook>> {
         self.persona.borrow().clone()
     }
 
-    /// Forgets all tool hooks.
+    /// Removes all tool hooks.
     pub fn clear_tool(&self) {
         *self.tool.borrow_mut() = Rc::default();
     }
 
-    /// Forgets all handlers of session events, seams and worker events.
+    /// Removes all handlers of session events, seams and worker events.
     pub fn clear_session(&self) {
         *self.session.borrow_mut() = Rc::default();
         self.heard.set(self.persona.borrow().iter().map(|hook| hook.event).collect());
     }
 
-    /// Forgets all handlers of personas and steps.
+    /// Removes all handlers of personas and steps.
     pub fn clear_persona(&self) {
         *self.persona.borrow_mut() = Rc::default();
         self.heard.set(self.session.borrow().iter().map(|hook| hook.event).collect());

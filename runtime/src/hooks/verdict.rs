@@ -21,15 +21,15 @@ use super::action::new_prompt;
 /// A handler's decision.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Decision {
-    /// Go on.
+    /// Goes on.
     #[default]
     Allow,
-    /// Do not.
+    /// Does not go on.
     Block {
-        /// Why.
+        /// The reason.
         reason: Arc<str>,
     },
-    /// Go on with this payload: changed arguments before a tool call, a changed result after it, a changed prompt.
+    /// Goes on with this payload: changed arguments before a tool call, a changed result after it, a changed prompt.
     Modify(Data),
 }
 
@@ -38,11 +38,11 @@ pub enum Decision {
 pub struct Verdict {
     /// The decision of any handler; the event reads its own action from it.
     pub(super) decision: Decision,
-    /// Pending reminders to be cleared, before any is added.
+    /// Pending reminders to clear before any is added.
     pub clears: Vec<Selector>,
-    /// Reminders to be added.
+    /// Reminders to add.
     pub effects: Vec<ReminderSpec>,
-    /// Reminders that cannot be added or cleared, and why.
+    /// Reminders that cannot be added or cleared, with the reasons.
     pub malformed: Vec<ReminderError>,
     /// Changes that cannot be made, in words for the handler's author.
     pub unusable: Vec<String>,
@@ -51,18 +51,18 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The most reminders that one answer may hold.
+    /// Maximum number of reminders in one answer.
     pub const MOST: usize = 64;
     /// Number of malformed reminders after which the rest is not examined.
     pub const MOST_MALFORMED: usize = 8;
 
-    /// Go on.
+    /// Returns a verdict that goes on.
     #[must_use]
     pub fn allow() -> Verdict {
         Verdict::default()
     }
 
-    /// Reads what a handler returned for an event.
+    /// Reads a handler's answer to an event.
     #[must_use]
     pub fn from_data(kind: EventKind, returned: &Data) -> Verdict {
         let mut verdict = Verdict::default();
@@ -119,7 +119,8 @@ impl Verdict {
         }
     }
 
-    /// A change that cannot be made. Of a prompt it counts as a refusal, a compaction goes on as it would have.
+    /// Returns whether a change can be made. An invalid change of a prompt counts as a refusal; a compaction goes on
+    /// unchanged.
     fn check_change(&mut self, kind: EventKind, payload: &Data) -> bool {
         let why = match kind {
             EventKind::UserPromptSubmit if new_prompt(payload).is_none() => {
@@ -138,7 +139,7 @@ impl Verdict {
         false
     }
 
-    /// The stricter of two decisions counts.
+    /// Keeps the stricter of two decisions.
     fn decide(&mut self, decision: Decision) {
         match (&self.decision, &decision) {
             (Decision::Block { .. }, _) | (_, Decision::Allow) => {}
@@ -156,7 +157,7 @@ impl Verdict {
     }
 
     fn read_dict(&mut self, kind: EventKind, entries: &Entries, returned: &Data, path: &str) {
-        // The usual answer: nothing else needs to be looked for.
+        // The common answer, which needs no further search.
         if let (1, Some(reminder)) = (entries.len(), entries.get("reminder")) {
             return self.read_spec(reminder, &join(path, "reminder"));
         }
@@ -205,7 +206,7 @@ impl Verdict {
         self.refuse_unknown(kind, entries, decides, bare, path);
     }
 
-    /// Keys that mean nothing here. Without a decision beside them one of them may be the decision, misspelt.
+    /// Reports unknown keys. Without a decision next to them one of them may be a misspelt decision.
     fn refuse_unknown(&mut self, kind: EventKind, entries: &Entries, decides: bool, bare: bool, path: &str) {
         let known = || answer_keys(kind).chain(EFFECTS);
         let is_spec = |key: &str| bare && ReminderSpec::KEYS.contains(&key);
@@ -241,7 +242,7 @@ impl Verdict {
         }
     }
 
-    /// A handler's list: effects, and what they decide.
+    /// Reads a handler's list: effects and decisions.
     fn read_list(&mut self, kind: EventKind, items: &[Data], path: &str) {
         for (index, item) in items.iter().enumerate() {
             let inner = join(path, &index.to_string());
@@ -252,7 +253,7 @@ impl Verdict {
         }
     }
 
-    /// A provider's list: it decides nothing.
+    /// Reads a provider's list, which contains no decision.
     fn read_effects(&mut self, items: &[Data], path: &str) {
         for (index, item) in items.iter().enumerate() {
             self.read_effect(item, &join(path, &index.to_string()));
@@ -285,7 +286,7 @@ impl Verdict {
 /// The effects that a provider returned: each reminder is separate, so a malformed one does not invalidate the others.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Effects {
-    /// Reminders to be added.
+    /// Reminders to add.
     pub specs: Vec<ReminderSpec>,
     /// The reminders that cannot be added, and why.
     pub malformed: Vec<ReminderError>,
@@ -307,10 +308,10 @@ pub fn read_effects(returned: &Data) -> Effects {
     Effects { specs: verdict.effects, malformed: verdict.malformed }
 }
 
-/// The words of an answer that are about reminders.
+/// The keys of an answer that concern reminders.
 const EFFECTS: [&str; 4] = ["reminder", "clear", "effects", "then"];
 
-/// The words of an answer to an event, effects apart.
+/// Returns the keys of an answer, effects excluded.
 fn answer_keys(kind: EventKind) -> impl Iterator<Item = &'static str> {
     let own = match kind {
         EventKind::PreToolUse => Some("args"),
@@ -320,7 +321,7 @@ fn answer_keys(kind: EventKind) -> impl Iterator<Item = &'static str> {
     ["block", "deny", "decision", "reason", "modify"].into_iter().chain(own)
 }
 
-/// A decision that is none of those known. It must not pass for consent in silence.
+/// Returns an unknown decision, which must not silently pass for consent.
 fn unknown_decision(entries: &Entries) -> Option<&str> {
     let word = entries.get("decision")?.as_str().unwrap_or("");
     (!matches!(word, "allow" | "approve" | "deny" | "block")).then_some(word)
@@ -350,14 +351,14 @@ fn read_decision(kind: EventKind, entries: &Entries) -> Option<Decision> {
     if let Some(payload) = modified {
         return Some(Decision::Modify(payload.clone()));
     }
-    // `{deny: nil}`, `{block: false}` and the like: the handler decided, and lets it pass.
+    // `{deny: nil}`, `{block: false}` and the like: the handler decided to allow.
     let allows = matches!(entries.get("decision").and_then(Data::as_str), Some("allow" | "approve"));
     let decided = answer_keys(kind).filter(|key| !matches!(*key, "decision" | "reason"));
     (allows || decided.into_iter().any(|key| entries.contains_key(key))).then_some(Decision::Allow)
 }
 
-/// A dict without any word of a decision and with a key that only reminders have is meant as a reminder. Nothing else is
-/// guessed: it may as well be a decision, misspelt.
+/// Returns whether a dict is meant as a reminder: it has no word of a decision and a key that only reminders have.
+/// Nothing else is guessed, because it may be a misspelt decision.
 fn looks_like_spec(entries: &Entries) -> bool {
     let decides = ["block", "deny", "decision", "modify", "reason"].iter().any(|key| entries.contains_key(key));
     let names_one = entries.keys().any(|key| ReminderSpec::KEYS.contains(&key.as_ref()));
@@ -369,7 +370,7 @@ pub(super) fn default_reason(kind: EventKind) -> Arc<str> {
     format!("refused by a {kind} hook").into()
 }
 
-/// The error of a worker hook that returned a reminder.
+/// Returns the error of a worker hook that returned a reminder.
 fn worker_effect(kind: EventKind) -> ReminderError {
     ReminderError::new(
         ReminderCode::HookEvent,
@@ -382,7 +383,7 @@ fn worker_effect(kind: EventKind) -> ReminderError {
 /// The most common meaningless answer is the value of the handler's last expression.
 const OBSERVER: &str = "end a handler that only observes with `nil`; write a reminder as `{reminder: {body: …}}`";
 
-/// The first few keys of a dict.
+/// Returns the first few keys of a dict.
 fn listed(keys: &[&str]) -> String {
     let few: Vec<String> = keys.iter().take(4).map(|key| format!("`{key}`")).collect();
     let more = if keys.len() > few.len() { ", …" } else { "" };

@@ -12,15 +12,15 @@ use imbl::Vector;
 use super::Message;
 use crate::render::quote::{holds_marker, quoted_message};
 
-/// Messages of one chunk.
+/// Number of messages in a chunk.
 const CHUNK: usize = 32;
 
-/// Room for messages. A place is filled once and stays as it is.
+/// A block of places for messages. A place is filled once and never changes.
 #[derive(Default)]
 struct Chunk([OnceLock<Arc<Message>>; CHUNK]);
 
 impl Chunk {
-    /// A chunk of its own with the same first messages.
+    /// Returns a chunk of its own with the same first messages.
     fn with_first_of(other: &Chunk, count: usize) -> Chunk {
         let chunk = Chunk::default();
         for (place, message) in chunk.0.iter().zip(other.0.iter().take(count).filter_map(OnceLock::get)) {
@@ -37,23 +37,23 @@ impl Chunk {
 /// two lists share a chunk, everything before it is the same.
 #[derive(Clone, Default)]
 pub struct Messages {
-    /// Chunks without room. Lists that are kept share them until one of them has filled another.
+    /// Full chunks. Stored lists share them until one of them has filled another.
     full: Arc<Vector<Arc<Chunk>>>,
-    /// The chunk that is being filled, perhaps by another list beyond what is this list's own.
+    /// The chunk that is being filled, possibly by another list beyond this list's own messages.
     open: Option<Arc<Chunk>>,
     len: usize,
-    /// Whether a message may look like a reminder. Each is looked at once, when it is appended.
+    /// Whether a message may look like a reminder. Each is checked once, when it is appended.
     has_markers: bool,
 }
 
 impl Messages {
-    /// No messages.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Messages {
         Messages::default()
     }
 
-    /// One message.
+    /// Creates a list of one message.
     #[must_use]
     pub fn unit(message: Arc<Message>) -> Messages {
         std::iter::once(message).collect()
@@ -65,7 +65,7 @@ impl Messages {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -77,7 +77,8 @@ impl Messages {
         self.append(message);
     }
 
-    /// The messages as a wire may send them: text that looks like a reminder is quoted. Lists without such text are shared.
+    /// Returns the messages as a wire may send them: text that looks like a reminder is quoted. Lists without such text
+    /// are shared.
     #[must_use]
     pub fn quoted(&self) -> Messages {
         if !self.has_markers {
@@ -91,7 +92,7 @@ impl Messages {
         list
     }
 
-    /// Appends a message that was looked at.
+    /// Appends a message that was checked already.
     pub(crate) fn append(&mut self, message: Arc<Message>) {
         let mut place = self.len - self.full.len() * CHUNK;
         if place == CHUNK {
@@ -100,7 +101,7 @@ impl Messages {
         }
         let open = self.open.get_or_insert_default();
         if let Err(message) = open.0[place].set(message) {
-            // A list that shares the chunk has gone on in another way.
+            // A list that shares the chunk has continued differently.
             let own = Chunk::with_first_of(open, place);
             let _ = own.0[place].set(message);
             *open = Arc::new(own);
@@ -108,7 +109,7 @@ impl Messages {
         self.len += 1;
     }
 
-    /// The message at a place, from 0.
+    /// Returns the message at an index, from 0.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&Arc<Message>> {
         if index >= self.len {
@@ -117,19 +118,19 @@ impl Messages {
         self.chunk(index / CHUNK)?.0[index % CHUNK].get()
     }
 
-    /// The first message.
+    /// Returns the first message.
     #[must_use]
     pub fn front(&self) -> Option<&Arc<Message>> {
         self.get(0)
     }
 
-    /// The last message.
+    /// Returns the last message.
     #[must_use]
     pub fn last(&self) -> Option<&Arc<Message>> {
         self.get(self.len.checked_sub(1)?)
     }
 
-    /// The messages, oldest first. Skipping some of them costs nothing.
+    /// Returns the messages, oldest first. Skipping some of them costs nothing.
     #[must_use]
     pub fn iter(&self) -> Iter<'_> {
         Iter { messages: self, left: 0..self.len }
@@ -161,7 +162,7 @@ impl Messages {
             _ => false,
         };
         let (mut low, mut high) = (0, most.div_ceil(CHUNK));
-        // Most often one list is the other one grown.
+        // Usually one list is the other one extended.
         if high > 0 && same(high - 1) {
             return most;
         }
@@ -183,7 +184,7 @@ impl Index<usize> for Messages {
     type Output = Arc<Message>;
 
     /// # Panics
-    /// There are fewer messages.
+    /// Panics if `index` is out of range.
     fn index(&self, index: usize) -> &Arc<Message> {
         match self.get(index) {
             Some(message) => message,

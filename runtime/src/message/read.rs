@@ -7,13 +7,13 @@ use crate::words::UnknownWord;
 
 use super::{Block, Content, Message, Role, ToolCall};
 
-/// Why a value is not a message.
+/// The reason a value is not a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
     /// The value is not a dict.
     #[error("a message must be a dict with `role` and `content`, got {0}")]
     NotADict(&'static str),
-    /// A field has a type that does not fit; the field, what is expected, what was found.
+    /// A field has the wrong type: the field, the expected and the found type.
     #[error("`{field}` of a message must be {expected}, got {got}")]
     Type {
         /// The field.
@@ -23,16 +23,16 @@ pub enum MessageError {
         /// The type that was found.
         got: &'static str,
     },
-    /// The role is none that we know.
+    /// The role is unknown.
     #[error("`role` of a message: {0}")]
     Role(UnknownWord),
-    /// It is a reminder's event, and those never become messages.
+    /// The value is a reminder event, which never becomes a message.
     #[error("a message whose kind is `system_reminder` is a reminder event, not a message")]
     Reminder,
 }
 
 impl Content {
-    /// Reads a string or a list of blocks; nil says nothing.
+    /// Reads a string or a list of blocks; nil is empty content.
     pub(crate) fn from_data(data: &Data) -> Result<Content, MessageError> {
         match data {
             Data::Nil => Ok(Content::Text("".into())),
@@ -48,13 +48,13 @@ impl Content {
 }
 
 impl Message {
-    /// Whether this dict is a reminder's event rather than a message.
+    /// Returns whether this dict is a reminder event instead of a message.
     #[must_use]
     pub fn is_reminder_event(data: &Data) -> bool {
         data.get("kind").as_str() == Some("system_reminder")
     }
 
-    /// Reads a message: `{role, content, tool_calls?, tool_call_id?, name?, …}`; fields without a name here are kept.
+    /// Reads a message: `{role, content, tool_calls?, tool_call_id?, name?, …}`; other fields are kept.
     pub fn from_data(data: &Data) -> Result<Message, MessageError> {
         let Some(entries) = data.as_dict() else { return Err(MessageError::NotADict(data.type_name())) };
         if Message::is_reminder_event(data) {
@@ -82,7 +82,7 @@ impl Message {
 }
 
 impl Block {
-    /// Reads a block: text blocks by their shape, all else as it comes.
+    /// Reads a block: text blocks by their shape, all others unchanged.
     #[must_use]
     pub fn from_data(data: &Data) -> Block {
         match data {

@@ -1,4 +1,4 @@
-//! Putting the rendered reminders among the messages: one place for every wire.
+//! Inserting the rendered reminders among the messages, once for all wire formats.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::message::{Block, Content, Message, Messages, Role};
 use super::Request;
 
 impl Request {
-    /// The whole system text, reminders in their place; nothing where there is none.
+    /// Returns the whole system text, reminders included; `None` if it is empty.
     #[must_use]
     pub fn system_text(&self) -> Option<String> {
         self.system.text(&self.reminders.system_sections)

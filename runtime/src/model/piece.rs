@@ -1,8 +1,8 @@
-//! A piece of an answer that is kept for later.
+//! A piece of an answer that is stored for later.
 
 use super::Delta;
 
-/// A [`Delta`] of its own.
+/// An owned [`Delta`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // as in `Delta`
 pub enum Piece {
@@ -14,7 +14,7 @@ pub enum Piece {
 }
 
 impl Piece {
-    /// Keeps a delta.
+    /// Copies a delta.
     #[must_use]
     pub fn of(delta: Delta<'_>) -> Piece {
         match delta {

@@ -30,20 +30,20 @@ const BEHIND: &str = "]}";
 /// The size of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// All its bytes.
+    /// Size of the request, in bytes.
     pub total: u64,
     /// Bytes shared with the previous request, from the first on; `None` for the first request.
     pub shared: Option<u64>,
 }
 
-/// Measures the requests of one session, each against the one before.
+/// A meter for the requests of one session, each compared with the previous one.
 #[derive(Debug, Clone, Default)]
 pub struct PrefixMeter {
     last: Option<Box<Sent>>,
 }
 
 impl PrefixMeter {
-    /// Measures a request that is sent now.
+    /// Measures a request that is about to be sent.
     pub fn measure(&mut self, request: &Request) -> Measured {
         let mut last = self.last.take();
         let history = request.messages.quoted();
@@ -81,7 +81,7 @@ struct Sent {
     back: Vec<Piece>,
 }
 
-/// A text and what it is in the document.
+/// A text and its form in the document.
 #[derive(Debug, Clone)]
 struct Piece {
     /// The text; `None` for pieces that are written again each time.
@@ -104,7 +104,8 @@ enum Entry<'a> {
 }
 
 impl Sent {
-    /// `history` is that of the request as it is sent; `ends` are those of the messages that it shares with the last request.
+    /// Measures a request. `history` is the request's history as sent; `ends` are those of the messages it shares with
+    /// the last request.
     fn new(request: &Request, history: Messages, last: Option<&Sent>, mut ends: Vec<u64>) -> Sent {
         let sections = &request.reminders.system_sections;
         let system = pieces(request.system.pieces(sections), last.map(|last| &last.system), |text| {
@@ -116,7 +117,7 @@ impl Sent {
             Some(last) if Arc::ptr_eq(&last.tools, &tools) => last.tools_bytes,
             _ => tools_json(&tools).len() as u64,
         };
-        // By index: an iterator would walk over all that is known.
+        // By index, because an iterator would visit all known messages.
         for index in ends.len()..history.len() {
             let before = ends.last().copied().unwrap_or(0);
             ends.push(before + length(&history[index]) + 1);
@@ -201,7 +202,7 @@ impl Sent {
         loop {
             match (self.entry(place), last.entry(place)) {
                 (None, None) => return self.total(),
-                // One list ends where the other has a comma.
+                // One list ends at a place at which the other has a comma.
                 (None, Some(_)) | (Some(_), None) => return shared - u64::from(place > 0),
                 (Some(Entry::History(index)), Some(Entry::History(other))) if index == other && index < known => {
                     let stop = [&self.merged, &last.merged].into_iter().flatten().map(|merged| merged.index);
@@ -221,7 +222,7 @@ impl Sent {
         }
     }
 
-    /// Bytes of system text that both share, and whether it is all of both.
+    /// Returns the number of bytes of system text that both share, and whether the texts are equal.
     fn shared_system(&self, last: &Sent) -> (u64, bool) {
         let same = |(mine, its): &(&Piece, &Piece)| mine.text == its.text;
         let count = self.system.iter().zip(&last.system).take_while(same).count();
@@ -230,7 +231,7 @@ impl Sent {
         }
         let texts: usize = self.system.iter().take(count).map(|piece| piece.json.len()).sum();
         let before = texts + System::SEPARATOR.len() * 2 * count.saturating_sub(1);
-        // Most often a text has changed in its middle, and what follows it need not be looked at.
+        // Usually a text has changed in its middle, and the rest need not be compared.
         if let (Some(mine), Some(its)) = (self.system.get(count), last.system.get(count)) {
             let common = common_bytes(&mine.json, &its.json);
             if common < mine.json.len().min(its.json.len()) as u64 {
@@ -242,7 +243,7 @@ impl Sent {
         (before as u64 + rest.take_while(|(mine, its)| mine == its).count() as u64, false)
     }
 
-    /// The system text from a piece on, with the quote that ends it.
+    /// Returns the system text from a piece on, with the closing quote.
     fn system_from(&self, index: usize) -> impl Iterator<Item = u8> {
         let texts = self.system.iter().enumerate().skip(index).flat_map(|(index, piece)| {
             let separator = if index > 0 { System::SEPARATOR } else { "" };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// `appendix`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct System {
-    /// Before all else.
+    /// First part.
     pub preamble: Option<Arc<str>>,
     /// The script's prefix.
     pub prefix: Option<Arc<str>>,
@@ -25,7 +25,7 @@ pub struct System {
 }
 
 impl System {
-    /// A system text of one part.
+    /// Creates a system text of one part.
     pub fn primary(text: impl Into<Arc<str>>) -> System {
         System { primary: Some(text.into()), ..System::default() }
     }
@@ -33,13 +33,13 @@ impl System {
     /// Separator between two parts.
     pub const SEPARATOR: &'static str = "\n\n";
 
-    /// The parts that say anything, the reminders in their place.
+    /// Returns the non-empty parts with the reminders in their place.
     pub fn pieces<'a>(&'a self, reminders: &'a [Arc<str>]) -> impl Iterator<Item = &'a Arc<str>> {
         let after = self.appendix.iter().chain(&self.suffix);
         self.before().chain(reminders).chain(after).filter(|part| !part.trim().is_empty())
     }
 
-    /// The parts before the reminders.
+    /// Returns the parts before the reminders.
     fn before(&self) -> impl Iterator<Item = &Arc<str>> {
         let first = [&self.preamble, &self.prefix, &self.context].into_iter().flatten();
         first.chain(self.parts.iter()).chain(&self.primary).chain(&self.tool_guidance)
@@ -52,7 +52,8 @@ impl System {
         (!parts.is_empty()).then(|| parts.join(Self::SEPARATOR))
     }
 
-    /// The whole text with the reminders in their place, a blank line between parts; nothing where no part says anything.
+    /// Returns the whole text with the reminders in their place, a blank line between parts; `None` if all parts are
+    /// empty.
     #[must_use]
     pub fn text(&self, reminders: &[Arc<str>]) -> Option<String> {
         let all: Vec<&str> = self.pieces(reminders).map(AsRef::as_ref).collect();

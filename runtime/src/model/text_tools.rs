@@ -1,5 +1,5 @@
-//! Tools for models whose server knows none: the tools are described in the system text, earlier calls and results become
-//! plain text, and calls are read out of the answer's text. The wires never know of it.
+//! Tools for models whose server supports none: the tools are described in the system text, earlier calls and results
+//! become plain text, and calls are parsed from the answer's text. Wire formats are not involved.
 //!
 //! A call is a block of its own, outside of code fences:
 //!
@@ -32,7 +32,7 @@ pub struct TextTools {
 }
 
 impl TextTools {
-    /// Around a model.
+    /// Wraps a model.
     #[must_use]
     pub fn new(inner: Rc<dyn Model>) -> TextTools {
         TextTools { inner }
@@ -65,7 +65,7 @@ impl Model for TextTools {
     }
 }
 
-/// The pieces of an answer on their way to those who watch: text without its calls, calls as calls.
+/// The pieces of an answer on their way to observers: text without its calls, calls as calls.
 struct Stream<'a> {
     scanner: RefCell<Scanner>,
     calls: Cell<usize>,
@@ -111,13 +111,13 @@ impl Stream<'_> {
     }
 }
 
-/// The answer with its calls taken out of the text. Those that the server has made by itself stay.
+/// Returns the answer with its calls taken out of the text. Calls that the server itself returned stay.
 fn read(mut reply: Reply) -> Reply {
     let (mut text, mut found) = take_out(&reply.text);
     if found.is_empty()
         && let Some(inside) = only_a_fence(&reply.text)
     {
-        // All of it is one fence: nothing is explained here.
+        // The whole text is one fence, so the call is not an example.
         let (left, inner) = take_out(inside);
         if !inner.is_empty() {
             (text, found) = (left, inner);
@@ -163,7 +163,7 @@ fn only_a_fence(text: &str) -> Option<&str> {
     (!inside.contains("```")).then_some(inside)
 }
 
-/// The schema of a tool's arguments as a model reads it.
+/// Returns the schema of a tool's arguments as a model reads it.
 fn schema_text(parameters: &Data) -> Arc<str> {
     if parameters.is_nil() { "{}".into() } else { parameters.to_json().into() }
 }

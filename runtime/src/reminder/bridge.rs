@@ -23,9 +23,9 @@ pub use told::QueueTold;
 use super::{Reminder, ReminderField, Surface};
 
 words! {
-    /// When an item is delivered.
+    /// The moment an item is delivered.
     pub enum Mode {
-        /// At the next seam; before a tool batch it takes the batch's place.
+        /// At the next seam; before a tool batch it replaces the batch.
         InterruptImmediate = "interrupt_immediate",
         /// At the next boundary of an iteration.
         FinishStep = "finish_step",
@@ -39,7 +39,7 @@ words! {
     pub enum Seam {
         /// An iteration begins.
         IterationStart = "iteration_start",
-        /// The model asked for tools, and none has run.
+        /// The model requested tools, and none has run.
         PreToolDispatch = "pre_tool_dispatch",
         /// All tools of the batch have answered.
         PostToolDispatch = "post_tool_dispatch",
@@ -59,7 +59,7 @@ words! {
 }
 
 impl Seam {
-    /// Whether items of a mode are delivered here.
+    /// Returns whether items of a mode are delivered here.
     #[must_use]
     pub fn drains(self, mode: Mode) -> bool {
         use Seam as S;
@@ -78,7 +78,7 @@ words! {
         Queued = "queued",
         /// A newer one replaced it.
         Replaced = "replaced",
-        /// Its host took it back.
+        /// Its host revoked it.
         Revoked = "revoked",
         /// It was cleared, or its task or session ended.
         Expired = "expired",
@@ -107,9 +107,9 @@ impl InjectionChange {
 /// An item in a queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Injection {
-    /// The id; of a reminder its own.
+    /// The id; for a reminder, its own id.
     pub id: Arc<str>,
-    /// When it is delivered.
+    /// Delivery mode.
     pub mode: Mode,
     /// Content to deliver.
     pub payload: Payload,
@@ -120,7 +120,7 @@ pub struct Injection {
 pub enum Payload {
     /// A reminder.
     Reminder(Arc<Reminder>),
-    /// A message of the user.
+    /// A user message.
     Message(Arc<crate::message::Message>),
 }
 
@@ -131,7 +131,8 @@ impl Injection {
         [F::Id, F::Body, F::Tags, F::DedupeKey, F::TtlTurns, F::RoleHint, F::Source]
     };
 
-    /// Returns the row that a host sees. The guide spells its names in camelCase; its source is in the words of `surface`.
+    /// Returns the row that a host sees. The guide spells its names in camelCase; its source uses the words of
+    /// `surface`.
     #[must_use]
     pub fn to_data(&self, surface: Surface) -> Data {
         let common = [("mode", Data::from(self.mode.as_str()))];

@@ -1,7 +1,7 @@
-//! The codec of a reminder: its fields, what each surface calls them, and how a whole reminder is written and read back.
+//! The codec of a reminder: its fields, their names on each surface, and writing and reading of a whole reminder.
 //!
-//! Every writer and reader of a reminder asks this module: scripts, the event log, snapshots, ACP, A2A and the A2A client. A field of
-//! [`Reminder`] has one row in [`ReminderField`]; a field without a row fails the tests below.
+//! Every writer and reader of a reminder uses this module: scripts, the event log, snapshots, ACP, A2A and the A2A
+//! client. A field of [`Reminder`] has one row in [`ReminderField`]; a field without a row fails the tests below.
 
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
@@ -12,7 +12,7 @@ use crate::words::{UnknownWord, words};
 use super::lifecycle::ExpireReason;
 use super::{Reminder, Source};
 
-/// A place where reminders are written, with names and words of its own.
+/// A surface on which reminders are written, with names and words of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Surface {
     /// Scripts, snapshots, and the guide's bridge JSON.
@@ -26,18 +26,18 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// All of them, in the order of the columns.
+    /// All surfaces, in the order of the columns.
     pub const ALL: [Surface; 4] = [Surface::Script, Surface::Log, Surface::Acp, Surface::A2a];
 }
 
 words! {
     /// A change of a reminder that clients are notified of.
     pub enum ReminderChange {
-        /// It was put before the model.
+        /// It was sent to the model.
         Emitted = "emitted",
-        /// It took the place of others.
+        /// It replaced others.
         Deduped = "deduped",
-        /// It is over.
+        /// It has ended.
         Expired = "expired",
     }
 }
@@ -50,10 +50,10 @@ macro_rules! fields {
         pub enum ReminderField { $( $(#[$doc])* $field, )+ }
 
         impl ReminderField {
-            /// All of them.
+            /// All fields.
             pub const ALL: &'static [ReminderField] = &[$(ReminderField::$field),+];
 
-            /// The rename table: a row for each field, a column for each surface.
+            /// The rename table: a row per field, a column per surface.
             const NAMES: &'static [[&'static str; Surface::ALL.len()]] = &[$( [$script, $log, $acp, $a2a] ),+];
         }
     };
@@ -69,13 +69,13 @@ fields! {
     Tags = "tags", "tags", "tags", "tags";
     /// Key by which a newer reminder replaces an older one.
     DedupeKey = "dedupe_key", "dedupe_key", "dedupeKey", "dedupeKey";
-    /// Number of prompts that it still appears in.
+    /// Number of prompts in which it still appears.
     TtlTurns = "ttl_turns", "ttl_turns", "ttlTurns", "ttlTurns";
     /// Whether compaction keeps it.
     PreserveOnCompact = "preserve_on_compact", "preserve_on_compact", "preserveOnCompact", "preserveOnCompact";
     /// Propagation to sub-agents.
     Propagate = "propagate", "propagate", "propagate", "propagate";
-    /// Slot that it asks for.
+    /// Requested slot.
     RoleHint = "role_hint", "role_hint", "roleHint", "roleHint";
     /// Producer of the reminder.
     Source = "source", "source", "source", "source";
@@ -118,7 +118,7 @@ impl ReminderField {
         ]
     };
 
-    /// Returns what a surface calls it.
+    /// Returns the field's name on a surface.
     #[must_use]
     pub const fn name(self, surface: Surface) -> &'static str {
         Self::NAMES[self as usize][surface as usize]
@@ -132,7 +132,7 @@ impl ReminderField {
         &KEYS[self as usize][surface as usize]
     }
 
-    /// Returns the field that a name means on a surface. A wire also takes the names of scripts, because hosts mix the two.
+    /// Returns the field with a name on a surface. A wire also accepts the names of scripts, because hosts mix the two.
     #[must_use]
     pub fn named(name: &str, surface: Surface) -> Option<ReminderField> {
         let is_meant =
@@ -141,7 +141,7 @@ impl ReminderField {
     }
 }
 
-/// Returns the names that scripts use for some fields, and `more` after them; `N` is how many there are.
+/// Returns the names that scripts use for some fields, followed by `more`; `N` is their number.
 pub(super) const fn names_and<const N: usize>(fields: &[ReminderField], more: &[&'static str]) -> [&'static str; N] {
     assert!(fields.len() + more.len() == N, "N is the number of names");
     let (mut all, mut at) = ([""; N], 0);
@@ -182,7 +182,7 @@ impl Reminder {
         (field.name(surface), value)
     }
 
-    /// Returns the payload of the guide's event envelope, with the present `ttl_turns`. Fields that are nil are left out.
+    /// Returns the payload of the guide's event envelope, with the current `ttl_turns`. Nil fields are left out.
     #[must_use]
     pub fn to_data(&self, ttl_turns: Option<u32>) -> Data {
         Data::dict_of_present(ReminderField::RECORD.map(|field| {
@@ -232,7 +232,7 @@ fn stored_word<T: FromStr<Err = UnknownWord>>(word: &str, name: &str) -> Result<
     word.parse().map_err(|error| format!("`{name}`: {error}"))
 }
 
-/// Returns what a surface calls a source.
+/// Returns the word for a source on a surface.
 #[must_use]
 pub fn source_word(surface: Surface, source: Source) -> &'static str {
     match (surface, source) {
@@ -243,7 +243,7 @@ pub fn source_word(surface: Surface, source: Source) -> &'static str {
     }
 }
 
-/// Returns what a surface calls the reason of an expiry.
+/// Returns the word for the reason of an expiry on a surface.
 #[must_use]
 pub fn expiry_word(surface: Surface, reason: ExpireReason) -> &'static str {
     match (surface, reason) {
@@ -284,7 +284,8 @@ mod tests {
         }
     }
 
-    /// Asserts that a reminder came back with every field, but for those that a surface does not carry or sets itself.
+    /// Asserts that a reminder was restored with every field, except those that a surface does not carry or sets
+    /// itself.
     fn assert_same(back: &Reminder, but: &[ReminderField], surface: &str) {
         let sent = full_reminder();
         for field in ReminderField::ALL.iter().copied().filter(|field| !but.contains(field)) {

@@ -167,7 +167,7 @@ agent_loop("Review the change.", nil, {
 })
 "#,
     },
-    /// The hook event takes no reminder effects.
+    /// The hook event accepts no reminder effects.
     HookEvent = "HARN-RMD-008", Error {
         title: "hook event cannot add reminders",
         meaning: "Hooks on `worker_*` events only observe: no transcript that could take a reminder exists when \

@@ -17,33 +17,33 @@ pub struct ReminderError {
     pub field: String,
     /// One terse phrase.
     pub message: String,
-    /// The word that was probably meant.
+    /// The probable word.
     pub suggestion: Option<String>,
     /// Suggested replacement.
     pub help: Option<String>,
 }
 
 impl ReminderError {
-    /// An error at a field.
+    /// Creates an error at a field.
     pub fn new(code: ReminderCode, field: impl Into<String>, message: impl Into<String>) -> ReminderError {
         ReminderError { code, field: field.into(), message: message.into(), suggestion: None, help: None }
     }
 
-    /// With what to write instead.
+    /// Sets the suggested replacement.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> ReminderError {
         self.help = Some(help.into());
         self
     }
 
-    /// With what to write instead, where no suggestion says so already.
+    /// Sets the suggested replacement, unless there is a suggestion already.
     #[must_use]
     pub fn or_help(mut self, help: impl Into<String>) -> ReminderError {
         self.help.get_or_insert_with(|| help.into());
         self
     }
 
-    /// With the word that was probably meant, where one is near.
+    /// Suggests the probable word, if one is near.
     #[must_use]
     pub fn suggest(mut self, word: Option<&str>) -> ReminderError {
         if let Some(word) = word {
@@ -62,7 +62,7 @@ impl ReminderError {
         self
     }
 
-    /// The error as a provider's: 006 with the inner reason.
+    /// Converts the error to a provider's: 006 with the inner reason.
     #[must_use]
     pub fn of_provider(mut self, provider: &str) -> ReminderError {
         if self.code != ReminderCode::Provider {

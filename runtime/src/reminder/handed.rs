@@ -1,4 +1,4 @@
-//! Reading `reminder_propagation` where a caller passes the list itself: taken as given, but checked.
+//! Reading `reminder_propagation` if a caller passes the list itself: accepted unchanged, but checked.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use super::limits::{MAX_ID, fault_of_name};
 use super::spec::FieldValues;
 use super::{Reminder, ReminderCode, ReminderError, ReminderSpec, Source};
 
-/// Keys of a record: those of a spec, and those that the runtime sets.
+/// Keys of a record: those of a spec, and those set by the runtime.
 const KEYS: &[&str] = &names_and::<11>(&Field::SPEC, &names_and::<4>(&Field::OF_RUNTIME, &[]));
 
 impl Reminder {
-    /// Reads the list of reminders that a child is to inherit. An entry without an id gets a fresh one; one that does not say
-    /// whose it was is `origin`'s. What is wrong is `HARN-RMD-002`, with the path of the field (`0.body`).
+    /// Reads the list of reminders that a child inherits. An entry without an id gets a new one; an entry without an
+    /// originating agent gets `origin`. Errors are `HARN-RMD-002`, with the path of the field (`0.body`).
     pub fn list_from_handed(
         data: &Data,
         origin: Option<&Arc<str>>,

@@ -1,5 +1,5 @@
-//! The lenient reader, for pipelines that hold a dict which was a reminder once: what does not fit falls back to its
-//! default instead of failing.
+//! The lenient reader, for pipelines whose dict was once a reminder: invalid values fall back to their defaults instead
+//! of failing.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::limits::{MAX_ID, MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name};
 use super::{Propagate, Reminder, RoleHint, Source};
 
 impl Reminder {
-    /// Reads a reminder leniently; `fresh_id` is asked where the dict has no id. An event envelope is read by its `reminder`
-    /// slot, and one in the form of a message, without a body, by its `content` and `role`.
+    /// Reads a reminder leniently; `fresh_id` is called if the dict has no id. An event envelope is read by its
+    /// `reminder` slot, and one in the form of a message, without a body, by its `content` and `role`.
     pub fn from_data_lenient(data: &Data, fresh_id: impl FnOnce() -> Arc<str>) -> Reminder {
         let data = if data.get("reminder").as_dict().is_some() { data.get("reminder") } else { data };
         let given = |field: Field| data.get(field.name(Surface::Script));
@@ -54,7 +54,7 @@ struct MessageForm {
 }
 
 impl Reminder {
-    /// Whether a dict says what the model should know as messages do, by `content` and not by `body`.
+    /// Returns whether a dict has the form of a message, with `content` instead of `body`.
     pub(super) fn has_message_form(data: &Data) -> bool {
         data.get("body").is_nil() && !data.get("content").is_nil()
     }

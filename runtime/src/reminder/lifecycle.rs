@@ -1,5 +1,5 @@
-//! The life of a reminder as a pure state machine: a transcript, a command and a [`Moment`] in, the transcript and the
-//! records of what happened out. No clock, no randomness, no log in here, so a run can be repeated exactly.
+//! The life of a reminder as a pure state machine: input is a transcript, a command and a [`Moment`], output the
+//! transcript and the resulting records. It uses no clock, no randomness and no log, so a run can be repeated exactly.
 //!
 //! ```text
 //! admitted (injected | inherited | forked) → pending → fired any number of times → expired | deduped | dropped | discarded
@@ -39,14 +39,14 @@ pub use record::{
 pub use selector::{Selector, clear};
 pub use ttl::{Passed, before_prompt, post_turn, post_turn_by_hand};
 
-/// When and where a command happens.
+/// The time and place of a command.
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {
-    /// The session; of a bare transcript its id.
+    /// The session; for a bare transcript, its id.
     pub session_id: &'a Arc<str>,
-    /// The tool call at hand.
+    /// The current tool call.
     pub task_id: Option<&'a Arc<str>>,
-    /// The agent at hand; nothing means the session.
+    /// The current agent; `None` means the session.
     pub agent_id: Option<&'a Arc<str>>,
     /// The turn, 0 before the first.
     pub turn: u32,
@@ -61,9 +61,9 @@ pub struct Moment<'a> {
 pub enum Road {
     /// A producer made it.
     Injected,
-    /// It came with a handoff from a parent session.
+    /// It was inherited in a handoff from a parent session.
     Inherited,
-    /// It came along with a copy of a transcript: a fork, or one read from a dict.
+    /// It was copied with a transcript: a fork, or one read from a dict.
     Forked,
 }
 
@@ -72,13 +72,13 @@ pub enum Road {
 pub struct Admitted {
     /// The reminder.
     pub reminder: Arc<Reminder>,
-    /// Ids of the pending ones it replaced.
+    /// Ids of the pending reminders it replaced.
     pub replaced: Vec<Arc<str>>,
     /// The resulting records, in order.
     pub records: Vec<LifecycleRecord>,
 }
 
-/// The one door into a transcript: replaces what has the same key or is the same reminder, then appends.
+/// Admits a reminder, the only way into a transcript: replaces those with the same key or identity, then appends.
 pub fn admit(transcript: &mut Transcript, reminder: Arc<Reminder>, road: Road, at: &Moment<'_>) -> Admitted {
     admit_as(transcript, at.ids.next_text(at.now_ms), reminder, road)
 }
@@ -125,7 +125,7 @@ fn replaced_by(transcript: &Transcript, reminder: &Reminder, road: Road) -> Vec<
     slots
 }
 
-/// Makes a reminder of a spec and admits it.
+/// Creates a reminder from a spec and admits it.
 pub fn inject(
     transcript: &mut Transcript,
     spec: ReminderSpec,
@@ -138,13 +138,13 @@ pub fn inject(
     admit(transcript, Arc::new(reminder), Road::Injected, at)
 }
 
-/// Puts a reminder into the transcript for the record only.
+/// Adds a reminder to the transcript for the record only.
 pub fn audit(transcript: &mut Transcript, reminder: Arc<Reminder>, at: &Moment<'_>) -> LifecycleRecord {
     transcript.push_audited(at.ids.next_text(at.now_ms), reminder.clone());
     LifecycleRecord::Audited(reminder)
 }
 
-/// Takes out what no route could show, before a bare call.
+/// Drops reminders that no route can show, before a bare call.
 pub fn drop_unrenderable(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     if transcript.unrenderable_count() == 0 {
         return Vec::new();
@@ -157,8 +157,9 @@ pub fn drop_unrenderable(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     })
 }
 
-/// The request that shows `rendered` is really sent: `fired` for each reminder in it, `dropped` for those without a slot. A
-/// prompt of the loop charges what it carries, and not what was admitted after it was rendered; a bare call charges nothing.
+/// Records that the request with `rendered` is sent: `fired` for each reminder in it, `dropped` for those without a
+/// slot. A prompt of the loop charges the reminders it carries, not those admitted after rendering; a bare call charges
+/// none.
 pub fn fire(transcript: &mut Transcript, rendered: &Rendered, charges: bool, at: &Moment<'_>) -> Vec<LifecycleRecord> {
     if charges {
         let left_out = left_out(transcript, rendered);
@@ -186,7 +187,7 @@ pub fn fire(transcript: &mut Transcript, rendered: &Rendered, charges: bool, at:
     records
 }
 
-/// Slots of those that a handler added between rendering and sending.
+/// Returns the slots of reminders that a handler added between rendering and sending.
 fn left_out(transcript: &Transcript, rendered: &Rendered) -> Vec<u32> {
     let shown = || rendered.fired.iter().map(|fired| &fired.id).chain(&rendered.dropped);
     if transcript.pending().map(|pending| &pending.reminder.id).eq(shown()) {

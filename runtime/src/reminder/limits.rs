@@ -10,27 +10,28 @@ use super::Reminder;
 
 static MAX_BODY: AtomicUsize = AtomicUsize::new(Reminder::MAX_BODY);
 
-/// The largest body, in bytes: [`Reminder::MAX_BODY`] unless it was set.
+/// Returns the maximum size of a body, in bytes: [`Reminder::MAX_BODY`] unless it was set.
 #[must_use]
 pub fn max_body() -> usize {
     MAX_BODY.load(Ordering::Relaxed)
 }
 
-/// Says how large a body may be, in bytes, for the whole process. Reminders that are there already stay.
+/// Sets the maximum size of a body, in bytes, for the whole process. Existing reminders are unchanged.
 pub fn set_max_body(bytes: usize) {
     MAX_BODY.store(bytes, Ordering::Relaxed);
 }
 
 /// Maximum number of tags.
 pub const MAX_TAGS: usize = 64;
-/// The largest tag, in bytes.
+/// Maximum size of a tag, in bytes.
 pub const MAX_TAG: usize = 256;
-/// The largest dedupe key, in bytes.
+/// Maximum size of a dedupe key, in bytes.
 pub const MAX_KEY: usize = 512;
-/// The largest id that is taken from outside, in bytes.
+/// Maximum size of an id from outside, in bytes.
 pub const MAX_ID: usize = 256;
 
-/// Why a tag, a key or an id does not do; nothing where it does. Lists, logs and terminals show them, so they are one line.
+/// Returns the reason a tag, a key or an id is invalid; `None` if it is valid. Lists, logs and terminals show them, so
+/// they are one line.
 #[must_use]
 pub fn fault_of_name(name: &str, most: usize) -> Option<String> {
     if name.len() > most {

@@ -1,18 +1,18 @@
-//! Keys that a reminder has not: what each was probably meant to be.
+//! Unknown keys of a reminder and their probable meaning.
 
 use crate::words::nearest;
 
 use super::codec::names_and;
 use super::{ReminderCode, ReminderError, ReminderField};
 
-/// Words for a field of a reminder that no edit distance leads to.
+/// Synonyms for a reminder's fields that edit distance does not find.
 const OTHER_WORDS: &[(&str, &str)] =
     &[("ttl", "ttl_turns"), ("key", "dedupe_key"), ("text", "body"), ("message", "body"), ("content", "body")];
 
 /// Fields that the runtime sets.
 const OF_THE_RUNTIME: &[&str] = &names_and::<4>(&ReminderField::OF_RUNTIME, &[]);
 
-/// The error for `unknown`, a key of a reminder that is none of `known`.
+/// Returns the error for `unknown`, a key that is not one of `known`.
 pub(super) fn unknown_key(code: ReminderCode, unknown: &str, known: &[&str]) -> ReminderError {
     let error = ReminderError::new(code, unknown, format!("unknown reminder option `{unknown}`"));
     if OF_THE_RUNTIME.contains(&unknown) {

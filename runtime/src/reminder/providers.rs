@@ -1,4 +1,4 @@
-//! Reminder providers: the trait, and the registry that knows which of them an event reaches.
+//! Reminder providers: the trait, and the registry that finds the providers for an event.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ pub use malformed::Malformed;
 pub use registry::ReminderProviders;
 pub use selection::{Brought, ProviderList, ReminderOptions};
 
-/// Looks at an event and may have reminders to add.
+/// A provider that evaluates events and may add reminders.
 pub trait ReminderProvider {
-    /// Its id; a canonical one's is in the guide's table.
+    /// Returns its id; ids of canonical providers are in the guide's table.
     fn id(&self) -> &str;
 
     /// Returns the id as a text that many records share.
@@ -30,12 +30,12 @@ pub trait ReminderProvider {
         self.id().into()
     }
 
-    /// The events it wants to see.
+    /// Returns the events it subscribes to.
     fn subscribes_to(&self) -> EventSet;
 
-    /// Looks at an event. Of several reminders that it has, malformed ones do not take the others with them: see
-    /// [`Malformed`]. `config` is the part of the options that bears its id, else nil. What it must remember between
-    /// events it keeps under its id in the session's `provider_memory`.
+    /// Evaluates an event. A malformed reminder does not invalidate the others: see [`Malformed`]. `config` is the part
+    /// of the options under its id, else nil. Data to keep between events belongs in the session's `provider_memory`
+    /// under its id.
     fn evaluate<'a>(
         &'a self,
         turn: Turn<'a>,

@@ -1,4 +1,4 @@
-//! [`ReminderSpec`]: what a producer writes, read strictly. Nothing is guessed: an unknown key, a wrong type or an unknown
+//! [`ReminderSpec`]: a producer's input, read strictly. Nothing is guessed: an unknown key, a wrong type or an unknown
 //! word is an error that names its field.
 
 use std::str::FromStr;
@@ -19,15 +19,15 @@ pub struct ReminderSpec {
     pub body: Arc<str>,
     /// Tags.
     pub tags: Vec<Arc<str>>,
-    /// The key by which newer replaces older.
+    /// Key by which a newer reminder replaces an older one.
     pub dedupe_key: Option<Arc<str>>,
-    /// In how many prompts it appears.
+    /// Number of prompts in which it appears.
     pub ttl_turns: Option<u32>,
     /// Whether compaction keeps it.
     pub preserve_on_compact: bool,
     /// Propagation of the reminder.
     pub propagate: Propagate,
-    /// The slot it would like.
+    /// The requested slot.
     pub role_hint: RoleHint,
 }
 
@@ -60,7 +60,7 @@ impl ReminderSpec {
         Self::from_known(entries)
     }
 
-    /// Reads the fields that a spec has and leaves all others to the caller.
+    /// Reads the fields of a spec and leaves all others to the caller.
     pub(super) fn from_known(entries: &impl FieldValues) -> Result<ReminderSpec, ReminderError> {
         Ok(ReminderSpec {
             body: body(entries)?,
@@ -73,7 +73,7 @@ impl ReminderSpec {
         })
     }
 
-    /// The reminder that this spec makes.
+    /// Builds the reminder from this spec.
     #[must_use]
     pub fn into_reminder(self, id: Arc<str>, source: Source, fired_at_turn: u32) -> Reminder {
         Reminder {
@@ -92,7 +92,7 @@ impl ReminderSpec {
         }
     }
 
-    /// Whether it can live for ever and yet vanish at the next compaction (`HARN-RMD-004`).
+    /// Returns whether it can live forever and yet vanish at the next compaction (`HARN-RMD-004`).
     #[must_use]
     pub fn is_unbounded(&self) -> bool {
         self.ttl_turns.is_none() && !self.preserve_on_compact

@@ -1,5 +1,6 @@
-//! Quoting: text that only looks like a reminder is marked as quoted before it is sent. Tool results, user messages, answers
-//! of the model, summaries and the bodies of reminders pass through here; what a transcript and the event log hold is unchanged.
+//! Quoting: text that only looks like a reminder is marked as quoted before it is sent. Tool results, user messages,
+//! answers of the model, summaries and the bodies of reminders pass through here; the transcript and the event log are
+//! unchanged.
 //!
 //! | form | text | sent as |
 //! |---|---|---|
@@ -38,7 +39,7 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a message holds a marker anywhere in what a wire may send of it.
+/// Returns whether a message contains a marker anywhere in the parts that a wire may send.
 pub(crate) fn holds_marker(message: &Message) -> bool {
     let own = message.role == Role::Assistant;
     let in_content = match &message.content {
@@ -96,7 +97,8 @@ fn shared(text: &Arc<str>) -> Arc<str> {
     }
 }
 
-/// Whether the vendor checks a block of its own answer when it comes back: changing it would make the request invalid.
+/// Returns whether the vendor checks a block of its own answer when it is sent back: changing it would invalidate the
+/// request.
 fn is_signed(block: &Data) -> bool {
     const SIGNED: [&str; 4] = ["signature", "encrypted_content", "thoughtSignature", "thought_signature"];
     let inner = ["item", "part", "openai_item", "gemini_part"].map(|key| block.get(key));
@@ -135,8 +137,8 @@ fn has_marker(text: &str) -> bool {
     text.len() > "systemreminder".len() && markers(text).next().is_some()
 }
 
-/// The places where a mark is to be inserted, in order, each with its mark. A tag has a `<` and a header a `:`, so the rest of
-/// the text is passed over.
+/// Returns the places where a mark must be inserted, in order, each with its mark. A tag has a `<` and a header a `:`,
+/// so the rest of the text is skipped.
 fn markers(text: &str) -> impl Iterator<Item = (usize, &'static str)> {
     let mut marked = None;
     memchr::memchr2_iter(b'<', b':', text.as_bytes()).filter_map(move |at| {
@@ -145,14 +147,14 @@ fn markers(text: &str) -> impl Iterator<Item = (usize, &'static str)> {
         } else {
             (start_of_header(text, at)?, AT_HEADER)
         };
-        // The name of a tag may read as a header, too: one mark at a place is enough.
+        // The name of a tag may read as a header, too; one mark per place is enough.
         (marked.replace(at) != Some(at)).then_some((at, mark))
     })
 }
 
 /// Returns the position of a reminder tag's name, if one follows a `<`.
 fn name_of_tag(text: &str, from: usize) -> Option<usize> {
-    // Most tags are seen not to be one by their first letter.
+    // The first letter excludes most tags.
     if matches!(text.as_bytes().get(from)?, first if first.is_ascii_alphanumeric() && !b"sSqQ".contains(first)) {
         return None;
     }
@@ -169,7 +171,7 @@ fn name_of_tag(text: &str, from: usize) -> Option<usize> {
 /// Returns the position of a reminder's header that ends with the `:` at `colon` and is at the start of a line.
 fn start_of_header(text: &str, colon: usize) -> Option<usize> {
     let last = *text.as_bytes().get(colon.checked_sub(1)?)?;
-    // Most colons are seen not to end one by the letter before them.
+    // The letter before a colon excludes most headers.
     if last.is_ascii_graphic() && !last.eq_ignore_ascii_case(&b'r') {
         return None;
     }
@@ -185,7 +187,7 @@ fn start_of_header(text: &str, colon: usize) -> Option<usize> {
     }
 }
 
-/// The text after a word, whatever its case.
+/// Returns the text after a word, whatever its case.
 fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for expected in word.chars() {
@@ -196,7 +198,7 @@ fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     Some(rest.as_str())
 }
 
-/// The text before a word that it ends with, whatever its case.
+/// Returns the text before a word that it ends with, whatever its case.
 fn strip_last_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for expected in word.chars().rev() {
@@ -215,7 +217,7 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || is_invisible(c)
 }
 
-/// White space inside of a line.
+/// Returns whether a character is white space inside of a line.
 fn is_gap(c: char) -> bool {
     is_blank(c) && !is_line_break(c)
 }
@@ -225,7 +227,7 @@ fn is_separator(c: char) -> bool {
     is_blank(c) || matches!(c, '-' | '_' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// Characters that are not shown: a model reads over them.
+/// Returns whether a character is invisible: a model ignores it.
 fn is_invisible(c: char) -> bool {
     if matches!(c, '\u{20}'..='\u{7e}') {
         return false;

@@ -22,7 +22,7 @@ fn openai_o() -> Capabilities {
     Capabilities { prefers_role_developer: true, ..Capabilities::default() }
 }
 
-/// The slot and the text of one reminder.
+/// Returns the slot and the text of one reminder.
 fn one(hint: RoleHint, capabilities: &Capabilities) -> (RenderedRole, String, Option<bool>) {
     let rendered = render([&reminder("r", "a < b", hint)], capabilities, RenderOptions::default());
     let role = rendered.fired[0].rendered_role;
@@ -118,7 +118,7 @@ fn request(rendered: Rendered, messages: &[Message]) -> Request {
     }
 }
 
-/// Role and blocks of each message of the conversation.
+/// Returns role and blocks of each message of the conversation.
 fn shape(request: &Request) -> Vec<(Role, Vec<String>)> {
     let text = |block: &Block| match block {
         Block::Text { text, .. } => text.to_string(),

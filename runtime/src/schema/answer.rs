@@ -1,4 +1,4 @@
-//! A model's answer as the value that a schema wants.
+//! Reading a model's answer as the value that a schema requires.
 
 use crate::data::Data;
 
@@ -15,7 +15,7 @@ pub fn read_answer(text: &str, schema: &Data) -> Result<Data, String> {
     Ok(value)
 }
 
-/// The text without a fence around it.
+/// Returns the text without a fence around it.
 fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));

@@ -1,10 +1,10 @@
-//! References that lead back to themselves without a step into the value: nothing could ever fit them.
+//! References that lead back to themselves without a step into the value, so that no value could fit.
 
 use crate::data::Data;
 
 use super::pointer::follow;
 
-/// The first such `$ref`, if there is one.
+/// Returns the first such `$ref`, if there is one.
 pub(super) fn find(schema: &Data) -> Option<&str> {
     let mut open = vec![schema];
     let mut known: Vec<*const Data> = Vec::new();

@@ -15,10 +15,10 @@ const TOLD: usize = 8;
 const SHOWN_CHARS: usize = 60;
 const SHOWN_WORDS: usize = 12;
 
-/// One thing that does not fit.
+/// A mismatch between a value and its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
-    /// Where: `where.lines[2]`; empty for the whole.
+    /// Path of the mismatch: `where.lines[2]`; empty for the whole.
     pub path: String,
     /// Description of the mismatch, as a sentence without its full stop.
     pub message: String,
@@ -27,7 +27,7 @@ pub struct Misfit {
 /// The mismatches of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfits {
-    /// The first of them.
+    /// The first mismatches.
     pub told: Vec<Misfit>,
     /// Number of further mismatches.
     pub more: usize,
@@ -64,7 +64,7 @@ impl Misfits {
     }
 }
 
-/// Puts errors of the validator into words.
+/// A converter from errors of the validator to words.
 struct Teller<'a> {
     schema: &'a Data,
     value: &'a Data,
@@ -212,7 +212,7 @@ fn join(error: &ValidationError<'_, '_>, name: &str) -> String {
     }
 }
 
-/// The types that an alternative wants, where it fails for no other reason at this depth.
+/// Returns the types that an alternative expects, if it fails only for that reason at this depth.
 fn wanted_types(error: &ValidationError<'_, '_>, depth: usize) -> Option<Vec<String>> {
     if error.instance_location.tokens.len() != depth {
         return None;
@@ -224,7 +224,7 @@ fn wanted_types(error: &ValidationError<'_, '_>, depth: usize) -> Option<Vec<Str
     }
 }
 
-/// A value as it is shown: small ones as JSON, of the others the kind.
+/// Returns a value for display: small ones as JSON, others as their kind.
 fn shown(value: &Data) -> String {
     match value {
         Data::List(items) => format!("an array of {}", items.len()),

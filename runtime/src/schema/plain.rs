@@ -1,31 +1,31 @@
-//! [`Plain`]: a schema that only names types, properties and words, as most tools have it. What fits such a one is seen
-//! without the validator, whose work is many times as much. It says yes or nothing: what it does not accept the validator
-//! looks at, and says why. So does whatever has another keyword.
+//! [`Plain`]: a schema that only names types, properties and words, like most tools' schemas. It detects fitting values
+//! without the much slower validator. Values it does not accept are passed to the validator, which explains the
+//! mismatch; so are all schemas with other keywords.
 
 use std::sync::Arc;
 
 use crate::data::Data;
 
-/// Keywords that say nothing about what fits.
+/// Keywords without effect on validation.
 const REMARKS: [&str; 4] = ["title", "description", "default", "examples"];
 
 /// The constraints of a schema. All that apply to a value must hold.
 #[derive(Default)]
 pub(super) struct Plain {
-    /// A bit for each type; none means any.
+    /// A bit for each type; zero means any.
     types: u8,
     /// Properties in order of their names, the order of a dict.
     properties: Vec<(Arc<str>, Plain)>,
     required: Vec<Arc<str>>,
-    /// No properties but those.
+    /// Whether other properties are forbidden.
     closed: bool,
     items: Option<Box<Plain>>,
-    /// One of these texts.
+    /// The allowed texts.
     words: Option<Vec<Arc<str>>>,
 }
 
 impl Plain {
-    /// A schema that the validator has taken; nothing where it is not plain.
+    /// Converts a schema that the validator has accepted; `None` if it is not plain.
     pub(super) fn of(schema: &Data) -> Option<Plain> {
         let mut plain = Plain::default();
         match schema {
@@ -66,7 +66,7 @@ impl Plain {
         Some(())
     }
 
-    /// Whether a value certainly fits.
+    /// Returns whether a value certainly fits.
     pub(super) fn accepts(&self, value: &Data) -> bool {
         if self.types != 0 && self.types & types_of(value) == 0 {
             return false;
@@ -102,8 +102,8 @@ fn bit(name: &str) -> Option<u8> {
     TYPES.iter().position(|known| *known == name).map(|place| 1 << place)
 }
 
-/// The bits of the types that a value certainly has. A float without a fraction is an integer to some drafts, and one that
-/// JSON cannot write is null.
+/// Returns the bits of the types that a value certainly has. A float without a fraction is an integer in some drafts,
+/// and one that JSON cannot write is null.
 fn types_of(value: &Data) -> u8 {
     match value {
         Data::Nil => 1,

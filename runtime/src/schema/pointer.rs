@@ -4,7 +4,7 @@ use boon::{InstanceLocation, InstanceToken, ValidationError};
 
 use crate::data::Data;
 
-/// The value at a JSON pointer; nil where it leads nowhere.
+/// Returns the value at a JSON pointer; nil if it does not exist.
 pub(super) fn follow<'d>(data: &'d Data, pointer: &str) -> &'d Data {
     static NIL: Data = Data::Nil;
     pointer.split('/').skip(1).fold(data, |at, step| match at {
@@ -14,7 +14,7 @@ pub(super) fn follow<'d>(data: &'d Data, pointer: &str) -> &'d Data {
     })
 }
 
-/// The value at a place.
+/// Returns the value at a location.
 pub(super) fn value_at<'d>(data: &'d Data, at: &InstanceLocation<'_>) -> &'d Data {
     static NIL: Data = Data::Nil;
     at.tokens.iter().fold(data, |data, token| match token {
@@ -23,7 +23,7 @@ pub(super) fn value_at<'d>(data: &'d Data, at: &InstanceLocation<'_>) -> &'d Dat
     })
 }
 
-/// A place as it is written in a script: `where.lines[2]`; empty for the whole.
+/// Returns a location as written in a script: `where.lines[2]`; empty for the whole.
 pub(super) fn written(at: &InstanceLocation<'_>) -> String {
     let mut path = String::new();
     for token in &at.tokens {
@@ -40,7 +40,7 @@ pub(super) fn written(at: &InstanceLocation<'_>) -> String {
     path
 }
 
-/// The first thing that is wrong with a schema: the deepest cause of its first misfit.
+/// Returns the first error in a schema: the deepest cause of its first mismatch.
 pub(super) fn first_leaf(error: &ValidationError<'_, '_>) -> String {
     let mut at = error;
     while let Some(next) = at.causes.first() {

@@ -1,4 +1,4 @@
-//! Compiled schemas that are kept, so that a tool which many loops offer is compiled once.
+//! A cache of compiled schemas, so that a tool which many loops offer is compiled once.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use super::{Schema, SchemaError};
 const MOST: usize = 256;
 
 thread_local! {
-    /// By the schema's JSON. What is in it depends on nothing else, so it does not matter who asks.
+    /// Compiled schemas by their JSON. A compiled schema depends on nothing else, so all callers can share it.
     static KEPT: RefCell<HashMap<String, Rc<Schema>>> = RefCell::default();
 }
 

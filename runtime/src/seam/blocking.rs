@@ -7,8 +7,8 @@ use super::Local;
 
 /// A bounded pool of threads for work that blocks.
 pub trait BlockingPool {
-    /// Runs work on one of the threads; ready once it is done. Work that has not begun when the wait ends may never run; work
-    /// that has begun goes on.
+    /// Runs work on one of the threads; ready once it is done. Work that has not begun when the wait ends may never
+    /// run; work that has begun continues.
     fn run(&self, work: Box<dyn FnOnce() + Send>) -> Local<'static, io::Result<()>>;
 
     /// Records that this thread keeps `bytes` bytes allocated by another thread, because memory is counted per thread.

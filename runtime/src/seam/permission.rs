@@ -12,7 +12,7 @@ use super::{Answer, Fault, Outcome, Preview, Turn, fault};
 
 /// A policy that decides before a tool runs.
 pub trait Permissions: fmt::Debug {
-    /// Why a call needs a permission; nothing where it needs none.
+    /// Returns the reason a call needs a permission; `None` if it needs none.
     fn wanted(&self, call: &ToolCall) -> Option<Arc<str>>;
     /// Returns the diagnostic for a policy that took longer than `ms` milliseconds, a handler's limit.
     fn late(&self, ms: u64) -> Rc<dyn Fault> {
@@ -26,7 +26,8 @@ pub trait Permissions: fmt::Debug {
 pub trait Approver: fmt::Debug {
     /// Returns the handling of a call before the script is asked.
     fn demand(&self, tool: &ToolSpec, call: &ToolCall) -> Demand;
-    /// Asks, and shows what the call is about to replace. This may take hours; the future is dropped where the loop is cancelled or its deadline passes.
+    /// Asks the approver and shows the content that the call is about to replace. This may take hours; the future is
+    /// dropped if the loop is cancelled or its deadline passes.
     fn ask<'a>(
         &'a self,
         turn: Turn<'a>,
@@ -40,11 +41,11 @@ pub trait Approver: fmt::Debug {
 /// The handling that an approver demands for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Demand {
-    /// It may run, unless the script says otherwise.
+    /// It may run, unless the script refuses it.
     Nothing,
-    /// To be asked, unless the script decides; why.
+    /// The approver must be asked for this reason, unless the script decides.
     Asked(Arc<str>),
-    /// It must not run, whatever the script says; why.
+    /// It must not run, whatever the script decides, for this reason.
     Refused(Arc<str>),
 }
 
@@ -62,18 +63,18 @@ pub enum Ruling {
 pub struct Permit {
     /// Whether the call may run.
     pub allow: bool,
-    /// Why, for the model and for handlers.
+    /// The reason, for the model and for handlers.
     pub reason: Option<Arc<str>>,
 }
 
 impl Permit {
-    /// The call may run.
+    /// Allows the call.
     #[must_use]
     pub fn allow() -> Permit {
         Permit { allow: true, reason: None }
     }
 
-    /// The call must not run.
+    /// Denies the call.
     pub fn deny(reason: impl Into<Arc<str>>) -> Permit {
         Permit { allow: false, reason: Some(reason.into()) }
     }

@@ -21,13 +21,13 @@ use super::inbox::DeliveredAt;
 /// An error of the session directory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionError {
-    /// No session has this id.
+    /// The session id is unknown.
     #[error("unknown session id '{0}'")]
     Unknown(Arc<str>),
-    /// A session has this id already.
+    /// The session id exists already.
     #[error("a session with the id '{0}' already exists")]
     Exists(Arc<str>),
-    /// A loop is at work in it.
+    /// A loop is running in it.
     #[error("the session '{0}' is already used by another loop")]
     Busy(Arc<str>),
     /// The value is not a workspace anchor.
@@ -59,20 +59,20 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// No sessions. All their ids follow from `seed`.
+    /// Creates an empty directory. All ids are derived from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Sessions {
         Sessions { open: RefCell::default(), seed, ids: SharedIds::new(IdStream::new(seed, "sessions")) }
     }
 
-    /// The session with this id, opened where there is none; without an id a new one.
+    /// Returns the session with this id, opened if necessary; without an id a new one.
     pub fn open(&self, id: Option<&str>, now_ms: u64) -> Rc<Session> {
         let id: Arc<str> = id.map_or_else(|| self.ids.next_text(now_ms), Arc::from);
         let make = || Session::new(id.clone(), IdStream::new(self.seed, &id), now_ms);
         self.open.borrow_mut().entry(id.clone()).or_insert_with(make).clone()
     }
 
-    /// A new session that goes on from a transcript: its messages, events and pending reminders are copied.
+    /// Opens a session that continues from a transcript: its messages, events and pending reminders are copied.
     pub fn open_with(&self, transcript: Transcript, scope: &Scope) -> Rc<Session> {
         let session = self.open(None, scope.clock.now_ms());
         let mut copy = transcript.renamed(session.id().clone());
@@ -103,7 +103,7 @@ impl Sessions {
         (child, worker_id)
     }
 
-    /// Enters a session that was stored; refused where one has its id.
+    /// Adds a stored session; fails if its id exists.
     pub fn enter(&self, session: &Rc<Session>) -> Result<(), SessionError> {
         if self.exists(session.id()) {
             return Err(SessionError::Exists(session.id().clone()));
@@ -129,8 +129,8 @@ impl Sessions {
         false
     }
 
-    /// A session that the directory does not know, for work on a bare transcript or a single call. A second one of the same
-    /// id draws other ids.
+    /// Returns a session outside of the directory, for work on a bare transcript or a single call. A second one with
+    /// the same id draws other ids.
     #[must_use]
     pub fn detached(&self, id: &Arc<str>, now_ms: u64) -> Rc<Session> {
         let session = Session::new(id.clone(), self.ids.child(), now_ms);
@@ -138,25 +138,25 @@ impl Sessions {
         session
     }
 
-    /// The session with this id.
+    /// Returns the session with this id.
     pub fn get(&self, id: &str) -> Result<Rc<Session>, SessionError> {
         self.open.borrow().get(id).cloned().ok_or_else(|| SessionError::Unknown(shortened(id)))
     }
 
-    /// Whether there is a session with this id.
+    /// Returns whether a session has this id.
     #[must_use]
     pub fn exists(&self, id: &str) -> bool {
         self.open.borrow().contains_key(id)
     }
 
-    /// The ids of all sessions, in bytewise order.
+    /// Returns the ids of all sessions, in bytewise order.
     #[must_use]
     pub fn list(&self) -> Vec<Arc<str>> {
         self.open.borrow().keys().cloned().collect()
     }
 
-    /// A session as scripts see it: the transcript's dict and `length created_at parent_id child_ids
-    /// branched_at_event_index workspace_anchor`; nil for an unknown id.
+    /// Converts a session to the dict that scripts see: the transcript's dict and `length created_at parent_id
+    /// child_ids branched_at_event_index workspace_anchor`; nil for an unknown id.
     #[must_use]
     pub fn snapshot(&self, id: &str) -> Data {
         let Ok(session) = self.get(id) else { return Data::Nil };
@@ -172,13 +172,13 @@ impl Sessions {
         })
     }
 
-    /// `{parent_id, child_ids, root_id}`; of an unknown id all nil or empty.
+    /// Returns `{parent_id, child_ids, root_id}`; for an unknown id, all nil or empty.
     #[must_use]
     pub fn ancestry(&self, id: &str) -> Data {
         let parent_of = |id: &str| self.get(id).ok().and_then(|session| session.with(|state| state.parent_id.clone()));
         let children = self.get(id).map(|session| session.with(|state| state.child_ids.clone())).unwrap_or_default();
         let mut root = self.get(id).ok().map(|session| session.id().clone());
-        // A parent may be closed by now; the oldest that is known is the root. The count guards against a loop of names.
+        // A parent may be closed by now, so the oldest known one is the root. The count guards against a loop of names.
         for _ in 0..self.open.borrow().len() {
             match root.as_deref().and_then(parent_of) {
                 Some(parent) => root = Some(parent),
@@ -192,7 +192,7 @@ impl Sessions {
         ])
     }
 
-    /// Says where a session works: `{primary, additional_roots?: [{path, mount_mode?}]}`, or nil for nowhere.
+    /// Sets the workspace of a session: `{primary, additional_roots?: [{path, mount_mode?}]}`, or nil for none.
     pub fn set_workspace_anchor(&self, id: &str, anchor: &Data) -> Result<(), SessionError> {
         let session = self.get(id)?;
         check_anchor(anchor).map_err(SessionError::Anchor)?;
@@ -207,7 +207,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Ends a session: what hosts have queued is put on record, its pending reminders are discarded.
+    /// Ends a session: queued injections are recorded, its pending reminders are discarded.
     pub fn close(&self, id: &str, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
         self.open.borrow_mut().remove(id);
@@ -278,14 +278,14 @@ impl Sessions {
         Ok(child)
     }
 
-    /// Keeps the last `keep` messages and what came after the first of them.
+    /// Keeps the last `keep` messages and the events since the first of them.
     pub fn trim(&self, id: &str, keep: usize, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
         session.apply(scope, |t, _| lifecycle::trim(t, keep), std::mem::take);
         Ok(())
     }
 
-    /// Appends what a script hands in: a message, or a reminder's event, which never becomes one.
+    /// Appends a script's value: a message, or a reminder event, which never becomes a message.
     pub fn inject(&self, id: &str, message: &Data, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
         if Message::is_reminder_event(message) {

@@ -1,4 +1,4 @@
-//! A session goes on where another process left it, by what the event log tells.
+//! Continuing a session of another process from the event log.
 
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
@@ -13,18 +13,18 @@ use crate::transcript::Transcript;
 use super::inbox::DeliveredAt;
 use super::{Conversation, Session, State};
 
-/// A session as the log tells it.
+/// A session according to the log.
 #[derive(Debug, Clone, Default)]
 pub struct Recovered {
-    /// When it was opened, in milliseconds since 1970-01-01 UTC.
+    /// Time it was opened, in milliseconds since 1970-01-01 UTC.
     pub created_at_ms: u64,
-    /// Turns so far.
+    /// Number of turns so far.
     pub turns: u32,
-    /// Its messages and what describes them.
+    /// Its messages and their description.
     pub conversation: Conversation,
     /// The pending reminders, oldest first.
     pub reminders: Vec<RecoveredReminder>,
-    /// Prompts whose turns were not over when the process ended.
+    /// Number of prompts whose turns were not over when the process ended.
     pub open_prompts: u32,
     /// Whether the last of them was answered.
     pub is_answered: bool,
@@ -32,7 +32,7 @@ pub struct Recovered {
     pub queue: QueueTold,
     /// Items delivered from the queue that the log does not yet record as delivered.
     pub delivered: Vec<Injection>,
-    /// Pending reminders of other sessions of its run, which ended with the process: session and reminder.
+    /// Pending reminders of other sessions of its run, lost with the process: session and reminder.
     pub lost: Vec<(Arc<str>, Arc<str>)>,
     /// Seed of its ids from here on. It must differ in every process.
     pub seed: u64,
@@ -41,15 +41,16 @@ pub struct Recovered {
 /// A pending reminder.
 #[derive(Debug, Clone)]
 pub struct RecoveredReminder {
-    /// The reminder with what is left of its TTL.
+    /// The reminder with its remaining TTL.
     pub reminder: Arc<Reminder>,
     /// Number of open prompts that carried it: the last ones.
     pub uncharged: u32,
 }
 
 impl Session {
-    /// Goes on where another process left a session of this id. The records that make the log add up are written: a turn that
-    /// was answered is over and charged, one that was not is void, and what pended in other sessions of the run is lost.
+    /// Continues a session of this id from another process. Writes the records that balance the log: a turn that was
+    /// answered is over and charged, one that was not is void, and reminders pending in other sessions of the run are
+    /// lost.
     pub fn recover(self: &Rc<Self>, left: Recovered, scope: &Scope) {
         let now_ms = scope.clock.now_ms();
         let delivered = |item: &Injection| (item.id.clone(), Fate::Delivered);

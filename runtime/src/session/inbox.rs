@@ -24,7 +24,7 @@ pub(crate) enum DeliveredAt {
     Seam(Seam),
     /// The session was closed.
     SessionClose,
-    /// The session was loaded: the process before had taken the item.
+    /// The session was loaded: the previous process had taken the item.
     SessionLoad,
 }
 
@@ -42,13 +42,13 @@ impl DeliveredAt {
 /// An injection that was accepted from a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injected {
-    /// The item's id; of a reminder its own.
+    /// The item's id; for a reminder, its own id.
     pub id: Arc<str>,
-    /// The queued reminders that it took the place of.
+    /// Queued reminders that it replaced.
     pub replaced: Vec<Arc<str>>,
     /// Number of reminders it replaces, queued and pending, as known now.
     pub deduped_count: usize,
-    /// When this is durable, so is the item.
+    /// When this is durable, the item is too.
     pub ticket: Ticket,
 }
 
@@ -62,7 +62,7 @@ struct Inner {
     queue: SharedQueue,
     log: Arc<dyn SharedLog>,
     now_ms: fn() -> u64,
-    /// When this is durable, so is everything that was answered.
+    /// When this is durable, all results returned so far are too.
     last: Mutex<Ticket>,
 }
 
@@ -71,7 +71,7 @@ impl Inbox {
         Inbox(Arc::new(Inner { session_id, queue, log, now_ms, last: Mutex::new(Ticket::NONE) }))
     }
 
-    /// The session.
+    /// Returns the session.
     #[must_use]
     pub fn session_id(&self) -> &Arc<str> {
         &self.0.session_id
@@ -95,10 +95,10 @@ impl Inbox {
         self.noted(self.intake().accept_reminder(&mut room, id, payload)?)
     }
 
-    /// Accepts a message of the user, as [`Inbox::accept_reminder`] does a reminder.
+    /// Accepts a user message, like [`Inbox::accept_reminder`].
     ///
     /// # Errors
-    /// The queue is full, or the session is closed.
+    /// Fails if the queue is full or the session is closed.
     pub fn accept_message(&self, payload: MessagePayload) -> Result<Injected, QueueError> {
         let mut room = self.room(payload.weight())?;
         self.noted(self.intake().accept_message(&mut room, payload)?)
@@ -116,16 +116,16 @@ impl Inbox {
         locked(&self.0.queue).pending().cloned().collect()
     }
 
-    /// Returns how many items wait.
+    /// Returns the number of queued items.
     #[must_use]
     pub fn depth(&self) -> usize {
         locked(&self.0.queue).pending().count()
     }
 
-    /// Takes an item back before a seam delivers it.
+    /// Revokes an item before a seam delivers it.
     ///
     /// # Errors
-    /// It was delivered, or never was there.
+    /// Fails if it was delivered or is unknown.
     pub fn revoke(&self, id: &str) -> Result<Revoked, QueueError> {
         // A record that ends an item needs no reserved room: there are at most as many as accepted items.
         let (revoked, ticket) = self.intake().revoke(&mut Room::default(), id)?;
@@ -135,7 +135,8 @@ impl Inbox {
         Ok(revoked)
     }
 
-    /// Ends a queued item that is cleared, or whose task is over, before a loop took it. Returns whether it was still queued.
+    /// Ends a queued item that is cleared, or whose task is over, before a loop took it. Returns whether it was still
+    /// queued.
     #[must_use]
     pub fn expire(&self, id: &str) -> bool {
         let Some(ticket) = self.intake().expire(id) else { return false };
@@ -143,7 +144,7 @@ impl Inbox {
         true
     }
 
-    /// Clears the queued reminders that a selector means, and returns their ids.
+    /// Clears the queued reminders that match a selector, and returns their ids.
     pub fn clear(&self, selector: &Selector) -> Vec<Arc<str>> {
         let is_meant = |item: &Injection| match &item.payload {
             Payload::Reminder(reminder) => selector.matches_queued(reminder),
@@ -167,16 +168,16 @@ impl Inbox {
         message
     }
 
-    /// Ready once everything would survive the end of the process that was accepted and taken back so far.
+    /// Waits until all items accepted and revoked so far would survive the end of the process.
     ///
     /// # Errors
-    /// The log could not be written.
+    /// Fails if the log could not be written.
     pub fn durable(&self) -> impl Future<Output = Result<(), LogError>> + Send + use<> {
         let upto = *self.last();
         self.0.log.settled(upto)
     }
 
-    /// Room for the records of one item.
+    /// Reserves room for the records of one item.
     fn room(&self, weight: usize) -> Result<Room, QueueError> {
         self.0.log.reserve_now(RECORDS_OF_ITEM, weight).ok_or(QueueError::LogBehind)
     }
@@ -209,14 +210,14 @@ pub(super) struct Intake<'a, A> {
     pub(super) append: A,
 }
 
-/// Records of an item that is accepted: that it is queued, and that it replaced the one with its key.
+/// Number of records of an accepted item: that it is queued, and that it replaced the one with its key.
 pub(super) const RECORDS_OF_ITEM: usize = 2;
 
 /// Size of an item's record without its texts.
 const FRAME: usize = 256;
 
 impl RemindPayload {
-    /// Roughly the bytes of the records of its item.
+    /// Returns the approximate size of its item's records, in bytes.
     pub(super) fn weight(&self) -> usize {
         let tags = self.spec.tags.iter().map(|tag| tag.len()).sum::<usize>();
         RECORDS_OF_ITEM * 2 * FRAME + self.spec.body.len() + tags + self.meta.weight()
@@ -224,7 +225,7 @@ impl RemindPayload {
 }
 
 impl MessagePayload {
-    /// Roughly the bytes of the record of its item.
+    /// Returns the approximate size of its item's record, in bytes.
     pub(super) fn weight(&self) -> usize {
         2 * FRAME + self.message.content.to_data().weight() + self.meta.weight()
     }
@@ -263,12 +264,12 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
         (queue.revoke(id) == Ok(Revoked::Now)).then(|| (self.append)(&mut Room::default(), self.expired(id)))
     }
 
-    /// The record of an item that left the queue because its task or session is over.
+    /// Returns the record of an item that left the queue because its task or session is over.
     pub(super) fn expired(&self, id: &str) -> NewRecord {
         self.told(InjectionChange::Expired, [("id", Data::from(id)), ("reason", ExpireReason::Cleared.as_str().into())])
     }
 
-    /// Puts what has just come on record, before anybody else can see it in the queue.
+    /// Records a new item before other threads can see it in the queue.
     fn record(&self, room: &mut Room, queue: &Queue, accepted: Accepted, meta: Data) -> Injected {
         let Accepted { id, replaced, pending } = accepted;
         for old in &replaced {
@@ -303,7 +304,7 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
         (self.append)(room, self.told(change, fields))
     }
 
-    /// A record that says what became of an item.
+    /// Returns a record with the outcome of an item.
     pub(super) fn told<const N: usize>(&self, change: InjectionChange, fields: [(&'static str, Data); N]) -> NewRecord {
         let session = ("session_id", Data::from(self.session_id));
         NewRecord {
@@ -362,14 +363,14 @@ impl Facts for Told {
     }
 }
 
-/// The record of a notification that holds no reminder, and the sentence about it.
+/// Returns the record of a notification that contains no valid reminder, and the sentence about it.
 pub(super) fn refusal(session_id: &str, error: &ReminderError) -> (LifecycleRecord, String) {
     let detail = Some(error.message.as_str().into());
     let dropped = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
     (dropped, format!("a host's reminder for the session `{session_id}` was dropped: {}", error.message))
 }
 
-/// A poisoned lock is taken all the same: no operation leaves the queue half changed.
+/// Takes the lock even if it is poisoned: no operation leaves the queue half changed.
 pub(super) fn locked(queue: &SharedQueue) -> MutexGuard<'_, Queue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -16,10 +16,10 @@ use super::Session;
 use super::inbox::{DeliveredAt, Inbox, Injected, Intake, RECORDS_OF_ITEM, locked, refusal};
 
 impl Session {
-    /// Accepts a reminder of a host.
+    /// Accepts a reminder from a host.
     ///
     /// # Errors
-    /// The queue is full.
+    /// Fails if the queue is full.
     pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<Injected, QueueError> {
         let key = payload.spec.dedupe_key.clone();
         let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
@@ -28,10 +28,10 @@ impl Session {
         Ok(Injected { deduped_count: injected.replaced.len() + pending, ..injected })
     }
 
-    /// Accepts a message of the user from a host.
+    /// Accepts a user message from a host.
     ///
     /// # Errors
-    /// The queue is full.
+    /// Fails if the queue is full.
     pub fn accept_message(&self, scope: &Scope, payload: MessagePayload) -> Result<Injected, QueueError> {
         let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
         self.intake(scope).accept_message(&mut room, payload)
@@ -51,12 +51,12 @@ impl Session {
         });
     }
 
-    /// Takes an item back before a seam delivers it.
+    /// Revokes an item before a seam delivers it.
     ///
     /// # Errors
-    /// It was delivered, or never was there.
+    /// Fails if it was delivered or is unknown.
     pub fn revoke_injection(&self, scope: &Scope, id: &str) -> Result<Revoked, QueueError> {
-        // One more than needed at worst: it is cheaper than to look first.
+        // One more than needed at worst, which is cheaper than checking first.
         let mut room = scope.log.reserve(1, 0);
         self.intake(scope).revoke(&mut room, id).map(|(revoked, _)| revoked)
     }
@@ -75,7 +75,7 @@ impl Session {
         Inbox::new(self.id().clone(), self.queue().clone(), log, now_ms)
     }
 
-    /// Tells those who accept on other threads what is pending now.
+    /// Reports the pending keys to the inboxes on other threads.
     pub(super) fn tell_pending(&self) {
         if self.watched.get() {
             let keys = self.with(|state| PendingKeys::of(&state.transcript));
@@ -83,7 +83,7 @@ impl Session {
         }
     }
 
-    /// Tells them what has become of pending reminders.
+    /// Reports changes of pending reminders to them.
     pub(super) fn tell_records(&self, records: &[LifecycleRecord]) {
         if self.watched.get() && !records.is_empty() {
             let mut queue = self.locked();
@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// An item has left the queue, at a seam or because its session ends.
+    /// Records that an item has left the queue, at a seam or because its session ends.
     pub(crate) fn log_delivered(&self, scope: &Scope, item: &Injection, at: DeliveredAt) {
         let mode = ("mode", Data::from(item.mode.as_str()));
         let fields = [("id", Data::from(&item.id)), mode, ("at", at.as_str().into())];
@@ -106,7 +106,7 @@ impl Session {
         self.show_unread(&item.id, ExpireReason::Cleared);
     }
 
-    /// Delivers what is due at a seam, first in first. At `loop_exit` it is for the record only.
+    /// Delivers the items due at a seam, in order of arrival. At `loop_exit` they are delivered for the record only.
     pub fn deliver(&self, scope: &Scope, seam: Seam) -> Vec<Injection> {
         let items = self.locked().drain(seam);
         for item in &items {
@@ -130,7 +130,7 @@ impl Session {
         }
     }
 
-    /// A poisoned lock is taken all the same: no operation leaves the queue half changed.
+    /// Takes the lock even if it is poisoned: no operation leaves the queue half changed.
     fn locked(&self) -> MutexGuard<'_, Queue> {
         locked(self.queue())
     }

@@ -18,7 +18,7 @@ mod messages;
 
 /// The topic of the durable messages.
 pub const MESSAGE_TOPIC: &str = "session.message";
-/// The topic of what else of a conversation survives.
+/// Topic of the records of a conversation's remaining state.
 pub const STATE_TOPIC: &str = "session.state";
 
 /// A record of a change. Its kind is `topic.word`.
@@ -28,30 +28,30 @@ pub struct Change {
     pub topic: &'static str,
     /// Kind of the change.
     pub word: &'static str,
-    /// How.
+    /// Payload of the change.
     pub payload: Data,
 }
 
-/// A conversation as its records tell it.
+/// A conversation according to its records.
 #[derive(Debug, Clone, Default)]
 pub struct Conversation {
     /// The durable messages.
     pub messages: Vec<Arc<Message>>,
-    /// The summary of what was compacted away.
+    /// Summary of the compacted messages.
     pub summary: Option<Arc<str>>,
     /// Free data of the script.
     pub metadata: Data,
-    /// Attached things.
+    /// Attached data.
     pub assets: Data,
     /// Data that reminder providers keep.
     pub provider_memory: BTreeMap<Arc<str>, Data>,
 }
 
 impl Conversation {
-    /// Applies a record. Those of other topics and words are passed over.
+    /// Applies a record. Records of other topics and words are skipped.
     ///
     /// # Errors
-    /// Why it cannot be read, as the end of a sentence.
+    /// Explains why the record is unreadable, as the end of a sentence.
     pub fn apply(&mut self, topic: &str, word: &str, payload: &Data) -> Result<(), String> {
         match (topic, word) {
             (MESSAGE_TOPIC, word) => messages::apply(&mut self.messages, word, payload)?,
@@ -87,7 +87,7 @@ struct Described {
 }
 
 impl ConversationJournal {
-    /// Continues the journal of a conversation that was read back.
+    /// Continues the journal of a restored conversation.
     #[must_use]
     pub fn after(conversation: &Conversation) -> ConversationJournal {
         let Conversation { messages, summary, metadata, assets, provider_memory } = conversation;
@@ -98,7 +98,7 @@ impl ConversationJournal {
         }
     }
 
-    /// Continues the journal of a session of which everything is written.
+    /// Continues the journal of a session that is completely written.
     #[must_use]
     pub fn of(state: &State) -> ConversationJournal {
         let mut journal = ConversationJournal::default();
@@ -106,7 +106,7 @@ impl ConversationJournal {
         journal
     }
 
-    /// Returns the records of what has changed since the last call. Costs what has changed.
+    /// Returns the records of the changes since the last call. The cost is proportional to the changes.
     pub fn changes(&mut self, now: &State) -> Vec<Change> {
         let transcript = &now.transcript;
         let listed = messages::changes(&self.messages, transcript.messages());

@@ -1,4 +1,4 @@
-//! [`ReminderObserver`]: sees what becomes of a session's reminders, as typed values.
+//! [`ReminderObserver`]: observes a session's reminders as typed values.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,35 +10,35 @@ use super::Session;
 /// An event of a session's reminder.
 #[derive(Debug, Clone, Copy)]
 pub enum ReminderSeen<'a> {
-    /// Something happened in the transcript.
+    /// An event in the transcript.
     Lifecycle {
         /// The record of the event.
         record: &'a LifecycleRecord,
-        /// The turn in which it happened, 0 before the first.
+        /// The turn in which it happened; 0 before the first.
         turn: u32,
     },
     /// A queued reminder ended with its session, before a loop took it.
     Unread {
         /// The reminder.
         reminder_id: &'a Arc<str>,
-        /// Why.
+        /// The reason.
         reason: ExpireReason,
     },
 }
 
-/// Sees what becomes of a session's reminders, after it is in the log. It must not change the session.
+/// An observer of a session's reminders, notified after each event is in the log. It must not change the session.
 pub trait ReminderObserver {
-    /// Sees one event.
+    /// Called for each event.
     fn on_reminder(&self, session: &Session, seen: ReminderSeen<'_>);
 }
 
 impl Session {
-    /// Shows `observer` from now on what becomes of the reminders; `None` shows it to no one.
+    /// Sets the observer of the reminders; `None` removes it.
     pub fn observe(&self, observer: Option<Rc<dyn ReminderObserver>>) {
         *self.observer.borrow_mut() = observer;
     }
 
-    /// Shows records that were written. The records of a copy do not concern the session that it is a copy of.
+    /// Shows written records to the observer. Records of a copy do not concern the copied session.
     pub(super) fn show_records(&self, records: &[LifecycleRecord], turn: u32) {
         let Some(observer) = self.observer.borrow().clone() else { return };
         if self.with(|state| state.is_copy) {

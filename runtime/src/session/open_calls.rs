@@ -1,4 +1,4 @@
-//! Tool calls that had no answer when their process ended.
+//! Tool calls without an answer when their process ended.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use crate::message::{Message, ToolCall};
 
 use super::Session;
 
-/// The answer to a call whose process ended before it was answered.
+/// Answer to a call whose process ended before it was answered.
 pub const NOT_RUN: &str =
     "not run: the process ended before this call was answered; the tool may have completed a part of its work";
 
-/// Returns the calls that have no answer, in their order. An answer belongs to the first open call of its id: ids may come
-/// again in later replies.
+/// Returns the unanswered calls, in order. An answer belongs to the first open call of its id: ids may occur again in
+/// later replies.
 pub fn open_calls<'a>(messages: impl IntoIterator<Item = &'a Arc<Message>>) -> Vec<ToolCall> {
     let mut open: Vec<&ToolCall> = Vec::new();
     for message in messages {
@@ -25,8 +25,8 @@ pub fn open_calls<'a>(messages: impl IntoIterator<Item = &'a Arc<Message>>) -> V
     open.into_iter().cloned().collect()
 }
 
-/// Returns the answers to the open calls, so that every wire format accepts the conversation: the end of a call if `end_of`
-/// knows one (its text, and whether it succeeded), else [`NOT_RUN`].
+/// Returns the answers to the open calls, so that every wire format accepts the conversation: the result of a call if
+/// `end_of` returns one (its text, and whether it succeeded), else [`NOT_RUN`].
 pub fn close_open_calls<'a>(
     messages: impl IntoIterator<Item = &'a Arc<Message>>,
     end_of: impl Fn(&ToolCall) -> Option<(Arc<str>, bool)>,
@@ -39,7 +39,7 @@ pub fn close_open_calls<'a>(
 }
 
 impl Session {
-    /// Answers the calls that a process left open when it ended. Returns how many there were.
+    /// Answers the calls that a process left open when it ended. Returns their number.
     pub fn close_open_calls(&self) -> usize {
         self.with(|state| {
             let answers = close_open_calls(state.transcript.messages().iter(), |_| None);

@@ -1,4 +1,4 @@
-//! Requests that are really sent: what they show is fired, and each leaves one record.
+//! Requests that are sent: their reminders are fired, and each leaves one record.
 
 use std::sync::Arc;
 
@@ -12,10 +12,11 @@ use crate::seam::{Destination, Model, Scope};
 use super::Session;
 
 impl Session {
-    /// A request is about to be sent to a model. A loop's charges what it carries, a bare call's does not.
+    /// Records a request that is about to be sent to a model. A loop's request charges the reminders it carries, a bare
+    /// call's does not.
     ///
-    /// The record on the log names where it goes, what it carries, and how many bytes it has and shares with the session's
-    /// request before it ([`crate::model::PrefixMeter`]).
+    /// The log record names its destination, its reminders, and the bytes it has and shares with the session's previous
+    /// request ([`crate::model::PrefixMeter`]).
     pub fn sent(&self, scope: &Scope, request: &Request, charges: bool, model: &dyn Model) {
         self.apply(scope, |t, at| fire(t, &request.reminders, charges, at), std::mem::take);
         let (turn, measured) = self.with(|state| (state.turns, state.prefix.measure(request)));

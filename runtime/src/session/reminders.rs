@@ -36,12 +36,12 @@ impl Session {
     ) -> R {
         let moment = self.moment(scope, turn);
         let mut result = self.with(|state| change(&mut state.transcript, &moment));
-        // Written after the borrow has ended: a log may be anything.
+        // Written after the borrow has ended, because a log may run any code.
         self.write(scope, &moment, records(&mut result));
         result
     }
 
-    /// Makes a reminder in the present turn.
+    /// Creates a reminder in the current turn.
     pub fn inject_reminder(
         &self,
         scope: &Scope,
@@ -53,7 +53,7 @@ impl Session {
         self.inject_reminder_at(scope, spec, source, producer, turn)
     }
 
-    /// Makes a reminder with a turn of origin that the caller knows.
+    /// Creates a reminder with a known turn of origin.
     pub fn inject_reminder_at(
         &self,
         scope: &Scope,
@@ -65,7 +65,7 @@ impl Session {
         self.admit_with(scope, fired_at_turn, |t, at| lifecycle::inject(t, spec, source, producer, at))
     }
 
-    /// Admits a reminder that exists already (from a bridge, a parent, an event that a script hands in).
+    /// Admits an existing reminder (from a bridge, a parent, an event of a script).
     pub fn admit_reminder(&self, scope: &Scope, reminder: Arc<Reminder>, road: Road) -> Admitted {
         let turn = self.with(|state| state.turns);
         self.admit_with(scope, turn, |t, at| lifecycle::admit(t, reminder, road, at))
@@ -91,7 +91,7 @@ impl Session {
         admitted
     }
 
-    /// Puts an item of the queue on record that no model will see.
+    /// Records a queued item that no model will see.
     pub(crate) fn audit(&self, scope: &Scope, item: Injection, turn: u32) {
         match item.payload {
             Payload::Reminder(reminder) => {
@@ -106,7 +106,7 @@ impl Session {
         }
     }
 
-    /// Clears the pending reminders that a selector means; how many there were.
+    /// Clears the pending reminders that match a selector. Returns their number.
     pub fn clear_reminders(&self, scope: &Scope, selector: &Selector) -> usize {
         let counted = |records: Vec<LifecycleRecord>| (records.len(), records);
         self.apply(scope, |t, _| counted(lifecycle::clear(t, selector)), |(_, records)| std::mem::take(records)).0

@@ -13,7 +13,7 @@ fn bench() -> (Sessions, Scope, MemoryLog) {
     (Sessions::new(7), Scope::new(Rc::new(ManualClock::new(5)), Rc::new(log.clone())), log)
 }
 
-/// Each record as `session:word`.
+/// Returns each record as `session:word`.
 fn told(log: &MemoryLog) -> Vec<String> {
     let word = |kind: &str| kind.rsplit('.').next().unwrap_or_default().to_owned();
     log.records().iter().map(|r| format!("{}:{}", r.payload.get("session_id").to_text(), word(&r.kind))).collect()

@@ -1,5 +1,5 @@
-//! The account of the pending reminders: which prompts they are charged for, and when their turns are over. A TTL is kept as
-//! the number of the prompt after which it is over, so a turn touches only what expires.
+//! The account of the pending reminders: the prompts that charge them, and when their turns are over. A TTL is kept as
+//! the number of the prompt after which it is over, so a turn touches only expired reminders.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::reminder::Reminder;
 use super::{Detail, Event, Pending, Transcript};
 
 impl Transcript {
-    /// In how many more prompts a pending reminder appears; nothing for one that stays.
+    /// Returns the number of further prompts in which a pending reminder appears; `None` if it never expires.
     #[must_use]
     pub fn ttl_left(&self, pending: &Pending) -> Option<u32> {
         pending.ttl_left(self.charged)
     }
 
-    /// A pending reminder as it is now: with the present `ttl_turns`.
+    /// Returns a pending reminder with the current `ttl_turns`.
     #[must_use]
     pub fn present(&self, pending: &Pending) -> Arc<Reminder> {
         let ttl_turns = self.ttl_left(pending);
@@ -24,13 +24,13 @@ impl Transcript {
         Arc::new(Reminder { ttl_turns, ..pending.reminder.as_ref().clone() })
     }
 
-    /// Prompts whose turns are over.
+    /// Returns the number of prompts whose turns are over.
     #[must_use]
     pub fn charged(&self) -> u64 {
         self.charged
     }
 
-    /// Whether a prompt was built whose turn is not over.
+    /// Returns whether a prompt was built whose turn is not over.
     pub(crate) fn has_open_prompts(&self) -> bool {
         self.prompts > self.charged
     }
@@ -60,7 +60,7 @@ impl Transcript {
         }
     }
 
-    /// Prompts that are not charged yet are not counted any more: they belong to another transcript.
+    /// Uncounts the prompts that are not charged yet: they belong to another transcript.
     pub(crate) fn forget_open_prompts(&mut self) {
         if self.has_open_prompts() {
             self.uncount_prompts_after(self.charged);

@@ -17,13 +17,13 @@ use super::{Detail, Transcript};
 words! {
     /// The way archived messages are summarised.
     pub enum Strategy {
-        /// They are cut away, a note says how many.
+        /// They are removed; a note reports their number.
         Truncate = "truncate",
-        /// A model sums them up.
+        /// A model summarises them.
         Llm = "llm",
         /// Old tool results are masked.
         ObservationMask = "observation_mask",
-        /// A script does it.
+        /// A script summarises them.
         Custom = "custom",
     }
 }
@@ -31,13 +31,13 @@ words! {
 /// The options of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompactOptions {
-    /// How.
+    /// The strategy.
     pub strategy: Strategy,
     /// Number of last messages to keep; `None` means 12, or none with `custom`.
     pub keep_last: Option<usize>,
-    /// Nothing happens while the estimate is not above this.
+    /// Threshold of the estimate below which nothing happens.
     pub target_tokens: Option<usize>,
-    /// A summary that is given already.
+    /// A summary supplied by the caller.
     pub summary: Option<Arc<str>>,
     /// The finite reminders to charge.
     pub charge: Charge,
@@ -115,7 +115,7 @@ pub(crate) const OUTLOOK: [&str; 12] = [
 #[derive(Debug, Clone)]
 pub struct Begun {
     options: CompactOptions,
-    /// The messages that go.
+    /// Messages to archive.
     pub archived: Vec<Arc<Message>>,
     /// Number of messages kept.
     kept: usize,
@@ -140,8 +140,8 @@ pub struct Compacted {
     pub report: Data,
 }
 
-/// Begins a compaction of a transcript; nothing where there is nothing to do. `custom` always happens, the others when
-/// messages exceed `keep_last` and, where it is given, the estimate exceeds `target_tokens`; masking needs something to mask.
+/// Begins a compaction of a transcript; returns `None` if there is nothing to do. `custom` always happens, the others
+/// if messages exceed `keep_last` and, if set, the estimate exceeds `target_tokens`; masking needs something to mask.
 #[must_use]
 pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> {
     let custom = options.strategy == Strategy::Custom;
@@ -155,7 +155,7 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
     let wanted = count.saturating_sub(keep_last).min(seen);
     let masks = options.strategy == Strategy::ObservationMask;
     let cut = if masks { wanted } else { cut_point(&transcript.messages, wanted).min(seen) };
-    // A custom compactor is asked whatever there is, unless all of it must stay.
+    // A custom compactor is always called, unless all messages must stay.
     if cut == 0 && (!custom || seen == 0 && count > 0) {
         return None;
     }
@@ -189,7 +189,7 @@ impl Begun {
         self.options.strategy
     }
 
-    /// The summary that was given already.
+    /// Returns the summary supplied by the caller.
     #[must_use]
     pub fn given_summary(&self) -> Option<Arc<str>> {
         self.options.summary.clone()
@@ -202,7 +202,7 @@ impl Begun {
         format!("[{count} earlier message{} removed to save context]", if count == 1 { "" } else { "s" }).into()
     }
 
-    /// The archived messages with the results of tools masked.
+    /// Returns the archived messages with the results of tools masked.
     #[must_use]
     pub fn masked(&self) -> Vec<Arc<Message>> {
         self.archived.iter().map(|message| masked(message).unwrap_or_else(|| message.clone())).collect()
@@ -280,7 +280,7 @@ fn summed_up(transcript: &Transcript, archived: &[Arc<Message>]) -> usize {
     compactions.map(|count| count.saturating_sub(1)).sum()
 }
 
-/// Whether a message is the summary that the last compaction left.
+/// Returns whether a message is the summary of the last compaction.
 fn is_summary(transcript: &Transcript, message: &Message) -> bool {
     transcript.summary.as_ref() == Some(&message.text())
 }
@@ -288,7 +288,7 @@ fn is_summary(transcript: &Transcript, message: &Message) -> bool {
 /// The beginning of a masked result.
 const MASK: &str = "[output masked to save context";
 
-/// A tool's result with its text masked; nothing for other messages, and where that would save nothing.
+/// Returns a tool result with its text masked; `None` for other messages, and if masking would save nothing.
 fn masked(message: &Message) -> Option<Arc<Message>> {
     let text = message.text();
     if message.role != Role::Tool || text.starts_with(MASK) {
@@ -299,8 +299,9 @@ fn masked(message: &Message) -> Option<Arc<Message>> {
     shorter.then(|| Arc::new(Message { content: mask.as_str().into(), ..message.clone() }))
 }
 
-/// Returns how many messages may go. The last tool calls stay while a result is still to come (a tool at work compacts its own
-/// session), and while the model has not answered to the results: no prompt has carried them yet.
+/// Returns the number of messages that may be archived. The last tool calls stay while a result is still missing (a
+/// running tool compacts its own session), and while the model has not answered the results: no prompt has carried them
+/// yet.
 fn seen(messages: &Messages) -> usize {
     let count = messages.len();
     let Some(back) = messages.iter().rev().position(|message| !message.tool_calls.is_empty()) else { return count };

@@ -10,15 +10,15 @@ use super::index::KeyHash;
 /// An event of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// The event's id; a reminder's own id is another.
+    /// The event's id, which differs from a reminder's own id.
     pub id: Arc<str>,
     /// The kind: `system_reminder`, `compaction`, or a script's word.
     pub kind: Arc<str>,
     /// Number of messages when it happened.
     pub at_message: usize,
-    /// The rest.
+    /// The remaining content.
     pub detail: Detail,
-    /// Whether its reminder's id is larger than all such before it, so that a binary search may use it.
+    /// Whether its reminder's id is larger than all such before it, as required by the binary search.
     pub(super) rising: bool,
 }
 
@@ -33,22 +33,22 @@ pub enum Detail {
     Other(Data),
 }
 
-/// A pending reminder and its account. The TTL is kept as an absolute prompt number, so that a turn need not touch every
-/// reminder.
+/// A pending reminder and its account. The TTL is kept as an absolute prompt number, so that a turn need not touch
+/// every reminder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pending {
-    /// The reminder as it was admitted; [`Transcript::present`](super::Transcript::present) knows its present `ttl_turns`.
+    /// The reminder as admitted; [`Transcript::present`](super::Transcript::present) returns its current `ttl_turns`.
     pub reminder: Arc<Reminder>,
     /// Number of prompts built when it was admitted.
     pub since_prompt: u64,
-    /// The prompt after which it expires; nothing for one that stays.
+    /// The prompt after which it expires; `None` if it never does.
     pub expires_at_prompt: Option<u64>,
-    /// A bit for each tag, so that most of those without a tag need no look at their tags.
+    /// A bit for each tag, so that most lookups need not compare tags.
     tag_bits: u64,
 }
 
 impl Pending {
-    /// A reminder whose account begins after `prompts` prompts.
+    /// Returns a pending reminder whose account begins after `prompts` prompts.
     #[must_use]
     pub fn new(reminder: Arc<Reminder>, prompts: u64) -> Pending {
         let expires_at_prompt = reminder.ttl_turns.map(|ttl| prompts + u64::from(ttl));
@@ -56,14 +56,14 @@ impl Pending {
         Pending { reminder, since_prompt: prompts, expires_at_prompt, tag_bits }
     }
 
-    /// In how many more prompts it appears once `charged` prompts are paid for.
+    /// Returns the number of further prompts in which it appears once `charged` prompts are charged.
     #[must_use]
     pub fn ttl_left(&self, charged: u64) -> Option<u32> {
         let left = self.expires_at_prompt?.saturating_sub(charged.max(self.since_prompt));
         Some(u32::try_from(left).unwrap_or(u32::MAX))
     }
 
-    /// Whether it has a tag.
+    /// Returns whether it has a tag.
     #[must_use]
     pub fn has_tag(&self, tag: &str) -> bool {
         self.tag_bits & tag_bit(tag) != 0 && self.reminder.tags.iter().any(|known| known.as_ref() == tag)
@@ -89,13 +89,13 @@ impl Event {
     /// The kind of a reminder's event.
     pub const REMINDER: &'static str = "system_reminder";
 
-    /// The pending reminder, if it is one.
+    /// Returns the pending reminder, if it is one.
     #[must_use]
     pub fn pending(&self) -> Option<&Pending> {
         if let Detail::Pending(pending) = &self.detail { Some(pending) } else { None }
     }
 
-    /// The reminder, pending or audited.
+    /// Returns the reminder, pending or audited.
     #[must_use]
     pub fn reminder(&self) -> Option<&Arc<Reminder>> {
         match &self.detail {
@@ -105,7 +105,8 @@ impl Event {
         }
     }
 
-    /// The event as scripts and hosts see it, once `charged` prompts are paid for: for reminders the guide's envelope.
+    /// Converts the event to the value that scripts and hosts see, once `charged` prompts are charged: for reminders
+    /// the guide's envelope.
     #[must_use]
     pub fn to_data(&self, charged: u64) -> Data {
         let (reminder, ttl, audited) = match &self.detail {
@@ -124,7 +125,7 @@ impl Event {
     }
 }
 
-/// The guide's event envelope.
+/// Returns the guide's event envelope.
 fn envelope(event_id: &Arc<str>, reminder: &Reminder, ttl: Option<u32>) -> Data {
     let payload = reminder.to_data(ttl);
     let block =

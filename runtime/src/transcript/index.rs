@@ -15,7 +15,7 @@ impl KeyHash {
         KeyHash(hasher.finish())
     }
 
-    /// A number below `count` that follows from it.
+    /// Returns a number below `count` derived from the hash.
     pub(super) fn bucket(self, count: u64) -> u64 {
         self.0 % count
     }
@@ -27,7 +27,7 @@ impl Hash for KeyHash {
     }
 }
 
-/// Passes a number through that is a hash already.
+/// A hasher that passes a hash through unchanged.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Through(u64);
 
@@ -47,6 +47,6 @@ impl Hasher for Through {
     }
 }
 
-/// From hashed text to slot.
+/// Maps hashed text to a slot.
 pub(super) type KeyIndex =
     imbl::GenericHashMap<KeyHash, u32, BuildHasherDefault<Through>, imbl::shared_ptr::DefaultSharedPtr>;

@@ -1,4 +1,4 @@
-//! The pending reminders of a transcript: how the lifecycle puts them in, finds them and takes them out.
+//! The pending reminders of a transcript: insertion, lookup and removal by the lifecycle.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,11 +12,11 @@ use super::{Detail, Event, Pending, Transcript};
 /// The length of a UUID as text.
 const ID_LENGTH: usize = 36;
 
-/// The kind of a reminder's event, made once.
+/// The kind of a reminder's event, allocated once.
 static KIND: LazyLock<Arc<str>> = LazyLock::new(|| Event::REMINDER.into());
 
 impl Transcript {
-    /// The pending reminders with their accounts, oldest first.
+    /// Returns the pending reminders with their accounts, oldest first.
     pub fn pending(&self) -> impl DoubleEndedIterator<Item = &Pending> {
         self.events().filter_map(|event| event.pending())
     }
@@ -27,7 +27,7 @@ impl Transcript {
         self.pending
     }
 
-    /// The pending reminder with an id.
+    /// Returns the pending reminder with an id.
     #[must_use]
     pub fn find(&self, reminder_id: &str) -> Option<&Pending> {
         self.slot_of_id(reminder_id).and_then(|slot| self.pending_at(slot))
@@ -48,7 +48,7 @@ impl Transcript {
         self.push_reminder(event_id, Detail::Audited(reminder), rising);
     }
 
-    /// Takes a pending reminder out and leaves a hole. [`Transcript::settle`] must follow.
+    /// Removes a pending reminder and leaves a hole. [`Transcript::settle`] must follow.
     pub(crate) fn take_slot(&mut self, slot: u32) -> Option<Pending> {
         let pending = self.pending_at(slot)?.clone();
         if let Some(word) = self.gone.get_mut(slot as usize / 64) {
@@ -60,7 +60,7 @@ impl Transcript {
         Some(pending)
     }
 
-    /// Closes the holes where they outnumber the events.
+    /// Closes the holes if they outnumber the events.
     pub(crate) fn settle(&mut self) {
         if self.holes * 2 > self.slots.len() {
             let open_slot = (0..self.open_slot).filter(|slot| !self.is_hole(*slot)).count();
@@ -69,7 +69,7 @@ impl Transcript {
         }
     }
 
-    /// Puts other slots in place of all; none of them is a hole. `open_slot` of them stood there before the first open prompt.
+    /// Replaces all slots; none of the new ones is a hole. `open_slot` of them precede the first open prompt.
     pub(super) fn set_slots(&mut self, slots: Vector<Arc<Event>>, open_slot: usize) {
         self.gone = std::iter::repeat_n(0, slots.len().div_ceil(64)).collect();
         (self.slots, self.open_slot, self.holes) = (slots, open_slot, 0);
@@ -81,12 +81,12 @@ impl Transcript {
         self.gone.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }
 
-    /// All slots with a pending reminder, oldest first.
+    /// Returns all slots with a pending reminder, oldest first.
     pub(crate) fn pending_slots(&self) -> Vec<u32> {
         self.slots_where(|_| true)
     }
 
-    /// The slots of the pending reminders that are meant, oldest first. Looks at all.
+    /// Returns the slots of the pending reminders that match, oldest first. Visits all slots.
     pub(crate) fn slots_where(&self, meant: impl Fn(&Pending) -> bool) -> Vec<u32> {
         let mut found = Vec::new();
         let mut words = self.gone.iter();
@@ -107,13 +107,14 @@ impl Transcript {
         self.unrenderable
     }
 
-    /// The pending reminder in a slot.
+    /// Returns the pending reminder in a slot.
     pub(crate) fn pending_at(&self, slot: u32) -> Option<&Pending> {
         let event = self.slots.get(slot as usize)?;
         event.pending().filter(|_| !self.is_hole(slot as usize))
     }
 
-    /// The slots of the pending reminders with a key, oldest first: one at most, unless an import brought more.
+    /// Returns the slots of the pending reminders with a key, oldest first: at most one, unless an import contained
+    /// more.
     pub(crate) fn slots_of_key(&self, key: &str) -> Vec<u32> {
         let has_key = |pending: &Pending| pending.reminder.dedupe_key.as_deref() == Some(key);
         if self.crowded {
@@ -123,7 +124,7 @@ impl Transcript {
         found.filter(|slot| self.pending_at(*slot).is_some_and(has_key)).into_iter().collect()
     }
 
-    /// The slot of the pending reminder with an id.
+    /// Returns the slot of the pending reminder with an id.
     pub(crate) fn slot_of_id(&self, id: &str) -> Option<u32> {
         let is_later = self.last_rising.as_deref().is_none_or(|last| last < id);
         let found = if is_later { None } else { self.search_rising(id) };
@@ -138,7 +139,7 @@ impl Transcript {
         slot.filter(|slot| self.pending_at(*slot).is_some_and(has_id))
     }
 
-    /// Binary search among the ids that rise, of what is gone too. Other events and ids from elsewhere are stepped over.
+    /// Searches the rising ids, removed ones included, by binary search. Skips other events and ids from elsewhere.
     fn search_rising(&self, id: &str) -> Option<u32> {
         let (mut low, mut high) = (0, self.slots.len());
         while low < high {
@@ -161,7 +162,7 @@ impl Transcript {
         event.reminder().filter(|_| event.rising).map(|reminder| reminder.id.as_ref())
     }
 
-    /// Whether a look-up by key needs a scan.
+    /// Returns whether a lookup by key needs a scan.
     #[cfg(test)]
     pub(crate) fn is_crowded(&self) -> bool {
         self.crowded
@@ -171,9 +172,9 @@ impl Transcript {
         u32::try_from(self.slots.len()).unwrap_or(u32::MAX)
     }
 
-    /// Whether a reminder's id is larger than all such before it, so that a binary search may use it.
+    /// Returns whether a reminder's id is larger than all such before it, as required by the binary search.
     fn rises(&mut self, reminder: &Reminder) -> bool {
-        // A bridge or a parent draws ids from a stream of its own, an import brings what it likes.
+        // A bridge or a parent draws ids from a stream of its own, and an import may contain any ids.
         let own = !matches!(reminder.source, Source::Bridge | Source::Inherited) && reminder.id.len() == ID_LENGTH;
         let rising = own && self.last_rising.as_ref().is_none_or(|last| *last < reminder.id);
         if rising {

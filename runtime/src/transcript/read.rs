@@ -10,13 +10,13 @@ use crate::reminder::lifecycle::{LifecycleRecord, Road, admit_as};
 
 use super::{Detail, Event, Pending, Transcript};
 
-/// Why a value is not a transcript.
+/// The reason a value is not a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TranscriptError {
     /// The value is not a dict.
     #[error("a transcript must be made from a dict, got {0}")]
     NotADict(&'static str),
-    /// A field has a type that does not fit.
+    /// A field has the wrong type.
     #[error("`{field}` of a transcript must be {expected}, got {got}")]
     Type {
         /// The field.
@@ -26,20 +26,20 @@ pub enum TranscriptError {
         /// The found value.
         got: &'static str,
     },
-    /// A message does not fit; its place from 0.
+    /// A message is invalid; its index, from 0.
     #[error("message {index}: {error}")]
     Message {
-        /// Its place.
+        /// Index of the message.
         index: usize,
         /// The error.
         error: MessageError,
     },
-    /// The dict is of a later version.
+    /// The dict has a later version.
     #[error("this transcript has version {0}; the newest supported version is {known}", known = Transcript::VERSION)]
     Version(i64),
 }
 
-/// A transcript that was read, and what happened to its reminders.
+/// An imported transcript and the records of its reminders.
 pub type Imported = (Transcript, Vec<LifecycleRecord>);
 
 impl Transcript {
@@ -84,7 +84,7 @@ impl Transcript {
         Ok((reader.transcript, reader.records))
     }
 
-    /// Makes a transcript of a list of messages; events of reminders among them become pending.
+    /// Builds a transcript from a list of messages; reminder events among them become pending.
     pub fn from_messages(messages: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Imported, TranscriptError> {
         let transcript = Transcript::new(ids.next_text(now_ms));
         let mut reader = Reader { transcript, records: Vec::new(), ids, now_ms };
@@ -149,7 +149,7 @@ impl Reader<'_> {
 }
 
 impl Event {
-    /// Reads an event leniently: a reminder's by its slot, all others as they come.
+    /// Reads an event leniently: a reminder event by its slot, all others unchanged.
     pub fn from_data(data: &Data, ids: &dyn Ids, now_ms: u64) -> Event {
         let given = data.get("id").as_shared_str();
         let kind = data.get("kind").as_shared_str().unwrap_or_else(|| "event".into());
@@ -172,7 +172,7 @@ impl Event {
         Event { id, kind, at_message: 0, detail, rising: false }
     }
 
-    /// The event that the lenient builder makes of a reminder-like dict.
+    /// Returns the event that the lenient reader builds from a reminder-like dict.
     pub fn of_reminder(dict: &Data, ids: &dyn Ids, now_ms: u64) -> Event {
         let reminder = Arc::new(Reminder::from_data_lenient(dict, || ids.next_text(now_ms)));
         let detail = Detail::Pending(Pending::new(reminder, 0));

@@ -187,7 +187,8 @@ fn after_a_compaction_events_stand_where_they_stood() {
     });
 }
 
-/// A guard against slow structures that needs no clock: an event whose count rises was copied along with its neighbours.
+/// A guard against slow structures that needs no clock: an event whose count rises was copied along with its
+/// neighbours.
 #[test]
 fn a_change_to_a_copy_touches_few_events() {
     with_moment(|at| {
@@ -213,7 +214,7 @@ fn a_change_to_a_copy_touches_few_events() {
     });
 }
 
-/// A turn in which nothing expires copies nothing at all.
+/// Checks that a turn in which nothing expires copies nothing.
 fn copy_after_a_turn(t: &Transcript, at: &Moment<'_>) {
     let mut copy = t.clone();
     let pending: Vec<_> = t.pending().map(|pending| pending.reminder.as_ref()).collect();
@@ -280,7 +281,7 @@ fn a_compaction_that_does_not_happen_changes_nothing() {
         assert!(begin(&t, CompactOptions { keep_last: Some(20), ..CompactOptions::default() }).is_none());
         let under = CompactOptions { target_tokens: Some(1_000_000), ..CompactOptions::default() };
         assert!(begin(&t, under).is_none());
-        // Begun and vetoed: the transcript itself is as it was.
+        // Begun and vetoed: the transcript itself is unchanged.
         assert_eq!(begin(&t, CompactOptions::default()).unwrap().survivors.len(), 0);
         assert_eq!(t.pending_count(), 1);
     });
@@ -331,7 +332,7 @@ fn what_came_while_somebody_summed_up_stays() {
         let done = begun.finish(t.clone(), Summary::Text("s".into()), at).unwrap().transcript;
         assert_eq!(done.messages().last().unwrap().text().as_ref(), "one more thing");
         assert_eq!((done.messages().len(), done.pending_count()), (6, 1));
-        // Another conversation by now: it is left as it is.
+        // Another conversation by now, so it is left unchanged.
         t.keep_last(2);
         assert!(again.finish(t, Summary::Text("s".into()), at).is_none());
     });

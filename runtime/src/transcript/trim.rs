@@ -20,7 +20,8 @@ impl Transcript {
         self.place_events(|at_message| at_message.checked_sub(cut).filter(|place| *place > 0))
     }
 
-    /// Keeps the first `keep` messages, and the events that came before the next. Calls whose results are cut off go with them.
+    /// Keeps the first `keep` messages, and the events before the next. Calls whose results are cut off are removed
+    /// too.
     pub(crate) fn keep_first(&mut self, keep: usize) {
         if keep < self.messages.len() {
             let keep = if self.results_at(keep) == 0 { keep } else { self.calls_before(keep) };
@@ -40,7 +41,8 @@ impl Transcript {
         (place - results).saturating_sub(1)
     }
 
-    /// The first `cut` messages were replaced by `head` others: events keep their place among those that are left.
+    /// Shifts the events after the first `cut` messages were replaced by `head` others: events keep their place among
+    /// the rest.
     pub(super) fn shift_events(&mut self, cut: usize, head: usize) {
         self.place_events(|at_message| Some(at_message.saturating_sub(cut) + head));
     }

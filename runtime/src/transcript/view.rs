@@ -8,7 +8,7 @@ use crate::message::Message;
 use super::{Pending, Transcript};
 
 impl Transcript {
-    /// The keys that reading like a dict offers, in bytewise order; those without a value are left out.
+    /// Returns the keys of the dict-like view, in bytewise order; those without a value are left out.
     #[must_use]
     pub fn keys(&self) -> Vec<&'static str> {
         let mut keys = vec!["_type"];
@@ -26,7 +26,7 @@ impl Transcript {
         keys
     }
 
-    /// The value under a key; nil where there is none.
+    /// Returns the value under a key; nil if there is none.
     #[must_use]
     pub fn get(&self, key: &str) -> Data {
         match key {
@@ -42,32 +42,32 @@ impl Transcript {
         }
     }
 
-    /// The whole as a dict.
+    /// Converts the whole to a dict.
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict(self.keys().into_iter().map(|key| (key, self.get(key))))
     }
 
-    /// A pending reminder as scripts see it, with its present `ttl_turns`.
+    /// Converts a pending reminder to the value that scripts see, with its current `ttl_turns`.
     #[must_use]
     pub fn reminder_to_data(&self, pending: &Pending) -> Data {
         pending.reminder.to_data(self.ttl_left(pending))
     }
 
-    /// The pending reminders as scripts see them, oldest first.
+    /// Converts the pending reminders to the values that scripts see, oldest first.
     #[must_use]
     pub fn reminders_to_data(&self) -> Data {
         self.pending().map(|pending| self.reminder_to_data(pending)).collect()
     }
 
-    /// Events of one kind, oldest first.
+    /// Converts the events of one kind, oldest first.
     #[must_use]
     pub fn events_to_data(&self, kind: Option<&str>) -> Data {
         let wanted = self.events().filter(|event| kind.is_none_or(|kind| event.kind.as_ref() == kind));
         wanted.map(|event| event.to_data(self.charged)).collect()
     }
 
-    /// Counts: messages, events, pending reminders, tool calls, estimated tokens.
+    /// Returns counts: messages, events, pending reminders, tool calls, estimated tokens.
     #[must_use]
     pub fn stats(&self) -> Data {
         let tool_calls: usize = self.messages.iter().map(|message| message.tool_calls.len()).sum();
@@ -86,7 +86,7 @@ impl Transcript {
         self.messages.iter().filter_map(line).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The conversation as text, pending reminders after it.
+    /// Returns the conversation as text, pending reminders after it.
     #[must_use]
     pub fn render_full(&self) -> String {
         let reminders = self.pending().map(|pending| format!("[system_reminder] {}", pending.reminder.body));

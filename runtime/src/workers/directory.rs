@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Worker, WorkerError, WorkerStatus};
 use crate::ids::shortened;
 
-/// The workers of a run. A run may start workers for months, so of those that have ended the oldest are forgotten.
+/// The workers of a run. A run may start workers for months, so the oldest of the ended ones are forgotten.
 pub struct Workers {
     capacity: usize,
     known: RefCell<BTreeMap<Arc<str>, Placed>>,
@@ -30,14 +30,14 @@ impl Workers {
         Workers { capacity, known: RefCell::default(), added: Cell::default() }
     }
 
-    /// The number of workers above which those that have ended are forgotten, the oldest first.
+    /// Number of workers above which the oldest of the ended ones are forgotten.
     pub const CAPACITY: usize = 10_000;
 
-    /// Adds a worker. The id of one that is forgotten is unknown from then on; its session stays.
+    /// Adds a worker. The id of a forgotten one is unknown from then on; its session stays.
     pub fn add(&self, worker: &Rc<Worker>) {
         let mut known = self.known.borrow_mut();
         if known.len() >= self.capacity {
-            // Many at once, so that looking for them costs little for each worker.
+            // Several at once, so that the search costs little per worker.
             let mut ended: Vec<_> = known.values().filter(|(_, worker)| has_ended(worker)).cloned().collect();
             ended.sort_by_key(|(place, _)| *place);
             for (_, worker) in ended.into_iter().take((self.capacity / 10).max(1)) {
@@ -54,7 +54,7 @@ impl Workers {
         known.get(id).map(|(_, worker)| worker.clone()).ok_or_else(|| WorkerError::Unknown(shortened(id)))
     }
 
-    /// Returns all of them, in the order in which they began.
+    /// Returns all workers, in the order in which they began.
     #[must_use]
     pub fn list(&self) -> Vec<Rc<Worker>> {
         let known = self.known.borrow();
@@ -63,14 +63,14 @@ impl Workers {
         all.into_iter().map(|(_, worker)| worker.clone()).collect()
     }
 
-    /// Lets all of them go: what they hold may hold the run.
+    /// Drops all workers, because they may hold the run.
     pub fn clear(&self) {
         let known = std::mem::take(&mut *self.known.borrow_mut());
         drop(known);
     }
 }
 
-/// Whether nothing more becomes of a worker and nothing of it waits to be read.
+/// Returns whether a worker has ended and none of its results waits to be read.
 fn has_ended(worker: &Worker) -> bool {
     let is_over = matches!(worker.status(), WorkerStatus::Completed | WorkerStatus::Failed | WorkerStatus::Cancelled);
     is_over && worker.is_at_rest() && worker.unseen_failure().is_none()
@@ -122,7 +122,7 @@ mod tests {
         for n in 0..25 {
             let worker = worker(&format!("w{n:02}"));
             workers.add(&worker);
-            // Every fifth goes on working.
+            // Every fifth keeps working.
             if n % 5 > 0 {
                 worker.abandon();
             }

@@ -10,10 +10,10 @@ use super::WorkerStatus;
 /// An error of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkerError {
-    /// No worker has this id.
+    /// The worker id is unknown.
     #[error("unknown worker id '{0}'")]
     Unknown(Arc<str>),
-    /// Its state does not allow it.
+    /// Its state does not allow the action.
     #[error("the worker `{name}` is {status}, so it cannot {what}")]
     State {
         /// The worker.
@@ -23,10 +23,10 @@ pub enum WorkerError {
         /// The requested action: `be resumed`.
         what: &'static str,
     },
-    /// The call comes from the worker itself, or from below it, and would wait for itself.
+    /// The call comes from the worker itself, or from a descendant, and would wait for itself.
     #[error("the worker `{0}` would wait for itself")]
     Itself(Arc<str>),
-    /// Another worker, or a loop, is at work in the session.
+    /// Another worker, or a loop, is running in the session.
     #[error("the session '{0}' is already in use")]
     Busy(Arc<str>),
     /// The session that it should work in is its parent or an ancestor of its parent.

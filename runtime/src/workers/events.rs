@@ -1,5 +1,5 @@
-//! Telling of a worker. Handlers of `worker_*` events only observe: one that returns a reminder raises `HARN-RMD-008`.
-//! Reminder providers that subscribe see the same event in the worker's session.
+//! Emitting events of a worker. Handlers of `worker_*` events only observe: one that returns a reminder raises
+//! `HARN-RMD-008`. Reminder providers that subscribe see the same event in the worker's session.
 
 use crate::data::Data;
 use crate::hooks::{EventKind, HookEvent};
@@ -11,13 +11,13 @@ use crate::seam::{Outcome, Scope, Sort, Turn, fault};
 use super::Worker;
 
 impl Worker {
-    /// The turn that its session is at.
+    /// Returns the current turn of its session.
     #[must_use]
     pub fn turn<'a>(&'a self, scope: &'a Scope) -> Turn<'a> {
         Turn { session: &self.session, number: self.session.with(|state| state.turns), scope }
     }
 
-    /// Tells observers, then providers, of a worker event: `{worker: {id, name, task, status}, …}`.
+    /// Notifies observers, then providers, of a worker event: `{worker: {id, name, task, status}, …}`.
     pub async fn tell(&self, scope: &Scope, kind: EventKind, fields: Data) -> Outcome<()> {
         let payload = fields.with("worker", self.brief());
         let event = HookEvent::Raw { kind, payload: &payload };
@@ -28,7 +28,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Tells handlers and providers of an event of the worker's session or persona: `{worker, …}`. Handlers may remind.
+    /// Notifies handlers and providers of an event of the worker's session or persona: `{worker, …}`. Handlers may add
+    /// reminders.
     pub async fn tell_session(&self, scope: &Scope, kind: EventKind, fields: Data) -> Outcome<()> {
         let payload = fields.with("worker", self.brief());
         let event = HookEvent::Raw { kind, payload: &payload };

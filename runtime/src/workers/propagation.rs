@@ -15,7 +15,7 @@ pub fn hand_over(parent: &Session) -> Vec<Arc<Reminder>> {
     parent.with(|state| lifecycle::propagation(&state.transcript, parent.id()))
 }
 
-/// The envelope's field `reminder_propagation`.
+/// Returns the envelope's field `reminder_propagation`.
 #[must_use]
 pub fn to_data(handed: &[Arc<Reminder>]) -> Data {
     handed.iter().map(|reminder| reminder.to_data(reminder.ttl_turns)).collect()

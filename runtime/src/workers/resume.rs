@@ -1,4 +1,4 @@
-//! Going on after a suspension. Everything here happens before the first resumed turn.
+//! Resuming after a suspension. Everything here happens before the first resumed turn.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -96,8 +96,8 @@ fn cause(how: &Resumption, digest: Data) -> Data {
     ])
 }
 
-/// Puts the task alone in place of the conversation; the digest of what was there. Reminders go through what compaction does
-/// to them, with the charge of the loop's own.
+/// Replaces the conversation by the task alone and returns a digest of the conversation. Reminders are compacted with
+/// the charge of the loop's own compaction.
 fn begin_anew(worker: &Rc<Worker>, scope: &Scope) -> String {
     let digest = digest(&worker.session);
     worker.session.apply(
@@ -119,7 +119,7 @@ fn begin_anew(worker: &Rc<Worker>, scope: &Scope) -> String {
     digest
 }
 
-/// The last messages of a conversation, a line for each.
+/// Returns the last messages of a conversation, a line for each.
 fn digest(session: &Session) -> String {
     let transcript = session.transcript();
     let messages = transcript.messages();
@@ -150,7 +150,7 @@ fn line(message: &Message) -> String {
 }
 
 impl Worker {
-    /// Makes it a suspended worker that another process has left: what its loop needs, and why it was suspended.
+    /// Restores a suspended worker of another process from its loop's state and its suspension.
     pub fn restore(&self, left: Box<crate::agent_loop::LoopState>, suspension: Suspension) {
         self.park(left, suspension);
         self.claim();

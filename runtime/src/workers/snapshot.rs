@@ -48,7 +48,7 @@ pub struct Snapshot {
     pub task: Arc<str>,
     /// The way it was started.
     pub mode: WorkerMode,
-    /// Why and when it was suspended.
+    /// Reason and time of the suspension.
     pub suspension: Suspension,
     /// State of its loop.
     pub state: LoopState,
@@ -66,10 +66,10 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The newest version that is known.
+    /// The newest supported version.
     pub const VERSION: u32 = 4;
 
-    /// A worker that has just been suspended.
+    /// Builds the snapshot of a worker that has just been suspended.
     #[must_use]
     pub fn of(worker: &Worker, suspension: Suspension, state: LoopState) -> Snapshot {
         let name = |spec: &ToolSpec| spec.name.clone();
@@ -100,7 +100,7 @@ impl Snapshot {
     /// Reads a snapshot and the steps after it.
     ///
     /// # Errors
-    /// The text is not a snapshot of a known version, or something in it is invalid.
+    /// Fails if the text is not a snapshot of a supported version, or a part of it is invalid.
     pub fn from_json(text: &str) -> Result<Snapshot, SnapshotError> {
         let broken = |why: String| SnapshotError::Broken(why);
         let head: Head = first(text)?.0;
@@ -119,7 +119,7 @@ impl Snapshot {
     }
 }
 
-/// Reads the first value of a text. Returns it with what follows it.
+/// Reads the first value of a text. Returns it with the rest of the text.
 fn first<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<(T, &'a str), SnapshotError> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter();
     match values.next() {

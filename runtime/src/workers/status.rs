@@ -5,27 +5,27 @@ use crate::words::words;
 words! {
     /// The status of a worker.
     pub enum WorkerStatus {
-        /// It works.
+        /// It is running.
         Running = "running",
         /// It is parked until it is resumed.
         Suspended = "suspended",
-        /// It did what it was asked.
+        /// It completed its task.
         Completed = "completed",
-        /// It ended without having done that: an error, a budget, a refusal.
+        /// It ended without completing its task: an error, a budget, a refusal.
         Failed = "failed",
-        /// It was closed, or what it worked for was cancelled.
+        /// It was closed, or its parent work was cancelled.
         Cancelled = "cancelled",
     }
 }
 
 impl WorkerStatus {
-    /// Whether it has ended. One that was not cancelled may be given more to do.
+    /// Returns whether it has ended. Unless it was cancelled, it may get a new task.
     #[must_use]
     pub fn is_over(self) -> bool {
         matches!(self, WorkerStatus::Completed | WorkerStatus::Failed | WorkerStatus::Cancelled)
     }
 
-    /// Whether `next` may follow.
+    /// Returns whether `next` may follow.
     #[must_use]
     pub fn may_become(self, next: WorkerStatus) -> bool {
         use WorkerStatus as S;

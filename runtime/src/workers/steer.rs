@@ -1,4 +1,4 @@
-//! Giving a worker something to read, and closing it.
+//! Sending input to a worker, and closing it.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -15,19 +15,19 @@ use super::{Worker, WorkerError, WorkerStatus};
 /// The outcome of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
-    /// It waits in the session's queue for the next border of an iteration; of a suspended worker until it goes on.
+    /// It is queued in the session for the start of the next iteration; a suspended worker reads it once resumed.
     Queued,
-    /// The worker had ended: it is its next task, and [`super::work`] is to run.
+    /// The worker had ended: the input is its next task, and [`super::work`] must run.
     NextTask,
 }
 
-/// Why an input was not taken.
+/// The reason an input was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GiveError {
-    /// The worker takes none.
+    /// The worker accepts none.
     #[error(transparent)]
     Worker(#[from] WorkerError),
-    /// The queue takes none.
+    /// The queue accepts none.
     #[error(transparent)]
     Queue(#[from] QueueError),
 }

@@ -1,4 +1,4 @@
-//! Being suspended: at the border of an iteration, where nothing is half done.
+//! Suspension at the start of an iteration, when no work is half done.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -62,7 +62,7 @@ impl Worker {
         let snapshot = Snapshot::of(self, suspension, left);
         let written = match (&wanted, self.snapshot_path(), &self.recipe.folder) {
             (Some(path), _, _) => snapshot::write(Path::new(path.as_ref()), &snapshot).map(|()| Some(path.clone())),
-            // Its own file of before: it claimed it when it was resumed.
+            // Its own previous file, claimed when it was resumed.
             (None, Some(path), _) => snapshot::write(Path::new(path.as_ref()), &snapshot).map(|()| Some(path)),
             (None, None, Some(folder)) => {
                 let written = snapshot::write_new(Path::new(folder.as_ref()), &self.id, &snapshot);

@@ -1,4 +1,4 @@
-//! From a worker's first step to its last.
+//! A worker's work from the first step to the last.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::seam::{Answer, Fault, Outcome, Scope, Sort, Turn, fault};
 use super::propagation::{seed, to_data};
 use super::{Worker, WorkerStatus};
 
-/// Seeds a worker's session with what it inherits, and tells that it was spawned. Where that fails the worker has failed.
+/// Seeds a worker's session with inherited reminders, and emits the spawn event. If that fails the worker has failed.
 pub async fn begin(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     let begun = async {
         if scope.caller.depth >= Scope::MAX_DEPTH {
@@ -31,7 +31,7 @@ pub async fn begin(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
         worker.settle(None, describe(thrown.as_ref()));
         worker.become_for_certain(WorkerStatus::Failed);
         worker.rest();
-        // The caller learns of it.
+        // The caller gets the error.
         worker.see();
     }
     begun
@@ -98,7 +98,7 @@ async fn end(worker: &Rc<Worker>, scope: &Scope, status: WorkerStatus, fields: D
     tell_end(worker, scope, status, kind, fields).await
 }
 
-/// Observers see the new state; those who wait for the worker go on after them.
+/// Notifies observers of the new state before the tasks that wait for the worker continue.
 async fn tell_end(
     worker: &Rc<Worker>,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! A worker: what it is made of, and what it came to.
+//! A worker: its parts and its result.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,17 +14,17 @@ use crate::session::Session;
 
 use super::{WorkerError, WorkerMode, WorkerStatus};
 
-/// Why and when a worker was suspended.
+/// The reason and time of a worker's suspension.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suspension {
-    /// Why.
+    /// The reason.
     pub reason: Arc<str>,
-    /// The last turn before it.
+    /// Last turn before it.
     pub suspended_at_turn: u32,
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// Time, in milliseconds since 1970-01-01 UTC.
     pub suspended_at_ms: u64,
-    /// Whether the model asked for it.
+    /// Whether the model requested it.
     pub by_itself: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct Worker {
     /// Its description, for a snapshot.
     pub recipe: Recipe,
     state: RefCell<State>,
-    /// Wakes those who wait for it to come to rest.
+    /// Wakes the tasks that wait for it to come to rest.
     rested: Notify,
 }
 
@@ -76,9 +76,9 @@ pub type Stopper = Rc<dyn Fn(&str)>;
 struct State {
     /// `None` before it has begun.
     status: Option<WorkerStatus>,
-    /// Its state has been reported to all who are notified.
+    /// Whether its state has been reported to all subscribers.
     at_rest: bool,
-    /// Someone has closed it.
+    /// Whether it was closed.
     closed: bool,
     work: Work,
     start: Start,
@@ -87,23 +87,23 @@ struct State {
     end: End,
 }
 
-/// The work at hand.
+/// The current work.
 #[derive(Default)]
 struct Work {
     scope: Option<Scope>,
     stopper: Option<Stopper>,
-    /// The task after the one that it was made for.
+    /// Task after the initial one.
     next_task: Option<Arc<str>>,
 }
 
 /// The way it starts or goes on.
 #[derive(Default)]
 struct Start {
-    /// It has begun before.
+    /// Whether it has begun before.
     begun: bool,
-    /// It is being resumed.
+    /// Whether it is being resumed.
     resuming: bool,
-    /// It came from a snapshot, which is claimed.
+    /// Whether it came from a snapshot, which is claimed.
     claimed: bool,
 }
 
@@ -130,12 +130,12 @@ struct End {
     error: Data,
     /// The error that an observer of its events threw.
     fault: Option<Rc<dyn Fault>>,
-    /// Its failure was read.
+    /// Whether its failure was read.
     seen: bool,
 }
 
 impl Worker {
-    /// A worker that is about to begin, or that another process has suspended.
+    /// Creates a worker that is about to begin, or that another process has suspended.
     #[must_use]
     pub fn new(made: Made, session: Rc<Session>, parts: Parts, options: LoopOptions) -> Rc<Worker> {
         let Made { id, name, mode, handed, recipe } = made;
@@ -151,7 +151,7 @@ impl Worker {
         self.state.borrow().status.unwrap_or(WorkerStatus::Running)
     }
 
-    /// Its next state; `what` was asked of it, where that is refused.
+    /// Sets its next state; `what` is the requested action, for the error if the transition is refused.
     pub fn turn_to(&self, next: WorkerStatus, what: &'static str) -> Result<(), WorkerError> {
         let status = self.status();
         if !status.may_become(next) {
@@ -163,7 +163,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Its work was dropped half way (the run ends): it counts as cancelled.
+    /// Marks its work as dropped half way because the run ends; it counts as cancelled.
     pub fn abandon(&self) {
         if !self.is_at_rest() {
             self.become_for_certain(WorkerStatus::Cancelled);
@@ -171,7 +171,7 @@ impl Worker {
         }
     }
 
-    /// A state that follows whatever was before: the loop has ended so.
+    /// Sets a state regardless of the previous one, because the loop has ended.
     pub(super) fn become_for_certain(&self, next: WorkerStatus) {
         let mut state = self.state.borrow_mut();
         state.status = Some(next);
@@ -184,13 +184,13 @@ impl Worker {
         self.rested.notify_waiters();
     }
 
-    /// Whether it does nothing: it has ended or is suspended, and everybody knows.
+    /// Returns whether it is at rest: it has ended or is suspended, and all subscribers were notified.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
         self.state.borrow().at_rest
     }
 
-    /// Waits until it does nothing any more.
+    /// Waits until it is at rest.
     pub async fn stopped(&self) {
         loop {
             let rested = self.rested.notified();
@@ -217,7 +217,7 @@ impl Worker {
         self.state.borrow_mut().work.stopper = Some(stopper);
     }
 
-    /// Stops it, where it runs.
+    /// Stops it if it is running.
     pub fn stop(&self, reason: &str) {
         let (scope, stopper) = {
             let state = self.state.borrow();
@@ -235,18 +235,18 @@ impl Worker {
         !std::mem::replace(&mut self.state.borrow_mut().start.resuming, true)
     }
 
-    /// It came from a snapshot, which is claimed already.
+    /// Marks it as restored from a snapshot that is claimed already.
     pub(super) fn claim(&self) {
         let mut state = self.state.borrow_mut();
         (state.start.claimed, state.start.begun) = (true, true);
     }
 
-    /// Whether its snapshot is claimed, the first time that it is resumed here.
+    /// Returns whether its snapshot is claimed, the first time that it is resumed here.
     pub(super) fn has_claimed(&self) -> bool {
         std::mem::take(&mut self.state.borrow_mut().start.claimed)
     }
 
-    /// It goes on, or resuming it has failed.
+    /// Ends resuming, successful or not.
     pub(super) fn end_resuming(&self) {
         self.state.borrow_mut().start.resuming = false;
     }
@@ -284,7 +284,7 @@ impl Worker {
         self.state.borrow_mut().end.fault.get_or_insert(fault);
     }
 
-    /// Why it is suspended.
+    /// Returns its suspension.
     #[must_use]
     pub fn suspension(&self) -> Option<Suspension> {
         self.state.borrow().parked.suspension.clone()
@@ -322,7 +322,7 @@ impl Worker {
         self.state.borrow().closed
     }
 
-    /// It begins; whether for the first time.
+    /// Marks it as begun. Returns whether this is the first time.
     pub(super) fn begins(&self) -> bool {
         !std::mem::replace(&mut self.state.borrow_mut().start.begun, true)
     }
@@ -349,19 +349,19 @@ impl Worker {
         self.state.borrow_mut().parked.left.take()
     }
 
-    /// It goes on: the suspension is over.
+    /// Ends the suspension.
     pub(super) fn unpark(&self) {
         self.state.borrow_mut().parked.suspension = None;
     }
 
-    /// Changes what its loop left.
+    /// Changes the state that its loop left.
     pub(super) fn with_left(&self, change: impl FnOnce(&mut LoopState)) {
         if let Some(left) = &mut self.state.borrow_mut().parked.left {
             change(left);
         }
     }
 
-    /// It is suspended: why, and what its loop left.
+    /// Suspends it with its suspension and the state that its loop left.
     pub(super) fn park(&self, left: Box<LoopState>, suspension: Suspension) {
         let mut state = self.state.borrow_mut();
         (state.parked.left, state.parked.suspension) = (Some(left), Some(suspension));
@@ -427,7 +427,7 @@ pub struct Made {
 pub struct Recipe {
     /// The options that are data.
     pub options: Data,
-    /// The names of those that are not.
+    /// Names of the options that are not data.
     pub needs: Vec<Arc<str>>,
     /// Default folder of its snapshots; `None` means that none are written.
     pub folder: Option<Arc<str>>,

@@ -1,4 +1,4 @@
-//! The laws that the log alone can tell.
+//! The laws that can be checked from the log alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn text(record: &Record, field: &str) -> Arc<str> {
     record.payload.get(field).as_shared_str().unwrap_or_default()
 }
 
-/// Injected + inherited + forked = pending + deduped + expired + dropped + discarded, for each session.
+/// Checks `injected + inherited + forked = pending + deduped + expired + dropped + discarded` for each session.
 pub(crate) fn conservation(world: &World) -> Result<(), TestCaseError> {
     let balance = balances(&world.log);
     for pair in &world.pairs {
@@ -44,7 +44,7 @@ pub(crate) fn balances(log: &MemoryLog) -> BTreeMap<Arc<str>, i64> {
     balance
 }
 
-/// The log rebuilds what was pending, with its TTL, at a moment of the run.
+/// Checks that the log rebuilds the pending reminders with their TTL at a moment of the run.
 pub(crate) fn rebuilt(world: &World, moment: usize) -> Result<(), TestCaseError> {
     let snapshot = &world.history[moment];
     let records = world.log.records();
@@ -74,12 +74,13 @@ pub(crate) fn rebuilt_whole(world: &World) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// One life as the log tells it.
+/// A reminder's life according to the log.
 #[derive(Debug)]
 struct Life {
     ttl: Option<i64>,
     turn: i64,
-    /// Prompts that carried it and were charged, those that carried it since, and what other passes took.
+    /// Number of charged prompts that carried it (`charged`), of prompts that carried it since (`open`), and of charges
+    /// by other passes (`taken`).
     charged: i64,
     open: i64,
     taken: i64,
@@ -95,7 +96,8 @@ struct Told {
     over: Vec<(Arc<str>, Life)>,
 }
 
-/// Each reminder was seen in as many prompts as promised: none more, and where nothing but its turns ended it, none less.
+/// Checks that each reminder was seen in as many prompts as promised: never more, and never fewer if only its TTL ended
+/// it.
 pub(crate) fn promises(world: &World) -> Result<(), TestCaseError> {
     let mut sessions: BTreeMap<Arc<str>, Told> = BTreeMap::new();
     for record in world.log.records() {

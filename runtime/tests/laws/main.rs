@@ -1,10 +1,10 @@
-//! The laws of reminders, held by random sequences of commands over a tree of sessions.
+//! The laws of reminders, checked by random sequences of commands over a tree of sessions.
 //!
-//! A naive model does the same commands by counting down ([`model`]); sessions, queue and log are the real ones ([`world`]).
-//! After each command both must agree; at the end the log alone is judged ([`judge`]). `HARN_CASES` says how many sequences
-//! are tried (docs/testing.md); a failure prints the shortest that fails.
+//! A naive model executes the same commands by counting down ([`model`]); sessions, queue and log are the real ones
+//! ([`world`]). After each command both must agree; at the end the log alone is checked ([`judge`]). `HARN_CASES` sets
+//! the number of sequences (docs/testing.md); a failure prints the shortest that fails.
 //!
-//! One more law is about the loop: it may be stopped after any of its polls ([`stopped`]).
+//! A further law concerns the loop: it may be stopped after any of its polls ([`stopped`]).
 
 #![allow(clippy::unwrap_used)]
 
@@ -27,9 +27,10 @@ fn config(cases: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(config(1_500))]
 
-    /// After every command the same reminders are pending with the same TTL as in the model, an older version of the
-    /// transcript is as it was, no reminder is a message. The log alone accounts for every reminder, says that each was seen as
-    /// often as promised, and rebuilds what was pending, now and at earlier moments.
+    /// Checks after every command that the same reminders are pending with the same TTL as in the model, that an older
+    /// version of the transcript is unchanged, and that no reminder is a message. The log alone accounts for every
+    /// reminder, shows that each was seen as often as promised, and rebuilds the pending reminders, now and at earlier
+    /// moments.
     #[test]
     fn laws_of_a_life(steps in prop::collection::vec(step::step(), 1..50), moments in prop::collection::vec(any::<prop::sample::Index>(), 2)) {
         let mut world = World::new();

@@ -1,19 +1,20 @@
-//! The model: what is pending, by counting down. It knows reminders by number, and no slots, indexes or prompt numbers.
+//! The model: the pending reminders, by counting down. It identifies reminders by number, and has no slots, indexes or
+//! prompt numbers.
 
 use runtime::reminder::Propagate;
 use runtime::reminder::bridge::{Mode, Seam};
 
 use crate::step::Wish;
 
-/// A reminder as the model knows it.
+/// A reminder in the model.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     pub(crate) number: u32,
     pub(crate) key: Option<u8>,
     pub(crate) tag: u8,
-    /// In how many more prompts it appears.
+    /// Number of further prompts in which it appears.
     pub(crate) left: Option<u32>,
-    /// Whether a prompt carries it whose turn is not over.
+    /// Whether a prompt with an unfinished turn carries it.
     pub(crate) carried: bool,
     pub(crate) preserve: bool,
     pub(crate) propagate: Propagate,
@@ -21,16 +22,16 @@ pub(crate) struct Known {
     pub(crate) blank: bool,
     /// Whether its key may be duplicated because it was imported.
     pub(crate) twin: bool,
-    /// In which turn it was made.
+    /// Turn in which it was made.
     pub(crate) turn: u32,
     /// Number of messages before it.
     pub(crate) place: usize,
 }
 
-/// Something queued.
+/// A queued item.
 #[derive(Debug, Clone)]
 pub(crate) struct Queued {
-    /// A reminder's number and what it asks for; nothing for a message.
+    /// A reminder's number and properties; `None` for a message.
     pub(crate) reminder: Option<(u32, Wish)>,
     pub(crate) mode: Mode,
     /// Index among all accepted items of the session.
@@ -46,7 +47,7 @@ pub(crate) enum Fate {
     Replaced,
 }
 
-/// A session as the model knows it.
+/// A session in the model.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Session {
     pub(crate) pending: Vec<Known>,
@@ -59,7 +60,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A reminder as asked for, made now.
+    /// Creates the requested reminder.
     pub(crate) fn make(&self, number: u32, wish: &Wish, inherited: bool) -> Known {
         Known {
             number,
@@ -87,7 +88,7 @@ impl Session {
         }
     }
 
-    /// The turn is over: one less for those that its prompt carried.
+    /// Ends the turn: subtracts one from the reminders that its prompt carried.
     pub(crate) fn pass(&mut self) {
         self.charge(|known| known.carried);
         self.pending.iter_mut().for_each(|known| known.carried = false);
@@ -101,7 +102,7 @@ impl Session {
         self.pending.retain(|known| known.left != Some(0));
     }
 
-    /// A prompt is rendered, `meanwhile` happens, and it is sent.
+    /// Renders a prompt, calls `meanwhile`, and sends the prompt.
     pub(crate) fn prompt(&mut self, slots: bool, meanwhile: impl FnOnce(&mut Session)) {
         self.turn += 1;
         if self.open {
@@ -185,7 +186,7 @@ impl Session {
         self.fates.push(Fate::Waiting);
     }
 
-    /// A seam is passed, by the guide's table of modes.
+    /// Passes a seam, by the guide's table of modes.
     pub(crate) fn drain(&mut self, seam: Seam) {
         let seam = seam.as_str();
         let daemon = ["daemon_idle_pre", "daemon_idle_post"].contains(&seam);

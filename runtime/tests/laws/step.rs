@@ -5,7 +5,7 @@ use runtime::reminder::bridge::{Mode, Seam};
 use runtime::reminder::{Propagate, RoleHint, Source};
 use runtime::transcript::compact::Strategy as How;
 
-/// A command and the session it is meant for, as a number that is taken modulo how many there are.
+/// A command and the index of its session, modulo the number of sessions.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) session: u8,
@@ -18,7 +18,7 @@ pub(crate) enum What {
     Inject(Wish, Source),
     /// A pending event is injected again, as a script may do with an event it has read.
     InjectAgain(u8),
-    /// A body that no route can show, let in by the lenient reader.
+    /// A body that no route can show, admitted by the lenient reader.
     InjectBlank(u8),
     ClearId(u8),
     ClearTag(u8),
@@ -58,12 +58,12 @@ pub(crate) enum What {
     Revoke(u8),
     Audit,
     Message,
-    /// An assistant's call of a tool and its long result.
+    /// An assistant's tool call and its long result.
     ToolCall,
     Trim(u8),
     Reset,
     Close,
-    /// Out and in again as another session; on the way all keys may be made the same.
+    /// Exported and imported as another session; all keys may be made equal on the way.
     Import {
         one_key: bool,
     },

@@ -1,5 +1,5 @@
-//! A loop that is stopped after any of its polls, cancelled or simply dropped: nothing of what was accepted is lost, no call of
-//! a tool is left without its answer, and the session is as good as before.
+//! A loop that is stopped after any of its polls, cancelled or simply dropped: no accepted item is lost, no tool call
+//! is left without its answer, and the session remains usable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -46,7 +46,7 @@ fn poll(scene: &Scene, looping: &mut Looping<'_>, polls: usize) -> Option<Outcom
     None
 }
 
-/// The most polls that a loop may take, cancelled or not.
+/// Maximum number of polls that a loop may take, cancelled or not.
 const MOST: usize = 10_000;
 
 #[test]
@@ -76,7 +76,7 @@ fn a_loop_that_is_cancelled_after_any_poll_ends_as_it_should() {
     panic!("the loop does not end");
 }
 
-/// The scene is as rich as it says.
+/// Checks that the scene covers everything it claims.
 fn everything_happened(scene: &Scene, result: &LoopResult, polls: usize) {
     let events: Vec<_> = result.transcript.events().map(|event| event.kind.as_ref().to_owned()).collect();
     let records = scene.log.records();
@@ -106,7 +106,7 @@ fn a_loop_that_is_dropped_after_any_poll_leaves_a_session_that_can_go_on() {
         if ended.is_some() {
             return;
         }
-        // The next loop finds the session free and a conversation that any wire takes.
+        // The next loop finds the session free and a conversation that any wire accepts.
         let options = LoopOptions { daemon: None, ..scene.options.clone() };
         let mut next: Looping<'_> = Box::pin(agent_loop(&scene.session, &scene.scope, &scene.parts, options));
         let result = poll(&scene, &mut next, MOST).expect("it ends").unwrap();

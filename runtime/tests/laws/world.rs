@@ -1,4 +1,4 @@
-//! The real sessions, queues and log, beside the model of each session.
+//! The real sessions, queues and log, next to the model of each session.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -50,7 +50,7 @@ pub(crate) struct Pair {
     pub(crate) is_closed: bool,
 }
 
-/// Ids, and how many turns each has left.
+/// Ids, and the number of turns each has left.
 pub(crate) type Left = Vec<(Arc<str>, Option<u32>)>;
 
 /// The pending reminders of every session at a length of the log.
@@ -67,7 +67,7 @@ pub(crate) struct World {
     pub(crate) pairs: Vec<Pair>,
     numbers: u32,
     pub(crate) history: Vec<Snapshot>,
-    /// Old versions, and what they looked like when they were current.
+    /// Old versions, and their form when they were current.
     old: Vec<(Transcript, String)>,
 }
 
@@ -83,7 +83,7 @@ impl World {
         world
     }
 
-    /// Takes a step in the real world and in the model, and compares both.
+    /// Executes a step in the real world and in the model, and compares both.
     pub(crate) fn take(&mut self, step: Step) -> Result<(), TestCaseError> {
         let open: Vec<usize> = (0..self.pairs.len()).filter(|n| !self.pairs[*n].is_closed).collect();
         let at = open[step.session as usize % open.len()];
@@ -131,7 +131,7 @@ impl World {
                 self.sessions.inject(&id, &event, &self.scope).unwrap();
                 let model = &mut self.pairs[at].model;
                 let wish = Wish { key: Some(key), tag: 0, ..Wish::plain() };
-                // A script says in which turn it was made, and this one says nothing.
+                // A script sets the turn of a reminder, and this one sets none.
                 model.admit(Known { blank: true, turn: 0, ..model.make(number, &wish, false) });
             }
             What::ClearId(nth) => {
@@ -351,7 +351,7 @@ impl World {
         let under = options.target_tokens.is_some_and(|target| before.estimated_tokens() <= target);
         let masks = options.strategy == How::ObservationMask;
         let happens = custom || pair.model.messages > keep_last && !under;
-        // Results that no prompt has carried stay, with their calls; where nothing else is left there is nothing to do.
+        // Results that no prompt has carried stay, with their calls; if nothing else is left there is nothing to do.
         let answer = before.messages().iter().rev().find(|message| message.role == Role::Assistant);
         let unseen = answer.is_some_and(|message| !message.tool_calls.is_empty());
         let all = options.charge == Charge::All;
@@ -433,7 +433,7 @@ impl World {
         real.log_lifecycle(&self.scope, records);
     }
 
-    /// Notes what is pending now.
+    /// Records the pending reminders.
     fn remember(&mut self) {
         let pending = self.pairs.iter().map(|pair| {
             let transcript = pair.real.transcript();
@@ -446,7 +446,7 @@ impl World {
         self.history.push(Snapshot { cursor, pending: pending.collect() });
     }
 
-    /// Also what no step has touched is as it was.
+    /// Checks that all sessions, also those that no step has touched, agree with the model.
     pub(crate) fn all_agree(&self) -> Result<(), TestCaseError> {
         self.pairs.iter().filter(|pair| !pair.is_closed).try_for_each(Pair::agree)
     }
@@ -460,7 +460,7 @@ impl World {
 }
 
 impl Pair {
-    /// The model and the real session agree.
+    /// Checks that the model and the real session agree.
     fn agree(&self) -> Result<(), TestCaseError> {
         let transcript = self.real.transcript();
         let known: Vec<_> = self.model.pending.iter().map(|known| (known.number, known.left)).collect();
@@ -497,7 +497,7 @@ impl Pair {
 }
 
 impl Wish {
-    /// Nothing but a body.
+    /// Returns a reminder with only a body.
     pub(crate) fn plain() -> Wish {
         let ReminderSpec { propagate, role_hint, .. } = ReminderSpec::new("");
         Wish { key: None, tag: 0, ttl: None, preserve: false, propagate, hint: role_hint }
@@ -516,7 +516,7 @@ fn spec(number: u32, wish: &Wish) -> ReminderSpec {
     }
 }
 
-/// The number of a reminder, which its first tag tells.
+/// Returns the number of a reminder, stored in its first tag.
 fn number_of(reminder: &Reminder) -> u32 {
     reminder.tags[0][1..].parse().unwrap()
 }
@@ -526,7 +526,7 @@ fn pick<T>(items: impl Iterator<Item = T>, nth: u8) -> Option<T> {
     if items.is_empty() { None } else { Some(items.swap_remove(nth as usize % items.len())) }
 }
 
-/// Everything that can be seen of a transcript's reminders.
+/// Returns all observable properties of a transcript's reminders.
 fn fingerprint(transcript: &Transcript) -> String {
     let seen = transcript.pending().map(|p| format!("{}:{:?}", p.reminder.id, transcript.ttl_left(p)));
     format!("{} {} {}", transcript.messages().len(), transcript.event_count(), seen.collect::<Vec<_>>().join(" "))

@@ -5,8 +5,8 @@ use crate::seam::Outcome;
 use super::super::{LoopState, Run};
 
 impl Run<'_> {
-    /// Compacts, once for what has come since the last time, and before anything that this nap brings: a compaction takes
-    /// reminders away.
+    /// Compacts the transcript once for the messages since the last time, before anything that this nap adds, because a
+    /// compaction removes reminders.
     pub(super) async fn consolidate(&self, state: &mut LoopState) -> Outcome<()> {
         let daemon = self.options.daemon.as_ref();
         let Some(how) = daemon.and_then(|daemon| daemon.consolidate.as_ref()) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Files that a daemon watches: looking at them, and telling of what changed.
+//! Files that a daemon watches: looking at them, and reporting their changes.
 
 use std::fmt::Write;
 
@@ -44,7 +44,7 @@ impl Run<'_> {
         seen.changes
     }
 
-    /// Tells the model by one reminder, handlers and providers by an event for each file.
+    /// Informs the model by one reminder, and handlers and providers by an event for each file.
     pub(super) async fn tell_of_files(&self, state: &mut LoopState, changes: &[Change]) -> Outcome<()> {
         state.daemon.files += u64::try_from(changes.len()).unwrap_or(u64::MAX);
         state.daemon.untold.add(state.iteration, changes);

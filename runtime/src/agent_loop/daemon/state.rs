@@ -8,17 +8,17 @@ use crate::watch::{Change, ChangeKind};
 use crate::words::words;
 
 words! {
-    /// Why a daemon went on.
+    /// The reason a daemon went on.
     pub enum WakeCause {
-        /// A host put something into the queue.
+        /// A host injected an item into the queue.
         Queue = "queue",
-        /// Files that it watches changed.
+        /// Watched files changed.
         Files = "files",
-        /// A handler or a provider reminds of something.
+        /// A handler or a provider added a reminder.
         Reminder = "reminder",
         /// A message was added to its session.
         Message = "message",
-        /// It is to be suspended.
+        /// It was requested to suspend.
         Suspension = "suspension",
     }
 }
@@ -29,7 +29,7 @@ words! {
 pub struct DaemonState {
     /// Number of times it went on after a nap.
     pub wakes: u32,
-    /// The last of those.
+    /// The last wake.
     pub last_wake: Option<Wake>,
     /// Number of file changes reported to it.
     pub files: u64,
@@ -41,7 +41,7 @@ pub struct DaemonState {
     pub untold: Untold,
 }
 
-/// Why and when a daemon went on.
+/// A wake of a daemon: its reason and time.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wake {
@@ -91,7 +91,7 @@ impl Untold {
 }
 
 impl DaemonState {
-    /// It goes on.
+    /// Records that the daemon goes on.
     pub fn wakes(&mut self, cause: WakeCause, files: usize, at_ms: u64) {
         self.wakes += 1;
         self.last_wake = Some(Wake { cause, at_ms, files });

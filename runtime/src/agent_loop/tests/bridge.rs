@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Pushes while the model thinks about its n-th answer.
+/// Injects an item while the model produces its n-th answer.
 fn push_during(bench: &Bench, nth: usize, body: &'static str, mode: Mode) {
     let queue = bench.session.queue().clone();
     *bench.model.meanwhile.borrow_mut() = Some(Box::new(move |count| {

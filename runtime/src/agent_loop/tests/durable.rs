@@ -4,13 +4,13 @@ use super::*;
 use crate::event_log::{LogError, LogReader, NewRecord, Place, Subscription, Ticket};
 use crate::seam::Local;
 
-/// A log that knows how much of it would survive, and that can break.
+/// A log that records how much of it would survive, and that can fail.
 #[derive(Default)]
 struct Watched {
     inner: MemoryLog,
     appended: Cell<usize>,
     safe: Cell<usize>,
-    /// From this wait on it fails, counted from 1; 0 means never.
+    /// Index of the wait, from 1, from which on it fails; 0 means never.
     breaks_at: Cell<usize>,
     waits: Cell<usize>,
 }

@@ -55,7 +55,7 @@ impl Approver for Person {
     }
 }
 
-/// A script that says the same of every tool.
+/// A script with the same ruling for every tool.
 #[derive(Debug)]
 struct Says(Ruling);
 
@@ -69,7 +69,7 @@ impl Permissions for Says {
     }
 }
 
-/// The bench's loop as a future, and a way to let it go on for a while.
+/// Returns the bench's loop as a future, which a test can poll for a while.
 fn begun(bench: &Bench) -> Local<'_, Outcome<LoopResult>> {
     Box::pin(agent_loop(&bench.session, &bench.scope, &bench.parts, bench.options.clone()))
 }
@@ -84,7 +84,7 @@ fn with(person: &Rc<Person>, names: &[&str]) -> Bench {
     bench
 }
 
-/// The answers that the model reads.
+/// Returns the answers that the model reads.
 fn results(bench: &Bench) -> Vec<String> {
     let transcript = bench.session.transcript();
     let answers = transcript.messages().iter().filter(|message| message.role == Role::Tool);

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::super::{Batch, Filter, NewRecord, Place, Record};
 use super::topics::Topics;
 
-/// Rows of a block.
+/// Number of rows of a block.
 const BLOCK: usize = 64;
 
-/// The records that are kept.
+/// The kept records.
 #[derive(Default)]
 pub(super) struct Rows {
     /// None of them is empty.
@@ -20,15 +20,15 @@ pub(super) struct Rows {
     pub(super) gone: u64,
     /// The cursor of the last record.
     pub(super) last: u64,
-    /// Roughly the bytes of those that are kept.
+    /// Approximate size of the kept records, in bytes.
     pub(super) weight: usize,
 }
 
-/// Records of one topic, one after the other.
+/// Consecutive records of one topic.
 pub(super) struct Row {
-    /// The cursor in front of the first.
+    /// Cursor before the first record.
     before: u64,
-    /// The number of the first within its topic.
+    /// Number of the first record within its topic.
     id: u64,
     what: What,
 }
@@ -41,7 +41,7 @@ enum What {
 /// Some of the records of a batch.
 struct Told {
     batch: Arc<dyn Batch>,
-    /// The place of the first.
+    /// Index of the first record.
     place: u32,
     count: u32,
     occurred_at_ms: u64,
@@ -141,7 +141,7 @@ impl Row {
         }
     }
 
-    /// Roughly the bytes of its first records.
+    /// Returns the approximate size of its first records, in bytes.
     fn weight_of_first(&self, count: u64) -> usize {
         match &self.what {
             What::Alone(record) => record.weight(),
@@ -156,7 +156,7 @@ impl Row {
         }
     }
 
-    /// Leaves its first records out; fewer than there are.
+    /// Removes its first records, which must be fewer than all.
     fn skip(&mut self, count: u64) {
         if let What::Told(told) = &mut self.what {
             let skipped = u32::try_from(count).unwrap_or(u32::MAX).min(told.count);
@@ -167,7 +167,7 @@ impl Row {
         }
     }
 
-    /// Whether any of its records can be wanted.
+    /// Returns whether any of its records can match.
     fn is_of(&self, filter: &Filter) -> bool {
         let topic = match &self.what {
             What::Alone(record) => &record.topic,

@@ -118,7 +118,7 @@ fn order_is_that_of_the_cursors_also_where_the_clock_jumps_back() {
     assert_eq!(times, [30, 10, 20]);
 }
 
-/// Records of two topics, in runs; each tells its number.
+/// Records of two topics, in runs, each with its number.
 #[derive(Debug)]
 struct Numbers {
     from: i64,
@@ -131,7 +131,7 @@ impl Facts for Numbers {
     }
 
     fn weight(&self, place: usize) -> usize {
-        // They differ, so that what is taken off must be what was put on.
+        // They differ, so that the subtracted size must be the size that was added.
         16 + usize::from(self.topics[place])
     }
 }
@@ -168,7 +168,8 @@ proptest::proptest! {
                 single.append(NewRecord::of(&batch, place, 7));
             }
         }
-        // Rows go a sixteenth at a time, so the two may have thrown away a different number: what both have is the same.
+        // Rows are dropped a sixteenth at a time, so the two may have dropped different numbers: their common records
+        // are equal.
         let (ours, theirs) = (log.records(), single.records());
         let both = ours.len().min(theirs.len());
         proptest::prop_assert!(both > 0 || from == 0);

@@ -26,7 +26,7 @@ impl Topics {
     }
 
     fn place_of(&mut self, topic: &Arc<str>) -> usize {
-        /// The runtime's own few topics come first, and again and again.
+        /// The runtime's own few topics come first and occur repeatedly.
         const FIRST: usize = 4;
         let own = self.last_ids.iter().take(FIRST).position(|(known, _)| Arc::ptr_eq(known, topic));
         if let Some(place) = own {
@@ -41,7 +41,7 @@ impl Topics {
         place
     }
 
-    /// The number of the last record; nothing where there is none.
+    /// Returns the number of the last record; `None` if there is none.
     pub(super) fn last_id(&self, topic: &str) -> Option<u64> {
         self.places.get(topic).and_then(|place| self.last_ids.get(*place)).map(|(_, last)| *last)
     }

@@ -1,4 +1,4 @@
-//! One batch into the file: all of it or nothing.
+//! Writing one batch to the file, as a whole or not at all.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

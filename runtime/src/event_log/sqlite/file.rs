@@ -17,26 +17,26 @@ use super::row::{decode, number, stored};
 
 mod of_runs;
 
-/// Names of topics that are held in memory.
+/// Maximum number of topic names held in memory.
 const MOST_TOPICS: usize = 4096;
 
-/// A log in a file that is only read, perhaps while others write to it.
+/// A log in a file that is only read, possibly while other processes write to it.
 pub struct LogFile {
     connection: Connection,
     path: Arc<Path>,
     timeout: Duration,
-    /// The names of topics: they are never renamed.
+    /// Names of topics, which are never renamed.
     topics: RefCell<HashMap<i64, Arc<str>>>,
 }
 
-/// Records, and how far was looked for them.
+/// Records, and the position up to which the file was searched.
 pub(super) struct Page {
     pub(super) records: Vec<Arc<Record>>,
-    /// The cursor of the last record that was looked at.
+    /// Cursor of the last visited record.
     pub(super) upto: u64,
 }
 
-/// Why a look at the file failed.
+/// The reason a read of the file failed.
 enum Failed {
     Sqlite(rusqlite::Error),
     Log(LogError),
@@ -62,10 +62,10 @@ impl LogFile {
         Ok(LogFile { connection, path: path.clone(), timeout, topics: RefCell::default() })
     }
 
-    /// The id of the last record of a topic; nothing where there never was one.
+    /// Returns the id of the last record of a topic; `None` if the topic is empty.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn latest(&self, topic: &str) -> Result<Option<u64>, LogError> {
         let find = || -> Result<Option<u64>, Failed> {
             let mut find = self.connection.prepare_cached("SELECT last_id FROM topics WHERE name = ?")?;
@@ -88,7 +88,7 @@ impl LogFile {
         self.try_page(filter, limit, exact).map_err(|error| self.failed(error))
     }
 
-    /// The cursor in front of the oldest record that is kept.
+    /// Returns the cursor before the oldest kept record.
     pub(super) fn oldest(&self) -> Result<u64, LogError> {
         let find = || Ok(kept_behind(&*self.connection.unchecked_transaction()?)?);
         find().map_err(|error| self.failed(error))
@@ -191,7 +191,7 @@ impl LogFile {
     }
 }
 
-/// The cursor in front of the oldest record that is kept.
+/// Returns the cursor before the oldest kept record.
 fn kept_behind(snapshot: &Connection) -> rusqlite::Result<u64> {
     let mut first = snapshot.prepare_cached("SELECT min(cursor) FROM records")?;
     match first.query_row([], |row| row.get::<_, Option<i64>>(0))? {
@@ -200,7 +200,7 @@ fn kept_behind(snapshot: &Connection) -> rusqlite::Result<u64> {
     }
 }
 
-/// The last cursor that was given.
+/// Returns the last assigned cursor.
 fn last(snapshot: &Connection) -> rusqlite::Result<u64> {
     snapshot.prepare_cached("SELECT last_cursor FROM head")?.query_row([], |row| number(row, 0))
 }

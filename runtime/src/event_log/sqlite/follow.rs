@@ -1,4 +1,4 @@
-//! Subscriptions: history from the file, then what comes, also from other processes.
+//! Subscriptions: history from the file, then new records, also from other processes.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -11,7 +11,7 @@ use crate::seam::{Answer, BlockingPool, Local, Outcome, fault, run_blocking};
 
 use super::{Inner, LogFile};
 
-/// Records that are read at a time.
+/// Number of records read at a time.
 const PAGE: usize = 256;
 
 /// Reads the file page by page. Cursors follow the order of commits, so no record can appear after its page was read.
@@ -28,19 +28,19 @@ pub(super) struct Follower {
 struct Reading {
     log: Arc<Inner>,
     filter: Filter,
-    /// The cursor of the last record that was looked at; `None` until the file could be asked for the oldest one.
+    /// Cursor of the last visited record; `None` until the oldest one could be queried.
     position: Option<u64>,
-    /// The version of the file when it had nothing more.
+    /// Version of the file when it had no more records.
     exhausted_at: Option<i64>,
 }
 
 impl Reading {
-    /// Reads the next page. It is empty if the file has nothing more.
+    /// Reads the next page. It is empty if the file has no more records.
     fn page(&mut self, flushes: bool) -> Result<Vec<Arc<Record>>, LogError> {
         if flushes {
             self.log.shared.flush()?;
         }
-        // Asked for first: a commit between this and the look makes another look, not a gap.
+        // Queried first: a commit between this and the read causes another read instead of a gap.
         let version = self.log.read_now(LogFile::version)?;
         if self.exhausted_at == Some(version) {
             return Ok(Vec::new());
@@ -69,7 +69,7 @@ impl Reading {
 
 impl Follower {
     pub(super) fn new(log: Arc<Inner>, filter: Filter) -> Follower {
-        // If the file cannot be read now, the first record is asked for later, and so is the failure.
+        // If the file cannot be read now, the first record and the failure are queried later.
         let position = if filter.after > 0 { Some(filter.after) } else { log.read_now(LogFile::oldest).ok() };
         let waiter = log.shared.waiter();
         let reading = Reading { log, filter, position, exhausted_at: None };
@@ -81,13 +81,13 @@ impl Follower {
         Ok(self.page.pop_front())
     }
 
-    /// Reads the next page and takes its first record.
+    /// Reads the next page and returns its first record.
     async fn turn_page(&mut self, flushes: bool) -> Outcome<Option<Arc<Record>>> {
         let Some(pool) = self.pool.clone() else {
             let page = self.reading.page(flushes);
             return self.take(page);
         };
-        // A copy: if the wait ends, the next one reads the same page again.
+        // A copy, so that after a cancelled wait the next one reads the same page again.
         let mut reading = self.reading.clone();
         let read = move || {
             let page = reading.page(flushes);
@@ -133,7 +133,7 @@ impl Subscription for Follower {
             }
             loop {
                 let (log, waiter) = (self.reading.log.clone(), self.waiter);
-                // Watched for first, so that no commit falls between the look and the wait.
+                // Registered first, so that no commit falls between the check and the wait.
                 poll_fn(|cx| {
                     log.shared.watch(waiter, cx.waker());
                     Poll::Ready(())

@@ -1,4 +1,4 @@
-//! Opening the file, and what SQLite's failures mean.
+//! Opening the file, and interpreting SQLite's errors.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use super::{SqliteOptions, Synchronous};
 /// Pages of the write-ahead log after which it is moved into the file: 16 MiB. Each move waits for the disk.
 const CHECKPOINT_PAGES: i64 = 4096;
 
-/// A connection that writes.
+/// Opens a connection for writing.
 pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<Connection, LogError> {
     refuse_early(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = connect(path, flags, options.lock_timeout)?;
-    // Looked at before anything is set: what is not ours stays as it is.
+    // Checked before any setting is changed, so that foreign files stay unchanged.
     let found = schema::look(&connection, path, options.lock_timeout)?;
     if connection.is_readonly("main").unwrap_or(false) {
         return Err(cannot(path, "it is read-only"));
@@ -47,7 +47,7 @@ pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<C
     Ok(connection)
 }
 
-/// A connection that only reads.
+/// Opens a connection for reading only.
 pub(super) fn for_reading(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogError> {
     if !path.exists() {
         return Err(cannot(path, "the file does not exist"));
@@ -105,7 +105,8 @@ fn connect(path: &Arc<Path>, flags: OpenFlags, timeout: Duration) -> Result<Conn
     connect().map_err(|error| failed(path, &error, timeout))
 }
 
-/// Keeps what is written in the file from running, and what is read of it from taking any time: a log can come from anybody.
+/// Prevents the file's contents from executing code and from making reads arbitrarily slow, since a log may be
+/// untrusted.
 fn distrust(connection: &mut Connection) -> rusqlite::Result<()> {
     progress::watch(connection)?;
     for (setting, on) in [
@@ -143,7 +144,7 @@ fn write_ahead(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> 
     }
 }
 
-/// The file beside a database that holds a part of it.
+/// Returns the path of a companion file that holds a part of the database.
 pub(super) fn beside(path: &Path, suffix: &str) -> std::path::PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -8,7 +8,7 @@ use crate::event_log::LogError;
 
 use super::open::beside;
 
-/// The file and its write-ahead log, as they were when the first look was taken.
+/// The identity of the file and its write-ahead log at the first check.
 pub(super) struct Presence {
     path: Arc<Path>,
     wal: PathBuf,
@@ -27,11 +27,11 @@ impl Presence {
         Presence { path, wal, file, log }
     }
 
-    /// Fails once the file or its write-ahead log is gone or another.
+    /// Fails once the file or its write-ahead log was deleted or replaced.
     pub(super) fn check(&mut self) -> Result<(), LogError> {
         let log = identity(&self.wal);
         if self.log.is_none() {
-            // It comes with the first write.
+            // It is created by the first write.
             self.log = log;
         }
         if self.file.is_none() || identity(&self.path) != self.file || log != self.log {
@@ -50,6 +50,6 @@ fn identity(path: &Path) -> Option<Identity> {
 
 #[cfg(not(unix))]
 fn identity(path: &Path) -> Option<Identity> {
-    // A file that is open cannot be deleted there.
+    // An open file cannot be deleted there.
     path.exists().then_some(Identity(0, 0))
 }

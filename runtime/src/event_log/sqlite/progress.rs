@@ -8,28 +8,28 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-/// Steps of SQLite's machine between two questions: less than a millisecond.
+/// Number of steps of SQLite's machine between two checks: less than a millisecond.
 const STEPS: i32 = 10_000;
 
-/// Rows that are passed over between two questions.
+/// Number of rows that are skipped between two checks.
 pub(super) const ROWS: u64 = 1_000;
 
 thread_local! {
-    /// Until when this thread may read.
+    /// Deadline for reads of this thread.
     static UNTIL: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Set once no caller waits for what this thread reads.
     static GIVEN_UP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Asks whether the work of this thread must stop.
+/// Function that returns whether the work of this thread must stop.
 static ASK: OnceLock<fn() -> bool> = OnceLock::new();
 
-/// Sets who knows, on a thread that reads, whether the run at work there must stop. The first one stays.
+/// Sets the function that returns, on a reading thread, whether its run must stop. The first call wins.
 pub fn ask_while_reading(must_stop: fn() -> bool) {
     let _ = ASK.set(must_stop);
 }
 
-/// Does something, in which statements of this thread are ended after a time.
+/// Runs work whose statements on this thread are ended after a time.
 pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
     struct Restore(Option<Instant>);
     impl Drop for Restore {
@@ -43,7 +43,7 @@ pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Does something, in which statements of this thread are ended once `given_up` is set.
+/// Runs work whose statements on this thread are ended once `given_up` is set.
 pub fn while_wanted<T>(given_up: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     struct Restore(Option<Arc<AtomicBool>>);
     impl Drop for Restore {
@@ -55,7 +55,7 @@ pub fn while_wanted<T>(given_up: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T
     work()
 }
 
-/// Whether statements of this thread must stop.
+/// Returns whether statements of this thread must stop.
 pub(super) fn must_stop() -> bool {
     if GIVEN_UP.with_borrow(|given_up| given_up.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))) {
         return true;
@@ -63,12 +63,12 @@ pub(super) fn must_stop() -> bool {
     UNTIL.get().is_some_and(|until| Instant::now() >= until) || ASK.get().is_some_and(|ask| ask())
 }
 
-/// Makes a connection ask.
+/// Installs the check in a connection.
 pub(super) fn watch(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.progress_handler(STEPS, Some(must_stop))
 }
 
-/// The error of a statement that was ended.
+/// Returns the error of an interrupted statement.
 pub(super) fn ended() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT), None)
 }
@@ -103,11 +103,11 @@ mod tests {
         watch(&mut connection).unwrap();
         let count = |connection: &Connection| connection.query_row(ENDLESS, [], |row| row.get::<_, i64>(0));
         let error = within(Duration::from_millis(50), || {
-            // A longer time inside of a shorter one changes nothing.
+            // A longer limit inside of a shorter one has no effect.
             within(Duration::from_secs(3600), || count(&connection)).unwrap_err()
         });
         assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::OperationInterrupted));
-        // The time is over with the work.
+        // The limit ends with the work.
         assert!(UNTIL.get().is_none());
         assert_eq!(connection.query_row("SELECT 1", [], |row| row.get(0)), Ok(1));
     }

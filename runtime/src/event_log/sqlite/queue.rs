@@ -16,22 +16,22 @@ use std::time::{Duration, Instant};
 use crate::event_log::room::RoomStore;
 use crate::event_log::{LogError, NewRecord, Place, Room};
 
-/// Records that may wait for the writer.
+/// Maximum number of records that wait for the writer.
 pub(super) const MOST_RECORDS: usize = 8192;
-/// Bytes that may wait for the writer, roughly.
+/// Approximate maximum size of the records that wait for the writer, in bytes.
 const MOST_BYTES: usize = 64 << 20;
-/// Records that may wait beyond those, if hosts put them in.
+/// Additional records that may be queued if hosts inject them.
 pub(super) const HOST_RECORDS: usize = 8192;
-/// Bytes that may wait beyond those, if hosts put them in.
+/// Additional bytes that may be queued if hosts inject them.
 const HOST_BYTES: usize = 16 << 20;
-/// Records of one transaction.
+/// Maximum number of records of one transaction.
 pub(super) const BATCH: usize = 512;
 /// Pause of the writer between two attempts that no caller requested.
 const REST: Duration = Duration::from_secs(1);
 /// Interval at which the writer checks for records of other processes, while a reader waits.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A record on its way.
+/// A record on its way to the writer.
 pub(super) struct Item {
     pub(super) record: NewRecord,
     pub(super) ticket: u64,
@@ -43,7 +43,7 @@ pub(super) struct Item {
 /// Slot for the place of a record.
 pub(super) type Reply = Arc<Mutex<Option<Result<Place, LogError>>>>;
 
-/// Puts an answer where it is waited for.
+/// Stores a reply for its waiter.
 pub(super) fn answer(reply: &Reply, result: Result<Place, LogError>) {
     *reply.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
 }
@@ -52,9 +52,9 @@ pub(super) fn answer(reply: &Reply, result: Result<Place, LogError>) {
 #[derive(Default)]
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// There is something to do for the writer.
+    /// Signals work for the writer.
     work: Condvar,
-    /// The writer has done something.
+    /// Signals progress of the writer.
     progress: Condvar,
 }
 
@@ -62,37 +62,37 @@ pub(super) struct Shared {
 struct State {
     queue: VecDeque<Item>,
     queued: usize,
-    /// Records that room is set aside for.
+    /// Number of records for which room is reserved.
     reserved: usize,
-    /// Bytes that are set aside for them.
+    /// Number of bytes reserved for them.
     reserved_bytes: usize,
-    /// Tickets given out.
+    /// Number of tickets issued.
     appended: u64,
-    /// The ticket of the last record that was taken into the queue.
+    /// Ticket of the last queued record.
     kept: u64,
-    /// Tickets that are settled: written, or reported to the one who emitted.
+    /// Number of settled tickets: written, or reported to their emitter.
     settled: u64,
-    /// Attempts that failed.
+    /// Number of failed attempts.
     failures: u64,
-    /// Why what is unwritten could not be written; nothing once it was.
+    /// The error of the last failed write; `None` after a successful one.
     failing: Option<LogError>,
-    /// Why nothing will be written any more.
+    /// The error after which nothing is written any more.
     ended: Option<LogError>,
-    /// The writer has ended.
+    /// Whether the writer has ended.
     dead: bool,
     /// Wakers of tasks that wait for a ticket or a failure.
     waiting: BTreeMap<(u64, u64), Waker>,
     /// Wakers of tasks that wait for records.
     watching: BTreeMap<u64, Waker>,
     last_waiter: u64,
-    /// Threads that are blocked on `progress`.
+    /// Number of threads blocked on `progress`.
     blocked: usize,
     /// Set when a caller waits for durability: the writer must not pause.
     urged: bool,
-    /// The writer sleeps.
+    /// Whether the writer sleeps.
     idle: bool,
     closing: bool,
-    /// Written records, to be freed by the threads that made them: memory is counted by thread.
+    /// Written records, to be freed by the threads that created them, because memory is counted per thread.
     spent: Vec<Item>,
 }
 
@@ -122,7 +122,7 @@ impl State {
         !self.has_room(1, weight, MOST_RECORDS, MOST_BYTES)
     }
 
-    /// Whether so much fits. Something fits into an empty queue, however large it is.
+    /// Returns whether the records fit. Anything fits into an empty queue, however large it is.
     fn has_room(&self, records: usize, bytes: usize, most_records: usize, most_bytes: usize) -> bool {
         let waiting = self.queue.len() + self.reserved;
         waiting == 0
@@ -130,12 +130,12 @@ impl State {
                 && (self.queued + self.reserved_bytes).saturating_add(bytes) <= most_bytes)
     }
 
-    /// Whether the writer is at work, so that room may still come.
+    /// Returns whether the writer is at work, so that room may still become free.
     fn may_write(&self) -> bool {
         self.ended.is_none() && self.failing.is_none()
     }
 
-    /// Nothing will be written any more.
+    /// Ends the log: nothing is written any more.
     fn die(&mut self, why: LogError) {
         self.dead = true;
         let why = self.ended.get_or_insert(why).clone();
@@ -156,11 +156,11 @@ impl State {
 
 /// The writer's next action.
 pub(super) enum Step {
-    /// It writes what it was given.
+    /// It writes the given records.
     Write,
-    /// It looks whether another process has written.
+    /// It checks whether another process has written.
     Look,
-    /// It ends; nothing is left, or nothing can be done about it.
+    /// It ends, because all is written or writing is impossible.
     End,
 }
 
@@ -179,7 +179,8 @@ impl Shared {
         self.take(state, record, weight, reply)
     }
 
-    /// Takes a record into room that was set aside; its ticket. Never blocks: what was not set aside goes beyond the bound.
+    /// Appends a record into reserved room and returns its ticket. Never blocks: a record beyond the reserved room
+    /// exceeds the limit.
     pub(super) fn append_in(&self, room: &mut Room, record: NewRecord) -> u64 {
         let weight = record.weight();
         let (records, bytes) = (room.records.min(1), room.bytes.min(weight));
@@ -189,7 +190,7 @@ impl Shared {
         self.take(state, record, weight, None)
     }
 
-    /// Sets room aside. Blocks while there is none and the file can be written.
+    /// Reserves room. Blocks while the queue is full and the file can be written.
     pub(super) fn reserve(self: &Arc<Self>, records: usize, bytes: usize) -> Room {
         let mut state = self.lock();
         while state.may_write() && !state.has_room(records, bytes, MOST_RECORDS, MOST_BYTES) {
@@ -198,15 +199,15 @@ impl Shared {
         self.set_aside(state, records, bytes)
     }
 
-    /// Sets room aside for a host, which does not wait for it.
+    /// Reserves room for a host, without waiting.
     pub(super) fn reserve_now(self: &Arc<Self>, records: usize, bytes: usize) -> Option<Room> {
         let state = self.lock();
         let fits = state.has_room(records, bytes, MOST_RECORDS + HOST_RECORDS, MOST_BYTES + HOST_BYTES);
-        // A file that cannot be written answers by the ticket, not by a lack of room.
+        // If the file cannot be written, the error is reported by the ticket, not as a lack of room.
         (fits || !state.may_write()).then(|| self.set_aside(state, records, bytes))
     }
 
-    /// Whether so much could be set aside without a wait.
+    /// Returns whether the room could be reserved without waiting.
     #[cfg(test)]
     pub(super) fn would_take(&self, records: usize, bytes: usize) -> bool {
         let state = self.lock();
@@ -258,13 +259,13 @@ impl Shared {
         state
     }
 
-    /// Returns how many records are not settled, and how many may wait for the writer.
+    /// Returns the number of unsettled records and its limit.
     pub(super) fn backlog(&self) -> (u64, u64) {
         let state = self.lock();
         (state.appended - state.settled, (MOST_RECORDS + HOST_RECORDS) as u64)
     }
 
-    /// Blocks until everything that was appended so far is written.
+    /// Blocks until everything appended so far is written.
     pub(super) fn flush(&self) -> Result<(), LogError> {
         let mut state = self.lock();
         let (upto, failures) = (state.appended, state.failures);
@@ -330,7 +331,7 @@ impl Shared {
         }
     }
 
-    /// A batch is in the file; its records go back to be freed.
+    /// Records that a batch was written; its records are returned to be freed.
     pub(super) fn written(&self, batch: &mut Vec<Item>, upto: u64) {
         let (woken, old) = {
             let mut state = self.lock();
@@ -349,7 +350,7 @@ impl Shared {
         drop(old);
     }
 
-    /// A batch could not be written. `settled` is how far tickets are settled all the same.
+    /// Records that a batch could not be written. Tickets up to `settled` are settled all the same.
     pub(super) fn failed(&self, error: LogError, settled: Option<u64>) {
         let woken = {
             let mut state = self.lock();
@@ -380,7 +381,7 @@ impl Shared {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// Another process has written.
+    /// Records that another process has written.
     pub(super) fn news(&self) {
         let woken = std::mem::take(&mut self.lock().watching);
         woken.into_values().for_each(Waker::wake);
@@ -399,12 +400,12 @@ impl Shared {
         let is_first = state.watching.is_empty();
         state.watching.insert(waiter, waker.clone());
         if is_first && std::mem::take(&mut state.idle) {
-            // It must look at the file from now on.
+            // It must check the file from now on.
             self.work.notify_one();
         }
     }
 
-    /// Whether nothing has come since [`Shared::watch`]. If so, this waker is woken.
+    /// Returns whether nothing has come since [`Shared::watch`]. In that case this waker is woken.
     pub(super) fn watches_still(&self, waiter: u64, waker: &Waker) -> bool {
         let mut state = self.lock();
         let watched = state.watching.get_mut(&waiter);
@@ -427,7 +428,7 @@ impl RoomStore for Shared {
     }
 }
 
-/// Ready once everything up to a ticket is durable.
+/// A future that is ready once everything up to a ticket is durable.
 pub(super) struct Durable {
     shared: Arc<Shared>,
     upto: u64,
@@ -469,7 +470,7 @@ impl Drop for Durable {
     }
 }
 
-/// Ready once a record has its place.
+/// A future that is ready once a record has its place.
 pub(super) struct Emitted {
     reply: Reply,
     /// Wakes when the ticket is settled, or when an attempt failed.
@@ -477,7 +478,7 @@ pub(super) struct Emitted {
 }
 
 impl Emitted {
-    /// Appends the record at once; whether anybody waits for it changes nothing.
+    /// Appends the record at once, whether or not the future is awaited.
     pub(super) fn new(shared: Arc<Shared>, record: NewRecord) -> Emitted {
         let reply = Reply::default();
         let ticket = shared.append(record, Some(reply.clone()));

@@ -4,28 +4,28 @@ use rusqlite::Row;
 
 use crate::data::Data;
 
-/// Writes a value as JSON into a buffer that is used again.
+/// Writes a value as JSON into a reused buffer.
 pub(super) fn encode<'a>(data: &Data, buffer: &'a mut Vec<u8>) -> &'a str {
     buffer.clear();
     let written = serde_json::to_writer(&mut *buffer, data).is_ok();
     match std::str::from_utf8(buffer) {
         Ok(text) if written => text,
-        // Neither happens: keys are strings and the text is ours.
+        // Neither happens: keys are strings and the writer does not fail.
         _ => "null",
     }
 }
 
-/// Reads what [`encode`] wrote. A log may hold whatever depth a script may build, and no more.
+/// Reads the output of [`encode`]. The depth limit is that of values in scripts.
 pub(super) fn decode(text: &str) -> Result<Data, String> {
     Data::from_nested_json(text, Data::MAX_DEPTH).map_err(|error| error.message)
 }
 
-/// A number of the file, which is never below 0.
+/// Reads a number of the file, which is never below 0.
 pub(super) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(|number| u64::try_from(number).unwrap_or(0))
 }
 
-/// A number as the file holds it.
+/// Converts a number to its form in the file.
 pub(super) fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

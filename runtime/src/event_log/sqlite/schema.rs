@@ -1,4 +1,4 @@
-//! The layout of the file, its migrations, and whether a file is a log.
+//! The layout of the file, its migrations, and the detection of logs.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -16,7 +16,7 @@ pub(super) const APPLICATION: i64 = 0x6872_6e4c;
 /// `PRAGMA user_version`: the latest layout.
 pub(super) const LAYOUT: i64 = 2;
 
-/// Layout 1. Counters are in tables of their own, so that no id or cursor is given twice, whatever is deleted.
+/// Layout 1. Counters are in separate tables, so that no id or cursor is reused, whatever is deleted.
 const TABLES: &str = "
     PRAGMA application_id = 0x68726e4c;
     CREATE TABLE head (last_cursor INTEGER NOT NULL) STRICT;
@@ -49,7 +49,7 @@ const INDEXES_OF_LAYOUT_1: &str = "
         WHERE headers >= '{\"run_id\":\"task_' AND headers < '{\"run_id\":\"task`';
 ";
 
-/// Layout 2: the run of a record is a column, and an index finds the records of a run.
+/// Layout 2: the run of a record is a column with an index.
 const RUN_ID_COLUMN: &str = "
     DROP INDEX IF EXISTS records_of_session;
     DROP INDEX IF EXISTS records_of_task;
@@ -63,7 +63,7 @@ const RUN_ID_COLUMN: &str = "
         FROM records JOIN topics ON topics.key = records.topic;
 ";
 
-/// Each leads from one layout to the next.
+/// Migrations from each layout to the next.
 static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::new(vec![M::up(TABLES), M::up(RUN_ID_COLUMN)]));
 
@@ -78,12 +78,12 @@ pub(super) enum Found {
     Latest,
 }
 
-/// Looks at a file without changing it.
+/// Inspects a file without changing it.
 ///
 /// # Errors
-/// It is something else, or of a later version.
+/// Fails if it is not an event log or has a later version.
 pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> Result<Found, LogError> {
-    // One statement sees one state of the file; another process may be making the tables at this moment.
+    // One statement sees one state of the file; another process may be creating the tables at this moment.
     let sql = "SELECT (SELECT count(*) FROM sqlite_master), (SELECT application_id FROM pragma_application_id), \
                (SELECT user_version FROM pragma_user_version)";
     let columns = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
@@ -106,8 +106,8 @@ pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration)
     }
 }
 
-/// Finds an object in the file that no log of its layout has. A trigger, a view or an index over an expression would run with
-/// every record that is written, so a file is used only if its schema is ours to the letter.
+/// Finds an object in the file that no log of its layout has. A trigger, a view or an index over an expression would
+/// run for every written record, so a file is used only if its schema matches ours exactly.
 fn stranger(connection: &Connection, layout: i64) -> rusqlite::Result<Option<String>> {
     static EARLIER: OnceLock<Vec<String>> = OnceLock::new();
     static LATEST: OnceLock<Vec<String>> = OnceLock::new();
@@ -130,7 +130,7 @@ fn stranger(connection: &Connection, layout: i64) -> rusqlite::Result<Option<Str
     Ok(strange.map(|(name, _)| format!("it contains {name}, which is not part of an event log")))
 }
 
-/// The objects of a schema: a name to show, and everything that SQLite knows of each. One more than ours is enough.
+/// Returns at most 64 objects of a schema, more than ours has: a name to show, and all that SQLite knows of each.
 fn objects(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     let sql = "SELECT type, name, tbl_name, substr(sql, 1, 4096) FROM sqlite_master LIMIT 64";
     let mut select = connection.prepare(sql)?;
@@ -144,9 +144,10 @@ fn objects(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     rows.collect()
 }
 
-/// Brings a file to the latest layout, unless another process does so first. A file is migrated as a whole or not at all.
+/// Migrates a file to the latest layout, unless another process does so first. A file is migrated as a whole or not at
+/// all.
 pub(super) fn migrate(connection: &mut Connection, path: &Arc<Path>, timeout: Duration) -> Result<(), LogError> {
-    // Taken at once, so that two processes wait for each other and neither fails half way.
+    // Locked at once, so that two processes wait for each other and neither fails half way.
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     match look(connection, path, timeout)? {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A folder of its own, gone with the test.
+/// A temporary folder, removed with the test.
 pub(in crate::event_log) struct Folder(pub(super) PathBuf);
 
 impl Folder {

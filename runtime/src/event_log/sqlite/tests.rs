@@ -38,7 +38,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future that waits for another thread; one that waits for more than ten seconds hangs.
+/// Runs a future that waits for another thread; fails if it takes more than ten seconds.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
@@ -81,7 +81,7 @@ fn error<T>(outcome: Outcome<T>) -> LogError {
     fault.as_any().downcast_ref::<LogError>().unwrap().clone()
 }
 
-/// Holds the file as another process would.
+/// Locks the file as another process would.
 fn hold(folder: &Folder) -> rusqlite::Connection {
     let other = rusqlite::Connection::open(folder.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

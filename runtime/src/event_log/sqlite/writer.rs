@@ -26,9 +26,9 @@ struct Writer {
     presence: Presence,
     shared: Arc<Shared>,
     pending: Vec<Item>,
-    /// The ticket of the last record taken from the queue.
+    /// Ticket of the last record taken from the queue.
     taken: u64,
-    /// `PRAGMA data_version` when it was last looked at: another connection's commits change it.
+    /// `PRAGMA data_version` at the last check: commits of another connection change it.
     version: i64,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn start(
         .map_err(|error| LogError::CannotOpen { path, why: format!("could not start a thread ({error})") })
 }
 
-/// Tells everybody that the writer has ended, also where it panicked.
+/// A guard that reports the end of the writer, also after a panic.
 struct Farewell(Arc<Shared>, Arc<Path>);
 
 impl Drop for Farewell {
@@ -128,6 +128,6 @@ impl Writer {
 
 fn data_version(connection: &Connection) -> i64 {
     let read = || connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0));
-    // A look that fails is followed by another one.
+    // A failed check is followed by another one.
     read().unwrap_or(-1)
 }

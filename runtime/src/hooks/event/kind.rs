@@ -1,4 +1,4 @@
-//! The names of the moments, and which handlers may ask for which.
+//! The names of the events, and the handlers that may subscribe to each.
 
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use crate::words::{UnknownWord, words};
 
 words! {
-    /// The name of a moment.
+    /// The kind of an event.
     pub enum EventKind {
         /// A loop begins.
         SessionStart = "session_start",
@@ -20,9 +20,9 @@ words! {
         PostCompact = "post_compact",
         /// A turn is over.
         PostTurn = "post_turn",
-        /// A tool wants a permission.
+        /// A tool needs a permission.
         PermissionAsked = "permission_asked",
-        /// A permission was given or refused.
+        /// A permission was granted or denied.
         PermissionReplied = "permission_replied",
         /// A file changed.
         FileEdited = "file_edited",
@@ -38,7 +38,7 @@ words! {
         PreResume = "pre_resume",
         /// After a worker was resumed.
         PostResume = "post_resume",
-        /// A piece of an answer has come.
+        /// A piece of an answer has arrived.
         ModelDelta = "model_delta",
         /// A seam of the loop is passed.
         LoopCheckpoint = "loop_checkpoint",
@@ -48,7 +48,7 @@ words! {
         PostStep = "post_step",
         /// The usage of a turn is known.
         OnBudgetThreshold = "on_budget_threshold",
-        /// An approval is asked for.
+        /// An approval is requested.
         OnApprovalRequested = "on_approval_requested",
         /// A handoff was made.
         OnHandoffEmitted = "on_handoff_emitted",
@@ -84,7 +84,7 @@ words! {
 }
 
 impl EventKind {
-    /// The name in PascalCase, as payloads and the log carry it.
+    /// Returns the name in PascalCase, as payloads and the log carry it.
     #[must_use]
     pub fn pascal(self) -> &'static Arc<str> {
         static NAMES: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
@@ -107,26 +107,26 @@ impl EventKind {
         self.as_str().starts_with("worker_")
     }
 
-    /// Whether `register_session_hook` takes it.
+    /// Returns whether `register_session_hook` accepts it.
     #[must_use]
     pub fn is_session(self) -> bool {
         self <= EventKind::LoopCheckpoint
     }
 
-    /// Whether step and persona hooks take it.
+    /// Returns whether step and persona hooks accept it.
     #[must_use]
     pub fn is_step(self) -> bool {
         (EventKind::PreStep..=EventKind::OnPersonaResumed).contains(&self)
     }
 
-    /// Whether it belongs to a step of an iteration; the payload names it.
+    /// Returns whether it belongs to a step of an iteration; the payload names it.
     #[must_use]
     pub fn has_step(self) -> bool {
         use EventKind as K;
         matches!(self, K::PreStep | K::PostStep | K::OnBudgetThreshold | K::OnApprovalRequested)
     }
 
-    /// Whether reminder providers may subscribe to it.
+    /// Returns whether reminder providers may subscribe to it.
     #[must_use]
     pub fn is_for_providers(self) -> bool {
         use EventKind as K;
@@ -135,7 +135,7 @@ impl EventKind {
             || matches!(self, K::PostToolUse | K::PostStep | K::PostAgentTurn | K::OnBudgetThreshold)
     }
 
-    /// Whether a handler may block it or change its payload.
+    /// Returns whether a handler may block it or change its payload.
     #[must_use]
     pub fn can_be_vetoed(self) -> bool {
         matches!(self, EventKind::UserPromptSubmit | EventKind::PreCompact | EventKind::PreToolUse)
@@ -152,7 +152,7 @@ fn capitalise(word: &str) -> String {
 pub struct EventSet(u64);
 
 impl EventSet {
-    /// The set of these kinds.
+    /// Creates the set of these kinds.
     #[must_use]
     pub const fn of(kinds: &[EventKind]) -> EventSet {
         let mut bits = 0;
@@ -164,7 +164,7 @@ impl EventSet {
         EventSet(bits)
     }
 
-    /// Whether a kind is in it.
+    /// Returns whether a kind is in the set.
     #[must_use]
     pub const fn contains(self, kind: EventKind) -> bool {
         self.0 & (1 << kind as u32) != 0
@@ -176,7 +176,7 @@ impl EventSet {
         EventSet(self.0 | 1 << kind as u32)
     }
 
-    /// Whether nothing is in it.
+    /// Returns whether it is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -202,7 +202,7 @@ words! {
         Prompt = "prompt",
         /// The model answers.
         Model = "model",
-        /// The tools that it asked for run.
+        /// The requested tools run.
         Tools = "tools",
     }
 }

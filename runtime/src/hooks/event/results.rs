@@ -47,7 +47,7 @@ pub struct ToolRow {
 }
 
 impl ToolRow {
-    /// The row of a call.
+    /// Creates the row of a call.
     #[must_use]
     pub fn new(call: &ToolCall, result: ToolResult) -> ToolRow {
         ToolRow { name: call.name.clone(), tool_call_id: call.id.clone(), result }
@@ -70,7 +70,7 @@ pub struct ToolResults {
 }
 
 impl ToolResults {
-    /// The rows.
+    /// Returns the rows.
     #[must_use]
     pub fn rows(&self) -> &[ToolRow] {
         &self.rows

@@ -10,19 +10,19 @@ pub struct EventRow {
     pub kind: EventKind,
     /// The moment it is emitted.
     pub when: &'static str,
-    /// The fields of its payload; one in brackets is there only at times.
+    /// The fields of its payload; those in brackets are optional.
     pub fields: &'static str,
     /// The possible effects of an answer besides adding reminders.
     pub answer: &'static str,
 }
 
 impl EventRow {
-    /// The names of all its fields.
+    /// Returns the names of all its fields.
     pub fn all_fields(&self) -> impl Iterator<Item = &'static str> {
         self.fields.split_whitespace().map(|field| field.trim_matches(['[', ']']))
     }
 
-    /// The names of its fields that are always there.
+    /// Returns the names of its fields that are always present.
     pub fn certain_fields(&self) -> impl Iterator<Item = &'static str> {
         self.fields.split_whitespace().filter(|field| !field.starts_with('['))
     }
@@ -43,7 +43,7 @@ impl EventRow {
     }
 }
 
-/// The row of an event.
+/// Returns the row of an event.
 #[must_use]
 pub fn row(kind: EventKind) -> &'static EventRow {
     // Rows have the order of the words; a test checks it.
@@ -186,7 +186,7 @@ pub static EVENTS: &[EventRow] = &[
     ),
 ];
 
-/// The table as Markdown, for the reference.
+/// Returns the table as Markdown, for the reference.
 #[must_use]
 pub fn to_markdown() -> String {
     let mut out = String::from("| event | fires | payload | registered with | result |\n|---|---|---|---|---|\n");

@@ -1,5 +1,5 @@
-//! [`Pattern`]: which events a handler wants. `*` or a glob over the tool's name (or the path of a file event),
-//! `path == "value"`, `path =~ "regex"`, or a dotted path that must be true.
+//! [`Pattern`]: a filter that selects events for a handler. `*` or a glob over the tool's name (or the path of a file
+//! event), `path == "value"`, `path =~ "regex"`, or a dotted path that must be true.
 
 use std::fmt;
 
@@ -8,7 +8,8 @@ use regex::Regex;
 
 use crate::hooks::HookEvent;
 
-/// The longest pattern, in bytes. Parsing a regular expression needs about a hundred times its length in memory.
+/// Maximum length of a pattern, in bytes. Parsing a regular expression needs about a hundred times its length in
+/// memory.
 const LONGEST: usize = 64 << 10;
 
 /// A filter that selects events for a handler.
@@ -27,7 +28,7 @@ enum Test {
     Truthy(String),
 }
 
-/// Why a pattern cannot be read.
+/// The reason a pattern is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid pattern {pattern:?}: {reason}")]
 pub struct PatternError {
@@ -38,13 +39,13 @@ pub struct PatternError {
 }
 
 impl Pattern {
-    /// The pattern that wants everything.
+    /// Returns the pattern that matches everything.
     #[must_use]
     pub fn all() -> Pattern {
         Pattern { text: "*".to_owned(), test: Test::All }
     }
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub fn parse(text: &str) -> Result<Pattern, PatternError> {
         let error = |reason: String| PatternError { pattern: text.to_owned(), reason };
         if text.len() > LONGEST {
@@ -69,7 +70,7 @@ impl Pattern {
         Ok(Pattern { text: trimmed.to_owned(), test })
     }
 
-    /// Whether an event is wanted.
+    /// Returns whether an event matches.
     #[must_use]
     pub fn matches(&self, event: &HookEvent<'_>) -> bool {
         match &self.test {
@@ -84,7 +85,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a name is wanted, where the pattern is a glob.
+    /// Returns whether a name matches, if the pattern is a glob.
     #[must_use]
     pub fn matches_name(&self, name: &str) -> bool {
         match &self.test {

@@ -90,7 +90,7 @@ fn an_answer_that_is_no_decision_is_no_consent() {
         let verdict = read(EventKind::PreToolUse, json);
         assert_eq!((verdict.decision, verdict.malformed), (Decision::Allow, vec![]), "{json}");
     }
-    // A malformed reminder alone decides nothing.
+    // A malformed reminder alone is no decision.
     let verdict = read(EventKind::PreToolUse, r#"{"reminder":{"bdy":"x"}}"#);
     assert_eq!((verdict.decision, verdict.malformed.len()), (Decision::Allow, 1));
     let suggested = read(EventKind::PreToolUse, r#"{"reminder":{"body":"x"},"dney":"no"}"#).malformed;

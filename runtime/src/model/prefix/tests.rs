@@ -4,7 +4,7 @@ use super::*;
 use crate::message::{Messages, ToolCall};
 use crate::render::{Rendered, UserBlock};
 
-/// The document as it is described above.
+/// Returns the document as described above.
 fn document(request: &Request) -> String {
     let system = Data::from(request.system_text().unwrap_or_default()).to_json();
     let messages: Vec<String> = request.conversation().iter().map(|message| json(message)).collect();

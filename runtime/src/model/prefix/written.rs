@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::data::{Data, text_json_len};
 use crate::message::{Block, Content, Message, ToolCall};
 
-/// The message as JSON, its keys in bytewise order.
+/// Returns the message as JSON, its keys in bytewise order.
 pub(super) fn json(message: &Message) -> String {
     // A vendor's extra fields may appear anywhere among the keys.
     if !message.extra.is_empty() {
@@ -18,7 +18,7 @@ pub(super) fn json(message: &Message) -> String {
     serde_json::to_string(&Written(message)).unwrap_or_else(|_| by_dict(message))
 }
 
-/// The bytes of the message as JSON, which need not be written to be counted.
+/// Returns the length of the message as JSON, in bytes, without writing it.
 pub(super) fn length(message: &Message) -> u64 {
     if !message.extra.is_empty() {
         return by_dict(message).len() as u64;

@@ -33,7 +33,7 @@ pub(super) fn read(raw: &str) -> Vec<ToolCall> {
     if found.is_empty() { vec![broken(raw.trim())] } else { found }
 }
 
-/// JSON that nests no deeper than is taken.
+/// JSON within the supported nesting depth.
 struct Depth(Data);
 
 impl<'de> Deserialize<'de> for Depth {
@@ -42,7 +42,7 @@ impl<'de> Deserialize<'de> for Depth {
     }
 }
 
-/// Without white space and fences around it.
+/// Returns the text without surrounding white space and fences.
 fn bare(text: &str) -> &str {
     let text = text.trim();
     let text = match text.strip_prefix("```") {
@@ -60,13 +60,13 @@ fn take(value: &Data, found: &mut Vec<ToolCall>) {
     }
 }
 
-/// `{name, arguments}`, and the other words that models use for the same.
+/// Reads `{name, arguments}`, and the synonyms that models use for these keys.
 fn call(value: &Data) -> ToolCall {
     let inner = if value.get("function").as_dict().is_some() { value.get("function") } else { value };
     let first = |keys: &[&str]| keys.iter().map(|key| inner.get(key)).find(|found| !found.is_nil()).cloned();
     let name = first(&["name", "tool", "tool_name", "function"]).and_then(|name| name.as_shared_str());
     let arguments = first(&["arguments", "args", "parameters", "input"]).unwrap_or_else(Data::empty_dict);
-    // Some write the arguments as a text of JSON.
+    // Some models write the arguments as a string of JSON.
     let arguments = match &arguments {
         Data::Str(text) => Data::from_json(text).ok().filter(|data| data.as_dict().is_some()).unwrap_or(arguments),
         _ => arguments,
@@ -78,7 +78,7 @@ fn broken(raw: &str) -> ToolCall {
     ToolCall::new("", name_in(raw).unwrap_or_default(), Data::from(raw))
 }
 
-/// The name in a call that cannot be read.
+/// Returns the name in an unreadable call.
 fn name_in(raw: &str) -> Option<&str> {
     let mut end = raw.len().min(NAME_WITHIN);
     while !raw.is_char_boundary(end) {

@@ -1,4 +1,4 @@
-//! A request as a model without tools reads it.
+//! A request in the form that a model without tools reads.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn guidance(request: &Request) -> String {
     text
 }
 
-/// Calls and results as text; results that follow one another are one message.
+/// Converts calls and results to text; consecutive results are one message.
 fn messages(history: &Messages) -> Messages {
     let mut out: Messages = Messages::new();
     let mut results = String::new();
@@ -90,7 +90,7 @@ fn with_calls(message: &Message) -> Message {
     Message { tool_calls: Vec::new(), content: Content::Text(text.into()), ..message.clone() }
 }
 
-/// A call as the model wrote it, or should have.
+/// Returns a call in the form in which the model should write it.
 fn written(call: &ToolCall) -> String {
     match &call.arguments {
         Data::Str(raw) => raw.to_string(),

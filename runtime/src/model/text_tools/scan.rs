@@ -1,4 +1,4 @@
-//! Finding blocks of calls in text that comes in pieces. Each byte is looked at a bounded number of times.
+//! Finding blocks of calls in streamed text. Each byte is visited a bounded number of times.
 
 use crate::data::Data;
 
@@ -27,9 +27,9 @@ pub(super) struct Scanner {
     in_block: bool,
     in_fence: bool,
     at_line_start: bool,
-    /// The last byte that was decided.
+    /// The last processed byte.
     last: u8,
-    /// Inside of a block: from where on the closing tag is looked for, and how many were looked past.
+    /// Inside of a block: the position from which the closing tag is searched, and the number of skipped tags.
     looked_at: usize,
     looked_past: usize,
 }
@@ -50,7 +50,7 @@ impl Default for Scanner {
 }
 
 impl Scanner {
-    /// Takes more of the text.
+    /// Adds text.
     pub(super) fn push(&mut self, text: &str, out: &mut Vec<Piece>) {
         self.held.push_str(text);
         loop {
@@ -74,7 +74,7 @@ impl Scanner {
         }
     }
 
-    /// Outside of blocks; whether one begins.
+    /// Processes text outside of blocks. Returns whether a block begins.
     fn text(&mut self, out: &mut Vec<Piece>) -> bool {
         let bytes = self.held.as_bytes();
         let mut at = self.done;
@@ -112,11 +112,11 @@ impl Scanner {
         false
     }
 
-    /// Inside of a block; whether it ends.
+    /// Processes text inside of a block. Returns whether the block ends.
     fn block(&mut self, out: &mut Vec<Piece>) -> bool {
         loop {
             let Some(found) = self.held[self.looked_at..].find(CLOSE) else {
-                // The tag may be cut in two.
+                // The tag may be split between two pieces.
                 let mut from = self.held.len().saturating_sub(CLOSE.len() - 1).max(self.looked_at);
                 while !self.held.is_char_boundary(from) {
                     from -= 1;
@@ -139,7 +139,7 @@ impl Scanner {
     }
 }
 
-/// Whether a text of JSON breaks off within a string, as one does in which the closing tag is quoted.
+/// Returns whether JSON text breaks off within a string, which happens if the closing tag is quoted.
 fn ends_in_a_string(text: &str) -> bool {
     let (mut inside, mut escaped) = (false, false);
     for byte in text.bytes() {

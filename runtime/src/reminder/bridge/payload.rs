@@ -1,4 +1,4 @@
-//! Reading what a host sends. Keys are taken in snake_case and camelCase.
+//! Reading the parameters that a host sends. Keys are accepted in snake_case and camelCase.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use super::Mode;
 pub struct RemindPayload {
     /// The reminder.
     pub spec: ReminderSpec,
-    /// When it is delivered.
+    /// Delivery mode.
     pub mode: Mode,
-    /// `_meta` as it came, else nil.
+    /// `_meta` unchanged, else nil.
     pub meta: Data,
 }
 
@@ -29,9 +29,9 @@ pub struct RemindPayload {
 pub struct MessagePayload {
     /// The message, of role `user`.
     pub message: Arc<Message>,
-    /// When it is delivered.
+    /// Delivery mode.
     pub mode: Mode,
-    /// `_meta` as it came, else nil.
+    /// `_meta` unchanged, else nil.
     pub meta: Data,
 }
 
@@ -41,7 +41,7 @@ impl RemindPayload {
 
     const KNOWN: Known = Known { names: Self::KEYS, name_of: Self::name_of };
 
-    /// Whether a key is one of the parameters, in either case.
+    /// Returns whether a key is one of the parameters, in either case.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
         Self::name_of(key).is_some()
@@ -53,8 +53,8 @@ impl RemindPayload {
         field.map(|field| field.name(Surface::Script)).or_else(|| envelope_name(key))
     }
 
-    /// Reads the parameters. What they do not say, `_meta.harn.reminder` may. An unknown key is 001, a bad `propagate` 005,
-    /// all else 002.
+    /// Reads the parameters. Missing ones may come from `_meta.harn.reminder`. An unknown key is 001, an invalid
+    /// `propagate` 005, all else 002.
     pub fn from_data(params: &Data) -> Result<RemindPayload, ReminderError> {
         Self::from_given(Given::of(params, &Self::KNOWN, "a bridge reminder must be an object with a `body`")?)
     }
@@ -119,15 +119,15 @@ impl MessagePayload {
     }
 }
 
-/// Parameters that a method takes.
+/// Parameters that a method accepts.
 struct Known {
-    /// Their names in snake_case.
+    /// Names of the parameters in snake_case.
     names: &'static [&'static str],
     /// Returns the name of a key in either case.
     name_of: fn(&str) -> Option<&'static str>,
 }
 
-/// Returns the name of a parameter that says where and how something is delivered.
+/// Returns the name of a parameter that controls the delivery.
 fn envelope_name(key: &str) -> Option<&'static str> {
     match key {
         "mode" => Some("mode"),
@@ -137,7 +137,7 @@ fn envelope_name(key: &str) -> Option<&'static str> {
     }
 }
 
-/// Parameters by their names in snake_case, with how each was written.
+/// Parameters by their names in snake_case, with their original spelling.
 struct Given<'d>(Vec<Parameter<'d>>);
 
 struct Parameter<'d> {
@@ -191,7 +191,7 @@ impl<'d> Given<'d> {
         self.find(name).unwrap_or(&Data::Nil)
     }
 
-    /// Takes from `_meta.harn.reminder` what the parameters leave open. Keys that no reminder has are the host's own.
+    /// Adds the missing parameters from `_meta.harn.reminder`. Keys that no reminder has belong to the host.
     fn add_hints(&mut self) -> Result<(), ReminderError> {
         const PLACE: &str = "_meta.harn.reminder";
         if self.get("_meta").is_nil() {

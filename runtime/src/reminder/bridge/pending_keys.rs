@@ -8,8 +8,8 @@ use crate::reminder::Reminder;
 use crate::reminder::lifecycle::LifecycleRecord;
 use crate::transcript::Transcript;
 
-/// The pending reminders of a session that have a key. It follows the records of the lifecycle, of which each that makes or
-/// ends a pending reminder names it.
+/// The pending reminders of a session that have a key. Updated from the records of the lifecycle, each of which names
+/// the reminder it creates or ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PendingKeys {
     /// The key of each reminder.
@@ -31,7 +31,7 @@ impl PendingKeys {
         self.counts.get(key).copied().unwrap_or_default()
     }
 
-    /// One is pending, or about to be.
+    /// Adds a reminder that is pending or about to be.
     pub(crate) fn enter(&mut self, reminder: &Reminder) {
         let Some(key) = &reminder.dedupe_key else { return };
         if self.keys.insert(reminder.id.clone(), key.clone()).is_none() {

@@ -11,17 +11,18 @@ use crate::reminder::{ReminderSpec, Source};
 
 use super::{Injection, Mode, Payload, PendingKeys, Seam};
 
-/// A queue as session and host share it. A poisoned lock is taken all the same: no operation leaves the queue half changed.
+/// A queue shared by session and host. A poisoned lock is still used, because no operation leaves the queue half
+/// changed.
 pub type SharedQueue = Arc<Mutex<Queue>>;
 
-/// Items in the order of their arrival, and the fate of recent ones.
+/// The items in order of arrival, and the outcomes of recent ones.
 #[derive(Debug)]
 pub struct Queue {
     items: VecDeque<Injection>,
     fates: VecDeque<(Arc<str>, Fate)>,
     ids: IdStream,
     closed: bool,
-    /// Wakes those who wait for an item.
+    /// Wakes the tasks that wait for an item.
     arrived: Arc<Notify>,
     /// The pending keys of the transcript, if another thread needs them.
     pending: Option<PendingKeys>,
@@ -32,9 +33,9 @@ pub struct Queue {
 pub enum Fate {
     /// A seam delivered it.
     Delivered,
-    /// It was taken back, or its task or session ended before a loop took it.
+    /// It was revoked, or its task or session ended before a loop took it.
     Revoked,
-    /// One with the same key took its place.
+    /// An item with the same key replaced it.
     Replaced,
 }
 
@@ -43,7 +44,7 @@ pub enum Fate {
 pub struct Accepted {
     /// Its id.
     pub id: Arc<str>,
-    /// Queued items that it took the place of.
+    /// Queued items that it replaced.
     pub replaced: Vec<Arc<str>>,
     /// Number of reminders with its key that are pending in the transcript, as known to the queue.
     pub pending: usize,
@@ -56,14 +57,14 @@ pub enum Revoked {
     Now,
     /// Before.
     Already,
-    /// Not at all: one with the same dedupe key has taken its place.
+    /// Never: an item with the same dedupe key has replaced it.
     Replaced,
 }
 
-/// Why the queue refuses.
+/// The reason the queue refuses an item.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueueError {
-    /// It is full.
+    /// The queue is full.
     #[error("the session's queue is full ({0} items); wait until the session has drained it")]
     Full(usize),
     /// The event log has no room for the item's record.
@@ -75,24 +76,24 @@ pub enum QueueError {
     /// The item was delivered already.
     #[error("the reminder `{0}` was already delivered")]
     AlreadyDelivered(Arc<str>),
-    /// No such item.
+    /// The item is unknown.
     #[error("no queued reminder has the id `{0}`")]
     Unknown(Arc<str>),
 }
 
 impl Queue {
-    /// The most items a queue holds.
+    /// Maximum number of items in a queue.
     pub const CAPACITY: usize = 256;
     /// Maximum number of outcomes that are kept.
     const FATES: usize = 4096;
 
-    /// An empty queue whose ids come from `ids`.
+    /// Creates an empty queue whose ids come from `ids`.
     #[must_use]
     pub fn shared(ids: IdStream) -> SharedQueue {
         Queue::restored(ids, Vec::new())
     }
 
-    /// A queue that was stored, with what waited in it.
+    /// Returns a stored queue with its items.
     pub(crate) fn restored(ids: IdStream, items: Vec<Injection>) -> SharedQueue {
         let (items, fates) = (items.into(), VecDeque::new());
         Arc::new(Mutex::new(Queue { items, fates, ids, closed: false, arrived: Arc::default(), pending: None }))
@@ -103,7 +104,7 @@ impl Queue {
         (self.ids.clone(), self.items.clone())
     }
 
-    /// Goes on with what waited in another.
+    /// Continues with the items of another queue.
     pub(crate) fn take_over(&mut self, (ids, items): (IdStream, VecDeque<Injection>)) {
         (self.ids, self.items) = (ids, items);
         self.wake();
@@ -122,7 +123,7 @@ impl Queue {
         &self.ids
     }
 
-    /// Puts a reminder in. It takes the place of a queued one with the same dedupe key.
+    /// Queues a reminder. It replaces a queued one with the same dedupe key.
     pub fn push_reminder(&mut self, spec: ReminderSpec, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
         self.push_reminder_as(None, spec, mode, now_ms)
     }
@@ -154,7 +155,7 @@ impl Queue {
         Ok(Accepted { id, replaced, pending })
     }
 
-    /// Puts a message of the user in.
+    /// Queues a user message.
     pub fn push_message(&mut self, message: Arc<Message>, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
         self.room_for_one(0)?;
         let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
@@ -163,12 +164,12 @@ impl Queue {
         Ok(Accepted { id, replaced: Vec::new(), pending: 0 })
     }
 
-    /// Waits until an item is queued that a model should see.
+    /// Waits until an item is queued that the model should see.
     pub(crate) async fn news(queue: &SharedQueue) {
         Queue::holds(queue, |mode| mode != Mode::AuditOnly).await;
     }
 
-    /// Waits until an item is queued that interrupts the work at hand.
+    /// Waits until an item is queued that interrupts the current work.
     pub(crate) async fn interrupt(queue: &SharedQueue) {
         Queue::holds(queue, |mode| mode == Mode::InterruptImmediate).await;
     }
@@ -189,7 +190,7 @@ impl Queue {
         self.arrived.notify_waiters();
     }
 
-    /// Tells it from now on which keys are pending in the transcript.
+    /// Sets the pending keys of the transcript, which are tracked from now on.
     pub(crate) fn tell_pending(&mut self, keys: PendingKeys) {
         self.pending = Some(keys);
     }
@@ -199,7 +200,7 @@ impl Queue {
         self.pending.as_mut()
     }
 
-    /// The item that came last.
+    /// Returns the last item.
     pub(crate) fn last(&self) -> Option<&Injection> {
         self.items.back()
     }
@@ -215,7 +216,7 @@ impl Queue {
         self.items.iter()
     }
 
-    /// Takes an item back before a seam delivers it.
+    /// Revokes an item before a seam delivers it.
     pub fn revoke(&mut self, id: &str) -> Result<Revoked, QueueError> {
         if let Some(index) = self.items.iter().position(|item| item.id.as_ref() == id) {
             self.items.remove(index);
@@ -230,13 +231,13 @@ impl Queue {
         }
     }
 
-    /// Takes out what a seam delivers, first in first.
+    /// Removes and returns the items that a seam delivers, in order of arrival.
     pub fn drain(&mut self, seam: Seam) -> Vec<Injection> {
         let (due, rest): (VecDeque<_>, VecDeque<_>) = self.items.drain(..).partition(|item| seam.drains(item.mode));
         self.items = rest;
         for item in &due {
             self.remember(item.id.clone(), Fate::Delivered);
-            // It is on its way into the transcript, and in neither of the two places until it is there.
+            // It is on its way into the transcript and in neither of the two places until then.
             if let (Payload::Reminder(reminder), Some(keys), true) =
                 (&item.payload, &mut self.pending, seam != Seam::LoopExit)
             {

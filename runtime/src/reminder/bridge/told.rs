@@ -19,10 +19,11 @@ pub struct QueueTold {
 }
 
 impl QueueTold {
-    /// Takes the payload of the next record: `queued`, `replaced`, `revoked`, `expired` or `delivered`. Other words are passed over.
+    /// Applies the payload of the next record: `queued`, `replaced`, `revoked`, `expired` or `delivered`. Other words
+    /// are skipped.
     ///
     /// # Errors
-    /// Why it cannot be read, as the end of a sentence.
+    /// Explains why the payload is unreadable, as the end of a sentence.
     pub fn take(&mut self, word: &str, payload: &Data) -> Result<(), String> {
         let Some(change) = InjectionChange::ALL.iter().find(|change| change.as_str() == word) else { return Ok(()) };
         let fate = match change {

@@ -1,4 +1,4 @@
-//! Every command of the lifecycle as a value: what a model checker drives and a replay repeats.
+//! Every command of the lifecycle as a value, for a model checker and for replays.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use super::{
 pub enum Command {
     /// A producer adds a reminder.
     Inject(ReminderSpec, Source),
-    /// One that is made already is let in: of a host, of a script's event, of a parent.
+    /// Admits an existing reminder: from a host, a script's event, or a parent.
     Admit(Arc<Reminder>, Road),
-    /// A parent hands reminders over.
+    /// Inherits reminders from a parent.
     Inherit(Vec<Arc<Reminder>>),
-    /// One is put down for the record only.
+    /// Adds a reminder for the record only.
     Audit(Arc<Reminder>),
     /// Clears the selected reminders.
     Clear(Selector),
-    /// A request is sent; whether it charges what it carries.
+    /// Sends a request; the flag says whether it charges the reminders it carries.
     Fire(Rendered, bool),
     /// A prompt of a loop is about to be built.
     BeforePrompt,
@@ -39,7 +39,7 @@ pub enum Command {
     PostTurnByHand(u32),
     /// The transcript is compacted.
     Compact(Charge),
-    /// The transcript was copied and goes on as one of its own.
+    /// Continues a copy of the transcript as a separate one.
     Fork,
     /// Keeps the last messages, up to this number, and the events since the first of them.
     Trim(usize),

@@ -13,9 +13,9 @@ use super::{Deduped, ExpireReason, LifecycleRecord, Pass, remove};
 /// The finite reminders that a compaction charges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Charge {
-    /// All: a script's `transcript_compact`.
+    /// All reminders: a script's `transcript_compact`.
     All,
-    /// Those that a prompt has carried since their last charge: the loop's own compaction.
+    /// Reminders that a prompt has carried since their last charge: the loop's own compaction.
     Carried,
 }
 
@@ -32,7 +32,7 @@ pub struct CompactPass {
     pub survivors: Vec<Arc<Reminder>>,
 }
 
-/// TTL, then dedupe (the newest stays).
+/// Applies TTL, then dedupe (the newest stays).
 pub fn compact(transcript: &mut Transcript, charge: Charge) -> CompactPass {
     let passed = match charge {
         Charge::All => charge_each(transcript, Pass::Compaction(charge), |_| true),
@@ -44,7 +44,7 @@ pub fn compact(transcript: &mut Transcript, charge: Charge) -> CompactPass {
     pass
 }
 
-/// Removes what is not to be preserved.
+/// Removes the reminders that are not preserved.
 pub fn preserve_only(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     let lost = transcript.slots_where(|pending| !pending.reminder.preserve_on_compact);
     remove(transcript, lost, |pending| LifecycleRecord::Expired {

@@ -19,7 +19,7 @@ pub fn reset(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     records
 }
 
-/// Keeps the last `keep` messages and what came after the first of them.
+/// Keeps the last `keep` messages and the events since the first of them.
 pub fn trim(transcript: &mut Transcript, keep: usize) -> Vec<LifecycleRecord> {
     let gone = transcript.keep_last(keep);
     gone.iter().map(|reminder| discarded(&reminder.id, DiscardReason::Trim)).collect()

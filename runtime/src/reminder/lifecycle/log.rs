@@ -10,7 +10,7 @@ use crate::reminder::{Reminder, ReminderField, Surface};
 use super::{Charge, Deduped, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC};
 
 impl LifecycleRecord {
-    /// The record as it goes to the log alone.
+    /// Returns the record as it is logged alone.
     #[must_use]
     pub fn to_log(&self, at: &Moment<'_>) -> NewRecord {
         let whose = Whose { agent_id: at.agent_id.cloned(), ..Whose::outside(at.session_id) };
@@ -18,7 +18,7 @@ impl LifecycleRecord {
         self.with_payload(Payload::of(told), at.now_ms)
     }
 
-    /// The record of what happened outside of any turn.
+    /// Returns the record of an event outside of any turn.
     #[must_use]
     pub fn to_log_outside(&self, session_id: &Arc<str>, now_ms: u64) -> NewRecord {
         let told = Told::new(vec![self.clone()], Arc::new(Whose::outside(session_id)), None, 0);
@@ -105,23 +105,23 @@ impl LifecycleRecord {
 /// The owner of records: shared by all records of a session, or of an agent in it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Whose {
-    /// The session; of a bare transcript its id.
+    /// The session; for a bare transcript, its id.
     pub(crate) session_id: Arc<str>,
-    /// Nothing means the session.
+    /// `None` means the session.
     pub(crate) agent_id: Option<Arc<str>>,
     /// Set for a copy, whose changes do not affect the copied session.
     pub(crate) is_copy: bool,
-    /// The session it was forked from or works for. Nothing for a bare transcript, whose records do not say.
+    /// The session it was forked from or works for. `None` for a bare transcript, whose records do not name one.
     pub(crate) parent_id: Option<Option<Arc<str>>>,
 }
 
 impl Whose {
-    /// A session of which no more is known, or a bare transcript.
+    /// Returns the owner for a session without further information, or a bare transcript.
     fn outside(session_id: &Arc<str>) -> Whose {
         Whose { session_id: session_id.clone(), agent_id: None, is_copy: false, parent_id: None }
     }
 
-    /// The agent, or the session.
+    /// Returns the agent, or the session.
     pub(crate) fn agent(&self) -> &Arc<str> {
         self.agent_id.as_ref().unwrap_or(&self.session_id)
     }
@@ -230,7 +230,7 @@ impl Facts for Told {
     }
 }
 
-/// Writes the whole reminder, so that the log alone can rebuild it.
+/// Writes the whole reminder, so that it can be rebuilt from the log alone.
 fn describe(reminder: &Reminder, put: &mut dyn FnMut(Arc<str>, Data)) {
     for field in ReminderField::ALL {
         put(field.key(Surface::Log).clone(), reminder.value(*field));

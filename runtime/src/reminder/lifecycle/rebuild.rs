@@ -49,7 +49,7 @@ pub struct Rebuilt {
     pub notes: Vec<RebuildNote>,
     /// Number of records of other topics.
     pub foreign: usize,
-    /// The cursor of the last record taken; 0 before the first.
+    /// Cursor of the last applied record; 0 before the first.
     pub last_cursor: u64,
 }
 
@@ -58,14 +58,14 @@ pub struct Rebuilt {
 pub struct RebuildNote {
     /// The record.
     pub cursor: u64,
-    /// The session, where the record names one.
+    /// The session, if the record names one.
     pub session_id: Option<Arc<str>>,
     /// One sentence.
     pub message: String,
 }
 
 impl Rebuilt {
-    /// Takes the next record of the log.
+    /// Applies the next record of the log.
     pub fn take(&mut self, record: &Record) {
         self.last_cursor = record.cursor;
         match entry::read(record) {
@@ -86,7 +86,7 @@ impl Rebuilt {
         }
     }
 
-    /// A session goes on in this run as another run has left it: the two are one life.
+    /// Continues a session in this run as another run has left it: the two are one life.
     fn go_on(&mut self, id: &Arc<str>, record: &Record) {
         let key = (id.clone(), record.headers.get(RUN_ID).as_shared_str());
         if let (Some((place, _)), Place::Vacant(new)) = (self.last.get(id), self.index.entry(key)) {
@@ -109,18 +109,19 @@ impl Rebuilt {
         &mut self.lives[place]
     }
 
-    /// The sessions, in the order in which the log first names them. One that several runs had is there for each.
+    /// Returns the sessions, in the order in which the log first names them. A session of several runs appears once per
+    /// run.
     pub fn sessions(&self) -> impl Iterator<Item = &SessionLife> {
         self.lives.iter()
     }
 
-    /// A session; of one that several runs had, the life in the run that began last.
+    /// Returns a session; for one of several runs, its life in the run that began last.
     #[must_use]
     pub fn session(&self, id: &str) -> Option<&SessionLife> {
         self.last.get(id).and_then(|(place, _)| self.lives.get(*place))
     }
 
-    /// In how many runs there was a session with this id.
+    /// Returns the number of runs that had a session with this id.
     #[must_use]
     pub fn runs(&self, id: &str) -> u32 {
         self.last.get(id).map_or(0, |(_, runs)| *runs)

@@ -10,7 +10,7 @@ use crate::words::words;
 
 use super::Charge;
 
-/// The topic of what happens to reminders.
+/// Topic of the records of single reminders.
 pub const TOPIC: &str = "transcript.reminder.lifecycle";
 
 /// Topic of the records of turns, which affect all reminders at once. It is separate, so that readers of the reminders'
@@ -18,11 +18,11 @@ pub const TOPIC: &str = "transcript.reminder.lifecycle";
 pub const TURN_TOPIC: &str = "transcript.turn";
 
 words! {
-    /// Why a reminder expired.
+    /// The reason a reminder expired.
     pub enum ExpireReason {
-        /// Its turns are over.
+        /// Its TTL ran out.
         Ttl = "ttl",
-        /// It was not to be preserved.
+        /// Compaction did not preserve it.
         Compaction = "compaction",
         /// It was cleared explicitly.
         Cleared = "cleared",
@@ -30,7 +30,7 @@ words! {
 }
 
 words! {
-    /// Why a reminder was dropped.
+    /// The reason a reminder was dropped.
     pub enum DropReason {
         /// It is malformed.
         Invalid = "invalid",
@@ -40,7 +40,7 @@ words! {
 }
 
 words! {
-    /// Why a session's reminders were discarded.
+    /// The reason a session's reminders were discarded.
     pub enum DiscardReason {
         /// The session was reset.
         Reset = "reset",
@@ -56,16 +56,16 @@ words! {
 /// A pass over the pending reminders that charged some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
-    /// The end of a turn: charges what prompts have carried since the last charge.
+    /// The end of a turn: charges the reminders that prompts have carried since the last charge.
     PostTurn,
     /// The manual pass: charges all finite reminders made in this turn or before.
     ByHand(u32),
-    /// A compaction: charges as it says.
+    /// A compaction with the given charge.
     Compaction(Charge),
 }
 
 impl Pass {
-    /// The word for it.
+    /// Returns its word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -91,13 +91,13 @@ impl Pass {
 pub enum LifecycleRecord {
     /// A new reminder is pending.
     Injected(Arc<Reminder>),
-    /// One came with a handoff.
+    /// A reminder was inherited in a handoff.
     Inherited(Arc<Reminder>),
-    /// One came along with a copy of a transcript: a fork, or one read from a dict.
+    /// A reminder was copied with a transcript: a fork, or one read from a dict.
     Forked(Arc<Reminder>),
-    /// One was put down for the record only.
+    /// A reminder was added for the record only.
     Audited(Arc<Reminder>),
-    /// One was rendered into a request.
+    /// A reminder was rendered into a request.
     Fired {
         /// Its id.
         reminder_id: Arc<str>,
@@ -105,37 +105,37 @@ pub enum LifecycleRecord {
         turn_number: u32,
         /// The slot.
         rendered_role: RenderedRole,
-        /// Whether the request charges what it carries.
+        /// Whether the request charges the reminders it carries.
         charges: bool,
     },
-    /// One replaced others.
+    /// A reminder replaced others.
     Deduped(Box<Deduped>),
-    /// One is gone.
+    /// A reminder expired.
     Expired {
         /// Its id.
         reminder_id: Arc<str>,
-        /// Why.
+        /// The reason.
         reason: ExpireReason,
-        /// With reason `ttl`: what it had left before.
+        /// With reason `ttl`: the TTL it had before.
         ttl_turns_before: Option<u32>,
     },
-    /// One could not be used.
+    /// A reminder could not be used.
     Dropped {
-        /// Its id; one that never became a reminder has none.
+        /// Its id; `None` if it never became a reminder.
         reminder_id: Option<Arc<str>>,
-        /// Why.
+        /// The reason.
         reason: DropReason,
         /// Description of the error.
         detail: Option<Arc<str>>,
     },
-    /// One went with its session.
+    /// A reminder was discarded with its session.
     Discarded {
         /// Its id.
         reminder_id: Arc<str>,
-        /// Why.
+        /// The reason.
         reason: DiscardReason,
     },
-    /// A provider looked at an event.
+    /// A provider evaluated an event.
     ProviderEvaluated {
         /// The provider.
         provider_id: Arc<str>,
@@ -150,18 +150,19 @@ pub enum LifecycleRecord {
     Passed(Pass),
     /// No one saw the last charging prompt, so it charges nothing.
     Void,
-    /// A session goes on as it was stored, perhaps in another process. Its pending reminders, each with what is left of its TTL.
+    /// A session continues from storage, perhaps in another process. Its pending reminders, each with its remaining
+    /// TTL.
     Resumed(Vec<(Arc<str>, Option<u32>)>),
 }
 
-/// One reminder took the place of others.
+/// A reminder that replaced others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deduped {
     /// Ids of the replaced reminders.
     pub replaced_ids: Vec<Arc<str>>,
-    /// The one that stays.
+    /// Id of the remaining reminder.
     pub replacing_id: Arc<str>,
-    /// The key they share; nothing where the same reminder came again.
+    /// The key they share; `None` if the same reminder was admitted again.
     pub dedupe_key: Option<Arc<str>>,
 }
 
@@ -170,29 +171,29 @@ words! {
     pub enum LifecycleKind {
         /// A new reminder is pending.
         Injected = "injected",
-        /// One came with a handoff.
+        /// A reminder was inherited in a handoff.
         Inherited = "inherited",
-        /// One came along with a copy of a transcript.
+        /// A reminder was copied with a transcript.
         Forked = "forked",
-        /// One was put down for the record only.
+        /// A reminder was added for the record only.
         Audited = "audited",
-        /// One was rendered into a request.
+        /// A reminder was rendered into a request.
         Fired = "fired",
-        /// One replaced others.
+        /// A reminder replaced others.
         Deduped = "deduped",
-        /// One is gone.
+        /// A reminder expired.
         Expired = "expired",
-        /// One could not be used.
+        /// A reminder could not be used.
         Dropped = "dropped",
-        /// One went with its session.
+        /// A reminder was discarded with its session.
         Discarded = "discarded",
-        /// A provider looked at an event.
+        /// A provider evaluated an event.
         ProviderEvaluated = "provider_evaluated",
         /// A pass has charged reminders.
         Passed = "passed",
-        /// The last prompt that charges charges nothing.
+        /// The last charging prompt charges nothing.
         Void = "void",
-        /// A session goes on as it was stored.
+        /// A session continues from storage.
         Resumed = "resumed",
         /// A request was sent.
         Prompt = "prompt",
@@ -200,7 +201,7 @@ words! {
 }
 
 impl LifecycleKind {
-    /// Whether it reports on turns, not on one reminder.
+    /// Returns whether it concerns turns instead of one reminder.
     #[must_use]
     pub fn is_of_turn(self) -> bool {
         use LifecycleKind as K;

@@ -54,7 +54,7 @@ impl Selector {
         Ok(selector)
     }
 
-    /// Whether a reminder that is still queued is meant.
+    /// Returns whether a queued reminder matches.
     #[must_use]
     pub fn matches_queued(&self, reminder: &Reminder) -> bool {
         self.id.as_ref().is_none_or(|id| *id == reminder.id)
@@ -62,7 +62,7 @@ impl Selector {
             && self.dedupe_key.as_ref().is_none_or(|key| reminder.dedupe_key.as_ref() == Some(key))
     }
 
-    /// Whether a reminder is meant.
+    /// Returns whether a reminder matches.
     #[must_use]
     pub fn matches(&self, pending: &Pending) -> bool {
         let reminder = &pending.reminder;
@@ -72,7 +72,7 @@ impl Selector {
     }
 }
 
-/// Removes the pending reminders that a selector means. An id or a key is looked up; only a tag alone needs a scan.
+/// Removes the pending reminders that match a selector. An id or a key is looked up; only a tag alone needs a scan.
 pub fn clear(transcript: &mut Transcript, selector: &Selector) -> Vec<LifecycleRecord> {
     let mut meant = match (&selector.id, &selector.dedupe_key) {
         (Some(id), _) => transcript.slot_of_id(id).into_iter().collect(),

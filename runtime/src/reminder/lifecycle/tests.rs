@@ -35,7 +35,7 @@ fn bodies(transcript: &Transcript) -> Vec<&str> {
     transcript.pending().map(|pending| pending.reminder.body.as_ref()).collect()
 }
 
-/// One turn of a loop: a prompt that carries what is pending, then `meanwhile`, then the pass.
+/// Runs one turn of a loop: a prompt that carries the pending reminders, then `meanwhile`, then the pass.
 fn turn(t: &mut Transcript, world: &World, n: u32, meanwhile: impl FnOnce(&mut Transcript)) -> (usize, Passed) {
     let rendered = shown(t);
     fire(t, &rendered, true, &world.at(n));
@@ -231,7 +231,7 @@ fn a_void_prompt_moves_only_what_came_after_it() {
     }
     let rendered = shown(&t);
     fire(&mut t, &rendered, true, &world.at(1));
-    // Holes are closed meanwhile, so places move.
+    // Holes are closed on the way, so places move.
     for n in 0..30 {
         clear(&mut t, &Selector { dedupe_key: Some(n.to_string().into()), ..Selector::default() });
     }

@@ -15,8 +15,8 @@ pub struct Passed {
     pub decremented: usize,
 }
 
-/// The pass of the loop: charges the finite reminders that prompts since the last pass have carried, no others. So
-/// `ttl_turns: k` means: in *k* prompts. It costs what expires, however many are pending.
+/// Runs the pass of the loop: charges only the finite reminders that prompts since the last pass have carried, so
+/// `ttl_turns: k` means *k* prompts. The cost depends on the expired reminders, not on the pending ones.
 pub fn post_turn(transcript: &mut Transcript) -> Passed {
     charge_carried(transcript, Pass::PostTurn)
 }
@@ -47,7 +47,7 @@ pub fn before_prompt(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     records
 }
 
-/// Charges each finite reminder by one whose turn of origin is meant.
+/// Charges by one each finite reminder whose turn of origin is selected.
 pub(super) fn charge_each(transcript: &mut Transcript, pass: Pass, meant: impl Fn(u32) -> bool) -> Passed {
     let mut passed = Passed::default();
     for slot in transcript.pending_slots() {

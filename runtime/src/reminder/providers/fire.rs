@@ -1,4 +1,4 @@
-//! Letting providers look at an event.
+//! Evaluating an event by the providers.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::{Malformed, ReminderProvider};
 /// The result of an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FireReport {
-    /// One for each reminder.
+    /// A report for each reminder.
     pub reports: Vec<ProviderReport>,
 }
 
@@ -90,19 +90,19 @@ fn span_of(provider: &dyn ReminderProvider, event: &HookEvent<'_>) -> Span {
     tracing::debug_span!("provider", provider = provider.id(), event = event.kind().as_str())
 }
 
-/// An event that providers look at, and what came of it so far.
+/// An event that is being evaluated, and its results so far.
 struct Firing<'a> {
     turn: Turn<'a>,
     event: &'a HookEvent<'a>,
     config: &'a Data,
     strict: bool,
-    /// Records of those who looked, which are not written yet: most have nothing to say, and these are put down together.
+    /// Unwritten records of evaluated providers: most add no reminder, and their records are written together.
     looked: Vec<LifecycleRecord>,
     report: FireReport,
 }
 
 impl Firing<'_> {
-    /// Lets a provider look that may wait.
+    /// Evaluates a provider that may wait.
     async fn wait_for(&mut self, provider: &Rc<dyn ReminderProvider>) -> Outcome<()> {
         // A script may read the log.
         self.put_down();
@@ -117,7 +117,7 @@ impl Firing<'_> {
         self.take_in(&id, outcome)
     }
 
-    /// Admits what a provider added, or deals with what it threw.
+    /// Admits the reminders that a provider added, or handles its error.
     fn take_in(&mut self, id: &Arc<str>, outcome: Outcome<Vec<ReminderSpec>>) -> Outcome<()> {
         let turn = self.turn;
         let thrown = match outcome {
@@ -185,7 +185,7 @@ fn admit(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, spec: ReminderSpe
     }
 }
 
-/// The reminders that can be admitted, and what was thrown. Strict means all or none.
+/// Returns the reminders that can be admitted, and the error. Strict means all or none.
 fn parts(id: &str, thrown: Rc<dyn Fault>, strict: bool) -> (Vec<ReminderSpec>, Vec<Rc<dyn Fault>>) {
     match thrown.as_any().downcast_ref::<Malformed>() {
         Some(partly) => {
@@ -197,7 +197,7 @@ fn parts(id: &str, thrown: Rc<dyn Fault>, strict: bool) -> (Vec<ReminderSpec>, V
     }
 }
 
-/// A malformed reminder of a provider is always 006, with the inner reason.
+/// Converts the error of a malformed reminder to 006, with the inner reason.
 fn as_malformed(id: &str, thrown: Rc<dyn Fault>) -> Rc<dyn Fault> {
     match thrown.as_any().downcast_ref::<ReminderError>() {
         Some(error) => fault(error.clone().of_provider(id)),

@@ -1,4 +1,4 @@
-//! A provider's answer that is good in part.
+//! A provider's answer that is partly valid.
 
 use std::any::Any;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::seam::{Fault, Outcome, Sort, fault};
 /// reminders are strict.
 #[derive(Debug)]
 pub struct Malformed {
-    /// The good ones.
+    /// The valid reminders.
     pub good: Vec<ReminderSpec>,
     /// The error of the first malformed reminder.
     pub first: Rc<dyn Fault>,

@@ -13,7 +13,8 @@ pub struct ReminderProviders {
 }
 
 impl ReminderProviders {
-    /// The ids of the canonical providers, in their order. They may be named in lists whether or not this program has them.
+    /// The ids of the canonical providers, in their order. Lists may name them even if this program does not include
+    /// them.
     pub const CANONICAL: &'static [&'static str] = &[
         "token_pressure",
         "idle_nudge",
@@ -25,22 +26,22 @@ impl ReminderProviders {
         "grounded_review",
     ];
 
-    /// The most providers that a program should register; each event asks all that subscribe to it.
+    /// Maximum number of providers that a program should register; each event calls all that subscribe to it.
     pub const MOST: usize = 4096;
 
-    /// Whether there are as many of a script's own as there should be.
+    /// Returns whether the limit of a script's providers is reached.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.custom.borrow().len() >= ReminderProviders::MOST
     }
 
-    /// A registry with these canonical providers.
+    /// Creates a registry with these canonical providers.
     #[must_use]
     pub fn new(canonical: Vec<Rc<dyn ReminderProvider>>) -> ReminderProviders {
         ReminderProviders { canonical, custom: RefCell::default() }
     }
 
-    /// Registers a script's provider. One with an id that is known takes the place of that one.
+    /// Registers a script's provider. It replaces a provider with the same id.
     pub fn register(&self, provider: Rc<dyn ReminderProvider>) {
         let mut custom = self.custom.borrow_mut();
         let all = Rc::make_mut(&mut *custom);
@@ -50,18 +51,18 @@ impl ReminderProviders {
         }
     }
 
-    /// Forgets the scripts' own providers.
+    /// Removes the scripts' own providers.
     pub fn clear(&self) {
         *self.custom.borrow_mut() = Rc::default();
     }
 
-    /// Whether a script has registered a provider with this id, in a canonical one's place or not.
+    /// Returns whether a script has registered a provider with this id, replacing a canonical one or not.
     #[must_use]
     pub fn is_custom(&self, id: &str) -> bool {
         self.custom.borrow().iter().any(|provider| provider.id() == id)
     }
 
-    /// All providers in order.
+    /// Returns all providers in order.
     #[must_use]
     pub fn all(&self) -> Vec<Rc<dyn ReminderProvider>> {
         let custom = self.custom.borrow().clone();

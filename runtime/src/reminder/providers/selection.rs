@@ -1,4 +1,4 @@
-//! The `reminders` option: which providers a loop uses, and how.
+//! The `reminders` option: the providers a loop uses, and their configuration.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -45,7 +45,7 @@ impl Default for ReminderOptions {
     }
 }
 
-/// Providers that belong to one set of options.
+/// Providers that belong to a single set of options.
 #[derive(Clone, Default)]
 pub struct Brought(Vec<Rc<dyn ReminderProvider>>);
 
@@ -135,7 +135,8 @@ impl ReminderOptions {
         })
     }
 
-    /// The providers that run, in order. Unknown ids and too many are errors, whether or not providers are enabled.
+    /// Returns the providers to run, in order. Unknown ids and too many are errors, whether or not providers are
+    /// enabled.
     pub fn select(&self, known: &ReminderProviders) -> Result<Vec<Rc<dyn ReminderProvider>>, ReminderError> {
         let mut all = known.all();
         all.extend(self.brought.0.iter().cloned());
@@ -150,7 +151,8 @@ impl ReminderOptions {
 }
 
 impl ReminderOptions {
-    /// Configuration for a provider that is off is fine; for one that does not exist it would change nothing in silence.
+    /// Checks the ids of configurations. Configuring a disabled provider is allowed; for an unknown one it would
+    /// silently have no effect.
     fn check_config_ids(&self, registered: &[&str]) -> Result<(), ReminderError> {
         let known = || ReminderProviders::CANONICAL.iter().chain(registered).copied();
         let mut ids = self.config.as_dict().into_iter().flatten().map(|(id, _)| id.as_ref());
@@ -163,7 +165,7 @@ impl ReminderOptions {
 }
 
 impl ProviderList {
-    /// The most providers that a list may enable.
+    /// Maximum number of providers that a list may enable.
     pub const MOST: usize = 8;
 
     fn from_data(data: &Data, field: &str) -> Result<ProviderList, ReminderError> {
@@ -195,23 +197,23 @@ impl ProviderList {
         Some(if adds { near.to_owned() } else { format!("-{near}") })
     }
 
-    /// Its entries: whether it adds, and the id.
+    /// Returns its entries: whether each adds, and the id.
     pub fn entries(&self) -> impl Iterator<Item = (bool, &str)> {
         self.0.iter().map(|(adds, id)| (*adds, id.as_ref()))
     }
 
-    /// The ids it names, added and removed ones.
+    /// Returns the ids it names, added and removed ones.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(_, id)| id.as_ref())
     }
 
-    /// The last word on an id counts.
+    /// Returns whether the last entry for an id removes it.
     fn removes(&self, id: &str) -> bool {
         self.0.iter().rev().find(|(_, listed)| listed.as_ref() == id).is_some_and(|(adds, _)| !adds)
     }
 
-    /// Every id must be known, and the list must not enable more than [`ProviderList::MOST`]: the canonical ones less those
-    /// removed, plus those added. A registered provider that the list does not name does not count.
+    /// Checks that every id is known and that the list does not enable more than [`ProviderList::MOST`]: the canonical
+    /// ones minus those removed, plus those added. Registered providers that the list does not name do not count.
     pub fn check(&self, registered: &[&str]) -> Result<(), ReminderError> {
         let known = || ReminderProviders::CANONICAL.iter().copied().chain(registered.iter().copied());
         for (index, (adds, id)) in self.0.iter().enumerate() {
@@ -236,7 +238,7 @@ impl ProviderList {
     }
 }
 
-/// The files in the list `packs`.
+/// Returns the files in the list `packs`.
 fn packs(data: &Data) -> Result<Vec<Arc<str>>, ReminderError> {
     let wrong = |field: &str, got: &Data| {
         wrong(field, "`packs` must be a list of files", got).help("write `packs: [\"guard.rhai\"]`")

@@ -5,7 +5,7 @@ use regex::Regex;
 
 use super::*;
 
-/// Finds markers by other means than the code under test.
+/// Finds markers by a method other than that of the code under test.
 static MARKER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<\s*/?\s*system[-_\s]*reminder|(?:^|[\n\r])[ \t]*system[-_ \t]*reminder[ \t]*:").unwrap()
 });

@@ -26,7 +26,7 @@ fn open(log: &MemoryLog) -> (Rc<Session>, Scope, Inbox) {
     (session, scope, inbox)
 }
 
-/// The last words of the records' kinds.
+/// Returns the last words of the records' kinds.
 fn words(records: &[Arc<Record>]) -> Vec<String> {
     records.iter().map(|r| r.kind.rsplit('.').next().unwrap().to_owned()).collect()
 }
@@ -118,7 +118,7 @@ enum Command {
     Say {
         mode: Mode,
     },
-    /// Takes back the n-th of what was accepted before, counted from the end.
+    /// Revokes the n-th accepted item, counted from the end.
     Revoke(usize),
     List,
 }
@@ -236,7 +236,7 @@ fn a_reader_on_another_thread_misses_nothing() {
     assert_eq!(session.deliver(&scope, Seam::IterationEnd).len(), 200);
 }
 
-/// Sleeps until it is woken, so that a lost wake-up shows.
+/// Runs a future, sleeping until it is woken, so that a lost wake-up shows.
 fn block_on_thread<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(std::thread::Thread);
     impl std::task::Wake for Unpark {

@@ -1,4 +1,4 @@
-//! The durable messages of a transcript: written by comparing the list with what was written last.
+//! The durable messages of a transcript, written by comparing the list with its last written state.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::message::{Message, Messages};
 /// A change of the list: its word and its payload.
 pub(super) type ListChange = (&'static str, Data);
 
-/// Returns what turns `known` into `now`. Lists share their messages, so what has not changed is not looked at.
+/// Returns the changes from `known` to `now`. Lists share their messages, so unchanged parts are not visited.
 pub(super) fn changes(known: &Messages, now: &Messages) -> Vec<ListChange> {
     let kept = known.shared_with(now);
     let new = now.iter().skip(kept);
@@ -22,10 +22,10 @@ pub(super) fn changes(known: &Messages, now: &Messages) -> Vec<ListChange> {
     vec![("replaced", Data::dict([("keep", Data::from(kept)), ("messages", messages)]))]
 }
 
-/// Applies a change; other words are passed over.
+/// Applies a change; other words are skipped.
 ///
 /// # Errors
-/// Why it cannot be read, as the end of a sentence.
+/// Explains why the change is unreadable, as the end of a sentence.
 pub(super) fn apply(messages: &mut Vec<Arc<Message>>, word: &str, payload: &Data) -> Result<(), String> {
     let index = |field: &str| {
         let index = payload.get(field).as_int().and_then(|index| usize::try_from(index).ok());

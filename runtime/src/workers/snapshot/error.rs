@@ -1,13 +1,13 @@
-//! Why a snapshot cannot be used.
+//! Errors of snapshots.
 
 use std::any::Any;
 
 use crate::seam::{Fault, Sort};
 
-/// Why a snapshot cannot be used.
+/// An error of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
-    /// There is none.
+    /// The snapshot does not exist.
     #[error("snapshot `{0}` not found")]
     Missing(String),
     /// It was resumed already.
@@ -16,7 +16,7 @@ pub enum SnapshotError {
     /// Another process works with it.
     #[error("`{0}` is already used by a loop, in this process or in another")]
     Held(String),
-    /// It cannot be read as one.
+    /// The file is not a valid snapshot.
     #[error("invalid snapshot: {0}")]
     Broken(String),
     /// A newer program wrote it.
@@ -30,7 +30,7 @@ pub enum SnapshotError {
         /// The system's message.
         why: String,
     },
-    /// Something in it does not fit what is there.
+    /// A part of it does not match the program.
     #[error("{0}")]
     Unfit(String),
 }

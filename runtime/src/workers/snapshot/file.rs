@@ -1,4 +1,4 @@
-//! Snapshots on disk: written whole or not at all, claimed by one.
+//! Snapshots on disk: written as a whole or not at all, claimed by a single process.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -8,22 +8,22 @@ use crate::lock::{LockError, LockFile};
 
 use super::{Snapshot, SnapshotError};
 
-/// Names that are tried beside one that is taken.
+/// Maximum number of alternative names that are tried.
 const TRIES: u32 = 10_000;
 
-/// The largest file that is read, in bytes.
+/// Maximum size of a file that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// Writes a snapshot in place of what is there, which must be nothing, or a regular file.
+/// Writes a snapshot to a path that does not exist or is a regular file.
 ///
 /// # Errors
-/// The file cannot be written; what was there stays.
+/// Fails if the file cannot be written; its previous content stays.
 pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
     require_regular(path)?;
     replace(path, snapshot.to_json().as_bytes(), &snapshot.id).map(drop)
 }
 
-/// Refuses a path where something else is than a regular file.
+/// Rejects a path to anything but a regular file.
 pub(super) fn require_regular(path: &Path) -> Result<(), SnapshotError> {
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
         return Err(io_error(path, &io::Error::other("it is not a regular file")));
@@ -31,7 +31,7 @@ pub(super) fn require_regular(path: &Path) -> Result<(), SnapshotError> {
     Ok(())
 }
 
-/// Puts a new file in place of what is there, as a whole. Returns it, open at its end.
+/// Replaces a file atomically. Returns the new one, open at its end.
 pub(super) fn replace(path: &Path, text: &[u8], id: &str) -> Result<File, SnapshotError> {
     let written = write_beside(path, text, id).and_then(|(draft, file)| {
         fs::rename(&draft, path)?;
@@ -58,14 +58,14 @@ pub fn write_over(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError>
     written
 }
 
-/// Writes a snapshot to `folder/stem.json`, or to a name beside it where that is taken. Where it is.
+/// Writes a snapshot to `folder/stem.json`, or to a similar name if that is taken. Returns the path.
 pub fn write_new(folder: &Path, stem: &str, snapshot: &Snapshot) -> Result<PathBuf, SnapshotError> {
     let first = folder.join(format!("{stem}.json"));
     let draft = write_beside(&first, snapshot.to_json().as_bytes(), &snapshot.id);
     let (draft, _) = draft.map_err(|error| io_error(&first, &error))?;
     let placed = (1..TRIES).find_map(|n| {
         let path = if n == 1 { first.clone() } else { folder.join(format!("{stem}-{n}.json")) };
-        // A link is made only where nothing is: of two processes one gets the name.
+        // A link is created only if the name is free, so only one of two processes gets it.
         match fs::hard_link(&draft, &path) {
             Ok(()) => Some(Ok(path)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
@@ -81,7 +81,7 @@ pub fn write_new(folder: &Path, stem: &str, snapshot: &Snapshot) -> Result<PathB
     }
 }
 
-/// Writes a draft beside a path, which takes the place of the file when it is whole.
+/// Writes a draft next to a path, to replace the file once it is complete.
 fn write_beside(path: &Path, text: &[u8], id: &str) -> io::Result<(PathBuf, File)> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder)?;
@@ -98,10 +98,10 @@ fn write_beside(path: &Path, text: &[u8], id: &str) -> io::Result<(PathBuf, File
     written.map(|file| (draft, file))
 }
 
-/// Reads a snapshot and leaves it where it is.
+/// Reads a snapshot and leaves it in place.
 ///
 /// # Errors
-/// There is none, or it cannot be read as one.
+/// Fails if it does not exist or is invalid.
 pub fn read(path: &Path) -> Result<Snapshot, SnapshotError> {
     Snapshot::from_json(&read_text(path)?)
 }
@@ -109,7 +109,7 @@ pub fn read(path: &Path) -> Result<Snapshot, SnapshotError> {
 /// Reads the text of a snapshot.
 ///
 /// # Errors
-/// There is none, or it cannot be read.
+/// Fails if it does not exist or cannot be read.
 pub fn read_text(path: &Path) -> Result<String, SnapshotError> {
     match regular(path).and_then(|()| fs::read_to_string(path)) {
         Ok(text) => Ok(text),
@@ -118,7 +118,7 @@ pub fn read_text(path: &Path) -> Result<String, SnapshotError> {
     }
 }
 
-/// A device or a pipe may never end, and a file may be larger than any memory.
+/// Checks that the file is regular: a device or a pipe may never end, and a file may be larger than any memory.
 fn regular(path: &Path) -> io::Result<()> {
     let meta = fs::metadata(path)?;
     match meta.len() {
@@ -131,7 +131,7 @@ fn regular(path: &Path) -> io::Result<()> {
 /// Takes the lock of a snapshot, which need not exist yet, for the time that a loop works with it.
 ///
 /// # Errors
-/// Another loop holds it, in this process or in another one; the file cannot be made.
+/// Fails if another loop holds it, in this process or in another one, or if the file cannot be created.
 pub fn lock(path: &Path) -> Result<LockFile, SnapshotError> {
     LockFile::beside(path).map_err(|error| match error {
         LockError::Held => SnapshotError::Held(shown(path)),
@@ -139,7 +139,7 @@ pub fn lock(path: &Path) -> Result<LockFile, SnapshotError> {
     })
 }
 
-/// Takes a snapshot for oneself. Of several who try, one succeeds.
+/// Claims a snapshot. Of several processes that try, one succeeds.
 pub fn claim(path: &Path) -> Result<(), SnapshotError> {
     match fs::rename(path, claimed(path)) {
         Ok(()) => Ok(()),

@@ -18,7 +18,7 @@ use super::file::{replace, require_regular};
 use super::session::{SessionStep, SteppedSession, WrittenSession};
 use super::{Snapshot, SnapshotError};
 
-/// Lines that are appended at least before a snapshot is written again, in bytes.
+/// Minimum size of the lines before a snapshot is written again, in bytes.
 const LEAST_LINES: u64 = 64 << 10;
 
 /// The beginning of every line.
@@ -33,10 +33,10 @@ struct Step {
     session: SessionStep,
 }
 
-/// Makes a snapshot of what it and the steps after it come to.
+/// Applies the steps after a snapshot to it.
 ///
 /// # Errors
-/// A step is invalid, as the end of a sentence.
+/// Describes an invalid step, as the end of a sentence.
 pub(super) fn apply(snapshot: &mut Snapshot, steps: &str) -> Result<(), String> {
     let steps = steps.trim_start();
     if steps.is_empty() {
@@ -46,7 +46,7 @@ pub(super) fn apply(snapshot: &mut Snapshot, steps: &str) -> Result<(), String> 
     let mut session = SteppedSession::new(session)?;
     for (number, line) in (1..).zip(steps.split_inclusive('\n')) {
         if !line.ends_with('\n') {
-            // Its process was killed while it wrote this.
+            // The process was killed while writing this line.
             if !line.starts_with(LINE) && !LINE.starts_with(line) {
                 return Err("something else follows the snapshot".to_owned());
             }
@@ -60,11 +60,11 @@ pub(super) fn apply(snapshot: &mut Snapshot, steps: &str) -> Result<(), String> 
     Ok(())
 }
 
-/// Writes the file of a persisted loop. Plain data: a step is made on the session's thread and written on any.
+/// Writer of a persisted loop's file. Plain data: a step is made on the session's thread and may be written on any.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    /// The file, as long as lines can be appended to it.
+    /// The file, while lines can be appended to it.
     file: Option<File>,
     snapshot_bytes: u64,
     line_bytes: u64,
@@ -75,12 +75,12 @@ pub struct Journal {
 pub(crate) struct Written(WrittenSession);
 
 impl Written {
-    /// Remembers a loop whose snapshot is written.
+    /// Starts from a loop whose snapshot is written.
     pub(crate) fn of(session: &Session) -> Written {
         Written(WrittenSession::of(session))
     }
 
-    /// Returns the line of the step that was just done, or `None` if only a snapshot says it.
+    /// Returns the line of the step that was just done, or `None` if only a snapshot can express it.
     pub(crate) fn line(&mut self, session: &Session, suspension: &Suspension, state: &LoopState) -> Option<Vec<u8>> {
         let session = self.0.step(session)?;
         let step = Step { suspension: suspension.clone(), state: state.clone(), session };
@@ -91,18 +91,18 @@ impl Written {
 }
 
 impl Journal {
-    /// Returns the journal of a file, which is not touched yet.
+    /// Returns the journal of a file, without touching the file yet.
     #[must_use]
     pub fn new(path: &Path) -> Journal {
         Journal { path: path.to_owned(), file: None, snapshot_bytes: 0, line_bytes: 0 }
     }
 
-    /// Whether a line can be appended. If not, the next thing to write is a snapshot.
+    /// Returns whether a line can be appended. Otherwise a snapshot must be written next.
     pub(crate) fn takes_lines(&self) -> bool {
         self.file.is_some() && self.line_bytes <= self.snapshot_bytes.max(LEAST_LINES)
     }
 
-    /// Writes a snapshot in place of the file.
+    /// Replaces the file with a snapshot.
     pub(crate) fn write_snapshot(&mut self, text: &[u8], id: &str) -> Result<(), SnapshotError> {
         self.file = None;
         require_regular(&self.path)?;
@@ -111,9 +111,9 @@ impl Journal {
         Ok(())
     }
 
-    /// Appends a line. Returns whether it is in the file that others see: if not, a snapshot must be written.
+    /// Appends a line. Returns whether it is in the file that others see; otherwise a snapshot must be written.
     pub(crate) fn append(&mut self, line: &[u8]) -> bool {
-        // After a failure the end of the file is not known.
+        // After a failure the end of the file is unknown.
         let Some(mut file) = self.file.take().filter(|file| is_at(file, &self.path)) else { return false };
         let appended = file.write_all(line).and_then(|()| file.sync_data());
         if appended.is_err() || !is_at(&file, &self.path) {
@@ -125,7 +125,7 @@ impl Journal {
     }
 }
 
-/// Whether a file is the one that has this path.
+/// Returns whether a file is the one at this path.
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |meta: io::Result<fs::Metadata>| meta.map(|meta| (meta.dev(), meta.ino())).ok();
     let here = identity(file.metadata());

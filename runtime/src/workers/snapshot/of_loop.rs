@@ -12,9 +12,9 @@ use super::{FORMAT, Snapshot, StoredSession};
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredEnd {
-    /// How.
+    /// The status.
     pub status: LoopStatus,
-    /// Why.
+    /// The reason.
     pub stop_reason: StopReason,
 }
 

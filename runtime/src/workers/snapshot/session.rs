@@ -72,7 +72,7 @@ struct StoredItem {
 }
 
 impl StoredSession {
-    /// A session as it is now, between two turns.
+    /// Builds the stored form of a session between two turns.
     #[must_use]
     pub fn of(session: &Session) -> StoredSession {
         let (queue, queue_ids) = {
@@ -104,7 +104,7 @@ impl StoredSession {
         [("ids", &self.ids), ("queue_ids", &self.queue_ids)]
     }
 
-    /// The session again. Its ids go on where they were.
+    /// Restores the session. Its ids continue from their stored state.
     pub fn restore(self) -> Result<Rc<Session>, SnapshotError> {
         let items = self.queue.into_iter().map(StoredItem::restore).collect::<Result<Vec<_>, _>>()?;
         let queue = Queue::restored(self.queue_ids, items);
@@ -153,7 +153,7 @@ struct StoredChange {
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EventsStep {
-    /// Pending reminders that have fewer turns left.
+    /// Pending reminders whose TTL has decreased.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ttl_turns: Vec<(usize, Option<u32>)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -167,7 +167,7 @@ impl EventsStep {
         self.ttl_turns.is_empty() && self.removed.is_empty() && self.added.is_empty()
     }
 
-    /// Compares two lists of events, which share what has not changed.
+    /// Compares two lists of events, which share unchanged parts.
     fn between(old: &Transcript, new: &Transcript) -> EventsStep {
         let mut step = EventsStep::default();
         let mut later = new.events().peekable();
@@ -207,7 +207,7 @@ impl EventsStep {
     }
 }
 
-/// A session as it was when it was written last, sharing what has not changed since.
+/// A session as last written, sharing all unchanged parts.
 #[derive(Debug)]
 pub(super) struct WrittenSession {
     conversation: ConversationJournal,
@@ -224,7 +224,7 @@ fn fixed(state: &State) -> (u64, Option<Arc<str>>, Option<usize>, Data) {
 }
 
 impl WrittenSession {
-    /// Remembers a session that is written as a whole.
+    /// Starts from a session that is written as a whole.
     pub(super) fn of(session: &Session) -> WrittenSession {
         let queue = {
             let queue = session.queue().lock().unwrap_or_else(PoisonError::into_inner);
@@ -239,7 +239,7 @@ impl WrittenSession {
         })
     }
 
-    /// Returns what has changed since the last call, or `None` if only the whole says it.
+    /// Returns the changes since the last call, or `None` if only a whole snapshot can express them.
     pub(super) fn step(&mut self, session: &Session) -> Option<SessionStep> {
         let (queue, queue_ids): (Vec<Injection>, IdStream) = {
             let queue = session.queue().lock().unwrap_or_else(PoisonError::into_inner);
@@ -272,7 +272,7 @@ impl WrittenSession {
     }
 }
 
-/// A stored session to which steps are applied, in their order.
+/// A stored session to which steps are applied in order.
 pub(super) struct SteppedSession<'a> {
     stored: &'a mut StoredSession,
     conversation: Conversation,
@@ -331,7 +331,7 @@ impl StoredTranscript {
         }
     }
 
-    /// Events come back between the messages between which they stood.
+    /// Restores the transcript with the events at their places between the messages.
     fn restore(self) -> Result<Transcript, SnapshotError> {
         let mut transcript = Transcript::new(self.id);
         (transcript.summary, transcript.metadata, transcript.assets) = (self.summary, self.metadata, self.assets);
@@ -392,10 +392,10 @@ fn read_message(data: &Data) -> Result<Arc<Message>, SnapshotError> {
     Message::from_data(data).map(Arc::new).map_err(|error| SnapshotError::Broken(error.to_string()))
 }
 
-/// Returns what makes the log at hand add up for a session that comes back as it was stored; `known` is what pends in it by that
-/// log ([`pending_by_log`]). Reminders that are not pending by the log came along: another log tells how they came to be, or this
-/// one tells how they ended later. Those that are pending by it alone came after the session was stored, and were lost with their
-/// process.
+/// Returns the records that balance this log for a restored session; `known` are the reminders pending in it according
+/// to the log ([`pending_by_log`]). Reminders that are not pending in the log are recorded as forked: another log
+/// contains their beginning, or this one their end. Reminders pending only in the log were added after the session was
+/// stored and were lost with their process.
 #[must_use]
 pub fn settle_with_log(session: &Session, mut known: BTreeSet<Arc<str>>) -> Vec<LifecycleRecord> {
     let pending: Vec<Arc<Reminder>> = session.with(|state| {
@@ -414,13 +414,14 @@ pub fn settle_with_log(session: &Session, mut known: BTreeSet<Arc<str>>) -> Vec<
     records
 }
 
-/// Records that are read at a time.
+/// Number of records read at a time.
 const PAGE: usize = 1024;
 
-/// Returns the ids of the reminders that are pending in a session by a log. Waits for the disk if the log is a file.
+/// Returns the ids of the reminders that are pending in a session according to a log. Waits for the disk if the log is
+/// a file.
 ///
 /// # Errors
-/// The log cannot be read.
+/// Fails if the log cannot be read.
 pub fn pending_by_log(log: &LogReader, session_id: &str) -> Result<BTreeSet<Arc<str>>, LogError> {
     let mut known: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut filter = Filter::topic(TOPIC);
@@ -436,7 +437,7 @@ pub fn pending_by_log(log: &LogReader, session_id: &str) -> Result<BTreeSet<Arc<
     }
 }
 
-/// Follows what a record says of the reminders that are pending in a session.
+/// Applies a record to the set of reminders that are pending in a session.
 fn follow(known: &mut BTreeSet<Arc<str>>, record: &Record, session_id: &str) {
     let payload = &record.payload;
     // A detached record belongs to a copy.

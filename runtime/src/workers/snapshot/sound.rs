@@ -2,13 +2,13 @@
 
 use super::{Snapshot, StoredSession};
 
-/// Turns, calls and the like end below this.
+/// Exclusive limit of turns, calls and similar counts.
 const COUNTS: u32 = 1 << 30;
-/// Tokens and milliseconds end below this.
+/// Exclusive limit of tokens and milliseconds.
 const AMOUNTS: u64 = 1 << 53;
 
 impl Snapshot {
-    /// Why its numbers cannot be true; nothing where they can.
+    /// Returns the reason its numbers are implausible; `None` if they are plausible.
     pub(super) fn unsound(&self) -> Option<String> {
         let Snapshot { state, session, suspension, .. } = self;
         let counts = [

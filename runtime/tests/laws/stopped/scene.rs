@@ -1,5 +1,5 @@
-//! A loop in which everything waits: model, tools, handlers, providers, compaction, a sub-agent, a daemon's nap, and a host that
-//! puts things in meanwhile.
+//! A loop in which everything waits: model, tools, handlers, providers, compaction, a sub-agent, a daemon's nap, and a
+//! host that injects items meanwhile.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -25,7 +25,7 @@ use runtime::workers::propagation::hand_over;
 use runtime::workers::worker::{Made, Recipe};
 use runtime::workers::{Worker, WorkerMode, begin, work};
 
-/// A session with its surroundings, ready for the loop.
+/// A session with its environment, ready for the loop.
 pub(crate) struct Scene {
     pub(crate) log: MemoryLog,
     pub(crate) clock: ManualClock,
@@ -38,7 +38,7 @@ pub(crate) struct Scene {
     pub(crate) ends: Rc<[Cell<u32>; 2]>,
 }
 
-/// Comes back once, so that there is a poll more at which the loop can be stopped.
+/// Yields once, which adds a poll at which the loop can be stopped.
 async fn come_back() {
     let mut came = false;
     poll_fn(|cx| {
@@ -91,13 +91,13 @@ impl Scene {
         Scene { log, clock, scope, sessions, session, parts, options, ends }
     }
 
-    /// Every session that there is.
+    /// Returns every session.
     pub(crate) fn all(&self) -> Vec<Rc<Session>> {
         self.sessions.list().iter().map(|id| self.sessions.get(id).unwrap()).collect()
     }
 }
 
-/// Handlers that wait. One of an idle daemon has something for it, once.
+/// Returns handlers that wait. One of them injects an item into an idle daemon, once.
 fn hooks(ends: &Rc<[Cell<u32>; 2]>) -> Hooks {
     let hooks = Hooks::new();
     for kind in [EventKind::UserPromptSubmit, EventKind::SessionStart, EventKind::PostTurn, EventKind::PreCompact] {
@@ -114,7 +114,7 @@ fn hooks(ends: &Rc<[Cell<u32>; 2]>) -> Hooks {
     hooks
 }
 
-/// Waits, and may remind of something.
+/// A handler that waits, and may add a reminder.
 struct Waits {
     says: bool,
 }
@@ -132,7 +132,7 @@ impl Hook for Waits {
     }
 }
 
-/// Puts something in for a daemon that sleeps, once.
+/// Injects an item into a sleeping daemon, once.
 struct Wakes(Cell<bool>);
 
 impl Hook for Wakes {
@@ -161,7 +161,7 @@ impl Hook for Counts {
     }
 }
 
-/// Waits, then has something to add.
+/// A provider that waits, then adds a reminder.
 struct Provides;
 
 impl ReminderProvider for Provides {
@@ -187,7 +187,7 @@ impl ReminderProvider for Provides {
     }
 }
 
-/// A model that takes its time. A host puts something in while it thinks.
+/// A slow model. A host injects an item while it runs.
 #[derive(Default)]
 struct Slow(Cell<usize>);
 
@@ -249,7 +249,7 @@ impl Tool for Look {
     }
 }
 
-/// A tool that lets a sub-agent work.
+/// A tool that runs a sub-agent.
 struct Delegate(ToolSpec, Rc<Sessions>);
 
 impl Tool for Delegate {
@@ -283,7 +283,7 @@ impl Tool for Delegate {
     }
 }
 
-/// Takes its time over a summary.
+/// A slow summariser.
 struct SumsUp;
 
 impl Compactor for SumsUp {

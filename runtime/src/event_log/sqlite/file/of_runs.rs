@@ -1,5 +1,5 @@
-//! The records of a run, found by an index. They are in a column of their own since layout 2: a file of layout 1 is migrated when
-//! it is opened for writing.
+//! The records of a run, found by an index. They have a column of their own since layout 2; a file of layout 1 is
+//! migrated when it is opened for writing.
 
 use std::ops::ControlFlow;
 
@@ -12,10 +12,10 @@ use super::{Failed, LogFile, stored, topic_key};
 const COLUMNS: &str = "SELECT cursor, topic, id, kind, payload, headers, occurred_at_ms FROM records";
 
 impl LogFile {
-    /// Reads everything that a run has written, oldest first; as of one moment.
+    /// Reads all records of a run, oldest first, from one consistent snapshot.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn of_run(&self, run_id: &str, mut take: impl FnMut(Record)) -> Result<(), LogError> {
         let mut read = || -> Result<(), Failed> {
             let snapshot = self.connection.unchecked_transaction()?;
@@ -29,11 +29,11 @@ impl LogFile {
         read().map_err(|error| self.failed(error))
     }
 
-    /// Reads the last record that each run has written to a topic, if its cursor is below `before`: newest first, until
-    /// `take` breaks off.
+    /// Reads the last record of each run in a topic, if its cursor is below `before`: newest first, until `take`
+    /// breaks.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn last_of_runs(
         &self,
         topic: &str,
@@ -43,7 +43,7 @@ impl LogFile {
         let mut read = || -> Result<(), Failed> {
             let snapshot = self.connection.unchecked_transaction()?;
             let Some(key) = topic_key(&snapshot, topic)? else { return Ok(()) };
-            // A run whose last record is not below `before` is left out, so that pages do not overlap.
+            // A run whose last record is not below `before` is excluded, so that pages do not overlap.
             let sql = format!(
                 "{COLUMNS} AS this WHERE topic = ?1 AND cursor < ?2 AND run_id IS NOT NULL AND cursor = \
                  (SELECT max(cursor) FROM records WHERE run_id = this.run_id AND topic = ?1) ORDER BY cursor DESC"

@@ -56,7 +56,7 @@ fn a_reader_is_told_of_a_file_that_is_missing_or_empty_and_makes_none() {
 
 #[test]
 fn a_file_that_may_only_be_read_is_refused() {
-    // Not even an administrator may make a file there.
+    // Not even an administrator may create a file there.
     let (code, _) = refused("/proc/events.db");
     assert_eq!(code, "HARN-LOG-002");
 }

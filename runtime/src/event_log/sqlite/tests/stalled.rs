@@ -13,7 +13,7 @@ use crate::reminder::bridge::{Mode, QueueError, RemindPayload};
 use crate::seam::Scope;
 use crate::session::{Inbox, Sessions};
 
-/// Longer than any of these tests: the writer waits and does not fail.
+/// Opens a log with a timeout longer than any of these tests, so that the writer waits and does not fail.
 fn waiting(folder: &Folder) -> SqliteLog {
     let options = SqliteOptions { lock_timeout: Duration::from_secs(60), ..SqliteOptions::default() };
     SqliteLog::open(folder.file(), &options).unwrap()
@@ -22,7 +22,7 @@ fn waiting(folder: &Folder) -> SqliteLog {
 /// Appends until the queue is full while the file is locked, and returns the number of records.
 fn fill(log: &SqliteLog) -> u64 {
     log.append(record("a", "x"));
-    // The writer takes it, and waits with it for the file.
+    // The writer takes it and waits for the file.
     let start = Instant::now();
     while !log.0.shared.would_take(MOST_RECORDS, 0) {
         assert!(start.elapsed() < Duration::from_secs(10), "the writer takes nothing");
@@ -93,7 +93,7 @@ fn a_thread_that_waits_for_room_does_not_hold_the_queue_of_its_session() {
         let all = ["stuck", "other"].map(|id| sessions.open(Some(id), 5));
         let open: Vec<Inbox> = all.iter().map(|session| session.inbox(Arc::new(its.clone()), || 5)).collect();
         inboxes.send(open).unwrap();
-        // No room: it waits here until the disk answers.
+        // The queue is full, so it waits here until the disk responds.
         all[0].accept_reminder(&scope, payload()).unwrap();
         ended.send(()).unwrap();
     });
@@ -130,7 +130,7 @@ fn a_host_is_refused_once_its_margin_is_full_and_heard_again_later() {
     block_on(log.durable(accepted.ticket)).unwrap();
 }
 
-/// Sessions that one wire serves, all with records on their way to a disk that does not answer.
+/// Sessions served by one wire, all with records on their way to a disk that does not respond.
 #[test]
 fn a_thousand_sessions_take_reminders_while_the_disk_does_not_answer() {
     const SESSIONS: usize = 1_000;
@@ -141,7 +141,7 @@ fn a_thousand_sessions_take_reminders_while_the_disk_does_not_answer() {
     let open: Vec<_> = (0..SESSIONS).map(|n| sessions.open(Some(&format!("s{n}")), 5)).collect();
     let inboxes: Vec<Inbox> = open.iter().map(|session| session.inbox(Arc::new(log.clone()), || 5)).collect();
     let held = hold(&folder);
-    // All that sessions may leave on its way is on its way.
+    // The sessions' share of the queue is full.
     fill(&log);
     let mut times = Vec::with_capacity(SESSIONS * ROUNDS);
     for _ in 0..ROUNDS {

@@ -10,15 +10,15 @@ use crate::words::words;
 use super::super::{DiscardReason, DropReason, ExpireReason};
 
 words! {
-    /// By which record a reminder began.
+    /// The record by which a reminder began.
     pub enum BornBy {
         /// A producer made it.
         Injected = "injected",
-        /// It came with a handoff.
+        /// It was inherited in a handoff.
         Inherited = "inherited",
-        /// It came along with a fork.
+        /// It was copied with a fork.
         Forked = "forked",
-        /// It was put down for the record only; it was never pending.
+        /// It was added for the record only and never pending.
         Audited = "audited",
     }
 }
@@ -26,30 +26,30 @@ words! {
 /// The beginning of a life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Birth {
-    /// By which record.
+    /// The kind of the record.
     pub by: BornBy,
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// Time, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
-    /// In which turn of the session.
+    /// Turn of the session.
     pub turn: u32,
-    /// The tool call at hand.
+    /// The current tool call.
     pub task_id: Option<Arc<str>>,
-    /// The agent at hand.
+    /// The current agent.
     pub agent_id: Option<Arc<str>>,
 }
 
 /// A request that carried it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
     /// The turn; 0 for a bare call before any loop.
     pub turn: u32,
     /// The slot.
     pub slot: RenderedRole,
-    /// Whether the request charges what it carries.
+    /// Whether the request charges the reminders it carries.
     pub charges: bool,
     /// Whether the prompt was voided, so that no one saw it.
     pub void: bool,
@@ -58,21 +58,21 @@ pub struct Carried {
 /// The way a life ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
-    /// A newer one with its key took its place.
+    /// A newer reminder with its key replaced it.
     Deduped {
-        /// The newer one.
+        /// Id of the newer one.
         by: Arc<str>,
     },
     /// It expired.
     Expired(ExpireReason),
     /// It could not be used.
     Dropped(DropReason, Option<Arc<str>>),
-    /// It went with its session, or a part of it.
+    /// It was discarded with its session, or a part of it.
     Discarded(DiscardReason),
 }
 
 impl How {
-    /// One word for it: that of the record, or of its reason where that says more.
+    /// Returns one word for it: that of the record, or of its reason if that is more specific.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -89,28 +89,28 @@ impl How {
 /// The end of a life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
-    /// How.
+    /// The way it ended.
     pub how: How,
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// Time, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
-    /// In which turn of the session.
+    /// Turn of the session.
     pub turn: u32,
 }
 
 /// The life of one reminder in one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Biography {
-    /// The reminder as it was born.
+    /// The reminder at its beginning.
     pub reminder: Arc<Reminder>,
     /// Its beginning.
     pub birth: Birth,
     /// The requests that carried it, oldest first.
     pub carried: Vec<Carried>,
-    /// Its end; nothing while it is pending, and nothing for one that was only put down for the record.
+    /// Its end; `None` while it is pending, and for a reminder added for the record only.
     pub end: Option<End>,
-    /// In how many more prompts it appears; nothing for one that stays. As of its end, where it has ended.
+    /// Number of further prompts in which it appears, as of its end if it has ended; `None` if it never expires.
     pub ttl_left: Option<u32>,
     /// Number of charging prompts that have carried it since it was last charged.
     pub(super) uncharged: u32,
@@ -122,13 +122,13 @@ impl Biography {
         Biography { reminder, birth, carried: Vec::new(), end: None, ttl_left, uncharged: 0 }
     }
 
-    /// Whether it is pending.
+    /// Returns whether it is pending.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.end.is_none() && self.birth.by != BornBy::Audited
     }
 
-    /// Takes turns off what is left.
+    /// Subtracts turns from the TTL.
     pub(super) fn charge(&mut self, turns: u32) {
         self.ttl_left = self.ttl_left.map(|left| left.saturating_sub(turns));
     }
@@ -139,13 +139,13 @@ impl Biography {
         self.uncharged
     }
 
-    /// The reminder as it is now: with the present `ttl_turns`.
+    /// Returns the current reminder, with the current `ttl_turns`.
     #[must_use]
     pub fn present(&self) -> Reminder {
         Reminder { ttl_turns: self.ttl_left, ..self.reminder.as_ref().clone() }
     }
 
-    /// The present reminder as scripts see it.
+    /// Converts the current reminder to the value that scripts see.
     #[must_use]
     pub fn to_data(&self) -> Data {
         self.reminder.to_data(self.ttl_left)

@@ -1,4 +1,4 @@
-//! Reading a record: the other half of `to_log`.
+//! Reading a record: the inverse of `to_log`.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use crate::session::INJECTION_TOPIC;
 pub(super) enum Reading {
     /// It belongs to another topic.
     Foreign,
-    /// It should be one of ours and is not.
+    /// It should be one of ours but is invalid.
     Bad(String),
-    /// A session and what happened there.
+    /// The session and its entry.
     Good(Arc<str>, Entry),
 }
 
@@ -158,7 +158,7 @@ fn pass(payload: &Data) -> Read<Pass> {
     }
 }
 
-/// The turn in which the record was written.
+/// Returns the turn in which the record was written.
 pub(super) fn turn(payload: &Data) -> u32 {
     number(payload, "turn").unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! [`SessionLife`]: one session as its records tell it.
+//! [`SessionLife`]: one session according to its records.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use super::super::{Charge, ExpireReason, Pass};
 use super::entry::{self, Entry, turn};
 use super::{Biography, Birth, BornBy, Carried, End, Evaluation, How, Passage, Prompt, QueueEnd, Refusal, Tally};
 
-/// One session, or one bare transcript, as its records tell it.
+/// A session, or a bare transcript, according to its records.
 #[derive(Debug, Clone, Default)]
 pub struct SessionLife {
     /// Its id.
     pub id: Arc<str>,
-    /// The run it belongs to, where its records name one.
+    /// The run it belongs to, if its records name one.
     pub run_id: Option<Arc<str>>,
     /// Number of this life among those with this id, from 1.
     pub run: u32,
-    /// The session it was forked from or works for, where a record names it.
+    /// The session it was forked from or works for, if a record names it.
     pub parent_id: Option<Arc<str>>,
-    /// The agent that was last at hand, where its name is not the session's.
+    /// The last agent, if its name is not the session's.
     pub agent_id: Option<Arc<str>>,
     /// The highest turn that a record names.
     pub turns: u32,
@@ -30,7 +30,7 @@ pub struct SessionLife {
     pub reminders: Vec<Biography>,
     /// Every request, oldest first.
     pub prompts: Vec<Prompt>,
-    /// Every look of a provider at an event.
+    /// Every evaluation of an event by a provider.
     pub evaluations: Vec<Evaluation>,
     /// Refused reminders.
     pub refusals: Vec<Refusal>,
@@ -44,7 +44,7 @@ pub struct SessionLife {
     pub first_ms: u64,
     /// The time of its last record.
     pub last_ms: u64,
-    /// Whether the log holds more than one line of life under this id.
+    /// Whether the log contains more than one line of life under this id.
     pub branched: bool,
     /// Number of records about copies of the session that a script changed; they are not part of its life.
     pub detached: usize,
@@ -56,7 +56,7 @@ pub struct SessionLife {
     last_by_id: HashMap<Arc<str>, usize>,
     /// Keys of the pending reminders, with their number.
     keys: HashMap<Arc<str>, usize>,
-    /// Pending ones that charging prompts have carried since they were last charged.
+    /// Indexes of pending reminders carried by charging prompts since they were last charged.
     open: BTreeSet<usize>,
     /// Charging prompts since the last charge.
     open_prompts: Vec<usize>,
@@ -68,23 +68,23 @@ impl SessionLife {
         SessionLife { id, run_id, run, ..SessionLife::default() }
     }
 
-    /// The pending reminders, oldest first.
+    /// Returns the pending reminders, oldest first.
     pub fn pending(&self) -> impl Iterator<Item = &Biography> {
         self.pending.iter().filter_map(|index| self.reminders.get(*index))
     }
 
-    /// The counts.
+    /// Returns the counts.
     #[must_use]
     pub fn tally(&self) -> Tally {
         Tally { pending: self.pending.len(), ..self.tally }
     }
 
-    /// The prompts that charge what they carried and whose turns are not over, oldest first.
+    /// Returns the charging prompts whose turns are not over, oldest first.
     pub fn open_prompts(&self) -> impl ExactSizeIterator<Item = &Prompt> {
         self.open_prompts.iter().map(|index| &self.prompts[*index])
     }
 
-    /// Takes an entry; what does not fit, a sentence each.
+    /// Applies an entry and returns a sentence for each contradiction.
     pub(super) fn take(&mut self, record: &Record, entry: Entry) -> Vec<String> {
         let payload = &record.payload;
         if self.first_ms == 0 {
@@ -152,7 +152,7 @@ impl SessionLife {
             if let Some(key) = &reminder.dedupe_key {
                 let standing = self.keys.entry(key.clone()).or_default();
                 *standing += 1;
-                // Admission replaces what has the key. A fork copies what it finds.
+                // Admission replaces reminders with the same key. A fork copies all of them.
                 self.branched |= *standing > 1 && by != BornBy::Forked;
             }
         }
@@ -162,10 +162,11 @@ impl SessionLife {
 
     fn fired(&mut self, id: &Arc<str>, carried: Carried) -> Option<String> {
         let found = self.by_id.get(id).cloned().unwrap_or_default();
-        // Two that share an id are fired by two records; the one that this prompt has not carried yet is meant.
+        // Two reminders with the same id are fired by two records; the one that this prompt has not carried yet is
+        // meant.
         let next = found.iter().copied().min_by_key(|index| self.reminders.get(*index).map(|life| life.carried.len()));
         let Some((index, life)) = next.and_then(|index| Some((index, self.reminders.get_mut(index)?))) else {
-            // Cleared between rendering and sending: the model saw it all the same.
+            // Cleared between rendering and sending, so the model saw it anyway.
             let earlier = self.last_by_id.get(id).and_then(|index| self.reminders.get_mut(*index));
             let Some(life) = earlier else {
                 return self.stranger(id, "is shown to a model");
@@ -245,7 +246,7 @@ impl SessionLife {
         }
     }
 
-    /// It goes on as it was stored: what was carried since is not counted, or was counted then.
+    /// Continues from the stored state: prompts since then are not counted, or were counted already.
     fn resumed(&mut self, pending: &[(Arc<str>, Option<u32>)], record: &Record) {
         self.resumptions.push((record.cursor, turn(&record.payload)));
         self.open_prompts.clear();
@@ -262,8 +263,8 @@ impl SessionLife {
         }
     }
 
-    /// The last charging prompt is counted no more. It carried all that is open: what an earlier one carried was pending
-    /// still.
+    /// Uncounts the last charging prompt. It carried all open reminders: those carried by earlier prompts were still
+    /// pending.
     fn void(&mut self) {
         if let Some(prompt) = self.open_prompts.pop().and_then(|index| self.prompts.get_mut(index)) {
             prompt.void = true;
@@ -288,7 +289,7 @@ impl SessionLife {
         })
     }
 
-    /// The pending reminders as scripts see them, with their present TTL.
+    /// Converts the pending reminders to the values that scripts see, with their current TTL.
     #[must_use]
     pub fn pending_to_data(&self) -> Data {
         self.pending().map(Biography::to_data).collect()

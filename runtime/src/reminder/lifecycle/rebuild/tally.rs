@@ -5,11 +5,11 @@ use super::{BornBy, How};
 /// The number of reminders in a session's records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Made here.
+    /// Created here.
     pub injected: usize,
     /// Inherited from a parent.
     pub inherited: usize,
-    /// Taken over by a fork.
+    /// Copied by a fork.
     pub forked: usize,
     /// Replaced by a newer one with their key.
     pub deduped: usize,
@@ -17,9 +17,9 @@ pub struct Tally {
     pub expired: usize,
     /// Dropped after they were admitted.
     pub dropped: usize,
-    /// Gone with their session.
+    /// Discarded with their session.
     pub discarded: usize,
-    /// Put down for the record only; these are on neither side.
+    /// Added for the record only; these are on neither side.
     pub audited: usize,
     /// Pending.
     pub pending: usize,
@@ -56,7 +56,7 @@ impl Tally {
         self.pending + self.deduped + self.expired + self.dropped + self.discarded
     }
 
-    /// Whether `injected + inherited + forked = pending + deduped + expired + dropped + discarded`.
+    /// Returns whether `injected + inherited + forked = pending + deduped + expired + dropped + discarded`.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.admitted() == self.accounted()

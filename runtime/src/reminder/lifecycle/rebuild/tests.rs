@@ -10,7 +10,7 @@ use crate::reminder::{ReminderSpec, Source};
 use crate::render::{RenderOptions, render};
 use crate::transcript::Transcript;
 
-/// Transcripts whose records are kept.
+/// Transcripts whose records are collected.
 struct Bench {
     ids: SharedIds,
     records: Vec<Record>,
@@ -51,7 +51,7 @@ impl Bench {
         rebuild(&self.records)
     }
 
-    /// Bodies and present TTLs of what is pending.
+    /// Returns bodies and current TTLs of the pending reminders.
     fn pending(&self, id: &str) -> Vec<(String, Option<u32>)> {
         let rebuilt = self.rebuilt();
         let lives = rebuilt.session(id).into_iter().flat_map(SessionLife::pending);

@@ -11,34 +11,34 @@ use super::entry::{number, text, turn};
 /// An item that left the queue of its session before a loop took it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueEnd {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
     /// The last turn before.
     pub turn: u32,
-    /// The item's id; of a reminder its own.
+    /// The item's id; for a reminder, its own id.
     pub id: Arc<str>,
-    /// Why: `replaced`, `revoked` or `expired`.
+    /// The reason: `replaced`, `revoked` or `expired`.
     pub word: &'static str,
-    /// The one that took its place.
+    /// The item that replaced it.
     pub replaced_by: Option<Arc<str>>,
 }
 
 /// A request that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// Time, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
     /// The turn; 0 for a bare call before any loop.
     pub turn: u32,
-    /// Whether it charges what it carries: a loop's does, a bare call's does not.
+    /// Whether it charges the reminders it carries: a loop's request does, a bare call's does not.
     pub charges: bool,
     /// Whether the prompt was voided, so that no one saw it.
     pub void: bool,
-    /// The provider, where it is known.
+    /// The provider, if known.
     pub provider: Option<Arc<str>>,
-    /// The model, where it is known.
+    /// The model, if known.
     pub model: Option<Arc<str>>,
     /// Number of messages it holds.
     pub message_count: usize,
@@ -74,12 +74,12 @@ impl Prompt {
     }
 }
 
-/// A provider looked at an event.
+/// An evaluation of an event by a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluation {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
-    /// In which turn.
+    /// The turn.
     pub turn: u32,
     /// The provider.
     pub provider_id: Arc<str>,
@@ -91,14 +91,14 @@ pub struct Evaluation {
     pub error: Option<Arc<str>>,
 }
 
-/// Something that never became a reminder.
+/// An item or event that never became a reminder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
-    /// In which turn.
+    /// The turn.
     pub turn: u32,
-    /// Why.
+    /// The reason.
     pub reason: DropReason,
     /// Description of the error.
     pub detail: Option<Arc<str>>,
@@ -107,9 +107,9 @@ pub struct Refusal {
 /// A pass over the pending reminders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The record.
+    /// Cursor of the record.
     pub cursor: u64,
-    /// In which turn.
+    /// The turn.
     pub turn: u32,
     /// The pass.
     pub pass: Pass,

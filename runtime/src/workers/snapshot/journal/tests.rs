@@ -100,7 +100,7 @@ impl Bench {
             Act::Queue => {
                 let message = Arc::new(Message::user("from a host"));
                 let payload = MessagePayload { message, mode: Mode::FinishStep, meta: Data::Nil };
-                // A full queue takes none.
+                // A full queue accepts none.
                 let _ = session.accept_message(scope, payload);
             }
             Act::Deliver => drop(session.deliver(scope, Seam::IterationStart)),
@@ -124,7 +124,7 @@ impl Bench {
         Snapshot::of_loop(&self.session, &options, &recipe, &[], self.suspension(), self.state(), None)
     }
 
-    /// Writes a step as a loop does. Returns whether it was a line.
+    /// Writes a step like a loop. Returns whether it was a line.
     fn step(&self, journal: &mut Journal, written: &mut Option<Written>) -> bool {
         let known = written.as_mut().filter(|_| journal.takes_lines());
         let line = known.and_then(|known| known.line(&self.session, &self.suspension(), &self.state()));
@@ -161,7 +161,7 @@ proptest! {
             let (read, now) = (bench.read().to_json(), bench.snapshot().to_json());
             prop_assert_eq!(&read, &now);
             let text = fs::read_to_string(bench.path()).unwrap();
-            // A process that is killed may leave any part of the line.
+            // A killed process may leave any part of the line.
             if let Some((length, earlier)) = before.filter(|_| is_line) {
                 for end in (length..text.len()).filter(|end| text.is_char_boundary(*end)).step_by(97) {
                     prop_assert_eq!(&Snapshot::from_json(&text[..end]).unwrap().to_json(), &earlier);
