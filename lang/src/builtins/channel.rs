@@ -91,7 +91,7 @@ impl Channel {
         channel
     }
 
-    /// How many values it holds.
+    /// Returns the number of values in the channel.
     pub(super) fn len(&self) -> usize {
         self.state.borrow().items.len()
     }

@@ -15,14 +15,14 @@ crate::builtins! { "<list>" =>
     native "map(self: list, f: fn(any) -> any) -> list" MAP;
     /// The elements for which the function gives something true.
     native "filter(self: list, f: fn(any) -> any) -> list" FILTER;
-    /// What is left when the function has taken each element in turn: it is given what came so far, from `start` on,
-    /// and the element.
+    /// Combines the elements into one value: calls the function with the result so far, which begins as `start`, and each
+    /// element in turn.
     native "reduce(self: list, start: any, f: fn(any, any) -> any) -> any" REDUCE;
     /// Calls the function with each element.
     native "for_each(self: list, f: fn(any) -> any) -> nil" FOR_EACH;
     /// The first element for which the function gives something true, nil when there is none.
     native "find(self: list, f: fn(any) -> any) -> any" FIND;
-    /// Where that element lies, -1 when there is none.
+    /// Returns the index of that element, or -1 if there is none.
     native "find_index(self: list, f: fn(any) -> any) -> int" FIND_INDEX;
     /// Whether the function gives something true for any element.
     native "any(self: list, f: fn(any) -> any) -> bool" ANY;

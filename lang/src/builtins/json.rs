@@ -23,7 +23,7 @@ const DEPTH: u32 = 512;
 /// A value from JSON text.
 ///
 /// # Errors
-/// Where the text is no JSON, with line and column.
+/// Raises an error with line and column if the text is not valid JSON.
 pub fn parse_json(text: &str) -> Result<Value, Box<Raise>> {
     let keys = Keys { slots: RefCell::new([const { None }; 64]) };
     let mut reader = serde_json::Deserializer::from_str(text);

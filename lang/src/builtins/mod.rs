@@ -95,9 +95,9 @@ pub static TABLES: &[&[Builtin]] = &[
 /// Makes the table of a namespace.
 ///
 /// ```text
-/// builtins! { "transcript" =>
+/// builtins! { "queue" =>
 ///     /// Documentation.
-///     plain "clear_reminders(t: transcript, selector: dict) -> dict" [pure] clear_reminders;
+///     plain "push(queue: any, value: any) -> int" push;
 /// }
 /// ```
 #[macro_export]

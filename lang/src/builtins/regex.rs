@@ -128,7 +128,7 @@ fn regex_replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
     Ok(Value::from(out))
 }
 
-/// What a match may put into the text before its marks are filled in one by one.
+/// Largest text that a match may insert before its marks are filled in one by one.
 const LARGE_PART: usize = 64 << 10;
 
 /// A replacement cut into parts with one mark (`$1`, `${name}`, `$$`) each, at the front.

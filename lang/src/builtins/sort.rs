@@ -31,7 +31,7 @@ fn sort_values(cx: &Cx<'_>, items: &mut Vec<Value>) -> Result<(), Box<Raise>> {
     Ok(())
 }
 
-/// Where the elements go, given their keys: `order[0]` is the one that comes first.
+/// Returns the order of the elements, given their keys: `order[0]` is the index of the first one.
 fn order_of(keys: &[Value]) -> Result<Vec<usize>, Box<Raise>> {
     if let Some(mut order) = all(keys, Value::as_int) {
         order.sort_unstable();

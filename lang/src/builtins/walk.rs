@@ -13,7 +13,7 @@ pub(super) enum Walk {
     Done(Value),
 }
 
-/// Where a walk is.
+/// Position in a sequence that is iterated over.
 pub(super) struct At<'a> {
     source: &'a Value,
     /// From 0.
@@ -26,7 +26,7 @@ impl At<'_> {
         usize::try_from(self.index).ok().and_then(|i| items::at(self.source, i)).unwrap_or_default()
     }
 
-    /// That element and those behind it.
+    /// Returns that element and all after it.
     pub(super) fn rest(&self, cx: &Cx<'_>) -> Result<Value, Box<Raise>> {
         let from = usize::try_from(self.index).unwrap_or(usize::MAX);
         let n = items::len(self.source).unwrap_or(0);

@@ -31,7 +31,7 @@ impl<'a> Items<'a> {
         self.methods.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    /// What an alias stands for, type parameters as such, if it was read before.
+    /// Returns the type that an alias means, with its type parameters unreplaced, if it was read before.
     pub(super) fn alias(&self, id: BindingId) -> Option<Type> {
         self.aliases.borrow().get(&id).cloned()
     }

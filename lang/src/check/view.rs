@@ -66,7 +66,7 @@ impl<'a> CallView<'a> {
         self.call.args.get(i).map(|a| self.calls.follow(&a.value))
     }
 
-    /// What a name stands for, where that is certain.
+    /// Returns the expression that a name means, if that is certain.
     #[must_use]
     pub fn follow(&self, e: &'a Expr) -> &'a Expr {
         self.calls.follow(e)
@@ -132,7 +132,7 @@ impl<'a> DictView<'a> {
         self.entries.iter().filter(move |(name, _)| seen.insert(name.text.as_str())).copied()
     }
 
-    /// Where a key stands.
+    /// Returns the span of a key.
     #[must_use]
     pub fn key_span(&self, key: &str) -> Option<Span> {
         self.entries.iter().find(|(name, _)| name.text == key).map(|(name, _)| name.span)

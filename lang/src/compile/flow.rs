@@ -15,7 +15,7 @@ fn way_number(index: usize) -> i32 {
     i32::try_from(index + 1).unwrap_or(i32::MAX)
 }
 
-/// Where the value of a branch goes.
+/// Destination of the value of a branch.
 #[derive(Clone, Copy)]
 enum Goal {
     /// Nobody wants it.
@@ -276,8 +276,8 @@ impl<'a> Compiler<'a> {
         self.with_closing(block.span, dst, clean_up, body);
     }
 
-    /// As [`Self::with_exit`], with any code for a block. It gets the register with the way that was taken, -1 for an
-    /// error, and the one with that error.
+    /// Compiles a block like [`Self::with_exit`], with any closing code. The code gets the register with the exit that was
+    /// taken, -1 for an error, and the register with that error.
     pub(super) fn with_closing(
         &mut self,
         span: Span,

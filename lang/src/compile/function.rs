@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// A function that is not finished.
 pub(super) struct FnState {
     pub(super) proto: Proto,
-    /// Which binding it is the body of.
+    /// Binding whose body this function is.
     pub(super) own: Option<BindingId>,
     registers: HashMap<BindingId, Reg>,
     pub(super) captured: Vec<BindingId>,
@@ -36,7 +36,7 @@ pub(super) struct FnState {
     pub(super) arity: Option<u16>,
     /// A call makes an iterator of this kind.
     pub(super) flavor: Option<Flavor>,
-    /// Where the window got too large.
+    /// Span at which the window became too large.
     full: bool,
     /// The expression in last place, while it is compiled: variables that it alone still reads may be moved out.
     pub(super) last: Option<Span>,
@@ -46,7 +46,7 @@ pub(super) struct FnState {
 pub(super) struct Caught {
     /// Pattern that it binds.
     pub(super) id: Option<BindingId>,
-    /// Where the error itself waits.
+    /// Register that holds the error itself.
     pub(super) held: Reg,
     /// Its number among the handlers.
     pub(super) handler: usize,
@@ -90,7 +90,7 @@ pub(super) enum Way {
     Return,
     /// With nil.
     ReturnNil,
-    /// Of the loop with that number, counted from the outermost.
+    /// Break out of the loop with that number, counted from the outermost.
     Break(usize),
     /// To its next turn.
     Continue(usize),

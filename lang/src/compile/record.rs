@@ -118,7 +118,7 @@ impl<'a> Compiler<'a> {
         self.finish_fn()
     }
 
-    /// What `Type.name` is, where the name before the dot is that of a type.
+    /// Returns the meaning of `Type.name`, if the name before the dot is that of a type.
     pub(super) fn static_member(&self, name: &Name) -> Option<Static> {
         let owner = self.names.owner_of(name.id)?;
         if let TypeDecl::Enum(decl) = &owner

@@ -142,7 +142,7 @@ impl<'a> Writer<'a> {
         out
     }
 
-    /// What a name stands for, where it is a declared type.
+    /// Returns the declared type that a name means, if it is one.
     fn find(&self, name: &str, ty: &TypeExpr) -> Option<TypeDecl> {
         match &self.inside {
             Some(TypeDecl::Alias(alias)) => alias.named(name),

@@ -1,4 +1,4 @@
-//! What a `tool` declaration builds: a dict with the closure and the JSON Schemas of its parameters and its result.
+//! Compilation of a `tool` declaration to a dict with the closure and the JSON Schemas of its parameters and its result.
 
 use super::Compiler;
 use super::schema::Writer;

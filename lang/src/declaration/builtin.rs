@@ -20,7 +20,7 @@ impl Right {
     }
 }
 
-/// How many arguments.
+/// Number of arguments that a function accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arity {
     /// At least.

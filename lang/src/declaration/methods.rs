@@ -15,7 +15,7 @@ pub struct Methods<M>(RefCell<Listed<M>>);
 
 struct Listed<M> {
     all: Vec<Rc<M>>,
-    /// Where each name is, once there are more than [`FEW`].
+    /// Index of each name, once there are more than [`FEW`].
     places: HashMap<String, usize>,
 }
 

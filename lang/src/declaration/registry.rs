@@ -27,7 +27,7 @@ fn hash(module: &str, name: &str) -> u64 {
     FixedState::default().hash_one((module, name))
 }
 
-/// Where the compiler, the checker and the VM look builtins up.
+/// Registry in which the compiler, the checker and the VM look builtins up.
 #[derive(Clone, Copy)]
 pub struct Registry {
     tables: &'static [&'static [&'static [Builtin]]],
@@ -116,7 +116,7 @@ impl Registry {
         self.outcome
     }
 
-    /// Where all builtins are listed.
+    /// Returns the place that lists all builtins.
     #[must_use]
     pub fn listed(&self) -> Option<&'static str> {
         self.listed

@@ -23,7 +23,7 @@ pub enum TypeDecl {
     Alias(Rc<AliasDecl>),
 }
 
-/// Where something is declared.
+/// Location of a declaration.
 #[derive(Clone)]
 pub struct Site {
     /// The file.
@@ -103,7 +103,7 @@ pub struct VariantDecl {
     pub name: SmolStr,
     /// Where.
     pub span: Span,
-    /// How many values it holds.
+    /// Number of values that it holds.
     pub arity: usize,
     /// Their annotations.
     pub types: Box<[TypeExpr]>,
@@ -193,7 +193,7 @@ impl Signature {
 }
 
 impl StructDecl {
-    /// Which field has that name.
+    /// Returns the index of the field with that name.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|f| f.name.as_str() == name)
@@ -226,7 +226,7 @@ impl EnumDecl {
         RESULT.with(Rc::clone)
     }
 
-    /// Which variant has that name.
+    /// Returns the index of the variant with that name.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.variants.iter().position(|v| v.name.as_str() == name)
@@ -257,7 +257,7 @@ impl TypeDecl {
         }
     }
 
-    /// Where it is declared; nothing for what is built in.
+    /// Returns the location of the declaration, or `None` if the type is built in.
     #[must_use]
     pub fn site(&self) -> Option<&Site> {
         match self {

@@ -1,7 +1,8 @@
 //! Decides what a `{` opens: a body, a closure or a dict.
 //!
-//! Where the grammar demands a body it is one. Where an expression may stand, what follows decides, in this order:
-//! `params ->` (a closure), then `}`, `key:`, `...`, `[expr]:`, `name,` or `name}` (a dict), else a block.
+//! Meaning of a `{`. Where the grammar requires a body, it is one. Where an expression can begin, the tokens after it
+//! decide, in this order: `params ->` (a closure), then `}`, `key:`, `...`, `[expr]:`, `name,` or `name}` (a dict), else a
+//! block.
 
 use super::layout::{Frame, Head, Layout, Lines};
 use super::token::{Kw, Token};

@@ -44,13 +44,13 @@ pub(super) struct Frame {
     arm_body: bool,
     /// In a frame of arms: behind the `if` of an arm.
     guard: bool,
-    /// Where its heads begin in the stack of heads.
+    /// Index in the stack of heads at which its own begin.
     heads: usize,
-    /// What nests to the right without brackets: `? :`, `return`, `->` in types.
+    /// Number of constructs that nest to the right without brackets: `? :`, `return`, `->` in types.
     rights: u32,
-    /// The same for `**`, which every other operator ends.
+    /// Number of nested `**`, which every other operator ends.
     powers: u32,
-    /// Where its open `<` begin in the stack of these.
+    /// Index in the stack of open `<` at which its own begin.
     angles: usize,
 }
 
@@ -78,9 +78,9 @@ pub(super) struct Layout<'a, 's> {
     report: Report,
     /// Up to where it is known, and whether, documentation is kept.
     docs: (usize, bool),
-    /// How many prefix operators and words stand in a row.
+    /// Number of prefix operators and words in a row.
     prefixes: usize,
-    /// Where in `out` the current statement of the file begins.
+    /// Index in `out` at which the current statement of the file begins.
     statement: usize,
     /// The `<` that are open, and whether each stands right behind a name.
     angles: Vec<bool>,
@@ -332,7 +332,7 @@ impl<'a> Layout<'a, '_> {
         !lexeme.on_new_line && before.is_some_and(|before| before.span.end == lexeme.span.start)
     }
 
-    /// What was given out last can carry a postfix `?`: an operand, or `list<int>`.
+    /// Tells whether the last token can carry a postfix `?`: an operand, or `list<int>`.
     fn at_operand_end(&self) -> bool {
         match self.prev() {
             Some(Token::Gt) => self.closed_angle,
@@ -426,7 +426,7 @@ impl<'a> Layout<'a, '_> {
         }
     }
 
-    /// What a token changes in its frame.
+    /// Updates the frame after a token.
     fn after(&mut self, token: Token<'a>) {
         let frame = self.frame();
         match token {

@@ -1,8 +1,8 @@
 //! Pairs brackets, strings and interpolations while scanning.
 //!
-//! What leaves the scanner is balanced. A closing bracket that fits nothing is left out; an opening one that is never
-//! closed gets its partner where the text shows that it should have ended: at another closing bracket, at a line that
-//! can only begin a statement, at the end of the text.
+//! Balancing of the scanner's brackets. A closing bracket without an opening one is left out; an opening one that is never
+//! closed gets its partner where the text shows that it should have ended: at another closing bracket, at a line that can
+//! only begin a statement, at the end of the text.
 
 use super::messages::{self, Nesting};
 use super::scan::{Scanner, span};
@@ -41,9 +41,9 @@ impl Open {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     kind: Open,
-    /// Where in the list of lexemes the opener is.
+    /// Index of the opener in the list of lexemes.
     index: usize,
-    /// Where its line begins.
+    /// Position at which its line begins.
     line: usize,
 }
 
@@ -154,7 +154,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// How many openers above the partner are unclosed; nothing when there is no partner.
+    /// Returns the number of unclosed openers above the partner, or `None` if there is no partner.
     fn partner(&self, kind: Open) -> Option<usize> {
         for (above, entry) in self.pairs.stack.iter().rev().enumerate() {
             match (kind, entry.kind) {
@@ -231,7 +231,7 @@ impl<'a> Scanner<'a> {
         operand && behind_operand && self.indent(self.line_start) <= self.indent(entry.line)
     }
 
-    /// How deep the line that begins at `start` is indented; past some depth all are alike.
+    /// Returns the indentation of the line that begins at `start`; deeper ones are cut to a maximum.
     fn indent(&self, start: usize) -> usize {
         self.text[start..].bytes().take(1000).take_while(|b| matches!(b, b' ' | b'\t')).count()
     }

@@ -14,9 +14,9 @@ use std::ops::Range;
 /// A token with what layout wants to know about it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lexeme<'a> {
-    /// What it is.
+    /// Token of the lexeme.
     pub(super) token: Token<'a>,
-    /// Where it stands.
+    /// Span of the token.
     pub(super) span: Span,
     /// A line break lies before it.
     pub(super) on_new_line: bool,
@@ -62,13 +62,13 @@ pub(super) struct Scanner<'a> {
     pub(super) report: Report,
     /// A line break came since the last lexeme.
     line_break: bool,
-    /// Where the current line begins.
+    /// Position at which the current line begins.
     pub(super) line_start: usize,
     /// A stretch up to the end of a line, from when that was last asked for.
     pub(super) line_rest: Option<Range<usize>>,
     /// Too deep: the rest is not read.
     pub(super) stopped: bool,
-    /// Where in `out` the current statement of the file begins.
+    /// Index in `out` at which the current statement of the file begins.
     pub(super) statement: usize,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Scanner<'a> {
         self.line_break = true;
     }
 
-    /// Where the last lexeme ends.
+    /// Returns the end of the last lexeme.
     pub(super) fn end(&self) -> u32 {
         self.out.last().map_or(0, |l| l.span.end)
     }

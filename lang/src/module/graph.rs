@@ -39,7 +39,7 @@ struct Walk<'a> {
     stack: Vec<Open>,
     files: Vec<Rc<File>>,
     found: Vec<Diagnostic>,
-    /// How many files there are, finished or not.
+    /// Number of files, finished or not.
     count: usize,
     cycles: usize,
 }

@@ -1,4 +1,4 @@
-//! Which file the path of an import means.
+//! Resolution of the path of an import to a file.
 
 /// The ending that the path of an import may leave out.
 const ENDING: &str = ".harn";

@@ -10,7 +10,7 @@ use crate::source::{SourceRef, Span};
 pub(super) struct Scene<'t, 'a> {
     pub(super) source: &'t SourceRef,
     pub(super) tokens: &'t [(Token<'a>, Span)],
-    /// Where in `tokens` the token is that did not fit.
+    /// Index in `tokens` of the token that did not fit.
     pub(super) at: usize,
     pub(super) wants: Wants,
 }
@@ -181,7 +181,7 @@ fn closes_bracket(scene: &Scene<'_, '_>) -> bool {
     closer && !more && !key
 }
 
-/// What would have fitted, as a list; operators are left out, they nearly always would.
+/// Returns the expected tokens as a list; operators are left out, because they would nearly always fit.
 fn wants_text(wants: Wants) -> String {
     const NAMED: [(Want, &str); 16] = [
         (Want::Comma, "`,`"),

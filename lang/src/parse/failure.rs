@@ -1,4 +1,4 @@
-//! How a rule fails: where, and what would have fitted.
+//! Failure of a rule: its place, and the tokens that were expected.
 //!
 //! chumsky records a failure at nearly every token, also where another alternative then succeeds, so this type is small
 //! and plain data. It is given words in [`super::error`].
@@ -108,7 +108,7 @@ pub(super) struct Failure {
     pub(super) span: Span,
     /// Tokens that were expected.
     pub(super) wants: Wants,
-    /// What is wrong, where that is more than a token that does not fit.
+    /// Problem, if there is more to say than that a token does not fit.
     pub(super) problem: Option<Problem>,
 }
 

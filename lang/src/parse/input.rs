@@ -15,7 +15,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct In<'a> {
     tokens: &'a [(Token<'a>, Span)],
-    /// Where the text ends.
+    /// Span of the end of the text.
     end: Span,
 }
 
@@ -69,9 +69,9 @@ impl<'a> ValueInput<'a> for In<'a> {
     }
 }
 
-/// Where a rule that is written by hand reads.
+/// Input of a rule that is written by hand.
 pub(super) type Reader<'a, 'b> = InputRef<'a, 'b, In<'a>, Ex>;
-/// How rules fail.
+/// Error type of the rules.
 pub(super) type Ex = extra::Err<Failure>;
 /// A named rule. Boxed, so that no type grows with the grammar.
 pub(super) type Rule<'a, T> = Boxed<'a, 'a, In<'a>, T, Ex>;
@@ -81,7 +81,7 @@ pub(super) type Rule<'a, T> = Boxed<'a, 'a, In<'a>, T, Ex>;
 pub(super) struct Cx {
     /// The ids of the nodes.
     ids: NodeIds,
-    /// Where an expression first went past the limit of depth.
+    /// Span at which an expression first exceeded the depth limit.
     pub(super) too_deep: Cell<Option<Span>>,
 }
 

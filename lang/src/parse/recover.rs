@@ -1,4 +1,4 @@
-//! Where a rule that failed goes on: behind the statement, the element or the head that holds the mistake.
+//! Recovery after a rule that failed: parsing continues after the statement, the element or the head that holds the mistake.
 //!
 //! Brackets are balanced, so skipping is counting.
 

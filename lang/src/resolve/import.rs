@@ -53,7 +53,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What the standard modules offer is global: an import gives it another name, or only has to be right.
+    /// Resolves an import of a standard module. Its names are global, so the import gives them other names or only has to be
+    /// correct.
     fn standard(&mut self, listed: Listed<'_>, path: &str, path_span: Span) {
         if !self.registry.modules().contains(&path) {
             let mut d = messages::unknown_standard(self.source, path, path_span);

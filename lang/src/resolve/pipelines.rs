@@ -13,7 +13,7 @@ use crate::declaration::Signature;
 use crate::diagnostic::nearest;
 use smol_str::SmolStr;
 
-/// How many pipelines may extend one another in a row: each holds the bodies of all below it.
+/// Maximum length of a chain of pipelines that extend one another: each holds the bodies of all below it.
 const DEEPEST: usize = 32;
 
 /// Members that a pipeline offers to the pipelines that extend it.
@@ -134,7 +134,7 @@ impl Walk<'_> {
         Some(Member { name: decl.name.text.clone(), id, block, signature: signature(decl) })
     }
 
-    /// What the pipeline offers whose name stands behind `extends`.
+    /// Returns the contents of the pipeline whose name follows `extends`.
     fn base(&mut self, name: &Name) -> Option<Base> {
         let known = self.scopes.iter().rev().find_map(|s| s.pipelines.get(&name.text).copied());
         let Some(at) = known else {

@@ -85,7 +85,7 @@ impl Walk<'_> {
         self.found.push(messages::duplicate_member(self.source, name, first, what));
     }
 
-    /// What the types of a block say of one another, once all of them are known.
+    /// Checks the relations between the types of a block, once all of them are known.
     pub(super) fn link_types(&mut self, stmts: &[Stmt]) {
         for stmt in stmts {
             let StmtKind::Item(item) = &stmt.kind else { continue };
@@ -193,7 +193,7 @@ impl Walk<'_> {
         self.names_in(ty, true);
     }
 
-    /// The same where a name may be that of a type which only the runtime knows.
+    /// Resolves the names of a type in which a name may be that of a type that only the runtime knows.
     pub(super) fn some_type_names(&mut self, ty: &TypeExpr) {
         self.names_in(ty, false);
     }

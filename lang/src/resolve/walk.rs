@@ -38,13 +38,13 @@ pub(super) struct Walk<'a> {
     /// Body of a hoisted function of this scope depth is being walked.
     pub(super) hoisted: Vec<usize>,
     pub(super) around: &'a Surroundings<'a>,
-    /// How many scopes there were where a function of a type began: it sees nothing of the blocks around it.
+    /// Number of scopes at the start of each function of a type: it does not see the blocks around it.
     pub(super) barriers: Vec<usize>,
     /// Names that an earlier alternative of the same pattern bound.
     pub(super) shared: Vec<(SmolStr, BindingId)>,
     /// Members that pipelines offer to the pipelines that extend them, by name.
     pub(super) bases: NodeMap<Base>,
-    /// Which functions are overridden: the function, the name behind `extends`, the name that overrides.
+    /// Overridden functions: the function, the name after `extends`, the overriding name.
     pub(super) overridden: Vec<(BindingId, Span, Span)>,
     /// The block that follows is the body of a pipeline.
     pub(super) in_pipeline: bool,
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
         self.close(true);
     }
 
-    /// What other files may import must live where they can see it.
+    /// Makes exported bindings live where other files can see them.
     fn offer(&mut self) {
         if self.around.role != Role::Imported {
             return;

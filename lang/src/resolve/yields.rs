@@ -37,7 +37,7 @@ pub(super) struct Body {
 }
 
 impl Walk<'_> {
-    /// What follows is the body of the innermost function.
+    /// Begins the body of the innermost function.
     pub(super) fn begin_body(&mut self, of: BodyOf, body: &Block) {
         self.body = Body { of, id: body.id, guards: 0 };
         if of == BodyOf::Stream {

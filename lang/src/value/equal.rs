@@ -129,7 +129,7 @@ impl Frame {
         Ok(if same_shape(&a, &b, &mut self.work, meter)? { Next::On } else { Next::Differ })
     }
 
-    /// What would make the next candidate the one; nothing when there is none left.
+    /// Returns the pairs that must be equal for the next candidate to match, or `None` if no candidate is left.
     fn try_next(&mut self) -> Option<Vec<(Value, Value)>> {
         let search = self.search.as_mut()?;
         let candidate = search.candidates.pop()?;
@@ -237,7 +237,7 @@ pub(crate) fn order_int_and_float(i: i64, f: f64) -> Option<Ordering> {
     Some(i.cmp(&(f.trunc() as i64)).then(0.0_f64.partial_cmp(&f.fract())?))
 }
 
-/// Which comes first, for numbers and strings (and lists and pairs of them); nothing for what has no order.
+/// Compares numbers and strings (and lists and pairs of them); returns `None` for values without an order.
 #[must_use]
 pub fn order(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {

@@ -7,7 +7,7 @@ use crate::later::{Machine, ThisCrate};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// Where an iterator stands.
+/// Status of an iterator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// It can be asked for an item.
@@ -18,7 +18,7 @@ pub enum Status {
     Over,
 }
 
-/// Where the items come from.
+/// Source of the items.
 pub(crate) enum Body {
     /// A value that is walked without running anything, and the position of the next item.
     Items {
@@ -73,7 +73,7 @@ impl Iter {
         self.flavor
     }
 
-    /// Where it stands.
+    /// Returns the status of the iterator.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status.get()

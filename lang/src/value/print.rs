@@ -1,4 +1,4 @@
-//! How values look: bare at top level for `println` and `"${}"`, quoted for error messages and the REPL.
+//! Printing of values: bare at top level for `println` and `"${}"`, quoted for error messages and the REPL.
 
 use super::{Meter, Status, Stopped, Str, Value};
 use std::fmt::Write;
@@ -47,7 +47,7 @@ pub(crate) fn float(f: f64) -> String {
     text
 }
 
-/// How values are written.
+/// Form in which values are written.
 struct Form {
     /// Strings are quoted.
     quote: bool,
@@ -65,7 +65,7 @@ struct Open {
     close: &'static str,
 }
 
-/// What is left of a collection.
+/// Remaining parts of a collection.
 enum Parts {
     /// Elements of a list, set, pair or variant, from an index on.
     Items(Value, usize),

@@ -68,13 +68,13 @@ impl<D> Record<D> {
         unsafe { self.block.as_ptr().add(1).cast() }
     }
 
-    /// How many hold the block.
+    /// Returns the number of holders of the block.
     #[must_use]
     pub(crate) fn holders(&self) -> usize {
         self.header().refs.get()
     }
 
-    /// Where the block lies.
+    /// Returns the address of the block.
     #[must_use]
     pub(crate) fn place(&self) -> *const () {
         self.block.as_ptr().cast_const().cast()

@@ -98,7 +98,7 @@ impl Str {
     /// Returns the text `times` times in a row, made where it will be.
     #[must_use]
     pub fn repeated(&self, times: usize) -> Self {
-        /// What is copied at once is at most so long, so that it stays in the cache.
+        /// Number of bytes that are copied at once, small enough to stay in the cache.
         const UNIT: usize = 64 * 1024;
         let len = self.len();
         let all = len.saturating_mul(times);
@@ -187,7 +187,7 @@ impl Str {
         }
     }
 
-    /// How many characters (Unicode scalar values).
+    /// Returns the number of characters (Unicode scalar values).
     #[must_use]
     pub fn char_count(&self) -> usize {
         if self.is_ascii_text() { self.len() } else { self.as_str().chars().count() }
@@ -247,7 +247,7 @@ impl PartialEq for Str {
 
 impl Eq for Str {}
 
-/// As `str` hashes, so that a set of `Str` can be asked for a `str`.
+/// Hashes like `str`, so that a set of `Str` can be queried with a `str`.
 impl std::hash::Hash for Str {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.as_str().hash(state);

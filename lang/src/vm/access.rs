@@ -41,10 +41,10 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
     }
 }
 
-/// What a value holds under a key, for other languages: a string names a field, an int an element.
+/// Returns the value under a key, for other languages: a string names a field, an int an element.
 ///
 /// # Errors
-/// When there is nothing, as reading it in a script has them.
+/// Returns the error that a read in a script raises, if there is no such value.
 pub fn read(cx: &mut Cx<'_>, object: &Value, key: &Value) -> Result<Value, Box<Raise>> {
     match key {
         Value::Str(name) if !matches!(object, Value::Dict(_)) => field(cx, object, name),
@@ -90,7 +90,7 @@ fn own_member(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value, Box<
     property(cx, object, name)?.ok_or_else(|| no_member(cx, object, name))
 }
 
-/// Which of a struct's values a site reads; remembered for the next time.
+/// Returns the index of the struct's value that a site reads, and remembers it for the next time.
 pub(super) fn slot(s: &StructValue, site: &FieldSite) -> Option<usize> {
     let shape = Rc::as_ptr(s.def());
     if site.shape.get() == shape {
@@ -155,7 +155,7 @@ pub(super) fn find_method(registry: Registry, value: &Value, name: &str) -> Opti
     own.or_else(|| registry.find(if h.object().is_list() { "<list>" } else { "<dict>" }, name))
 }
 
-/// Where `index` of a sequence of `len` lies; negative ones count from the end.
+/// Returns the position of `index` in a sequence of `len`; negative ones count from the end.
 fn offset(index: i64, len: usize) -> Option<usize> {
     // A range may have more elements than an int can count.
     let at = if index < 0 { i128::from(index) + len as i128 } else { i128::from(index) };
@@ -273,7 +273,7 @@ pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
     })
 }
 
-/// What [`item`] can walk in place of a value; the value itself when it has no items.
+/// Returns the value that [`item`] can iterate over in place of a value, or the value itself if it has no items.
 pub(crate) fn walkable(value: Value) -> Result<Value, Value> {
     match &value {
         Value::List(_) | Value::Range(_) | Value::Str(_) | Value::Iter(_) => Ok(value),

@@ -25,7 +25,7 @@ use std::sync::Once;
 
 /// Address space of one stack. Only what is used of it takes memory.
 const STACK: usize = 256 << 20;
-/// What must be left of it wherever code is at work: for what it calls between two looks.
+/// Part of the stack that must be free while code runs, for the calls between two checks.
 const RESERVE: usize = 512 << 10;
 /// Stacks of which more was used are given back to the system.
 const KEPT_SIZE: usize = 256 << 10;
@@ -36,7 +36,7 @@ const SLICE: i64 = 1_000;
 
 thread_local! {
     static UNUSED: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
-    /// Whose stack the thread is on; nothing on its own.
+    /// Line whose stack the thread is on, or `None` if it is on its own.
     static CURRENT: RefCell<Option<Rc<Line>>> = const { RefCell::new(None) };
 }
 
@@ -116,7 +116,7 @@ pub fn call(function: Value, args: Vec<Value>) -> Outcome {
     }
 }
 
-/// What [`begin`]'s code is at work for; nothing outside of any.
+/// Runs `work` with the context for which [`begin`]'s code runs, or returns `None` outside of any.
 pub fn inside<T>(work: impl FnOnce(&mut Cx<'_>) -> T) -> Option<T> {
     let line = current()?;
     Some(work(&mut Cx { isolate: &line.isolate, context: &line.context }))
@@ -204,7 +204,7 @@ fn current() -> Option<Rc<Line>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// Who is current, for as long as this is there; also when a panic passes.
+/// Guard that restores the current line when it is dropped, also when a panic passes.
 struct Entered(Option<Rc<Line>>);
 
 impl Entered {

@@ -58,7 +58,7 @@ pub struct Isolate {
     seen_globals: RefCell<Rc<Globals>>,
     /// Globals that are known to reach no captured variable.
     plain_globals: RefCell<Vec<Value>>,
-    /// How many there are.
+    /// Number of globals.
     global_count: Cell<usize>,
 }
 
@@ -146,14 +146,14 @@ impl Isolate {
         functions.len() - 1
     }
 
-    /// How many functions there are.
+    /// Returns the number of functions.
     #[must_use]
     pub fn function_count(&self) -> usize {
         // SAFETY: as above.
         unsafe { (&*self.functions.get()).len() }
     }
 
-    /// How many globals there are.
+    /// Returns the number of globals.
     #[must_use]
     pub fn global_count(&self) -> usize {
         self.global_count.get()
@@ -258,7 +258,7 @@ impl Isolate {
         }
     }
 
-    /// How deep the runtime's calls stand within one another.
+    /// Returns the nesting of the runtime's calls.
     pub(super) fn nesting(&self) -> &Nesting {
         &self.nesting
     }

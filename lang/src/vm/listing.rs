@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Characters of a constant that are shown.
 const WIDTH: usize = 60;
 
-/// How the top-level statements are called.
+/// Name of the top-level statements.
 const MAIN: &str = "main";
 
 /// All functions of the file of `main`: `main` itself, those with a number, and those inside them. `globals` are the names of

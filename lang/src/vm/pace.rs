@@ -28,7 +28,7 @@ impl Step {
         }
     }
 
-    /// How much of a turn it takes.
+    /// Returns the part of a turn that it takes.
     fn weight(self) -> u32 {
         match self {
             Self::Call | Self::Wait => 1,

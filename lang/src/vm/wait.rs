@@ -1,4 +1,4 @@
-//! What a builtin that must wait hands back, and what a call of a script's function gives.
+//! Results of a builtin that must wait and of a call of a script's function.
 
 use super::Raise;
 use crate::value::{Str, Value};
@@ -19,7 +19,7 @@ pub struct Wait {
     pub(super) takes: bool,
 }
 
-/// How work that must not be dropped half way is told to end.
+/// Callback that tells work to end which must not be dropped half way.
 pub(super) type Stop = Box<dyn FnOnce(&str)>;
 
 pub(super) enum State {

@@ -1,5 +1,5 @@
-//! What adaptors run to make an item: machines whose registers rest in the iterator between two items. The source is
-//! in register 0; each is entered anew for every item.
+//! Machines that adaptors run to make an item; their registers rest in the iterator between two items. The source is in
+//! register 0; each machine is entered anew for every item.
 
 use super::make::try_iter;
 use crate::builtins::walk::push;

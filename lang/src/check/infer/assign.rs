@@ -80,7 +80,7 @@ fn root_of(target: &Expr) -> Option<&Expr> {
     }
 }
 
-/// What a variable is after one of its parts was assigned to.
+/// Returns the type of a variable after one of its parts was assigned to.
 fn changed(before: &Type, target: &Expr, value: &Type) -> Type {
     let (object, key) = match &target.kind {
         ExprKind::Field { object, name, .. } => (object, Some(name.text.as_str())),
@@ -102,7 +102,7 @@ fn changed(before: &Type, target: &Expr, value: &Type) -> Type {
     }
 }
 
-/// What is left when some part deep inside has changed.
+/// Returns the type without its details, after some part deep inside has changed.
 fn shell(before: &Type) -> Type {
     match before {
         Type::List(_) => Type::list(Type::Any),

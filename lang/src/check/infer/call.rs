@@ -62,7 +62,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// How many arguments a function of another file takes is certain; what its types mean is that file's to know.
+    /// Checks the number of arguments of a call to an imported function. Only the number is known here; the meaning of its
+    /// types is known only to its own file.
     fn imported_arity(&mut self, callee: &Expr, args: &'a [ListItem], span: Span) {
         let (ExprKind::Name(name), Some(Target::Binding(id))) = (&callee.kind, self.world.names.used(callee.id)) else {
             return;
@@ -291,7 +292,7 @@ enum Named<'a> {
     Pipeline,
 }
 
-/// How many arguments a function takes at most.
+/// Returns the maximum number of arguments of a function.
 pub(super) fn most(function: &FnType) -> Option<usize> {
     (!function.rest).then_some(function.params.len())
 }

@@ -1,4 +1,4 @@
-//! What a test tells: of variables and of the paths below them, where it holds and where it fails.
+//! Flow of types through a test: types of variables, and of the paths below them, if it holds and if it fails.
 //!
 //! A recognised test narrows the path that it names. Any test that mentions a dict of known keys may be a guard that is
 //! not understood: in the branches, keys that are missing or nil are then unknown ([`Checker::loosen`]).
@@ -87,7 +87,7 @@ impl<'a> Checker<'a> {
         self.tighten(&before, mark);
     }
 
-    /// What a test that has been looked at told, without a word.
+    /// Returns the flows of a test that has already been checked, without reporting anything.
     pub(super) fn told_by(&mut self, e: &'a Expr) -> (Flow, Flow) {
         let (said, mark) = (self.found.len(), self.loosened.len());
         let before = self.flow.clone();
@@ -371,7 +371,7 @@ fn loose(ty: &Type) -> Type {
     }
 }
 
-/// What `type_of` calls by that name; nothing for names that the file or the runtime give.
+/// Returns the type that `type_of` calls by that name, or `None` for names that come from the file or the runtime.
 pub(super) fn of_name(name: &str) -> Option<Type> {
     if name == "closure" {
         return Some(Type::function());

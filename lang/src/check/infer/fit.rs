@@ -22,7 +22,7 @@ impl Checker<'_> {
         found
     }
 
-    /// The same for a dict literal that stands right there: its values have been looked at one by one.
+    /// Checks a dict literal in place like [`Self::fit`]; its values have already been checked one by one.
     pub(super) fn fit_dict(&mut self, at: Span, found: Type, want: Want<'_>, shape: Option<Rc<Shape>>) -> Type {
         let (Type::Shape(given), Some(shape), Some(why)) = (&found, shape, want.why) else {
             return self.fit(at, found, want);
@@ -73,7 +73,7 @@ impl Checker<'_> {
         shape
     }
 
-    /// What a variable holds whose type is written: of several, those that its value may be.
+    /// Returns the type of a variable with an annotation: of several alternatives, those that its value may have.
     pub(super) fn as_written(&self, found: Type, written: &Type) -> Type {
         if *written == Type::Any {
             return found;

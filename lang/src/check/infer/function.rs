@@ -16,7 +16,7 @@ pub(super) struct Frame {
     given: Option<Type>,
     /// It yields or emits, so its result is another thing.
     yields: bool,
-    /// Where control left last.
+    /// Span at which control last left.
     pub(super) left: Option<Span>,
     /// Its type parameters: within it, nothing is known of them.
     generics: Vec<Name>,
@@ -145,7 +145,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a parameter holds: never nil where a default stands in for it, unless that is nil.
+    /// Returns the type of a parameter: never nil if a default replaces it, unless the default is nil.
     fn given_type(&self, ty: &TypeExpr, default: Option<&Expr>) -> Type {
         let ty = self.written(ty);
         match default.map(|d| &d.kind) {

@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
         self.fit(at, key.clone(), Want::must(&Type::Str, Why::Nobody));
     }
 
-    /// What a list or dict takes under an index that is assigned to.
+    /// Returns the type that a list or dict accepts under an assigned index.
     pub(super) fn assigned_index(&mut self, holder: &Type, by: &Type, at: Span, by_at: Span) -> Option<(Type, Span)> {
         if !self.can_index(holder, by, at, by_at) {
             return None;
@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a walk over it gives; reports what cannot be walked over.
+    /// Returns the type of the items of an iterated value; reports a value that is not iterable.
     pub(super) fn element(&mut self, walked: &Type, e: &Expr) -> Type {
         if !walked.is_open() && walked.kinds().within(UNWALKED) {
             let number = if let ExprKind::Int(n) = e.kind { Some(n) } else { None };

@@ -20,7 +20,7 @@ enum Method<'a> {
     Value(Type),
     /// Nothing.
     Missing,
-    /// Who knows.
+    /// Nothing is known about it.
     Unknown,
 }
 

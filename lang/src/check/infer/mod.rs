@@ -46,13 +46,13 @@ pub(super) struct Checker<'a> {
     bases: Vec<Type>,
     flow: Flow,
     frame: Frame,
-    /// What `break`s have left of the loops around, innermost last.
+    /// Flows at the `break`s of the surrounding loops, innermost last.
     loops: Vec<Vec<Flow>>,
     /// Types of `_`, innermost pipe last.
     piped: Vec<Type>,
     /// Around this, somebody catches what is raised.
     caught: usize,
-    /// What tests that were not understood have made of types, for the `if` around them.
+    /// Types that were loosened by tests that are not understood, for the surrounding `if`.
     loosened: Vec<(BindingId, Type)>,
     /// Tests that a `let` has given a name.
     tests: HashMap<BindingId, &'a Expr, Keyed>,

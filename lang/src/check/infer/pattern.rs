@@ -11,7 +11,7 @@ use std::rc::Rc;
 pub(super) struct Fits {
     /// Type of the value if the pattern fits; `never` if it cannot.
     pub(super) matched: Type,
-    /// What it may be where the pattern did not fit.
+    /// Type of the value if the pattern did not fit.
     pub(super) rest: Type,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a pattern has bound may be assigned to: it is known only until then.
+    /// Loosens the variables that a pattern has bound if they are assigned to: their types are known only until then.
     fn loosen_variables(&mut self, pattern: &Pattern) {
         let mut bound = Vec::new();
         names_of(pattern, &mut |name| bound.extend(self.world.names.made(name)));
@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
         Fits::some(matched, found.clone())
     }
 
-    /// What a key of such a value holds; nil where it may be missing.
+    /// Returns the type of a key of such a value, with nil if it may be missing.
     fn key_type(&self, ty: &Type, key: &str) -> Type {
         ty.members().iter().fold(Type::Never, |all, m| {
             let one = match m {

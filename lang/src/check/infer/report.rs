@@ -331,7 +331,7 @@ impl Checker<'_> {
     }
 }
 
-/// How many arguments a function needs at least and how many it gets, where that is too few.
+/// Returns the number of required arguments of a function and the number that it gets, if that is too few.
 fn too_many_parameters(found: &Type, wanted: &Type) -> Option<(usize, usize)> {
     let functions = wanted.members().iter().filter_map(|m| if let Type::Fn(f) = m { Some(f) } else { None });
     match (found, functions.collect::<Vec<_>>().as_slice()) {

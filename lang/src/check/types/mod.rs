@@ -111,7 +111,7 @@ pub(super) struct Field {
 pub(super) struct FnType {
     /// Without the rest.
     pub(super) params: Vec<Type>,
-    /// How many arguments it needs.
+    /// Number of required arguments.
     pub(super) min: usize,
     /// It takes any number more.
     pub(super) rest: bool,
@@ -207,7 +207,7 @@ impl Type {
         }
     }
 
-    /// The same collection, of whose elements nothing is said.
+    /// Returns the same collection with unknown elements.
     pub(super) fn loose(self) -> Self {
         match self {
             Self::List(_) => Self::list(Self::Any),

@@ -95,7 +95,7 @@ impl Type {
         }
     }
 
-    /// The same of a value that was found: a text is a string.
+    /// Describes the type of a value that was found: a literal text is called a string.
     pub(in crate::check) fn described_value(&self) -> String {
         match self {
             Self::Text(_) => "a string".to_owned(),

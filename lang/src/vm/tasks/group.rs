@@ -20,7 +20,7 @@ pub(crate) struct Work {
     pub(crate) items: Items,
     /// The closure.
     pub(crate) function: Value,
-    /// How many at one time.
+    /// Maximum number of concurrent tasks.
     pub(crate) at_once: Option<usize>,
     /// Failures are results.
     pub(crate) settle: bool,
@@ -35,7 +35,7 @@ pub(crate) enum Items {
 }
 
 impl Items {
-    /// How many.
+    /// Returns the number of tasks.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Count(n) | Self::Of(_, n) => *n,

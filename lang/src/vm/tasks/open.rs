@@ -1,4 +1,4 @@
-//! What a fiber must close behind it.
+//! Resources that a fiber must close.
 //!
 //! `deadline` and `mutex` blocks close themselves on every way out. Only a fiber that is dropped half way (the hook of a loop
 //! that was cut off) runs no code any more; then what it holds is closed here.

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Futures polled before the driver may look at sockets and timers again.
 const TURN: u32 = 16;
 
-/// How long they may take together.
+/// Time that the turns may take together.
 const TURN_TIME: Duration = Duration::from_millis(10);
 
 /// The main future's place in the queue.

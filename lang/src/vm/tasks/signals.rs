@@ -9,10 +9,10 @@ use crate::vm::nesting::Nesting;
 use crate::vm::{Raise, RunCode, Why};
 use std::cell::{Cell, RefCell};
 
-/// How long `defer` and `finally` may wait once their task was interrupted.
+/// Time that `defer` and `finally` may wait once their task was interrupted.
 pub(super) const GRACE_MS: u64 = 2_000;
 
-/// How often a fiber is interrupted after the grace, before nothing of it runs any more.
+/// Number of interruptions of a fiber after the grace period, before it is stopped for good.
 const PATIENCE: u16 = 1_000;
 
 /// The events of a task.
@@ -74,7 +74,7 @@ impl Signals {
         Noticed { serial: self.serial.get(), pressed: 0 }
     }
 
-    /// What a fiber that has noticed so much is interrupted by now.
+    /// Returns the interruption for a fiber, given what it has noticed so far.
     pub(super) fn interrupt(&self, noticed: &mut Noticed, nesting: &Nesting) -> Option<Box<Raise>> {
         let serial = self.serial.get();
         if serial == 0 {

@@ -1,4 +1,4 @@
-//! How a fiber waits, and how it is interrupted while it does.
+//! Waits of a fiber, and their interruption.
 
 use super::Task;
 use crate::source::{SourceRef, Span};
@@ -8,10 +8,10 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-/// How long work that was told to end may go on once the grace is over for what it waits for.
+/// Time that work may continue after it was told to end, once the grace period of its waiter is over.
 const FAREWELL_MS: u64 = 500;
 
-/// What a fiber waits for, and where: for the message when nothing can go on.
+/// Wait of a fiber and its source position, for the message about a deadlock.
 #[derive(Debug)]
 pub(in crate::vm) struct Noted {
     id: u64,
@@ -20,7 +20,7 @@ pub(in crate::vm) struct Noted {
 }
 
 impl Isolate {
-    /// Where in the script the task that runs now waits, for those who find something wrong while it does.
+    /// Returns the source position at which the current task waits, for code that finds an error in the meantime.
     #[must_use]
     pub fn waiting_place(&self) -> Option<(SourceRef, Span)> {
         let task = self.tasks().current()?;
