@@ -69,7 +69,7 @@ pub enum ExprKind {
     /// `(a, b)`.
     Pair(Box<Expr>, Box<Expr>),
     /// `{ a, b -> … }`.
-    Closure(Box<Closure>),
+    Closure(Box<ClosureExpr>),
     /// `!e`, `-e`.
     Unary(UnaryOp, Box<Expr>),
     /// `a op b`; the span is of the operator.
@@ -175,7 +175,7 @@ pub enum ExprKind {
         /// The options behind `with`.
         options: Option<Box<Expr>>,
         /// The body, a closure.
-        body: Box<Closure>,
+        body: Box<ClosureExpr>,
     },
     /// `spawn { … }`.
     Spawn(Block),
@@ -198,7 +198,7 @@ pub enum ExprKind {
 
 /// A closure's parameters and body.
 #[derive(Debug)]
-pub struct Closure {
+pub struct ClosureExpr {
     /// Parameters.
     pub params: Vec<Param>,
     /// The body; its span is that of the whole closure.

@@ -32,7 +32,7 @@ pub const MAX_DEPTH: u16 = 1000;
 pub struct Name {
     /// Text as written.
     pub text: SmolStr,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
     /// Its id.
     pub id: NodeId,

@@ -31,12 +31,12 @@ crate::builtins! { "" =>
 pub(super) struct Channel {
     name: Str,
     capacity: usize,
-    state: RefCell<State>,
+    state: RefCell<ChannelState>,
     receivers: Waiters,
 }
 
 #[derive(Default)]
-struct State {
+struct ChannelState {
     items: VecDeque<Value>,
     /// Values of senders that wait for room.
     offers: VecDeque<(Value, Rc<Offer>)>,

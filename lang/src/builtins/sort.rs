@@ -2,7 +2,7 @@
 
 use super::items::{self, article};
 use super::ordering::Comparer;
-use super::walk::{self, Walk, push, walk};
+use super::walk::{self, VisitAction, push, walk};
 use super::{Native, Step, args};
 use crate::value::{List, Value};
 use crate::vm::{Cx, Raise, RunCode};
@@ -57,7 +57,7 @@ static SORT_BY: &Native = walk!(
     Value::list(Vec::new()),
     |cx, keys, _, key| {
         push(cx, keys, key)?;
-        Ok(Walk::On)
+        Ok(VisitAction::On)
     },
     |regs| {
         let keys = walk::result(regs);

@@ -6,7 +6,7 @@ use crate::vm::{Cx, Raise};
 use std::rc::Rc;
 
 /// Action of a walk for each answer.
-pub(super) enum Walk {
+pub(super) enum VisitAction {
     /// Goes on.
     On,
     /// The result is known.
@@ -36,7 +36,7 @@ impl At<'_> {
 }
 
 /// Use of an answer.
-pub(super) type Take = fn(&Cx<'_>, &mut Value, &At<'_>, Value) -> Result<Walk, Box<Raise>>;
+pub(super) type Take = fn(&Cx<'_>, &mut Value, &At<'_>, Value) -> Result<VisitAction, Box<Raise>>;
 /// Computes the result from the registers at the end.
 pub(super) type End = fn(&mut [Value]) -> Result<Value, Box<Raise>>;
 
@@ -63,8 +63,8 @@ pub(super) fn start(regs: &mut [Value], acc: Value, end: End) -> Result<Step, Bo
 pub(super) fn resume(cx: &Cx<'_>, regs: &mut [Value], answer: Value, take: Take, end: End) -> Result<Step, Box<Raise>> {
     let [source, _, Value::Int(index), acc, ..] = regs else { return Ok(Step::Return(Value::Nil)) };
     match take(cx, acc, &At { source, index: *index }, answer)? {
-        Walk::Done(value) => Ok(Step::Return(value)),
-        Walk::On => {
+        VisitAction::Done(value) => Ok(Step::Return(value)),
+        VisitAction::On => {
             *index += 1;
             next(regs, end)
         }

@@ -4,7 +4,7 @@ use super::calls::{Call, Calls};
 use crate::ast::*;
 use crate::declaration::Right;
 use crate::diagnostic::Diagnostic;
-use crate::later::{Checker, ThisCrate};
+use crate::later::{CheckTypes, ThisCrate};
 use crate::source::{SourceRef, Span};
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 const MOST_ENTRIES: usize = 4_000;
 const MOST_SPREADS: usize = 8;
 
-impl Checker for ThisCrate {
+impl CheckTypes for ThisCrate {
     type Lint = fn(&CallView<'_>, &mut Vec<Diagnostic>);
 }
 
@@ -141,7 +141,7 @@ impl<'a> DictView<'a> {
 
 /// Possible results of a closure: the operands of its `return`s and its last expression.
 #[must_use]
-pub fn returned(closure: &Closure) -> Vec<&Expr> {
+pub fn returned(closure: &ClosureExpr) -> Vec<&Expr> {
     let mut found = Vec::new();
     block(&closure.body, true, &mut found);
     found

@@ -32,7 +32,7 @@ fn hash(module: &str, name: &str) -> u64 {
 pub struct Registry {
     tables: &'static [&'static [&'static [Builtin]]],
     shapes: &'static [(&'static str, &'static str)],
-    /// The same, of what builtins hand over.
+    /// Shapes of the values that builtins pass to closures.
     handed_over: &'static [(&'static str, &'static str)],
     modules: &'static [&'static str],
     types: &'static [&'static str],

@@ -36,7 +36,7 @@ pub struct Site {
 pub struct StructDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Location of the declaration.
     pub site: Site,
     /// Its fields in the order of the declaration.
     pub fields: Box<[FieldDecl]>,
@@ -48,7 +48,7 @@ pub struct StructDecl {
 pub struct FieldDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
     /// Its annotation.
     pub ty: Option<TypeExpr>,
@@ -89,7 +89,7 @@ pub enum Constant {
 pub struct EnumDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where; nothing for `Result`.
+    /// Location of the declaration, or `None` for `Result`.
     pub site: Option<Site>,
     /// Its variants in the order of the declaration.
     pub variants: Box<[VariantDecl]>,
@@ -101,7 +101,7 @@ pub struct EnumDecl {
 pub struct VariantDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
     /// Number of values that it holds.
     pub arity: usize,
@@ -113,7 +113,7 @@ pub struct VariantDecl {
 pub struct InterfaceDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Location of the declaration.
     pub site: Site,
     /// Functions that a value must have.
     pub methods: Box<[Signature]>,
@@ -123,7 +123,7 @@ pub struct InterfaceDecl {
 pub struct AliasDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Location of the declaration.
     pub site: Site,
     /// Its type parameters.
     pub generics: Box<[SmolStr]>,
@@ -146,7 +146,7 @@ pub enum Named {
 pub struct Signature {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
     /// Its first parameter is `self`, which is not counted in what follows.
     pub takes_self: bool,

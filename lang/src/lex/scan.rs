@@ -2,7 +2,7 @@
 
 use super::messages;
 use super::numbers::{self, BadNumber};
-use super::pairs::{Open, Pairs};
+use super::pairs::{OpenKind, Pairs};
 use super::strings;
 use super::text::Text;
 use super::token::{Kw, Quote, Token};
@@ -96,7 +96,7 @@ pub(super) fn scan(source: &SourceRef) -> Scanned<'_> {
     }
     while at < text.len() && !scanner.stopped {
         at = match scanner.pairs.top() {
-            Some(Open::Str(quote)) => scanner.string(at, quote),
+            Some(OpenKind::Str(quote)) => scanner.string(at, quote),
             _ => scanner.code(at),
         };
     }
@@ -169,7 +169,7 @@ impl<'a> Scanner<'a> {
                 Token::DoubleQuote | Token::TripleQuote => {
                     let quote = if matches!(token, Token::DoubleQuote) { Quote::Plain } else { Quote::Triple };
                     self.before_token(token, range.start);
-                    self.open(Open::Str(quote), Token::StrStart(quote), at);
+                    self.open(OpenKind::Str(quote), Token::StrStart(quote), at);
                     return range.end;
                 }
                 Token::RawQuote => {
@@ -178,14 +178,14 @@ impl<'a> Scanner<'a> {
                 }
                 Token::SingleQuoted => self.single_quoted(at),
                 Token::EqEqEq | Token::NotEqEq => self.triple_equals(token, at),
-                Token::LParen => self.open(Open::Paren, token, at),
-                Token::LBracket | Token::QBracket => self.open(Open::Square, token, at),
-                Token::LBody => self.open(Open::Brace, token, at),
-                Token::RParen => self.close(Open::Paren, at),
-                Token::RBracket => self.close(Open::Square, at),
+                Token::LParen => self.open(OpenKind::Paren, token, at),
+                Token::LBracket | Token::QBracket => self.open(OpenKind::Square, token, at),
+                Token::LBody => self.open(OpenKind::Brace, token, at),
+                Token::RParen => self.close(OpenKind::Paren, at),
+                Token::RBracket => self.close(OpenKind::Square, at),
                 Token::RBrace => {
-                    self.close(Open::Brace, at);
-                    if matches!(self.pairs.top(), Some(Open::Str(_))) {
+                    self.close(OpenKind::Brace, at);
+                    if matches!(self.pairs.top(), Some(OpenKind::Str(_))) {
                         return range.end;
                     }
                 }
@@ -232,7 +232,7 @@ impl<'a> Scanner<'a> {
 
     /// A line of code ends; an interpolation in a one-line string must have ended too. True when it had not.
     fn end_of_line(&mut self, at: usize) -> bool {
-        if self.pairs.top() != Some(Open::Interp) || self.pairs.string_around() != Some(Quote::Plain) {
+        if self.pairs.top() != Some(OpenKind::Interp) || self.pairs.string_around() != Some(Quote::Plain) {
             return false;
         }
         self.unclosed_interpolation(at);
@@ -334,7 +334,7 @@ impl<'a> Scanner<'a> {
                 }
                 Ok(Text::Interp) => {
                     self.string_text(from, range.start);
-                    self.open(Open::Interp, Token::InterpStart, span(range.start, range.end));
+                    self.open(OpenKind::Interp, Token::InterpStart, span(range.start, range.end));
                     return range.end;
                 }
                 Ok(Text::LineBreak) if quote == Quote::Plain => break,

@@ -1,6 +1,6 @@
 //! Resolution of names to their bindings.
 //!
-//! One walk over the tree finds undefined names, double definitions and forbidden assignments, and tells the compiler
+//! One visit of the tree finds undefined names, double definitions and forbidden assignments, and tells the compiler
 //! what it must know before the first instruction: which bindings are captured, which of them must live in a cell, and
 //! which are globals.
 //!
@@ -13,10 +13,10 @@ mod import;
 mod messages;
 mod names;
 mod pipelines;
+mod resolver;
 mod scope;
 mod statement;
 mod types;
-mod walk;
 mod yields;
 
 pub use crate::declaration::{BindingId, BindingKind};
@@ -79,7 +79,7 @@ pub fn resolve(
     registry: Registry,
     around: &Surroundings<'_>,
 ) -> (Resolution, Vec<Diagnostic>) {
-    let mut walk = walk::Walk::new(source, registry, around);
-    walk.module(module);
-    walk.finish()
+    let mut resolver = resolver::Resolver::new(source, registry, around);
+    resolver.module(module);
+    resolver.finish()
 }

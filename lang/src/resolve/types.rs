@@ -1,8 +1,8 @@
 //! Declared types: what a `struct`, `enum`, `interface`, `type` or `impl` tells those who use it.
 
 use super::messages::{self, describe};
+use super::resolver::Resolver;
 use super::scope::Target;
-use super::walk::Walk;
 use super::{BindingId, BindingKind};
 use crate::ast::*;
 use crate::builtin_type::{BUILTIN_TYPES, builtin_type};
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
-impl Walk<'_> {
+impl Resolver<'_> {
     /// Binds the name of a type, and what it stands for.
     pub(super) fn declare_type(&mut self, item: &Item) {
         let Some((name, def)) = self.type_def(item) else { return };

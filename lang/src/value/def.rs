@@ -21,7 +21,7 @@ pub struct StructDef {
 pub struct FieldDef {
     /// Its name.
     pub name: Str,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
     /// Default, used if a literal leaves it out.
     pub default: FieldDefault,
@@ -53,7 +53,7 @@ pub struct EnumDef {
 pub struct VariantDef {
     /// Its name.
     pub name: Str,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
     /// Number of values that it holds.
     pub arity: usize,

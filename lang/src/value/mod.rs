@@ -30,7 +30,7 @@ pub(crate) use drop::release;
 pub(crate) use equal::order_int_and_float;
 pub use equal::{equal, order};
 pub use host::{HostBox, HostObject};
-pub(crate) use iter::Body;
+pub(crate) use iter::ItemSource;
 pub use iter::{Iter, Status};
 pub use meter::{Meter, Stopped};
 pub use print::{brief, display, inspect};

@@ -1,6 +1,6 @@
 //! Context of a fiber, and the context that a builtin gets.
 
-use super::tasks::{Globals, Open, Task};
+use super::tasks::{Globals, OpenBlocks, Task};
 use super::{Halt, Isolate, Local, Path, Raise};
 use crate::value::Value;
 use std::any::Any;
@@ -141,7 +141,7 @@ pub struct Context {
     /// The variables at the top of the file as this task has them; nothing means those of the run.
     pub(super) globals: Option<Rc<Globals>>,
     /// Resources that the fiber must close; a clone starts with none.
-    pub(crate) open: Open,
+    pub(crate) open: OpenBlocks,
     /// Signal that stops only this call of a function.
     pub halt: Option<Halt>,
     /// Whatever the crate above put there.

@@ -10,10 +10,10 @@ const PATIENCE: u16 = 1_000;
 
 /// A switch for one call. `catch` does not see that it was thrown; `defer` and `finally` run. Clones are the same switch.
 #[derive(Clone, Default)]
-pub struct Halt(Rc<State>);
+pub struct Halt(Rc<HaltState>);
 
 #[derive(Default)]
-struct State {
+struct HaltState {
     reason: RefCell<Option<String>>,
     over: Cell<bool>,
     watchers: RefCell<Vec<Waker>>,

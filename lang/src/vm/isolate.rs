@@ -10,7 +10,7 @@ use super::tasks::{Globals, Tasks};
 use super::watch::Watch;
 use super::{Definitions, Host, Limits, Proto, Task};
 use crate::declaration::{Registry, Right};
-use crate::value::{Body, Closure, Dict, Flavor, Iter, Str, Value};
+use crate::value::{Closure, Dict, Flavor, ItemSource, Iter, Str, Value};
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -334,7 +334,7 @@ impl Isolate {
     }
 
     /// A new iterator with registers of its own, which may come to hold the iterator itself.
-    pub(crate) fn iterator(&self, flavor: Flavor, body: Body) -> Value {
+    pub(crate) fn iterator(&self, flavor: Flavor, body: ItemSource) -> Value {
         let iter = Rc::new(Iter::new(flavor, body));
         note(&self.iters, &iter);
         Value::Iter(iter)

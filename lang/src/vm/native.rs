@@ -60,7 +60,7 @@ pub fn no_item(_: &mut Cx<'_>, _: &mut [Value], _: Option<Value>) -> Result<Step
 
 /// Way in which a builtin runs.
 #[derive(Clone, Copy)]
-pub enum Run {
+pub enum BuiltinRun {
     /// At once.
     Plain(PlainFn),
     /// It may wait.

@@ -219,7 +219,7 @@ pub struct Handler {
 pub enum HandlerKind {
     /// Errors and thrown values, as values.
     Catch,
-    /// The same, with the error itself in the register behind, to be thrown again.
+    /// Errors and thrown values, as values, with the error itself in the next register, to be thrown again.
     CatchAndHold,
     /// Everything, to go on with it afterwards.
     Finally,

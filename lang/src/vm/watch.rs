@@ -1,6 +1,6 @@
 //! Time limit of a run, by the system's clock: a mocked clock does not stretch it.
 
-use super::tasks::Key;
+use super::tasks::FutureKey;
 use super::{Isolate, Local, Raise, RunCode, Task, Why};
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
@@ -62,7 +62,7 @@ impl Isolate {
 #[must_use]
 pub struct Watched {
     isolate: Weak<Isolate>,
-    timer: Key,
+    timer: FutureKey,
 }
 
 impl Drop for Watched {

@@ -49,16 +49,16 @@ pub(super) mod stream {
     }
 }
 
-type Stepped = Result<Step, Box<Raise>>;
+type SinkStep = Result<Step, Box<Raise>>;
 
 const SOURCE: usize = 0;
 const NEXT: Step = Step::Next { source: SOURCE };
 
-fn next(_: &mut Cx<'_>, _: &mut [Value]) -> Stepped {
+fn next(_: &mut Cx<'_>, _: &mut [Value]) -> SinkStep {
     Ok(NEXT)
 }
 
-fn no_answer(_: &mut Cx<'_>, _: &mut [Value], _: Value) -> Stepped {
+fn no_answer(_: &mut Cx<'_>, _: &mut [Value], _: Value) -> SinkStep {
     Ok(Step::Return(Value::Nil))
 }
 

@@ -1,7 +1,7 @@
 //! Fields: what a value holds under a name.
 
 use super::Checker;
-use super::want::Want;
+use super::want::ExpectedType;
 use crate::ast::{Expr, ItemKind, Name};
 use crate::check::items::Declared;
 use crate::check::types::{NamedKind, NamedType, Nominal, Shape, Type, bind, fill, join};
@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
         if let Some(ty) = self.variant_value(object, name) {
             return ty;
         }
-        let holder = self.expr(object, Want::FREE);
+        let holder = self.expr(object, ExpectedType::FREE);
         self.member(&holder, object.span, name, optional).or_unknown()
     }
 

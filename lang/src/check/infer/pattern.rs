@@ -1,7 +1,7 @@
 //! Patterns: what they bind, and what of a value they fit.
 
 use super::Checker;
-use super::want::Want;
+use super::want::ExpectedType;
 use crate::ast::*;
 use crate::check::types::{NamedKind, Nominal, Type, fill, join};
 use crate::resolve::BindingId;
@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
     }
 
     fn literal_pattern(&mut self, e: &'a Expr, found: &Type) -> Fits {
-        let literal = self.expr(e, Want::FREE);
+        let literal = self.expr(e, ExpectedType::FREE);
         let range = matches!(e.kind, ExprKind::Range { .. });
         let wanted = if range { Type::Int } else { literal };
         let matched = found.only(|m| !Self::apart(m, &wanted));
@@ -135,7 +135,7 @@ impl<'a> Checker<'a> {
         for field in fields {
             let ty = self.key_type(&taken, &field.key.text);
             if let Some(default) = &field.default {
-                self.expr(default, Want::FREE);
+                self.expr(default, ExpectedType::FREE);
             }
             let ty = match &field.default {
                 Some(default) => join(ty.without_nil(), Self::default_type(default)),
@@ -212,7 +212,7 @@ impl<'a> Checker<'a> {
         for (item, default) in items {
             let ty = match default {
                 Some(default) => {
-                    self.expr(default, Want::FREE);
+                    self.expr(default, ExpectedType::FREE);
                     join(of.without_nil(), Self::default_type(default))
                 }
                 None if exact => of.clone(),

@@ -1,6 +1,6 @@
 //! Types in messages.
 
-use super::{Field, Type};
+use super::{ShapeKey, Type};
 use crate::article::article;
 use crate::builtin_type::Kind;
 use std::fmt;
@@ -63,7 +63,7 @@ fn open(ty: &Type) -> String {
     if ty.is_open() { "any".to_owned() } else { ty.to_string() }
 }
 
-fn field(field: &Field) -> String {
+fn field(field: &ShapeKey) -> String {
     let mark = if field.optional { "?" } else { "" };
     format!("{}{mark}: {}", field.name, field.ty)
 }

@@ -2,7 +2,7 @@
 
 use super::Task;
 use crate::source::{SourceRef, Span};
-use crate::vm::wait::State;
+use crate::vm::wait::WaitState;
 use crate::vm::{Fiber, Isolate, Local, On, Outcome, Wait};
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -34,8 +34,8 @@ impl Isolate {
 pub(in crate::vm) async fn wait_for(fiber: &mut Fiber, wait: Wait) -> Outcome {
     let Wait { state, on, mut stop, takes } = wait;
     let mut future = match state {
-        State::Now(outcome) => return outcome,
-        State::Later(future) => future,
+        WaitState::Now(outcome) => return outcome,
+        WaitState::Later(future) => future,
     };
     // The fiber inside sees the signals, and cleans up behind itself.
     if let On::Script = on {
