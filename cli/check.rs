@@ -7,9 +7,9 @@ use crate::report::{Format, show, show_as_result};
 use crate::script::Script;
 use crate::stdout;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
-use stdlib::{Capability, CodeRef, Diagnostic, Engine, Files, Project, RunOptions, Severity, unreadable_source};
+use stdlib::{Capability, CodeRef, Diagnostic, Engine, Files, Project, RunOptions, Severity};
 
 #[derive(clap::Args)]
 pub(crate) struct CheckArgs {
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &CheckArgs, console: &Console) -> i32 {
     let mut failed = false;
     let mut told = HashSet::new();
     for path in &args.paths {
-        let scripts = match expand(path, args.rhai) {
+        let scripts = match Script::of_path(path, args.rhai, &["harn", "rhai"]) {
             Ok(scripts) => scripts,
             Err(diagnostic) => {
                 failed = true;
@@ -86,29 +86,6 @@ fn check(script: &Script, denied: &[Capability]) -> Vec<Diagnostic> {
     };
     found.extend(Engine::new(options).check(&source));
     found
-}
-
-/// The scripts that a path means: itself, or all in the folder, in the order of their paths.
-#[allow(clippy::result_large_err, reason = "once a path")]
-fn expand(path: &Path, rhai: bool) -> Result<Vec<Script>, Diagnostic> {
-    if !path.is_dir() {
-        return Ok(vec![Script::named(path.to_owned(), rhai)]);
-    }
-    let mut scripts = Vec::new();
-    // Hidden folders and links are left alone; `.gitignore` is obeyed outside of a checkout too.
-    for entry in ignore::WalkBuilder::new(path).require_git(false).sort_by_file_path(Path::cmp).build() {
-        let entry = entry.map_err(|error| unreadable_source(&path.display().to_string(), &error.to_string()))?;
-        let is_script = entry.path().extension().is_some_and(|end| end == "harn" || end == "rhai");
-        if is_script && entry.file_type().is_some_and(|kind| kind.is_file()) {
-            scripts.push(Script::File(entry.into_path()));
-        }
-    }
-    if scripts.is_empty() {
-        let name = path.display().to_string();
-        return Err(unreadable_source(&name, "the folder contains no scripts")
-            .help("the names of scripts end in `.harn` or `.rhai`"));
-    }
-    Ok(scripts)
 }
 
 /// Returns the key by which two diagnostics are the same finding.

@@ -45,7 +45,7 @@ fn write(folder: &Path, files: &[(String, String)]) -> Result<(), (PathBuf, std:
     Ok(())
 }
 
-/// All builtins as Markdown: a section for each namespace and each type that has methods.
+/// Returns the builtins as Markdown: a section for each namespace and each type that has methods.
 fn page() -> String {
     let mut rows: Vec<&Builtin> = builtins().collect();
     rows.sort_by_key(|row| (row.module, row.name));

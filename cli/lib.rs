@@ -10,6 +10,7 @@ mod console;
 mod dis;
 mod doc;
 mod explain;
+mod fmt;
 mod interrupt;
 mod lazy;
 mod limits;
@@ -24,6 +25,7 @@ mod serve;
 mod stdout;
 mod trace;
 mod trust;
+mod whole_file;
 
 use clap::{Parser, Subcommand};
 use console::Console;
@@ -47,6 +49,8 @@ enum Command {
     Run(Lazy<run::RunArgs>),
     /// Check scripts without running them
     Check(Lazy<check::CheckArgs>),
+    /// Format scripts
+    Fmt(Lazy<fmt::FmtArgs>),
     /// Explain a diagnostic code, with a failing and a fixed script
     Explain(Lazy<explain::ExplainArgs>),
     /// Print the bytecode of a script
@@ -88,6 +92,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit_code(match command {
         Command::Run(Lazy(args)) => run::run(args, &console),
         Command::Check(Lazy(args)) => check::run(&args, &console),
+        Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
         Command::Explain(Lazy(args)) => explain::run(&args),
         Command::Dis(Lazy(args)) => dis::run(args, &console),
         Command::Doc(Lazy(args)) => doc::run(&args),
@@ -114,7 +119,7 @@ pub struct CaptureResult {
     pub err: String,
 }
 
-/// Runs `harn run …`, `harn check …` or `harn dis …` on this thread and returns what it prints.
+/// Runs `harn run …`, `harn check …`, `harn fmt …` or `harn dis …` on this thread and returns what it prints.
 ///
 /// The script sees the environment variables, the working directory and the standard input of the process. Signals are not
 /// handled, and loops are not shown at work. A limit of memory needs [`stdlib::Counted`] as the allocator.
@@ -127,8 +132,9 @@ pub fn capture(line: impl IntoIterator<Item = OsString>) -> Result<CaptureResult
     let code = match Cli::try_parse_from(line).map_err(|error| error.to_string())?.command {
         Command::Run(Lazy(args)) => run::run(args, &console),
         Command::Check(Lazy(args)) => check::run(&args, &console),
+        Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
         Command::Dis(Lazy(args)) => dis::run(args, &console),
-        _ => return Err("only `run`, `check` and `dis` can be captured".to_owned()),
+        _ => return Err("only `run`, `check`, `fmt` and `dis` can be captured".to_owned()),
     };
     Ok(CaptureResult { code: exit_code(code), out: output.stdout(), err: output.stderr() })
 }

@@ -44,7 +44,7 @@ impl Limits {
     /// untrusted project may not make are reported as a warning.
     ///
     /// # Errors
-    /// Everything that is wrong with the project's file, and an event log that cannot be opened.
+    /// Returns the errors in the project's file, and that of an event log that cannot be opened.
     pub(crate) fn options(
         self,
         script: &Path,
@@ -69,7 +69,7 @@ impl Limits {
     /// runs the script more than once.
     ///
     /// # Errors
-    /// Everything that is wrong with the project's file, and a home of event logs that there is not.
+    /// Returns the errors in the project's file, and that of an unknown backend of event logs.
     pub(crate) fn read(
         self,
         script: &Path,
@@ -115,7 +115,7 @@ pub(crate) struct RunSetup {
 }
 
 impl RunSetup {
-    /// For one run; it says nothing of where events are kept.
+    /// Returns the options for one run, without an event log.
     pub(crate) fn options(&self) -> RunOptions {
         RunOptions {
             seed: self.seed,

@@ -19,7 +19,7 @@ use stdlib::output::Terminal;
 use stdlib::{Diagnostic, Live, Output};
 use view::View;
 
-/// When loops are shown at work.
+/// The setting of the live view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LiveMode {
     /// If standard error is a terminal
@@ -115,7 +115,7 @@ fn write(text: &str) {
     }
 }
 
-/// Nothing panics while it holds the view.
+/// Locks the view. No code panics while it holds the view.
 fn lock(view: &Mutex<View>) -> MutexGuard<'_, View> {
     view.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,8 @@
-//! What the process logs, on standard error: as text or as JSON, filtered by `HARN_LOG`, else `RUST_LOG`.
+//! The log of the process on standard error: as text or as JSON, filtered by `HARN_LOG`, else
+//! `RUST_LOG`.
 //!
-//! Nobody may be reading standard error, so nothing waits for it: lines pass a bounded queue to a thread of their own, and
-//! those that do not fit are counted.
+//! Standard error may have no reader, so no caller waits for it: lines pass a bounded queue to a
+//! thread of their own, and lines that do not fit are counted.
 
 use std::env::VarError;
 use std::fmt;
@@ -27,16 +28,16 @@ const VARIABLES: [&str; 2] = ["HARN_LOG", "RUST_LOG"];
 /// The crates that a filter without a target is about. Libraries may log what is sent, so they must be named.
 const CRATES: [&str; 6] = ["cli", "serve", "stdlib", "providers", "runtime", "telemetry"];
 
-/// How many lines may wait to be written; more are dropped and counted.
+/// The maximum number of waiting lines; more are dropped and counted.
 const WAITING: usize = 1024;
 
-/// How many characters of a line of text are written.
+/// The maximum length of a line of text, in characters.
 const LONGEST: usize = 8000;
 
-/// How long the end of the process waits for lines that are not written.
+/// The time that the end of the process waits for unwritten lines.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LogFormat {
     /// Lines for people
@@ -136,21 +137,21 @@ where
     }
 }
 
-/// Where lines wait for the thread that writes them.
+/// The queue of lines for the thread that writes them.
 struct Queue;
 
 impl MakeWriter<'_> for Queue {
-    type Writer = Line;
+    type Writer = LogLine;
 
-    fn make_writer(&self) -> Line {
-        Line(Vec::new())
+    fn make_writer(&self) -> LogLine {
+        LogLine(Vec::new())
     }
 }
 
 /// A line, which goes into the queue whole.
-struct Line(Vec<u8>);
+struct LogLine(Vec<u8>);
 
-impl Write for Line {
+impl Write for LogLine {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -161,9 +162,9 @@ impl Write for Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for LogLine {
     fn drop(&mut self) {
-        if !self.0.is_empty() && queue().try_send(Item::Line(std::mem::take(&mut self.0))).is_err() {
+        if !self.0.is_empty() && queue().try_send(QueueItem::Line(std::mem::take(&mut self.0))).is_err() {
             DROPPED.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -172,28 +173,28 @@ impl Drop for Line {
 /// Lines that found no room and are not reported yet.
 static DROPPED: AtomicU64 = AtomicU64::new(0);
 
-enum Item {
+enum QueueItem {
     Line(Vec<u8>),
     /// All lines before it are written.
     Mark(SyncSender<()>),
 }
 
-fn queue() -> &'static SyncSender<Item> {
-    static QUEUE: OnceLock<SyncSender<Item>> = OnceLock::new();
+fn queue() -> &'static SyncSender<QueueItem> {
+    static QUEUE: OnceLock<SyncSender<QueueItem>> = OnceLock::new();
     QUEUE.get_or_init(|| {
         let (queue, items) = sync_channel(WAITING);
-        // Where the system gives no thread, the receiver is gone and every line counts as dropped.
+        // Without a thread the receiver is gone and every line counts as dropped.
         let _ = std::thread::Builder::new().name("log".to_owned()).spawn(move || write_all(&items));
         queue
     })
 }
 
-fn write_all(items: &Receiver<Item>) {
+fn write_all(items: &Receiver<QueueItem>) {
     for item in items {
         // There is nobody to report it to when standard error is gone.
         match item {
-            Item::Line(line) => drop(io::stderr().write_all(&line)),
-            Item::Mark(written) => drop(written.send(())),
+            QueueItem::Line(line) => drop(io::stderr().write_all(&line)),
+            QueueItem::Mark(written) => drop(written.send(())),
         }
         let dropped = DROPPED.swap(0, Ordering::Relaxed);
         if dropped > 0 {
@@ -205,7 +206,7 @@ fn write_all(items: &Receiver<Item>) {
 /// Waits a moment for lines that are not written.
 fn flush() {
     let (written, is_written) = sync_channel(1);
-    if queue().try_send(Item::Mark(written)).is_ok() {
+    if queue().try_send(QueueItem::Mark(written)).is_ok() {
         let _ = is_written.recv_timeout(LAST_LINES);
     }
 }

@@ -8,7 +8,7 @@ use runtime::event_log::Tap;
 use stdlib::shown;
 use telemetry::{Destination, ExportError, Exported, Live, captures_content};
 
-/// Where traces go.
+/// The destination of traces.
 #[derive(Args, Default)]
 pub(crate) struct Otel {
     /// Export traces over OTLP/HTTP: to this collector, else to the one that OTEL_EXPORTER_OTLP_ENDPOINT names [default without
@@ -55,12 +55,12 @@ pub(crate) struct Exporting {
 }
 
 impl Exporting {
-    /// What is to see the records of one writer.
+    /// Returns the tap for the records of one writer.
     pub(crate) fn tap(&self, writer: &str) -> Tap {
         self.live.tap(writer)
     }
 
-    /// What makes such taps, on any thread.
+    /// Returns a function that creates such taps on any thread.
     pub(crate) fn taps(&self) -> Arc<dyn Fn(&str) -> Tap + Send + Sync> {
         self.live.taps()
     }

@@ -33,7 +33,7 @@ enum Language {
 }
 
 impl Language {
-    /// By the ending of a piece's name the engine knows the language.
+    /// Returns the extension of a piece's name, by which the engine knows the language.
     const fn ending(self) -> &'static str {
         match self {
             Self::Harn => "",
@@ -98,7 +98,7 @@ pub(crate) fn run(args: ReplArgs) -> i32 {
 struct Session {
     engine: Engine,
     language: Language,
-    /// By which Ctrl-C reaches the piece that runs.
+    /// The switch by which Ctrl-C reaches the running piece.
     interrupt: Interrupt,
     /// The unfinished piece that has been typed so far.
     typed: String,

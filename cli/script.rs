@@ -32,6 +32,34 @@ impl Script {
         if path.as_os_str() == "-" { Self::Stdin { rhai } } else { Self::File(path) }
     }
 
+    /// The scripts that a path on the command line means: itself, or all in the folder whose names have one of the endings,
+    /// in the order of their paths.
+    ///
+    /// # Errors
+    /// A folder that cannot be read, or has no such script.
+    #[allow(clippy::result_large_err, reason = "once a path")]
+    pub(crate) fn of_path(path: &Path, rhai: bool, endings: &[&str]) -> Result<Vec<Self>, Diagnostic> {
+        if !path.is_dir() {
+            return Ok(vec![Self::named(path.to_owned(), rhai)]);
+        }
+        let mut scripts = Vec::new();
+        // Hidden folders and links are left alone; `.gitignore` is obeyed outside of a checkout too.
+        for entry in ignore::WalkBuilder::new(path).require_git(false).sort_by_file_path(Path::cmp).build() {
+            let entry = entry.map_err(|error| unreadable_source(&path.display().to_string(), &error.to_string()))?;
+            let is_script = entry.path().extension().is_some_and(|end| endings.iter().any(|known| end == *known));
+            if is_script && entry.file_type().is_some_and(|kind| kind.is_file()) {
+                scripts.push(Self::File(entry.into_path()));
+            }
+        }
+        if scripts.is_empty() {
+            let name = path.display().to_string();
+            let endings: Vec<String> = endings.iter().map(|end| format!("`.{end}`")).collect();
+            return Err(unreadable_source(&name, "it is a folder without scripts")
+                .help(format!("the names of scripts end in {}", endings.join(" or "))));
+        }
+        Ok(scripts)
+    }
+
     /// The name under which diagnostics show it. Its project and its imports are looked up from there, so a script without
     /// a file belongs to the working directory.
     pub(crate) fn path(&self) -> &Path {

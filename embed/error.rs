@@ -1,10 +1,10 @@
-//! Why an engine could not do what it was asked to.
+//! Errors of an engine.
 
 use crate::convert::ConversionError;
 use std::fmt::{self, Display, Formatter};
 use stdlib::{Diagnostic, draw};
 
-/// Why a script or a call failed.
+/// The error of a script or a call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,7 +16,7 @@ pub enum Error {
     Exit(i32),
     /// A value has another type than the program asked for.
     Conversion(ConversionError),
-    /// No function of this name is bound.
+    /// The function is not bound.
     UnknownFunction(String),
     /// The name cannot be bound: it is a keyword, a builtin, or not an identifier.
     InvalidName(String),

@@ -41,7 +41,7 @@ pub fn parse(bytes: &[u8]) {
     assert_spans_inside(&source, &parsed.module);
 }
 
-/// Everything that is done before a run: resolving, checking, compiling.
+/// Checks everything before a run: resolving, checking, compiling.
 pub fn check(bytes: &[u8]) {
     let Some(source) = source(bytes) else { return };
     assert_sound(&Engine::new(RunOptions::default()).check(&source));

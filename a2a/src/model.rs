@@ -10,7 +10,7 @@ words! {
     pub enum TaskState {
         /// Taken, and not begun.
         Submitted = "submitted",
-        /// At work.
+        /// The agent works on it.
         Working = "working",
         /// It waits for an answer of its caller.
         InputRequired = "input-required",
@@ -158,7 +158,8 @@ pub struct Status {
     pub state: TaskState,
     /// The agent's message about the state.
     pub message: Option<Arc<Message>>,
-    /// Since when, in milliseconds since 1970-01-01 UTC; nothing where a peer did not say.
+    /// The time of the change, in milliseconds since 1970-01-01 UTC; `None` if a peer did not send
+    /// it.
     pub at_ms: Option<u64>,
 }
 

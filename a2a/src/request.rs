@@ -6,7 +6,7 @@ use runtime::data::Data;
 
 use super::{Message, Task, TaskState};
 
-/// Something is said: of a new task, or of one that waits for it.
+/// The parameters of sending a message: to a new task, or to one that waits for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SendMessage {
     /// The message.
@@ -42,11 +42,11 @@ pub struct GetTask {
 /// Tasks are asked for, those that changed last first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListTasks {
-    /// Only those of this conversation.
+    /// The conversation to list.
     pub context_id: Option<Arc<str>>,
-    /// Only those that have come so far.
+    /// The state to list.
     pub state: Option<TaskState>,
-    /// Only those that changed at this time or later, in milliseconds since 1970-01-01 UTC.
+    /// The earliest change to list, in milliseconds since 1970-01-01 UTC.
     pub changed_since_ms: Option<u64>,
     /// The maximum number of tasks on a page, from 1 to 100; 50 if absent.
     pub page_size: Option<u32>,

@@ -45,7 +45,7 @@ pub(crate) fn run(options: &Options) -> bool {
     say(ours >= BAR * theirs, &format!("{:.2} of the bare handler, at least {BAR:.2}", ours / theirs))
 }
 
-/// All injections of a run: so many a second.
+/// Sends the injections of a run; returns the number per second.
 async fn flood(at: SocketAddr, task: &str, number: usize) -> f64 {
     let mut clients = Vec::new();
     for _ in 0..CONNECTIONS {

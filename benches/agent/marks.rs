@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// When each tool call came, and what the process took.
+/// The time of each tool call, and the memory of the process.
 pub(crate) struct Marks {
     start: Instant,
     /// Nanoseconds of each call.

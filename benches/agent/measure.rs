@@ -11,7 +11,7 @@ pub(crate) const TURNS: usize = 1_000;
 pub(crate) const LONG: usize = 10_000;
 /// The turns that are compared.
 pub(crate) const POINTS: [usize; 3] = [10, TURNS, LONG];
-/// More runs of a peer would take long and say little.
+/// The number of runs of a peer, which are long.
 const PEER_RUNS: usize = 3;
 /// Runs of harn for each that is asked for: they are short, and a turn's share of a run is shorter still.
 const RUNS: usize = 3;

@@ -6,11 +6,11 @@
 pub(crate) struct Options {
     /// Runs of each row.
     pub(crate) runs: usize,
-    /// Only these parts; all when there are none.
+    /// The selected parts; empty means all.
     only: Vec<String>,
-    /// Only rows whose title has one of these words; all when there are none.
+    /// The words of which a row's title must have one; empty means all rows.
     pub(crate) rows: Vec<String>,
-    /// Only these beside harn; all when there are none.
+    /// The selected peers; empty means all.
     peers: Vec<String>,
     /// Whether instructions are counted.
     pub(crate) count: bool,

@@ -44,9 +44,14 @@ impl Peer for Harn {
     fn front(&self, source: &Path) -> Option<Command> {
         Some(again("harn-front", source, None))
     }
+
+    fn format(&self, source: &Path) -> Option<Command> {
+        Some(again("harn-fmt", source, None))
+    }
 }
 
-/// In the process of its own: reading, checking and compiling the text count, as they do for the others.
+/// Runs the program in a process of its own: reading, checking and compiling the text count, as
+/// they do for the others.
 pub(crate) fn run(program: &Path, input: Option<String>) -> Result<ProgramRun, String> {
     let output = Rc::new(Captured::default());
     let args = input.into_iter().collect();
@@ -83,6 +88,16 @@ pub(crate) fn front(source: &Path) -> Result<ProgramRun, String> {
     });
     let grown = peak()? - before;
     if found.is_empty() { Ok(ProgramRun { printed: grown.to_string(), ms }) } else { Err(format!("{:?}", found[0])) }
+}
+
+/// Formats a text.
+pub(crate) fn format(source: &Path) -> Result<ProgramRun, String> {
+    let source = read_source(source).map_err(|d| d.message)?;
+    let (formatted, ms) = cpu_ms(|| fmt::format(&source, fmt::WIDTH));
+    match formatted {
+        Ok(text) => Ok(ProgramRun { printed: text.len().to_string(), ms }),
+        Err(found) => Err(format!("{:?}", found[0])),
+    }
 }
 
 /// The most memory that this process ever held, in KiB.

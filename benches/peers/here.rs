@@ -26,6 +26,7 @@ pub(crate) fn child(args: &[String]) -> Option<ExitCode> {
         "harn" => harn::run(file, input),
         "harn-check" => harn::check(file),
         "harn-front" => harn::front(file),
+        "harn-fmt" => harn::format(file),
         _ => rhai_peer::run(file, input),
     };
     match ran {

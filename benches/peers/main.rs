@@ -108,8 +108,8 @@ fn programs(peers: &[Box<dyn Peer>], options: &Options) -> bool {
 }
 
 fn others(peers: &[Box<dyn Peer>], options: &Options) {
-    let [start, memory, source, front] = whole::NAMES.map(|name| options.wants_row(name));
-    if start || memory || source || front {
+    let [start, memory, source, front, format] = whole::NAMES.map(|name| options.wants_row(name));
+    if start || memory || source || front || format {
         println!("\nThe whole command, and its front end alone\n");
         table::head("", &names(peers));
     }
@@ -124,6 +124,9 @@ fn others(peers: &[Box<dyn Peer>], options: &Options) {
     }
     if front {
         whole::front(peers, options.runs);
+    }
+    if format {
+        whole::format(peers, options.runs);
     }
 }
 

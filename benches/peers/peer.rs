@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// A language.
 pub(crate) trait Peer {
-    /// For `--peers` and in the table.
+    /// Returns the name for `--peers` and the table.
     fn name(&self) -> String;
     /// Whether the machine has it.
     fn is_here(&self) -> bool;
@@ -21,6 +21,10 @@ pub(crate) trait Peer {
     /// Makes a tree of a source text and does not compile it, timed as above; prints by how many KiB the most memory that it
     /// ever held has grown. Nothing when it does not take part.
     fn front(&self, _source: &Path) -> Option<Command> {
+        None
+    }
+    /// Formats a source text, timed as above; nothing when it does not take part.
+    fn format(&self, _source: &Path) -> Option<Command> {
         None
     }
 }

@@ -1,6 +1,6 @@
 //! CPython.
 
-use crate::peer::Peer;
+use crate::peer::{Peer, answers};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -72,6 +72,23 @@ impl Peer for Python {
              tree = ast.parse(text)\n\
              sys.stderr.write(str((time.process_time() - t) * 1000))\n\
              print(peak() - before)",
+            source.display().to_string()
+        ));
+        Some(command)
+    }
+
+    /// With ruff, where it is on the path: the CPU time of its process.
+    fn format(&self, source: &Path) -> Option<Command> {
+        if !answers("ruff", "--version") {
+            return None;
+        }
+        let mut command = self.start();
+        command.arg("-c").arg(format!(
+            "import resource, subprocess, sys\n\
+             command = ['ruff', 'format', '--isolated', '--quiet', '--stdin-filename', 'a.py', '-']\n\
+             subprocess.run(command, stdin=open({:?}), stdout=subprocess.DEVNULL, check=True)\n\
+             used = resource.getrusage(resource.RUSAGE_CHILDREN)\n\
+             sys.stderr.write(str((used.ru_utime + used.ru_stime) * 1000))",
             source.display().to_string()
         ));
         Some(command)

@@ -36,7 +36,7 @@ impl Peer for Rhai {
     }
 }
 
-/// In the process of its own.
+/// Runs the program in a process of its own.
 pub(crate) fn run(program: &Path, input: Option<String>) -> Result<ProgramRun, String> {
     let text = std::fs::read_to_string(program).map_err(|e| e.to_string())?;
     let printed = Rc::new(RefCell::new(String::new()));

@@ -7,7 +7,7 @@ use super::inputs::Input;
 pub(crate) struct Row {
     /// The name of the programs without the language's extension; also the name for `--rows`.
     pub(crate) file: &'static str,
-    /// In the table.
+    /// The title in the table.
     pub(crate) title: &'static str,
     /// The value that the program prints.
     pub(crate) check: &'static str,

@@ -10,7 +10,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Instant;
 
 /// The names of these rows.
-pub(crate) const NAMES: [&str; 4] = ["start", "memory", "source", "front"];
+pub(crate) const NAMES: [&str; 5] = ["start", "memory", "source", "front", "format"];
 
 /// Functions in a text of about a megabyte.
 const MEGABYTE: usize = 2000;
@@ -73,6 +73,19 @@ pub(crate) fn front(peers: &[Box<dyn Peer>], runs: usize) {
     };
     table::line("lex to check, MB/s (more: better)", &cells(&speed));
     table::line("its peak memory, bytes a byte", &cells(&memory));
+}
+
+/// A text of three megabytes, formatted: by harn within its process, by the formatter of CPython's scripts as a command.
+pub(crate) fn format(peers: &[Box<dyn Peer>], runs: usize) {
+    let figures = in_turn(peers, runs, |peer| {
+        let text = text_in(peer.ending(), 3 * MEGABYTE)?;
+        let size = text.len() as f64 / 1e6;
+        let path = made(&format!("front.{}", peer.ending()), || text);
+        let ran = finish(peer.format(&path)?).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Some(size / (ran.ms / 1e3))
+    });
+    let cells = figures.iter().map(|f| f.map_or("–".to_owned(), |f| format!("{f:.1}")));
+    table::line("formatted, MB/s (more: better)", &cells.collect::<Vec<_>>());
 }
 
 fn in_turn(peers: &[Box<dyn Peer>], runs: usize, once: impl Fn(&dyn Peer) -> Option<f64>) -> Vec<Option<f64>> {

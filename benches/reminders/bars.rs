@@ -6,9 +6,9 @@ use crate::table::time;
 
 /// A promise about the largest size.
 enum Bar {
-    /// At most so many times the cost at the smallest size.
+    /// The maximum cost, as a multiple of that at the smallest size.
     Times(f64),
-    /// At most so many nanoseconds.
+    /// The maximum cost, in nanoseconds.
     Ns(f64),
 }
 

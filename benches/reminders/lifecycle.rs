@@ -83,7 +83,7 @@ impl Row {
     }
 }
 
-/// Everything a run needs, made before it is timed.
+/// The data of a run, prepared before it is timed.
 pub(crate) struct PreparedRun {
     row: Row,
     scene: Scene,

@@ -26,7 +26,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// With nothing drawn.
+    /// Creates a screen with nothing drawn.
     pub(super) fn new(able: ScreenSupport) -> Self {
         Self { able, drawn: 0, open: false, coming: String::new(), status: String::new() }
     }

@@ -66,7 +66,7 @@ fn tool_line(call: &ToolCall, result: &ToolResult) -> String {
 /// The loops at work and the screen that shows them.
 pub(super) struct View {
     screen: Screen,
-    /// By session: there is one loop at work in each.
+    /// The loops by session: each session has one running loop.
     loops: BTreeMap<String, LoopView>,
     /// The number of loops that have begun; loops without a name are named by it.
     begun: u32,
@@ -187,7 +187,7 @@ impl View {
         self.redraw(columns, |_, _| {}, false)
     }
 
-    /// Nothing more comes: what is to be written so that nothing is left of the rows.
+    /// Returns the text that removes the rows at the end.
     pub(super) fn end(&mut self) -> String {
         let mut out = self.before_print();
         let several = self.several;

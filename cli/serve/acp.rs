@@ -32,7 +32,7 @@ pub(crate) struct ServeAcpArgs {
     metrics: Option<String>,
 }
 
-/// Where the token for the metrics is read from.
+/// The variable with the token for the metrics.
 const TOKEN: &str = "HARN_METRICS_TOKEN";
 
 /// Serves until the editor closes its end, or a signal asks for the end.

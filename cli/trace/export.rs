@@ -10,7 +10,7 @@ use super::source::{self, LogReading};
 use super::{Failure, names, not_printed};
 use crate::{otel, stdout};
 
-/// How many spans go into one request.
+/// The number of spans in one request.
 const BATCH: usize = 512;
 
 /// Sends the spans of a log up to a cursor, and prints how many there were.

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
 
-/// Nothing is loaded and nothing runs.
+/// The content security policy: the page loads and runs nothing.
 const POLICY: &str = "default-src 'none'; style-src 'nonce-page'; base-uri 'none'; form-action 'none'";
 
 /// The whole page.
@@ -183,7 +183,7 @@ fn chart(out: &mut String, session: &SessionLife, names: &ShortNames) {
     out.push_str("</div>\n");
 }
 
-/// All that is known of a reminder.
+/// Returns the details of a reminder.
 fn biography(life: &Biography, names: &ShortNames) -> String {
     let mut out = format!("<pre>{}</pre>\n<dl>", escape(&life.reminder.body));
     for (name, value) in facts(life, names) {

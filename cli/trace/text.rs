@@ -256,7 +256,7 @@ pub(super) fn is_forgettable(life: &Biography) -> bool {
     life.birth.by == BornBy::Injected && reminder.ttl_turns.is_none() && !reminder.preserve_on_compact
 }
 
-/// In how many requests a reminder was seen.
+/// Returns in how many requests a reminder was seen.
 pub(super) fn seen(life: &Biography) -> String {
     let seen = life.carried.iter().filter(|carried: &&Carried| !carried.void).count();
     if seen == 0 { "never seen".to_owned() } else { format!("seen in {}", count(seen, "request")) }

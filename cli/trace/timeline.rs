@@ -1,4 +1,4 @@
-//! Everything that happened in a session, in the order of the log.
+//! The events of a session, in the order of the log.
 
 use runtime::reminder::lifecycle::rebuild::{
     Biography, End, Evaluation, Passage, Prompt, QueueEnd, Refusal, SessionLife,

@@ -39,13 +39,13 @@ pub enum Method {
 pub struct Question {
     /// The HTTP method.
     pub method: Method,
-    /// With its scheme.
+    /// The URL, with its scheme.
     pub url: String,
     /// Names and values.
     pub headers: Vec<(String, String)>,
     /// May be empty.
     pub body: Vec<u8>,
-    /// For the whole answer.
+    /// The timeout of the whole answer, in milliseconds.
     pub timeout_ms: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct Reply {
     pub status: u16,
     /// Names in small letters; one may come several times.
     pub headers: Vec<(String, String)>,
-    /// At most 32 MiB.
+    /// The body, at most 32 MiB.
     pub body: Vec<u8>,
 }
 
@@ -65,11 +65,11 @@ pub struct Reply {
 pub enum FailureKind {
     /// The URL or a header is none.
     Address,
-    /// No connection, or it broke off.
+    /// The connection failed or broke off.
     Connection,
-    /// No whole answer in time.
+    /// The answer was not complete in time.
     Timeout,
-    /// More than 32 MiB.
+    /// The body exceeds 32 MiB.
     TooLarge,
 }
 
@@ -91,12 +91,12 @@ pub fn too_many_values(json: &[u8]) -> bool {
 /// The way to servers; nothing is opened before the first question.
 pub struct Web {
     client: Client,
-    /// For peers: what is sent to them is meant for them alone.
+    /// The client for peers, without redirects to other origins.
     peers: Client,
 }
 
 impl Web {
-    /// With the proxies that an environment names.
+    /// Creates the client with the proxies of an environment.
     pub fn new(env: impl Fn(&str) -> Option<String> + 'static) -> Self {
         let proxies = Proxies::from_env(&env);
         Self {

@@ -21,7 +21,7 @@ pub struct Activity {
     pub content: bool,
 }
 
-/// How a model call ended.
+/// The outcome of a model call.
 pub enum Called<'a> {
     /// With an answer.
     Answered(&'a Reply),

@@ -1,5 +1,5 @@
-//! The agent loop: ask the model, run the tools it asks for, again, until it is done. Each step is a function named after
-//! what it does; each seam between steps delivers what hosts have put into the session's queue.
+//! The agent loop: asks the model, runs the tools it requests and repeats until it is done. Each step is a function
+//! named after what it does. Each seam between steps delivers the items that hosts have put into the session's queue.
 //!
 //! ```text
 //! user_prompt_submit → session_start →
@@ -7,13 +7,13 @@
 //!     → post_agent_turn → post_turn → reminders' post-turn pass → iteration_end → … again
 //! → loop_exit → session_end
 //! ```
-//! A daemon that has nothing more to do passes `daemon_idle_pre → session_idle → [consolidates] → (sleeps) → [file_edited] →
-//! daemon_idle_post` before it goes on.
+//! A daemon that has nothing more to do passes `daemon_idle_pre → session_idle → [consolidates] → (sleeps) →
+//! [file_edited] → daemon_idle_post` before it goes on.
 //!
-//! `prompt`, `model` and `tools` are the steps; `pre_step` and `post_step` tell of each.
+//! The steps are `prompt`, `model` and `tools`; `pre_step` and `post_step` are emitted around each of them.
 //!
-//! What must survive a suspension lives in [`LoopState`], which is plain data; a future is dropped and a session's borrow is
-//! never held across a step.
+//! All state that must survive a suspension lives in [`LoopState`], which is plain data. A future is dropped on
+//! suspension, and a session's borrow is never held across a step.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -84,7 +84,7 @@ pub struct Parts {
     pub hooks: Rc<Hooks>,
     /// The reminder providers.
     pub providers: Rc<ReminderProviders>,
-    /// Told after each turn, after all handlers; one that blocks ends the loop.
+    /// Hook called after each turn, after all handlers. A block from it ends the loop.
     pub post_turn: Option<Rc<dyn Hook>>,
     /// Shown what happens, each piece of an answer included, as it comes.
     pub live: Rc<dyn Fn(Sight<'_>)>,
@@ -124,7 +124,7 @@ pub async fn agent_loop(
     let _open_calls = OpenCalls(session);
     let own_deadline = options.limits.deadline_ms.map(|ms| scope.clock.now_ms().saturating_add(ms));
     let cancel = scope.cancel.child();
-    // Whoever closes the session stops what runs in it.
+    // Closing the session stops what runs in it.
     session.with(|state| state.at_work = Some(cancel.clone()));
     let scope = Scope {
         cancel,
@@ -136,7 +136,7 @@ pub async fn agent_loop(
             ..scope.caller.clone()
         },
         options: options.written.clone(),
-        // What a loop inside a tool makes belongs to its own calls.
+        // Receipts of a loop inside a tool belong to that loop's own calls.
         receipts: scope.receipts.as_ref().map(|receipts| Receipts { log: receipts.log.clone(), of_call: None }),
         hook_timeout_ms: options.limits.hook_timeout_ms.unwrap_or(scope.hook_timeout_ms),
         ..scope.clone()
@@ -154,7 +154,8 @@ pub async fn agent_loop(
     // The steps are boxed, so that a loop that waits costs its caller little.
     let span = tracing::info_span!("session", session_id = %session.id(), depth = run.scope.caller.depth);
     let ended = match Box::pin(run.steps(&mut state)).instrument(span.clone()).await {
-        // Whoever was waited for when the loop was stopped was stopped with it; the end is told all the same.
+        // An operation that was awaited when the loop was stopped has stopped with it; the end is reported all the
+        // same.
         Err(thrown) if run.scope.check().is_err() && matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => {
             Run::ended_by(thrown.as_ref())
         }
@@ -182,7 +183,7 @@ struct Run<'a> {
     withdrawn: Cell<bool>,
 }
 
-/// How the loop ended.
+/// The outcome of a loop.
 #[derive(Debug, Clone)]
 struct Ended {
     status: LoopStatus,
@@ -222,7 +223,7 @@ impl Run<'_> {
         }
     }
 
-    /// Tells handlers, then providers. Most events of a loop nobody wants to see.
+    /// Notifies handlers, then providers. Most events of a loop have no subscriber.
     async fn emit(&self, event: &HookEvent<'_>) -> Outcome<()> {
         let kind = event.kind();
         if !self.parts.hooks.hears(kind) && self.watchers.of(kind).is_empty() {
@@ -231,7 +232,7 @@ impl Run<'_> {
         self.listening_to(event).emit(self.turn(), event).get().await
     }
 
-    /// The same inside a tool call, whose scope names the call.
+    /// Notifies like [`Self::emit`], but inside a tool call, whose scope names the call.
     async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<()> {
         self.listening_to(event).emit(turn, event).get().await
     }

@@ -16,7 +16,7 @@ struct Node {
     reason: RefCell<Option<Arc<str>>>,
     children: RefCell<Vec<Weak<Node>>>,
     thrown: Notify,
-    /// How many children make a sweep worth while.
+    /// Number of children at which a sweep is worthwhile.
     sweep_at: Cell<usize>,
 }
 

@@ -21,16 +21,17 @@ words! {
 }
 
 words! {
-    /// Where developer messages and user blocks of reminders stand.
+    /// Position of developer messages and user blocks of reminders.
     pub enum Placement {
         /// Before the conversation.
         Head = "head",
-        /// Behind it, so that the prompt's prefix stays the same from turn to turn and prompt caches keep hitting.
+        /// After the history, so that the prompt's prefix stays the same from turn to turn and prompt caches keep
+        /// hitting.
         Tail = "tail",
     }
 }
 
-/// What tokens cost, in nano-dollars (10⁻⁹ US dollars) for a million tokens.
+/// The price of tokens, in nano-dollars (10⁻⁹ US dollars) per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -40,12 +41,12 @@ pub struct Price {
     pub output: u64,
     /// Tokens that a cache served.
     pub cache_read: u64,
-    /// Tokens that were put into a cache.
+    /// Tokens that were written to a cache.
     pub cache_write: u64,
 }
 
 impl Price {
-    /// What a call costs, in nano-dollars.
+    /// Returns the price of a call, in nano-dollars.
     #[must_use]
     pub fn of(&self, usage: &Usage) -> u64 {
         let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
@@ -60,7 +61,7 @@ impl Price {
     }
 }
 
-/// What a route can take.
+/// The capabilities of a route.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools)] // a row of yes-or-no facts, read from a table
@@ -81,9 +82,9 @@ pub struct Capabilities {
     pub native_tools: bool,
     /// There is a slot for system text at all.
     pub system_text: bool,
-    /// Where reminders go, unless options say otherwise.
+    /// Default position of reminders, used if options name none.
     pub placement: Placement,
-    /// What tokens cost; nothing where unknown.
+    /// Price of tokens; `None` if unknown.
     pub price: Option<Price>,
 }
 

@@ -1,5 +1,5 @@
-//! Time comes in from outside, so a run can be repeated exactly. The wall clock is supplied by whoever owns a runtime that
-//! can sleep; [`ManualClock`] is moved by hand.
+//! Time comes in from outside, so a run can be repeated exactly. The owner of a runtime that can sleep supplies the
+//! wall clock; [`ManualClock`] is advanced explicitly.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 
 use crate::seam::Local;
 
-/// Where the time comes from.
+/// A source of time.
 pub trait Clock {
     /// Milliseconds since 1970-01-01 UTC.
     fn now_ms(&self) -> u64;
@@ -17,14 +17,14 @@ pub trait Clock {
     /// Ready once [`Clock::now_ms`] has reached `at_ms`.
     fn sleep_until(&self, at_ms: u64) -> Local<'_, ()>;
 
-    /// The same for limits: a clock whose time is mocked is moved by those who sleep, not by those who only want to know
-    /// that it is too late.
+    /// Sleeps like `sleep_until`, but for limits: sleepers advance a mocked clock, tasks that only check a limit do
+    /// not.
     fn alarm(&self, at_ms: u64) -> Local<'_, ()> {
         self.sleep_until(at_ms)
     }
 }
 
-/// A clock that stands still until it is moved. Clones are the same clock.
+/// A clock that advances only when told to. Clones share the same time.
 #[derive(Clone, Default)]
 pub struct ManualClock(Rc<State>);
 
@@ -82,7 +82,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// Takes its entry out when the sleep is dropped, so that a cancelled sleep wakes nobody.
+/// Removes its entry when the sleep is dropped, so that a cancelled sleep wakes no task.
 struct Sleeper<'a> {
     state: &'a State,
     key: (u64, u64),

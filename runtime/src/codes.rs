@@ -14,11 +14,11 @@ use crate::note::Severity;
 pub struct Code {
     /// The code.
     pub code: &'static str,
-    /// How bad it is.
+    /// Severity of the diagnostic.
     pub severity: Severity,
     /// A terse phrase.
     pub title: &'static str,
-    /// What it means and what to do, in a few sentences.
+    /// Its meaning and remedy, in a few sentences.
     pub meaning: &'static str,
     /// Whether `check` finds it in literals.
     pub in_check: bool,
@@ -26,7 +26,7 @@ pub struct Code {
     pub at_run_time: bool,
     /// A script that fails in this way.
     pub fails: &'static str,
-    /// The same script mended.
+    /// The same script with the error fixed.
     pub mended: &'static str,
 }
 

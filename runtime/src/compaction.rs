@@ -1,6 +1,6 @@
-//! Compaction of a session's transcript, the one road for scripts and for the loop's own: handlers may veto or change it,
-//! somebody sums up, the reminders' lifecycle takes its step, everybody is told. What is pure of it is in
-//! [`crate::transcript::compact`].
+//! Compaction of a session's transcript, the single pipeline for scripts and for the loop itself: handlers may veto or
+//! change it, a summariser runs, the reminders' lifecycle takes its step, and all subscribers are notified. The pure
+//! part is in [`crate::transcript::compact`].
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,35 +20,36 @@ mod by_model;
 pub use auto::{AutoCompact, Threshold};
 pub use by_model::ByModel;
 
-/// Who sums up, by strategy.
+/// The summarisers, by strategy.
 #[derive(Clone, Copy, Default)]
 pub struct Summarisers<'a> {
     /// For `custom`.
     pub custom: Option<&'a dyn Compactor>,
     /// For `llm`.
     pub model: Option<&'a ByModel<'a>>,
-    /// What a truncation says besides, such as the task.
+    /// Text that a truncation adds, such as the task.
     pub remember: Option<&'a str>,
 }
 
 /// A compaction.
 #[derive(Clone, Copy)]
 pub struct Compaction<'a> {
-    /// Whose transcript it is.
+    /// Session whose transcript is compacted.
     pub session: &'a Rc<Session>,
-    /// The agent at hand, whose handlers are told. It may be another session than the one compacted: a bare transcript.
+    /// The current agent, whose handlers are notified. Its session may differ from the compacted one, a bare
+    /// transcript.
     pub told: Turn<'a>,
     /// The iteration of the loop at hand, else 0.
     pub iteration: u32,
-    /// Who is told.
+    /// Subscribers to notify.
     pub listeners: Listeners<'a>,
-    /// Who sums up.
+    /// Available summarisers.
     pub summarisers: Summarisers<'a>,
 }
 
 impl Compaction<'_> {
-    /// Compacts. Gives what `post_compact` tells; nothing where there was nothing to do, or where a handler vetoed. Whatever
-    /// fails on the way has changed nothing.
+    /// Compacts the transcript. Returns the payload of `post_compact`, or `None` if there was nothing to do or a
+    /// handler vetoed. A failure on the way changes nothing.
     pub async fn run(&self, options: CompactOptions) -> Outcome<Option<Data>> {
         let Some(begun) = begin(&self.session.transcript(), options.clone()) else { return Ok(None) };
         self.checkpoint(Seam::PreCompact).await?;
@@ -93,7 +94,7 @@ impl Compaction<'_> {
         self.listeners.emit(self.told, &event).get().await
     }
 
-    /// What a handler made of the options. What cannot be read, or not be done, changes nothing and is told.
+    /// Applies a handler's changes to the options. Changes that cannot be read or applied are ignored and reported.
     fn modified(&self, options: CompactOptions, changed: &Data) -> CompactOptions {
         let refused = match options.modified(changed) {
             Ok(changed) if changed.strategy == Strategy::Custom && self.summarisers.custom.is_none() => {

@@ -53,8 +53,8 @@ pub enum Data {
 }
 
 impl Data {
-    /// How deep a value may nest. Whoever builds a [`Data`] from outside (JSON, a script) refuses what is deeper, so that
-    /// comparing, printing and dropping need no work list.
+    /// Maximum nesting depth of a value. A caller that builds a [`Data`] from outside (JSON, a script) rejects deeper
+    /// values, so that comparing, printing and dropping need no work list.
     pub const MAX_DEPTH: usize = 512;
 
     /// A dict from pairs. A later pair with the same key wins.
@@ -142,7 +142,7 @@ impl Data {
         if let Data::Dict(entries) = self { Some(entries) } else { None }
     }
 
-    /// The value under `key`; nil where there is none, or where this is no dict.
+    /// Returns the value under `key`; nil if it is missing or this is not a dict.
     #[inline]
     #[must_use]
     pub fn get(&self, key: &str) -> &Data {
@@ -166,7 +166,7 @@ impl Data {
         }
     }
 
-    /// The same dict with one more entry.
+    /// Returns the dict with one more entry.
     #[must_use]
     pub fn with(mut self, key: impl Into<Arc<str>>, value: Data) -> Data {
         self.set(key, value);
@@ -193,7 +193,7 @@ impl Data {
         }
     }
 
-    /// How many lists and dicts stand in one another; 0 for what is neither.
+    /// Returns the nesting depth of lists and dicts; 0 for other values.
     #[must_use]
     pub fn depth(&self) -> usize {
         match self {
@@ -217,7 +217,7 @@ impl Data {
         }
     }
 
-    /// What a person or a model sees: text as it stands, everything else as JSON.
+    /// Returns the text that a person or a model sees: text unchanged, everything else as JSON.
     #[must_use]
     pub fn to_text(&self) -> Arc<str> {
         match self {

@@ -1,21 +1,21 @@
-//! The event log: an append-only list of records by topic. A trait with two homes: [`MemoryLog`] for a single process that
-//! keeps nothing, [`SqliteLog`] in a file.
+//! The event log: an append-only list of records by topic. A trait with two backends: [`MemoryLog`] for a single
+//! process that keeps nothing, and [`SqliteLog`] in a file.
 //!
-//! Durability is asked for, not assumed: [`EventLog::append`] gives a [`Ticket`] at once, [`EventLog::durable`] waits until
-//! everything up to it would survive. What a record is called (its id, its cursor) is known when it is written, not before:
+//! Durability is requested explicitly: [`EventLog::append`] returns a [`Ticket`] at once, [`EventLog::durable`] waits
+//! until everything up to it would survive a crash. A record's id and cursor are known only once it is written:
 //! [`EventLog::emit`] waits for that.
 //!
-//! - [`Home`]: how a person names a home, `memory` or `sqlite:PATH`.
+//! - [`Home`]: the backend as a person names it, `memory` or `sqlite:PATH`.
 //! - [`LogFile`]: a log in a file, read while others write it.
-//! - [`OfRun`]: a log in a file is written by many runs; each record of the runtime names its own.
-//! - [`Payload`]: what a record tells; [`Facts`]: told by the runtime, made into data where somebody looks; [`Batch`]: all that
-//!   is told at once.
+//! - [`OfRun`]: adds the run to each record of the runtime, since many runs write to a log in a file.
+//! - [`Payload`]: the content of a record; [`Facts`]: content from the runtime, converted to data on demand; [`Batch`]:
+//!   records that are appended together.
 //! - [`LogReader`]: reads a log on any thread.
-//! - [`Room`]: room for records, set aside before a lock is taken.
+//! - [`Room`]: space for records, reserved before a lock is taken.
 //! - [`SharedLog`]: a log that several threads write to.
-//! - [`Tapped`]: a log whose records somebody else sees too.
+//! - [`Tapped`]: a log whose records another subscriber sees too.
 //! - [`Through`]: a log with a [`Passage`] in front of it.
-//! - [`LogError`]: what can go wrong; its codes are [`LogCode`].
+//! - [`LogError`]: the errors; its codes are [`LogCode`].
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub struct NewRecord {
     pub topic: Arc<str>,
     /// The kind of event.
     pub kind: Arc<str>,
-    /// What happened.
+    /// Content of the record.
     pub payload: Payload,
     /// Headers, a dict or nil.
     pub headers: Data,
@@ -75,11 +75,11 @@ impl NewRecord {
         Self::FRAME + self.topic.len() + self.kind.len() + self.payload.weight() + self.headers.weight()
     }
 
-    /// What it takes besides what it holds, and what it takes without headers.
+    /// Size of a record besides its content, without headers.
     const FRAME: usize = 64;
     const NO_HEADERS: usize = 16;
 
-    /// The record of a batch that came so many places behind the first.
+    /// Returns the record of a batch at index `place`.
     #[must_use]
     pub fn of(batch: &Arc<dyn Batch>, place: usize, occurred_at_ms: u64) -> NewRecord {
         let (topic, kind) = batch.names(place);
@@ -95,7 +95,7 @@ pub struct Record {
     pub topic: Arc<str>,
     /// The kind of event.
     pub kind: Arc<str>,
-    /// What happened.
+    /// Content of the record.
     pub payload: Payload,
     /// Headers, a dict or nil.
     pub headers: Data,
@@ -114,7 +114,7 @@ impl Record {
         NewRecord::FRAME + self.topic.len() + self.kind.len() + self.payload.weight() + self.headers.weight()
     }
 
-    /// As scripts see it.
+    /// Converts the record to the dict that scripts see.
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict([
@@ -129,7 +129,7 @@ impl Record {
     }
 }
 
-/// How much was appended by the time one gets it. Of use only to the log that gave it.
+/// A position in the sequence of appended records. Meaningful only to the log that issued it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
@@ -140,7 +140,7 @@ impl Ticket {
     pub const ALL: Ticket = Ticket(u64::MAX);
 }
 
-/// What a written record is called.
+/// The id and cursor of a written record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Its number within its topic, from 1.
@@ -149,14 +149,14 @@ pub struct Place {
     pub cursor: u64,
 }
 
-/// Which records are wanted.
+/// Selection of records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only this topic.
     pub topic: Option<Arc<str>>,
     /// Only kinds that begin so.
     pub kind_prefix: Option<Arc<str>>,
-    /// Only records behind this cursor; 0 means from the oldest that is kept.
+    /// Only records after this cursor; 0 means from the oldest that is kept.
     pub after: u64,
 }
 
@@ -177,8 +177,8 @@ impl Filter {
     }
 }
 
-/// A reader that gets history first and then what is appended, each record once and in order. One that has been overtaken
-/// by what the log throws away fails once with [`LogError::Lagged`] and goes on behind the gap.
+/// A reader that yields history first and then appended records, each once and in order. A reader overtaken by the
+/// log's retention fails once with [`LogError::Lagged`] and goes on after the gap.
 pub trait Subscription {
     /// Sets where it reads, if reading waits for the disk. Without a pool it reads on the thread of the caller.
     fn read_on(&mut self, _pool: Rc<dyn BlockingPool>) {}
@@ -192,14 +192,14 @@ pub trait Subscription {
     fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>>;
 }
 
-/// An append-only list of records. Whoever appends sees what it has appended in everything that it reads afterwards.
+/// An append-only list of records. A caller sees the records it has appended in all its later reads.
 pub trait EventLog {
     /// Takes a record, in the order of the calls. It is safe only once [`EventLog::durable`] says so; where it cannot be
     /// written, that is where the failure shows. Waits only for room, where too much is on its way already.
     fn append(&self, record: NewRecord) -> Ticket;
 
-    /// Sets room aside for so many records of so many bytes together. Waits for it as [`EventLog::append`] does, so it is
-    /// called before a lock is taken.
+    /// Reserves room for a number of records with a total size in bytes. Waits like [`EventLog::append`], so call it
+    /// before taking a lock.
     fn reserve(&self, _records: usize, _bytes: usize) -> Room {
         Room::default()
     }
@@ -213,11 +213,11 @@ pub trait EventLog {
     /// Takes all records of a batch, one after the other, as [`EventLog::append`] does.
     fn tell(&self, batch: Arc<dyn Batch>, occurred_at_ms: u64) -> Ticket {
         let records = (0..batch.count()).map(|place| NewRecord::of(&batch, place, occurred_at_ms));
-        // The ticket of one that was refused is behind those of all others.
+        // The ticket of a refused record is greater than all others.
         records.fold(Ticket::NONE, |last, record| last.max(self.append(record)))
     }
 
-    /// Takes a record and gives its place once it is written and would survive the end of the process.
+    /// Appends a record and returns its place once it is written and would survive the end of the process.
     ///
     /// # Errors
     /// The record was not written and will not be.
@@ -240,7 +240,7 @@ pub trait EventLog {
         self.reader().read(filter, limit).map_err(fault)
     }
 
-    /// Reads history behind `filter.after`, then what comes.
+    /// Reads history after `filter.after`, then new records.
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription>;
 }
 

@@ -1,6 +1,6 @@
 //! Opening files whose names come from outside: scripts, packs, settings, facts and paths that a script names.
 //!
-//! A name may lead to a pipe that nobody writes to, to a device that never ends, or to a socket. [`open`] and [`open_with`]
+//! A name may refer to a pipe without a writer, to a device that never ends, or to a socket. [`open`] and [`open_with`]
 //! accept regular files only and never wait for another process; [`read`] also limits the size, whatever length the
 //! system reports (files of `/proc` report 0).
 
@@ -19,10 +19,10 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path)
 }
 
-/// Opens a regular file as `options` say, or creates it if they do.
+/// Opens or creates a regular file according to `options`.
 ///
 /// # Errors
-/// As [`open`].
+/// See [`open`].
 pub fn open_with(options: &OpenOptions, path: &Path) -> io::Result<File> {
     // Opening a device can have effects of its own, so the type is checked before as well as after.
     if let Ok(found) = fs::metadata(path) {
@@ -36,7 +36,7 @@ pub fn open_with(options: &OpenOptions, path: &Path) -> io::Result<File> {
 /// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`], and `FileTooLarge`.
+/// See [`open`]; also fails with `FileTooLarge`.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_open(&open(path)?, most)
 }
@@ -75,7 +75,7 @@ pub fn read_cached(path: &Path, most: usize) -> Option<Vec<u8>> {
     use rustix::io::{IoSliceMut, ReadWriteFlags, preadv2};
 
     let length = |file: &rustix::fd::OwnedFd| {
-        // What the system knows already, without asking a server.
+        // Use the system's cached metadata, without asking a server.
         let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
         let found = statx(file, "", flags, StatxFlags::TYPE | StatxFlags::SIZE).ok()?;
         let is_file = FileType::from_raw_mode(found.stx_mode.into()) == FileType::RegularFile;
@@ -88,7 +88,7 @@ pub fn read_cached(path: &Path, most: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length + 1];
     let read = preadv2(&file, &mut [IoSliceMut::new(&mut bytes)], 0, ReadWriteFlags::NOWAIT).ok()?;
     bytes.truncate(read);
-    // What is shorter is not all in memory, and what is longer has changed.
+    // A shorter file is not fully in memory, and a longer one has changed.
     (read == length).then_some(bytes)
 }
 
@@ -112,7 +112,7 @@ pub fn read_cached(_: &Path, _: usize) -> Option<Vec<u8>> {
     None
 }
 
-/// As [`read_cached`].
+/// Checks for a file like [`read_cached`].
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn exists_cached(_: &Path) -> bool {

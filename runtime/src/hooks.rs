@@ -1,6 +1,6 @@
-//! Hooks: handlers that are told what a loop does and may answer. [`event`] names the moments and their payloads,
-//! [`verdict`] how a handler's answer is read, [`ActionableEvent`] what it may have done at which event, [`registry`] who is
-//! registered, [`mod@fire`] how they are told.
+//! Hooks: handlers that are notified of what a loop does and may answer. [`event`] defines the events and their
+//! payloads, [`verdict`] reads a handler's answer, [`ActionableEvent`] defines which answers each event accepts,
+//! [`registry`] holds the registered handlers, and [`mod@fire`] calls them.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -27,26 +27,26 @@ pub use verdict::Verdict;
 
 /// A handler. It may call back into the session: no borrow of it is alive meanwhile.
 pub trait Hook {
-    /// Told of an event, it answers what is to be done.
+    /// Handles an event and returns the verdict.
     fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>>;
 
-    /// What is reported of a reminder that it returned and that cannot be added. Who knows where the handler was written
-    /// says so here.
+    /// Returns the diagnostic for a returned reminder that cannot be added. Implementations that know the handler's
+    /// source location add it here.
     fn malformed(&self, error: &ReminderError) -> Rc<dyn Fault> {
         fault(error.clone())
     }
 
-    /// What is reported of an answer that cannot be used.
+    /// Returns the diagnostic for an answer that cannot be used.
     fn unusable(&self, why: &str) -> Rc<dyn Fault> {
         fault(Unusable(why.to_owned()))
     }
 
-    /// What is reported where it took longer than so many milliseconds.
+    /// Returns the diagnostic for a handler that took longer than `ms` milliseconds.
     fn late(&self, ms: u64) -> Rc<dyn Fault> {
         fault(TookTooLong { ms })
     }
 
-    /// Who it is, for diagnostics and for the `producer` of its reminders.
+    /// Returns its name, for diagnostics and for the `producer` of its reminders.
     fn name(&self) -> &str {
         "hook"
     }

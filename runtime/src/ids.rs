@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use uuid::{Builder, Uuid};
 
-/// Where ids come from.
+/// A source of ids.
 pub trait Ids {
     /// The next id, larger than all before it.
     fn next(&self, now_ms: u64) -> Uuid;
@@ -64,7 +64,7 @@ impl IdStream {
 
     /// The next id, larger than all before it.
     pub fn draw(&mut self, now_ms: u64) -> Uuid {
-        // 26 bits of counter stand in front of the random ones. Should they ever run over within one stream, time moves on.
+        // The 26 bits of counter precede the random ones. If they overflow within one stream, its time advances.
         self.last_ms = self.last_ms.max(now_ms);
         self.counter += 1;
         if self.counter >> 26 != 0 {
@@ -87,7 +87,7 @@ impl IdStream {
     }
 }
 
-/// A stream behind a shared reference.
+/// A stream that can be used through a shared reference.
 #[derive(Debug)]
 pub struct SharedIds(RefCell<IdStream>);
 

@@ -1,29 +1,29 @@
-//! The agent core. It knows nothing of scripts and of wires: a pure reminder lifecycle, and around it a thin shell in which
-//! every effect (model, tool, clock, log, hook) stands behind a trait.
+//! The agent core. It does not depend on scripts or wire formats: a pure reminder lifecycle, and around it a thin shell
+//! in which every effect (model, tool, clock, log, hook) is behind a trait.
 //!
 //! | module | offers |
 //! |---|---|
 //! | [`data`] | `Data`, the neutral payload |
-//! | [`seam`] | how answers, faults, turns and scopes are handed through; `Tool`, `Model`, `Compactor` |
+//! | [`seam`] | passing of answers, faults, turns and scopes; `Tool`, `Model`, `Compactor` |
 //! | [`note`] | diagnostics that must not end the work |
-//! | [`cancel`], [`clock`], [`moment`], [`ids`] | being stopped, time, RFC 3339, ids |
-//! | [`message`], [`model`], [`capabilities`] | what is said to a model, in no vendor's shape |
+//! | [`cancel`], [`clock`], [`moment`], [`ids`] | cancellation, time, RFC 3339, ids |
+//! | [`message`], [`model`], [`capabilities`] | vendor-neutral requests to a model |
 //! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
 //! | [`render`] | pending reminders into the slots of a route |
 //! | [`transcript`] | messages and events in persistent vectors |
 //! | [`files`], [`lock`] | opening regular files only, without waiting; advisory locks on files |
-//! | [`event_log`] | the log and its homes in memory and in a file |
-//! | [`hooks`] | events, verdicts, who is registered |
+//! | [`event_log`] | the log and its backends in memory and in a file |
+//! | [`hooks`] | events, verdicts, registered handlers |
 //! | [`receipt`] | receipts of tool calls |
-//! | [`patience`] | how long a handler may take |
-//! | [`schema`] | JSON Schema, with what does not fit in words |
+//! | [`patience`] | time limits of handlers |
+//! | [`schema`] | JSON Schema, with mismatches in words |
 //! | [`session`] | sessions and their directory |
-//! | [`compaction`] | shortening a session's transcript: who is told, who sums up |
+//! | [`compaction`] | shortening a session's transcript: subscribers and summarisers |
 //! | [`agent_loop`] | the loop, one function for each seam |
-//! | [`activity`] | what loops do, as records that traces are made of |
+//! | [`activity`] | activity of loops, as records from which traces are built |
 //! | [`watch`] | watching files for a daemon |
 //! | [`workers`] | loops that work for another: propagation, events, suspension |
-//! | [`codes`] | the codes of this crate's diagnostics, and how they are defined |
+//! | [`codes`] | the codes of this crate's diagnostics, and their definition |
 //! | [`words`] | enums of words, suggestions |
 
 pub mod activity;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use fd_lock::RwLock;
 
-/// How often a lock file may vanish between opening and locking it.
+/// Maximum number of times that a lock file may vanish between opening and locking it.
 const TRIES: u32 = 1_000;
 
 /// Time between two attempts to take a lock.
@@ -32,7 +32,7 @@ pub enum LockError {
     Io(#[from] io::Error),
 }
 
-/// What a lock allows others to do meanwhile.
+/// The access that a lock allows others meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockMode {
     /// Others may hold a shared lock too.
@@ -72,7 +72,7 @@ impl LockFile {
         for _ in 0..TRIES {
             let file = File::options().create(true).write(true).truncate(false).open(&path)?;
             lock_within(&file, LockMode::Exclusive, timeout.saturating_sub(start.elapsed()))?;
-            // The last holder may have removed the file meanwhile. Then nobody else sees this lock.
+            // The last holder may have removed the file meanwhile. In that case no other process sees this lock.
             let inode = |meta: io::Result<fs::Metadata>| meta.map(|meta| meta.ino()).ok();
             if inode(file.metadata()) == inode(fs::metadata(&path)) {
                 return Ok(LockFile { path, _file: file });
@@ -84,7 +84,7 @@ impl LockFile {
 
 impl Drop for LockFile {
     fn drop(&mut self) {
-        // Still locked: whoever opens it from here on makes a new one.
+        // Still locked: a process that opens it from here on creates a new one.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -15,13 +15,13 @@ pub use list::Messages;
 pub use read::MessageError;
 
 words! {
-    /// Who speaks.
+    /// The speaker of a message.
     pub enum Role {
         /// Standing instructions.
         System = "system",
         /// Instructions of the application, on routes that know the role.
         Developer = "developer",
-        /// The person, or whoever stands for them.
+        /// The person, or a program in their place.
         User = "user",
         /// The model.
         Assistant = "assistant",
@@ -60,7 +60,7 @@ impl Block {
         }
     }
 
-    /// As scripts see it: `{type, text, cache_control?}`, or as it came.
+    /// Converts the block to the dict that scripts see: `{type, text, cache_control?}`, or the original value.
     #[must_use]
     pub fn to_data(&self) -> Data {
         match self {
@@ -74,7 +74,7 @@ impl Block {
     }
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     /// Text.
@@ -115,7 +115,7 @@ impl Content {
         }
     }
 
-    /// As scripts see it: a string or a list of blocks.
+    /// Converts the content to the value that scripts see: a string or a list of blocks.
     #[must_use]
     pub fn to_data(&self) -> Data {
         match self {
@@ -148,7 +148,7 @@ impl ToolCall {
         ToolCall { id: id.into(), name: name.into(), arguments }
     }
 
-    /// As scripts see it: `{id, name, arguments}`.
+    /// Converts the call to the dict that scripts see: `{id, name, arguments}`.
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict([
@@ -159,12 +159,12 @@ impl ToolCall {
     }
 }
 
-/// What the model is told about a tool.
+/// The description of a tool for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// The name.
     pub name: Arc<str>,
-    /// What it does and when to use it.
+    /// Purpose of the tool and when to use it.
     pub description: Arc<str>,
     /// JSON Schema of the arguments (an object schema).
     pub parameters: Data,
@@ -186,7 +186,7 @@ impl ToolSpec {
         }
     }
 
-    /// As scripts see it.
+    /// Converts the description to the dict that scripts see.
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict_of_present([
@@ -202,9 +202,9 @@ impl ToolSpec {
 /// One durable entry of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Who speaks.
+    /// Speaker of the message.
     pub role: Role,
-    /// What is said.
+    /// Content of the message.
     pub content: Content,
     /// The calls that an assistant message asks for.
     pub tool_calls: Vec<ToolCall>,
@@ -214,7 +214,7 @@ pub struct Message {
     pub name: Option<Arc<str>>,
     /// In a tool message: whether the call failed.
     pub is_error: bool,
-    /// The reasoning text that some routes give and want back.
+    /// The reasoning text that some routes return and expect back.
     pub reasoning: Option<Arc<str>>,
     /// Fields that we have no name for, as they came.
     pub extra: Entries,
@@ -278,7 +278,7 @@ impl Message {
         (said + calls).div_ceil(4) + 4
     }
 
-    /// As scripts see it. Fields without a value are left out.
+    /// Converts the message to the dict that scripts see. Fields without a value are left out.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let mut entries = self.extra.clone();

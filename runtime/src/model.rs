@@ -1,5 +1,5 @@
-//! What a model is asked and what it answers, in no vendor's shape. A [`Request`] shares the history with the session, so
-//! building one costs the same after ten turns and after ten thousand.
+//! Vendor-neutral requests to a model and their replies. A [`Request`] shares the history with the session, so building
+//! one costs the same after ten turns and after ten thousand.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -20,19 +20,20 @@ pub use piece::Piece;
 pub use prefix::{Measured, PrefixMeter};
 pub use system::System;
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The system text, without reminders: [`Request::system_text`] joins both. It stays the same from turn to turn, so requests
     /// share it.
     pub system: Arc<System>,
-    /// The history, shared with the session. [`Request::conversation`] adds the reminders that stand among the messages.
+    /// The history, shared with the session. [`Request::conversation`] adds the reminders that appear among the
+    /// messages.
     pub messages: Messages,
     /// The reminders, sorted into slots.
     pub reminders: Arc<Rendered>,
     /// The tools on offer.
     pub tools: Arc<Vec<ToolSpec>>,
-    /// Which tool must or may be called: nil, `"auto"`, `"none"`, `"required"`, or `{name}`.
+    /// Constraint on tool calls: nil, `"auto"`, `"none"`, `"required"`, or `{name}`.
     pub tool_choice: Data,
     /// The provider, where one was named.
     pub provider: Option<Arc<str>>,
@@ -44,7 +45,7 @@ pub struct Request {
     pub top_p: Option<f64>,
     /// Texts that end the answer where the model writes one.
     pub stop: Vec<Arc<str>>,
-    /// What the vendor's dice follow from, where it lets itself be told.
+    /// Seed of the vendor's sampling, if it accepts one.
     pub seed: Option<i64>,
     /// The most tokens the answer may have.
     pub max_tokens: Option<u64>,
@@ -52,15 +53,15 @@ pub struct Request {
     pub output_schema: Data,
     /// Thinking, as the script asked for it (a bool, a budget, an effort word or a dict), else nil.
     pub thinking: Data,
-    /// How long one attempt may take, in milliseconds.
+    /// Timeout of one attempt, in milliseconds.
     pub timeout_ms: Option<u64>,
-    /// How often a retryable failure is tried again.
+    /// Number of retries after a retryable failure.
     pub retries: Option<u32>,
-    /// Whether the vendor is asked for an answer in pieces, told as they come. The reply at the end is the same.
+    /// Whether to stream the answer in pieces. The final reply is the same.
     pub stream: bool,
-    /// Whether the vendor shall keep the beginning of the prompt for the next request, where it must be told so.
+    /// Whether the vendor caches the beginning of the prompt for the next request, if it must be asked to.
     pub prompt_cache: bool,
-    /// Fields handed to the vendor as they stand.
+    /// Fields sent to the vendor unchanged.
     pub extra: Entries,
 }
 
@@ -74,14 +75,14 @@ pub struct Usage {
     pub output_tokens: u64,
     /// Tokens of the request that a cache served.
     pub cache_read_tokens: u64,
-    /// Tokens of the request that were put into a cache.
+    /// Tokens of the request that were written to a cache.
     pub cache_write_tokens: u64,
-    /// What it cost, in nano-dollars (10⁻⁹ US dollars); nothing where the price is unknown.
+    /// Cost of the call, in nano-dollars (10⁻⁹ US dollars); `None` if the price is unknown.
     pub cost_nano_usd: Option<u64>,
 }
 
 impl Usage {
-    /// What it cost, in US dollars, where that is known.
+    /// Returns the cost of the call in US dollars, if known.
     #[must_use]
     #[allow(clippy::cast_precision_loss)] // exact up to millions of dollars
     pub fn cost_usd(&self) -> Option<f64> {
@@ -101,7 +102,7 @@ impl Usage {
     }
 }
 
-/// What a model answered.
+/// A model's reply.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
     /// The text, thinking apart.
@@ -110,7 +111,7 @@ pub struct Reply {
     pub tool_calls: Vec<ToolCall>,
     /// All blocks in the vendor's order where order matters on the way back (signed thinking), else empty.
     pub blocks: Vec<Block>,
-    /// The reasoning text, where the route gives it.
+    /// The reasoning text, if the route returns it.
     pub reasoning: Option<Arc<str>>,
     /// The tokens used.
     pub usage: Usage,
@@ -185,14 +186,14 @@ words! {
         Server = "server",
         /// The request does not fit the model's context window.
         ContextWindow = "context_window",
-        /// Somebody cancelled the call.
+        /// The call was cancelled.
         Cancelled = "cancelled",
     }
 }
 
 impl ModelErrorKind {
-    /// Whether a failure of this sort is tried again. A time-out is not: whoever set the time wanted an answer within it.
-    /// Neither is an answer that makes no sense, since it was paid for and would come again.
+    /// Returns whether a failure of this kind is retried. A timeout is not: the caller wanted an answer within that
+    /// time. Neither is a malformed answer, since it was paid for and would come again.
     #[must_use]
     pub fn is_transient(self) -> bool {
         use ModelErrorKind as K;
@@ -210,7 +211,7 @@ pub struct ModelError {
     pub message: String,
     /// The HTTP status, where there was one.
     pub status: Option<u16>,
-    /// How long the vendor asks to wait, in milliseconds.
+    /// Delay before a retry that the vendor asks for, in milliseconds.
     pub retry_after_ms: Option<u64>,
     /// Whether it is tried again: it may pass by itself.
     pub retryable: bool,
@@ -234,7 +235,7 @@ impl ModelError {
         }
     }
 
-    /// As scripts see it.
+    /// Converts the error to the dict that scripts see.
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict_of_present([

@@ -1,5 +1,5 @@
 //! [`Note`]: a diagnostic that must not end the work (a provider that threw, a hint the route cannot honour). The core
-//! collects it; whoever drives the loop shows it, and the loop's result lists it.
+//! collects it; the loop's driver shows it, and the loop's result lists it.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::seam::Fault;
 
-/// How bad it is.
+/// The severity of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Severity {
     /// Something was not done.
@@ -21,7 +21,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// As it is written.
+    /// Returns the written form.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -37,13 +37,13 @@ impl Severity {
 pub struct Note {
     /// The diagnostic code, where there is one.
     pub code: Option<CodeRef>,
-    /// How bad it is.
+    /// Severity of the note.
     pub severity: Severity,
     /// One whole sentence or phrase.
     pub message: String,
-    /// Who it is about: the id of a provider, the pattern of a hook, a route.
+    /// Subject of the note: the id of a provider, the pattern of a hook, a route.
     pub about: Option<Arc<str>>,
-    /// What was thrown; from it `stdlib` gets span and stack.
+    /// The error that was thrown; `stdlib` takes span and stack from it.
     pub fault: Option<Rc<dyn Fault>>,
 }
 
@@ -57,7 +57,7 @@ impl Note {
         Note { code, severity: Severity::Error, message, about: Some(about.into()), fault: Some(fault) }
     }
 
-    /// As a dict for the loop's result.
+    /// Converts the note to a dict for the loop's result.
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict_of_present([

@@ -1,5 +1,5 @@
-//! How long a handler or a provider may take. What waits is measured on the run's clock; what only computes is measured by
-//! the time that it keeps the thread busy, because a mocked clock does not move meanwhile.
+//! Time limits of handlers and providers. Waiting is measured on the run's clock; computing is measured by the time it
+//! keeps the thread busy, because a mocked clock does not advance meanwhile.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::cancel::Cancel;
 use crate::seam::{Answer, Fault, Outcome, Scope, Sort, fault};
 
-/// Somebody took too long.
+/// A handler or provider exceeded its time limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("timed out after {ms} ms")]
 pub struct TookTooLong {
@@ -29,9 +29,9 @@ impl Fault for TookTooLong {
     }
 }
 
-/// How long it may wait to clean up once it was told to stop.
+/// Time it may wait to clean up after it was told to stop, in milliseconds.
 const GRACE_MS: u64 = 500;
-/// How long it may compute then.
+/// Time it may compute during that clean-up.
 const BUSY_GRACE: Duration = Duration::from_millis(50);
 
 /// Waits for an answer, but no longer than the scope allows: then `cancel` is thrown, and after a short grace the work is
@@ -70,7 +70,7 @@ pub async fn patiently<T>(scope: &Scope, cancel: &Cancel, answer: Answer<'_, Out
     answered.unwrap_or_else(|| Err(fault(TookTooLong { ms })))
 }
 
-/// What is reported of somebody who took too long, where `thrown` says so.
+/// Returns whether `thrown` reports an exceeded time limit.
 #[must_use]
 pub fn is_late(thrown: &Rc<dyn Fault>) -> bool {
     thrown.as_any().downcast_ref::<TookTooLong>().is_some()

@@ -12,7 +12,7 @@ use crate::reminder::{Reminder, ReminderField, Surface};
 use crate::words::words;
 
 words! {
-    /// What came of a tool call.
+    /// The outcome of a tool call.
     pub enum CallStatus {
         /// It ran, and did what was asked.
         Ok = "ok",
@@ -30,17 +30,17 @@ pub struct ReminderReport {
     pub hook_event: EventKind,
     /// The reminder.
     pub reminder: Arc<Reminder>,
-    /// How many it replaced.
+    /// Number of reminders it replaced.
     pub deduped_count: usize,
 }
 
-/// What a tool call made, while it runs.
+/// The reports of reminders that a running tool call has produced.
 pub type Reports = Rc<RefCell<Vec<ReminderReport>>>;
 
 /// A receipt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCallReceipt {
-    /// Whose call it was.
+    /// The session of the call.
     pub session_id: Arc<str>,
     /// The agent at hand: the session, unless a worker has a name of its own.
     pub agent_id: Arc<str>,
@@ -50,15 +50,15 @@ pub struct ToolCallReceipt {
     pub turn: u32,
     /// The iteration of the loop.
     pub iteration: u32,
-    /// What came of it.
+    /// Outcome of the call.
     pub status: CallStatus,
-    /// What the model was told, where the call failed or was not run.
+    /// The message to the model, if the call failed or was not run.
     pub reason: Option<Arc<str>>,
     /// Whether the output was cut.
     pub truncated: bool,
     /// When it began, in milliseconds since 1970-01-01 UTC.
     pub started_at_ms: u64,
-    /// How long it took, its handlers included.
+    /// Duration of the call with its handlers, in milliseconds.
     pub duration_ms: u64,
     /// The reminders made around it.
     pub reminders: Vec<ReminderReport>,
@@ -71,7 +71,7 @@ const REPORTED: [ReminderField; 6] = {
 };
 
 impl ToolCallReceipt {
-    /// As scripts see it.
+    /// Converts the receipt to the dict that scripts see.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let report = |report: &ReminderReport| {

@@ -39,7 +39,7 @@ words! {
 }
 
 words! {
-    /// How far a reminder goes to sub-agents.
+    /// The propagation of a reminder to sub-agents.
     pub enum Propagate {
         /// To children and on to their children.
         All = "all",
@@ -51,7 +51,7 @@ words! {
 }
 
 words! {
-    /// Who made a reminder.
+    /// The producer of a reminder.
     pub enum Source {
         /// A reminder provider.
         StdlibProvider = "stdlib_provider",
@@ -66,7 +66,7 @@ words! {
     }
 }
 
-/// A reminder as it stands in a transcript. All fields of the guide's table.
+/// A reminder in a transcript, with all fields of the guide's table.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Reminder {
     /// Stable id for audit, replay and clearing.
@@ -82,11 +82,11 @@ pub struct Reminder {
     pub ttl_turns: Option<u32>,
     /// Whether compaction keeps it.
     pub preserve_on_compact: bool,
-    /// How far it goes to sub-agents.
+    /// Propagation to sub-agents.
     pub propagate: Propagate,
     /// The slot it would like.
     pub role_hint: RoleHint,
-    /// Who made it.
+    /// Producer of the reminder.
     pub source: Source,
     /// The turn in which it was made; 0 before a loop and in pipelines.
     pub fired_at_turn: u32,

@@ -40,7 +40,7 @@ pub struct UserBlock {
 }
 
 impl UserBlock {
-    /// As content of a message.
+    /// Converts the value to content of a message.
     #[must_use]
     pub fn to_block(&self) -> Block {
         let cache_control =
@@ -67,9 +67,9 @@ pub struct Rendered {
     pub developer_messages: Vec<Arc<str>>,
     /// Blocks for a user message, oldest first.
     pub user_blocks: Vec<UserBlock>,
-    /// Where messages and blocks stand.
+    /// Position of messages and blocks.
     pub placement: Placement,
-    /// What was rendered, oldest first.
+    /// The rendered reminders, oldest first.
     pub fired: Vec<Fired>,
     /// Ids of those for which this route has no slot at all.
     pub dropped: Vec<Arc<str>>,
@@ -92,7 +92,7 @@ impl Default for Rendered {
     }
 }
 
-/// What a call may ask of rendering.
+/// The options of a call for rendering.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RenderOptions {
     /// Overrides the route's placement.

@@ -1,9 +1,9 @@
-//! JSON Schema: what a tool's arguments, its result or a model's answer must look like. A schema is compiled once and then
-//! asked; what does not fit is told in words that a model can act on: where, what was expected, what was found, and what
-//! was probably meant. All that is wrong is told at once, up to a bound.
+//! JSON Schema: the expected shape of a tool's arguments, its result or a model's answer. A schema is compiled once and
+//! then used for checks; mismatches are described in words that a model can act on: location, expected value, found
+//! value, and probable meaning. All mismatches are reported at once, up to a limit.
 //!
-//! Nothing is fetched: a `$ref` leads into the schema itself. Patterns are those of the `regex` crate, so their time is
-//! linear in the text.
+//! Nothing is fetched: a `$ref` refers into the schema itself. Patterns are those of the `regex` crate, so their time
+//! is linear in the text.
 
 use std::error::Error;
 use std::fmt;
@@ -25,13 +25,14 @@ pub use answer::read_answer;
 pub use misfit::{Misfit, Misfits};
 pub use shared::compiled;
 
-/// The name under which a schema is compiled; nobody sees it.
+/// Internal name under which a schema is compiled; it is never shown.
 const HERE: &str = "mem:///schema.json";
 
-/// How deep a schema and a value may nest. The validator calls itself for each level of either.
+/// Maximum nesting depth of a schema and of a value. The validator recurses for each level of either.
 const DEEPEST_SCHEMA: usize = 128;
 const DEEPEST_VALUE: usize = 128;
-/// From so many levels of both together on it gets a stack of its own, and how large that is, in bytes.
+/// Number of levels of both together from which on validation runs on a stack of its own, and the size of that stack in
+/// bytes.
 const OWN_STACK_FROM: usize = 64;
 const OWN_STACK: usize = 256 << 20;
 
@@ -41,11 +42,11 @@ pub struct Schema {
     root: SchemaIndex,
     source: Data,
     depth: usize,
-    /// The same without the validator, where it is simple enough.
+    /// The schema in a form that needs no validator, if it is simple enough.
     plain: Option<plain::Plain>,
 }
 
-/// Why something is no schema.
+/// The reason a value is not a schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid JSON Schema: {0}")]
 pub struct SchemaError(pub String);
@@ -63,7 +64,7 @@ impl Schema {
     /// Compiles a schema (draft 2020-12, unless its `$schema` names another).
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence.
+    /// Describes the mistake in a sentence.
     pub fn compile(source: &Data) -> Result<Schema, SchemaError> {
         let depth = source.depth();
         if depth > DEEPEST_SCHEMA {
@@ -105,7 +106,7 @@ impl Schema {
     }
 }
 
-/// Runs what may call itself so many times.
+/// Runs a function that may recurse `levels` times.
 fn with_stack_for<T>(levels: usize, run: impl FnOnce() -> T) -> T {
     if levels < OWN_STACK_FROM { run() } else { stacker::grow(OWN_STACK, run) }
 }
@@ -116,7 +117,7 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// What is wrong with a schema, without the name under which it was compiled.
+/// Returns the mistake in a schema, without the name under which it was compiled.
 fn why(error: &CompileError) -> String {
     let said = match error {
         CompileError::ValidationError { src, .. } => return pointer::first_leaf(src),

@@ -1,6 +1,7 @@
-//! The seams between the core and everything that has behaviour: how an answer is given ([`Answer`]), how a failure is
-//! handed through ([`Fault`]), where a call happens ([`Turn`], [`Scope`]), and what the loop calls ([`Tool`], [`Model`],
-//! [`Compactor`], [`Permissions`], [`Approver`]; hooks and reminder providers have their traits beside their registries).
+//! The seams between the core and everything that has behaviour: how an answer is returned ([`Answer`]), how a failure
+//! is passed on ([`Fault`]), the context of a call ([`Turn`], [`Scope`]), and the traits that the loop calls ([`Tool`],
+//! [`Model`], [`Compactor`], [`Permissions`], [`Approver`]; hooks and reminder providers have their traits next to
+//! their registries).
 //!
 //! Data is `Send`, behaviour is not: these traits live behind `Rc` on the worker that owns the session. No borrow of a
 //! session is alive while one of them runs, so any of them may call back into the same session.
@@ -69,11 +70,11 @@ impl<'a, T> Answer<'a, T> {
 }
 
 words! {
-    /// What kind of failure a [`Fault`] is; the loop decides by it how to go on.
+    /// The kind of a [`Fault`], by which the loop decides how to go on.
     pub enum Sort {
         /// A script threw.
         Script = "script",
-        /// Somebody cancelled the work.
+        /// The work was cancelled.
         Cancelled = "cancelled",
         /// A deadline passed.
         Deadline = "deadline",
@@ -88,7 +89,7 @@ words! {
     }
 }
 
-/// What a script, a route or a provider failed with. Opaque here; `stdlib` gets its value and stack back by
+/// A failure of a script, a route or a provider. Opaque here; `stdlib` recovers its value and stack by
 /// [`Fault::as_any`].
 pub trait Fault: fmt::Debug + fmt::Display {
     /// The kind of failure.
@@ -112,7 +113,7 @@ pub fn fault<F: Fault + 'static>(failure: F) -> Rc<dyn Fault> {
 /// The two failures that the core raises by itself whatever it was doing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stopped {
-    /// Somebody cancelled the work; the reason.
+    /// The work was cancelled, for the given reason.
     #[error("cancelled: {0}")]
     Cancelled(Arc<str>),
     /// The deadline passed.
@@ -133,17 +134,17 @@ impl Fault for Stopped {
     }
 }
 
-/// Where a line of work stands among all of a run. Names are the same in every run of a script, whoever comes first.
+/// The position of a line of work within a run. Names are the same in every run of a script, whatever the timing.
 pub trait Path {
     /// The name: letters, digits, dots and tildes.
     fn name(&self) -> Rc<str>;
-    /// What is started here next; `kind` is a word of letters.
+    /// Returns the path of the next child started here; `kind` consists of letters.
     fn child(&self, kind: &'static str) -> Rc<dyn Path>;
     /// The concrete path.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The path where nobody tells lines of work apart.
+/// The path used if lines of work are not distinguished.
 struct OnlyLine;
 
 impl Path for OnlyLine {
@@ -160,7 +161,7 @@ impl Path for OnlyLine {
     }
 }
 
-/// What drives the work of a run. A loop whose model, tools and handlers all answer at once would never give its thread back.
+/// The driver of a run's work. A loop whose model, tools and handlers all answer at once would never yield its thread.
 pub trait Driver {
     /// Called before each iteration of a loop: fails where a limit of the run is reached, and waits where others must have their turn.
     fn before_iteration(&self) -> Answer<'static, Outcome<()>>;
@@ -175,14 +176,14 @@ impl Driver for FreeRun {
     }
 }
 
-/// Where a call happens: the session, its turn, and what surrounds it.
+/// The context of a call: the session, its turn, and the scope.
 #[derive(Clone, Copy)]
 pub struct Turn<'a> {
     /// The session.
     pub session: &'a Rc<Session>,
     /// The turn, from 1 over the whole life of the session; 0 before the first.
     pub number: u32,
-    /// What surrounds the call.
+    /// Scope of the call.
     pub scope: &'a Scope,
 }
 
@@ -192,36 +193,36 @@ impl fmt::Debug for Turn<'_> {
     }
 }
 
-/// What surrounds a call: how it is stopped, what time it is, where it is logged.
+/// The environment of a call: cancellation, time, log.
 #[derive(Clone)]
 pub struct Scope {
     /// Stops the work when thrown.
     pub cancel: Cancel,
     /// When the work must be done, on [`Scope::clock`]; nothing means never.
     pub deadline_ms: Option<u64>,
-    /// Where the time comes from.
+    /// Source of time.
     pub clock: Rc<dyn Clock>,
-    /// Where events are written.
+    /// Log for events.
     pub log: Rc<dyn EventLog>,
-    /// What drives the work.
+    /// Driver of the work.
     pub driver: Rc<dyn Driver>,
     /// The seed of the run, for waits that must differ between runs and not between a run and its replay.
     pub seed: u64,
-    /// Who calls.
+    /// Origin of the call.
     pub caller: Caller,
     /// The options of the loop at hand as they were written, for handlers that want to see them; else nil.
     pub options: Data,
-    /// The script that the mock model answers from here; nothing where none was put in place.
+    /// The script that the mock model answers from here; `None` if none was set.
     pub script: Option<u64>,
-    /// Where receipts of tool calls are filed, if any are wanted.
+    /// Collector of tool call receipts, if any are wanted.
     pub receipts: Option<Receipts>,
-    /// How long one handler or provider may take, in milliseconds.
+    /// Time limit of one handler or provider, in milliseconds.
     pub hook_timeout_ms: u64,
-    /// Where diagnostics go that must not end the work. The driver shows them; the loop's result lists them.
+    /// Collector of diagnostics that must not end the work. The driver shows them; the loop's result lists them.
     pub notes: Rc<Notes>,
 }
 
-/// Who calls: the place of a call among the lines of work, loops, agents and tool calls of a run.
+/// The origin of a call among the lines of work, loops, agents and tool calls of a run.
 #[derive(Clone)]
 pub struct Caller {
     /// The line of work; the same in every run of a script.
@@ -245,7 +246,7 @@ impl Default for Caller {
     }
 }
 
-/// Where receipts of tool calls are filed.
+/// A collector of tool call receipts.
 #[derive(Debug, Clone)]
 pub struct Receipts {
     /// The receipts of calls that are over.
@@ -255,9 +256,9 @@ pub struct Receipts {
 }
 
 impl Scope {
-    /// How deep loops may nest (a hook that runs a loop whose tool runs a loop …).
+    /// Maximum nesting depth of loops (a hook that runs a loop whose tool runs a loop …).
     pub const MAX_DEPTH: u32 = 32;
-    /// How long one handler or provider may take where nobody says otherwise.
+    /// Default time limit of one handler or provider, in milliseconds.
     pub const HOOK_TIMEOUT_MS: u64 = 30_000;
 
     /// A scope that nothing cancels and that has no deadline.
@@ -279,7 +280,7 @@ impl Scope {
         }
     }
 
-    /// The same scope while one tool call runs.
+    /// Returns the scope for the duration of one tool call.
     #[must_use]
     pub fn for_call(&self, tool_call_id: Arc<str>) -> Scope {
         let mut scope = self.clone();
@@ -324,10 +325,10 @@ impl fmt::Debug for Scope {
     }
 }
 
-/// What a tool gave back.
+/// The output of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
-    /// What the model sees.
+    /// Text that the model sees.
     pub text: Arc<str>,
     /// The value that the tool returned, for hooks and results.
     pub value: Data,
@@ -338,20 +339,20 @@ pub struct Output {
 }
 
 impl Output {
-    /// A good result: text as it stands, anything else as JSON.
+    /// Creates a successful output: text unchanged, anything else as JSON.
     #[must_use]
     pub fn of(value: Data) -> Output {
         Output { text: value.to_text(), value, ok: true, truncated: false }
     }
 
-    /// A failed call; the model is told why.
+    /// Creates a failed output with an error message for the model.
     pub fn error(message: impl Into<Arc<str>>) -> Output {
         let text = message.into();
         Output { value: Data::Str(text.clone()), text, ok: false, truncated: false }
     }
 }
 
-/// What a call is about to replace, as it was when its permission was asked for.
+/// The content that a call is about to replace, as it was when its permission was requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preview {
     /// The text that is there now; `None` if there is none.
@@ -360,7 +361,7 @@ pub struct Preview {
 
 /// Something the model can call.
 pub trait Tool {
-    /// What the model is told about it.
+    /// Returns the tool's description for the model.
     fn spec(&self) -> &ToolSpec;
     /// Reads what the call is about to replace, before its permission is asked for. With an error, the call is refused
     /// with that reason and no question is asked.
@@ -380,7 +381,7 @@ pub trait Tool {
     fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>>;
 }
 
-/// Where a request goes, as far as it is known before the answer.
+/// The destination of a request, as far as it is known before the answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Destination {
     /// The provider.
@@ -396,12 +397,13 @@ pub trait Model {
         Ok(())
     }
 
-    /// Where a request goes, for the log.
+    /// Returns the destination of a request, for the log.
     fn destination(&self, request: &Request) -> Destination {
         Destination { provider: request.provider.clone(), model: request.model.clone() }
     }
 
-    /// How long a call may take to clean up once it was given up, in milliseconds; what only waits for a server is dropped.
+    /// Returns the time that an abandoned call has to clean up, in milliseconds; calls that only wait for a server are
+    /// dropped.
     fn grace_ms(&self) -> u64 {
         0
     }
@@ -415,7 +417,7 @@ pub trait Model {
     ) -> Answer<'a, Outcome<Reply>>;
 }
 
-/// What a compactor made of the messages it was given.
+/// The result of a compactor.
 #[derive(Debug, Clone)]
 pub enum Summary {
     /// One summary message takes their place.
@@ -426,7 +428,7 @@ pub enum Summary {
 
 /// Shortens a transcript.
 pub trait Compactor {
-    /// What is reported where it takes longer than a handler may.
+    /// Returns the diagnostic for a compactor that took longer than `ms` milliseconds, a handler's limit.
     fn late(&self, ms: u64) -> Rc<dyn Fault> {
         fault(TookTooLong { ms })
     }

@@ -40,16 +40,16 @@ pub struct Session {
     id: Arc<str>,
     ids: SharedIds,
     queue: SharedQueue,
-    /// Somebody accepts for it on another thread.
+    /// Set while an inbox accepts for it on another thread.
     watched: Cell<bool>,
-    /// What its records share.
+    /// The owner that its records share.
     whose: RefCell<Option<Arc<Whose>>>,
     /// Sees what becomes of its reminders.
     observer: RefCell<Option<Rc<dyn ReminderObserver>>>,
     state: RefCell<State>,
 }
 
-/// What changes in a session.
+/// The mutable state of a session.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct State {
@@ -69,9 +69,9 @@ pub struct State {
     pub turns: u32,
     /// Measures what consecutive requests share.
     pub prefix: PrefixMeter,
-    /// What reminder providers remember between events (bands that have fired), by provider id.
+    /// Data that reminder providers keep between events (bands that have fired), by provider id.
     pub provider_memory: std::collections::BTreeMap<Arc<str>, Data>,
-    /// Somebody has closed it.
+    /// Whether it was closed.
     pub closed: bool,
     /// Stops the loop at work in it.
     pub at_work: Option<Cancel>,
@@ -141,7 +141,7 @@ impl Session {
         self.tell_pending();
     }
 
-    /// Where its ids have come to.
+    /// Returns the current state of its ids.
     pub(crate) fn id_stream(&self) -> IdStream {
         self.ids.stream()
     }
@@ -152,7 +152,7 @@ impl Session {
         &self.id
     }
 
-    /// Where its ids come from.
+    /// Returns the source of its ids.
     #[must_use]
     pub fn ids(&self) -> &dyn Ids {
         &self.ids
@@ -164,7 +164,7 @@ impl Session {
         self.ids.child()
     }
 
-    /// Whether somebody has closed it.
+    /// Returns whether it was closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.with(|state| state.closed)
@@ -195,7 +195,7 @@ impl Session {
         look(&mut self.state.borrow_mut())
     }
 
-    /// The transcript as it stands; sharing, not copying.
+    /// Returns the current transcript, shared instead of copied.
     #[must_use]
     pub fn transcript(&self) -> Transcript {
         self.with(|state| state.transcript.clone())

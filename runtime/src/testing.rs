@@ -1,4 +1,4 @@
-//! What the crate's own tests share.
+//! Helpers shared by the crate's tests.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

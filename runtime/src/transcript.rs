@@ -34,33 +34,34 @@ use index::KeyIndex;
 pub struct Transcript {
     id: Arc<str>,
     messages: Messages,
-    /// How many of them were counted, and their tokens. Whoever takes one of these away begins anew.
+    /// The number of messages whose tokens were counted, and their tokens. Reset when one of them is removed.
     counted: (usize, usize),
-    /// Events in order of arrival. One that is gone stands there until the holes are closed.
+    /// Events in order of arrival. A removed event stays there until the holes are closed.
     slots: Vector<Arc<Event>>,
-    /// Which slots are holes, a bit for each.
+    /// Bit set of the slots that are holes.
     gone: Vector<u64>,
     holes: usize,
     pending: usize,
-    /// How many of them no route could show.
+    /// Number of them that no route can show.
     unrenderable: usize,
-    /// Where the pending reminder with a key stands.
+    /// Slots of the pending reminders by key.
     keys: KeyIndex,
-    /// Whether two pending reminders share a key or a hash (an import may hold such). Then a miss in the index is no proof.
+    /// Whether two pending reminders share a key or a hash (an import may contain some). In that case a miss in the
+    /// index proves nothing.
     crowded: bool,
-    /// Where the pending reminders stand whose ids do not rise, for they came from elsewhere (bridge, parent, import).
+    /// Slots of the pending reminders with ids out of order, which came from elsewhere (bridge, parent, import).
     foreign: KeyIndex,
     /// Whether two of those ids share a hash.
     foreign_crowded: bool,
     /// Slots of finite reminders by the prompt after which they expire. Entries may be stale; the slot decides.
     due: OrdMap<u64, Vector<u32>>,
-    /// How many entries that makes.
+    /// Number of these entries.
     noted: usize,
     /// Prompts built so far, of those that charge reminders.
     prompts: u64,
     /// Prompts whose turns are over.
     charged: u64,
-    /// How many slots there were when the first prompt was built whose turn is not over.
+    /// Number of slots when the first prompt of the unfinished turns was built.
     open_slot: usize,
     /// The last reminder id that was appended in rising order.
     last_rising: Option<Arc<str>>,
@@ -88,7 +89,7 @@ impl Transcript {
         &self.id
     }
 
-    /// The same conversation under another id.
+    /// Returns the same conversation under another id.
     #[must_use]
     pub fn renamed(mut self, id: Arc<str>) -> Transcript {
         self.id = id;
@@ -118,13 +119,13 @@ impl Transcript {
         slots.filter(|(slot, _)| self.holes == 0 || !self.is_hole(*slot)).map(|(_, event)| event)
     }
 
-    /// How many events there are.
+    /// Returns the number of events.
     #[must_use]
     pub fn event_count(&self) -> usize {
         self.slots.len() - self.holes
     }
 
-    /// Appends an event that is no reminder.
+    /// Appends an event that is not a reminder.
     pub fn push_event(&mut self, id: Arc<str>, kind: impl Into<Arc<str>>, fields: Data) {
         let event = Event {
             id,
@@ -144,7 +145,7 @@ impl Transcript {
         tokens + (counted..self.messages.len()).map(|index| self.messages[index].estimated_tokens()).sum::<usize>()
     }
 
-    /// The same, for whoever asks again and again while the conversation grows: what was counted is not counted anew.
+    /// Returns the estimated tokens and caches the count, for repeated calls while the conversation grows.
     pub(crate) fn count_tokens(&mut self) -> usize {
         self.counted = (self.messages.len(), self.estimated_tokens());
         self.counted.1

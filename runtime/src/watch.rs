@@ -1,4 +1,4 @@
-//! Watching files: what a daemon asks of whoever watches for it, and what it is told.
+//! Watching files: the interface between a daemon and its file watcher.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use crate::seam::{Answer, Local};
 use crate::words::words;
 
 words! {
-    /// What happened to a file.
+    /// The kind of a file change.
     pub enum ChangeKind {
         /// It was not there before.
         Created = "created",
-        /// What is in it is another.
+        /// Its content changed.
         Modified = "modified",
         /// It is not there any more.
         Removed = "removed",
@@ -19,7 +19,7 @@ words! {
 }
 
 impl ChangeKind {
-    /// What two changes of one file come to.
+    /// Combines two successive changes of one file.
     #[must_use]
     pub fn and_then(self, next: ChangeKind) -> ChangeKind {
         use ChangeKind as C;
@@ -36,35 +36,35 @@ impl ChangeKind {
 pub struct Change {
     /// Its path: below the folder that the watch started from relative to it, else absolute.
     pub path: Arc<str>,
-    /// What happened to it.
+    /// Kind of the change.
     pub kind: ChangeKind,
 }
 
-/// What a look at the files showed.
+/// The result of a look at the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// What changed since the look before, in the order of the paths.
+    /// Changes since the previous look, in the order of the paths.
     pub changes: Vec<Change>,
-    /// What somebody should know of the watching itself, a sentence each: a path that is not there, a limit.
+    /// Remarks about the watching itself, a sentence each: a missing path, a limit.
     pub remarks: Vec<String>,
 }
 
-/// Whoever watches files for a daemon.
+/// A file watcher for a daemon.
 ///
-/// A signal says only that it is worth looking again. What changed is found by comparing, so a burst of changes is one look, and no
-/// signal that the system loses loses a change.
+/// A signal only means that another look is worthwhile. Changes are found by comparing, so a burst of changes is one
+/// look, and a signal lost by the system loses no change.
 pub trait Watch {
-    /// What is watched, as it was written.
+    /// Returns the watched patterns as written.
     fn patterns(&self) -> &[Arc<str>];
 
-    /// Takes down what is there now: what changes from here on is told. The second time it goes on from where it is. Relative paths start from `anchor`; nothing means
-    /// the folder that the process is in.
+    /// Records the current files; later changes are reported. A second call continues from the current state. Relative
+    /// paths start from `anchor`; `None` means the process's working directory.
     fn begin<'a>(&'a self, anchor: Option<&'a str>) -> Answer<'a, Seen>;
 
     /// Waits until something may have changed since the last look.
     fn signal(&self) -> Local<'_, ()>;
 
-    /// What changed since the last look.
+    /// Returns the changes since the last look.
     fn look(&self) -> Answer<'_, Seen>;
 }
 

@@ -1,5 +1,5 @@
-//! `words!`: an enum of words. One row gives `Display`, `FromStr`, serde and the list of all words, so a state is
-//! spelled the same in code, scripts, logs and wires.
+//! `words!`: an enum of words. One row generates `Display`, `FromStr`, serde and the list of all words, so a state is
+//! spelled the same in code, scripts, logs and wire formats.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {expected}, got {got:?}")]
 pub struct UnknownWord {
-    /// What was given.
+    /// The given word.
     pub got: String,
     /// All words, as a phrase.
     pub expected: String,
@@ -55,7 +55,7 @@ pub fn snake_case(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// An enum of words; what it gives is told by [`crate::words`].
+/// Defines an enum of words; [`crate::words`] describes the generated items.
 #[macro_export]
 macro_rules! words {
     (
@@ -72,7 +72,7 @@ macro_rules! words {
             /// The words.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
-            /// As it is written.
+            /// Returns the written form.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $( $name::$variant => $word, )+ }

@@ -1,24 +1,24 @@
-//! Workers: loops that work for another one. A worker has a session of its own below its parent's, inherits reminders when
-//! it begins, and is told of by events that handlers observe.
+//! Workers: loops that work for another one. A worker has a session of its own below its parent's, inherits reminders
+//! when it begins, and emits events that handlers observe.
 //!
 //! ```text
 //! running → completed | failed | cancelled
-//!    ↕ suspended (at the border of an iteration; what the loop needs to go on is plain data)
+//!    ↕ suspended (at the start of an iteration; the state that the loop needs to go on is plain data)
 //! ```
 //!
 //! | module | offers |
 //! |---|---|
-//! | [`status`] | the states and which may follow which |
-//! | [`propagation`] | what a child inherits |
-//! | [`worker`] | a worker: what it is made of, what it came to |
+//! | [`status`] | the states and their transitions |
+//! | [`propagation`] | reminders that a child inherits |
+//! | [`worker`] | a worker: its parts and its result |
 //! | [`directory`] | all workers of a run |
-//! | [`events`] | telling of a worker |
+//! | [`events`] | events of a worker |
 //! | [`work`] | from the first step to the last |
-//! | [`suspend`] | being suspended |
-//! | [`resume`] | going on, or beginning anew with a digest |
+//! | [`suspend`] | suspension |
+//! | [`resume`] | resuming, or restarting with a digest |
 //! | [`snapshot`] | a suspended worker as a file |
-//! | [`steer`] | giving a worker something to read, closing it |
-//! | [`error`] | what can go wrong |
+//! | [`steer`] | sending input to a worker, closing it |
+//! | [`error`] | errors |
 
 pub mod directory;
 pub mod error;

@@ -1,13 +1,14 @@
-//! The Agent2Agent protocol over HTTP: JSON-RPC and server-sent events. Shapes are [`a2a`]'s; sessions are [`crate::host`]'s.
+//! The Agent2Agent protocol over HTTP: JSON-RPC and server-sent events. The message shapes are in [`a2a`], sessions in
+//! [`crate::host`].
 //!
-//! - [`serve`]: from the first connection to the last answer. [`Settings`], [`Bounds`], [`Token`], [`address`]: how.
-//! - `http`: connections, paths, bodies, streams. `rpc`: requests of JSON-RPC, and what they come to.
-//! - `card`: what the agent says of itself. `extension`: reminders, as the card and headers name them.
-//! - [`Desk`]: all tasks of a served script: takes messages, follows what becomes of them.
-//! - [`feed`]: what those who follow a task are told of it, with bounds.
-//! - [`injection`]: reminders that peers put into tasks. [`reminder`]: what is told of them.
+//! - [`serve`]: runs a server. [`Settings`], [`Bounds`], [`Token`] and [`address`] configure it.
+//! - `http`: connections, paths, bodies and streams. `rpc`: JSON-RPC requests and their responses.
+//! - `card`: the agent card. `extension`: the reminder extension in the card and in headers.
+//! - [`Desk`]: all tasks of a served script. It accepts messages and follows the tasks that they begin.
+//! - [`feed`]: bounded delivery of task updates to subscribers.
+//! - [`injection`]: reminders that peers inject into tasks. [`reminder`]: reports on those reminders to subscribers.
 //! - [`store`]: tasks that survive the process.
-//! - [`Refusal`]: what is refused. `error`: how JSON-RPC says it. [`A2aCode`]: the diagnostics of this wire.
+//! - [`Refusal`]: a refused request. `error`: its JSON-RPC error. [`A2aCode`]: the diagnostics of this protocol.
 
 pub mod address;
 mod card;

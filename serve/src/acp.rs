@@ -1,10 +1,12 @@
-//! The Agent Client Protocol: a script served to an editor, over two streams of lines.
+//! The Agent Client Protocol: serves a script to an editor, over two streams of lines.
 //!
-//! - [`serve`]: from the first line to the last. [`Settings`], [`Streams`], [`Bounds`], [`Room`]: how.
-//! - `transport`: lines in and out, with bounds. `connection`: which method is whose. `params`, `content`: reading them.
-//! - `initialize`, `session`, `mode`, `injection`: the methods. `answer`, `error`: what is answered.
-//! - `permission`: asking the editor whether a tool may run. `peer`: the editor, as sessions see it. [`update`]: what a session shows, as the client is told of it.
-//! - [`AcpCode`]: the diagnostics of this wire.
+//! - [`serve`]: runs a server. [`Settings`], [`Streams`], [`Bounds`] and [`Room`] configure it.
+//! - `transport`: lines in and out, with limits. `connection`: dispatches methods. `params`, `content`: read
+//!   parameters.
+//! - `initialize`, `session`, `mode`, `injection`: the methods. `answer`, `error`: the responses.
+//! - `permission`: asks the editor whether a tool may run. `peer`: the editor, as sessions see it. [`update`]:
+//!   converts session events to notifications.
+//! - [`AcpCode`]: the diagnostics of this protocol.
 
 mod answer;
 mod codes;

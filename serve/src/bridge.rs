@@ -1,9 +1,10 @@
-//! The guide's bridge JSON: how a host reminds a session and what it is shown of the queue.
+//! The bridge JSON of the guide: messages with which a host injects into a session and queries its queue.
 //!
-//! - [`RemindNotification`]: `session/remind`, read strictly and written in any wire's spelling.
-//! - [`PendingInjections`]: the answer to `session/pending_injections`.
-//! - [`Method`]: what a host may do to the queue of a session; [`call`] and [`notify`] do it. [`Inboxes`]: whose.
-//! - [`BridgeError`]: what is wrong with a message, as JSON-RPC tells it.
+//! - [`RemindNotification`]: `session/remind`, read strictly and written in the format of any protocol.
+//! - [`PendingInjections`]: the response to `session/pending_injections`.
+//! - [`Method`]: the operations on a session's queue; [`call`] and [`notify`] execute them. [`Inboxes`]: the open
+//!   sessions.
+//! - [`BridgeError`]: an error in a message, as JSON-RPC reports it.
 
 mod call;
 mod error;

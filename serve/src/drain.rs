@@ -1,20 +1,20 @@
-//! How a server ends: it accepts nothing new, waits a while for what is at work, and stops what is left.
+//! Shuts a server down: it refuses new work, waits for running work, and stops the rest.
 
 use std::time::Duration;
 
-/// What a server that is to end waits for.
+/// The work that shutdown waits for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
-    /// Tasks that are not over.
+    /// The number of tasks that are not over.
     pub(crate) tasks: usize,
-    /// Sessions at work.
+    /// The number of busy sessions.
     pub(crate) sessions: usize,
-    /// Records that are not written to the event log.
+    /// The number of records that are not yet written to the event log.
     pub(crate) records: u64,
 }
 
 impl Waits {
-    /// Whether nothing is waited for.
+    /// Returns whether there is nothing to wait for.
     fn is_none(self) -> bool {
         self == Waits::default()
     }
@@ -28,7 +28,8 @@ impl Waits {
     }
 }
 
-/// Waits until `idle` is ready, at most for `grace`, and logs what is waited for. What is left then is for the caller to stop.
+/// Waits until `idle` is ready, at most for `grace`, and logs the remaining work. The caller must stop work that is
+/// left.
 pub(crate) async fn drain(grace: Duration, waits: impl Fn() -> Waits, idle: impl Future<Output = ()>) {
     let begins = waits();
     if begins.is_none() {

@@ -1,4 +1,5 @@
-//! Served sessions, whatever the wire: a script lives once for each session, on a worker thread, and answers prompts.
+//! Served sessions, independent of the protocol: each session runs its own instance of a script on a worker thread and
+//! answers prompts.
 //!
 //! ```text
 //! front's thread                         worker's thread (several sessions each)
@@ -7,15 +8,16 @@
 //!                ◀──────── Ended ───────
 //! ```
 //!
-//! - [`Host`]: all sessions of a script; opens, finds and closes them. [`Served`]: what is served, and how.
-//! - [`Handle`]: one session, for those who talk to it from other threads. `mailbox`: what waits for its worker.
-//! - [`NewSession`], [`Prompt`]: what they say to it. [`Ended`], [`Stop`], [`Failure`]: what comes back. [`HostError`]: what
-//!   it refuses.
-//! - [`Peer`]: whom sessions are served to; a wire implements it. [`Event`]: what a session shows while it works.
-//! - [`Mode`]: how freely a session's tools run. `policy`: which calls need a permission; `permission`: asking the peer for one;
-//!   `permission_scope`: what an answer for always covers.
-//! - `worker`: a thread and its sessions. `offer`: a session that waits for one. `session`: one of them, from its opening to its
-//!   end. `show`: what it shows.
+//! - [`Host`]: all sessions of a script; opens, finds and closes them. [`Served`]: the script and its settings.
+//! - [`Handle`]: a session, for other threads. `mailbox`: pending requests to its worker.
+//! - [`NewSession`], [`Prompt`]: requests to a session. [`Ended`], [`Stop`], [`Failure`]: results. [`HostError`]:
+//!   refusals.
+//! - [`Peer`]: the client of the sessions, implemented by each protocol. [`Event`]: an event of a session for its
+//!   client.
+//! - [`Mode`]: the permission policy of a session's tools. `policy`: the calls that need a permission.
+//!   `permission`: asks the peer for one. `permission_scope`: the later calls that an answer covers.
+//! - `worker`: a thread and its sessions. `offer`: a session that waits for a worker. `session`: the lifecycle of a
+//!   session. `show`: the events of a session.
 //! - `kept`: sessions that survive the process.
 
 mod directory;

@@ -1,14 +1,14 @@
-//! The core over a wire. An adapter only translates: inside there is one reminder record and one set of lifecycle events,
-//! and every wire gets them in its own spelling.
+//! The core over the network protocols. An adapter only translates: inside there is one reminder record and one set of
+//! lifecycle events, and each protocol gets them in its own format.
 //!
-//! | module | offers |
+//! | module | content |
 //! |---|---|
-//! | [`wire`] | what has become of a reminder, in the names and words of each wire |
-//! | [`host`] | sessions on workers, and whom they are served to |
+//! | [`wire`] | reminder events, in the names and words of each protocol |
+//! | [`host`] | sessions on workers, and their clients |
 //! | [`store`] | sessions that survive the process |
 //! | [`acp`] | the Agent Client Protocol over standard input and output |
 //! | [`a2a`] | the Agent2Agent protocol over HTTP |
-//! | `metrics`, `probe`, `drain` | what operators see of a server, and how it ends |
+//! | `metrics`, `probe`, `drain` | metrics and health of a server, and its shutdown |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
 pub mod a2a;
@@ -23,7 +23,7 @@ pub mod wire;
 
 pub use metrics::Metrics;
 
-/// Every diagnostic code of harn, sorted: those of scripts and those of wires.
+/// Returns all diagnostic codes, sorted: those of scripts and those of the protocols.
 #[must_use]
 pub fn catalogue() -> Vec<&'static stdlib::Code> {
     let mut all = stdlib::catalogue();

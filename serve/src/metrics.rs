@@ -1,6 +1,6 @@
-//! [`Metrics`]: what a served script counts while it works, and [`Exposition`]: the same in Prometheus' text format.
+//! [`Metrics`]: the counters of a served script. [`Exposition`]: their Prometheus text format.
 //!
-//! Labels have fixed values, so the number of series is fixed whatever clients and scripts do.
+//! Labels have fixed values, so the number of series does not depend on clients and scripts.
 
 use std::fmt::{Display, Write as _};
 use std::rc::Rc;
@@ -11,23 +11,23 @@ use std::time::Duration;
 use runtime::event_log::{EventLog, NewRecord, Room, Settled, SharedLog, Ticket};
 use runtime::session::INJECTION_TOPIC;
 
-/// Counts what sessions do. Threads share it.
+/// The counters of sessions, shared by threads.
 #[derive(Debug, Default)]
 pub struct Metrics {
-    /// Sessions opened, those taken up again included.
+    /// The number of sessions opened, including those restored.
     pub(crate) sessions: Counter,
-    /// Turns of agent loops.
+    /// The number of turns of agent loops.
     pub(crate) turns: Counter,
-    /// Model calls of agent loops, by whether they were answered.
+    /// The number of model calls of agent loops, by whether they succeeded.
     pub(crate) model_calls: [Counter; 2],
-    /// How long those took.
+    /// The duration of these model calls.
     pub(crate) model_time: Histogram,
-    /// Tool calls, by whether they succeeded.
+    /// The number of tool calls, by whether they succeeded.
     pub(crate) tool_calls: [Counter; 2],
     pub(crate) injections: InjectionCounts,
 }
 
-/// What became of injections.
+/// The number of injections, by outcome.
 #[derive(Debug, Default)]
 pub(crate) struct InjectionCounts {
     accepted: Counter,
@@ -38,7 +38,7 @@ pub(crate) struct InjectionCounts {
     expired: Counter,
 }
 
-/// The index of an outcome in a pair of counters.
+/// Returns the index of an outcome in a pair of counters.
 pub(crate) const fn outcome(ok: bool) -> usize {
     if ok { 0 } else { 1 }
 }
@@ -88,10 +88,10 @@ impl Counter {
 /// The upper bounds of the buckets, in milliseconds: models answer within tens of milliseconds to minutes.
 const BOUNDS_MS: [u64; 12] = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000];
 
-/// How often something took how long.
+/// A histogram of durations.
 #[derive(Debug, Default)]
 pub(crate) struct Histogram {
-    /// By the first bound that is not exceeded; the last one is for all that is longer.
+    /// The number of durations in each bucket, by the first bound that is not exceeded; the last bucket has no bound.
     buckets: [Counter; BOUNDS_MS.len() + 1],
     sum_us: AtomicU64,
 }
@@ -157,7 +157,8 @@ impl Exposition {
     }
 }
 
-/// A log that counts the injections that hosts put into it. What a session's own thread writes is counted where it happens.
+/// A log that counts the injections that hosts write to it. Records written by a session's own thread are counted
+/// where they are written.
 pub(crate) struct CountedLog {
     log: Arc<dyn SharedLog>,
     metrics: Arc<Metrics>,

@@ -1,5 +1,5 @@
-//! What operators and their machines ask a server: `/healthz`, `/readyz`, `/metrics`. A wire that has a port of its own answers
-//! there; `harn serve acp` opens one for it.
+//! The endpoints for operators: `/healthz`, `/readyz` and `/metrics`. A protocol with a port of its own serves them
+//! there; `harn serve acp` opens a port for them.
 
 use std::convert::Infallible;
 use std::io;
@@ -16,30 +16,30 @@ use crate::a2a::address::is_local;
 use crate::a2a::{Guard, Listener, Token, not_free, without_token};
 use crate::metrics::Exposition;
 
-/// The path that says whether the server answers.
+/// The path of the health check.
 pub(crate) const HEALTH: &str = "/healthz";
-/// The path that says whether new work would be accepted.
+/// The path that reports whether new work would be accepted.
 pub(crate) const READY: &str = "/readyz";
 /// The path of the metrics.
 pub(crate) const METRICS: &str = "/metrics";
 
-/// How many connections may be open where nothing else is served.
+/// The maximum number of connections if nothing else is served.
 const CONNECTIONS: u32 = 32;
 
-/// What can be asked how it is.
+/// A server that can be probed.
 pub(crate) trait Probed: Send + Sync {
-    /// Whether new work would be accepted now; if not, why.
+    /// Returns whether new work would be accepted now; the error says why not.
     fn readiness(&self) -> Result<(), &'static str>;
-    /// Writes its metrics.
+    /// Writes the server's metrics.
     fn expose(&self, to: &mut Exposition);
 }
 
-/// Answers that the server answers.
+/// Returns the response of the health check.
 pub(crate) fn health() -> Response<Body> {
     plain(StatusCode::OK, "ok\n")
 }
 
-/// Answers whether new work would be accepted now.
+/// Returns whether new work would be accepted now, as a response.
 pub(crate) fn readiness(probed: &dyn Probed) -> Response<Body> {
     match probed.readiness() {
         Ok(()) => plain(StatusCode::OK, "ready\n"),
@@ -47,7 +47,7 @@ pub(crate) fn readiness(probed: &dyn Probed) -> Response<Body> {
     }
 }
 
-/// Answers with the metrics.
+/// Returns the metrics as a response.
 pub(crate) fn metrics(probed: &dyn Probed) -> Response<Body> {
     let mut text = Exposition::default();
     probed.expose(&mut text);
@@ -65,10 +65,10 @@ fn plain(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
     response
 }
 
-/// A port at which nothing but this is served.
+/// A port that serves only these endpoints.
 pub(crate) struct Probe {
     listener: Listener,
-    /// Where it listens.
+    /// The address that it listens on.
     pub(crate) address: SocketAddr,
     front: Arc<Front>,
 }
@@ -83,7 +83,7 @@ impl Probe {
     /// Listens at an address.
     ///
     /// # Errors
-    /// Other machines reach the address and there is no token, or it is not free.
+    /// The address is public and there is no token, or it is not free.
     pub(crate) fn open(
         address: SocketAddr,
         token: Option<Token>,
@@ -105,7 +105,7 @@ impl Probe {
         Ok(Probe { listener: Listener::new(listener, CONNECTIONS), address: bound, front })
     }
 
-    /// Answers for ever.
+    /// Serves requests, forever.
     pub(crate) async fn answer_all(&self) -> Infallible {
         let front = self.front.clone();
         self.listener.take_all(move |request| answer(front.clone(), request)).await

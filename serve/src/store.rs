@@ -1,22 +1,22 @@
-//! Sessions that survive the process: what of a session goes into the event log, and how it comes back.
+//! Sessions that survive the process: how they are stored in the event log and restored.
 //!
-//! A served session is a run of its own on the log: every record of it names the session's id as the run, whatever process
-//! writes it. So it goes on under its id in another process, its reminders have one life over all of them, and the log
-//! finds its records by an index.
+//! A served session is a run of its own on the log: all its records name the session's id as the run, whichever
+//! process writes them. So it continues under its id in another process, its reminders have one life across processes,
+//! and the log finds its records by an index.
 //!
-//! | topic | what |
+//! | topic | records |
 //! |---|---|
 //! | `session.life` | opened, loaded, prompted, answered, mode, title, closed |
-//! | `session.shown` | what a client saw and is shown again: whole messages, tool calls and their ends, plans |
+//! | `session.shown` | events that a client needs again: whole messages, tool calls and their ends, plans |
 //! | `session.message` | the durable messages of the transcript |
-//! | `session.state` | what else of it survives: the summary, metadata, what reminder providers remember |
+//! | `session.state` | other durable state: the summary, metadata, the state of reminder providers |
 //!
-//! With `session.injection` and the topics of reminders, which the core writes, that is all there is of a session.
+//! With `session.injection` and the topics of reminders, which the core writes, these are all records of a session.
 //!
 //! - [`Store`]: the sessions of a log: [`Store::list`], [`Store::load`], [`Store::claim`].
-//! - [`SessionJournal`]: writes one session down while it lives.
-//! - [`Stored`]: a session as the log tells it. [`Page`], [`Row`]: a list of them.
-//! - [`StoreError`]: what can go wrong.
+//! - [`SessionJournal`]: records a session while it runs.
+//! - [`Stored`]: a session restored from the log. [`Page`], [`Row`]: a list of sessions.
+//! - [`StoreError`]: the errors.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,27 +44,27 @@ pub use journal::SessionJournal;
 pub use list::{Page, Row};
 pub use stored::Stored;
 
-/// The topic of what a session goes through as a whole.
+/// The topic of a session's lifecycle.
 pub const LIFE_TOPIC: &str = "session.life";
-/// The topic of what a client saw.
+/// The topic of events that a client saw.
 pub const SHOWN_TOPIC: &str = "session.shown";
-/// The sessions of a log in a file. Clones are the same store and may go to other threads.
+/// The sessions of a log file. Clones share their state and can be sent to other threads.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
 struct Inner {
     log: SqliteLog,
-    /// What tells this process from all others.
+    /// The unique id of this process.
     process: Arc<str>,
-    /// Held while this process lives: the sessions that it has opened are its own.
+    /// The lock held while this process lives: the sessions that it has opened belong to it.
     _alive: LockFile,
 }
 
 impl Store {
-    /// The sessions of a log, for a process that serves them.
+    /// Opens the sessions of a log, for a process that serves them.
     ///
     /// # Errors
-    /// The file that says that this process lives, beside the log, cannot be made.
+    /// The file beside the log that marks this process as alive cannot be created.
     pub fn new(log: SqliteLog) -> Result<Store, StoreError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let process: Arc<str> = format!("{:x}-{:x}", now.as_nanos(), std::process::id()).into();
@@ -73,7 +73,7 @@ impl Store {
         Ok(Store(Arc::new(Inner { log, process, _alive: alive })))
     }
 
-    /// The log as a session writes to it.
+    /// Returns the log for the records of a session.
     #[must_use]
     pub fn log_of(&self, id: &str) -> OfRun<SqliteLog> {
         OfRun::new(self.0.log.clone(), id)
@@ -83,23 +83,23 @@ impl Store {
         &self.0.log
     }
 
-    /// What tells this process from all others that write to the log.
+    /// Returns the unique id of this process among those that write to the log.
     pub(crate) fn process(&self) -> &Arc<str> {
         &self.0.process
     }
 
-    /// A lock that one process at a time can hold, beside the log.
+    /// Takes a lock beside the log that only one process at a time can hold.
     pub(crate) fn lock(&self, name: &str) -> Result<LockFile, LockError> {
         self.lock_within(name, Duration::ZERO)
     }
 
-    /// The same lock, waited for up to `timeout`.
+    /// Takes a lock like [`Store::lock`], waiting for it up to `timeout`.
     pub(crate) fn lock_within(&self, name: &str, timeout: Duration) -> Result<LockFile, LockError> {
         LockFile::beside_within(&beside(self.log().path(), name), timeout)
     }
 }
 
-/// What stands beside a log for a process or a session.
+/// Returns the path of a file beside the log, for a process or a session.
 fn beside(log: &Path, name: &str) -> PathBuf {
     let mut path = log.as_os_str().to_owned();
     path.push(".");
@@ -107,7 +107,7 @@ fn beside(log: &Path, name: &str) -> PathBuf {
     path.into()
 }
 
-/// Whether an id is one of a served session. Others are never looked for: they become names of files.
+/// Returns whether an id has the format of a served session. Other ids are never looked up, as ids become file names.
 fn is_session(id: &str) -> bool {
     id.strip_prefix("sess_")
         .is_some_and(|rest| !rest.is_empty() && rest.len() <= 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))

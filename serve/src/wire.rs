@@ -1,5 +1,5 @@
-//! [`ReminderUpdate`]: what has become of a reminder, in the names and words of a wire. Both wires report the same fields; they
-//! differ in spelling, and in which fields the draft of each has.
+//! [`ReminderUpdate`]: a reminder event in the names and words of a protocol. Both protocols report the same fields;
+//! they differ in spelling, and in the fields that each draft has.
 
 use runtime::data::Data;
 use runtime::reminder::codec::{ReminderChange, expiry_word};
@@ -7,31 +7,31 @@ use runtime::reminder::{Reminder, ReminderField, Surface};
 
 use crate::host::ReminderEvent;
 
-/// What has become of a reminder, in the names and words of a wire.
+/// A reminder event in the names and words of a protocol.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReminderUpdate {
-    /// What has happened.
+    /// The kind of event.
     pub change: ReminderChange,
     /// The fields that the draft has, in its order.
     pub fields: Vec<(&'static str, Data)>,
-    /// The fields of the record that it lacks.
+    /// The fields of the record that the draft lacks.
     pub more: Vec<(&'static str, Data)>,
 }
 
-/// The fields of a reminder that was put before the model, as the draft of ACP has them.
+/// The fields of an emitted reminder in the ACP draft.
 const ACP: &[ReminderField] = {
     use ReminderField as F;
     &[F::Id, F::Body, F::Tags, F::DedupeKey, F::Source, F::Producer, F::FiredAtTurn]
 };
 
-/// The same of A2A.
+/// The fields of an emitted reminder in the A2A draft.
 const A2A: &[ReminderField] = {
     use ReminderField as F;
     &[F::Id, F::Body, F::Tags, F::DedupeKey, F::Source, F::FiredAtTurn]
 };
 
 impl ReminderUpdate {
-    /// Returns an event as a wire reports it.
+    /// Converts an event to a protocol's format.
     #[must_use]
     pub fn of(event: &ReminderEvent, surface: Surface) -> ReminderUpdate {
         let (id, dedupe_key) = (ReminderField::Id.name(surface), ReminderField::DedupeKey.name(surface));
@@ -58,7 +58,7 @@ impl ReminderUpdate {
     }
 }
 
-/// Returns the fields that are set. No tags are none.
+/// Returns the fields that are set. Empty tags count as not set.
 fn present<'a>(
     reminder: &'a Reminder,
     fields: impl IntoIterator<Item = &'a ReminderField>,
@@ -142,7 +142,7 @@ mod tests {
             }
             assert_eq!(RemindNotification::from_params(&params).unwrap(), sent, "{surface:?}");
         }
-        // A peer of A2A also sets what the runtime sets.
+        // An A2A peer also sets the fields that the runtime sets.
         let mut reminder =
             RemindNotification { session_id: None, payload: sent.payload.clone() }.to_params(Surface::A2a);
         for field in ReminderField::OF_RUNTIME {

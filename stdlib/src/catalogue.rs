@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 /// The tables of the core, and of the crates that know only it.
 static CORE: &[&[CoreRow]] = &[ReminderCode::rows(), LogCode::rows(), FactCode::rows()];
 
-/// All codes, sorted. Each crate has tables of its own; here they are joined.
+/// Returns the codes of all crates, sorted.
 #[must_use]
 pub fn catalogue() -> Vec<&'static Code> {
     let own = [

@@ -80,7 +80,7 @@ struct Timer {
 }
 
 impl RunClock {
-    /// When a seeded run begins: 2025-01-01T00:00:00Z.
+    /// The start time of a seeded run: 2025-01-01T00:00:00Z.
     pub(crate) const SEEDED_START_MS: u64 = 1_735_689_600_000;
 
     fn new(own: ClockMode, start_ms: u64, seeded: bool) -> Self {

@@ -67,7 +67,7 @@ impl BlockingPool for DiskPool {
             let place = places.acquire_owned().await.map_err(io::Error::other)?;
             #[cfg(test)]
             let stall = stall::here();
-            let given_up = GivenUp::default();
+            let given_up = CancelOnDrop::default();
             let is_given_up = given_up.0.clone();
             let mut step = Step(tokio::task::spawn_blocking(move || {
                 #[cfg(test)]
@@ -86,9 +86,9 @@ impl BlockingPool for DiskPool {
 
 /// Says that nobody waits any more, when it is dropped: a read of the event log that takes long ends then.
 #[derive(Default)]
-struct GivenUp(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for GivenUp {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -58,7 +58,7 @@ pub struct RunOptions {
     pub models: Option<CapabilityTable>,
     /// The event log; in memory if absent.
     pub log: Option<Rc<dyn EventLog>>,
-    /// How what its loops do is written to its log; not at all if absent.
+    /// The records of its loops in the log; none if absent.
     pub activity: Option<Activity>,
     /// The recording that it writes or replays; a replay takes seed and clock from it.
     pub recording: Option<RunRecording>,
@@ -159,7 +159,7 @@ impl Engine {
         Self { isolate, world, context, names, modules, loader, front_end, session, runtime, watched, activity }
     }
 
-    /// Everything that can be found without running.
+    /// Returns the diagnostics that can be found without running.
     #[must_use]
     pub fn check(&self, source: &SourceRef) -> Vec<Diagnostic> {
         if is_rhai(source) {

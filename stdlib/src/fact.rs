@@ -17,7 +17,7 @@ pub(crate) fn of_fact(error: &FactError) -> Box<Raise> {
     }
 }
 
-/// Something in a store that was passed over or cut off.
+/// Returns a note about lines of a store that were skipped or cut off.
 pub(crate) fn oddity(oddity: &Oddity) -> Note {
     let code = Some(FactCode::Line.into());
     Note { code, severity: Severity::Warning, message: oddity.to_string(), about: None, fault: None }

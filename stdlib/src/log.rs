@@ -50,7 +50,7 @@ impl LogSettings {
         })
     }
 
-    /// With the home that the first of `said` names which says something.
+    /// Sets the backend to the first one named in `said`.
     ///
     /// # Errors
     /// A name that names no home.
@@ -79,7 +79,7 @@ impl LogSettings {
 /// Reads the event log of a run: on the blocking pool if that waits for the disk.
 ///
 /// # Errors
-/// Those of the read, and if the system gave no thread.
+/// Fails like the read, and if no thread can be started.
 pub(crate) async fn read_log<T: Send + 'static>(
     world: &World,
     log: LogReader,

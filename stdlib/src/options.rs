@@ -167,7 +167,7 @@ impl<'a> OptionReader<'a> {
         Self::of(args, arg, WORKER)
     }
 
-    /// Everything as it was written.
+    /// Returns the entries as they were written.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'a Str, &'a Value)> {
         self.dict.into_iter().flat_map(Dict::iter)
     }
@@ -305,7 +305,7 @@ impl<'a> OptionReader<'a> {
         to_data(&self.value(key)).map_err(|raise| raise.about(self.arg, format!("invalid `{key}`")))
     }
 
-    /// All of it, closures left out, for handlers that want to see it.
+    /// Returns the options as data without closures, for handlers.
     pub(crate) fn written(&self) -> Data {
         self.dict.map_or(Data::Nil, |d| to_data_lossy(&Value::dict(d.clone())))
     }

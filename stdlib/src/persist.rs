@@ -167,7 +167,7 @@ impl Plan {
         // Others may have come to it while the log was read.
         if session.is_busy() || !session.is_fresh() {
             let error = SessionError::Exists(session.id().clone());
-            return Err(of_session(&error).about(self.arg, "`resume_path` is at fault"));
+            return Err(of_session(&error).about(self.arg, "invalid `resume_path`"));
         }
         let settled = settle_with_log(&restored, known);
         if let Some((path, _lock)) = &claim {

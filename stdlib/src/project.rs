@@ -40,6 +40,9 @@
 //! base_url = "http://gpu.local:8000/v1"
 //! key_env = "GPU_KEY"            # the variable that holds the key
 //!
+//! [fmt]
+//! width = 100                    # of the lines of formatted scripts
+//!
 //! [[capabilities]]               # what models can take, laid over the built-in table
 //! provider = "openai_compatible"
 //! model = "local-*"
@@ -87,6 +90,8 @@ pub struct Project {
     pub packs: Vec<PackSpec>,
     /// The settings of the event log.
     pub log: LogSettings,
+    /// The width of the lines of formatted scripts.
+    pub width: Option<u32>,
     /// A warning about the settings that were ignored because the folder is not trusted.
     pub warning: Option<Diagnostic>,
 }
@@ -95,14 +100,14 @@ impl Project {
     /// Reads the `harn.toml` that is nearest to a script, if there is one.
     ///
     /// # Errors
-    /// Everything that is wrong with the file.
+    /// Returns the errors in the file.
     pub fn of(script: &Path) -> Result<Self, Vec<Diagnostic>> {
         find(script).map_or_else(|| Ok(Self::default()), |path| Ok(read::read(&path)?.project))
     }
 }
 
 impl Project {
-    /// Everything that is wrong with its packs: their top level runs in their sandbox.
+    /// Returns the errors in its packs: their top level runs in the sandbox.
     #[must_use]
     pub fn check_packs(&self) -> Vec<Diagnostic> {
         self.packs.iter().flat_map(|spec| check_pack(&Files::of(&spec.file), spec)).collect()

@@ -72,7 +72,7 @@ pub struct World {
     pub(crate) disk: Disk,
     /// Failures of agent loops that the script has not read.
     pub(crate) unread: UnreadFailures,
-    /// Why standard output could not be written, the first time.
+    /// The first error of writing to standard output.
     pub(crate) unwritten: RefCell<Option<std::io::Error>>,
     pub(crate) ids: SharedIds,
     pub(crate) args: Vec<String>,
@@ -91,8 +91,8 @@ pub struct World {
 }
 
 impl World {
-    /// Where work waits for the disk. A run whose time does not follow the system's does it on its own thread, so that a
-    /// repeated run takes the same steps.
+    /// Returns the pool for disk work. A run whose time does not follow the system's works on its
+    /// own thread, so that a repeated run takes the same steps.
     pub(crate) fn pool(&self) -> Option<Rc<dyn BlockingPool>> {
         self.clock.follows_system().then(|| Rc::new(self.disk.pool()) as Rc<dyn BlockingPool>)
     }

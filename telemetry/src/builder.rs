@@ -1,12 +1,12 @@
-//! [`SpanBuilder`]: from the records of an event log to spans.
+//! [`SpanBuilder`]: converts the records of an event log to spans.
 //!
 //! ```text
 //! run_began … run_ended          run NAME               the root of a trace
-//!   loop_began … loop_ended        invoke_agent NAME      with what became of reminders, as events
+//!   loop_began … loop_ended        invoke_agent NAME      with the outcomes of reminders, as events
 //!     model_began … model_ended      chat MODEL
 //!     tool_began … tool_ended        execute_tool NAME    loops inside of it are below it
 //! ```
-//! What has no end in the log ends with the last record of its run.
+//! A span without an end in the log ends with the last record of its run.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use sha2::{Digest, Sha256};
 use crate::conventions::{Attributes, of_injection, of_reminder, provider};
 use crate::span::{Span, SpanEvent, Value};
 
-/// What a span is made of: a record of an event log.
+/// A record of an event log from which spans are built.
 #[derive(Debug, Clone, Copy)]
 pub struct ActivityRecord<'a> {
-    /// What tells the writer of the record from all others of the same log: the header `run_id`.
+    /// Identity of the record's writer within the log: the header `run_id`.
     pub writer: &'a str,
     /// The kind.
     pub kind: &'a str,
-    /// What happened.
+    /// Content of the record.
     pub payload: &'a Data,
     /// When, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
@@ -39,7 +39,7 @@ pub struct SpanBuilder {
     runs: HashMap<Arc<str>, Run>,
 }
 
-/// How many spans of a run may be open; more are not kept.
+/// Maximum number of open spans of a run; further ones are not kept.
 const MOST_OPEN: usize = 10_000;
 
 /// A run that is not over.
@@ -52,7 +52,7 @@ struct Run {
     last_ms: u64,
     /// Spans that have no end yet.
     open: Vec<(Key, Span)>,
-    /// Where the next model call of each session goes, as the log says it.
+    /// Destinations of the next model call of each session, according to the log.
     destinations: HashMap<Arc<str>, Asked>,
 }
 
@@ -63,7 +63,7 @@ struct Asked {
     model: Option<Arc<str>>,
 }
 
-/// What tells an open span from the others of its run.
+/// The identity of an open span within its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Key {
     Loop(Arc<str>),
@@ -72,7 +72,7 @@ enum Key {
 }
 
 impl SpanBuilder {
-    /// Makes spans; with `content`, texts that records hold are told too.
+    /// Creates a builder; with `content`, spans include the texts of records.
     #[must_use]
     pub fn new(content: bool) -> SpanBuilder {
         SpanBuilder { content, runs: HashMap::new() }
@@ -219,7 +219,7 @@ impl Run {
         self.open.iter().rev().find(|(key, _)| is_meant(key)).map(|(_, span)| span.id)
     }
 
-    /// What a loop, a model call or a tool call did.
+    /// Processes a record of a loop, a model call or a tool call.
     fn activity(&mut self, word: &str, record: ActivityRecord<'_>, content: bool) -> Option<Span> {
         let (payload, at_ms) = (record.payload, record.at_ms);
         let session_id = payload.get("session_id").as_shared_str()?;
@@ -323,7 +323,7 @@ impl Run {
         }
     }
 
-    /// What happened to a reminder or an injection, and where a prompt goes.
+    /// Processes a record of a reminder, an injection, or a prompt's destination.
     fn happened(&mut self, record: ActivityRecord<'_>, content: bool) {
         let payload = record.payload;
         let Some(session_id) = payload.get("session_id").as_shared_str() else { return };

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// Where spans go.
+/// The destination of spans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
     /// A URL, whole.
     Url(String),
-    /// Where the variables of OpenTelemetry say, else a collector on this machine.
+    /// The endpoint in OpenTelemetry's environment variables, else a collector on this machine.
     OfEnvironment,
 }
 
@@ -17,7 +17,7 @@ const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORT
 /// The path of traces below the URL of a collector.
 const PATH: &str = "/v1/traces";
 
-/// Where a collector is where nobody says otherwise.
+/// Default endpoint of a collector.
 const USUAL: &str = "http://localhost:4318";
 
 /// An invalid URL of a collector.

@@ -15,16 +15,16 @@ use crate::destination::Destination;
 use crate::exporter::{ExportError, Exporter};
 use crate::span::Span;
 
-/// How many records may wait for the thread.
+/// Maximum number of records that wait for the thread.
 const WAITING: usize = 16_384;
 
-/// How many spans go into one request.
+/// Maximum number of spans in one request.
 const BATCH: usize = 512;
 
-/// How long spans wait for others before they are sent.
+/// Time that spans wait for others before they are sent.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long the end of the process waits for the collector.
+/// Time that the end of the process waits for the collector.
 const LAST_SPANS: Duration = Duration::from_secs(10);
 
 /// Exports the spans of runs while they go on.
@@ -34,7 +34,7 @@ pub struct Live {
     thread: Option<JoinHandle<Exported>>,
 }
 
-/// What came of exporting.
+/// The result of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exported {
     /// Spans that the collector has.
@@ -56,7 +56,7 @@ impl Live {
     /// Starts the thread.
     ///
     /// # Errors
-    /// The destination cannot be used, or the system gives no thread.
+    /// Fails if the destination cannot be used, or the system could not start a thread.
     pub fn start(to: &Destination, content: bool) -> Result<Live, ExportError> {
         let exporter = Exporter::new(to)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -77,13 +77,13 @@ impl Live {
         Ok(Live { records, dropped: Arc::default(), thread: Some(thread) })
     }
 
-    /// What shows it the records of one writer.
+    /// Returns a tap that sends it the records of one writer.
     #[must_use]
     pub fn tap(&self, writer: &str) -> Tap {
         (self.taps())(writer)
     }
 
-    /// What makes such taps, on any thread.
+    /// Returns a function that creates such taps on any thread.
     #[must_use]
     pub fn taps(&self) -> Arc<dyn Fn(&str) -> Tap + Send + Sync> {
         let (records, dropped) = (self.records.clone(), self.dropped.clone());

@@ -20,24 +20,24 @@ pub struct Span {
     pub start_ms: u64,
     /// When it ended.
     pub end_ms: u64,
-    /// What is known of it.
+    /// Attributes of the span.
     pub attributes: Vec<Attribute>,
-    /// What happened in it.
+    /// Events in the span.
     pub events: Vec<SpanEvent>,
-    /// How many events are left out.
+    /// Number of events left out.
     pub dropped_events: u32,
     /// Whether it failed.
     pub failed: bool,
 }
 
-/// What happened in a span at one moment.
+/// An event in a span at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpanEvent {
     /// Its name, such as `harn.reminder.fired`.
     pub name: String,
     /// When, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
-    /// What is known of it.
+    /// Attributes of the event.
     pub attributes: Vec<Attribute>,
 }
 
@@ -58,7 +58,7 @@ pub enum Value {
 }
 
 impl Span {
-    /// How many events of a span are kept, as OpenTelemetry's limit is.
+    /// Maximum number of events kept per span, OpenTelemetry's limit.
     const MOST_EVENTS: usize = 128;
 
     /// Adds an event, unless there are too many.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// No case is worth more than this; what takes longer hangs.
+/// The timeout of a case.
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
 /// The result of running the command.

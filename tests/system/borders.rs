@@ -10,13 +10,14 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("a2a", "a2a/Cargo.toml", &["runtime"]),
     ("jsonrpc", "jsonrpc/Cargo.toml", &[]),
     ("lang", "lang/Cargo.toml", &[]),
+    ("fmt", "fmt/Cargo.toml", &["lang"]),
     ("runtime", "runtime/Cargo.toml", &[]),
     ("providers", "providers/Cargo.toml", &["runtime"]),
     ("stdlib", "stdlib/Cargo.toml", &["a2a", "jsonrpc", "lang", "runtime", "providers"]),
     ("serve", "serve/Cargo.toml", &["a2a", "jsonrpc", "stdlib", "runtime"]),
     ("telemetry", "telemetry/Cargo.toml", &["runtime", "providers"]),
-    ("cli", "cli/Cargo.toml", &["lang", "runtime", "stdlib", "serve", "telemetry"]),
-    ("harn", "Cargo.toml", &["a2a", "lang", "runtime", "providers", "stdlib", "serve", "cli"]),
+    ("cli", "cli/Cargo.toml", &["fmt", "lang", "runtime", "stdlib", "serve", "telemetry"]),
+    ("harn", "Cargo.toml", &["a2a", "fmt", "lang", "runtime", "providers", "stdlib", "serve", "cli"]),
 ];
 
 /// Words of the source and the only places that may hold them.
@@ -136,6 +137,7 @@ fn two_words_stay_where_they_are() {
         "a2a/src",
         "jsonrpc/src",
         "lang/src",
+        "fmt/src",
         "runtime/src",
         "providers/src",
         "stdlib/src",

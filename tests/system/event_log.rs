@@ -20,7 +20,7 @@ impl Project {
         Project(scratch(&format!("event-log-{name}")))
     }
 
-    /// With a trusted `harn.toml` whose `[event_log]` says this.
+    /// Creates a project with a trusted `harn.toml` that has this `[event_log]`.
     fn saying(name: &str, settings: &str) -> Project {
         let project = Project::new(name);
         fs::write(project.0.join("harn.toml"), format!("[event_log]\n{settings}\n")).unwrap();

@@ -62,6 +62,7 @@ mod event_log;
 mod examples;
 mod explain;
 mod facts;
+mod fmt;
 mod guide;
 #[path = "../support/harn.rs"]
 mod harn;

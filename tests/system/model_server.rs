@@ -32,7 +32,7 @@ enum ServerBehaviour {
     Silent,
 }
 
-/// All of them, and a phrase that the message must hold.
+/// The servers, each with a phrase that the message must contain.
 const SERVERS: [(ServerBehaviour, &str); 8] = [
     (ServerBehaviour::Down, "cannot connect to"),
     (ServerBehaviour::Failing, "answered 500 Internal Server Error: it broke"),
@@ -229,7 +229,7 @@ enum StreamBehaviour {
     Huge,
 }
 
-/// All of them, the category of the error, and a phrase of its message.
+/// The streams, each with the category of the error and a phrase of its message.
 const STREAMS: [(StreamBehaviour, &str, &str); 5] = [
     (
         StreamBehaviour::Error,

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Mutants of the ordinary suite.
 const CASES: u64 = 5_000;
 
-/// No mutant takes longer, in a debug build on a busy machine.
+/// The timeout of a mutant, in a debug build on a busy machine.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// A reproducible source of randomness (splitmix64).

@@ -8,7 +8,7 @@ pub(crate) mod asked;
 use crate::harn::root;
 use std::path::{Path, PathBuf};
 
-/// All scripts below a folder.
+/// Collects the scripts below a folder.
 pub(crate) fn scripts(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -22,7 +22,7 @@ fn record(tape: &Path, script: &Path, more: &[&str], env: &[(&str, &str)]) -> Ou
     harn_with_input(&args, b"", env)
 }
 
-/// Without a provider, a key or an address.
+/// Replays without a provider, a key or an address.
 fn replay(tape: &Path, script: &Path, more: &[&str]) -> Outcome {
     let args = [&["run", "--replay", text(tape)], more, &[text(script)]].concat();
     harn_with_input(&args, b"", &[("HARN_LLM_PROVIDER", "")])

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const BESIDE: &str = "tests/rhai/packs/beside.harn";
 
 /// Far more than a run takes, however busy the machine is: the budget of one evaluation is 50 ms.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn packs() -> Vec<PathBuf> {
     let folder = root().join("tests/rhai/packs");
@@ -69,7 +69,7 @@ fn a_hostile_pack_changes_nothing_but_what_is_reported_of_it() {
         let with = beside(&["--provider", pack.to_str().unwrap()]);
         wrong.extend(misbehaviour(&pack, &with, &without, false));
         let took = began.elapsed();
-        assert!(took < PATIENCE, "{} took {took:?}", pack.display());
+        assert!(took < TIMEOUT, "{} took {took:?}", pack.display());
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

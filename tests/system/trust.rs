@@ -12,7 +12,7 @@ use std::thread;
 
 const KEY: &str = "sk-a-key-that-must-not-leave";
 
-/// No server answers there, so a vendor that is asked through it is never reached.
+/// A proxy without a server, so that a vendor is never reached through it.
 const NO_NETWORK: (&str, &str) = ("HTTPS_PROXY", "http://127.0.0.1:9");
 
 /// A server that writes down the requests that reach it, and answers each with an error.

@@ -41,14 +41,14 @@ fn update() -> bool {
 
 /// A part of a page.
 #[derive(Debug, PartialEq)]
-enum WalkthroughPart<'a> {
+pub(crate) enum WalkthroughPart<'a> {
     /// Lines outside of blocks.
     Prose(&'a str),
     /// A block: the words after its opening fence, and its text.
     Block(&'a str, &'a str),
 }
 
-fn parts(page: &str) -> Vec<WalkthroughPart<'_>> {
+pub(crate) fn parts(page: &str) -> Vec<WalkthroughPart<'_>> {
     let (mut parts, mut rest) = (Vec::new(), page);
     while let Some(start) = rest.find("\n```").map(|at| at + 1) {
         parts.push(WalkthroughPart::Prose(&rest[..start]));

@@ -11,18 +11,18 @@ use super::key::Key;
 pub(super) struct Fields(Entries);
 
 impl Fields {
-    /// No fields.
+    /// Returns an object without fields.
     pub(super) fn new() -> Fields {
         Fields::default()
     }
 
-    /// With a field.
+    /// Adds a field.
     pub(super) fn with(mut self, key: &Key, value: impl Into<Data>) -> Fields {
         self.0.insert(key.shared(), value.into());
         self
     }
 
-    /// With a field, where there is something to put into it.
+    /// Adds a field unless the value is nil.
     pub(super) fn with_present(self, key: &Key, value: impl Into<Data>) -> Fields {
         match value.into() {
             Data::Nil => self,
@@ -30,22 +30,22 @@ impl Fields {
         }
     }
 
-    /// With a field that is true, or without it.
+    /// Adds a field if the flag is true.
     pub(super) fn with_flag(self, key: &Key, flag: bool) -> Fields {
         if flag { self.with(key, true) } else { self }
     }
 
-    /// With a text, unless it is empty.
+    /// Adds a text unless it is empty.
     pub(super) fn with_text(self, key: &Key, text: &Arc<str>) -> Fields {
         if text.is_empty() { self } else { self.with(key, text) }
     }
 
-    /// With a list of texts, unless it is empty.
+    /// Adds a list of texts unless it is empty.
     pub(super) fn with_texts(self, key: &Key, texts: &[Arc<str>]) -> Fields {
         self.with_list(key, texts.iter().map(Data::from))
     }
 
-    /// With a list, unless it is empty.
+    /// Adds a list unless it is empty.
     pub(super) fn with_list(self, key: &Key, items: impl Iterator<Item = Data>) -> Fields {
         let items: Vec<Data> = items.collect();
         if items.is_empty() { self } else { self.with(key, items) }

@@ -57,7 +57,7 @@ pub(super) fn read_configuration(configuration: &Object<'_>) -> Result<Configura
     })
 }
 
-/// In this version 0 means the whole history: its SDK writes and reads it so.
+/// Reads the length of the history. In this version 0 means the whole history, as its SDK has it.
 pub(super) fn read_history_length(object: &Object<'_>) -> Result<Option<u32>, ShapeError> {
     Ok(object.count(&key::HISTORY_LENGTH)?.filter(|length| *length > 0))
 }

@@ -1,4 +1,4 @@
-//! In harn.
+//! The provider in Harn.
 
 use super::{Context, GivenReminder, Provider};
 use lang::builtins::{Builtin, Registry, TABLES};

@@ -22,7 +22,7 @@ pub(crate) struct GivenReminder {
 
 /// A provider that is ready to be called.
 pub(crate) trait Provider {
-    /// In the table.
+    /// Returns the name in the table.
     fn name(&self) -> &'static str;
     /// Calls the provider once; returns `None` if it returns no reminder.
     fn evaluate(&self) -> Result<Option<GivenReminder>, String>;

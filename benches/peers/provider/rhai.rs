@@ -1,4 +1,4 @@
-//! In Rhai, as a tree that is walked and as the bytecode of Grain.
+//! The provider in Rhai, as a syntax tree and as the bytecode of Grain.
 
 use super::{Context, GivenReminder, Provider};
 use rhai::grain::{Compiler, Vm};

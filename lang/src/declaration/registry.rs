@@ -32,7 +32,7 @@ fn hash(module: &str, name: &str) -> u64 {
 pub struct Registry {
     tables: &'static [&'static [&'static [Builtin]]],
     shapes: &'static [(&'static str, &'static str)],
-    /// Shapes of the values that builtins pass to closures.
+    /// Named types of results and of the payloads of events.
     handed_over: &'static [(&'static str, &'static str)],
     modules: &'static [&'static str],
     types: &'static [&'static str],

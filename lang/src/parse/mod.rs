@@ -27,6 +27,7 @@ pub use signature::signature;
 
 use crate::ast::Module;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::lex::token::Token;
 use crate::lex::{self, Lexed};
 use crate::source::{SourceRef, Span};
 use chumsky::Parser;
@@ -59,6 +60,12 @@ const MAX_FINDINGS: usize = 200;
 /// Parses a text. Never panics; whatever is wrong is in [`Parsed::diagnostics`].
 #[must_use]
 pub fn parse(source: &SourceRef) -> Parsed {
+    parse_with_tokens(source).0
+}
+
+/// Parses a text and returns the tokens that its tree was made of too. A formatter prints them in their order.
+#[must_use]
+pub fn parse_with_tokens(source: &SourceRef) -> (Parsed, Vec<(Token<'_>, Span)>) {
     let Lexed { tokens, comments, mut diagnostics, damaged, incomplete } = lex::lex(source);
     let end = u32::try_from(source.text().len()).unwrap_or(u32::MAX);
     let cx = ParseState::default();
@@ -83,7 +90,7 @@ pub fn parse(source: &SourceRef) -> Parsed {
     diagnostics.sort_by_key(Diagnostic::position);
     diagnostics.dedup_by(|b, a| a.code == b.code && (a.position() == b.position() || same_call(a, b)));
     let incomplete = (incomplete && diagnostics.len() == 1) || (lexed_well && failed && at_end);
-    Parsed { module: Module { body: body.unwrap_or_default() }, comments, diagnostics, incomplete }
+    (Parsed { module: Module { body: body.unwrap_or_default() }, comments, diagnostics, incomplete }, tokens)
 }
 
 /// Whether two mistakes about the arguments of a call are about the same call, so that one says it all.

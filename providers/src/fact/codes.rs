@@ -64,7 +64,7 @@ pub enum FactCode {
         meaning: "The file was edited or damaged. The line is skipped and stays in the file; all other facts are \
             available. An incomplete last line, which a crash can cause, is removed by the next write.",
     },
-    /// More than is kept.
+    /// A part of a fact exceeds its limit.
     TooLarge = "HARN-FACT-008", Error {
         title: "fact too large",
         meaning: "A claim can have at most 8 KiB, a fact at most 64 pieces of evidence with references of at most \

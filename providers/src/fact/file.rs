@@ -19,7 +19,7 @@ use super::{FactCode, FactError};
 
 /// The largest file that is read.
 const LARGEST: u64 = 256 << 20;
-/// How long to wait for another process's lock.
+/// The timeout of the wait for another process's lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The error of an operation on the file.
@@ -41,7 +41,7 @@ pub(super) fn append(path: &Path, line: &str) -> Result<usize, FactError> {
     let is_new = !is_file(path)?;
     let mut file = files::open_with(OpenOptions::new().read(true).append(true).create(true), path).map_err(io)?;
     lock(&file, path, LockMode::Exclusive)?;
-    let torn = mend(&mut file).map_err(io)?;
+    let torn = cut_incomplete_line(&mut file).map_err(io)?;
     let end = file.metadata().map_err(io)?.len();
     let mut bytes = Vec::with_capacity(line.len() + 1);
     bytes.extend_from_slice(line.as_bytes());
@@ -85,7 +85,7 @@ fn lock(file: &File, path: &Path, mode: LockMode) -> Result<(), FactError> {
 }
 
 /// Cuts off an incomplete last line; returns the number of bytes removed.
-fn mend(file: &mut File) -> io::Result<usize> {
+fn cut_incomplete_line(file: &mut File) -> io::Result<usize> {
     let length = file.metadata()?.len();
     let from = length.saturating_sub(MAX_LINE as u64);
     file.seek(SeekFrom::Start(from))?;

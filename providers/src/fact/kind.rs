@@ -25,7 +25,8 @@ macro_rules! kinds {
             /// Reads it in any case.
             ///
             /// # Errors
-            /// No text, or a word that is none of them; with the nearest one.
+            /// Fails if the value is not a string, or not one of the words; suggests the nearest
+            /// one.
             pub fn read(data: &Data, field: &str) -> Result<$name, FactError> {
                 let Some(word) = data.as_str() else { return Err(FactError::wrong(field, "a string", data)) };
                 let plain = flat(word);
@@ -45,15 +46,15 @@ macro_rules! kinds {
 kinds! {
     /// The kind of a fact's claim.
     FactKind, "kind of fact" {
-        /// Something that was seen.
+        /// An observation.
         Observation = "observation",
-        /// Something that is said to be so.
+        /// An assertion.
         Claim = "claim",
-        /// Something that may be so.
+        /// A hypothesis.
         Hypothesis = "hypothesis",
-        /// Something that was decided.
+        /// A decision.
         Decision = "decision",
-        /// Something that must hold.
+        /// A constraint.
         Constraint = "constraint",
     }
 }

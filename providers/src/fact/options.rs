@@ -16,7 +16,7 @@ pub struct Options {
     pub namespace: Option<Arc<str>>,
     /// The present, in milliseconds since 1970-01-01 UTC.
     pub now_ms: Option<u64>,
-    /// At most so many facts.
+    /// The maximum number of facts.
     pub limit: Option<usize>,
 }
 

@@ -15,11 +15,11 @@ use super::{Fact, FactKind};
 pub struct Query {
     /// The words.
     pub text: String,
-    /// Only these kinds; none means all.
+    /// The kinds to include; empty means all.
     pub kinds: Vec<FactKind>,
-    /// Only facts at least as sure.
+    /// The minimum confidence.
     pub min_confidence: f64,
-    /// At most so many.
+    /// The maximum number of facts.
     pub limit: Option<usize>,
     /// The present: what held only until then is left out.
     pub now_ms: u64,

@@ -39,7 +39,7 @@ pub struct Fact {
     pub id: Arc<str>,
     /// The draft as the caller passed it.
     pub draft: Draft,
-    /// When it was stored, in milliseconds since 1970-01-01 UTC.
+    /// The time of storing, in milliseconds since 1970-01-01 UTC.
     pub recorded_at_ms: u64,
     /// The moment from which on it no longer holds.
     valid_until_ms: Option<u64>,

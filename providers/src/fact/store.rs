@@ -22,7 +22,7 @@ pub struct Facts {
     parsed: RefCell<BTreeMap<PathBuf, (Stamp, Rc<StoreContents>)>>,
 }
 
-/// By what a changed file is known.
+/// The file attributes that reveal a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     length: u64,
@@ -45,7 +45,7 @@ pub(super) struct IndexedFact {
     pub(super) terms: Terms,
 }
 
-/// Something in a file that was passed over or cut off.
+/// Lines of a file that were skipped or cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Oddity {
     /// The file.

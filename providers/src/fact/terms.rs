@@ -12,7 +12,7 @@ use super::Fact;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Terms {
     counts: BTreeMap<String, u32>,
-    /// All words, repeated ones too.
+    /// The number of words, with repetitions.
     pub(super) length: u32,
 }
 

@@ -28,7 +28,7 @@ pub const KEYS: &[&str] = &[
     "price",
 ];
 
-/// Why a table of capabilities cannot be used.
+/// An error in a table of capabilities.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CapabilityError {
     /// The file is not valid TOML.

@@ -26,7 +26,7 @@ pub(super) enum ToolChoice {
     None,
     Required,
     Tool(Arc<str>),
-    /// In a vendor's own shape.
+    /// The choice in a vendor's own shape.
     AsGiven(Data),
 }
 
@@ -66,7 +66,7 @@ pub(super) enum Thinking {
     Off,
     Effort(Effort),
     Budget(u64),
-    /// In a vendor's own shape.
+    /// The setting in a vendor's own shape.
     AsGiven(Data),
 }
 
@@ -91,7 +91,7 @@ impl Effort {
         }
     }
 
-    /// In tokens. The smallest is the least that Anthropic takes.
+    /// Returns the budget in tokens. The smallest is Anthropic's minimum.
     fn budget(self) -> u64 {
         match self {
             Effort::Minimal => 1024,
@@ -131,7 +131,8 @@ impl Thinking {
         }
     }
 
-    /// In tokens; nothing where it is off, unsaid, or in a shape of the vendor's that names none.
+    /// Returns the budget in tokens; `None` if it is off, not set, or in a vendor's shape without
+    /// one.
     pub(super) fn budget_tokens(&self) -> Option<u64> {
         match self {
             Thinking::Unsaid | Thinking::Off => None,

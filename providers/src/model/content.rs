@@ -28,7 +28,7 @@ pub(super) enum BlockContent<'a> {
     Text(&'a str, Option<&'a Data>),
     /// An image or a document.
     Media(Media<'a>),
-    /// Something that only one vendor knows, by its `type`.
+    /// A block that only one vendor knows, by its `type`.
     Other(&'a str, &'a Data),
 }
 

@@ -153,7 +153,8 @@ impl ServerLocation {
     /// Returns the endpoint for `model` on `wire` at this location.
     ///
     /// # Errors
-    /// No usable base URL, no key where one is needed, or a key that must not go to this server.
+    /// Fails without a usable base URL, without a required key, or with a key that must not be sent
+    /// to this server.
     pub(super) fn endpoint(
         &self,
         provider: Provider,

@@ -29,7 +29,7 @@ pub enum Provider {
 /// A lookup of environment variables.
 pub(super) type Env = dyn Fn(&str) -> Option<String>;
 
-/// Why a call can go nowhere.
+/// The reason why a call has no route.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// The provider is unknown.

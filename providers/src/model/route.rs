@@ -98,7 +98,7 @@ impl Route {
     }
 }
 
-/// All routes of a worker. As a `Model` it sends each request where its `provider` and `model` say.
+/// The routes of a worker. As a `Model` it sends each request to its `provider` and `model`.
 ///
 /// Chosen is the provider that the request names, else that of `HARN_LLM_PROVIDER`, else the one whose key is set, else the
 /// mock. The model is the one that the request names, else `HARN_LLM_MODEL` (unless the request names another provider than

@@ -46,7 +46,7 @@ fn forged() -> impl Strategy<Value = String> {
     vec(proptest::sample::select(parts.to_vec()), 1..8).prop_map(|parts| format!("x{}x", parts.concat()))
 }
 
-/// All strings and keys of a body.
+/// Collects the strings and keys of a body.
 fn texts<'a>(value: &'a Value, out: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => out.push(text),

@@ -3,7 +3,7 @@
 use super::VERSION;
 use std::path::{Path, PathBuf};
 
-/// Why a recording cannot be written or read.
+/// The reason why a recording cannot be written or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordingError {
     /// The folder for a new recording holds something.

@@ -22,7 +22,7 @@ pub struct Manifest {
     pub seed: u64,
     /// Whether the seed was given, so that only sleeping advanced the clock.
     pub seeded: bool,
-    /// When it began, in milliseconds since 1970.
+    /// The start, in milliseconds since 1970.
     pub started_at_ms: u64,
     /// The script's arguments.
     pub args: Vec<String>,

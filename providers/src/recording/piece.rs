@@ -9,13 +9,13 @@ use std::sync::Arc;
 /// A piece, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordedPiece {
-    /// More text.
+    /// A piece of text.
     Text(Arc<str>),
-    /// More reasoning.
+    /// A piece of reasoning.
     Reasoning(Arc<str>),
     /// A call has begun: its place among the calls, its id, its tool.
     ToolCallStart(usize, Arc<str>, Arc<str>),
-    /// More of a call's arguments: its place among the calls, JSON text.
+    /// A piece of a call's arguments: its place among the calls, JSON text.
     ToolCallArguments(usize, Arc<str>),
     /// The answer so far is void.
     Restart,

@@ -93,7 +93,7 @@ impl Recording {
     /// The next call of a line, and what was asked then.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Returns the reason why there is no answer.
     pub fn next(&self, fiber: &str) -> Result<(Rc<RecordedCall>, RecordedRequest), MissingAnswer> {
         let lines = &mut *self.lines.borrow_mut();
         let found = lines.get_mut(fiber).and_then(|track| {

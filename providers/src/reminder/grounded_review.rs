@@ -137,7 +137,7 @@ type Groups = Vec<(String, Findings)>;
 /// Returns the findings that the model has not seen in this turn: a payload at the end of a turn
 /// may repeat the results of its tools.
 fn fresh(turn: Turn<'_>, kind: EventKind, mut groups: Groups) -> Groups {
-    /// More findings of one turn are not remembered.
+    /// The maximum number of remembered findings of one turn.
     const MOST: usize = 4096;
     if groups.is_empty() {
         return groups;

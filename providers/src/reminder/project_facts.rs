@@ -23,7 +23,7 @@ use crate::fact::{FactCode, FactError, FactKind, FactLocation, Facts, Query, Rec
 /// Recalls what is known of the project.
 #[derive(Debug, Default)]
 pub struct ProjectFacts {
-    /// Nothing where the run may not read files.
+    /// The store; `None` if the run may not read files.
     facts: Option<Rc<Facts>>,
 }
 
@@ -38,7 +38,7 @@ pub struct ProjectFactsConfig {
     pub max_facts: usize,
     /// The minimum confidence of a fact.
     pub min_confidence: f64,
-    /// Only these kinds; none means all.
+    /// The kinds to include; empty means all.
     pub kinds: Vec<FactKind>,
     /// The words to look for, in place of the task.
     pub relevance_query: Option<Arc<str>>,

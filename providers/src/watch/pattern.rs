@@ -9,7 +9,7 @@ use globset::{GlobBuilder, GlobMatcher};
 /// Folders that programs keep their own affairs in. They are watched only where a pattern names them.
 const OWN_AFFAIRS: [&str; 2] = [".git", ".harn"];
 
-/// Why a pattern cannot be used.
+/// The reason why a pattern cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// It is blank.

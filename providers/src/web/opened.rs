@@ -73,7 +73,7 @@ impl Opened {
 
 type ResponseChunks = Pin<Box<dyn Stream<Item = Result<Bytes, Stopped>>>>;
 
-/// Why no more bytes come, on its way through the reader of events.
+/// The reason why there are no more bytes, passed through the reader of events.
 #[derive(Debug)]
 struct Stopped(Failure);
 

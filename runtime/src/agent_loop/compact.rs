@@ -51,8 +51,8 @@ impl Run<'_> {
         self.note(Note { code: None, severity: Severity::Warning, message, about, fault: None });
     }
 
-    /// Shortens the tool results that no prompt has carried, where they do not fit beside what is left of the conversation.
-    /// Providers are told of each tool whose output was cut.
+    /// Shortens the tool results that no prompt has carried yet if they do not fit next to the rest of the
+    /// conversation. Providers are notified of each tool whose output was cut.
     async fn shorten_unseen_results(&self, state: &LoopState, limit: u64) -> Outcome<()> {
         let excess = usize::try_from(self.estimated_tokens().saturating_sub(limit)).unwrap_or(usize::MAX);
         if excess == 0 {

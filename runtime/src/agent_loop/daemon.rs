@@ -22,7 +22,7 @@ const QUIET_MS: u64 = 50;
 /// So long a burst is waited for, in milliseconds.
 const BURST_MS: u64 = 1_000;
 
-/// How a nap ended.
+/// The reason a nap ended.
 enum Woken {
     /// The interval was over.
     Interval,
@@ -32,7 +32,7 @@ enum Woken {
     Suspension,
     /// Files changed.
     Files(Vec<Change>),
-    /// Whoever watches says that it is worth looking.
+    /// A watcher signalled that files may have changed.
     Signal,
 }
 
@@ -45,8 +45,8 @@ impl Run<'_> {
         may && self.options.daemon.is_some()
     }
 
-    /// Sleeps, again and again, until there is something new, which is nothing here; else how the loop ended. Each nap counts
-    /// as an iteration against the limit, so a daemon that nobody wants any more comes to an end.
+    /// Sleeps repeatedly until there is something new and returns `None`, or returns how the loop ended. Each nap
+    /// counts as an iteration against the limit, so an abandoned daemon eventually ends.
     pub(super) async fn idle(&self, state: &mut LoopState, done: Ended) -> Outcome<Option<Ended>> {
         loop {
             if self.out_of_budget(state).is_some() {
@@ -77,7 +77,7 @@ impl Run<'_> {
                 Ok(Woken::Interval | Woken::Signal) => (None, 0),
             };
             let delivered = self.pass(Seam::DaemonIdlePost, state).await?;
-            // What is queued for `iteration_start` is delivered there; the rest is in the transcript.
+            // Items queued for `iteration_start` are delivered there; the rest is in the transcript.
             let cause = cause.or_else(|| (delivered > 0).then_some(WakeCause::Queue));
             if let Some(cause) = cause.or_else(|| self.newer_than(&known)) {
                 self.wakes(state, cause, changed);
@@ -102,7 +102,7 @@ impl Run<'_> {
             match self.sleep(until).await {
                 Woken::Signal => self.until_quiet().await,
                 Woken::Interval => {
-                    // Not every file system gives signals.
+                    // Not every file system sends signals.
                     let changes = self.look().await;
                     return if changes.is_empty() { Woken::Interval } else { Woken::Files(changes) };
                 }
@@ -152,8 +152,8 @@ impl Run<'_> {
         }
     }
 
-    /// What tells whether somebody added something that a model should see: how many messages there are, and the reminder
-    /// that came last.
+    /// Returns the number of messages and the latest reminder, which together show whether something was added that the
+    /// model should see.
     fn newest(&self) -> Newest {
         self.session.with(|s| {
             let last = s.transcript.pending().next_back().map(|pending| pending.reminder.id.clone());
@@ -161,7 +161,7 @@ impl Run<'_> {
         })
     }
 
-    /// What somebody added since.
+    /// Returns the cause to wake for if something was added since `known`.
     fn newer_than(&self, known: &Newest) -> Option<WakeCause> {
         let now = self.newest();
         match now.0 == known.0 {
@@ -171,5 +171,5 @@ impl Run<'_> {
     }
 }
 
-/// How many messages there are, and the reminder that came last.
+/// The number of messages and the latest reminder.
 type Newest = (usize, Option<Arc<str>>);

@@ -1,4 +1,4 @@
-//! An answer on its way: each piece is shown to those who watch and told to the handlers of `model_delta`, in order, while
+//! Streaming of an answer: each piece is shown to observers and sent to the handlers of `model_delta`, in order, while
 //! the request is in flight.
 
 use std::cell::{Cell, RefCell};
@@ -13,12 +13,12 @@ use crate::seam::{Answer, Local, Outcome, fault};
 
 use super::{GRACE_MS, Run, until_stopped};
 
-/// So many pieces may wait for handlers; then the model waits for them.
+/// Maximum number of pieces that wait for handlers; at this limit the model waits for them.
 const MOST: usize = 64;
 
 /// The pieces of one answer.
 pub(super) struct Deltas {
-    /// Those that no handler has been told of. Nothing is put in where nobody wants them.
+    /// The pieces that no handler has received yet. Stays empty if there is no handler.
     waiting: RefCell<VecDeque<Piece>>,
     /// Whether handlers want them.
     told: bool,
@@ -61,7 +61,7 @@ impl Deltas {
         self.waiting.borrow().len() >= MOST
     }
 
-    /// Nothing more comes; what waits is told, unless the loop was stopped.
+    /// Marks the answer as ended. The remaining pieces are still delivered unless the loop was stopped.
     fn end(&self, stopped: bool) {
         self.over.set(true);
         if stopped {
@@ -69,7 +69,8 @@ impl Deltas {
         }
     }
 
-    /// The next piece for handlers; nothing once all were told. Whoever puts one in polls this next.
+    /// Returns the next piece for handlers, or `None` once all were delivered. The task that adds a piece polls this
+    /// next.
     async fn next(&self) -> Option<Piece> {
         poll_fn(|_| match self.waiting.borrow_mut().pop_front() {
             Some(piece) => Poll::Ready(Some(piece)),
@@ -88,9 +89,10 @@ impl Run<'_> {
             || self.providers.iter().any(|provider| provider.subscribes_to().contains(EventKind::ModelDelta))
     }
 
-    /// Waits for an answer whose pieces go to `deltas`, and tells handlers of each. A handler that is behind holds the model up.
+    /// Waits for an answer whose pieces go to `deltas`, and notifies handlers of each. A slow handler holds the model
+    /// up.
     ///
-    /// What waits is boxed here: loops nest, and this must not weigh on the stack of those that tell nobody.
+    /// The waiting future is boxed: loops nest, and it must not enlarge the stack of loops without such handlers.
     pub(super) fn let_come<'a, T: 'a>(
         &'a self,
         iteration: u32,

@@ -13,14 +13,14 @@ use super::watch::Seen;
 use super::{Ended, LoopResult, LoopState, LoopStatus, Run, sentinel};
 
 impl Run<'_> {
-    /// Passes `loop_exit`, tells of the end, waits for the log, and makes the result.
+    /// Passes `loop_exit`, reports the end, waits for the log, and builds the result.
     pub(super) async fn finish(self, mut state: LoopState, ended: Ended, first_note: NoteMark) -> Outcome<LoopResult> {
-        // What stopped the loop must not stop its farewell.
+        // The cancellation that stopped the loop must not stop its closing message.
         let scope = Scope { cancel: Cancel::new(), deadline_ms: None, ..self.scope.clone() };
         let run = Run { scope, ..self };
         let suspension = Some(ended.status).filter(|status| *status == LoopStatus::Suspended);
         let suspension = suspension.and(run.parking.requested()).map(|request| request.reason);
-        // One that somebody may resume has not ended.
+        // A loop that can be resumed has not ended.
         let stays = suspension.is_some() && run.options.continuity.parking.is_some();
         if !stays {
             run.pass(Seam::LoopExit, &mut state).await?;

@@ -57,7 +57,8 @@ impl Run<'_> {
         }
     }
 
-    /// A handler, a tool or a host has closed the session: nobody hears what more there would be to say.
+    /// Returns the outcome if a handler, a tool or a host has closed the session: no subscriber is left for further
+    /// events.
     fn closed(&self) -> Option<Ended> {
         self.session.is_closed().then(|| Ended::new(LoopStatus::Cancelled, StopReason::SessionClosed))
     }

@@ -9,8 +9,8 @@ use crate::session::Session;
 
 use super::tools::not_run;
 
-/// Held while a loop runs. At its end nothing is open; whoever drops the loop before leaves a conversation that every wire
-/// takes.
+/// Guard held while a loop runs. No call is open when the loop ends; if the loop is dropped earlier, the guard leaves a
+/// conversation that every wire format accepts.
 pub(super) struct OpenCalls<'a>(pub(super) &'a Session);
 
 impl Drop for OpenCalls<'_> {

@@ -18,63 +18,63 @@ use super::{LoopState, Parking, Persist, Resumed, ToolMode};
 pub struct LoopOptions {
     /// The task; it becomes a message of the user. Empty if the session holds all that is to be said.
     pub task: Arc<str>,
-    /// Who works: handlers of steps and personas ask for it by name.
+    /// Name of the agent that works; handlers of steps and personas receive it.
     pub persona: Arc<str>,
-    /// How the model is asked.
+    /// Options for the model's requests.
     pub model: ModelOptions,
-    /// How far the loop may go.
+    /// Limits of the loop.
     pub limits: LoopLimits,
-    /// How the model says that it is done.
+    /// Detection of the word by which the model says that it is done.
     pub sentinel: Sentinel,
     /// Whether the tools of one answer may run at the same time.
     pub parallel_tool_calls: bool,
     /// The loop's own compaction. With `None` the context grows.
     pub compaction: Option<AutoCompact>,
-    /// What makes the loop a daemon.
+    /// Options that make the loop a daemon.
     pub daemon: Option<DaemonOptions>,
     /// The reminders.
     pub reminders: ReminderOptions,
-    /// Who decides before a tool runs. With `None` every tool may run.
+    /// Policy that decides before a tool runs. With `None` every tool may run.
     pub permissions: Option<Rc<dyn Permissions>>,
-    /// Who is asked about what `permissions` do not decide.
+    /// Approver that is asked when `permissions` leave a call undecided.
     pub approver: Option<Rc<dyn Approver>>,
-    /// How the loop is suspended and goes on.
+    /// Options to suspend and resume the loop.
     pub continuity: Continuity,
     /// The options as they were written, for handlers that want to see them.
     pub written: Data,
 }
 
-/// How the model of a loop is asked.
+/// Options for the model requests of a loop.
 #[derive(Debug, Clone)]
 pub struct ModelOptions {
-    /// What every request has in common: system text, route, limits. History, reminders and tools are filled in.
+    /// The parts that all requests share: system text, route, limits. History, reminders and tools are filled in.
     pub request: Request,
     /// Whether answers come in pieces. With `None` they do if the loop is watched or a handler wants them.
     pub stream: Option<bool>,
-    /// What the route can take.
+    /// Capabilities of the route.
     pub capabilities: Arc<Capabilities>,
-    /// How calls reach the model and come back, for the result: `native` or `text`.
+    /// Transport of tool calls, as reported in the result: `native` or `text`.
     pub tool_mode: ToolMode,
     /// The context window that the script names. With `None` that of the route counts.
     pub context_window: Option<u64>,
 }
 
-/// How far a loop may go.
+/// Limits of a loop.
 #[derive(Debug, Clone)]
 pub struct LoopLimits {
     /// The most iterations.
     pub max_iterations: u32,
-    /// How often a model that neither calls a tool nor is done is asked to go on.
+    /// Maximum number of times a model that neither calls a tool nor is done is asked to go on.
     pub max_nudges: u32,
     /// The most tokens, in and out, over all calls.
     pub token_budget: Option<u64>,
     /// The most characters of a tool's output that the model sees; 200,000 by default.
     pub max_tool_output_chars: Option<usize>,
-    /// How many turns in a row may ask for the same and get the same; 0 means any number.
+    /// Maximum number of consecutive turns that make the same calls and get the same results; 0 means no limit.
     pub max_repeats: u32,
-    /// How long the loop may take, in milliseconds from its start. With `None` the scope's deadline counts.
+    /// Time limit of the loop, in milliseconds from its start. With `None` the scope's deadline applies.
     pub deadline_ms: Option<u64>,
-    /// How long one handler or provider may take, in milliseconds. With `None` the scope's limit counts.
+    /// Time limit of one handler or provider, in milliseconds. With `None` the scope's limit applies.
     pub hook_timeout_ms: Option<u64>,
 }
 
@@ -87,29 +87,30 @@ pub struct Sentinel {
     pub is_required: bool,
 }
 
-/// What makes a loop a daemon: it does not end when the model has nothing more to do. It sleeps and goes on when there is
-/// something new.
+/// Options that make a loop a daemon: it does not end when the model has nothing more to do. It sleeps and goes on when
+/// there is something new.
 #[derive(Debug, Clone)]
 pub struct DaemonOptions {
-    /// How long it sleeps, in milliseconds, unless a host queues something before.
+    /// Length of a sleep, in milliseconds, unless a host queues something earlier.
     pub wake_interval_ms: u64,
     /// Watches files: the daemon goes on when some change.
     pub watch: Option<Rc<dyn Watch>>,
-    /// How the transcript is compacted before a sleep, once for what has come since the last time. The threshold is not used.
+    /// Compaction of the transcript before a sleep, run once for the messages since the last time. Its threshold is not
+    /// used.
     pub consolidate: Option<Box<AutoCompact>>,
 }
 
-/// How a loop is suspended and goes on.
+/// Options to suspend and resume a loop.
 #[derive(Debug, Clone, Default)]
 pub struct Continuity {
-    /// Where requests to suspend the loop are left. A loop that is suspended here is not over: its end is not reported,
-    /// and [`super::LoopResult::left`] is what it needs to go on.
+    /// Queue of requests to suspend the loop. A loop that is suspended here is not over: its end is not reported, and
+    /// [`super::LoopResult::left`] holds the state it needs to go on.
     pub parking: Option<Rc<Parking>>,
-    /// What an earlier part of this loop left: it goes on from there.
+    /// State left by an earlier part of this loop, which continues from there.
     pub from: Option<Box<LoopState>>,
-    /// Where the loop writes what it needs to go on in another process.
+    /// Storage for the state that the loop needs to go on in another process.
     pub persist: Option<Rc<Persist>>,
-    /// What is known of another process that has left this loop, or its conversation.
+    /// Information about another process that has left this loop, or its conversation.
     pub resumed: Option<Box<Resumed>>,
 }
 

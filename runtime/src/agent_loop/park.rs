@@ -1,5 +1,5 @@
-//! Parking: how a loop is suspended. Whoever wants it suspended asks; the loop looks at the border of its next iteration,
-//! where nothing is half done. The model asks by the tool `agent_await_resumption`, which every loop offers.
+//! Parking: suspending a loop. The caller requests it; the loop checks at the start of its next iteration, when no work
+//! is half done. The model requests it with the tool `agent_await_resumption`, which every loop offers.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ pub struct ParkRequest {
     pub by_itself: bool,
 }
 
-/// Where wishes to suspend a loop are left.
+/// Holds requests to suspend a loop.
 #[derive(Debug, Default)]
 pub struct Parking {
     request: RefCell<Option<ParkRequest>>,
@@ -63,7 +63,7 @@ pub(super) struct AwaitResumption {
     parking: Rc<Parking>,
 }
 
-/// What the model is told of it.
+/// The tool's specification, as sent to the model.
 static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
     let text = Data::dict([("type", Data::from("string")), ("description", "The event that you wait for.".into())]);
     let parameters = Data::dict([

@@ -1,5 +1,5 @@
-//! Asking whether a tool may run: the script, in the order of the calls and with the time of a handler; then whoever stands
-//! behind the run, who may take hours and may be asked about several calls at once.
+//! Permission checks before a tool runs: first the script, in the order of the calls and within a handler's time limit;
+//! then the approver, who may take hours and may be asked about several calls at once.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::seam::{Demand, Outcome, Permissions, Permit, Preview, Ruling, Scope, 
 
 use super::{GRACE_MS, LoopState, Run, until_stopped};
 
-/// What a model reads of a call that was skipped for a message of the host.
+/// Text the model reads for a call that was skipped because of a bridge injection.
 pub(super) const INTERRUPTED: &str = "interrupted: the host sent a message. Read it, then decide again.";
 
-/// What is known of a call before anybody waits for a person.
+/// The state of a call before any approver is asked.
 pub(super) enum Gate {
     /// It may run.
     Open,
@@ -26,7 +26,7 @@ pub(super) enum Gate {
 }
 
 impl Run<'_> {
-    /// What the script says, where it wants a permission for the call or the approver does.
+    /// Returns the script's ruling if the script or the approver requires a permission for the call.
     pub(super) async fn gate(
         &self,
         turn: Turn<'_>,
@@ -61,8 +61,8 @@ impl Run<'_> {
         self.replied(turn, call, Permit::deny("no approver is attached"), reason).await
     }
 
-    /// Asks the approver; why the call must not run, in words for the model. Who is asked may take any time; nobody waits
-    /// for the answer once the loop is to stop.
+    /// Asks the approver and returns the reason, in words for the model, if the call must not run. The approver may
+    /// take any time; the loop does not wait for the answer once it is to stop.
     pub(super) async fn approval(
         &self,
         turn: Turn<'_>,
@@ -93,8 +93,8 @@ impl Run<'_> {
         })
     }
 
-    /// An answer, or nothing once a message of the host interrupts what is under way: the question is dropped then, which
-    /// takes it back from whoever was asked.
+    /// Returns the answer, or `None` once a bridge injection interrupts the loop. The question is dropped then, which
+    /// withdraws it from the approver.
     async fn unless_interrupted<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -122,7 +122,7 @@ impl Run<'_> {
         })
     }
 
-    /// What the script says. Who breaks while deciding does not open the gate.
+    /// Returns the script's ruling. A policy that fails does not allow the call.
     async fn ruling(
         &self,
         turn: Turn<'_>,

@@ -1,10 +1,10 @@
-//! A loop that outlives its process: it writes what it needs to go on wherever nothing is half done:
+//! Persistence of a loop across processes: the loop writes the state it needs to go on whenever no work is half done:
 //!
-//! - at the border of each iteration and before its tools run, so that a process that is killed loses at most the step at hand;
+//! - at the start of each iteration and before its tools run, so that a killed process loses at most the current step;
 //! - before each nap of a daemon;
 //! - at its end.
 //!
-//! Another process takes it up from there. What a file cannot hold (tools, functions) the script gives again.
+//! Another process resumes it from there. The script provides again what a file cannot hold (tools, functions).
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -25,13 +25,13 @@ use crate::workers::{Snapshot, SnapshotError, Suspension};
 use super::prompt::interruption_mark;
 use super::{Ended, LoopState, LoopStatus, Run};
 
-/// Where a loop writes its state.
+/// Storage for a loop's state.
 pub struct Persist {
     path: Arc<str>,
     recipe: Recipe,
     /// No other loop writes there or goes on from there meanwhile. A write that is under way holds it too.
     lock: Arc<LockFile>,
-    /// Where it is written; without it on the session's own thread.
+    /// Pool that runs the writes; without it they run on the session's own thread.
     pool: Option<Rc<dyn BlockingPool>>,
     /// `None` while a write is under way.
     journal: Cell<Option<Journal>>,
@@ -83,7 +83,7 @@ impl Persist {
         let lock = self.lock.clone();
         let work = move || {
             let done = write(&mut journal, &bytes);
-            // Memory is counted by thread: what was handed over comes back to be freed.
+            // Memory is counted per thread, so the values that were moved to the pool come back to be freed.
             (journal, bytes, lock, done)
         };
         let (journal, _bytes, _lock, done) = match &self.pool {
@@ -115,13 +115,13 @@ impl std::fmt::Debug for Persist {
 pub struct Resumed {
     /// Why and when it was left.
     pub suspension: Suspension,
-    /// What is new for it to read.
+    /// New input for it to read.
     pub input: Option<Arc<str>>,
-    /// What somebody should know: what is not as it was.
+    /// Remarks for the user about what differs from before.
     pub remarks: Vec<String>,
 }
 
-/// Where a loop is when its state is written.
+/// The point a loop has reached when its state is written.
 #[derive(Clone, Copy)]
 pub(super) enum Checkpoint<'a> {
     Working,
@@ -231,7 +231,7 @@ impl Run<'_> {
     }
 }
 
-/// What the provider `resume_continuity` tells of.
+/// Builds the cause that the provider `resume_continuity` reports.
 fn cause(resumed: &Resumed) -> Data {
     Data::dict_of_present([
         ("initiator", Data::from("operator")),

@@ -124,9 +124,10 @@ impl Run<'_> {
         }
     }
 
-    /// Every call has an id of its own: results name it. What a caller of the script's own left out, or gave twice, is drawn.
+    /// Ensures that every call has a unique id, since results refer to it. Generates ids that a caller-supplied reply
+    /// left out or used twice.
     fn with_call_ids(&self, mut reply: Reply) -> Reply {
-        /// So many are compared with one another.
+        /// Number of calls up to which each is compared with every other.
         const FEW: usize = 8;
         let calls = &mut reply.tool_calls;
         let are_many = calls.len() > FEW;
@@ -161,7 +162,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What a failure of the model looks like in the result.
+    /// Describes a model failure for the result.
     pub(super) fn describe_fault(thrown: &dyn Fault) -> Data {
         if let Some(error) = thrown.as_any().downcast_ref::<ModelError>() {
             return error.to_data();

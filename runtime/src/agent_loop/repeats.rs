@@ -8,10 +8,10 @@ use crate::data::Data;
 use crate::hooks::event::ToolResult;
 use crate::message::ToolCall;
 
-/// From the how-manieth time on the model is told.
+/// Number of consecutive repetitions from which on the model is told.
 const TOLD_FROM: u32 = 3;
 
-/// For each call of the last turn what it was and what it gave, as one number, and how often that came in a row.
+/// For each call of the last turn, a hash of the call with its result and the number of consecutive repetitions.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Repeats(Vec<(u64, u32)>);
 
@@ -39,7 +39,7 @@ impl Repeats {
                 1
             }
         };
-        // What was not run says already why.
+        // The result of a call that did not run already says why.
         if times < TOLD_FROM || is_rejected {
             return result;
         }
@@ -51,12 +51,12 @@ impl Repeats {
         ToolResult { text: text.into(), ..result }
     }
 
-    /// A turn had so many calls.
+    /// Records that the turn had `calls` calls.
     pub(super) fn truncate(&mut self, calls: usize) {
         self.0.truncate(calls);
     }
 
-    /// How often the whole last turn has come in a row.
+    /// Returns the number of times in a row that the whole last turn was repeated.
     pub(super) fn in_a_row(&self) -> u32 {
         self.0.iter().map(|(_, times)| *times).min().unwrap_or(0)
     }

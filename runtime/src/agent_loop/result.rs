@@ -1,4 +1,4 @@
-//! What a loop gives back.
+//! The result of a loop.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::words::words;
 use super::LoopState;
 
 words! {
-    /// How a loop ended.
+    /// The outcome of a loop.
     pub enum LoopStatus {
         /// The model was done.
         Done = "done",
@@ -71,7 +71,7 @@ words! {
 }
 
 words! {
-    /// How tool calls reach the model and come back.
+    /// Transport of tool calls to and from the model.
     pub enum ToolMode {
         /// By the tools of the route.
         Native = "native",
@@ -108,7 +108,7 @@ impl ToolNames {
     }
 }
 
-/// Reads names. Snapshots up to version 2 hold a count in their place, and the names behind it are lost.
+/// Reads names. Snapshots up to version 2 hold a count instead; the names it counted are lost.
 fn read_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Arc<str>>, D::Error> {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
@@ -122,28 +122,28 @@ fn read_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<A
     })
 }
 
-/// What a loop gives back.
+/// The result of a loop.
 #[derive(Debug, Clone)]
 pub struct LoopResult {
-    /// How it ended.
+    /// The loop's outcome.
     pub status: LoopStatus,
     /// Why.
     pub stop_reason: StopReason,
     /// The last text of the model.
     pub text: Arc<str>,
-    /// The same without the sentinel.
+    /// The text without the sentinel.
     pub visible_text: Arc<str>,
-    /// What failed: a dict with `category` and `message`, else nil.
+    /// The failure: a dict with `category` and `message`, else nil.
     pub error: Data,
     /// Iterations.
     pub iterations: u32,
-    /// How long it took.
+    /// Duration of the loop, in milliseconds.
     pub duration_ms: u64,
     /// Tokens of all calls.
     pub usage: Usage,
     /// The tools that were called.
     pub tools: ToolNames,
-    /// How they reached the model and came back.
+    /// Transport of the tool calls.
     pub tool_mode: ToolMode,
     /// The answer as `output_schema` wants it, where one was given and it fits; else nil.
     pub data: Data,
@@ -151,18 +151,18 @@ pub struct LoopResult {
     pub session_id: Arc<str>,
     /// The transcript at the end.
     pub transcript: Transcript,
-    /// What did not end the loop but should be known.
+    /// Diagnostics that did not end the loop.
     pub diagnostics: Vec<Note>,
     /// Why it was suspended, where it was.
     pub suspension: Option<Arc<str>>,
     /// A daemon's naps: a dict as scripts see it; nil of any other loop.
     pub daemon_state: Data,
-    /// What it needs to go on, where it was suspended and somebody may resume it.
+    /// State the loop needs to go on, if it was suspended and can be resumed.
     pub left: Option<Box<LoopState>>,
 }
 
 impl LoopResult {
-    /// As scripts see it, without `transcript`, which they get as a value of its own.
+    /// Converts the result to the dict that scripts see, without `transcript`, which they get as a separate value.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let mut llm = Data::dict([

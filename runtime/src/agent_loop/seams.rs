@@ -1,4 +1,4 @@
-//! The seams: what a host has put into the queue is delivered, and handlers are told of the passage.
+//! The seams: each delivers the items that a host has queued and notifies handlers that it was passed.
 
 use crate::event_log::Ticket;
 use crate::hooks::HookEvent;
@@ -9,8 +9,8 @@ use super::watch::Seen;
 use super::{LoopState, Run};
 
 impl Run<'_> {
-    /// Passes a seam. Gives how many items were delivered that the model should see. A loop that was told to stop asks no
-    /// model again, so what waits goes on waiting for one that does.
+    /// Passes a seam. Returns the number of delivered items that the model should see. A stopped loop does not call the
+    /// model again, so queued items stay queued for a loop that does.
     pub(super) async fn pass(&self, seam: Seam, state: &mut LoopState) -> Outcome<usize> {
         if seam == Seam::DaemonIdlePre {
             self.let_see(state.iteration, Seen::Idle);
@@ -19,7 +19,7 @@ impl Run<'_> {
         let items = if is_stopped { Vec::new() } else { self.session.deliver(&self.scope, seam) };
         let delivered = items.len();
         if delivered > 0 {
-            // Nobody is told that an item was delivered while a crash could take the record of it.
+            // A delivery is not reported while a crash could still lose its record.
             self.scope.log.durable(Ticket::ALL).await?;
         }
         let visible = if seam == Seam::LoopExit { 0 } else { delivered };

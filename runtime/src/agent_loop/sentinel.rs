@@ -1,4 +1,4 @@
-//! The word by which the model says that it is done: it is meant for the loop, so nobody else sees it.
+//! The word by which the model says that it is done. It is meant for the loop and hidden from all others.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -56,7 +56,7 @@ impl<'a> Sentinel<'a> {
         }
     }
 
-    /// What has come counts no more.
+    /// Discards the text received so far.
     pub(super) fn restart(&self) {
         self.held.set(0);
     }

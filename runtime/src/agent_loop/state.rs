@@ -1,4 +1,4 @@
-//! What a loop remembers from step to step. Plain data: it can be stored and taken up by another process.
+//! The state that a loop keeps between steps. Plain data: it can be stored and resumed by another process.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::model::Usage;
 use super::repeats::Repeats;
 use super::{DaemonState, ToolNames};
 
-/// What a loop remembers.
+/// The state of a loop.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoopState {
@@ -15,7 +15,7 @@ pub struct LoopState {
     pub task: Arc<str>,
     /// The present iteration, from 1; 0 before the first.
     pub iteration: u32,
-    /// How often the model was asked to go on without a tool call in between.
+    /// Number of times the model was asked to go on without a tool call in between.
     pub nudges: u32,
     /// Tokens of all calls.
     pub usage: Usage,
@@ -27,10 +27,10 @@ pub struct LoopState {
     pub text: Arc<str>,
     /// Items of hosts, meant for the model, that no prompt has carried yet.
     pub unseen: u32,
-    /// How often a daemon has slept.
+    /// Number of naps of a daemon.
     #[serde(default)]
     pub naps: u32,
-    /// What a daemon remembers besides.
+    /// Further state of a daemon.
     #[serde(default)]
     pub daemon: DaemonState,
     /// Whether the loop's own compaction failed; then it is not tried again.
@@ -41,7 +41,7 @@ pub struct LoopState {
     pub window_noted: bool,
     /// Whether the log says already that this route has no user blocks.
     pub demotion_noted: bool,
-    /// What the calls of the last turn gave, and how often that came in a row.
+    /// The results of the last turn's calls and how often they were repeated in a row.
     #[serde(default)]
     pub repeats: Repeats,
     /// When the loop began.

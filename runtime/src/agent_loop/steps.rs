@@ -1,4 +1,4 @@
-//! The three steps of an iteration, each told of before and after.
+//! The three steps of an iteration, each reported before and after.
 
 use std::rc::Rc;
 
@@ -40,13 +40,13 @@ impl Run<'_> {
         Ok(answered)
     }
 
-    /// Runs the tools that the answer asks for. There is no such step where it asks for none.
+    /// Runs the tools that the answer requests. The step does not take place if it requests none.
     pub(super) async fn tools_step(&self, state: &mut LoopState, reply: &Reply) -> Outcome<ToolResults> {
         if reply.tool_calls.is_empty() {
             return Ok(ToolResults::default());
         }
         self.pre_step(state, Step::Tools).await?;
-        // A tool may do what cannot be done twice: whoever goes on from here learns that it may have run.
+        // A tool may do what cannot be done twice, so a process that resumes here learns that it may have run.
         self.persist(state, Checkpoint::Working).await?;
         let results = self.dispatch(state, reply).await?;
         let ok = results.rows().iter().all(|row| row.result.ok);

@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use crate::seam::{Scope, Stopped};
 
-/// How long work may take to notice that it is being stopped, and to clean up.
+/// Time that work has to notice that it is being stopped and to clean up, in milliseconds.
 pub const GRACE_MS: u64 = 2_000;
 
 /// Waits for `work`, but not beyond cancellation or deadline plus `grace_ms`. What is ready at the same time as the signal

@@ -28,7 +28,7 @@ mod provided;
 /// Called with the number of the answer.
 type Meanwhile = Box<dyn Fn(usize)>;
 
-/// Says what it is told to, and remembers what it was asked.
+/// A model that plays its script and records the requests it received.
 #[derive(Default)]
 struct Fake {
     replies: RefCell<VecDeque<Result<Reply, ModelError>>>,

@@ -19,7 +19,7 @@ use super::tools::not_run;
 use super::watch::Seen;
 use super::{GRACE_MS, LoopState, Run, until_stopped};
 
-/// How many characters of a tool's output the model sees where nobody says otherwise: some 50,000 tokens.
+/// Default limit of a tool's output that the model sees, in characters: some 50,000 tokens.
 const MOST_OUTPUT_CHARS: usize = 200_000;
 
 /// A call that may run: its handlers and permissions agree, and its arguments fit.
@@ -27,15 +27,15 @@ pub(super) struct Ready {
     hooks: Vec<ToolHook>,
     tool: Rc<dyn Tool>,
     call: ToolCall,
-    /// Where whoever stands behind the run must be asked first: why.
+    /// The reason to ask the approver first, if it must be asked.
     question: Option<Arc<str>>,
-    /// What the call is about to replace, as whoever was asked has seen it.
+    /// Preview of what the call is about to replace, as the approver has seen it.
     preview: OnceCell<Preview>,
 }
 
 impl Run<'_> {
-    /// Everything before the call that keeps the order of the calls: handlers, the tool and its arguments, what the script
-    /// says of a permission. Gives the answer to a call that must not run. Only what stops the loop is a failure.
+    /// Runs everything before the call that keeps the order of the calls: handlers, the tool and its arguments, the
+    /// script's permission ruling. Returns the answer to a call that must not run. Fails only if the loop must stop.
     pub(super) async fn prepare(
         &self,
         scope: &Scope,
@@ -62,7 +62,7 @@ impl Run<'_> {
         Ok(Ok(Ready { hooks, tool, call, question, preview: OnceCell::new() }))
     }
 
-    /// Asks whoever stands behind the run, where that is to be done. Gives the answer to a call that must not run.
+    /// Asks the approver if that is required. Returns the answer to a call that must not run.
     pub(super) async fn permitted(&self, scope: &Scope, ready: &Ready) -> Outcome<Option<ToolResult>> {
         let Some(reason) = &ready.question else { return Ok(None) };
         let turn = Turn { scope, ..self.turn() };
@@ -103,7 +103,7 @@ impl Run<'_> {
         Ok(result)
     }
 
-    /// What is left of an output: the least of what the handlers and the loop allow.
+    /// Cuts an output to the smaller of the handlers' and the loop's limits.
     pub(super) fn cut(&self, ready: &Ready, output: Output) -> ToolResult {
         let own = self.options.limits.max_tool_output_chars.unwrap_or(MOST_OUTPUT_CHARS);
         let limit = ready.hooks.iter().filter_map(|hook| hook.max_output).fold(own, usize::min);
@@ -144,7 +144,7 @@ impl Run<'_> {
     }
 
     async fn run_tool(&self, turn: Turn<'_>, ready: &Ready) -> Outcome<Output> {
-        // What a tool does must not be there while what led to it is lost.
+        // A tool's effects must not exist while the records that led to them could still be lost.
         self.scope.log.durable(Ticket::ALL).await?;
         let Some(limit_ms) = timeout_ms(ready.tool.as_ref()) else { return Ok(stoppable(turn, ready).await) };
         let own = turn.scope.clock.now_ms().saturating_add(limit_ms);
@@ -182,7 +182,7 @@ impl Run<'_> {
     }
 }
 
-/// How long a tool may take, as its author says: `annotations: {timeout_ms: …}`.
+/// Returns a tool's time limit from its annotations: `{timeout_ms: …}`.
 fn timeout_ms(tool: &dyn Tool) -> Option<u64> {
     tool.spec().annotations.get("timeout_ms").as_int().and_then(|ms| u64::try_from(ms).ok())
 }
@@ -207,7 +207,7 @@ fn failed(scope: &Scope, thrown: &dyn Fault) -> Output {
     }
 }
 
-/// Cuts an output to so many characters, at a character's border.
+/// Cuts an output to at most `limit` characters, at a character boundary.
 fn cut(output: Output, limit: usize) -> ToolResult {
     let Output { text, value, ok, truncated } = output;
     // No text has more characters than bytes.

@@ -11,10 +11,10 @@ use crate::words::nearest;
 
 use super::validate::fits;
 
-/// How many tools are named to a model that called one that is not there.
+/// Maximum number of tools that are named to a model that called an unknown tool.
 const NAMED: usize = 32;
 
-/// How many characters of such a name are shown.
+/// Maximum number of characters shown of such a name.
 const SHOWN_CHARS: usize = 64;
 
 /// The tools. Of two with one name the later counts.
@@ -54,7 +54,7 @@ impl Toolbox {
         self.annotations(name).get("sequential").truthy()
     }
 
-    /// What the author says of a tool; nil where there is no such tool.
+    /// Returns a tool's annotations; nil if the tool is unknown.
     pub(super) fn annotations(&self, name: &str) -> &Data {
         self.offered(name).map_or(&Data::Nil, |offered| &offered.tool.spec().annotations)
     }

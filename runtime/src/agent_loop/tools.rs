@@ -1,8 +1,9 @@
-//! Answering the batch of calls that a reply asks for: one after the other, or side by side.
+//! Answering the batch of calls that a reply requests, sequentially or in parallel.
 //!
-//! Side by side, everything before a call (handlers, what the script says of a permission) and everything after it keeps the
-//! order of the calls, and so do the answers in the transcript; only the tools themselves overlap, and the questions that a
-//! person is asked first. One whose annotations say `sequential: true` waits for all before it, and all behind it wait for it.
+//! In parallel, everything before a call (handlers, the script's permission ruling) and everything after it keeps the
+//! order of the calls, and so do the answers in the transcript; only the tools themselves and the questions to the
+//! approver overlap. A call whose annotations say `sequential: true` waits for all calls before it, and all calls after
+//! it wait for it.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -25,12 +26,12 @@ use super::tool_call::Ready;
 use super::watch::Seen;
 use super::{LoopState, Run, ToolNames};
 
-/// How many tools run at the same time.
+/// Maximum number of tools that run at the same time.
 const MOST_AT_ONCE: usize = 16;
-/// How many calls of one answer are run; the others are answered.
+/// Maximum number of calls of one answer that are run; the others are answered without running.
 const MOST_CALLS: usize = 128;
 
-/// What is known of a batch while it is answered.
+/// The state of a batch while it is answered.
 struct Batch {
     interrupted: bool,
     broken: Option<Rc<dyn Fault>>,
@@ -63,8 +64,8 @@ struct Ran {
 }
 
 impl Run<'_> {
-    /// Runs the batch. One that is interrupted, or that breaks off because something fails that ends the loop, leaves no call
-    /// without an answer, so every wire format stays valid. Gives the results for the handlers of `post_turn`.
+    /// Runs the batch. Leaves no call without an answer even if the batch is interrupted, or aborted by a failure that
+    /// ends the loop, so every wire format stays valid. Returns the results for the handlers of `post_turn`.
     pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<ToolResults> {
         let calls = &reply.tool_calls;
         self.withdrawn.set(false);
@@ -91,7 +92,7 @@ impl Run<'_> {
         }
     }
 
-    /// Answers one call with nothing beside it.
+    /// Answers one call while no other runs.
     async fn alone(&self, state: &mut LoopState, call: &ToolCall, batch: &mut Batch) {
         let scope = self.scope.for_call(call.id.clone());
         let started_at_ms = scope.clock.now_ms();
@@ -122,7 +123,7 @@ impl Run<'_> {
 
     /// Answers the calls with the tools side by side.
     async fn side_by_side(&self, state: &mut LoopState, calls: &[ToolCall], batch: &mut Batch) {
-        // Thrown where the batch breaks off: what runs is told to stop.
+        // Cancelled when the batch is aborted, to stop the running calls.
         let cancel = self.scope.cancel.child();
         let mut open: VecDeque<Open<'_>> = VecDeque::new();
         for call in calls {
@@ -183,7 +184,7 @@ impl Run<'_> {
         Open { call, scope, started_at_ms, progress }
     }
 
-    /// Closes the first ones until so many are left.
+    /// Closes calls in order until at most the given number is left.
     async fn close(
         &self,
         state: &mut LoopState,
@@ -285,7 +286,7 @@ impl Run<'_> {
         batch.rows.push(ToolRow::new(call, result));
     }
 
-    /// Files a receipt where somebody wants one.
+    /// Files a receipt if receipts are collected.
     #[allow(clippy::too_many_arguments)] // each of them is a field of the receipt
     fn file_receipt(
         &self,
@@ -329,7 +330,7 @@ impl Open<'_> {
     }
 }
 
-/// The batch ends here; what runs is told.
+/// Aborts the batch and cancels the running calls.
 fn break_off(batch: &mut Batch, fault: Rc<dyn Fault>, cancel: &Cancel) {
     cancel.cancel(fault.to_string());
     batch.broken.get_or_insert(fault);

@@ -1,5 +1,5 @@
-//! Watching a loop at work: who watches is told what happens and cannot change it. Unlike a handler it is native, answers at
-//! once and adds no reminders.
+//! Observing a loop at work: observers are notified of what happens and cannot change it. Unlike a handler, an observer
+//! is native, returns at once and adds no reminders.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ pub struct Sight<'a> {
     pub turn: Turn<'a>,
     /// The iteration, from 1; 0 before the first.
     pub iteration: u32,
-    /// What is seen.
+    /// The observed event.
     pub seen: Seen<'a>,
 }
 
-/// What can be seen of a loop.
+/// An event that an observer of a loop can see.
 #[derive(Debug, Clone, Copy)]
 pub enum Seen<'a> {
     /// It begins.
@@ -38,7 +38,7 @@ pub enum Seen<'a> {
         reply: &'a Reply,
         /// Its text, without the word by which the model says that it is done.
         text: &'a Arc<str>,
-        /// How many tokens the model can take, where that is known.
+        /// Context window of the model in tokens, if known.
         context_window: Option<u64>,
     },
     /// The model could not be asked, or the call was given up.
@@ -52,22 +52,22 @@ pub enum Seen<'a> {
     ToolWanted {
         /// The call.
         call: &'a ToolCall,
-        /// The tool's annotations; nil where it has none, or there is no such tool.
+        /// The tool's annotations; nil if it has none or is unknown.
         annotations: &'a Data,
     },
     /// A tool begins.
     ToolBegan(&'a ToolCall),
     /// A tool does not run any more. What the model sees of it is seen once handlers have looked at it.
     ToolEnded(&'a ToolCall),
-    /// The call has its result: what the tool gave as handlers left it, or why it was not run. Of calls that ran side by side
-    /// the results come in the order of the calls.
+    /// The call has its result: the tool's output as handlers left it, or the reason it was not run. Results of
+    /// parallel calls come in the order of the calls.
     ToolAnswered {
         /// The call.
         call: &'a ToolCall,
         /// The result.
         result: &'a ToolResult,
     },
-    /// Something that a host has put in was delivered for the model to see.
+    /// A bridge injection was delivered for the model to see.
     Delivered(&'a Injection),
     /// It has nothing to do and sleeps.
     Idle,

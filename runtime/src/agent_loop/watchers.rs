@@ -18,7 +18,7 @@ impl Watchers {
         Watchers(EventKind::ALL.iter().map(|kind| of(*kind)).filter(|(_, wanting)| !wanting.is_empty()).collect())
     }
 
-    /// Those that want to see events of a kind, in their order.
+    /// Returns the providers that subscribe to events of a kind, in their order.
     pub(super) fn of(&self, kind: EventKind) -> &[Rc<dyn ReminderProvider>] {
         self.0.iter().find(|(known, _)| *known == kind).map_or(&[], |(_, wanting)| wanting)
     }

@@ -13,7 +13,7 @@ use crate::transcript::compact::CompactOptions;
 pub enum Threshold {
     /// At this share of the route's context window.
     Share(f64),
-    /// At so many tokens.
+    /// At this many tokens.
     Tokens(u64),
 }
 
@@ -39,9 +39,9 @@ pub struct AutoCompact {
     pub options: CompactOptions,
     /// When.
     pub threshold: Threshold,
-    /// Who sums up with the strategy `custom`.
+    /// Summariser for the strategy `custom`.
     pub compactor: Option<Rc<dyn Compactor>>,
-    /// What the model is asked with the strategy `llm`.
+    /// Prompt for the model with the strategy `llm`.
     pub summarize_prompt: Option<Arc<str>>,
 }
 

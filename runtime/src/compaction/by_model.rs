@@ -15,13 +15,13 @@ pub struct ByModel<'a> {
     pub model: &'a dyn Model,
     /// Route and limits; conversation and system text are filled in.
     pub route: Request,
-    /// What it is asked to do, where the usual words are not wanted.
+    /// The model's instructions, if they replace the default.
     pub prompt: Option<Arc<str>>,
-    /// What it has used so far.
+    /// Usage so far.
     pub usage: Cell<Usage>,
 }
 
-/// What the model is asked to do, unless somebody says otherwise.
+/// Default instructions for the model.
 const PROMPT: &str = "Summarize the conversation below for the assistant that continues it and cannot see it. Keep \
     the task and its constraints, decisions and their reasons, the names of files and other things that were \
     changed, important results, what failed, and what is left to do. Write plain text, as short as possible.";

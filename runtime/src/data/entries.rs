@@ -29,7 +29,7 @@ enum Form {
 }
 
 impl Entries {
-    /// So many entries are looked through one after the other.
+    /// Number of entries up to which lookups are linear.
     pub const FEW: usize = 16;
 
     /// No entries.
@@ -38,13 +38,13 @@ impl Entries {
         Entries(Form::Few(Vec::new()))
     }
 
-    /// No entries, but room for so many.
+    /// Creates an empty list of entries with room for `count`.
     #[must_use]
     pub fn with_capacity(count: usize) -> Entries {
         Entries(Form::Few(Vec::with_capacity(count.min(Self::FEW))))
     }
 
-    /// How many there are.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -141,7 +141,7 @@ impl Entries {
         })
     }
 
-    /// The first entry behind a key that need not be there, else the first of all.
+    /// Returns the first entry after `key`, which need not exist; with `None`, the first of all.
     #[must_use]
     pub fn behind(&self, key: Option<&str>) -> Option<(&Arc<str>, &Data)> {
         match &self.0 {
@@ -186,7 +186,7 @@ impl fmt::Debug for Entries {
 }
 
 impl FromIterator<Entry> for Entries {
-    /// Of two with one key the later counts.
+    /// The later of two entries with the same key wins.
     fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Entries {
         let entries = entries.into_iter();
         let count = entries.size_hint().0;

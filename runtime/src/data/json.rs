@@ -1,4 +1,4 @@
-//! JSON both ways. Our own order of keys comes out whatever `serde_json` was told to do with its maps.
+//! JSON reader and writer. Our key order is kept whatever features of `serde_json` are enabled for its maps.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{Data, Entries, keys};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not valid JSON: {message} (line {line}, column {column})")]
 pub struct DataError {
-    /// What was expected or found.
+    /// Description of what was expected or found.
     pub message: String,
     /// The line, from 1.
     pub line: usize,
@@ -82,7 +82,7 @@ pub(crate) fn text_json_len(text: &str) -> usize {
     2 + text.len() + escapes
 }
 
-/// How many bytes more than one JSON takes for a byte of a text.
+/// Number of bytes, besides the first, that JSON takes for a byte of a text.
 const MORE: [u8; 256] = {
     let mut more = [0; 256];
     let mut control = 0;
@@ -104,7 +104,7 @@ fn why(error: &serde_json::Error) -> DataError {
     DataError { message, line: error.line(), column: error.column() }
 }
 
-/// How deep brackets nest, outside of strings.
+/// Returns the nesting depth of brackets outside of strings.
 fn nesting(text: &str) -> usize {
     let (mut depth, mut most, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// How many keys a thread holds.
+/// Number of keys that a thread caches.
 const HELD: usize = 256;
 
 /// Longer ones are seldom met twice.
@@ -29,7 +29,7 @@ pub(super) fn shared(text: &str) -> Arc<str> {
     read.ok().flatten().unwrap_or_else(|| text.into())
 }
 
-/// Where a key is held. FNV-1a: keys are short, and whoever chooses them to fall together gains nothing but the other keys' places.
+/// Returns the slot of a key. FNV-1a: keys are short, and keys chosen to collide only evict each other's slots.
 fn place(text: &str) -> usize {
     let mixed = text
         .bytes()

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{EventLog, Filter, MemoryLog, NewRecord, Record, SqliteLog, SqliteOptions, Subscription};
 use crate::data::Data;
 
-/// What somebody does with a log.
+/// An operation on a log.
 #[derive(Debug, Clone)]
 enum Act {
     Append(NewRecord),
@@ -16,7 +16,7 @@ enum Act {
     Subscribe(Filter),
     /// The nth subscription, counted round.
     Next(usize),
-    /// The file is closed and opened again; subscriptions begin anew behind what they have seen.
+    /// The file is closed and opened again; subscriptions restart after what they have seen.
     Reopen,
 }
 

@@ -1,4 +1,4 @@
-//! The rows of the log's diagnostics. What they need is files, processes and disks, so the scripts stand in the tests.
+//! The rows of the log's diagnostics. They depend on files, processes and disks, so their scripts are in the tests.
 
 use crate::codes;
 
@@ -17,7 +17,7 @@ pub enum LogCode {
         meaning: "The path is a folder, its parent folder does not exist, or the permissions of the file or its \
             folder do not allow it. Nothing was run.",
     },
-    /// A file that is no event log.
+    /// A file that is not an event log.
     Foreign = "HARN-LOG-003", Error {
         title: "file is not an event log",
         meaning: "The file is not a SQLite database, or it belongs to another application. The file was not \
@@ -99,7 +99,7 @@ pub enum LogCode {
         meaning: "Sessions can be listed and loaded only with an event log in a file. Without `--event-log \
             sqlite:PATH` they end with their process.",
     },
-    /// Nobody can tell which process has a session open.
+    /// The process that has a session open cannot be determined.
     CannotClaim = "HARN-LOG-016", Error {
         title: "session lock file cannot be used",
         meaning: "A process that serves sessions from an event log in a file creates a small file next to it and \

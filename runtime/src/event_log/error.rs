@@ -1,4 +1,4 @@
-//! What can go wrong with a log.
+//! Errors of an event log.
 
 use std::any::Any;
 use std::path::Path;
@@ -8,15 +8,15 @@ use super::LogCode;
 use crate::codes::CodeRef;
 use crate::seam::{Fault, Sort};
 
-/// What can go wrong with a log. Plain data, so that everybody who waits can get it.
+/// An error of an event log. Plain data, so that all waiters can get a copy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
-    /// What a person wrote names no home of logs.
+    /// The text does not name a log backend.
     #[error("{message}")]
     Home {
-        /// What is wrong with it.
+        /// Description of the mistake.
         message: String,
-        /// What to write.
+        /// Suggested spelling.
         help: String,
     },
     /// The file cannot be opened for what is wanted.
@@ -24,7 +24,7 @@ pub enum LogError {
     CannotOpen {
         /// The file.
         path: Arc<Path>,
-        /// What the system says.
+        /// The system's message.
         why: String,
     },
     /// The file is something else.
@@ -32,7 +32,7 @@ pub enum LogError {
     Foreign {
         /// The file.
         path: Arc<Path>,
-        /// What it is.
+        /// Kind of file that was found.
         what: String,
     },
     /// The file was made by a later version.
@@ -45,12 +45,12 @@ pub enum LogError {
         /// The latest layout known here.
         known: i64,
     },
-    /// Somebody else holds the file.
+    /// Another process holds the file.
     #[error("the event log `{}` has been locked by another process for more than {waited_ms} ms", .path.display())]
     Locked {
         /// The file.
         path: Arc<Path>,
-        /// How long was waited, in milliseconds.
+        /// Time waited, in milliseconds.
         waited_ms: u64,
     },
     /// A write failed. It is tried again; what was not written is kept.
@@ -58,15 +58,15 @@ pub enum LogError {
     NotWritten {
         /// The file.
         path: Arc<Path>,
-        /// What the system says.
+        /// The system's message.
         why: String,
     },
     /// Records were thrown away because nothing could be written and no more could be kept.
     #[error("{count} records could not be written to the event log and are lost: {why}")]
     Lost {
-        /// How many.
+        /// Number of lost records.
         count: u64,
-        /// What kept them from being written.
+        /// The error that prevented the write.
         why: Box<LogError>,
     },
     /// The file is not where it was.
@@ -78,9 +78,9 @@ pub enum LogError {
     /// A reader asks for records that are no longer kept.
     #[error("{lost} records behind cursor {} are no longer in the event log", .resume_from.saturating_sub(*.lost))]
     Lagged {
-        /// How many are gone, those that the reader's filter would have left out included.
+        /// Number of lost records, including those that the reader's filter would have left out.
         lost: u64,
-        /// The cursor behind which the next one stands that is kept.
+        /// The cursor after which the next kept record is found.
         resume_from: u64,
     },
     /// The file is broken.
@@ -88,7 +88,7 @@ pub enum LogError {
     Damaged {
         /// The file.
         path: Arc<Path>,
-        /// What SQLite says.
+        /// SQLite's message.
         why: String,
     },
     /// A record is too large.
@@ -96,7 +96,7 @@ pub enum LogError {
     TooLarge {
         /// Roughly what it takes.
         bytes: usize,
-        /// What is taken.
+        /// The size limit.
         most: usize,
     },
 }
@@ -120,7 +120,7 @@ impl LogError {
         }
     }
 
-    /// What to do.
+    /// Returns advice on what to do.
     #[must_use]
     pub fn help(&self) -> String {
         match self {

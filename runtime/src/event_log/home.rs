@@ -1,4 +1,4 @@
-//! How a person names where the log is kept.
+//! The log's backend as a person names it.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use crate::words::nearest;
 
 use super::LogError;
 
-/// Where the log is kept.
+/// The log's backend.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Home {
     /// In memory, until the process ends.

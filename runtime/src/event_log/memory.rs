@@ -17,7 +17,7 @@ use topics::Topics;
 mod rows;
 mod topics;
 
-/// How much a log in memory keeps. What is older goes, a sixteenth of the records at a time.
+/// Retention of a log in memory. The oldest records are dropped first, a sixteenth of them at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
     /// Records.
@@ -40,8 +40,8 @@ pub struct MemoryLog(Shared);
 struct Shared(Arc<Mutex<Store>>);
 
 impl Shared {
-    /// A poisoned lock is taken all the same: no operation leaves the records half changed. A batch that panics while it is
-    /// weighed leaves at most a weight that is too high.
+    /// Takes the lock even if it is poisoned: no operation leaves the records half changed. A batch that panics while
+    /// its size is computed leaves at most a size that is too high.
     fn lock(&self) -> MutexGuard<'_, Store> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -52,10 +52,10 @@ struct Store {
     kept: Kept,
     rows: Rows,
     topics: Topics,
-    /// Who waits, by the number of the reader.
+    /// Wakers of waiting readers, by reader number.
     waiting: BTreeMap<u64, Waker>,
     readers: u64,
-    /// A record was refused, and whoever waits next must hear of it.
+    /// The error of a refused record, to be reported to the next waiter.
     refused: Option<LogError>,
 }
 
@@ -89,7 +89,8 @@ impl MemoryLog {
         Ok(records.take(limit).collect())
     }
 
-    /// Nothing in memory survives a crash, and nobody who chose it expects that. What was refused is told.
+    /// Returns the error of a refused record. Otherwise succeeds at once: a log in memory is not expected to survive a
+    /// crash.
     fn hold(&self, upto: Ticket) -> Result<(), LogError> {
         let mut store = self.0.lock();
         if upto.0 <= store.rows.last { Ok(()) } else { store.refused.take().map_or(Ok(()), Err) }
@@ -130,12 +131,13 @@ impl Store {
         old
     }
 
-    /// Where a reader begins that asks for what is behind a cursor; 0 means the oldest that is kept.
+    /// Returns the position where a reader starts that asks for records after a cursor; 0 means the oldest that is
+    /// kept.
     fn start(&self, after: u64) -> u64 {
         if after == 0 { self.rows.gone } else { after }
     }
 
-    /// The wanted records behind a position.
+    /// Returns the selected records after a position.
     fn behind<'a>(
         &'a self,
         position: u64,
@@ -162,7 +164,7 @@ impl EventLog for MemoryLog {
 
     fn tell(&self, batch: Arc<dyn Batch>, occurred_at_ms: u64) -> Ticket {
         if (0..batch.count()).any(|place| batch.weight(place) > NewRecord::MOST / 2) {
-            // As large as a record may be: each is looked at.
+            // Records may be as large as the limit, so each is checked.
             let records = (0..batch.count()).map(|place| NewRecord::of(&batch, place, occurred_at_ms));
             return records.fold(Ticket::NONE, |last, record| last.max(self.append(record)));
         }
@@ -216,13 +218,13 @@ struct Reader {
 }
 
 impl Reader {
-    /// The next record that is there; where none is, whoever waits is woken by the next that comes.
+    /// Returns the next available record. If none is available, registers the waker for the next one.
     fn take(&mut self, waiting: Option<&Waker>) -> Result<Option<Arc<Record>>, LogError> {
         let mut store = self.store.lock();
         let found = match store.behind(self.position, &self.filter) {
             Ok(mut records) => {
                 let found = records.next();
-                // What was looked at and not wanted need not be looked at again.
+                // Records that were checked and not selected need not be checked again.
                 self.position = found.as_ref().map_or(store.rows.last.max(self.position), |record| record.cursor);
                 found
             }

@@ -11,7 +11,7 @@ use super::{EventLog, NewRecord, Passage, Place, Room, Settled, SharedLog, Throu
 /// The header that names the run.
 pub const RUN_ID: &str = "run_id";
 
-/// How the topics begin that the runtime writes.
+/// Prefixes of the topics that the runtime writes.
 const OWN: [&str; 3] = ["transcript.", "session.", "a2a."];
 
 /// A log that writes the run into the headers of the runtime's records. Those of scripts stay as they are.

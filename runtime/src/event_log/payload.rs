@@ -1,8 +1,8 @@
-//! [`Payload`]: what a record tells.
+//! [`Payload`]: the content of a record.
 //!
-//! A turn of a loop puts down a dozen records, and most logs in memory are never read. So what the runtime tells is kept as it
-//! came, [`Facts`], and made into data where somebody looks or a file is written. Records that come together share what they
-//! were told of.
+//! A turn of a loop appends a dozen records, and most logs in memory are never read. The runtime's payloads are
+//! therefore kept in their original form, [`Facts`], and converted to data when they are read or a file is written.
+//! Records appended together share their facts.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,9 +10,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::data::Data;
 
-/// What the runtime tells of in one or more records, in a shape of its own.
+/// The runtime's content of one or more records, in a shape of its own.
 pub trait Facts: fmt::Debug + Send + Sync {
-    /// As the record has it that came so many places behind the first.
+    /// Converts the payload of the record at index `place`.
     fn to_data(&self, place: usize) -> Data;
     /// Roughly the bytes that this takes as data.
     fn weight(&self, place: usize) -> usize;
@@ -20,13 +20,13 @@ pub trait Facts: fmt::Debug + Send + Sync {
 
 /// All records that the runtime writes at once: what they tell, and what they are called.
 pub trait Batch: Facts {
-    /// How many there are.
+    /// Returns the number of records.
     fn count(&self) -> usize;
-    /// Topic and kind of the one that came so many places behind the first.
+    /// Returns topic and kind of the record at index `place`.
     fn names(&self, place: usize) -> (&'static Arc<str>, &'static Arc<str>);
 }
 
-/// What a record tells: it reads like [`Data`].
+/// The content of a record; it reads like [`Data`].
 #[derive(Clone)]
 pub struct Payload(Form);
 
@@ -40,23 +40,23 @@ enum Form {
 struct Told {
     facts: Arc<dyn Facts>,
     place: u32,
-    /// As data, once somebody has looked.
+    /// The converted data, cached on first read.
     read: OnceLock<Box<Data>>,
 }
 
 impl Payload {
-    /// What is made into data once somebody looks.
+    /// Creates a payload that is converted to data on first read.
     pub fn of(facts: impl Facts + 'static) -> Payload {
         Payload::part(Arc::new(facts), 0)
     }
 
-    /// The same of facts that several records tell of: of the one that came so many places behind the first.
+    /// Creates the payload for index `place` of facts that several records share.
     pub fn part(facts: Arc<dyn Facts>, place: usize) -> Payload {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         Payload(Form::Told(Told { facts, place, read: OnceLock::new() }))
     }
 
-    /// As data. Nothing is kept of that here.
+    /// Converts the payload to data without caching the result.
     #[must_use]
     pub fn to_data(&self) -> Data {
         match &self.0 {

@@ -5,10 +5,10 @@ use crate::data::Data;
 use super::Record;
 
 impl Record {
-    /// Reads a record. A log that somebody wrote by hand may lack numbers: `cursor` stands for them then.
+    /// Reads a record. A log that was written manually may lack numbers; `cursor` then replaces them.
     ///
     /// # Errors
-    /// What is missing, as the end of a sentence.
+    /// Describes the missing part, as the end of a sentence.
     pub fn from_data(data: &Data, cursor: u64) -> Result<Record, String> {
         if data.as_dict().is_none() {
             return Err(format!("a record must be a dict, got {}", data.type_name()));

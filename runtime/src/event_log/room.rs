@@ -13,7 +13,7 @@ pub struct Room {
     pub(super) bytes: usize,
 }
 
-/// What sets room aside.
+/// A store that reserves room.
 pub(super) trait RoomStore: Send + Sync {
     /// Frees room that was not used.
     fn free(&self, records: usize, bytes: usize);

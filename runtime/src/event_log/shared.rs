@@ -14,8 +14,8 @@ pub trait SharedLog: Send + Sync {
     /// Takes a record, as [`EventLog::append`] does.
     fn put(&self, record: NewRecord) -> Ticket;
 
-    /// Sets room aside for so many records of so many bytes together, and never waits for it. Returns `None` if the writer is
-    /// too far behind. What is asked for here has room of its own, which [`SharedLog::put`] does not fill.
+    /// Reserves room for a number of records with a total size in bytes, without ever waiting. Returns `None` if the
+    /// writer is too far behind. The room reserved here is separate; [`SharedLog::put`] does not fill it.
     fn reserve_now(&self, _records: usize, _bytes: usize) -> Option<Room> {
         Some(Room::default())
     }
@@ -28,6 +28,6 @@ pub trait SharedLog: Send + Sync {
     /// Waits, as [`EventLog::durable`] does, until everything up to a ticket would survive the end of the process.
     fn settled(&self, upto: Ticket) -> Settled;
 
-    /// The same log, for work on one thread.
+    /// Returns the same log for work on one thread.
     fn here(&self) -> Rc<dyn EventLog>;
 }

@@ -48,14 +48,14 @@ pub enum Synchronous {
     Full,
 }
 
-/// How a log in a file is opened.
+/// Options to open a log in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteOptions {
     /// When a commit counts as durable.
     pub synchronous: Synchronous,
-    /// How long to wait for a file that another process holds.
+    /// Time to wait for a file that another process holds.
     pub lock_timeout: Duration,
-    /// How large the file may grow, in bytes, roughly; nothing means as large as the disk has room for.
+    /// Approximate size limit of the file, in bytes; `None` means up to the space on the disk.
     pub most_bytes: Option<u64>,
 }
 
@@ -104,10 +104,10 @@ impl SqliteLog {
         self.0.shared.backlog()
     }
 
-    /// Reads the file, once everything that was appended here can be read. Waits for the disk.
+    /// Reads the file once everything appended here can be read. Waits for the disk.
     ///
     /// # Errors
-    /// What was appended cannot be written, or the file cannot be read.
+    /// Fails if the appended records cannot be written, or the file cannot be read.
     pub fn look<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
         self.0.read(read)
     }
@@ -135,7 +135,7 @@ impl Drop for Inner {
         *self.reader.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         self.shared.close();
         if let Some(writer) = self.writer.take() {
-            // A writer that panicked has told everybody who waited; there is nothing left to do.
+            // A writer that panicked has notified all waiters; there is nothing left to do.
             let _ = writer.join();
         }
     }

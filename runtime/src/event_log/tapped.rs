@@ -1,4 +1,4 @@
-//! A log whose records somebody else sees too, such as an exporter of traces.
+//! A log whose records another subscriber sees too, such as an exporter of traces.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -7,18 +7,18 @@ use crate::seam::{Answer, Local, Outcome};
 
 use super::{EventLog, Filter, LogReader, NewRecord, Place, Room, Subscription, Ticket};
 
-/// What records pass on their way to a log.
+/// A filter that records pass on their way to a log.
 pub trait Passage {
     /// Takes a record, as [`EventLog::append`] does, and hands it on to `log`.
     fn append(&self, record: NewRecord, log: &dyn EventLog) -> Ticket;
 
-    /// The same as [`EventLog::emit`] does it; what nobody looks at goes on as it is.
+    /// Emits like [`EventLog::emit`]. By default the record goes on unchanged.
     fn emit(&self, record: NewRecord, log: &dyn EventLog) -> Answer<'static, Outcome<Place>> {
         log.emit(record)
     }
 }
 
-/// A log behind a [`Passage`].
+/// A log with a [`Passage`] in front of it.
 pub struct Through<P> {
     passage: P,
     log: Rc<dyn EventLog>,

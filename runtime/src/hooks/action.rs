@@ -39,11 +39,11 @@ use super::verdict::{Decision, Verdict};
 pub trait ActionableEvent {
     /// The event.
     const KIND: EventKind;
-    /// What may be done.
+    /// The actions that the event accepts.
     type Action: HookAction;
 }
 
-/// What may be done at an event. The default goes on as if no handler had answered.
+/// An action that an event accepts. The default goes on as if no handler had answered.
 pub trait HookAction: Default + sealed::Sealed {
     /// Reads what was decided at this event. What the event does not offer changes nothing.
     #[doc(hidden)]
@@ -193,7 +193,7 @@ impl HookAction for ToolCallAction {
         match decision {
             Decision::Allow => ToolCallAction::Run,
             Decision::Modify(changed) => {
-                // `{args}` gives the arguments themselves, `{modify}` may give the payload that holds them.
+                // `{args}` holds the arguments themselves, `{modify}` may hold the payload that contains them.
                 let inner = [changed.at("tool.args"), changed.get("args")].into_iter().find(|args| !args.is_nil());
                 ToolCallAction::ReplaceArguments(inner.cloned().unwrap_or(changed))
             }
@@ -250,7 +250,7 @@ pub(super) fn new_prompt(payload: &Data) -> Option<Arc<str>> {
 /// The answer of a handler in Rust to an event that it may act on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply<E: ActionableEvent> {
-    /// What is to be done.
+    /// The action to take.
     pub action: E::Action,
     /// Pending reminders to be cleared, before any is added.
     pub clears: Vec<Selector>,

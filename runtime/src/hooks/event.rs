@@ -1,5 +1,5 @@
-//! The moments at which handlers and providers are told something. Payloads are typed and borrow: native code reads
-//! fields by name ([`HookEvent::get`]), and a dict is made only where a script listens ([`HookEvent::to_data`]).
+//! The events that handlers and providers receive. Payloads are typed and borrow: native code reads fields by name
+//! ([`HookEvent::get`]), and a dict is built only if a script listens ([`HookEvent::to_data`]).
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub use kind::{EventKind, EventSet, Step};
 pub use results::{ToolResult, ToolResults, ToolRow};
 
 words! {
-    /// What was answered to a tool that wanted a permission.
+    /// The answer to a tool that asked for a permission.
     pub enum PermissionAnswer {
         /// It may run.
         Allow = "allow",
@@ -35,7 +35,7 @@ pub enum HookEvent<'a> {
     SessionStart { task: &'a Arc<str>, system: Option<&'a Arc<str>>, max_iterations: u32 },
     /// A loop has ended.
     SessionEnd { final_status: LoopStatus, stop_reason: StopReason, iterations: u32 },
-    /// A prompt was handed in.
+    /// A prompt was submitted.
     UserPromptSubmit { prompt: &'a Arc<str>, system: Option<&'a Arc<str>> },
     /// A turn is over.
     PostTurn { iteration: u32, has_tool_calls: bool, tool_results: &'a ToolResults, text: &'a Arc<str> },
@@ -51,7 +51,7 @@ pub enum HookEvent<'a> {
     },
     /// Before a step of an iteration.
     PreStep { persona: &'a Arc<str>, step: Step, iteration: u32 },
-    /// After a step. `text` is what the model said, `tool_results` what the tools gave.
+    /// After a step. `text` is the model's text, `tool_results` the results of the tools.
     PostStep {
         persona: &'a Arc<str>,
         step: Step,
@@ -84,11 +84,11 @@ pub enum HookEvent<'a> {
     Raw { kind: EventKind, payload: &'a Data },
 }
 
-/// Takes the fields of a payload by name; a value that nobody wants is not made.
+/// A callback that receives the fields of a payload by name; unused values are not built.
 type Put<'a> = &'a mut dyn FnMut(&str, &dyn Fn() -> Data);
 
 impl<'a> HookEvent<'a> {
-    /// Which moment it is.
+    /// Returns the event's kind.
     #[must_use]
     pub fn kind(&self) -> EventKind {
         match self {
@@ -138,7 +138,7 @@ impl<'a> HookEvent<'a> {
         put("event", &|| self.kind().pascal().into());
     }
 
-    /// The rows of `tool_results`, where the loop gives them.
+    /// Returns the rows of `tool_results`, if the loop provides them.
     #[must_use]
     pub fn tool_rows(&self) -> Option<&'a [ToolRow]> {
         match self {

@@ -126,7 +126,7 @@ async fn ask_one(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict:
     }
 }
 
-/// Asks one handler, for as long as the scope allows, and gives its answer as it is.
+/// Calls one handler within the scope's time limit and returns its answer unchanged.
 pub async fn call(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Verdict> {
     let cancel = turn.scope.cancel.child();
     let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };

@@ -1,4 +1,4 @@
-//! [`Listeners`]: everybody who is told of an event, handlers first, then reminder providers.
+//! [`Listeners`]: the subscribers of an event, handlers first, then reminder providers.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use super::action::{ActionableEvent, HookAction};
 use super::verdict::Decision;
 use super::{HookEvent, Hooks, fire};
 
-/// Everybody who is told of an event.
+/// The subscribers of an event.
 #[derive(Clone, Copy)]
 pub struct Listeners<'a> {
     /// The handlers.
@@ -24,7 +24,8 @@ pub struct Listeners<'a> {
 }
 
 impl<'a> Listeners<'a> {
-    /// Tells handlers, then, unless one of them blocked it, providers. Where nobody has to be waited for, no future is made.
+    /// Notifies handlers, then, unless one of them blocked the event, providers. Creates no future if there is nothing
+    /// to wait for.
     pub fn emit(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<()>> {
         match self.decide(turn, event) {
             Answer::Now(decided) => Answer::Now(decided.map(drop)),

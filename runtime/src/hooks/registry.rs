@@ -1,5 +1,5 @@
-//! Who is registered. An event at hand holds the list as it was, so a handler that registers another while it runs changes
-//! nothing for it.
+//! The registered handlers. A running event keeps the list it started with, so a handler registered meanwhile does not
+//! affect it.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -16,28 +16,28 @@ pub use pattern::{Pattern, PatternError};
 /// Handlers around tool calls.
 #[derive(Clone)]
 pub struct ToolHook {
-    /// Which tools.
+    /// The tools that it handles.
     pub pattern: Pattern,
     /// Asked before the call.
     pub pre: Option<Rc<dyn Hook>>,
-    /// Told after the call.
+    /// Handler that is called after the call.
     pub post: Option<Rc<dyn Hook>>,
     /// Refuses the call, with this reason.
     pub deny: Option<Arc<str>>,
-    /// Cuts the output to so many characters.
+    /// Limit of the output, in characters.
     pub max_output: Option<usize>,
 }
 
 /// A handler of a session event, a seam or a worker event.
 #[derive(Clone)]
 pub struct SessionHook {
-    /// Which event.
+    /// The event it handles.
     pub event: EventKind,
-    /// Which of them; nothing means all.
+    /// Filter on the events; `None` means all.
     pub pattern: Option<Pattern>,
     /// At [`EventKind::LoopCheckpoint`]: which seams; nothing means all.
     pub seams: Option<Rc<[Seam]>>,
-    /// Who is told.
+    /// The handler.
     pub hook: Rc<dyn Hook>,
 }
 
@@ -61,13 +61,13 @@ impl SessionHook {
 /// A handler of a persona's or a step's event.
 #[derive(Clone)]
 pub struct PersonaHook {
-    /// Which personas.
+    /// The personas it handles.
     pub persona: Pattern,
-    /// Which steps; nothing means all, and the events that belong to no step.
+    /// The steps it handles; `None` means all, and the events outside of steps.
     pub step: Option<Pattern>,
-    /// Which event.
+    /// The event it handles.
     pub event: EventKind,
-    /// Who is told.
+    /// The handler.
     pub hook: Rc<dyn Hook>,
 }
 
@@ -91,7 +91,7 @@ pub struct Hooks {
     tool: Shared<ToolHook>,
     session: Shared<SessionHook>,
     persona: Shared<PersonaHook>,
-    /// The events that somebody is registered for, but for tool hooks.
+    /// The events that have a handler, tool hooks excluded.
     heard: Cell<EventSet>,
 }
 
@@ -105,7 +105,7 @@ impl Hooks {
         self.tool.borrow().len() + self.session.borrow().len() + self.persona.borrow().len() >= Hooks::MOST
     }
 
-    /// Nobody is registered.
+    /// Creates an empty registry.
     #[must_use]
     pub fn new() -> Hooks {
         Hooks::default()
@@ -146,7 +146,7 @@ impl Hooks {
         self.heard.get().contains(kind)
     }
 
-    /// Who wants an event of a session, a worker or a persona, in the order of registration.
+    /// Returns the handlers for an event of a session, a worker or a persona, in the order of registration.
     #[must_use]
     pub fn wanting(&self, event: &HookEvent<'_>) -> Vec<Rc<dyn Hook>> {
         if event.kind().is_step() {

@@ -1,9 +1,10 @@
-//! [`Verdict`]: what a handler answers, read from whatever a script returned.
+//! [`Verdict`]: a handler's answer, read from the value that a script returned.
 //!
-//! A handler allows (`nil`, `true`), blocks (`false`, `{block: true, reason}`, `{decision: "deny", reason}`, `{deny: reason}`),
-//! changes (`{modify: payload}`, `{args}`, `{result}`) or returns reminder effects: `{reminder, then?}`, `{clear: selector}`,
-//! `{effects: […]}`, a list, or a bare spec; a decision may be given beside the effects. A malformed reminder does not take the decision with it: it is reported
-//! beside it. Where a tool call or a prompt can be refused, an answer that nobody understands refuses it.
+//! A handler allows (`nil`, `true`), blocks (`false`, `{block: true, reason}`, `{decision: "deny", reason}`, `{deny:
+//! reason}`), changes (`{modify: payload}`, `{args}`, `{result}`) or returns reminder effects: `{reminder, then?}`,
+//! `{clear: selector}`, `{effects: […]}`, a list, or a bare spec; a decision may accompany the effects. A malformed
+//! reminder is reported and does not invalidate the decision. For a tool call or a prompt that can be refused, an
+//! unreadable answer refuses it.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::words::nearest;
 use super::EventKind;
 use super::action::new_prompt;
 
-/// What is to be done.
+/// A handler's decision.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Decision {
     /// Go on.
@@ -32,10 +33,10 @@ pub enum Decision {
     Modify(Data),
 }
 
-/// What a handler answers.
+/// A handler's answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Verdict {
-    /// What is to be done, as any handler may decide it; the event reads its own action from it.
+    /// The decision of any handler; the event reads its own action from it.
     pub(super) decision: Decision,
     /// Pending reminders to be cleared, before any is added.
     pub clears: Vec<Selector>,
@@ -43,16 +44,16 @@ pub struct Verdict {
     pub effects: Vec<ReminderSpec>,
     /// Reminders that cannot be added or cleared, and why.
     pub malformed: Vec<ReminderError>,
-    /// Changes that cannot be made, in words for whoever wrote the handler.
+    /// Changes that cannot be made, in words for the handler's author.
     pub unusable: Vec<String>,
-    /// How many reminders were not even looked at, because there were too many.
+    /// Number of reminders that were not examined because there were too many.
     pub(super) refused: usize,
 }
 
 impl Verdict {
     /// The most reminders that one answer may hold.
     pub const MOST: usize = 64;
-    /// After so many malformed ones the rest is not looked at.
+    /// Number of malformed reminders after which the rest is not examined.
     pub const MOST_MALFORMED: usize = 8;
 
     /// Go on.
@@ -95,7 +96,7 @@ impl Verdict {
         }
     }
 
-    /// What there was too much of is one mistake, not thousands.
+    /// Reports the refused reminders as one mistake instead of thousands.
     fn tell_refused(&mut self) {
         if self.refused == 0 {
             return;
@@ -109,7 +110,7 @@ impl Verdict {
         self.malformed.push(ReminderError::new(ReminderCode::Shape, "", message).help("return fewer reminders"));
     }
 
-    /// Something is malformed. So many that nobody would read them are only counted.
+    /// Records a malformed reminder. Beyond a limit they are only counted.
     fn blame(&mut self, error: ReminderError) {
         if self.malformed.len() >= Self::MOST_MALFORMED {
             self.refused += 1;
@@ -145,7 +146,7 @@ impl Verdict {
         }
     }
 
-    /// An answer that nobody understands. A guard that breaks does not open the gate.
+    /// Records an unreadable answer. A guard that fails does not allow the call.
     fn unreadable(&mut self, kind: EventKind, why: &str) {
         if matches!(kind, EventKind::PreToolUse | EventKind::UserPromptSubmit) {
             self.decide(Decision::Block {
@@ -210,7 +211,7 @@ impl Verdict {
         let is_spec = |key: &str| bare && ReminderSpec::KEYS.contains(&key);
         let means_nothing = |key: &&str| !known().any(|known| known == *key) && !is_spec(key);
         let unknown: Vec<&str> = entries.keys().map(AsRef::as_ref).filter(means_nothing).collect();
-        // What was read as a reminder has told of it already, and observers may answer anything.
+        // Values read as reminders have been reported already, and observers may answer anything.
         let tells = !bare && !kind.is_worker();
         if unknown.len() > 1 && unknown.len() == entries.len() {
             let message = format!("the result of a `{kind}` hook has no effect: {}", listed(&unknown));
@@ -281,12 +282,12 @@ impl Verdict {
     }
 }
 
-/// What a provider returned: each reminder by itself, so that a malformed one does not take the others with it.
+/// The effects that a provider returned: each reminder is separate, so a malformed one does not invalidate the others.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Effects {
     /// Reminders to be added.
     pub specs: Vec<ReminderSpec>,
-    /// Those that cannot be added, and why.
+    /// The reminders that cannot be added, and why.
     pub malformed: Vec<ReminderError>,
 }
 
@@ -325,7 +326,7 @@ fn unknown_decision(entries: &Entries) -> Option<&str> {
     (!matches!(word, "allow" | "approve" | "deny" | "block")).then_some(word)
 }
 
-/// What a dict decides; nothing where it holds no word of a decision.
+/// Returns the decision in a dict; `None` if it has no key of a decision.
 fn read_decision(kind: EventKind, entries: &Entries) -> Option<Decision> {
     let text = |key: &str| entries.get(key).and_then(Data::as_shared_str).filter(|text| !text.trim().is_empty());
     let given = |key: &str| entries.get(key).filter(|value| !value.is_nil());
@@ -363,7 +364,7 @@ fn looks_like_spec(entries: &Entries) -> bool {
     !decides && names_one
 }
 
-/// What is said where a handler refuses and does not say why.
+/// Returns the reason that is shown if a handler refuses without one.
 pub(super) fn default_reason(kind: EventKind) -> Arc<str> {
     format!("refused by a {kind} hook").into()
 }
@@ -378,7 +379,7 @@ fn worker_effect(kind: EventKind) -> ReminderError {
     .help("return the reminder from a session, tool, step or persona hook")
 }
 
-/// What the last expression of a handler gave by chance is the most common answer that means nothing.
+/// The most common meaningless answer is the value of the handler's last expression.
 const OBSERVER: &str = "end a handler that only observes with `nil`; write a reminder as `{reminder: {body: …}}`";
 
 /// The first few keys of a dict.

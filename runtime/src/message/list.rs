@@ -1,6 +1,6 @@
-//! [`Messages`]: the messages of a conversation. A clone shares them all, and whoever appends to one of two clones copies
-//! nothing either: a chunk has room for messages to come, and a list knows how many of them are its own. A request that somebody
-//! keeps (a log of calls, a meter) so costs the conversation nothing as it grows.
+//! [`Messages`]: the messages of a conversation. A clone shares them all, and appending to one of two clones copies
+//! nothing either: a chunk has room for further messages, and a list knows how many of them are its own. A request that
+//! is kept (by a log of calls or a meter) therefore costs the conversation nothing as it grows.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -24,7 +24,7 @@ impl Chunk {
     fn with_first_of(other: &Chunk, count: usize) -> Chunk {
         let chunk = Chunk::default();
         for (place, message) in chunk.0.iter().zip(other.0.iter().take(count).filter_map(OnceLock::get)) {
-            // Nobody else knows this chunk, so its places are free.
+            // No other list shares this chunk, so its places are free.
             let _ = place.set(message.clone());
         }
         chunk
@@ -33,8 +33,8 @@ impl Chunk {
 
 /// A list of messages, shared in chunks.
 ///
-/// A chunk stands behind the same chunks wherever it is shared, for it is made by appending alone: of two lists that share
-/// one, all before it is the same.
+/// A chunk is preceded by the same chunks in every list that shares it, because lists are built only by appending. If
+/// two lists share a chunk, everything before it is the same.
 #[derive(Clone, Default)]
 pub struct Messages {
     /// Chunks without room. Lists that are kept share them until one of them has filled another.
@@ -59,7 +59,7 @@ impl Messages {
         std::iter::once(message).collect()
     }
 
-    /// How many there are.
+    /// Returns the number of messages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -135,7 +135,7 @@ impl Messages {
         Iter { messages: self, left: 0..self.len }
     }
 
-    /// The first so many, shared.
+    /// Returns the first `count` messages, shared.
     #[must_use]
     pub fn take(&self, count: usize) -> Messages {
         let len = count.min(self.len);
@@ -144,7 +144,7 @@ impl Messages {
         Messages { full: Arc::new(self.full.take(full)), open, len, has_markers: self.has_markers }
     }
 
-    /// All but the first so many, in chunks of their own.
+    /// Returns all but the first `count` messages, in chunks of their own.
     #[must_use]
     pub fn skip(&self, count: usize) -> Messages {
         let mut list = Messages { has_markers: self.has_markers, ..Messages::new() };
@@ -152,7 +152,7 @@ impl Messages {
         list
     }
 
-    /// How many messages two lists share from the first. Of what they share by chunks no message is looked at.
+    /// Returns the number of messages that two lists share from the first. Messages in shared chunks are not compared.
     #[must_use]
     pub fn shared_with(&self, other: &Messages) -> usize {
         let most = self.len.min(other.len);

@@ -1,4 +1,4 @@
-//! Reading a message from the dict that a script or a host gives.
+//! Reading a message from the dict that a script or a host passes.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Block, Content, Message, Role, ToolCall};
 /// Why a value is not a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// It is no dict.
+    /// The value is not a dict.
     #[error("a message must be a dict with `role` and `content`, got {0}")]
     NotADict(&'static str),
     /// A field has a type that does not fit; the field, what is expected, what was found.
@@ -18,7 +18,7 @@ pub enum MessageError {
     Type {
         /// The field.
         field: &'static str,
-        /// What is expected.
+        /// Description of the expected value.
         expected: &'static str,
         /// The type that was found.
         got: &'static str,

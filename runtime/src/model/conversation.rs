@@ -14,11 +14,12 @@ impl Request {
         self.system.text(&self.reminders.system_sections)
     }
 
-    /// The messages to send: the history with developer messages and user blocks of reminders in their places. Text of the
-    /// history that looks like a reminder is quoted ([`crate::render::quote`]). Without either this is the shared history itself.
+    /// Returns the messages to send: the history with developer messages and user blocks of reminders in their places.
+    /// Text of the history that looks like a reminder is quoted ([`crate::render::quote`]). Without either, returns the
+    /// shared history.
     ///
-    /// A wire that puts tool results into user messages (Anthropic) merges neighbours of one role, which leaves a trailing
-    /// block behind every tool result.
+    /// A wire format that puts tool results into user messages (Anthropic) merges neighbours of one role, so a trailing
+    /// block follows every tool result.
     #[must_use]
     pub fn conversation(&self) -> Messages {
         let rendered = &self.reminders;

@@ -28,7 +28,7 @@ impl Piece {
         }
     }
 
-    /// As it came.
+    /// Returns the piece as a delta.
     #[must_use]
     pub fn as_delta(&self) -> Delta<'_> {
         match self {

@@ -1,11 +1,13 @@
-//! How much of a request a prompt cache can serve: the bytes that two consecutive requests share, counted from the first.
+//! Measurement of the part of a request that a prompt cache can serve: the bytes that two consecutive requests share,
+//! counted from the first.
 //!
-//! Counted is the request as a JSON document in the order in which wires send it, in no vendor's spelling:
-//! `{"system":"…","tools":[…],"messages":[…]}`. Reminders stand where they are rendered: in the system text, before or in
-//! the first messages, or behind the last. The content of messages is written as blocks. Settings (temperature, limits) are
-//! no part of what is cached and not counted.
+//! The request is measured as a JSON document in the order in which wire formats send it, in a vendor-neutral form:
+//! `{"system":"…","tools":[…],"messages":[…]}`. Reminders appear where they are rendered: in the system text, before or
+//! in the first messages, or after the last. The content of messages is written as blocks. Settings (temperature,
+//! limits) are not part of the cached prefix and are not counted.
 //!
-//! A turn costs what is new in it: lengths of known messages are kept, and what two histories share by chunks is not looked at.
+//! The cost per turn is proportional to the new content: lengths of known messages are kept, and chunks that two
+//! histories share are not visited.
 
 use std::sync::Arc;
 
@@ -30,7 +32,7 @@ const BEHIND: &str = "]}";
 pub struct Measured {
     /// All its bytes.
     pub total: u64,
-    /// Those that it shares with the request before it, from the first on; nothing for the first request.
+    /// Bytes shared with the previous request, from the first on; `None` for the first request.
     pub shared: Option<u64>,
 }
 
@@ -68,21 +70,21 @@ struct Sent {
     system: Vec<Piece>,
     tools: Arc<Vec<ToolSpec>>,
     tools_bytes: u64,
-    /// Messages that stand before the history.
+    /// Messages before the history.
     front: Vec<Piece>,
     history: Messages,
-    /// Bytes of the history up to and with each message, each with the comma behind it.
+    /// Bytes of the history up to and including each message, each with the comma after it.
     ends: Vec<u64>,
-    /// The message of the history that reminders were put into.
+    /// The message of the history into which reminders were merged.
     merged: Option<Merged>,
-    /// Messages that stand behind the history.
+    /// Messages after the history.
     back: Vec<Piece>,
 }
 
 /// A text and what it is in the document.
 #[derive(Debug, Clone)]
 struct Piece {
-    /// Nothing for what is written anew each time.
+    /// The text; `None` for pieces that are written again each time.
     text: Option<Arc<str>>,
     json: Arc<str>,
 }
@@ -125,7 +127,7 @@ impl Sent {
         sent
     }
 
-    /// The same places as [`Request::conversation`] has.
+    /// Places reminders like [`Request::conversation`].
     fn place_reminders(&mut self, request: &Request, last: Option<&Sent>) {
         let rendered = &request.reminders;
         let developer = |text: &Arc<str>| json(&Message::new(Role::Developer, text.clone())).into();
@@ -179,7 +181,7 @@ impl Sent {
         (texts + System::SEPARATOR.len() * 2 * self.system.len().saturating_sub(1)) as u64
     }
 
-    /// Bytes of the first so many messages of the history, a comma behind each.
+    /// Returns the bytes of the first `count` messages of the history, with a comma after each.
     fn end(&self, count: usize) -> u64 {
         count.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0)
     }
@@ -269,7 +271,7 @@ impl Sent {
     }
 }
 
-/// Texts with what they are in the document; what stood at the same place before is not written anew.
+/// Returns texts with their bytes in the document; a piece that was at the same place before is not written again.
 fn pieces<'a>(
     texts: impl IntoIterator<Item = &'a Arc<str>>,
     before: Option<&Vec<Piece>>,

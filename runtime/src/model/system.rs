@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-/// The parts of the system text, joined in the order of the fields; reminders stand between `tool_guidance` and `appendix`.
+/// The parts of the system text, joined in the order of the fields; reminders go between `tool_guidance` and
+/// `appendix`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct System {
     /// Before all else.
@@ -15,7 +16,7 @@ pub struct System {
     pub parts: Vec<Arc<str>>,
     /// The primary system prompt.
     pub primary: Option<Arc<str>>,
-    /// How tools are called, on routes without native tools.
+    /// Instructions for tool calls, on routes without native tools.
     pub tool_guidance: Option<Arc<str>>,
     /// `system_appendix`.
     pub appendix: Option<Arc<str>>,
@@ -29,7 +30,7 @@ impl System {
         System { primary: Some(text.into()), ..System::default() }
     }
 
-    /// What stands between two parts.
+    /// Separator between two parts.
     pub const SEPARATOR: &'static str = "\n\n";
 
     /// The parts that say anything, the reminders in their place.
@@ -44,7 +45,7 @@ impl System {
         first.chain(self.parts.iter()).chain(&self.primary).chain(&self.tool_guidance)
     }
 
-    /// What the whole text begins with, whatever reminders there are; nothing where no part before them says anything.
+    /// Returns the beginning of the text that does not depend on reminders; `None` if the parts before them are empty.
     #[must_use]
     pub fn steady_text(&self) -> Option<String> {
         let parts: Vec<&str> = self.before().map(AsRef::as_ref).filter(|part| !part.trim().is_empty()).collect();

@@ -157,7 +157,7 @@ fn take_out(text: &str) -> (String, Vec<crate::message::ToolCall>) {
     (left, found)
 }
 
-/// What is inside of a text that is nothing but one fence.
+/// Returns the content of a text that consists of a single fence.
 fn only_a_fence(text: &str) -> Option<&str> {
     let inside = text.trim().strip_prefix("```")?.strip_suffix("```")?.split_once('\n')?.1;
     (!inside.contains("```")).then_some(inside)

@@ -1,7 +1,7 @@
-//! The bridge: what hosts put in for a session, waiting for a seam of the loop.
+//! The bridge: injections from hosts into a session, queued until a seam of the loop.
 //!
-//! The queue is shared with the thread that serves hosts (`Arc<Mutex<…>>`): putting in, listing and revoking need no
-//! answer from the worker, and whether an item was delivered already is decided by one lock.
+//! The queue is shared with the thread that serves hosts (`Arc<Mutex<…>>`): adding, listing and revoking need no answer
+//! from the worker, and a single lock decides whether an item was delivered already.
 
 use std::sync::{Arc, LazyLock};
 
@@ -72,7 +72,7 @@ impl Seam {
 }
 
 words! {
-    /// What becomes of an item of the queue, in the word of its record.
+    /// A change of a queued item, as named in its record.
     pub enum InjectionChange {
         /// It was accepted.
         Queued = "queued",
@@ -104,18 +104,18 @@ impl InjectionChange {
     }
 }
 
-/// What waits in a queue.
+/// An item in a queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Injection {
     /// The id; of a reminder its own.
     pub id: Arc<str>,
     /// When it is delivered.
     pub mode: Mode,
-    /// What is delivered.
+    /// Content to deliver.
     pub payload: Payload,
 }
 
-/// What is delivered.
+/// The content that is delivered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Payload {
     /// A reminder.

@@ -1,5 +1,5 @@
-//! A reminder's event as a script writes it: a whole event as a transcript gives it is read leniently, one written by hand must
-//! have a body, or as a message has it a content, and no key that says nothing.
+//! A reminder event as a script writes it: a whole event taken from a transcript is read leniently; one written
+//! manually must have a body, or content if it has the form of a message, and no key without effect.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use super::codec::names_and;
 use super::misnomer::unknown_key;
 use super::{Reminder, ReminderCode, ReminderError, ReminderField, ReminderSpec};
 
-/// What a bare one may say.
+/// Allowed keys of a bare event.
 const BARE: &[&str] = &names_and::<12>(&ReminderField::SPEC, &names_and::<5>(&ReminderField::OF_RUNTIME, &["kind"]));
 
-/// What one in the form of a message may say; its content is the body.
+/// Allowed keys in the form of a message; its content is the body.
 const AS_MESSAGE: &[&str] =
     &names_and::<14>(&ReminderField::SPEC, &names_and::<7>(&ReminderField::OF_RUNTIME, &["kind", "role", "content"]));
 
-/// What stands beside a slot `reminder`; `content` where it was meant as a message.
+/// Allowed keys next to a slot `reminder`; `content` if it was meant as a message.
 const BESIDE: &[&str] =
     &["reminder", "id", "kind", "role", "visibility", "text", "content", "blocks", "metadata", "delivery"];
 
 impl Reminder {
-    /// Reads a reminder's event, `{kind: "system_reminder", …}`. One that has an id, and whose `reminder` has one, comes from a
-    /// transcript and is read as it is. In any other an unknown key, or a missing `body`, is an error; values that do not fit
-    /// fall back as in [`Reminder::from_data_lenient`], which asks `fresh_id` where there is no id.
+    /// Reads a reminder event, `{kind: "system_reminder", …}`. One with an id whose `reminder` has an id comes from a
+    /// transcript and is read unchanged. In any other an unknown key, or a missing `body`, is an error; values that do
+    /// not fit fall back as in [`Reminder::from_data_lenient`], which calls `fresh_id` if the id is missing.
     pub fn from_event(event: &Data, fresh_id: impl FnOnce() -> Arc<str>) -> Result<Reminder, ReminderError> {
         let slot = event.get("reminder");
         let whole = event.get("id").as_str().is_some() && slot.get("id").as_str().is_some();
@@ -40,7 +40,7 @@ impl Reminder {
         Ok(Self::from_data_lenient(event, fresh_id))
     }
 
-    /// All that is wrong with an event that was written by hand: its unknown keys, or else that it has no body.
+    /// Returns all mistakes in a manually written event: its unknown keys, or else its missing body.
     #[must_use]
     pub fn faults_by_hand(event: &Data) -> Vec<ReminderError> {
         let slot = event.get("reminder");
@@ -71,7 +71,7 @@ impl Reminder {
     }
 }
 
-/// Of the values of a message, those that would be lost are refused: a reminder has no text of an assistant or a tool.
+/// Rejects values of a message that would be lost: a reminder has no text of an assistant or a tool.
 fn check_message_form(event: &Data) -> Result<(), ReminderError> {
     let wrong = |field: &str, message: String| ReminderError::new(ReminderCode::Shape, field, message);
     if let Err(error) = Content::from_data(event.get("content")) {

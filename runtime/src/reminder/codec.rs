@@ -31,7 +31,7 @@ impl Surface {
 }
 
 words! {
-    /// What clients are told of a reminder.
+    /// A change of a reminder that clients are notified of.
     pub enum ReminderChange {
         /// It was put before the model.
         Emitted = "emitted",
@@ -73,11 +73,11 @@ fields! {
     TtlTurns = "ttl_turns", "ttl_turns", "ttlTurns", "ttlTurns";
     /// Whether compaction keeps it.
     PreserveOnCompact = "preserve_on_compact", "preserve_on_compact", "preserveOnCompact", "preserveOnCompact";
-    /// How far it goes to sub-agents.
+    /// Propagation to sub-agents.
     Propagate = "propagate", "propagate", "propagate", "propagate";
     /// Slot that it asks for.
     RoleHint = "role_hint", "role_hint", "roleHint", "roleHint";
-    /// Who made it.
+    /// Producer of the reminder.
     Source = "source", "source", "source", "source";
     /// Turn in which it was made.
     FiredAtTurn = "fired_at_turn", "fired_at_turn", "firedAtTurn", "firedAtTurn";
@@ -88,13 +88,13 @@ fields! {
 }
 
 impl ReminderField {
-    /// What a producer writes.
+    /// The fields that a producer writes.
     pub const SPEC: [ReminderField; 7] = {
         use ReminderField as F;
         [F::Body, F::Tags, F::DedupeKey, F::TtlTurns, F::PreserveOnCompact, F::Propagate, F::RoleHint]
     };
 
-    /// What the runtime sets, and a producer must not.
+    /// The fields that the runtime sets and a producer must not.
     pub const OF_RUNTIME: [ReminderField; 4] = {
         use ReminderField as F;
         [F::Id, F::Source, F::FiredAtTurn, F::OriginatingAgentId]
@@ -191,11 +191,11 @@ impl Reminder {
         }))
     }
 
-    /// Reads a reminder that the runtime has written on a surface. Words are read as they were written; nothing falls back to a
-    /// default but what older versions did not write.
+    /// Reads a reminder that the runtime has written on a surface. Values are read strictly; only fields that older
+    /// versions did not write fall back to a default.
     ///
     /// # Errors
-    /// Which field cannot be read, as the end of a sentence.
+    /// Names the unreadable field, as the end of a sentence.
     pub fn from_stored(data: &Data, surface: Surface) -> Result<Reminder, String> {
         let field = |field: ReminderField| data.get(field.name(surface));
         let text = |name: ReminderField| {

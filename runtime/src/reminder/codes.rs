@@ -1,5 +1,5 @@
-//! The catalogue of reminders. Each row explains itself with a script that fails in exactly this way and the same script
-//! mended.
+//! The catalogue of reminder diagnostics. Each row explains itself with a script that fails in exactly this way and the
+//! same script fixed.
 
 use crate::codes;
 

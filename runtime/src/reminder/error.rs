@@ -1,5 +1,5 @@
-//! What can be wrong with a reminder. An error carries code, field path, message and help but no span: whoever knows the
-//! source finds the span from the field path.
+//! Errors of a reminder. An error carries code, field path, message and help but no span: code that knows the source
+//! finds the span from the field path.
 
 use std::any::Any;
 
@@ -7,19 +7,19 @@ use super::ReminderCode;
 use crate::codes::CodeRef;
 use crate::seam::{Fault, Sort};
 
-/// What is wrong with a reminder.
+/// An error in a reminder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct ReminderError {
     /// The code.
     pub code: ReminderCode,
-    /// The dotted path of the field at fault within what was given (`reminder.tags.0`); empty means the whole.
+    /// Dotted path of the invalid field within the input (`reminder.tags.0`); empty means the whole.
     pub field: String,
     /// One terse phrase.
     pub message: String,
     /// The word that was probably meant.
     pub suggestion: Option<String>,
-    /// What to write instead.
+    /// Suggested replacement.
     pub help: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl ReminderError {
         self
     }
 
-    /// The same error found inside a larger value.
+    /// Returns the error with its field path inside of a larger value.
     #[must_use]
     pub fn under(mut self, prefix: &str) -> ReminderError {
         if !prefix.is_empty() {

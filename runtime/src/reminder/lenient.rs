@@ -49,7 +49,7 @@ impl Reminder {
 /// A reminder in the form of a message: `{kind: "system_reminder", role?, content}`.
 struct MessageForm {
     body: Arc<str>,
-    /// What the role says, where it is one that a reminder may have.
+    /// The hint for a role that a reminder may have.
     role_hint: Option<RoleHint>,
 }
 

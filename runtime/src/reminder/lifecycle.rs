@@ -52,11 +52,11 @@ pub struct Moment<'a> {
     pub turn: u32,
     /// Milliseconds since 1970-01-01 UTC.
     pub now_ms: u64,
-    /// Where ids come from.
+    /// Source of ids.
     pub ids: &'a dyn Ids,
 }
 
-/// By which road a reminder enters.
+/// The way by which a reminder enters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Road {
     /// A producer made it.
@@ -74,7 +74,7 @@ pub struct Admitted {
     pub reminder: Arc<Reminder>,
     /// Ids of the pending ones it replaced.
     pub replaced: Vec<Arc<str>>,
-    /// What happened, in order.
+    /// The resulting records, in order.
     pub records: Vec<LifecycleRecord>,
 }
 
@@ -83,7 +83,7 @@ pub fn admit(transcript: &mut Transcript, reminder: Arc<Reminder>, road: Road, a
     admit_as(transcript, at.ids.next_text(at.now_ms), reminder, road)
 }
 
-/// The same with an event id that is known already.
+/// Admits a reminder like [`admit`], with a known event id.
 pub(crate) fn admit_as(
     transcript: &mut Transcript,
     event_id: Arc<str>,
@@ -113,8 +113,8 @@ pub(crate) fn admit_as(
     Admitted { reminder, replaced, records }
 }
 
-/// The slots of what a reminder takes the place of: those with its key, and an older version of itself (handed over anew by a
-/// parent, put in twice). A copy of a transcript comes as it is: keys that stand twice there do so until compaction.
+/// Returns the slots that a reminder replaces: those with its key, and an older version of itself (inherited again, or
+/// injected twice). Copies of a transcript are admitted unchanged: their duplicate keys remain until compaction.
 fn replaced_by(transcript: &Transcript, reminder: &Reminder, road: Road) -> Vec<u32> {
     let key = reminder.dedupe_key.as_ref().filter(|_| road != Road::Forked);
     let mut slots = key.map(|key| transcript.slots_of_key(key)).unwrap_or_default();
@@ -197,13 +197,13 @@ fn left_out(transcript: &Transcript, rendered: &Rendered) -> Vec<u32> {
     transcript.pending_slots().into_iter().filter(is_out).collect()
 }
 
-/// Nobody saw the prompt last fired (the model failed): it charges nothing.
+/// Voids the last prompt: the model failed, no one saw the prompt, so it charges nothing.
 pub fn void(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     transcript.prompt_void();
     vec![LifecycleRecord::Void]
 }
 
-/// Takes out what stands in the slots, with a record for each.
+/// Removes the events in the slots, with a record for each.
 fn remove(
     transcript: &mut Transcript,
     slots: Vec<u32>,

@@ -1,8 +1,8 @@
-//! How much a reminder may hold. Strict producers are told what is too much; what the lenient reader is given falls back or is
-//! left out, and a body that no route will show is `dropped` before the next prompt.
+//! Limits of a reminder's content. Strict producers get an error; in the lenient reader an excessive value falls back
+//! or is left out, and a body that no route can show is `dropped` before the next prompt.
 //!
-//! The largest body is a setting of the process (`[reminders] max_body` of the project's file, set before anything runs), so
-//! that scripts, hooks, providers, hosts on other threads and `check` all go by the same.
+//! The largest body is a setting of the process (`[reminders] max_body` of the project's file, set before anything
+//! runs), so that scripts, hooks, providers, hosts on other threads and `check` all use the same limit.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,7 +21,7 @@ pub fn set_max_body(bytes: usize) {
     MAX_BODY.store(bytes, Ordering::Relaxed);
 }
 
-/// How many tags.
+/// Maximum number of tags.
 pub const MAX_TAGS: usize = 64;
 /// The largest tag, in bytes.
 pub const MAX_TAG: usize = 256;

@@ -25,7 +25,7 @@ pub trait ReminderProvider {
     /// Its id; a canonical one's is in the guide's table.
     fn id(&self) -> &str;
 
-    /// The same as a text that many records share.
+    /// Returns the id as a text that many records share.
     fn shared_id(&self) -> Arc<str> {
         self.id().into()
     }
@@ -43,13 +43,13 @@ pub trait ReminderProvider {
         config: &'a Data,
     ) -> Answer<'a, Outcome<Vec<ReminderSpec>>>;
 
-    /// The same from one that never waits and never runs what somebody else has written, so that it needs nobody who stops
-    /// it. Nothing means that it has to be asked by [`ReminderProvider::evaluate`].
+    /// Evaluates the provider synchronously, for providers that never wait and never run foreign code, so that no time
+    /// limit is needed. `None` means that [`ReminderProvider::evaluate`] must be called.
     fn look(&self, _: Turn<'_>, _: &HookEvent<'_>, _config: &Data) -> Option<Outcome<Vec<ReminderSpec>>> {
         None
     }
 
-    /// What is reported where it took longer than so many milliseconds.
+    /// Returns the diagnostic for a provider that took longer than `ms` milliseconds.
     fn late(&self, ms: u64) -> Rc<dyn Fault> {
         fault(TookTooLong { ms })
     }

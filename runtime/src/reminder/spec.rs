@@ -12,7 +12,7 @@ use super::limits::{MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name, max_body};
 use super::misnomer::unknown_key;
 use super::{Propagate, Reminder, ReminderCode, ReminderError, RoleHint, Source};
 
-/// What a producer asks for.
+/// A reminder as a producer requests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReminderSpec {
     /// The text.
@@ -25,7 +25,7 @@ pub struct ReminderSpec {
     pub ttl_turns: Option<u32>,
     /// Whether compaction keeps it.
     pub preserve_on_compact: bool,
-    /// How far it goes.
+    /// Propagation of the reminder.
     pub propagate: Propagate,
     /// The slot it would like.
     pub role_hint: RoleHint,
@@ -35,7 +35,7 @@ impl ReminderSpec {
     /// The keys that a strict producer may write.
     pub const KEYS: &'static [&'static str] = &names_and::<7>(&Field::SPEC, &[]);
 
-    /// A spec with nothing but a body.
+    /// Creates a spec with only a body.
     pub fn new(body: impl Into<Arc<str>>) -> ReminderSpec {
         ReminderSpec {
             body: body.into(),

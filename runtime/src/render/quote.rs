@@ -150,7 +150,7 @@ fn markers(text: &str) -> impl Iterator<Item = (usize, &'static str)> {
     })
 }
 
-/// Where the name of a reminder's tag begins, if one follows a `<`.
+/// Returns the position of a reminder tag's name, if one follows a `<`.
 fn name_of_tag(text: &str, from: usize) -> Option<usize> {
     // Most tags are seen not to be one by their first letter.
     if matches!(text.as_bytes().get(from)?, first if first.is_ascii_alphanumeric() && !b"sSqQ".contains(first)) {
@@ -166,7 +166,7 @@ fn name_of_tag(text: &str, from: usize) -> Option<usize> {
     strip_word(rest, "reminder").map(|_| text.len() - name.len())
 }
 
-/// Where a reminder's header begins, if it ends with the `:` at a place and is at the start of a line.
+/// Returns the position of a reminder's header that ends with the `:` at `colon` and is at the start of a line.
 fn start_of_header(text: &str, colon: usize) -> Option<usize> {
     let last = *text.as_bytes().get(colon.checked_sub(1)?)?;
     // Most colons are seen not to end one by the letter before them.
@@ -220,7 +220,7 @@ fn is_gap(c: char) -> bool {
     is_blank(c) && !is_line_break(c)
 }
 
-/// What may be between the two words of a marker.
+/// Returns whether a character may separate the two words of a marker.
 fn is_separator(c: char) -> bool {
     is_blank(c) || matches!(c, '-' | '_' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }

@@ -7,7 +7,7 @@ use super::compiled;
 /// Reads an answer: JSON alone, or in a fence.
 ///
 /// # Errors
-/// Why it is no JSON, or does not fit, in words for the model.
+/// Explains, in words for the model, why the answer is invalid JSON or does not fit.
 pub fn read_answer(text: &str, schema: &Data) -> Result<Data, String> {
     let value = Data::from_json(unfenced(text)).map_err(|e| format!("it is {e}"))?;
     let schema = compiled(schema).map_err(|e| e.to_string())?;

@@ -24,7 +24,7 @@ pub(super) fn find(schema: &Data) -> Option<&str> {
     None
 }
 
-/// Follows references from a node through what stands in the same place.
+/// Follows references from a node through subschemas that apply to the same value.
 fn circle_from<'d>(schema: &'d Data, start: &'d Data, at: &'d str, known: &mut Vec<*const Data>) -> Option<&'d str> {
     let mut open = vec![target(schema, at)];
     let mut seen: Vec<*const Data> = Vec::new();
@@ -47,7 +47,7 @@ fn circle_from<'d>(schema: &'d Data, start: &'d Data, at: &'d str, known: &mut V
     None
 }
 
-/// Where a reference leads within the schema; what leads elsewhere is refused by the compiler.
+/// Returns the target of a reference within the schema; the compiler rejects references that lead elsewhere.
 fn target<'d>(schema: &'d Data, at: &str) -> &'d Data {
     follow(schema, at.strip_prefix('#').unwrap_or("/"))
 }

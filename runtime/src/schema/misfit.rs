@@ -1,4 +1,4 @@
-//! What does not fit a schema, in words.
+//! Descriptions of values that do not fit a schema.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use crate::words::nearest;
 
 use super::pointer::{follow, value_at, written};
 
-/// How many misfits are told in words; the rest is counted.
+/// Maximum number of mismatches that are described; the rest is counted.
 const TOLD: usize = 8;
-/// How many characters of a value, and how many words of a list, are shown.
+/// Maximum number of characters of a value, and of words of a list, that are shown.
 const SHOWN_CHARS: usize = 60;
 const SHOWN_WORDS: usize = 12;
 
@@ -20,16 +20,16 @@ const SHOWN_WORDS: usize = 12;
 pub struct Misfit {
     /// Where: `where.lines[2]`; empty for the whole.
     pub path: String,
-    /// What is wrong, as a sentence without its full stop.
+    /// Description of the mismatch, as a sentence without its full stop.
     pub message: String,
 }
 
-/// What does not fit.
+/// The mismatches of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfits {
     /// The first of them.
     pub told: Vec<Misfit>,
-    /// How many more there are.
+    /// Number of further mismatches.
     pub more: usize,
 }
 
@@ -91,7 +91,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Of several alternatives the one that was probably meant is told: the one whose kind of value it is.
+    /// Reports the mismatch of the alternative that was probably meant: the one that accepts the value's kind.
     fn alternatives(&self, error: &ValidationError<'_, '_>, found: &mut Misfits) {
         let here = error.instance_location.tokens.len();
         let meant: Vec<_> = error.causes.iter().filter(|cause| wanted_types(cause, here).is_none()).collect();
@@ -204,7 +204,7 @@ impl Teller<'_> {
     }
 }
 
-/// The path of an entry of the value at fault.
+/// Returns the path of an entry of the invalid value.
 fn join(error: &ValidationError<'_, '_>, name: &str) -> String {
     match written(&error.instance_location) {
         path if path.is_empty() => name.to_owned(),

@@ -9,12 +9,12 @@ use crate::data::Data;
 /// Keywords that say nothing about what fits.
 const REMARKS: [&str; 4] = ["title", "description", "default", "examples"];
 
-/// What a schema allows. All of it must hold, of things that it is about.
+/// The constraints of a schema. All that apply to a value must hold.
 #[derive(Default)]
 pub(super) struct Plain {
     /// A bit for each type; none means any.
     types: u8,
-    /// In order of their names, as a dict gives them.
+    /// Properties in order of their names, the order of a dict.
     properties: Vec<(Arc<str>, Plain)>,
     required: Vec<Arc<str>>,
     /// No properties but those.

@@ -1,4 +1,4 @@
-//! Where in a schema or a value something is.
+//! Pointers to locations in a schema or a value.
 
 use boon::{InstanceLocation, InstanceToken, ValidationError};
 

@@ -8,7 +8,8 @@ use crate::data::Data;
 
 use super::{Schema, SchemaError};
 
-/// How many are kept. A program has fewer tools; one that makes schemas as it runs shall not grow by them.
+/// Maximum number of schemas kept. A program has fewer tools, and one that creates schemas as it runs must not grow by
+/// them.
 const MOST: usize = 256;
 
 thread_local! {
@@ -16,10 +17,10 @@ thread_local! {
     static KEPT: RefCell<HashMap<String, Rc<Schema>>> = RefCell::default();
 }
 
-/// The schema, compiled unless that was done before on this thread. Nil allows anything.
+/// Returns the compiled schema, from this thread's cache if possible. Nil allows anything.
 ///
 /// # Errors
-/// As [`Schema::compile`].
+/// See [`Schema::compile`].
 pub fn compiled(source: &Data) -> Result<Rc<Schema>, SchemaError> {
     let empty = Data::empty_dict();
     let source = if source.is_nil() { &empty } else { source };

@@ -11,14 +11,14 @@ pub trait BlockingPool {
     /// that has begun goes on.
     fn run(&self, work: Box<dyn FnOnce() + Send>) -> Local<'static, io::Result<()>>;
 
-    /// Notes that this thread keeps so many bytes which work on another thread has made: memory is counted by thread.
+    /// Records that this thread keeps `bytes` bytes allocated by another thread, because memory is counted per thread.
     fn keep(&self, bytes: usize);
 }
 
-/// Runs work on a pool and returns what it makes.
+/// Runs work on a pool and returns its result.
 ///
 /// # Errors
-/// The system gave no thread, or the work panicked.
+/// Fails if the system could not start a thread, or the work panicked.
 pub async fn run_blocking<T: Send + 'static>(
     pool: &dyn BlockingPool,
     work: impl FnOnce() -> T + Send + 'static,

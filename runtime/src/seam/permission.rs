@@ -1,5 +1,5 @@
-//! Permissions: who decides whether a tool may run. A script's [`Permissions`] come first; what they leave open is asked of
-//! the [`Approver`], where somebody stands behind the run.
+//! Permissions: deciding whether a tool may run. A script's [`Permissions`] come first; calls they leave open are
+//! submitted to the [`Approver`], if one is attached to the run.
 
 use std::fmt;
 use std::rc::Rc;
@@ -10,11 +10,11 @@ use crate::patience::TookTooLong;
 
 use super::{Answer, Fault, Outcome, Preview, Turn, fault};
 
-/// Who decides before a tool runs.
+/// A policy that decides before a tool runs.
 pub trait Permissions: fmt::Debug {
     /// Why a call needs a permission; nothing where it needs none.
     fn wanted(&self, call: &ToolCall) -> Option<Arc<str>>;
-    /// What is reported where the answer takes longer than a handler may.
+    /// Returns the diagnostic for a policy that took longer than `ms` milliseconds, a handler's limit.
     fn late(&self, ms: u64) -> Rc<dyn Fault> {
         fault(TookTooLong { ms })
     }
@@ -22,9 +22,9 @@ pub trait Permissions: fmt::Debug {
     fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<Ruling>>;
 }
 
-/// Whoever stands behind a run: a person at an editor. Asked about what a script does not decide.
+/// The approver of a run, such as a person at an editor. Asked about calls that the script leaves undecided.
 pub trait Approver: fmt::Debug {
-    /// What becomes of a call before the script is asked.
+    /// Returns the handling of a call before the script is asked.
     fn demand(&self, tool: &ToolSpec, call: &ToolCall) -> Demand;
     /// Asks, and shows what the call is about to replace. This may take hours; the future is dropped where the loop is cancelled or its deadline passes.
     fn ask<'a>(
@@ -37,7 +37,7 @@ pub trait Approver: fmt::Debug {
     ) -> Answer<'a, Permit>;
 }
 
-/// What an approver wants of a call.
+/// The handling that an approver demands for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Demand {
     /// It may run, unless the script says otherwise.
@@ -48,16 +48,16 @@ pub enum Demand {
     Refused(Arc<str>),
 }
 
-/// What a script says about a permission.
+/// A script's ruling on a permission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
-    /// That is it.
+    /// The final answer.
     Final(Permit),
-    /// It does not decide: whoever stands behind the run is asked, and where nobody does, the answer is no. Why.
+    /// Undecided, with the reason: the approver is asked, and without an approver the answer is no.
     Open(Option<Arc<str>>),
 }
 
-/// What became of a permission that was asked for.
+/// The outcome of a requested permission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permit {
     /// Whether the call may run.

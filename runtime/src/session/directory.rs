@@ -18,7 +18,7 @@ use crate::transcript::Transcript;
 use super::Session;
 use super::inbox::DeliveredAt;
 
-/// What can go wrong with sessions.
+/// An error of the session directory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionError {
     /// No session has this id.
@@ -30,13 +30,13 @@ pub enum SessionError {
     /// A loop is at work in it.
     #[error("the session '{0}' is already used by another loop")]
     Busy(Arc<str>),
-    /// It is no workspace anchor.
+    /// The value is not a workspace anchor.
     #[error("a workspace anchor must be {{primary, additional_roots?: [{{path, mount_mode?}}]}}; {0}")]
     Anchor(String),
-    /// It is no message.
+    /// The value is not a message.
     #[error(transparent)]
     Message(#[from] MessageError),
-    /// It is no reminder.
+    /// The value is not a reminder.
     #[error("{}", .0.message)]
     Reminder(#[from] ReminderError),
 }
@@ -82,9 +82,9 @@ impl Sessions {
         session
     }
 
-    /// A session that works for `parent`: with the id that is given (opened where there is none), else with one that follows
-    /// from the parent and the child's ordinal alone, so that a run repeats itself whatever runs beside it. With it comes
-    /// an id for whoever works there.
+    /// Opens a session that works for `parent`: with the given id (created if necessary), else with one derived from
+    /// only the parent and the child's ordinal, so that a run is repeatable whatever runs in parallel. Also returns an
+    /// id for the agent that works there.
     pub fn open_child(&self, parent: Option<&Rc<Session>>, id: Option<&str>, now_ms: u64) -> (Rc<Session>, Arc<str>) {
         let mut stream = parent.map_or_else(|| self.ids.child(), |parent| parent.child_ids());
         let worker_id: Arc<str> = stream.draw(now_ms).hyphenated().to_string().into();
@@ -112,7 +112,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Whether `id` is this session or stands above it.
+    /// Returns whether `id` is this session or one of its ancestors.
     #[must_use]
     pub fn is_at_or_above(&self, id: &str, session: &Session) -> bool {
         let mut at = Some(session.id().clone());
@@ -300,7 +300,7 @@ impl Sessions {
     }
 }
 
-/// Notes whose child a session is, unless it is somebody's already.
+/// Records the parent of a session, unless it has one already.
 fn adopt(parent: &Rc<Session>, child: &Rc<Session>) {
     if child.with(|state| state.parent_id.is_some()) {
         return;

@@ -30,11 +30,11 @@ pub struct Recovered {
     pub is_answered: bool,
     /// The queue.
     pub queue: QueueTold,
-    /// What was delivered from the queue, though the log does not say so yet.
+    /// Items delivered from the queue that the log does not yet record as delivered.
     pub delivered: Vec<Injection>,
     /// Pending reminders of other sessions of its run, which ended with the process: session and reminder.
     pub lost: Vec<(Arc<str>, Arc<str>)>,
-    /// What its ids depend on from here on. It must be another in every process.
+    /// Seed of its ids from here on. It must differ in every process.
     pub seed: u64,
 }
 
@@ -43,7 +43,7 @@ pub struct Recovered {
 pub struct RecoveredReminder {
     /// The reminder with what is left of its TTL.
     pub reminder: Arc<Reminder>,
-    /// How many of the open prompts carried it: the last ones.
+    /// Number of open prompts that carried it: the last ones.
     pub uncharged: u32,
 }
 

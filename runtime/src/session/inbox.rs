@@ -1,7 +1,7 @@
-//! Accepting what hosts put in, on whatever thread they are served. The queue's lock decides everything: what is accepted,
-//! in which order, and whether an item was delivered already. An item is put on record before the lock is given back, so its
-//! `queued` stands in the log before its `delivered`. Room in the log is set aside before the lock is taken: a log that cannot
-//! keep up never holds up whoever wants the queue.
+//! Accepting injections from hosts, on the thread that serves them. The queue's lock decides everything: which items
+//! are accepted, in which order, and whether an item was delivered already. An item is recorded before the lock is
+//! released, so its `queued` precedes its `delivered` in the log. Room in the log is reserved before the lock is taken:
+//! a log that cannot keep up never blocks the queue.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,11 +14,10 @@ use crate::reminder::bridge::{
 };
 use crate::reminder::lifecycle::{DropReason, ExpireReason, LifecycleRecord, Selector};
 
-/// The topic of what becomes of the items that hosts put in: `queued`, `replaced`, `revoked`, `expired`,
-/// `delivered`.
+/// Topic of the records of injected items: `queued`, `replaced`, `revoked`, `expired`, `delivered`.
 pub const INJECTION_TOPIC: &str = "session.injection";
 
-/// Where an item left the queue.
+/// The point where an item left the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DeliveredAt {
     /// A seam of the loop.
@@ -40,21 +39,21 @@ impl DeliveredAt {
     }
 }
 
-/// What was accepted from a host.
+/// An injection that was accepted from a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injected {
     /// The item's id; of a reminder its own.
     pub id: Arc<str>,
     /// The queued reminders that it took the place of.
     pub replaced: Vec<Arc<str>>,
-    /// How many reminders it replaces, queued ones and pending ones together, as known now.
+    /// Number of reminders it replaces, queued and pending, as known now.
     pub deduped_count: usize,
     /// When this is durable, so is the item.
     pub ticket: Ticket,
 }
 
-/// What accepts, lists and takes back for one session on other threads, without waking the session's own. Clones are the
-/// same inbox.
+/// A handle that accepts, lists and revokes items of one session on other threads, without waking the session's own.
+/// Clones are the same inbox.
 #[derive(Clone)]
 pub struct Inbox(Arc<Inner>);
 
@@ -78,18 +77,19 @@ impl Inbox {
         &self.0.session_id
     }
 
-    /// Accepts a reminder. It may be told of as accepted once [`Inbox::durable`] is ready.
+    /// Accepts a reminder. It may be reported as accepted once [`Inbox::durable`] is ready.
     ///
     /// # Errors
-    /// The queue is full, or the session is closed.
+    /// Fails if the queue is full or the session is closed.
     pub fn accept_reminder(&self, payload: RemindPayload) -> Result<Injected, QueueError> {
         self.accept_reminder_as(None, payload)
     }
 
-    /// The same with an id that its host has chosen, where it has. No other item that waits should have it.
+    /// Accepts a reminder like [`Inbox::accept_reminder`], with the id that its host has chosen, if any. No other
+    /// queued item should have that id.
     ///
     /// # Errors
-    /// The queue is full, or the session is closed.
+    /// Fails if the queue is full or the session is closed.
     pub fn accept_reminder_as(&self, id: Option<Arc<str>>, payload: RemindPayload) -> Result<Injected, QueueError> {
         let mut room = self.room(payload.weight())?;
         self.noted(self.intake().accept_reminder(&mut room, id, payload)?)
@@ -104,13 +104,13 @@ impl Inbox {
         self.noted(self.intake().accept_message(&mut room, payload)?)
     }
 
-    /// What waits and has this id.
+    /// Returns the queued item with this id.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<Injection> {
         locked(&self.0.queue).find(id).cloned()
     }
 
-    /// What waits, first in first.
+    /// Returns the queued items in order of arrival.
     #[must_use]
     pub fn pending(&self) -> Vec<Injection> {
         locked(&self.0.queue).pending().cloned().collect()
@@ -127,7 +127,7 @@ impl Inbox {
     /// # Errors
     /// It was delivered, or never was there.
     pub fn revoke(&self, id: &str) -> Result<Revoked, QueueError> {
-        // What ends an item needs no room of its own: there are no more of these than of items that were accepted.
+        // A record that ends an item needs no reserved room: there are at most as many as accepted items.
         let (revoked, ticket) = self.intake().revoke(&mut Room::default(), id)?;
         if let Some(ticket) = ticket {
             self.note(ticket);
@@ -153,8 +153,8 @@ impl Inbox {
         meant.filter(|id| self.expire(id)).collect()
     }
 
-    /// A notification that holds no reminder: nobody waits for an answer, so the log says `dropped`. What is given is the
-    /// sentence for whoever looks after the host.
+    /// Refuses a notification that contains no valid reminder: the host expects no answer, so the log records
+    /// `dropped`. Returns a sentence for the host's operator.
     #[must_use]
     pub fn refuse_notification(&self, error: &ReminderError) -> String {
         let (dropped, message) = refusal(&self.0.session_id, error);
@@ -201,7 +201,7 @@ impl Inbox {
     }
 }
 
-/// What accepts, wherever: a queue, and a log that items are put on record in.
+/// The acceptance of items on any thread: a queue, and a log for their records.
 pub(super) struct Intake<'a, A> {
     pub(super) session_id: &'a Arc<str>,
     pub(super) queue: &'a SharedQueue,
@@ -212,7 +212,7 @@ pub(super) struct Intake<'a, A> {
 /// Records of an item that is accepted: that it is queued, and that it replaced the one with its key.
 pub(super) const RECORDS_OF_ITEM: usize = 2;
 
-/// What a record of an item takes besides its texts.
+/// Size of an item's record without its texts.
 const FRAME: usize = 256;
 
 impl RemindPayload {
@@ -248,7 +248,7 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
         Ok(self.record(room, &queue, accepted, payload.meta))
     }
 
-    /// What became of the item, and the ticket of its record, where there is a new one.
+    /// Returns the outcome of the item, and the ticket of its record if a new one was written.
     pub(super) fn revoke(&self, room: &mut Room, id: &str) -> Result<(Revoked, Option<Ticket>), QueueError> {
         let mut queue = locked(self.queue);
         let revoked = queue.revoke(id)?;
@@ -257,7 +257,7 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
         Ok((revoked, ticket))
     }
 
-    /// The ticket of the record, or `None` if the item is no longer queued.
+    /// Expires an item and returns the record's ticket, or `None` if the item is no longer queued.
     fn expire(&self, id: &str) -> Option<Ticket> {
         let mut queue = locked(self.queue);
         (queue.revoke(id) == Ok(Revoked::Now)).then(|| (self.append)(&mut Room::default(), self.expired(id)))
@@ -316,8 +316,8 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
     }
 }
 
-/// What the log knows of an item that has come. A host may put in many thousands a second, and in memory few of their records are
-/// ever read: they become data where one is.
+/// Records of accepted items. A host may inject many thousands a second, and in memory few of their records are ever
+/// read, so they are converted to data on demand.
 #[derive(Debug)]
 enum Told {
     Queued { session_id: Arc<str>, item: Injection, meta: Data },

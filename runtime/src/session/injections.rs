@@ -1,4 +1,4 @@
-//! What hosts put into a session: accepted into the queue, delivered at a seam.
+//! Injections from hosts into a session: accepted into the queue, delivered at a seam.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -37,8 +37,8 @@ impl Session {
         self.intake(scope).accept_message(&mut room, payload)
     }
 
-    /// A notification that holds no reminder: nobody waits for an answer, so the log says `dropped`, and the driver is told
-    /// by a note.
+    /// Refuses a notification that contains no valid reminder: the host expects no answer, so the log records
+    /// `dropped`, and the driver gets a note.
     pub fn refuse_notification(&self, scope: &Scope, error: &ReminderError) {
         let (dropped, message) = refusal(self.id(), error);
         self.log_lifecycle(scope, [dropped]);
@@ -66,7 +66,8 @@ impl Session {
         Intake { session_id: self.id(), queue: self.queue(), now_ms: scope.clock.now_ms(), append }
     }
 
-    /// What accepts for this session on other threads. From now on the session tells it which dedupe keys are pending.
+    /// Returns the inbox that accepts for this session on other threads. From now on the session reports its pending
+    /// dedupe keys to it.
     #[must_use]
     pub fn inbox(&self, log: Arc<dyn SharedLog>, now_ms: fn() -> u64) -> Inbox {
         self.watched.set(true);

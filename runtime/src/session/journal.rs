@@ -1,11 +1,10 @@
-//! How a conversation is written down while it goes on: each change of a session is a record of one of two topics. Served
-//! sessions write these records to the event log, persisted loops to a file of their own; both read them back with
+//! The journal of a running conversation: each change of a session is a record of one of two topics. Served sessions
+//! write these records to the event log, persisted loops to a file of their own; both read them back with
 //! [`Conversation::apply`].
-//!
 //! | topic | records |
 //! |---|---|
 //! | `session.message` | `appended`, `replaced`: the durable messages |
-//! | `session.state` | `described`: summary, metadata, assets; `remembered`: what reminder providers remember |
+//! | `session.state` | `described`: summary, metadata, assets; `remembered`: data of reminder providers |
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ pub const STATE_TOPIC: &str = "session.state";
 pub struct Change {
     /// The topic.
     pub topic: &'static str,
-    /// What changed.
+    /// Kind of the change.
     pub word: &'static str,
     /// How.
     pub payload: Data,
@@ -44,7 +43,7 @@ pub struct Conversation {
     pub metadata: Data,
     /// Attached things.
     pub assets: Data,
-    /// What reminder providers remember.
+    /// Data that reminder providers keep.
     pub provider_memory: BTreeMap<Arc<str>, Data>,
 }
 
@@ -71,7 +70,7 @@ impl Conversation {
     }
 }
 
-/// What has been written of a conversation, so that only changes are written next.
+/// The part of a conversation that has been written, so that only changes are written next.
 #[derive(Debug, Clone, Default)]
 pub struct ConversationJournal {
     messages: Messages,
@@ -79,7 +78,7 @@ pub struct ConversationJournal {
     remembered: BTreeMap<Arc<str>, Data>,
 }
 
-/// What describes a conversation besides its messages.
+/// The description of a conversation besides its messages.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Described {
     summary: Option<Arc<str>>,

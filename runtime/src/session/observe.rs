@@ -7,12 +7,12 @@ use crate::reminder::lifecycle::{ExpireReason, LifecycleRecord};
 
 use super::Session;
 
-/// What becomes of a reminder of a session.
+/// An event of a session's reminder.
 #[derive(Debug, Clone, Copy)]
 pub enum ReminderSeen<'a> {
     /// Something happened in the transcript.
     Lifecycle {
-        /// What happened.
+        /// The record of the event.
         record: &'a LifecycleRecord,
         /// The turn in which it happened, 0 before the first.
         turn: u32,

@@ -33,7 +33,7 @@ impl Session {
     }
 }
 
-/// What the log knows of a request.
+/// The logged facts of a request.
 #[derive(Debug)]
 struct Prompt {
     whose: Arc<Whose>,
@@ -80,7 +80,7 @@ impl Facts for Prompt {
     }
 
     fn weight(&self, _: usize) -> usize {
-        /// What a record takes besides the reminders, and each of these.
+        /// Size of a record without its reminders, and of each reminder.
         const FRAME: usize = 512;
         const EACH: usize = 128;
         // The slots with their texts live as long as the record.

@@ -15,8 +15,8 @@ use crate::transcript::Transcript;
 use super::Session;
 
 impl Session {
-    /// Applies a pure function of the lifecycle to the transcript and logs its records, which `records` takes out of what it
-    /// gives.
+    /// Applies a pure function of the lifecycle to the transcript and logs the records that `records` takes out of its
+    /// result.
     pub fn apply<R>(
         &self,
         scope: &Scope,
@@ -71,8 +71,8 @@ impl Session {
         self.admit_with(scope, turn, |t, at| lifecycle::admit(t, reminder, road, at))
     }
 
-    /// A closed session admits nothing: what comes (from a handler that has just closed it) is put down as dropped, for
-    /// nobody would ever see it, or see it end.
+    /// Admits reminders. In a closed session (a handler has just closed it) they are recorded as dropped, because they
+    /// would never be seen or ended.
     fn admit_with(
         &self,
         scope: &Scope,
@@ -112,7 +112,7 @@ impl Session {
         self.apply(scope, |t, _| counted(lifecycle::clear(t, selector)), |(_, records)| std::mem::take(records)).0
     }
 
-    /// The post-turn pass called by hand.
+    /// Runs the post-turn pass manually.
     pub fn post_turn_by_hand(&self, scope: &Scope, turn: u32) -> Passed {
         self.apply(scope, |t, _| lifecycle::post_turn_by_hand(t, turn), |passed| std::mem::take(&mut passed.records))
     }
@@ -143,7 +143,7 @@ impl Session {
         self.show_records(told.records(), moment.turn);
     }
 
-    /// Whose the records are that are written now. Most often the same as those before, which share it.
+    /// Returns the owner of the records written now. It is usually unchanged and shared with the previous records.
     pub(super) fn whose(&self, agent_id: Option<&Arc<str>>) -> Arc<Whose> {
         let mut kept = self.whose.borrow_mut();
         self.with(|state| {

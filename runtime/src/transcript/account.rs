@@ -35,7 +35,8 @@ impl Transcript {
         self.prompts > self.charged
     }
 
-    /// Counts a prompt that charges what it carries: all but what stands in some slots, oldest first.
+    /// Counts a prompt that charges the reminders it carries: all but those in the slots `left_out`, sorted from the
+    /// oldest.
     pub(crate) fn prompt_built(&mut self, left_out: &[u32]) {
         if !self.has_open_prompts() {
             self.open_slot = self.slots.len();
@@ -52,7 +53,7 @@ impl Transcript {
         }
     }
 
-    /// The prompt last counted was seen by nobody and is not counted any more. Whatever was admitted meanwhile moves along.
+    /// Uncounts the last prompt, which no one saw. Accounts of reminders admitted meanwhile are shifted accordingly.
     pub(crate) fn prompt_void(&mut self) {
         if self.has_open_prompts() {
             self.uncount_prompts_after(self.prompts - 1);
@@ -66,7 +67,8 @@ impl Transcript {
         }
     }
 
-    /// Only what came after an open prompt can count from behind it, so the rest is not looked at.
+    /// Uncounts all prompts after `prompts`. Only reminders admitted after an open prompt can be affected, so earlier
+    /// slots are not visited.
     fn uncount_prompts_after(&mut self, prompts: u64) {
         self.prompts = prompts;
         for slot in self.open_slot as u32..self.next_slot() {
@@ -77,8 +79,8 @@ impl Transcript {
         }
     }
 
-    /// Charges all that was carried by prompts built so far. Gives the slots whose time is over, oldest first, each with
-    /// what it had left before.
+    /// Charges the reminders carried by the prompts built so far. Returns the slots of expired reminders, oldest first,
+    /// each with the TTL it had before.
     pub(crate) fn charge_carried(&mut self) -> Vec<(u32, u32)> {
         let before = self.charged;
         self.charged = self.prompts;
@@ -99,14 +101,14 @@ impl Transcript {
         over
     }
 
-    /// Charges one pending reminder by hand, whatever carried it.
+    /// Charges one pending reminder manually, whether or not a prompt carried it.
     pub(crate) fn charge_slot(&mut self, slot: u32) {
         if let Some(charged) = self.pending_at(slot).map(Pending::charged_once) {
             self.set_account(slot, charged);
         }
     }
 
-    /// Gives the pending reminder of a slot another account.
+    /// Replaces the account of the pending reminder in a slot.
     fn set_account(&mut self, slot: u32, pending: Pending) {
         let Some(event) = self.slots.get(slot as usize) else { return };
         let expires = pending.expires_at_prompt;
@@ -119,8 +121,8 @@ impl Transcript {
         }
     }
 
-    /// Notes when a slot is due. What it was due before stays noted and is passed over then; should such notes outnumber
-    /// the slots, all are made anew.
+    /// Notes the prompt at which a slot is due. Earlier notes remain and are skipped later; once notes outnumber the
+    /// slots, all are rebuilt.
     pub(super) fn note_due(&mut self, prompt: u64, slot: u32) {
         self.note(prompt, slot);
         if self.noted > 2 * self.slots.len() + 64 {
@@ -141,7 +143,7 @@ impl Transcript {
         }
     }
 
-    /// How many entries there are of when reminders are due.
+    /// Returns the number of due notes.
     #[cfg(test)]
     pub(crate) fn notes_of_due(&self) -> usize {
         self.due.values().map(imbl::Vector::len).sum()

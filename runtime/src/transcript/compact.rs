@@ -1,5 +1,6 @@
-//! Compaction in two pure halves, so that whoever summarises may wait in between: [`begin`] says what goes and what the
-//! reminders came to, [`Begun::finish`] puts the summary in place. A compaction that is not finished has changed nothing.
+//! Compaction in two pure halves, so that a summariser may wait in between: [`begin`] determines the messages to
+//! archive and the effect on reminders, [`Begun::finish`] inserts the summary. An unfinished compaction changes
+//! nothing.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::words::{UnknownWord, nearest, words};
 use super::{Detail, Transcript};
 
 words! {
-    /// How archived messages are summed up.
+    /// The way archived messages are summarised.
     pub enum Strategy {
         /// They are cut away, a note says how many.
         Truncate = "truncate",
@@ -27,20 +28,20 @@ words! {
     }
 }
 
-/// What is asked of a compaction.
+/// The options of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompactOptions {
     /// How.
     pub strategy: Strategy,
-    /// How many of the last messages stay; nothing means 12, or none with `custom`.
+    /// Number of last messages to keep; `None` means 12, or none with `custom`.
     pub keep_last: Option<usize>,
     /// Nothing happens while the estimate is not above this.
     pub target_tokens: Option<usize>,
     /// A summary that is given already.
     pub summary: Option<Arc<str>>,
-    /// Which finite reminders are charged.
+    /// The finite reminders to charge.
     pub charge: Charge,
-    /// Who asked: `manual` or `auto`.
+    /// Origin of the request: `manual` or `auto`.
     pub mode: &'static str,
 }
 
@@ -58,11 +59,11 @@ impl Default for CompactOptions {
 }
 
 impl CompactOptions {
-    /// The same with what a handler of `pre_compact` changed: `strategy`, `keep_last`, `target_tokens` and `summary` of a
-    /// payload. The payload's other fields only tell, and a handler may hand them back as they are.
+    /// Returns the options with the changes of a `pre_compact` handler: `strategy`, `keep_last`, `target_tokens` and
+    /// `summary` of a payload. The payload's other fields are informative, and a handler may return them unchanged.
     ///
     /// # Errors
-    /// What cannot be read, in words for whoever wrote the handler; then nothing is changed.
+    /// Describes the unreadable field, in words for the handler's author; nothing is changed.
     pub fn modified(&self, changed: &Data) -> Result<CompactOptions, String> {
         const CHANGEABLE: [&str; 4] = ["strategy", "keep_last", "target_tokens", "summary"];
         let Some(entries) = changed.as_dict() else {
@@ -116,7 +117,7 @@ pub struct Begun {
     options: CompactOptions,
     /// The messages that go.
     pub archived: Vec<Arc<Message>>,
-    /// How many stay.
+    /// Number of messages kept.
     kept: usize,
     keep_last: usize,
     /// The reminders that survived TTL and dedupe, before the filter.
@@ -124,7 +125,7 @@ pub struct Begun {
     tokens_before: usize,
     expired: usize,
     deduped: usize,
-    /// How many messages stand behind the summary that goes, beside the summary itself.
+    /// Number of messages that the replaced summary stands for, without the summary itself.
     summed_up: usize,
 }
 
@@ -133,9 +134,9 @@ pub struct Begun {
 pub struct Compacted {
     /// The transcript.
     pub transcript: Transcript,
-    /// What happened to reminders, in order.
+    /// The records of reminders, in order.
     pub records: Vec<LifecycleRecord>,
-    /// What the `post_compact` event tells.
+    /// Payload of the `post_compact` event.
     pub report: Data,
 }
 
@@ -159,14 +160,14 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
         return None;
     }
     let archived: Vec<_> = transcript.messages.iter().take(cut).cloned().collect();
-    // Where unseen results hold the rest back, a summary of nothing but the last summary saves nothing.
+    // If unseen results hold the rest back, a summary of only the last summary saves nothing.
     if !custom && seen < count && archived.len() == 1 && is_summary(transcript, &archived[0]) {
         return None;
     }
     if masks && !archived.iter().any(|message| masked(message).is_some()) {
         return None;
     }
-    // A look ahead: what is told before, and what a compactor is shown. It counts when the compaction is finished.
+    // A preview for the event before and for the compactor. It takes effect when the compaction is finished.
     let pass = lifecycle::compact(&mut transcript.clone(), options.charge);
     Some(Begun {
         options,
@@ -182,7 +183,7 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
 }
 
 impl Begun {
-    /// How it is summed up.
+    /// Returns the strategy.
     #[must_use]
     pub fn strategy(&self) -> Strategy {
         self.options.strategy
@@ -194,7 +195,7 @@ impl Begun {
         self.options.summary.clone()
     }
 
-    /// What `truncate` says in place of the archived messages.
+    /// Returns the text that `truncate` puts in place of the archived messages.
     #[must_use]
     pub fn truncation_note(&self) -> Arc<str> {
         let count = self.archived.len() + self.summed_up;
@@ -207,7 +208,8 @@ impl Begun {
         self.archived.iter().map(|message| masked(message).unwrap_or_else(|| message.clone())).collect()
     }
 
-    /// What the `pre_compact` event tells: the same fields as afterwards. What only the compaction itself will show is nil.
+    /// Returns the payload of the `pre_compact` event: the same fields as afterwards, with nil for those that only the
+    /// compaction itself determines.
     #[must_use]
     pub fn outlook(&self) -> Data {
         let preserved = self.survivors.iter().filter(|reminder| reminder.preserve_on_compact).count();
@@ -231,8 +233,8 @@ impl Begun {
         ])
     }
 
-    /// Puts the summary in place, in the transcript as it is now: what was added while somebody summed up stays. Nothing
-    /// where the archived messages are not its first ones any more.
+    /// Inserts the summary into the current transcript and keeps messages added meanwhile. Returns `None` if the
+    /// archived messages are no longer its first ones.
     #[must_use]
     pub fn finish(self, mut transcript: Transcript, summary: Summary, at: &Moment<'_>) -> Option<Compacted> {
         let mut now = transcript.messages.iter();
@@ -263,7 +265,8 @@ impl Begun {
     }
 }
 
-/// How many messages an earlier summary among the archived stands for, less one for itself, which is counted with them.
+/// Returns the number of messages that an earlier summary among the archived stands for, less one for itself, since it
+/// is counted with them.
 fn summed_up(transcript: &Transcript, archived: &[Arc<Message>]) -> usize {
     if !archived.first().is_some_and(|first| is_summary(transcript, first)) {
         return 0;
@@ -282,7 +285,7 @@ fn is_summary(transcript: &Transcript, message: &Message) -> bool {
     transcript.summary.as_ref() == Some(&message.text())
 }
 
-/// How a masked result begins.
+/// The beginning of a masked result.
 const MASK: &str = "[output masked to save context";
 
 /// A tool's result with its text masked; nothing for other messages, and where that would save nothing.
@@ -314,8 +317,8 @@ pub(crate) fn unseen_results(messages: &Messages) -> Vec<usize> {
     (seen(messages)..messages.len()).filter(is_result).collect()
 }
 
-/// Where to cut so that no tool result loses its call: at a user message at or behind the wanted place, else at an assistant
-/// message.
+/// Returns a cut point at which no tool result loses its call: a user message at or after the wanted place, else an
+/// assistant message.
 fn cut_point(messages: &Messages, wanted: usize) -> usize {
     let behind = |role: Role| messages.iter().skip(wanted).position(|message| message.role == role);
     if wanted == 0 || wanted >= messages.len() {

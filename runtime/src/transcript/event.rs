@@ -1,4 +1,4 @@
-//! [`Event`]: what happened in a session and is no message. A reminder is one of these.
+//! [`Event`]: an event of a session that is not a message. A reminder is one of these.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use crate::reminder::Reminder;
 
 use super::index::KeyHash;
 
-/// What happened.
+/// An event of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     /// The event's id; a reminder's own id is another.
     pub id: Arc<str>,
     /// The kind: `system_reminder`, `compaction`, or a script's word.
     pub kind: Arc<str>,
-    /// How many messages there were when it happened.
+    /// Number of messages when it happened.
     pub at_message: usize,
     /// The rest.
     pub detail: Detail,
@@ -22,7 +22,7 @@ pub struct Event {
     pub(super) rising: bool,
 }
 
-/// What an event holds.
+/// The content of an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Detail {
     /// A pending reminder.
@@ -39,7 +39,7 @@ pub enum Detail {
 pub struct Pending {
     /// The reminder as it was admitted; [`Transcript::present`](super::Transcript::present) knows its present `ttl_turns`.
     pub reminder: Arc<Reminder>,
-    /// How many prompts had been built when it was admitted.
+    /// Number of prompts built when it was admitted.
     pub since_prompt: u64,
     /// The prompt after which it expires; nothing for one that stays.
     pub expires_at_prompt: Option<u64>,
@@ -69,13 +69,13 @@ impl Pending {
         self.tag_bits & tag_bit(tag) != 0 && self.reminder.tags.iter().any(|known| known.as_ref() == tag)
     }
 
-    /// The same with as much left as once `charged` prompts are paid for, but counted from another prompt.
+    /// Returns the account with the TTL that is left after `charged` prompts, counted from the prompt `prompts`.
     pub(super) fn counted_from(&self, prompts: u64, charged: u64) -> Pending {
         let left = self.ttl_left(charged).map(u64::from);
         Pending { since_prompt: prompts, expires_at_prompt: left.map(|left| prompts + left), ..self.clone() }
     }
 
-    /// The same with one prompt less.
+    /// Returns the account with one prompt less.
     pub(super) fn charged_once(&self) -> Pending {
         Pending { expires_at_prompt: self.expires_at_prompt.map(|expires| expires.saturating_sub(1)), ..self.clone() }
     }

@@ -1,10 +1,10 @@
-//! [`KeyIndex`]: where the pending reminder with a dedupe key stands. Keys are hashed and entries are `Copy`, so that a
-//! path copy of the persistent map touches no counter. Whoever finds an entry looks whether what it leads to is pending and has
-//! the real key: entries of what is gone stay until the holes are closed.
+//! [`KeyIndex`]: maps the dedupe key of a pending reminder to its slot. Keys are hashed and entries are `Copy`, so that
+//! a path copy of the persistent map touches no reference count. A lookup must check that the slot is pending and has
+//! the real key: entries of removed reminders stay until the holes are closed.
 
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
-/// The number that stands for a key.
+/// The hash of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct KeyHash(u64);
 

@@ -21,7 +21,7 @@ impl Transcript {
         self.events().filter_map(|event| event.pending())
     }
 
-    /// How many reminders are pending.
+    /// Returns the number of pending reminders.
     #[must_use]
     pub fn pending_count(&self) -> usize {
         self.pending
@@ -33,7 +33,7 @@ impl Transcript {
         self.slot_of_id(reminder_id).and_then(|slot| self.pending_at(slot))
     }
 
-    /// Appends a pending reminder. Whoever calls has removed those with its key and id.
+    /// Appends a pending reminder. The caller must have removed those with its key and id.
     pub(crate) fn push_pending(&mut self, event_id: Arc<str>, reminder: Arc<Reminder>) {
         let slot = self.next_slot();
         let rising = self.rises(&reminder);
@@ -76,7 +76,7 @@ impl Transcript {
         self.reindex();
     }
 
-    /// Whether nothing stands in a slot any more.
+    /// Returns whether a slot is empty.
     pub(super) fn is_hole(&self, slot: usize) -> bool {
         self.gone.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }
@@ -102,7 +102,7 @@ impl Transcript {
         found
     }
 
-    /// How many pending reminders no route could show.
+    /// Returns the number of pending reminders that no route can show.
     pub(crate) fn unrenderable_count(&self) -> usize {
         self.unrenderable
     }
@@ -210,7 +210,7 @@ impl Transcript {
         }
     }
 
-    /// Builds the indexes anew from the slots.
+    /// Rebuilds the indexes from the slots.
     pub(crate) fn reindex(&mut self) {
         self.keys = super::KeyIndex::default();
         self.foreign = super::KeyIndex::default();

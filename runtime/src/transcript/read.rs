@@ -13,7 +13,7 @@ use super::{Detail, Event, Pending, Transcript};
 /// Why a value is not a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TranscriptError {
-    /// It is no dict.
+    /// The value is not a dict.
     #[error("a transcript must be made from a dict, got {0}")]
     NotADict(&'static str),
     /// A field has a type that does not fit.
@@ -21,9 +21,9 @@ pub enum TranscriptError {
     Type {
         /// The field.
         field: &'static str,
-        /// What is expected.
+        /// The expected value.
         expected: &'static str,
-        /// What was found.
+        /// The found value.
         got: &'static str,
     },
     /// A message does not fit; its place from 0.
@@ -31,7 +31,7 @@ pub enum TranscriptError {
     Message {
         /// Its place.
         index: usize,
-        /// What is wrong.
+        /// The error.
         error: MessageError,
     },
     /// The dict is of a later version.
@@ -43,14 +43,14 @@ pub enum TranscriptError {
 pub type Imported = (Transcript, Vec<LifecycleRecord>);
 
 impl Transcript {
-    /// Makes a transcript of what a script gives, for somebody who only looks at it: nobody hears of its reminders.
+    /// Builds a transcript from a script's value for reading only: its reminders are not recorded.
     pub fn from_data(data: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Transcript, TranscriptError> {
         Ok(Self::import(data, ids, now_ms)?.0)
     }
 
-    /// Makes a transcript of what a script gives: `messages`, `metadata`, `summary`, `assets`; any other key is metadata. A
-    /// dict with `_type: "transcript"` is read back whole, id and events included. Ids are drawn where there are none. Its
-    /// reminders come as they are, as in a fork; the records say so.
+    /// Builds a transcript from a script's value: `messages`, `metadata`, `summary`, `assets`; any other key is
+    /// metadata. A dict with `_type: "transcript"` is restored whole, id and events included. Missing ids are
+    /// generated. Its reminders are imported unchanged, as in a fork, and the records say so.
     pub fn import(data: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Imported, TranscriptError> {
         let entries = match data {
             Data::Nil => return Ok((Transcript::new(ids.next_text(now_ms)), Vec::new())),
@@ -134,7 +134,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Appends one event. Keys that stand twice stay so until compaction, as the guide has it.
+    /// Appends one event. Duplicate keys remain until compaction, as documented in the guide.
     fn append_event(&mut self, data: &Data) {
         let event = Event::from_data(data, self.ids, self.now_ms);
         let transcript = &mut self.transcript;
@@ -160,7 +160,7 @@ impl Event {
             let id = given.unwrap_or_else(|| ids.next_text(now_ms));
             return Event { id, kind, at_message: 0, detail: Detail::Other(Data::from(fields)), rising: false };
         }
-        // Where there is no slot, the dict itself is the reminder, and its id the reminder's.
+        // Without a slot, the dict itself is the reminder, and its id the reminder's.
         let has_slot = data.get("reminder").as_dict().is_some();
         let reminder = Arc::new(Reminder::from_data_lenient(data, || ids.next_text(now_ms)));
         let id = given.filter(|_| has_slot).unwrap_or_else(|| ids.next_text(now_ms));

@@ -305,7 +305,7 @@ fn a_custom_compactor_sees_reminders_before_the_filter() {
         let kinds: Vec<_> = done.transcript.events().map(|event| event.kind.to_string()).collect();
         assert_eq!(kinds, ["system_reminder", "hook", "compaction"]);
         assert_eq!(done.report.get("reminders_preserved").as_int(), Some(1));
-        // What can be known before is the same before and after.
+        // The fields that are known before are the same afterwards.
         let fields = |report: &Data| report.as_dict().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(fields(&before), fields(&done.report));
         for same in ["message_count", "archived_messages", "reminders_expired", "reminders_preserved", "keep_last"] {

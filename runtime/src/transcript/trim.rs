@@ -1,4 +1,4 @@
-//! Cutting a transcript: the first or the last so many messages, with the events that belong to them.
+//! Cutting a transcript: keeps or removes its first messages, with the events that belong to them.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::reminder::Reminder;
 use super::{Event, Transcript};
 
 impl Transcript {
-    /// Keeps the last `keep` messages, and of the events those that came after the first of them. Gives the pending reminders
-    /// that went with the rest. Results whose calls went go with them: no route takes one alone.
+    /// Keeps the last `keep` messages and the events after the first of them. Returns the pending reminders that were
+    /// removed. Results whose calls were removed are removed with them, since no route accepts one alone.
     pub(crate) fn keep_last(&mut self, keep: usize) -> Vec<Arc<Reminder>> {
         let wanted = self.messages.len().saturating_sub(keep);
         let cut = wanted + if wanted == 0 { 0 } else { self.results_at(wanted) };
@@ -29,12 +29,12 @@ impl Transcript {
         }
     }
 
-    /// How many results of tools stand at a place, one behind the other.
+    /// Returns the number of consecutive tool results at a place.
     fn results_at(&self, place: usize) -> usize {
         self.messages.iter().skip(place).take_while(|message| message.role == Role::Tool).count()
     }
 
-    /// Where the calls stand that the results at a place answer.
+    /// Returns the place of the calls that the results at a place answer.
     fn calls_before(&self, place: usize) -> usize {
         let results = self.messages.iter().take(place).rev().take_while(|message| message.role == Role::Tool).count();
         (place - results).saturating_sub(1)
@@ -45,7 +45,8 @@ impl Transcript {
         self.place_events(|at_message| Some(at_message.saturating_sub(cut) + head));
     }
 
-    /// Gives each event the place among the messages that `place` says, or lets it go. Gives the pending reminders that went.
+    /// Moves each event to the place among the messages that `place` returns, or removes it. Returns the removed
+    /// pending reminders.
     fn place_events(&mut self, place: impl Fn(usize) -> Option<usize>) -> Vec<Arc<Reminder>> {
         let (mut gone, mut kept, mut open_slot) = (Vec::new(), imbl::Vector::new(), 0);
         let standing = self.slots.iter().enumerate().filter(|(slot, _)| !self.is_hole(*slot));

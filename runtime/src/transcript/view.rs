@@ -80,7 +80,7 @@ impl Transcript {
         ])
     }
 
-    /// The conversation as text: what people said and were told.
+    /// Returns the visible conversation as text.
     #[must_use]
     pub fn render_visible(&self) -> String {
         self.messages.iter().filter_map(line).collect::<Vec<_>>().join("\n\n")

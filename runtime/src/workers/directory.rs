@@ -12,7 +12,7 @@ use crate::ids::shortened;
 pub struct Workers {
     capacity: usize,
     known: RefCell<BTreeMap<Arc<str>, Placed>>,
-    /// How many were added.
+    /// Number of workers added.
     added: Cell<usize>,
 }
 

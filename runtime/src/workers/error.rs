@@ -1,4 +1,4 @@
-//! What can go wrong with workers.
+//! Errors of workers.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::seam::{Fault, Sort};
 
 use super::WorkerStatus;
 
-/// What can go wrong with workers.
+/// An error of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkerError {
     /// No worker has this id.
@@ -20,7 +20,7 @@ pub enum WorkerError {
         name: Arc<str>,
         /// Its state.
         status: WorkerStatus,
-        /// What was asked of it: `be resumed`.
+        /// The requested action: `be resumed`.
         what: &'static str,
     },
     /// The call comes from the worker itself, or from below it, and would wait for itself.
@@ -29,7 +29,7 @@ pub enum WorkerError {
     /// Another worker, or a loop, is at work in the session.
     #[error("the session '{0}' is already in use")]
     Busy(Arc<str>),
-    /// The session that it should work in is its parent or stands above that.
+    /// The session that it should work in is its parent or an ancestor of its parent.
     #[error("a sub-agent cannot use the session '{0}' of the loop that started it")]
     OwnParent(Arc<str>),
 }

@@ -1,5 +1,5 @@
-//! What a child inherits. Sub-agents, workers and handoffs use the one filter of the lifecycle, and a child takes what it was
-//! handed by the one `admit`.
+//! Inheritance of reminders. Sub-agents, workers and handoffs use the single filter of the lifecycle, and a child
+//! admits inherited reminders through the single `admit`.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::reminder::lifecycle::{self, Road};
 use crate::seam::Scope;
 use crate::session::Session;
 
-/// What a session hands to a direct child.
+/// Returns the reminders that a direct child of the session inherits.
 #[must_use]
 pub fn hand_over(parent: &Session) -> Vec<Arc<Reminder>> {
     parent.with(|state| lifecycle::propagation(&state.transcript, parent.id()))
@@ -21,7 +21,8 @@ pub fn to_data(handed: &[Arc<Reminder>]) -> Data {
     handed.iter().map(|reminder| reminder.to_data(reminder.ttl_turns)).collect()
 }
 
-/// Seeds a child with what it was handed. One that it has already (a session that works a second time) is not taken twice.
+/// Seeds a child with inherited reminders. One that it has already (a session that works a second time) is not added
+/// twice.
 pub fn seed(child: &Session, scope: &Scope, handed: &[Arc<Reminder>]) {
     for reminder in handed {
         let known = child.with(|state| state.transcript.find(&reminder.id).is_some());

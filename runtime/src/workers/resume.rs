@@ -14,24 +14,24 @@ use crate::session::Session;
 use super::snapshot::{self, SnapshotError};
 use super::{Suspension, Worker, WorkerError, WorkerStatus};
 
-/// How many of the last messages a digest tells of.
+/// Number of last messages that a digest includes.
 const DIGEST_MESSAGES: usize = 12;
-/// How much of each, in characters.
+/// Maximum length of each, in characters.
 const DIGEST_CHARS: usize = 400;
 
-/// How a worker is resumed.
+/// The options to resume a worker.
 #[derive(Debug, Clone)]
 pub struct Resumption {
-    /// Who resumes it, as the worker is told: `operator`, `parent`.
+    /// The initiator, as reported to the worker: `operator`, `parent`.
     pub initiator: Arc<str>,
-    /// What it is given to read; nil for nothing.
+    /// New input for it to read; nil for none.
     pub input: Data,
-    /// Whether it goes on with its conversation. Else it begins anew with its task; of the pending reminders those stay that
-    /// compaction would preserve, and a digest tells of the conversation before.
+    /// Whether it continues its conversation. Otherwise it restarts with its task; it keeps the pending reminders that
+    /// compaction would preserve, and a digest summarises the previous conversation.
     pub continue_transcript: bool,
 }
 
-/// Makes a suspended worker ready to work again and tells of it. It works once [`super::work`] runs.
+/// Makes a suspended worker ready to work again and emits the event. It works once [`super::work`] runs.
 pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Outcome<()> {
     let state = |status| WorkerError::State { name: worker.name.clone(), status, what: "be resumed" };
     let Some(suspension) = worker.suspension().filter(|_| worker.status() == WorkerStatus::Suspended) else {
@@ -41,11 +41,11 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
     if !worker.begin_resuming() {
         return Err(fault(state(WorkerStatus::Running)));
     }
-    // Its snapshot is void from here on: nobody else may resume it as well.
+    // Its snapshot is void from here on, so that it cannot be resumed elsewhere as well.
     let path = worker.snapshot_path();
     let path = path.as_deref().map(Path::new);
     let from_file = worker.has_claimed();
-    // One that somebody has taken away nobody else can resume.
+    // A file that was removed cannot be resumed elsewhere either.
     let claimed = path.filter(|_| !from_file).map(snapshot::claim);
     if let Some(Err(error)) = claimed.filter(|claimed| !matches!(claimed, Err(SnapshotError::Missing(_)))) {
         worker.end_resuming();
@@ -53,7 +53,7 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
     }
     let resumed = async {
         worker.tell_session(scope, EventKind::PreResume, input()).await?;
-        // Whoever is told first may have closed it.
+        // An observer of the event may have closed it.
         worker.turn_to(WorkerStatus::Running, "be resumed").map_err(fault)?;
         let digest = if how.continue_transcript { Data::Nil } else { Data::from(begin_anew(worker, scope)) };
         let fields = input().with("suspension", suspension.to_data()).with("resume", cause(how, digest));
@@ -71,7 +71,7 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
     match &resumed {
         Ok(()) => {
             worker.unpark();
-            // Of one that came from a file the claimed file stays, for whoever tries it again.
+            // For a worker from a file the claimed file stays, so that resuming can be retried.
             path.into_iter().filter(|_| !from_file).for_each(snapshot::discard);
             worker.parking.clear();
         }
@@ -85,7 +85,7 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
     resumed
 }
 
-/// What the provider `resume_continuity` tells of.
+/// Builds the cause that the provider `resume_continuity` reports.
 fn cause(how: &Resumption, digest: Data) -> Data {
     Data::dict_of_present([
         ("initiator", Data::from(&how.initiator)),

@@ -1,11 +1,13 @@
-//! A suspended worker, or a loop that outlives its process, as a file: everything that its loop needs to go on, as plain data, and the names of what is no data
-//! (tools, functions), which whoever resumes it puts in again.
+//! A file with a suspended worker, or a loop that outlives its process: all state that the loop needs to go on, as
+//! plain data, and the names of the parts that are not data (tools, functions), which the resuming program must supply
+//! again.
 //!
-//! A snapshot is an export: it holds what the session and its loop have become. The file of a persisted loop is a snapshot followed
-//! by steps, a line for each ([`journal`]); what is read from it is the snapshot that they come to.
+//! A snapshot is an export: it holds the current state of the session and its loop. The file of a persisted loop is a
+//! snapshot followed by steps, a line for each ([`journal`]); reading it applies the steps to the snapshot.
 //!
-//! A snapshot is resumed once: who resumes it claims the file by renaming it, and of two only one can. A loop that writes its own
-//! file anew and anew holds a [`LockFile`](crate::lock::LockFile) instead, for as long as it is at work.
+//! A snapshot is resumed once: the resuming process claims the file by renaming it, so only one of two processes
+//! succeeds. A loop that rewrites its own file repeatedly holds a [`LockFile`](crate::lock::LockFile) instead, for as
+//! long as it works.
 
 use std::sync::Arc;
 
@@ -29,7 +31,7 @@ pub(crate) use journal::Written;
 pub use of_loop::StoredEnd;
 pub use session::{StoredSession, pending_by_log, settle_with_log};
 
-/// What the field `format` of a snapshot says.
+/// Value of a snapshot's field `format`.
 const FORMAT: &str = "harn.worker.snapshot";
 
 /// A suspended worker.
@@ -44,18 +46,18 @@ pub struct Snapshot {
     pub name: Arc<str>,
     /// Its task.
     pub task: Arc<str>,
-    /// How it was started.
+    /// The way it was started.
     pub mode: WorkerMode,
     /// Why and when it was suspended.
     pub suspension: Suspension,
-    /// What its loop remembers.
+    /// State of its loop.
     pub state: LoopState,
-    /// How it ended, where a loop did that nobody leads.
+    /// Outcome of a loop without a parent, if it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<StoredEnd>,
     /// Its options, as far as they are data.
     pub options: Data,
-    /// Options that are no data: functions.
+    /// Options that are not data: functions.
     pub needs: Vec<Arc<str>>,
     /// The names of its tools.
     pub tools: Vec<Arc<str>>,
@@ -88,10 +90,10 @@ impl Snapshot {
         }
     }
 
-    /// As text.
+    /// Converts the snapshot to text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Strings as keys and no floats that are no numbers: nothing in it can fail to be written.
+        // Keys are strings and floats are finite, so serialization cannot fail.
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
@@ -127,7 +129,7 @@ fn first<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<(T, &'a str), S
     }
 }
 
-/// What is read first, so that a newer version is told apart from a broken file.
+/// The fields that are read first, to distinguish a newer version from a broken file.
 #[derive(serde::Deserialize)]
 struct Head {
     format: Option<String>,

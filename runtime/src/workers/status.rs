@@ -3,11 +3,11 @@
 use crate::words::words;
 
 words! {
-    /// What a worker is doing.
+    /// The status of a worker.
     pub enum WorkerStatus {
         /// It works.
         Running = "running",
-        /// It is parked until somebody resumes it.
+        /// It is parked until it is resumed.
         Suspended = "suspended",
         /// It did what it was asked.
         Completed = "completed",
@@ -39,13 +39,13 @@ impl WorkerStatus {
 }
 
 words! {
-    /// How a worker was started.
+    /// The way a worker was started.
     pub enum WorkerMode {
         /// By `sub_agent_run`.
         SubAgent = "sub_agent",
         /// By `spawn_agent`.
         Agent = "agent",
-        /// It is no worker but a loop that outlives its process.
+        /// Not a worker but a loop that outlives its process.
         Loop = "loop",
     }
 }

@@ -12,7 +12,7 @@ use crate::seam::{Outcome, Scope, fault};
 
 use super::{Worker, WorkerError, WorkerStatus};
 
-/// What became of an input.
+/// The outcome of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     /// It waits in the session's queue for the next border of an iteration; of a suspended worker until it goes on.
@@ -32,7 +32,7 @@ pub enum GiveError {
     Queue(#[from] QueueError),
 }
 
-/// Gives a worker something to read: a message of the user, on record before any loop sees it.
+/// Sends input to a worker: a user message, recorded before any loop sees it.
 pub fn give(worker: &Rc<Worker>, text: &Arc<str>, scope: &Scope) -> Result<Given, GiveError> {
     match worker.status() {
         WorkerStatus::Running | WorkerStatus::Suspended => {
@@ -59,8 +59,8 @@ fn closed(worker: &Worker) -> WorkerError {
     }
 }
 
-/// Closes a worker: one that runs is stopped (its tool and its request with it), one that is suspended cannot be resumed any
-/// more. Whoever wants to see its end waits for [`Worker::stopped`].
+/// Closes a worker: a running one is stopped (with its tool and its request), a suspended one cannot be resumed any
+/// more. Use [`Worker::stopped`] to wait for its end.
 pub async fn close(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     if worker.is_closed() {
         return Ok(());

@@ -13,8 +13,8 @@ use super::snapshot::{self, Snapshot, SnapshotError};
 use super::{Suspension, Worker, WorkerStatus};
 
 impl Worker {
-    /// Takes what the loop left and tells of the suspension. Whatever is thrown meanwhile, the worker is suspended; the
-    /// first that was thrown is given back.
+    /// Stores the state that the loop left and emits the event. The worker is suspended whatever is thrown meanwhile;
+    /// the first error is returned.
     pub(super) async fn suspend(self: &Rc<Self>, scope: &Scope, left: Box<LoopState>) -> Outcome<()> {
         let request = self.parking.requested();
         let suspension = Suspension {
@@ -43,8 +43,7 @@ impl Worker {
         before.and(waiting).and(told).and(paused).and(after).and(written)
     }
 
-    /// Writes the snapshot of a suspended worker anew, for something in it has changed. Refused where somebody has resumed it
-    /// meanwhile.
+    /// Rewrites the snapshot of a suspended worker after a change. Fails if the worker was resumed meanwhile.
     pub fn store_again(&self) -> Result<(), SnapshotError> {
         let (Some(path), Some(suspension), Some(left)) = (self.snapshot_path(), self.suspension(), self.left()) else {
             return Ok(());
@@ -52,8 +51,8 @@ impl Worker {
         snapshot::write_over(Path::new(path.as_ref()), &Snapshot::of(self, suspension, left))
     }
 
-    /// Writes the snapshot, last: what those who were told have added is in it. A file that somebody asked for and that
-    /// cannot be written is a failure; else it is noted, and the worker can be resumed in this process alone.
+    /// Writes the snapshot last, so that it contains what observers of the event have added. If a requested file cannot
+    /// be written, that is a failure; otherwise it is noted, and the worker can be resumed only in this process.
     fn store(&self, scope: &Scope, suspension: Suspension) -> Outcome<()> {
         let Some(left) = self.left() else { return Ok(()) };
         let wanted = self.take_wanted_path();

@@ -37,8 +37,8 @@ pub async fn begin(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     begun
 }
 
-/// Works until its loop ends or is suspended. What the loop came to is the worker's; the outcome tells only of those who
-/// were told of it.
+/// Works until its loop ends or is suspended. The loop's result is stored in the worker; the outcome only reports
+/// errors of the events' observers.
 pub async fn work(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     let inner = worker.parts.post_turn.clone();
     let progress = Rc::new(Progress { worker: worker.clone(), inner });
@@ -48,7 +48,7 @@ pub async fn work(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     let continuity = Continuity { parking: Some(worker.parking.clone()), from, ..worker.options.continuity.clone() };
     let options = LoopOptions { task, continuity, ..worker.options.clone() };
     let ended = agent_loop(&worker.session, scope, &parts, options).await;
-    // What stopped the worker must not stop those who are told of it.
+    // The cancellation that stopped the worker must not stop the observers of its events.
     let scope = Scope { cancel: Cancel::new(), deadline_ms: None, ..scope.clone() };
     match ended {
         Ok(result) => settle(worker, &scope, result).await,
@@ -113,7 +113,7 @@ async fn tell_end(
     told
 }
 
-/// What failed, in a worker whose loop did not do what it was asked.
+/// Returns the error of a worker whose loop did not complete its task.
 fn error_of(result: &LoopResult) -> Data {
     match result.status {
         LoopStatus::Done | LoopStatus::Suspended => Data::Nil,
@@ -125,7 +125,7 @@ fn error_of(result: &LoopResult) -> Data {
     }
 }
 
-/// What a fault looks like to scripts.
+/// Converts a fault to the value that scripts see.
 fn describe(thrown: &dyn Fault) -> Data {
     Data::dict_of_present([
         ("category", Data::from(thrown.sort().as_str())),
@@ -134,7 +134,7 @@ fn describe(thrown: &dyn Fault) -> Data {
     ])
 }
 
-/// Tells of each turn that a worker has finished, then asks the loop's own callback.
+/// Emits an event for each turn that a worker has finished, then calls the loop's own callback.
 struct Progress {
     worker: Rc<Worker>,
     inner: Option<Rc<dyn Hook>>,

@@ -29,7 +29,7 @@ pub struct Suspension {
 }
 
 impl Suspension {
-    /// As scripts see it.
+    /// Converts the value to the dict that scripts see.
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict([
@@ -49,29 +49,29 @@ pub struct Worker {
     pub name: Arc<str>,
     /// Its task.
     pub task: Arc<str>,
-    /// How it was started.
+    /// The way it was started.
     pub mode: WorkerMode,
-    /// Where it works.
+    /// Session it works in.
     pub session: Rc<Session>,
-    /// What its loop calls.
+    /// Parts that its loop calls.
     pub parts: Parts,
-    /// What its loop is told.
+    /// Options of its loop.
     pub options: LoopOptions,
-    /// Where wishes to suspend it are left.
+    /// Requests to suspend it.
     pub parking: Rc<Parking>,
-    /// What it was handed.
+    /// Reminders it inherited.
     pub handed: Vec<Arc<Reminder>>,
-    /// How it was described, for a snapshot.
+    /// Its description, for a snapshot.
     pub recipe: Recipe,
     state: RefCell<State>,
     /// Wakes those who wait for it to come to rest.
     rested: Notify,
 }
 
-/// What stops a worker, told why.
+/// A function that stops a worker for a given reason.
 pub type Stopper = Rc<dyn Fn(&str)>;
 
-/// What changes.
+/// The mutable state of a worker.
 #[derive(Default)]
 struct State {
     /// `None` before it has begun.
@@ -96,7 +96,7 @@ struct Work {
     next_task: Option<Arc<str>>,
 }
 
-/// How it starts or goes on.
+/// The way it starts or goes on.
 #[derive(Default)]
 struct Start {
     /// It has begun before.
@@ -107,28 +107,28 @@ struct Start {
     claimed: bool,
 }
 
-/// What a suspended worker is resumed from.
+/// The state from which a suspended worker is resumed.
 #[derive(Default)]
 struct Parked {
     left: Option<Box<LoopState>>,
     suspension: Option<Suspension>,
 }
 
-/// Where its snapshots are.
+/// The paths of its snapshots.
 #[derive(Default)]
 struct SnapshotPaths {
-    /// Where the last one is, or was before it was resumed.
+    /// Path of the last snapshot, even if it was resumed since.
     last: Option<Arc<str>>,
-    /// Where the next one is wanted.
+    /// Requested path of the next snapshot.
     next: Option<Arc<str>>,
 }
 
-/// How its work ended the last time.
+/// The end of its last work.
 #[derive(Default)]
 struct End {
     result: Option<Rc<LoopResult>>,
     error: Data,
-    /// What an observer of its events threw.
+    /// The error that an observer of its events threw.
     fault: Option<Rc<dyn Fault>>,
     /// Its failure was read.
     seen: bool,
@@ -145,7 +145,7 @@ impl Worker {
         Rc::new(Worker { id, name, task, mode, session, parts, options, parking, handed, recipe, state, rested })
     }
 
-    /// What it is doing.
+    /// Returns its status.
     #[must_use]
     pub fn status(&self) -> WorkerStatus {
         self.state.borrow().status.unwrap_or(WorkerStatus::Running)
@@ -178,7 +178,7 @@ impl Worker {
         state.at_rest = false;
     }
 
-    /// Everybody has been told of its state: those who wait for it go on.
+    /// Marks its state as reported and wakes the tasks that wait for it.
     pub(super) fn rest(&self) {
         self.state.borrow_mut().at_rest = true;
         self.rested.notify_waiters();
@@ -201,18 +201,18 @@ impl Worker {
         }
     }
 
-    /// What surrounds its work, for as long as it goes on this time.
+    /// Sets the scope of its work, until it ends or is suspended.
     pub fn set_scope(&self, scope: Scope) {
         self.state.borrow_mut().work.scope = Some(scope);
     }
 
-    /// What surrounds its work; nothing before it has begun.
+    /// Returns the scope of its work; `None` before it has begun.
     #[must_use]
     pub fn scope(&self) -> Option<Scope> {
         self.state.borrow().work.scope.clone()
     }
 
-    /// Where its work is a task of its own: what cancels that task, and with it whatever runs inside it.
+    /// Sets the function that cancels the task its work runs in, and everything inside of it.
     pub fn set_stopper(&self, stopper: Stopper) {
         self.state.borrow_mut().work.stopper = Some(stopper);
     }
@@ -230,7 +230,7 @@ impl Worker {
         }
     }
 
-    /// Begins to resume it: false where somebody else has begun that.
+    /// Begins to resume it. Returns false if that has already begun.
     pub(super) fn begin_resuming(&self) -> bool {
         !std::mem::replace(&mut self.state.borrow_mut().start.resuming, true)
     }
@@ -251,35 +251,35 @@ impl Worker {
         self.state.borrow_mut().start.resuming = false;
     }
 
-    /// What it is to do next, once it has done its task.
+    /// Sets the task to do after the current one.
     pub fn set_next_task(&self, task: Arc<str>) {
         self.state.borrow_mut().work.next_task = Some(task);
     }
 
-    /// What it is to do now.
+    /// Takes the task to do now.
     pub(super) fn take_task(&self) -> Arc<str> {
         self.state.borrow_mut().work.next_task.take().unwrap_or_else(|| self.task.clone())
     }
 
-    /// What its loop came to, the last time.
+    /// Returns the last result of its loop.
     #[must_use]
     pub fn result(&self) -> Option<Rc<LoopResult>> {
         self.state.borrow().end.result.clone()
     }
 
-    /// What failed: a dict with `category` and `message`, else nil.
+    /// Returns the failure: a dict with `category` and `message`, else nil.
     #[must_use]
     pub fn error(&self) -> Data {
         self.state.borrow().end.error.clone()
     }
 
-    /// What was thrown while it was told of, once: an observer of its events that wanted more than to observe.
+    /// Takes the error thrown by an observer of its events.
     #[must_use]
     pub fn take_fault(&self) -> Option<Rc<dyn Fault>> {
         self.state.borrow_mut().end.fault.take()
     }
 
-    /// Keeps what was thrown for whoever waits for it.
+    /// Keeps an error for the task that waits for it.
     pub fn keep_fault(&self, fault: Rc<dyn Fault>) {
         self.state.borrow_mut().end.fault.get_or_insert(fault);
     }
@@ -290,33 +290,33 @@ impl Worker {
         self.state.borrow().parked.suspension.clone()
     }
 
-    /// Where its last snapshot is, or was before it was resumed.
+    /// Returns the path of its last snapshot, even if it was resumed since.
     #[must_use]
     pub fn snapshot_path(&self) -> Option<Arc<str>> {
         self.state.borrow().snapshot.last.clone()
     }
 
-    /// Where its last snapshot is.
+    /// Sets the path of its last snapshot.
     pub fn set_snapshot_path(&self, path: Option<Arc<str>>) {
         self.state.borrow_mut().snapshot.last = path;
     }
 
-    /// Where its next snapshot is to be.
+    /// Sets the path of its next snapshot.
     pub fn want_snapshot_at(&self, path: Arc<str>) {
         self.state.borrow_mut().snapshot.next = Some(path);
     }
 
-    /// Where somebody wants its next snapshot to be.
+    /// Takes the requested path of its next snapshot.
     pub(super) fn take_wanted_path(&self) -> Option<Arc<str>> {
         self.state.borrow_mut().snapshot.next.take()
     }
 
-    /// What its loop left.
+    /// Returns the state that its loop left.
     pub(super) fn left(&self) -> Option<LoopState> {
         self.state.borrow().parked.left.as_deref().cloned()
     }
 
-    /// Whether somebody has closed it.
+    /// Returns whether it was closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.state.borrow().closed
@@ -327,24 +327,24 @@ impl Worker {
         !std::mem::replace(&mut self.state.borrow_mut().start.begun, true)
     }
 
-    /// Somebody has learnt of its failure.
+    /// Marks its failure as seen.
     pub fn see(&self) {
         self.state.borrow_mut().end.seen = true;
     }
 
-    /// Its failure, where nobody has learnt of it.
+    /// Returns its failure, unless it was seen.
     #[must_use]
     pub fn unseen_failure(&self) -> Option<Data> {
         let state = self.state.borrow();
         (state.status == Some(WorkerStatus::Failed) && !state.end.seen).then(|| state.end.error.clone())
     }
 
-    /// Notes that somebody has closed it.
+    /// Marks it as closed.
     pub fn close(&self) {
         self.state.borrow_mut().closed = true;
     }
 
-    /// What its loop left for going on, once.
+    /// Takes the state that its loop left for going on.
     pub(super) fn take_left(&self) -> Option<Box<LoopState>> {
         self.state.borrow_mut().parked.left.take()
     }
@@ -374,7 +374,7 @@ impl Worker {
         state.end.error = error;
     }
 
-    /// As scripts see it, without `transcript`, which they get as a value of its own.
+    /// Converts the worker to the dict that scripts see, without `transcript`, which they get as a separate value.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let state = self.state.borrow();
@@ -396,7 +396,7 @@ impl Worker {
         ])
     }
 
-    /// How events name it.
+    /// Returns the short form that events contain.
     #[must_use]
     pub fn brief(&self) -> Data {
         Data::dict([
@@ -408,27 +408,27 @@ impl Worker {
     }
 }
 
-/// Who a worker is.
+/// The identity of a worker.
 pub struct Made {
     /// Its id.
     pub id: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
-    /// How it is started.
+    /// The way it is started.
     pub mode: WorkerMode,
-    /// What it inherits.
+    /// Reminders it inherits.
     pub handed: Vec<Arc<Reminder>>,
-    /// How it was described.
+    /// Its description.
     pub recipe: Recipe,
 }
 
-/// How a worker was described, as far as a file can say it.
+/// The description of a worker, as far as a file can hold it.
 #[derive(Debug, Clone, Default)]
 pub struct Recipe {
     /// The options that are data.
     pub options: Data,
     /// The names of those that are not.
     pub needs: Vec<Arc<str>>,
-    /// Where its snapshots go when nobody says where; nothing means nowhere.
+    /// Default folder of its snapshots; `None` means that none are written.
     pub folder: Option<Arc<str>>,
 }

@@ -11,7 +11,7 @@ use runtime::reminder::lifecycle::rebuild::{Biography, rebuild, rebuild_until};
 use crate::model::Fate;
 use crate::world::World;
 
-/// What a record says of a reminder; nothing where it is about one that still waits in a queue.
+/// Returns the word of a record about a reminder; `None` for reminders that are still queued.
 fn word(record: &Record) -> &str {
     if record.kind.starts_with("session.injection.") { "" } else { record.kind.rsplit('.').next().unwrap() }
 }
@@ -30,7 +30,7 @@ pub(crate) fn conservation(world: &World) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// How many reminders of each session must be pending, by the log alone.
+/// Returns the number of pending reminders of each session, according to the log alone.
 pub(crate) fn balances(log: &MemoryLog) -> BTreeMap<Arc<str>, i64> {
     let mut balance: BTreeMap<Arc<str>, i64> = BTreeMap::new();
     for record in log.records() {
@@ -59,7 +59,7 @@ pub(crate) fn rebuilt(world: &World, moment: usize) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// What the log rebuilds now is each reminder as it is, to the last field.
+/// Checks that the log rebuilds each reminder to the last field.
 pub(crate) fn rebuilt_whole(world: &World) -> Result<(), TestCaseError> {
     let records = world.log.records();
     let rebuilt = rebuild(records.iter().map(AsRef::as_ref));
@@ -85,13 +85,13 @@ struct Life {
     taken: i64,
 }
 
-/// How the log tells a session.
+/// A session according to the log.
 #[derive(Default)]
 struct Told {
     lives: HashMap<Arc<str>, Life>,
-    /// What the last charging prompt carried, and its turn.
+    /// The turn of the last charging prompt and the reminders it carried.
     prompt: (i64, Vec<Arc<str>>),
-    /// What expired by TTL and waits for the word of the pass that ended it.
+    /// Reminders that expired by TTL and wait for the record of the pass that ended them.
     over: Vec<(Arc<str>, Life)>,
 }
 
@@ -171,7 +171,7 @@ impl Told {
     }
 }
 
-/// What a queue accepted is waiting, was revoked, or is on the log.
+/// Checks that each accepted item is queued, was revoked, or is on the log.
 pub(crate) fn queues(world: &World) -> Result<(), TestCaseError> {
     let records = world.log.records();
     for pair in &world.pairs {

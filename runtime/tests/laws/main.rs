@@ -18,7 +18,7 @@ mod world;
 use proptest::prelude::*;
 use world::World;
 
-/// How many sequences are tried: some thousands, or as many as `HARN_CASES` says.
+/// Returns the configuration with the number of sequences to try: a few thousand, or `HARN_CASES`.
 fn config(cases: u32) -> ProptestConfig {
     let asked = std::env::var("HARN_CASES").ok().and_then(|text| text.replace('_', "").parse().ok());
     ProptestConfig { cases: asked.unwrap_or(cases), failure_persistence: None, ..ProptestConfig::default() }
@@ -51,7 +51,7 @@ proptest! {
 proptest! {
     #![proptest_config(config(500))]
 
-    /// `all` reaches every descendant, `session` direct children only, `none` nobody.
+    /// `all` reaches every descendant, `session` only direct children, `none` no session.
     #[test]
     fn laws_of_a_tree(tree in tree::tree()) {
         tree::propagation_reaches_as_far_as_it_says(&tree)?;

@@ -19,11 +19,11 @@ pub(crate) struct Known {
     pub(crate) propagate: Propagate,
     pub(crate) inherited: bool,
     pub(crate) blank: bool,
-    /// Whether its key may stand twice, for an import brought it.
+    /// Whether its key may be duplicated because it was imported.
     pub(crate) twin: bool,
     /// In which turn it was made.
     pub(crate) turn: u32,
-    /// Behind how many messages it stands.
+    /// Number of messages before it.
     pub(crate) place: usize,
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct Queued {
     /// A reminder's number and what it asks for; nothing for a message.
     pub(crate) reminder: Option<(u32, Wish)>,
     pub(crate) mode: Mode,
-    /// Which of all accepted items of the session it is.
+    /// Index among all accepted items of the session.
     pub(crate) nth: usize,
 }
 
-/// What became of an item that a queue accepted.
+/// The outcome of an accepted item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Waiting,
@@ -77,7 +77,7 @@ impl Session {
         }
     }
 
-    /// The newest of a key stays, and nothing stands twice.
+    /// Keeps the newest reminder of a key; no reminder occurs twice.
     pub(crate) fn admit(&mut self, known: Known) {
         self.pending.retain(|old| old.number != known.number && (known.key.is_none() || old.key != known.key));
         let (carried, twin, place) = (false, false, self.messages);
@@ -121,7 +121,7 @@ impl Session {
         self.pending.iter_mut().for_each(|known| known.carried = false);
     }
 
-    /// Those that a key stands for, the newest excepted, and all that is not to be kept.
+    /// Removes older duplicates of a key and all reminders that are not preserved.
     pub(crate) fn compact(&mut self, all: bool, cut: usize, head: usize) {
         if all {
             self.charge(|_| true);
@@ -149,7 +149,7 @@ impl Session {
         }
     }
 
-    /// What a copy begins with: the queue stays, and so does the turn that is not over.
+    /// Returns the initial state of a copy: it has neither the queue nor the unfinished turn.
     pub(crate) fn fork(&self, keep: Option<usize>) -> Session {
         let keep = keep.unwrap_or(self.messages).min(self.messages);
         let mut copy = Session { queue: Vec::new(), fates: Vec::new(), messages: keep, ..self.clone() };
@@ -158,7 +158,7 @@ impl Session {
         copy
     }
 
-    /// What is handed to a child.
+    /// Returns the reminders that a child inherits.
     pub(crate) fn handed(&self) -> Vec<Known> {
         let goes = |known: &&Known| {
             known.propagate == Propagate::All || known.propagate == Propagate::Session && !known.inherited
@@ -166,7 +166,7 @@ impl Session {
         self.pending.iter().filter(goes).map(|known| Known { inherited: true, ..known.clone() }).collect()
     }
 
-    /// How many have a key, pending and queued ones together.
+    /// Returns the number of pending and queued reminders with a key.
     pub(crate) fn with_key(&self, key: Option<u8>) -> usize {
         let pending = self.pending.iter().map(|known| known.key);
         let queued = self.queue.iter().map(|queued| queued.reminder.as_ref().and_then(|(_, wish)| wish.key));

@@ -12,11 +12,11 @@ pub(crate) struct Step {
     pub(crate) what: What,
 }
 
-/// What is done.
+/// An operation of a test sequence.
 #[derive(Debug, Clone)]
 pub(crate) enum What {
     Inject(Wish, Source),
-    /// An event that is pending already is put in again, as a script may do with what it read.
+    /// A pending event is injected again, as a script may do with an event it has read.
     InjectAgain(u8),
     /// A body that no route can show, let in by the lenient reader.
     InjectBlank(u8),
@@ -25,13 +25,13 @@ pub(crate) enum What {
     ClearKey(u8),
     ClearTagAndKey(u8, u8),
     /// A turn begins; the route may have no slot at all. A handler may add one between rendering and sending, and then
-    /// charge all by hand.
+    /// charge all manually.
     Prompt {
         slots: bool,
         late: Option<Wish>,
         by_hand: bool,
     },
-    /// Nobody saw the prompt.
+    /// The last prompt is voided.
     Void,
     /// A bare call.
     Bare,
@@ -50,7 +50,7 @@ pub(crate) enum What {
     ForkAt(u8),
     /// A child is started.
     Inherit,
-    /// Another session is handed what is pending here.
+    /// Another session inherits the pending reminders.
     HandOver(u8),
     Push(Wish, Mode),
     PushMessage(Mode),
@@ -70,7 +70,7 @@ pub(crate) enum What {
     Clock(i32),
 }
 
-/// What is asked for.
+/// The properties of a requested reminder.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
     pub(crate) key: Option<u8>,

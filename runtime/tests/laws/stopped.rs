@@ -29,7 +29,7 @@ impl Wake for Woken {
 
 type Looping<'a> = Pin<Box<dyn Future<Output = Outcome<LoopResult>> + 'a>>;
 
-/// Polls so often, or until it is done; time moves when nobody can do anything else.
+/// Polls `polls` times or until the loop is done; time advances when no task can make progress.
 fn poll(scene: &Scene, looping: &mut Looping<'_>, polls: usize) -> Option<Outcome<LoopResult>> {
     let woken = Arc::new(Woken::default());
     let waker = Waker::from(woken.clone());
@@ -86,7 +86,7 @@ fn everything_happened(scene: &Scene, result: &LoopResult, polls: usize) {
     for word in [".injected", ".inherited", ".fired", ".expired", ".deduped", ".audited", ".delivered"] {
         assert!(told(word) > 0, "{word}");
     }
-    // Five answers, one for what a host put in last, one for what woke the daemon.
+    // Five answers, one for the last injection, one for the wake-up of the daemon.
     assert_eq!(
         (result.iterations, result.tools.rejected.len() > 3, result.tools.successful.len() > 2),
         (7, true, true)
@@ -129,7 +129,7 @@ fn judge(scene: &Scene, polls: usize) {
     }
 }
 
-/// Behind each message that calls tools stand the answers, one for each call, before anything else.
+/// Checks that each message with tool calls is directly followed by one answer per call.
 fn no_call_dangles(session: &Session, at: &str) {
     let transcript = session.transcript();
     let mut open: Vec<Arc<str>> = Vec::new();
@@ -148,7 +148,7 @@ fn no_call_dangles(session: &Session, at: &str) {
     assert!(open.is_empty(), "{open:?} have no answer, {at}");
 }
 
-/// What a queue accepted is in it, or the log says what became of it, once.
+/// Checks that each accepted item is queued or has exactly one outcome on the log.
 fn accepted_is_accounted_for(scene: &Scene, session: &Session, at: &str) {
     let mut items: BTreeMap<Arc<str>, (usize, usize)> = BTreeMap::new();
     for record in scene.log.records().iter().filter(|record| record.topic.as_ref() == INJECTION_TOPIC) {

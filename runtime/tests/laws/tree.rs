@@ -1,4 +1,4 @@
-//! A tree of sessions, each handed what its parent has when it is started.
+//! A tree of sessions, each of which inherits its parent's reminders when it is started.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use runtime::session::Session;
 
 use crate::world::World;
 
-/// Of each session but the first its parent, as a number modulo those before it; and which sessions make a reminder of each
-/// kind, those that come first before the others start.
+/// The tree. Each session but the first has a parent, given as a number modulo the sessions before it. Some sessions
+/// make a reminder of each kind; the early ones do so before the others start.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     parents: Vec<prop::sample::Index>,

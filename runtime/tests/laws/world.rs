@@ -24,7 +24,7 @@ use runtime::transcript::compact::{CompactOptions, Strategy as How, begin};
 use crate::model::{self, Fate, Known};
 use crate::step::{Step, What, Wish};
 
-/// What every body of a reminder holds, and no message.
+/// Marker that every reminder body contains, and no message.
 const MARK: &str = "REMINDER";
 
 /// A clock that jumps both ways.
@@ -45,7 +45,7 @@ impl Clock for Jumping {
 pub(crate) struct Pair {
     pub(crate) real: Rc<Session>,
     pub(crate) model: model::Session,
-    /// What its queue accepted, in order, and whether it is a message.
+    /// Items that its queue accepted, in order, and whether each is a message.
     pub(crate) accepted: Vec<(Arc<str>, bool)>,
     pub(crate) is_closed: bool,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Pair {
 /// Ids, and how many turns each has left.
 pub(crate) type Left = Vec<(Arc<str>, Option<u32>)>;
 
-/// What was pending in every session when the log had so many records.
+/// The pending reminders of every session at a length of the log.
 pub(crate) struct Snapshot {
     pub(crate) cursor: u64,
     pub(crate) pending: Vec<(Arc<str>, Left)>,
@@ -329,7 +329,7 @@ impl World {
         Ok(())
     }
 
-    /// What a route with or without slots would show.
+    /// Returns the rendering for a route with or without slots.
     fn rendered(real: &Session, slots: bool) -> Rendered {
         let capabilities = Capabilities { system_text: slots, ..Capabilities::default() };
         let transcript = real.transcript();

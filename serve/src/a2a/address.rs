@@ -1,4 +1,4 @@
-//! Where a server listens, and where it is reached.
+//! The addresses of a server.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 
@@ -6,16 +6,16 @@ use stdlib::Diagnostic;
 
 use super::A2aCode;
 
-/// The port where nobody says another.
+/// The default port.
 const PORT: u16 = 41_241;
 
-/// Where a server listens where nobody says otherwise: its own machine alone can reach it.
+/// The default address to listen on; only this machine can reach it.
 pub const USUAL: &str = "127.0.0.1:41241";
 
-/// Reads an address: `HOST:PORT`, `HOST`, or a port of this machine. Port 0 is one that is free.
+/// Resolves `HOST:PORT`, `HOST`, or a port of this machine. Port 0 selects a free port.
 ///
 /// # Errors
-/// It is none, or its name leads nowhere.
+/// `written` is not an address, or its host name does not resolve.
 pub fn resolve(written: &str) -> Result<SocketAddr, Box<Diagnostic>> {
     let wrong = |why: &str| {
         let diagnostic = Diagnostic::new(A2aCode::Address, format!("invalid listen address `{written}`: {why}"));
@@ -33,13 +33,13 @@ pub fn resolve(written: &str) -> Result<SocketAddr, Box<Diagnostic>> {
     let (name, port) = written.rsplit_once(':').unwrap_or((written, "41241"));
     let port = port.parse::<u16>().map_err(|_| wrong("its port is not a number from 0 to 65535"))?;
     let found = (name, port).to_socket_addrs().map_err(|_| wrong("its host name cannot be resolved"))?;
-    // A name that leads to both is reached by more clients at the older one.
+    // If a name resolves to both IPv4 and IPv6, more clients reach the IPv4 address.
     let mut found: Vec<SocketAddr> = found.collect();
     found.sort_by_key(SocketAddr::is_ipv6);
     found.first().copied().ok_or_else(|| wrong("its host name cannot be resolved"))
 }
 
-/// Whether only this machine can connect.
+/// Returns whether only this machine can connect to `address`.
 pub(crate) fn is_local(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }

@@ -1,4 +1,4 @@
-//! [`Card`]: what an agent says of itself.
+//! [`Card`]: the agent card.
 
 pub(super) mod about;
 mod form;
@@ -14,37 +14,38 @@ use runtime::data::Data;
 use sha2::{Digest, Sha256};
 use stdlib::Agent;
 
-/// What an agent says of itself. It is the same as long as the agent is served.
+/// The agent card. It does not change while the agent is served.
 #[derive(Debug)]
 pub(super) struct Card {
-    /// What its author says of it; its name and description are there.
+    /// The agent's name, description and skills, with the name and description filled in.
     pub(super) about: Agent,
-    /// Where requests go.
+    /// The URL for requests.
     pub(super) url: Url,
-    /// Whether a token is wanted.
+    /// Whether the server requires a token.
     pub(super) has_token: bool,
-    /// What the extension for reminders says.
+    /// The parameters of the reminder extension.
     pub(super) reminders: Data,
-    /// Whether it stands where the draft of the extension has it too, whoever asks.
+    /// Whether every client also gets the extension in the place that its draft defines.
     pub(super) always_rfc: bool,
-    /// The version that a client gets which names none; without one, a card that all can read.
+    /// The version for clients that name none. `None` selects a card that all versions can read.
     pub(super) usual: Option<Version>,
-    /// Since when the card is as it is.
+    /// When the card last changed.
     pub(super) since: SystemTime,
 }
 
-/// Where requests go.
+/// The URL for requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Url {
-    /// There.
+    /// A fixed URL.
     Fixed(String),
-    /// Where the card was asked for; else there. What listens on all addresses of a machine does not know how it is reached.
+    /// The host that the card was requested from, or this URL if the request names none. A server that listens on all
+    /// addresses does not know its public name.
     Asked(String),
 }
 
 impl Card {
-    /// The card as JSON: strictly of a version, or one that all can read. `rfc` is whether the client asks for the extension by
-    /// its name, `host` what it takes the agent for.
+    /// Returns the card as JSON: strictly in `version`, or readable by all versions if it is `None`. `rfc` is whether
+    /// the client names the extension in its request, `host` the host name that the client used.
     pub(super) fn text(&self, version: Option<Version>, rfc: bool, host: Option<&str>) -> String {
         let url = match (&self.url, host.filter(|host| super::http::name_of(host).is_some())) {
             (Url::Asked(_), Some(host)) => format!("http://{host}/"),
@@ -53,12 +54,12 @@ impl Card {
         form::write(self, &url, version.or(self.usual), rfc || self.always_rfc).to_json()
     }
 
-    /// Since when the card is as it is.
+    /// Returns when the card last changed.
     pub(super) fn since(&self) -> SystemTime {
         self.since
     }
 
-    /// What tells this text from others, for `ETag`.
+    /// Returns the entity tag of `text`, for the `ETag` header.
     #[allow(clippy::unused_self)]
     pub(super) fn tag(&self, text: &str) -> String {
         let mut tag = String::from("\"");

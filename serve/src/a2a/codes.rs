@@ -1,11 +1,11 @@
-//! The rows of what is refused on the wire, or before anything is served. No script shows them.
+//! The catalogue of errors on the wire and at startup. Scripts do not raise them.
 
 use stdlib::codes;
 
 codes! {
-/// The family of the Agent2Agent protocol, as it is served. Codes from HARN-A2A-020 on are of its client.
+/// The diagnostics of the Agent2Agent server. Codes from HARN-A2A-020 on belong to the client.
 pub enum A2aCode {
-    /// A body that is no JSON.
+    /// Invalid JSON body.
     NoJson = "HARN-A2A-001", Error {
         title: "invalid JSON body",
         meaning: "The body of a request to `harn serve a2a` must be one JSON-RPC request in UTF-8. This body is \
@@ -19,7 +19,7 @@ pub enum A2aCode {
             seconds. The response has the status 413 or 408, and the partial body was discarded. Send files as \
             URLs instead of their content.",
     },
-    /// A body that is no request of JSON-RPC.
+    /// Invalid JSON-RPC request.
     NoRequest = "HARN-A2A-003", Error {
         title: "invalid JSON-RPC request",
         meaning: "A request is an object with `\"jsonrpc\": \"2.0\"`, a `method` that is a string, an `id` that is \
@@ -27,92 +27,92 @@ pub enum A2aCode {
             request without an `id` is a notification: it is processed, but not answered. Lists of requests \
             (batches) are not supported.",
     },
-    /// A method that there is not.
+    /// Unknown method.
     UnknownMethod = "HARN-A2A-004", Error {
         title: "unknown method",
         meaning: "The response has the error code -32601; `suggestion` is the nearest method, if one is similar. \
             The names of versions 1.0 and 0.3 are both supported: `SendMessage` and `message/send` are the same \
             method.",
     },
-    /// Parameters that are wrong.
+    /// Invalid parameters.
     Params = "HARN-A2A-005", Error {
         title: "invalid parameters",
         meaning: "A field of the parameters is missing, has the wrong type, or refers to something that does not \
             exist. `field` is its path, such as `message.parts.0`. Fields have different names in different \
             versions: the header `A2A-Version` selects the version, and without it the version is 0.3.",
     },
-    /// A task that there is not.
+    /// Task not found.
     UnknownTask = "HARN-A2A-006", Error {
         title: "task not found",
         meaning: "No task has this id: it is misspelled, belongs to another server, or to a server that ended \
             without an event log. The response has the error code -32001; the methods of the reminder extension \
             use -32004, as their draft requires.",
     },
-    /// A task that cannot take it.
+    /// Operation not possible for the task in its state.
     NotTaken = "HARN-A2A-007", Error {
         title: "operation not possible for the task",
         meaning: "The task is over, so it accepts no messages and cannot be cancelled; or it is running and does \
             not wait for input (`task_busy`). A message without a task id starts another task; with the same \
             `contextId` it continues the conversation.",
     },
-    /// An operation that is not offered.
+    /// Unsupported operation.
     NotOffered = "HARN-A2A-008", Error {
         title: "operation not supported",
         meaning: "The agent does not support push notifications (-32003), and it has a single public card (-32004 \
             in 1.0, otherwise -32007), as the card says. Follow the stream of a task, or request the task.",
     },
-    /// A version of the protocol that is not spoken.
+    /// Unsupported protocol version.
     Version = "HARN-A2A-009", Error {
         title: "unsupported protocol version",
         meaning: "The header `A2A-Version` names a version other than 1.0, 0.3 and 0.1. The response has the error \
             code -32009.",
     },
-    /// No token, or a wrong one.
+    /// Missing or invalid token.
     NoToken = "HARN-A2A-010", Error {
         title: "missing or invalid token",
         meaning: "The agent was started with a token (HARN_A2A_TOKEN or `--token`), and each request must contain \
             it: `Authorization: Bearer TOKEN`. The response has the status 401. Only the agent card can be read \
             without a token.",
     },
-    /// A page that may not ask.
+    /// Origin or host not allowed.
     Forbidden = "HARN-A2A-011", Error {
         title: "origin or host not allowed",
         meaning: "The request came from a web page whose origin is not the agent's (`--allow-origin` allows an \
             origin), or it addressed the agent by a host name that does not belong to this machine, as DNS \
             rebinding attacks do (`--url` sets the public name). The response has the status 403.",
     },
-    /// More than may be at one time.
+    /// Limit reached.
     TooMany = "HARN-A2A-012", Error {
         title: "limit reached",
         meaning: "The limit of connections (`--max-connections`), streams (`--max-streams`) or sessions is \
             reached; or a stream was not read fast enough and was closed; or the server is stopping. `reason` says \
             which. Tasks continue without a client: try again later.",
     },
-    /// A fault of the server.
+    /// Internal server error.
     Internal = "HARN-A2A-013", Error {
         title: "internal server error",
         meaning: "An error occurred that neither the caller nor the script has caused. Other tasks are not \
             affected.",
     },
-    /// A request that is none of this protocol.
+    /// Request outside this protocol.
     NotFound = "HARN-A2A-014", Error {
         title: "invalid HTTP request",
         meaning: "Requests are sent with POST to `/`, with the `Content-Type` `application/json`; the agent card \
             is read with GET from `/.well-known/agent-card.json`. Other requests get the status 404, 405 or 415.",
     },
-    /// An address that nobody can listen on.
+    /// Address that the server cannot listen on.
     Address = "HARN-A2A-015", Error {
         title: "cannot listen on the address",
         meaning: "`--listen` takes `HOST:PORT`, or a port of this machine; port 0 selects a free one. The address \
             is misspelled, does not belong to this machine, or is already in use. The server was not started.",
     },
-    /// An address that others reach, without a token.
+    /// Public bind address without a token.
     Exposed = "HARN-A2A-016", Error {
         title: "public bind address without a token",
         meaning: "Everyone who can reach the agent can use it and cause costs for its models. On addresses other \
             than 127.0.0.1 and ::1, a token is required: set HARN_A2A_TOKEN. The server was not started.",
     },
-    /// A token that cannot be sent.
+    /// Token that cannot be sent in a header.
     Token = "HARN-A2A-017", Error {
         title: "invalid token",
         meaning: "A token must have at least one character, and only ASCII letters, digits and punctuation without \

@@ -1,7 +1,7 @@
-//! Contexts: conversations, each with a session of the host in which its tasks run one after another.
+//! Contexts: conversations. Each has a host session in which its tasks run one after another.
 //!
-//! - [`Contexts`]: which there are, and which of them are at work. A [`Seat`] is the place of one task in a session.
-//! - [`prompt`]: what a pipeline is told of a message.
+//! - [`Contexts`]: the known contexts and which of them are busy. A [`Seat`] is a task's use of a session.
+//! - [`prompt`]: converts a message to the prompt of a pipeline.
 
 mod prompt;
 mod seat;

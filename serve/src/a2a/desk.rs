@@ -1,12 +1,14 @@
 //! [`Desk`]: all tasks of a served script.
 //!
-//! - [`Journal`]: where all that becomes of tasks is written down: each [`Change`], in order.
+//! - [`Journal`]: stores each [`Change`] of each task, in order.
 
-//! - `life`: a task as a state machine; `cell`: the same, shared by threads, written down and told of. `directory`: which there are.
-//! - `incoming`: takes messages; `drive`: looks after a task until it is over; `sessions`: what its session shows.
-//! - `heritage`: what a sub-task inherits.
-//! - `media`: which media types messages may have.
-//! - `list`, `deadline`, `say`: pages of tasks, by when one is to be done, what the agent says of one. `said`: how much of that is kept.
+//! - `life`: a task as a state machine. `cell`: a task shared by threads, which stores and reports its changes.
+//!   `directory`: the tasks in memory.
+//! - `incoming`: accepts messages. `drive`: runs a task to its end. `sessions`: routes a session's events to its task.
+//! - `heritage`: reminders that a sub-task inherits.
+//! - `media`: the media types that messages may have.
+//! - `list`, `deadline`, `say`: pages of tasks, deadlines, and the agent's messages. `said`: limits on a task's
+//!   history.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -57,28 +59,28 @@ use crate::metrics::{Counter, Exposition};
 use crate::probe::Probed as _;
 use crate::store::StoreError;
 
-/// What tasks that are stopped may take, beyond their grace, before nobody waits for them any more.
+/// The timeout for stopped tasks, beyond their grace period.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often a task is looked for that another process works on.
+/// The interval for polling a task that another process runs.
 const ELSEWHERE: Duration = Duration::from_millis(500);
 
-/// How many tasks at once, and what is kept of those that are over.
+/// Limits on tasks, and defaults for their sessions.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Tasks that are not over, at most; more are rejected.
+    /// The maximum number of tasks that are not over; more are rejected.
     pub open: usize,
-    /// Tasks that are over and held in memory, at most.
+    /// The maximum number of ended tasks in memory.
     pub finished: usize,
     /// The mode of new sessions.
     pub mode: Arc<str>,
-    /// Sessions of contexts that stay open without work, at most.
+    /// The maximum number of idle context sessions that stay open.
     pub idle_sessions: usize,
-    /// Who rejects a task: the agent's name.
+    /// The agent's name, used when it rejects a task.
     pub agent_id: Arc<str>,
     /// The media types that messages may have.
     pub input_modes: InputModes,
-    /// What callers get in response.
+    /// The kind of response that callers get.
     pub replies: Replies,
 }
 
@@ -97,30 +99,30 @@ impl Default for Settings {
     }
 }
 
-/// Who asks, as far as it matters to a task.
+/// The parts of a caller that matter to a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asker {
-    /// The version that it speaks.
+    /// The protocol version of the caller.
     pub version: Version,
-    /// It waits for a response, and a message in place of a task says all that it asks for.
+    /// Whether the caller waits for a response and accepts a message in place of a task.
     pub takes_message: bool,
 }
 
-/// How busy a desk is.
+/// The load of a desk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Load {
-    /// Tasks that are not over.
+    /// The number of tasks that are not over.
     pub(super) open: usize,
-    /// Tasks that are not over, at most.
+    /// The maximum number of tasks that are not over.
     pub(super) most: usize,
-    /// Tasks started since the process started, those resumed from the log included.
+    /// The number of tasks started since the process started, including those resumed from the log.
     pub(super) started: u64,
-    /// Whether no task starts any more.
+    /// Whether new tasks are refused.
     pub(super) is_stopping: bool,
 }
 
 impl Load {
-    /// Whether a new task would be accepted now; if not, why.
+    /// Returns whether a new task would be accepted now; the error says why not.
     pub(super) fn readiness(self) -> Result<(), &'static str> {
         if self.is_stopping {
             Err("draining")
@@ -132,7 +134,7 @@ impl Load {
     }
 }
 
-/// The states of tasks that are not over, and their labels.
+/// The states of open tasks, and their labels.
 const OPEN_STATES: [(TaskState, &str); 4] = [
     (TaskState::Submitted, "submitted"),
     (TaskState::Working, "working"),
@@ -140,7 +142,7 @@ const OPEN_STATES: [(TaskState, &str); 4] = [
     (TaskState::AuthRequired, "auth_required"),
 ];
 
-/// The states of tasks that are over, and their labels.
+/// The states of ended tasks, and their labels.
 const ENDED_STATES: [(TaskState, &str); 4] = [
     (TaskState::Completed, "completed"),
     (TaskState::Failed, "failed"),
@@ -148,15 +150,15 @@ const ENDED_STATES: [(TaskState, &str); 4] = [
     (TaskState::Rejected, "rejected"),
 ];
 
-/// All tasks of a served script. Clones are the same desk.
+/// All tasks of a served script. Clones share their state.
 #[derive(Clone)]
 pub struct Desk(Arc<Shared>);
 
 impl Desk {
-    /// Starts to serve a script.
+    /// Starts to serve a script, and keeps its tasks in the script's log if it has one.
     ///
     /// # Errors
-    /// As [`Desk::keeping`].
+    /// See [`Desk::keeping`].
     pub fn open(served: Served, settings: Settings) -> Result<Desk, Vec<Diagnostic>> {
         let journal: Arc<dyn Journal> = match &served.log {
             Some(log) => Arc::new(TaskStore::new(log.clone()).map_err(|error| vec![diagnostic(&error)])?),
@@ -165,11 +167,11 @@ impl Desk {
         Desk::keeping(served, settings, journal)
     }
 
-    /// Starts to serve a script, and writes down what becomes of its tasks. Those that a process before has left in the middle run
-    /// again where the script says that it may; this needs a runtime of tokio, and waits for the disk.
+    /// Starts to serve a script and records its tasks in `journal`. Tasks that an ended process left unfinished run
+    /// again if the script allows it. Requires a tokio runtime, and blocks on the disk.
     ///
     /// # Errors
-    /// As [`crate::host::Host::start`], and a log that cannot be read.
+    /// See [`crate::host::Host::start`]; also fails if the log cannot be read.
     pub fn keeping(served: Served, settings: Settings, journal: Arc<dyn Journal>) -> Result<Desk, Vec<Diagnostic>> {
         let sessions = Arc::<Sessions>::default();
         let host = Host::start(served, sessions.clone())?;
@@ -197,18 +199,19 @@ impl Desk {
         Ok(desk)
     }
 
-    /// Takes a message: begins a task, or answers one that waits. Its id, and what is told of it from now on.
+    /// Accepts a message: begins a task, or answers one that waits. Returns the task's id and a subscription to its
+    /// updates.
     ///
     /// # Errors
-    /// What is refused. A task that is rejected is no error: it is a task.
+    /// The message is refused. A rejected task is not an error.
     pub async fn send(&self, request: SendMessage, asker: Asker) -> Result<(Arc<str>, Subscription), Refusal> {
         self.take(request, asker).await
     }
 
-    /// Follows a task from now on; it is told the task as it is first, and where that is over nothing more.
+    /// Subscribes to a task. The task as it is now comes first; if it is over, nothing follows.
     ///
     /// # Errors
-    /// There is none.
+    /// The task is not found.
     pub async fn follow(&self, task_id: &str) -> Result<Subscription, Refusal> {
         Ok(self.cell(task_id).await?.follow())
     }
@@ -216,7 +219,7 @@ impl Desk {
     /// Waits until the task is over or waits for its caller.
     ///
     /// # Errors
-    /// There is none, or the server stops and leaves it to the next process.
+    /// The task is not found, or the server stops and leaves it to the next process.
     pub async fn settled(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
         let mut cell = self.cell(task_id).await?;
         while cell.is_elsewhere() {
@@ -226,22 +229,22 @@ impl Desk {
         cell.settled().await
     }
 
-    /// Whether callers get a message in place of a task where that says all of it.
+    /// Returns whether callers get a message in place of a task if the message is complete.
     #[must_use]
     pub fn replies_with_messages(&self) -> bool {
         self.0.replies == Replies::Message
     }
 
-    /// What a task comes to for a caller that takes a message in place of it, where that says all of it.
+    /// Returns the message for a caller that accepts one in place of the task, if the message is complete.
     #[must_use]
     pub fn message(&self, task: &Task, asker: Asker) -> Option<Message> {
         if asker.takes_message && self.replies_with_messages() { life::message_of(task) } else { None }
     }
 
-    /// Follows a task from the moment when it cannot come to a message any more; or the message that it has come to.
+    /// Waits until it is decided whether the task becomes a message. Returns the message, or a subscription.
     ///
     /// # Errors
-    /// There is none, or the server stops and leaves it to the next process.
+    /// The task is not found, or the server stops and leaves it to the next process.
     pub async fn follow_or_message(
         &self,
         task_id: &str,
@@ -252,18 +255,18 @@ impl Desk {
         Ok(self.message(&task, asker).map_or(Ok(followed), Err))
     }
 
-    /// A task as it is now.
+    /// Returns the task as it is now.
     ///
     /// # Errors
-    /// There is none.
+    /// The task is not found.
     pub async fn task(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
         Ok(self.cell(task_id).await?.task())
     }
 
-    /// A page of tasks.
+    /// Returns a page of tasks.
     ///
     /// # Errors
-    /// It is no page token, or the log cannot be read.
+    /// The page token is invalid, or the log cannot be read.
     pub async fn list(&self, asked: ListTasks) -> Result<TaskPage, Refusal> {
         match self.0.journal.list(&asked) {
             Some(page) => page.await.map_err(unread),
@@ -271,10 +274,10 @@ impl Desk {
         }
     }
 
-    /// Cancels a task, and waits until that is done.
+    /// Cancels a task and waits for its end.
     ///
     /// # Errors
-    /// There is none, it is over, or the server stops and leaves it to the next process.
+    /// The task is not found, it is over, or the server stops and leaves it to the next process.
     pub async fn cancel(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
         let cell = self.cell(task_id).await?;
         cell.is_here()?;
@@ -282,30 +285,30 @@ impl Desk {
         let task = cell.over().await?;
         match task.status.state {
             TaskState::Canceled => Ok(task),
-            // It was faster.
+            // The task ended first.
             state => Err(Refusal::NotCancelable { task_id: task.id.clone(), state }),
         }
     }
 
-    /// What accepts reminders for a task. Where its session is only being opened, that is waited for.
+    /// Returns the reminder inbox of a task. Waits while the task's session is opening.
     ///
     /// # Errors
-    /// There is none, or it is over.
+    /// The task is not found, or it is over.
     pub async fn inbox(&self, task_id: &str) -> Result<Inbox, Refusal> {
         self.reminders(task_id).await?.inbox().await
     }
 
-    /// What is put into a task and taken out of it.
+    /// Returns the reminders of a task.
     ///
     /// # Errors
-    /// There is none.
+    /// The task is not found.
     pub async fn reminders(&self, task_id: &str) -> Result<TaskReminders, Refusal> {
         let cell = self.cell(task_id).await?;
         Ok(TaskReminders { cell, is_kept: self.0.journal.keeps() })
     }
 
-    /// Ends all tasks and waits for them, with two seconds of grace. Nothing begins from now on. What the next process runs again
-    /// has no end here: who waits for it is told that the server stops.
+    /// Refuses new tasks, ends all tasks, and waits for them with a grace period of two seconds. Tasks that the next
+    /// process runs again do not end here; clients that wait for them are told that the server stops.
     pub async fn stop(&self) {
         let all = {
             let mut directory = self.0.directory();
@@ -313,12 +316,12 @@ impl Desk {
             directory.all()
         };
         for cell in &all {
-            // Those that are over stay so.
+            // Tasks that are already over do not change.
             let _ = cell.halt(Halt::Stopping);
         }
         let over = async {
             for cell in &all {
-                // One that is left to the next process is not at work here any more either.
+                // A task left to the next process does not run here any more either.
                 let _ = cell.over().await;
             }
         };
@@ -332,17 +335,17 @@ impl Desk {
         self.0.host.metrics().injections.refused.add();
     }
 
-    /// Begins no task any more; those that are not over go on.
+    /// Refuses new tasks; open ones go on.
     pub(super) fn begin_drain(&self) {
         self.0.directory().is_stopping = true;
     }
 
-    /// Returns what the end of the process waits for.
+    /// Returns the number of open tasks and other work that shutdown waits for.
     pub(super) fn waits(&self) -> Waits {
         Waits { tasks: self.0.directory().open(), ..self.0.host.waits() }
     }
 
-    /// Waits until all tasks are over, and what they have said is written down.
+    /// Waits until all tasks are over and their records are durable.
     pub(super) async fn idle(&self) {
         let all = self.0.directory().all();
         for cell in &all {
@@ -367,7 +370,7 @@ impl Desk {
         self.0.host.expose(to);
     }
 
-    /// Returns how busy the server is.
+    /// Returns the current load.
     pub(super) fn load(&self) -> Load {
         let directory = self.0.directory();
         Load {
@@ -378,45 +381,45 @@ impl Desk {
         }
     }
 
-    /// A task, in memory or from where it is written down.
+    /// Returns a task from memory or from the journal.
     async fn cell(&self, task_id: &str) -> Result<Arc<Cell>, Refusal> {
         if let Some(cell) = self.0.directory().find(task_id) {
             return Ok(cell);
         }
         let found = self.0.journal.find(task_id).await.map_err(unread)?;
         let found = found.ok_or_else(|| Refusal::UnknownTask(task_id.into()))?;
-        // It is read again each time: what was forgotten is asked for seldom.
+        // Read again each time: evicted tasks are rarely requested.
         Ok(Cell::restored(found, self.0.journal.clone()))
     }
 }
 
-/// The reminders of one task, looked up once for all that a request does to them.
+/// The reminders of one task, looked up once for a whole request.
 pub struct TaskReminders {
     cell: Arc<Cell>,
-    /// What is put in outlives the process.
+    /// Whether injections outlive the process.
     is_kept: bool,
 }
 
 impl TaskReminders {
-    /// What was put into it, in any process, as far as it is known.
+    /// Returns the known injections into the task, from any process.
     #[must_use]
     pub fn injections(&self) -> &Injections {
         &self.cell.injections
     }
 
-    /// What accepts them. Where the task's session is only being opened, that is waited for.
+    /// Returns the inbox that accepts reminders. Waits while the task's session is opening.
     ///
     /// # Errors
-    /// The task is over, or another process works on it.
+    /// The task is over, or another process runs it.
     pub async fn inbox(&self) -> Result<Inbox, Refusal> {
         self.cell.is_here()?;
         self.cell.inbox().await
     }
 
-    /// Something was put in: it is written down with the task.
+    /// Records an injection with the task.
     ///
     /// # Errors
-    /// It cannot be kept.
+    /// The record cannot be stored.
     pub async fn injected(&self, what: impl FnOnce() -> Data) -> Result<(), Refusal> {
         if !self.is_kept {
             return Ok(());
@@ -425,20 +428,20 @@ impl TaskReminders {
         self.cell.kept().await.map_err(Refusal::Log)
     }
 
-    /// Clears those that a selector means, as [`crate::host::Handle::clear_reminders`] does.
+    /// Clears the reminders that `selector` matches. See [`crate::host::Handle::clear_reminders`].
     ///
     /// # Errors
     /// The task is over, or its session refuses.
     pub fn clear(&self, selector: Selector) -> Result<(Vec<Arc<str>>, Cleared), Refusal> {
         let handle = self.cell.handle().ok_or_else(|| Refusal::Host(HostError::Closed(self.cell.id.clone())))?;
         handle.clear_reminders(selector).map_err(|error| match error {
-            // As many such requests wait as may.
+            // The maximum number of such requests is already waiting.
             HostError::Busy(_) => Refusal::Queue(QueueError::Full(crate::host::CLEARS)),
             error => Refusal::Host(error),
         })
     }
 
-    /// Shows those who follow the task what became of a reminder that has not reached its transcript.
+    /// Reports to subscribers a reminder event that has not reached the transcript.
     pub fn show(&self, event: ReminderEvent) {
         self.cell.show(Event::Reminder(event));
     }

@@ -1,4 +1,4 @@
-//! [`Refusal`]: what is refused. How JSON-RPC says it is [`Fault`]'s.
+//! [`Refusal`]: a refused request. [`Fault`] is its JSON-RPC error.
 
 use std::sync::Arc;
 
@@ -17,55 +17,55 @@ mod tests;
 
 pub(crate) use fault::{Fault, code, shortened};
 
-/// What is refused.
+/// A refused request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Refusal {
-    /// The parameters do not fit.
+    /// Invalid parameters.
     Params(ShapeError),
-    /// They are no reminder.
+    /// Invalid reminder.
     Reminder(ReminderError),
-    /// There is no task with this id.
+    /// No task has this id.
     UnknownTask(Arc<str>),
-    /// The task is over, so nothing can be said or put in.
+    /// The task is over, so it accepts no messages or reminders.
     Over {
         /// The task.
         task_id: Arc<str>,
-        /// How it ended.
+        /// The state in which it ended.
         state: TaskState,
     },
     /// The task is over, so it cannot be cancelled.
     NotCancelable {
         /// The task.
         task_id: Arc<str>,
-        /// How it ended.
+        /// The state in which it ended.
         state: TaskState,
     },
-    /// The task is at work and asks nothing, so nothing can be said to it.
+    /// The task is working and asks nothing, so it accepts no message.
     Busy(Arc<str>),
-    /// The task belongs to another context than the one that is named.
+    /// The task belongs to a context other than the one in the request.
     OtherContext {
         /// The task.
         task_id: Arc<str>,
-        /// The context that was named.
+        /// The context in the request.
         context_id: Arc<str>,
     },
-    /// A part of the message has a media type that the agent does not take.
+    /// A part of the message has a media type that the agent does not accept.
     MediaType {
-        /// Which part.
+        /// The index of the part.
         part: usize,
         /// Its media type.
         media_type: String,
     },
-    /// Another message had this id.
+    /// Another message has this id.
     OtherMessage(Arc<str>),
-    /// What is not offered: the name of the operation.
+    /// The operation with this name is not supported.
     Unsupported(&'static str),
-    /// As many follow tasks as may.
+    /// The maximum number of streams is already open.
     TooManyStreams(usize),
-    /// The queue of the task refuses.
+    /// The queue of the task refused it.
     Queue(QueueError),
-    /// The session refuses.
+    /// The session refused it.
     Host(HostError),
-    /// What was accepted cannot be kept.
+    /// Data that was accepted cannot be stored.
     Log(LogError),
 }

@@ -1,17 +1,17 @@
-//! The extension for reminders: its name, and who asks for it.
+//! The reminder extension: its name, and the headers that request it.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use runtime::data::Data;
 use runtime::reminder::{Propagate, RoleHint};
 
-/// What the extension is called.
+/// The URI of the extension.
 pub const REMINDERS: &str = "urn:harn:ext:reminders:1";
 
-/// Where callers name the extensions that they make use of; the second is the name of earlier versions.
+/// The headers that name the extensions in use; the second is the name in earlier versions.
 const HEADERS: [HeaderName; 2] =
     [HeaderName::from_static("a2a-extensions"), HeaderName::from_static("x-a2a-extensions")];
 
-/// What the card says of it.
+/// Returns the parameters of the extension for the card.
 pub(super) fn capability() -> Data {
     let words = |words: &[&'static str]| Data::list(words.iter().map(|word| Data::from(*word)));
     Data::dict([
@@ -27,19 +27,19 @@ pub(super) fn capability() -> Data {
 pub(super) struct Asked([bool; 2]);
 
 impl Asked {
-    /// What the headers of a request ask for.
+    /// Reads the headers of a request.
     pub(super) fn of(headers: &HeaderMap) -> Asked {
         let named =
             |value: &HeaderValue| value.to_str().is_ok_and(|list| list.split(',').any(|uri| uri.trim() == REMINDERS));
         Asked(HEADERS.map(|header| headers.get_all(header).iter().any(named)))
     }
 
-    /// Whether the extension is asked for.
+    /// Returns whether the extension is requested.
     pub(super) fn is_any(self) -> bool {
         self.0.contains(&true)
     }
 
-    /// Says in an answer that it is in use, by the names that the caller used.
+    /// Confirms the extension in a response, with the header names that the caller used.
     pub(super) fn confirm(self, headers: &mut HeaderMap) {
         for (header, _) in HEADERS.into_iter().zip(self.0).filter(|(_, asked)| *asked) {
             headers.insert(header, HeaderValue::from_static(REMINDERS));

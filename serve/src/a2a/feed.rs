@@ -1,8 +1,7 @@
-//! What those who follow a task are told of it, with bounds: who does not take what is told is cut off, and the task never
-//! waits.
+//! Bounded delivery of task updates to subscribers: a slow subscriber is cut off, and the task never waits.
 //!
-//! - [`Feed`]: all who follow one task; what they have yet to take lies in one `window`, shared by them.
-//! - [`Subscription`]: one who follows.
+//! - [`Feed`]: all subscribers of one task. They share one `window` of pending updates.
+//! - [`Subscription`]: one subscriber.
 
 mod chunks;
 mod subscription;
@@ -20,55 +19,55 @@ pub use subscription::Subscription;
 use window::Window;
 pub use window::{MAX_CONTENT, MAX_THINGS};
 
-/// What is told of a task.
+/// An update of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
     /// A frame of the protocol.
     Frame(Frame),
-    /// A reminder of its session has come or gone.
+    /// A reminder of its session was queued, delivered or dropped.
     Reminder(Arc<Reminded>),
 }
 
-/// What one who follows gets.
+/// The next item of a subscription.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// Something is told; whether it is the last.
+    /// An update, and whether it is the last.
     Told(Arc<Told>, bool),
-    /// What came was not taken fast enough, and nothing more is told.
+    /// The subscriber was too slow; nothing more follows.
     Lagged,
-    /// The server stops while the task is not over, and nothing more is told here.
+    /// The server stops while the task is not over; nothing more follows here.
     Left,
 }
 
-/// All who follow one task. Dropping it ends what they are told.
+/// All subscribers of one task. Dropping it ends their subscriptions.
 #[derive(Default)]
 pub struct Feed(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
     window: Mutex<Window>,
-    /// How many follow; read without the lock, so that telling nobody costs nothing.
+    /// The number of subscribers. It is read without the lock, so that an update without subscribers costs nothing.
     followers: AtomicUsize,
     news: Notify,
 }
 
 impl Shared {
-    /// A poisoned lock is taken all the same: no operation leaves the window half changed.
+    /// Takes a poisoned lock all the same: every operation leaves the window consistent.
     fn window(&self) -> MutexGuard<'_, Window> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Feed {
-    /// One more follows; it is told `first` before anything else, and where that is the last nothing more. Nothing may be told
-    /// between looking up what `first` says and this call, so a caller holds a lock over both.
+    /// Adds a subscriber. It gets `first` before anything else; if that is the last item, nothing follows. No update
+    /// may come between the read of `first` and this call, so the caller must hold a lock over both.
     #[must_use]
     pub fn follow(&self, first: Frame, is_last: bool) -> Subscription {
         Subscription::new(self.0.clone(), first, is_last)
     }
 
-    /// Tells all. Never waits, whatever they do. After the last all subscriptions that there are end; who follows later is told
-    /// what comes then (a task that waits for its caller ends the streams, and goes on).
+    /// Sends an update to all subscribers, without waiting. The last update ends the current subscriptions. Later
+    /// subscribers get the updates that follow: a task that waits for its caller ends the streams, and goes on.
     pub fn tell(&self, told: &Told, is_last: bool) {
         if !self.is_followed() {
             return;
@@ -78,13 +77,13 @@ impl Feed {
         self.0.news.notify_waiters();
     }
 
-    /// The task is left to the next process: after what was told already, all who follow are told that, and nothing more.
+    /// Ends all subscriptions with [`Next::Left`], after the pending updates: the task is left to the next process.
     pub fn leave(&self) {
         self.0.window().abandon();
         self.0.news.notify_waiters();
     }
 
-    /// Whether anybody follows. What is told when nobody does is told to nobody, so it need not be made.
+    /// Returns whether there are subscribers. Without any, updates need not be built.
     #[must_use]
     pub fn is_followed(&self) -> bool {
         self.0.followers.load(Ordering::Acquire) > 0

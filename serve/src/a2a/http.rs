@@ -1,9 +1,9 @@
-//! HTTP: connections, and what may come over them.
+//! HTTP: connections and requests.
 //!
-//! - `listener`: connections, with bounds. `patient`: one that takes nothing for long is given up.
-//! - `router`: which path is whose. `guard`: whose pages may ask. `body`: reading what was sent, with bounds.
-//! - `post`: a request of JSON-RPC. `get_card`: the agent card. `sse`: a stream. `probe`: health,
-//!   readiness and metrics. `refusal`: what is answered to all else.
+//! - `listener`: connections, with limits. `patient`: closes a connection whose client does not read.
+//! - `router`: maps paths to handlers. `guard`: checks hosts and origins. `body`: reads bodies, with limits.
+//! - `post`: handles a JSON-RPC request. `get_card`: the agent card. `sse`: a stream. `probe`: health, readiness and
+//!   metrics. `refusal`: the response to all other requests.
 
 mod body;
 mod get_card;

@@ -1,8 +1,9 @@
-//! What a peer puts into a task beside its messages: reminders, and what it asks about them.
+//! Data that a peer injects into a task beside its messages: reminders, and queries about them.
 //!
 //! - [`call`]: the methods of the extension.
-//! - [`Incoming`]: a reminder as a peer writes it, in the parameters of a method or in the metadata of a message.
-//! - [`Injections`]: what was put into one task: a repeat is harmless, and what a peer said of its reminder is echoed.
+//! - [`Incoming`]: a reminder from a peer, in the parameters of a method or in the metadata of a message.
+//! - [`Injections`]: the injections into one task. They make repeats harmless, and echo the peer's own data about its
+//!   reminder.
 
 mod call;
 mod echo;

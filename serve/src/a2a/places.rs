@@ -1,13 +1,13 @@
-//! [`Places`]: how many of something may be at one time.
+//! [`Places`]: limits how many of something exist at one time.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A place that is taken, until this is dropped.
+/// A taken place; dropping it frees it.
 pub(super) type Place = OwnedSemaphorePermit;
 
-/// How many of something may be at one time. Clones are the same places.
+/// A limit on how many of something exist at one time. Clones share the places.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     most: u32,
@@ -15,30 +15,30 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// So many places, at least one.
+    /// Creates `most` places, at least one.
     pub(super) fn new(most: u32) -> Places {
         let most = most.max(1);
         Places { most, free: Arc::new(Semaphore::new(most as usize)) }
     }
 
-    /// How many there are.
+    /// Returns the number of places.
     pub(super) fn most(&self) -> usize {
         self.most as usize
     }
 
-    /// How many are taken.
+    /// Returns the number of taken places.
     pub(super) fn taken(&self) -> usize {
         self.most().saturating_sub(self.free.available_permits())
     }
 
-    /// Takes a place; nothing where all are taken.
+    /// Takes a place, or returns `None` if all are taken.
     pub(super) fn take(&self) -> Option<Place> {
         self.free.clone().try_acquire_owned().ok()
     }
 
-    /// Ready once no place is taken.
+    /// Waits until all places are free.
     pub(super) async fn all_free(&self) {
-        // It is never closed.
+        // The semaphore is never closed.
         let _ = self.free.acquire_many(self.most).await;
     }
 }

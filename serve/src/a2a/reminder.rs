@@ -1,9 +1,9 @@
-//! What those who follow a task are told of its reminders: the draft's notifications where they are asked for, else what the
-//! protocol allows everybody: metadata of a status.
+//! Reports on reminders to a task's subscribers: the draft's notifications if the client asks for them, otherwise
+//! status metadata, which the protocol allows for all clients.
 //!
-//! - [`Reminded`]: what has become of a reminder, with what a peer said of it.
-//! - [`Spelling`]: which of the two a stream gets, as it goes.
-//! - `notice`: the names and words of the wire.
+//! - [`Reminded`]: a reminder event with the peer's own data.
+//! - [`Spelling`]: the format of the reports on one stream.
+//! - `notice`: the names and words of the wire format.
 
 mod notice;
 mod spelling;
@@ -14,17 +14,17 @@ use super::injection::{Echo, Injections};
 
 pub use spelling::{Spelled, Spelling};
 
-/// What has become of a reminder.
+/// A reminder event, for subscribers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reminded {
-    /// What.
+    /// The event.
     pub event: ReminderEvent,
-    /// What the peer said of it that put it in, where one did.
+    /// The peer's own data, if a peer injected the reminder.
     pub echo: Option<Echo>,
 }
 
 impl Reminded {
-    /// What has become of a reminder of a task that these were put into.
+    /// Combines an event with the data from the task's injections.
     #[must_use]
     pub fn of(event: ReminderEvent, known: &Injections) -> Reminded {
         let id = match &event {

@@ -1,8 +1,10 @@
-//! JSON-RPC: what a body asks for, and what it is answered.
+//! JSON-RPC: requests and their responses.
 //!
-//! - `envelope`: a body as a request, or what is wrong with it in the words of this wire. `method`: their names.
-//! - `call`: what a request comes to: an answer, a stream, or nothing. `version`: how it is spelled.
-//! - `stream`: what is told of a task, frame by frame. `pieces`, `written`: writing frames. `answer`: the texts of answers.
+//! - `envelope`: reads a body as a request. `method`: the method names.
+//! - `call`: executes a request, with an answer, a stream or nothing as the result. `version`: the version of a
+//!   request.
+//! - `stream`: the updates of a task, frame by frame. `pieces`, `written`: writing frames. `answer`: the texts of
+//!   refusals.
 
 mod answer;
 mod call;

@@ -1,4 +1,4 @@
-//! Serving a script to other agents, from the first connection to the last answer.
+//! Serves a script to other agents.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,44 +20,44 @@ use super::token::Token;
 use crate::drain::drain;
 use crate::host::{Mode, Served};
 
-/// How long the last answers may take to be written, once all tasks are over.
+/// The timeout for writing the last responses after all tasks are over.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
-/// How a script is served to other agents.
+/// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where to listen; port 0 is one that is free.
+    /// The address to listen on; port 0 selects a free one.
     pub listen: SocketAddr,
-    /// What callers must know; without one only this machine is served.
+    /// The token that callers must send; without one, only a loopback address is allowed.
     pub token: Option<Token>,
-    /// How much at one time.
+    /// The limits.
     pub bounds: Bounds,
-    /// The mode of sessions; `ask` where nothing is said.
+    /// The mode of sessions; the default is `ask`.
     pub mode: Option<Arc<str>>,
-    /// What the agent says of itself.
+    /// The agent's description for the card.
     pub agent: Agent,
-    /// Origins of pages that may ask, such as `https://example.com`; `*` for all.
+    /// Allowed origins of web pages, such as `https://example.com`; `*` allows all.
     pub origins: Vec<String>,
-    /// Whether the card tells of reminders also where only their draft has them.
+    /// Whether the card declares reminders also in the place that only their draft defines.
     pub rfc_card: bool,
-    /// Whether clients that name no version get the card of version 1.0 alone.
+    /// Whether clients that name no version get a card of version 1.0 only.
     pub strict_card: bool,
-    /// How long tasks may go on once the end is asked for.
+    /// The time for which tasks may continue after shutdown begins.
     pub drain: Duration,
 }
 
-/// How much at one time.
+/// The limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// The largest body of a request, in bytes.
+    /// The maximum size of a request body in bytes.
     pub body: usize,
-    /// Connections.
+    /// The maximum number of connections.
     pub connections: u32,
-    /// Streams among them.
+    /// The maximum number of streams.
     pub streams: u32,
-    /// Tasks that are not over.
+    /// The maximum number of tasks that are not over.
     pub tasks: usize,
-    /// Tasks that are over and held in memory.
+    /// The maximum number of ended tasks in memory.
     pub finished: usize,
 }
 
@@ -67,21 +67,21 @@ impl Default for Bounds {
     }
 }
 
-/// Where a script is served.
+/// The addresses of a running server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listening {
-    /// Where requests go.
+    /// The URL for requests.
     pub url: String,
-    /// Where the card is.
+    /// The URL of the card.
     pub card: String,
 }
 
-/// Serves a script until `stop` is ready, which gives what that gives. Tasks that are not over are cancelled then, with a grace of
-/// two seconds, and their streams are told. `told` is called once connections are taken. It makes a runtime of its own for the
-/// thread that it is called on.
+/// Serves a script until `stop` is ready, and returns its result. Open tasks are then cancelled with a grace period of
+/// two seconds, and their streams are notified. Calls `told` once the server accepts connections. Creates a runtime on
+/// the current thread.
 ///
 /// # Errors
-/// What is wrong with the script or the address, before any connection is taken; or what the system does not give.
+/// The script or the address is invalid, before any connection is accepted; or the system refuses a resource.
 pub fn serve<S: Future<Output = i32>>(
     served: Served,
     settings: Settings,
@@ -93,7 +93,7 @@ pub fn serve<S: Future<Output = i32>>(
         vec![Diagnostic::new(A2aCode::Internal, format!("could not start the async runtime: {error}"))]
     })?;
     let ended = runtime.block_on(async { talk(served, settings, told, stop()).await });
-    // Connections whose other side does not read are left behind.
+    // Do not wait for connections whose clients do not read.
     runtime.shutdown_background();
     ended
 }
@@ -145,7 +145,8 @@ async fn talk(
     let listener = Listener::new(listener, bounds.connections);
     let answerer = Answerer::new(front);
     told(&Listening { card: format!("{own}.well-known/agent-card.json"), url: own });
-    // While it drains, it answers on: tasks are followed and answered, and `/readyz` says so.
+    // While it drains, the server goes on responding: tasks can be followed and answered, and `/readyz` reports the
+    // drain.
     let stopped = async {
         let code = stop.await;
         desk.begin_drain();
@@ -164,31 +165,32 @@ async fn talk(
     Ok(code)
 }
 
-/// How much the system holds of what a client has not read, in bytes; it takes twice of that for itself.
+/// The size of the system's send buffer for each connection in bytes; the system doubles it for its own use.
 const UNREAD: u32 = 128 * 1024;
 
-/// How much the system holds that it has not even begun to send, in bytes: what it takes of a client that does not read, beside
-/// what that client's own system takes. It bounds nothing for those who read, however far away they are.
+/// The size of the data that the system buffers but has not begun to send, in bytes. It limits the cost of a client
+/// that does not read, beside the client's own receive buffer. It does not slow clients that read, even with a high
+/// latency.
 #[cfg(target_os = "linux")]
 const UNSENT: u32 = 16 * 1024;
 
-/// How many connections may wait to be taken.
+/// The maximum number of connections that wait to be accepted.
 const WAITING: u32 = 1024;
 
-/// Listens at an address. Connections inherit what is set here.
+/// Listens at an address. Connections inherit the socket options.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // Else nobody could listen there for a minute after an end.
+    // Without this, the address cannot be reused for a minute after a shutdown.
     socket.set_reuseaddr(true)?;
     socket.set_send_buffer_size(UNREAD)?;
     #[cfg(target_os = "linux")]
-    // Where the system knows no such option, clients that do not read cost more, and all are served.
+    // If the system lacks this option, clients that do not read cost more memory, and all are still served.
     let _ = socket2::SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT);
     socket.bind(address)?;
     socket.listen(WAITING)
 }
 
-/// The name in a URL.
+/// Returns the host name in a URL.
 fn host_of(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     name_of(rest.split(['/', '?', '#']).next()?)
@@ -226,7 +228,7 @@ mod tests {
         ours.writable().await.unwrap();
         let piece = [0; 4096];
         let taken: usize = std::iter::from_fn(|| ours.try_write(&piece).ok()).sum();
-        // Without a bound of its own it is all of the buffer, which is twice of what is set.
+        // Without the limit it is the whole buffer, which is twice the configured size.
         assert!((1..UNREAD as usize).contains(&taken), "{taken} bytes");
         drop(silent);
     }

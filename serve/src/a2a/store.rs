@@ -1,17 +1,18 @@
-//! Tasks that survive the process: what of a task goes into the event log, and how it comes back.
+//! Tasks that survive the process: how they are stored in the event log and restored.
 //!
-//! A task is a run of its own on the log, as a session is: every record of it names it as the run, whatever process writes it, so
-//! the log finds them by an index.
+//! A task is a run of its own on the log, like a session: all its records name it as the run, whichever process writes
+//! them, so that the log finds them by an index.
 //!
-//! | topic | what |
+//! | topic | records |
 //! |---|---|
-//! | `a2a.task` | created, status, resumed: all that a list needs, and who works on it |
-//! | `a2a.content` | begun, message, artifact, injected: what a task holds, each a frame as version 1.0 of the protocol spells it |
+//! | `a2a.task` | created, status, resumed: the data for lists, and the process that runs the task |
+//! | `a2a.content` | begun, message, artifact, injected: the content, as frames of protocol version 1.0 |
 //!
-//! - [`TaskStore`]: the tasks of a log, a [`Journal`](super::desk::Journal).
-//! - `record`: a change as records, and `pieces`: what of an answer is written when. `fold`: records as the task that they come to.
-//! - `index`: all tasks in short, and `list`: pages of them.
-//! - `left`: tasks that a process left in the middle.
+//! - [`TaskStore`]: the tasks of a log; implements [`Journal`](super::desk::Journal).
+//! - `record`: converts changes to records. `pieces`: gathers the pieces of an answer. `fold`: rebuilds a task from
+//!   its records.
+//! - `index`: summaries of all tasks. `list`: pages of them.
+//! - `left`: tasks that ended processes left unfinished.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,37 +39,37 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-/// The topic of what a task goes through as a whole.
+/// The topic of a task's lifecycle.
 pub const TASK_TOPIC: &str = "a2a.task";
-/// The topic of what it holds.
+/// The topic of a task's content.
 pub const CONTENT_TOPIC: &str = "a2a.content";
 
-/// The tasks of a log in a file. Clones are the same store.
+/// The tasks of a log file. Clones share their state.
 #[derive(Clone)]
 pub struct TaskStore(Arc<Inner>);
 
 struct Inner {
     store: Store,
-    /// The tasks that this process writes.
+    /// The open tasks that this process writes.
     open: Mutex<HashMap<Arc<str>, Open>>,
     index: Mutex<Index>,
-    /// One list at a time is read, whoever asks: each holds a page.
+    /// Permits one list at a time: each holds a page in memory.
     lists: Arc<Semaphore>,
-    /// The served pipeline may run again.
+    /// Whether the served pipeline may run again.
     resumable: AtomicBool,
 }
 
-/// A task that this process writes.
+/// An open task that this process writes.
 struct Open {
     brief: Brief,
     pieces: pieces::Pieces,
 }
 
 impl TaskStore {
-    /// The tasks of a log, for a process that serves them.
+    /// Opens the tasks of a log, for a process that serves them.
     ///
     /// # Errors
-    /// The file that says that this process lives, beside the log, cannot be made.
+    /// The file beside the log that marks this process as alive cannot be created.
     pub fn new(log: SqliteLog) -> Result<TaskStore, StoreError> {
         Ok(TaskStore(Arc::new(Inner {
             store: Store::new(log)?,
@@ -79,7 +80,7 @@ impl TaskStore {
         })))
     }
 
-    /// No operation leaves the map half changed.
+    /// Locks the map of open tasks. Every operation leaves it consistent.
     fn open(&self) -> MutexGuard<'_, HashMap<Arc<str>, Open>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,7 +89,7 @@ impl TaskStore {
         self.0.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads a task, whoever writes it. Waits for the disk, and costs what the task has written.
+    /// Reads a task, whichever process writes it. Blocks on the disk; the cost is proportional to the task's records.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -119,7 +120,7 @@ impl TaskStore {
         written.into_iter().map(append).last().unwrap_or(Ticket::NONE)
     }
 
-    /// Does what waits for the disk beside the caller's thread.
+    /// Runs a blocking operation off the caller's thread.
     fn beside<T: Send + 'static>(
         &self,
         work: impl FnOnce(&TaskStore) -> Result<T, StoreError> + Send + 'static,
@@ -127,7 +128,7 @@ impl TaskStore {
         let store = self.clone();
         Box::pin(async move {
             let done = tokio::task::spawn_blocking(move || work(&store)).await;
-            // It ends in another way only where the thread's runtime is gone.
+            // It fails only if the thread's runtime is gone.
             done.unwrap_or(Err(StoreError::NotKept))
         })
     }
@@ -169,10 +170,10 @@ impl Journal for TaskStore {
     fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {
         let (store, asked) = (self.clone(), asked.clone());
         Some(Box::pin(async move {
-            // It is never closed, so there always is one.
+            // The semaphore is never closed, so this always succeeds.
             let turn = store.0.lists.clone().acquire_owned().await.ok();
             let read = move |store: &TaskStore| {
-                // Who goes away meanwhile does not end the read.
+                // A caller that disconnects meanwhile does not end the read.
                 let _turn = turn;
                 store.page(&asked)
             };

@@ -1,4 +1,4 @@
-//! [`Token`]: what a caller must know.
+//! [`Token`]: the secret that callers must send.
 
 use std::fmt;
 
@@ -6,38 +6,38 @@ use axum::http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// What a caller must know. Only its digest is kept: comparing digests takes the same time whatever is offered, and however
-/// long that is.
+/// The secret that callers must send. Only its digest is kept: comparing digests takes constant time for any input of
+/// any length.
 #[derive(Clone)]
 pub struct Token([u8; 32]);
 
-/// Why a text is no token.
+/// The reason why a text cannot be a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadToken {
-    /// Nothing.
+    /// It is empty.
     #[error("it is empty")]
     Empty,
-    /// It could not be written in a header.
+    /// It contains a character that cannot be sent in a header.
     #[error("it contains a character that is not allowed in a header; use ASCII letters, digits and punctuation")]
     Character,
 }
 
-/// What is wrong with what a caller offers.
+/// The reason why a caller is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Denied {
-    /// It offers nothing.
+    /// The caller sent no token.
     Missing,
-    /// It offers something else than `Bearer TOKEN`.
+    /// The header is not of the form `Bearer TOKEN`.
     Scheme,
-    /// It is another token.
+    /// The token is wrong.
     Wrong,
 }
 
 impl Token {
-    /// A token.
+    /// Creates a token.
     ///
     /// # Errors
-    /// No caller could send it.
+    /// The text cannot be sent in a header.
     pub fn new(text: &str) -> Result<Token, BadToken> {
         match text {
             "" => Err(BadToken::Empty),
@@ -46,11 +46,11 @@ impl Token {
         }
     }
 
-    /// Whether a caller knows it, by its `Authorization`.
+    /// Checks the token in the `Authorization` header.
     pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), Denied> {
         let mut offered = headers.get_all(header::AUTHORIZATION).iter();
         let first = offered.next().ok_or(Denied::Missing)?.as_bytes();
-        // Of two nobody knows which is meant.
+        // With two headers it is ambiguous which one counts.
         let offered = if offered.next().is_none() { first } else { return Err(Denied::Wrong) };
         let space = offered.iter().position(|byte| *byte == b' ').ok_or(Denied::Scheme)?;
         let (scheme, token) = offered.split_at(space);

@@ -1,4 +1,4 @@
-//! The answer to a prompt.
+//! The response to a prompt.
 
 use agent_client_protocol::v1::schema::StopReason;
 use runtime::model::Usage;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::error::Refusal;
 use crate::host::{Ended, Stop};
 
-/// What a prompt came to, as the protocol says it. What it has no word for is under `_meta.harn`.
+/// Converts the end of a prompt to a response. Values that the protocol does not define are under `_meta.harn`.
 ///
 /// # Errors
 /// The script failed.
@@ -50,7 +50,7 @@ pub(crate) fn of_prompt(ended: Ended, used: Usage) -> Result<Value, Refusal> {
     Ok(answer)
 }
 
-/// The tokens of all calls of a prompt.
+/// Returns the token usage of all calls of a prompt.
 fn usage(used: Usage) -> Value {
     let mut usage = json!({
         "inputTokens": used.input_tokens,

@@ -1,25 +1,25 @@
-//! The rows of what is refused on the wire. No script shows them: what fails is a line that an editor sends.
+//! The catalogue of errors on the wire. Scripts do not raise them: the cause is a line from an editor.
 
 use stdlib::codes;
 
 codes! {
-/// The family of the Agent Client Protocol.
+/// The diagnostics of the Agent Client Protocol.
 pub enum AcpCode {
-    /// A line that is no JSON.
+    /// Invalid JSON line.
     NoJson = "HARN-ACP-001", Error {
         title: "invalid JSON line",
         meaning: "Each line that a client sends to `harn serve acp` must be one JSON-RPC message in UTF-8. This \
             line is not valid JSON: it is incomplete, not UTF-8, or nested deeper than 128 levels. The response \
             has the error code -32700 and the id null, and the connection continues with the next line.",
     },
-    /// A line that is too long.
+    /// Line too long.
     LineTooLong = "HARN-ACP-002", Error {
         title: "line too long",
         meaning: "A line can have at most 16 MiB, or the size that `--max-line` sets. A longer line is skipped \
             without keeping it in memory; the response has the error code -32600 and the id null. Send files as \
             links (`resource_link`) instead of their content.",
     },
-    /// A line that is no JSON-RPC message.
+    /// Invalid JSON-RPC message.
     NoMessage = "HARN-ACP-003", Error {
         title: "invalid JSON-RPC message",
         meaning: "A message is an object with `\"jsonrpc\": \"2.0\"`, a `method` that is a string, an `id` that is \
@@ -27,7 +27,7 @@ pub enum AcpCode {
             Lists of messages (batches) are not supported. `{\"id\": 1, \"method\": \"session/list\"}` is invalid, \
             `{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"session/list\"}` is valid.",
     },
-    /// A method that there is not.
+    /// Unknown method.
     UnknownMethod = "HARN-ACP-004", Error {
         title: "unknown method",
         meaning: "The response has the error code -32601; `data.suggestion` is the nearest method, if one is \
@@ -40,34 +40,34 @@ pub enum AcpCode {
             \"method\": \"initialize\", \"params\": {\"protocolVersion\": 1}}`. A request before it gets the error \
             code -32003 and has no effect.",
     },
-    /// Parameters that are wrong.
+    /// Invalid parameters.
     Params = "HARN-ACP-006", Error {
         title: "invalid parameters",
         meaning: "A field of the parameters is missing, has the wrong type, or refers to something that does not \
             exist. `data.field` is its path, such as `prompt[1].text`. Keys that the protocol does not define are \
             ignored. `{\"sessionId\": 7}` is invalid, `{\"sessionId\": \"sess_…\"}` is valid.",
     },
-    /// A session that there is not.
+    /// Session not found.
     UnknownSession = "HARN-ACP-007", Error {
         title: "session not found",
         meaning: "No session with this id is open: it was closed, belongs to another process, or the id is \
             misspelled. The response has the error code -32002. `session/list` returns the ids; `session/load` \
             opens a session of an earlier process again if the event log is in a file.",
     },
-    /// A request that cannot be met now.
+    /// Request not possible now.
     NotNow = "HARN-ACP-008", Error {
         title: "request not possible now",
         meaning: "The session is processing another prompt (`data.reason` is `busy`: wait until it is done, or \
             send `session/cancel`), too many sessions are open (`sessions_full`: close one), or the server is \
             stopping (`stopping`). The response has the error code -32004, and the request had no effect.",
     },
-    /// A fault of the server.
+    /// Internal server error.
     Internal = "HARN-ACP-009", Error {
         title: "internal server error",
         meaning: "An error occurred that neither the client nor the script has caused. Other sessions are not \
             affected; close this one and open another.",
     },
-    /// A request that was cancelled.
+    /// Request cancelled.
     Cancelled = "HARN-ACP-010", Error {
         title: "request cancelled",
         meaning: "The client sent `$/cancel_request` for the request, which ended before it had a result.",

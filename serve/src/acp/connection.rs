@@ -1,5 +1,5 @@
-//! [`Front`]: what comes in is handed over and answered later. It runs on the thread that serves all sessions, so nothing here
-//! waits.
+//! [`Front`]: dispatches incoming messages, which are answered later. It runs on the thread that serves all sessions,
+//! so nothing here waits.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use super::session::Sessions;
 use super::update::{ReminderUpdates, Wants};
 use crate::bridge::{self, Method};
 
-/// The requests that are answered.
+/// The supported requests.
 const REQUESTS: [&str; 9] = [
     "initialize",
     "authenticate",
@@ -31,20 +31,21 @@ const REQUESTS: [&str; 9] = [
     "session/close",
 ];
 
-/// Requests of the protocol, or of its next version, that are not answered. Their names are near to those that are.
+/// Requests of the protocol, or of its next version, that are not supported. Their names are similar to supported
+/// ones.
 const NOT_OFFERED: [&str; 6] =
     ["session/set_model", "session/set_config_option", "session/delete", "session/fork", "session/set_title", "logout"];
 
-/// How many names of unknown notifications are told of.
+/// The maximum number of unknown notification names to log.
 const NAMES_TOLD: usize = 64;
 
-/// What comes later: the answer, and what is to happen once it is out.
+/// A pending response, and an action for after it is sent.
 type Later = Pin<Box<dyn Future<Output = (Result<Value, Refusal>, Option<After>)> + Send>>;
 
-/// What is to happen once an answer is out.
+/// An action for after a response is sent.
 type After = Box<dyn FnOnce() + Send>;
 
-/// What a request comes to.
+/// The result of a request.
 enum Answer {
     Now(Result<Value, Refusal>),
     Later(Later),
@@ -60,7 +61,7 @@ impl Answer {
 pub(crate) struct Front {
     sessions: Sessions,
     reminders: ReminderUpdates,
-    /// The editor has said what it can do.
+    /// Whether the editor has sent its capabilities.
     initialized: bool,
     told: HashSet<String>,
 }
@@ -107,14 +108,14 @@ impl Front {
             .map_err(|error| Refusal::broken(error.to_string()))
     }
 
-    /// A notification is never answered; what is wrong with one is told to whoever started the process.
+    /// Handles a notification. It gets no response; errors are logged.
     fn notification(&mut self, message: UntypedMessage) {
         let (method, params) = message.into_parts();
         let outcome = match &*method {
             "session/cancel" => self.sessions.cancel(&params),
-            // Before `initialize` nothing is open that could take it.
+            // Before `initialize` no session is open that could accept it.
             _ if Method::of(&method).is_some() => return self.put_in(&method, params),
-            // Of the protocol itself, and optional: `$/cancel_request` is known to the connection.
+            // An optional message of the protocol itself: the connection handles `$/cancel_request`.
             _ if method.starts_with("$/") => Ok(()),
             _ if self.told.len() >= NAMES_TOLD || !self.told.insert(method.clone()) => Ok(()),
             _ => Err(Refusal::unknown_method(&method, ["session/cancel"].into_iter().chain(injection::names()))),
@@ -126,7 +127,7 @@ impl Front {
 }
 
 impl Front {
-    /// What is put in by a notification.
+    /// Handles an injection by notification.
     fn put_in(&self, name: &str, params: Value) {
         let Some(method) = Method::of(name) else { return };
         if let Err(why) = bridge::notify(method, &Data::from(params), &self.sessions.host) {
@@ -148,7 +149,7 @@ impl HandleDispatchFrom<Editor> for Front {
             Dispatch::Request(message, responder) => match self.request(message, &responder) {
                 Answer::Now(answer) => respond(responder, answer),
                 Answer::Later(mut work) => {
-                    // Once at once, so that what is asked in a row is handed over in that order.
+                    // Poll once immediately, so that consecutive requests reach the host in order.
                     match std::future::poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
                         Poll::Ready(done) => finish(responder, done),
                         Poll::Pending => {
@@ -168,7 +169,7 @@ impl HandleDispatchFrom<Editor> for Front {
     }
 }
 
-/// `session/new`: what the session has shown so far follows its answer.
+/// Handles `session/new`. The session's events so far follow the response.
 async fn open(sessions: Sessions, params: Value) -> (Result<Value, Refusal>, Option<After>) {
     let peer = sessions.peer.clone();
     match sessions.open(params).await {
@@ -188,6 +189,6 @@ fn finish(responder: Responder<Value>, (answer, after): (Result<Value, Refusal>,
 }
 
 fn respond(responder: Responder<Value>, answer: Result<Value, Refusal>) {
-    // It fails only where the connection has ended, and then nobody waits for it.
+    // It fails only if the connection has ended, and then no client waits for it.
     let _ = responder.respond_with_result(answer.map_err(Error::from));
 }

@@ -1,4 +1,4 @@
-//! What a person sends, in the blocks of the protocol, as the text of a task.
+//! Converts the content blocks of a user's message to the text of a task.
 
 use runtime::data::Data;
 use runtime::words::nearest;
@@ -7,22 +7,22 @@ use serde_json::Value;
 use super::error::Refusal;
 use super::params::Params;
 
-/// The sorts of blocks that are taken.
+/// The accepted kinds of blocks.
 const TAKEN: [&str; 3] = ["text", "resource_link", "resource"];
 
-/// What a person sends.
+/// The content of a user's message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Content {
-    /// The task. Links stand where they stood, as `[name](uri)`; what they hold stands behind it.
+    /// The text of the task. Links keep their position, as `[name](uri)`; embedded content comes after the text.
     pub(crate) text: String,
-    /// The message as it came.
+    /// The message as it was sent.
     pub(crate) message: Data,
 }
 
 /// Reads the blocks under `key`.
 ///
 /// # Errors
-/// A block that is none, is empty of what it must hold, or is of a sort that is not taken.
+/// A block is malformed, lacks required content, or has a kind that is not accepted.
 pub(crate) fn read(params: &Params<'_>, key: &str) -> Result<Content, Refusal> {
     let blocks = params.objects(key)?;
     if blocks.is_empty() {
@@ -46,7 +46,7 @@ pub(crate) fn read(params: &Params<'_>, key: &str) -> Result<Content, Refusal> {
     Ok(Content { text, message: Data::dict([("role", Data::from("user")), ("content", content)]) })
 }
 
-/// An embedded resource: a link where it stands, its text behind the task. What is no text is only told of.
+/// Adds an embedded resource: a link at its position, and its text after the task. Binary content is only mentioned.
 fn resource(block: &Params<'_>, text: &mut String, held: &mut String) -> Result<(), Refusal> {
     let resource = block.object_at("resource")?;
     let uri = resource.str("uri")?;
@@ -67,7 +67,7 @@ fn link(name: &str, uri: &str) -> String {
     format!("[{name}]({uri})")
 }
 
-/// Adds a piece, with something between where no white space stands there yet.
+/// Appends a piece, with `between` before it unless there is already white space.
 fn piece(text: &mut String, piece: &str, between: &str) {
     if !(text.is_empty() || text.ends_with(char::is_whitespace) || piece.starts_with(char::is_whitespace)) {
         text.push_str(between);
@@ -85,10 +85,10 @@ fn not_taken(block: &Params<'_>, sort: &str) -> Refusal {
     block.refuse("type", &format!("is `{written}`; it must be one of {taken}")).suggestion(nearest(sort, TAKEN))
 }
 
-/// The `_meta` of a message.
+/// Reads the `_meta` of a message.
 ///
 /// # Errors
-/// It is no object.
+/// It is not an object.
 pub(crate) fn meta(params: &Params<'_>) -> Result<Data, Refusal> {
     Ok(params.optional_object("_meta")?.map_or(Data::Nil, |meta| Data::from(Value::Object(meta.object().clone()))))
 }

@@ -1,4 +1,4 @@
-//! [`Refusal`]: what is answered to a message that is refused. A sentence for a person, and beside it what a program needs.
+//! [`Refusal`]: the error response to a message. It has a sentence for people and details for programs.
 
 use super::AcpCode;
 use agent_client_protocol::{Error, ErrorCode};
@@ -9,14 +9,14 @@ use stdlib::CodeRef;
 use crate::host::{Failure, HostError};
 use crate::store::StoreError;
 
-/// A request that comes before `initialize`. JSON-RPC leaves the codes from -32099 to -32000 to servers; -32000 itself
-/// means to editors that somebody must log in, and -32002 that a resource is not there.
+/// A request before `initialize`. JSON-RPC reserves the codes from -32099 to -32000 for servers; to editors, -32000
+/// itself means that the user must log in, and -32002 that a resource is not found.
 const NOT_INITIALIZED: i32 = -32003;
 
-/// A session, or the server, that cannot take a request now.
+/// A session, or the server, that cannot accept a request now.
 const NOT_NOW: i32 = -32004;
 
-/// What is answered to a message that is refused.
+/// The error response to a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Refusal {
     rpc: ErrorCode,
@@ -25,23 +25,23 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// Refuses with a code of JSON-RPC, a code of harn, and a sentence.
+    /// Creates an error from a JSON-RPC code, a diagnostic code, and a sentence.
     pub(crate) fn new(rpc: impl Into<ErrorCode>, code: impl Into<CodeRef>, message: impl Into<String>) -> Refusal {
         let data = Map::from_iter([("code".to_owned(), code.into().as_str().into())]);
         Refusal { rpc: rpc.into(), message: message.into(), data }
     }
 
-    /// Names the field that is at fault, from the parameters on: `prompt[1].text`.
+    /// Names the invalid field, as a path from the parameters: `prompt[1].text`.
     pub(crate) fn field(self, field: &str) -> Refusal {
         self.with("field", field)
     }
 
-    /// Says in a word why.
+    /// Sets the reason, a word for programs.
     pub(crate) fn reason(self, reason: &str) -> Refusal {
         self.with("reason", reason)
     }
 
-    /// Says what was probably meant.
+    /// Adds a suggestion.
     pub(crate) fn suggestion(self, suggestion: Option<&str>) -> Refusal {
         match suggestion {
             Some(word) => {
@@ -52,23 +52,23 @@ impl Refusal {
         }
     }
 
-    /// Puts something beside the sentence.
+    /// Adds a detail.
     pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Refusal {
         self.data.insert(key.to_owned(), value.into());
         self
     }
 
-    /// The code of harn, as the catalogue has it.
+    /// Returns the diagnostic code.
     pub(crate) fn code(&self) -> &str {
         self.data.get("code").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The sentence for a person.
+    /// Returns the sentence for people.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// The `error` of an answer.
+    /// Converts it to the `error` of a response.
     pub(crate) fn into_json(self) -> Value {
         let Refusal { rpc, message, data } = self;
         serde_json::json!({"code": rpc.value(), "message": message, "data": data})
@@ -120,7 +120,7 @@ impl Refusal {
         .suggestion(nearest(method, known))
     }
 
-    /// A method of the protocol that this agent does not offer.
+    /// Refuses a method of the protocol that this agent does not support.
     pub(crate) fn not_offered(method: &str) -> Refusal {
         let message = format!(
             "`{method}` is not supported, as the capabilities in the response to `initialize` \
@@ -134,7 +134,7 @@ impl Refusal {
         Refusal::new(NOT_INITIALIZED, AcpCode::NotInitialized, message).reason("not_initialized")
     }
 
-    /// Parameters that are wrong, in the field `field`.
+    /// Refuses parameters with the invalid field `field`.
     pub(crate) fn params(field: &str, message: impl Into<String>) -> Refusal {
         Refusal::new(ErrorCode::INVALID_PARAMS, AcpCode::Params, message).field(field)
     }
@@ -150,12 +150,12 @@ impl Refusal {
         Refusal::new(NOT_NOW, AcpCode::NotNow, message).reason(reason)
     }
 
-    /// A script that failed.
+    /// Reports a failed script.
     pub(crate) fn failed(failure: &Failure) -> Refusal {
         Refusal::new(ErrorCode::INTERNAL_ERROR, failure.code, &*failure.message).with("diagnostic", &*failure.drawn)
     }
 
-    /// A session that cannot be had from the event log.
+    /// Refuses a session that cannot be loaded from the event log.
     fn stored(error: &StoreError) -> Refusal {
         let (code, message) = (error.code(), format!("{error}; {}", error.help()));
         match error {
@@ -195,7 +195,7 @@ impl From<HostError> for Refusal {
     }
 }
 
-/// What the peer wrote, short enough for a sentence.
+/// Shortens text from the peer for use in a sentence.
 fn shortened(written: &str) -> String {
     const LONGEST: usize = 80;
     match written.char_indices().nth(LONGEST) {

@@ -1,4 +1,4 @@
-//! `initialize`: what both sides can do.
+//! `initialize`: the capabilities of both sides.
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
@@ -11,11 +11,11 @@ use super::content;
 use super::error::Refusal;
 use super::params::Params;
 
-/// Reads what the peer can do. What is written wrongly among its capabilities counts as left out, as the protocol says. Any version is taken: the answer names the one that is spoken, and a client that does
-/// not speak it leaves.
+/// Reads the client's capabilities. Malformed ones count as absent, as the protocol requires. Any version is accepted:
+/// the response names the supported one, and a client that does not support it disconnects.
 ///
 /// # Errors
-/// A field of the wrong type.
+/// A field has the wrong type.
 pub(crate) fn read(params: &Value) -> Result<ClientCapabilities, Refusal> {
     let params = Params::of(params)?;
     params.number("protocolVersion")?;
@@ -29,10 +29,10 @@ pub(crate) fn read(params: &Value) -> Result<ClientCapabilities, Refusal> {
     Ok(capabilities.and_then(Result::ok).unwrap_or_default())
 }
 
-/// What this side can do. Sessions can be loaded where `stored`: where the event log outlives the process.
+/// Returns this side's capabilities. Sessions can be loaded if `stored`: the event log outlives the process.
 ///
 /// # Errors
-/// None in practice: all of it can be written as JSON.
+/// None in practice: all values can be written as JSON.
 pub(crate) fn answer(stored: bool, reminders: &Value) -> Result<Value, serde_json::Error> {
     let mut sessions =
         SessionCapabilities::new().list(SessionListCapabilities::new()).close(SessionCloseCapabilities::new());
@@ -50,7 +50,7 @@ pub(crate) fn answer(stored: bool, reminders: &Value) -> Result<Value, serde_jso
     if reminders.is_null() {
         return Ok(answer);
     }
-    // Once where the RFC has it, and once where clients that drop what they do not know leave it alone.
+    // Once in the place that the RFC defines, and once in a place that clients which drop unknown fields keep.
     let capabilities = &mut answer["agentCapabilities"];
     capabilities["reminders"] = reminders.clone();
     capabilities["_meta"]["harn"]["reminders"] = reminders.clone();

@@ -1,5 +1,5 @@
-//! What an editor puts into a session beside its prompts: reminders, messages, and what it asks about them. It is accepted on
-//! this thread; a session that is at work is not waited for.
+//! Data that an editor injects into a session beside its prompts: reminders, messages, and queries about them. They
+//! are accepted on this thread, without waiting for a busy session.
 
 use super::AcpCode;
 use agent_client_protocol::ErrorCode;
@@ -13,23 +13,23 @@ use super::error::Refusal;
 use crate::bridge::{self, Answer, BridgeError, Method};
 use crate::host::Host;
 
-/// A queue that is full. JSON-RPC leaves the codes from -32099 to -32000 to servers.
+/// The queue is full. JSON-RPC reserves the codes from -32099 to -32000 for servers.
 const QUEUE_FULL: i32 = -32000;
 
-/// What was to be taken back was delivered.
+/// The reminder to be revoked was already delivered.
 const ALREADY_DELIVERED: i32 = -32010;
 
-/// `reminders` among what an agent can do.
+/// Returns the `reminders` entry of the agent's capabilities.
 pub(crate) fn capability() -> Value {
     json!({"inject": true, "emit": true, "propagate": Propagate::WORDS, "roleHints": RoleHint::WORDS})
 }
 
-/// The names of the methods.
+/// Returns the names of the methods.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     Method::ALL.into_iter().map(Method::name)
 }
 
-/// Accepts a request; the answer may be told once it is settled.
+/// Accepts a request. Its response may be sent once it is settled.
 pub(crate) fn accept(host: &Host, method: Method, params: Value) -> Result<Answer, Refusal> {
     let accepted = bridge::call(method, &Data::from(params), host);
     if accepted.is_err() && method.injects() {
@@ -38,7 +38,7 @@ pub(crate) fn accept(host: &Host, method: Method, params: Value) -> Result<Answe
     Ok(accepted?)
 }
 
-/// What is told once it is settled.
+/// Waits until a request is settled, and returns its response.
 pub(crate) async fn settled(accepted: Result<Answer, Refusal>) -> Result<Value, Refusal> {
     Ok(accepted?.settled().await?)
 }
@@ -65,7 +65,7 @@ impl From<BridgeError> for Refusal {
     }
 }
 
-/// The path of a field as this wire writes it: `tags[0]`.
+/// Returns the path of a field in the format of this protocol: `tags[0]`.
 fn path(field: &str) -> String {
     if field.is_empty() {
         return "params".to_owned();

@@ -7,16 +7,16 @@ use super::error::Refusal;
 use super::params::Params;
 use crate::host::Mode;
 
-/// The modes that there are, and the one that a session is in.
+/// Returns the available modes and the current one.
 pub(crate) fn state(current: &str) -> Value {
     let row = |it: &Mode| json!({"id": it.as_str(), "name": it.name(), "description": it.description()});
     json!({"currentModeId": current, "availableModes": Mode::ALL.iter().map(row).collect::<Vec<_>>()})
 }
 
-/// The mode that is asked for.
+/// Reads the requested mode.
 ///
 /// # Errors
-/// There is none of that name.
+/// The mode is unknown.
 pub(crate) fn read<'a>(params: &Params<'a>) -> Result<&'a str, Refusal> {
     let id = params.str("modeId")?;
     if Mode::WORDS.contains(&id) {

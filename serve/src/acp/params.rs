@@ -1,5 +1,5 @@
-//! [`Params`]: reading parameters, with the path of the field that is wrong. Keys that nobody asks for are left alone, as the
-//! protocol says.
+//! [`Params`]: reads parameters, and names the path of an invalid field. Unknown keys are ignored, as the protocol
+//! requires.
 
 use runtime::words::nearest;
 use serde_json::{Map, Value};
@@ -7,22 +7,22 @@ use serde_json::{Map, Value};
 use super::error::Refusal;
 use super::transport::kind;
 
-/// An object among the parameters of a message.
+/// An object in the parameters of a message.
 #[derive(Debug, Clone)]
 pub(crate) struct Params<'a> {
     object: &'a Map<String, Value>,
-    /// Where it stands: nothing for the parameters themselves.
+    /// The path of the object: empty for the parameters themselves.
     path: String,
 }
 
-/// A value among the parameters, for those who expect more than one sort.
+/// Converts a value of the expected type.
 type Take<'a, T> = fn(&'a Value) -> Option<T>;
 
 impl<'a> Params<'a> {
-    /// The parameters of a message.
+    /// Reads the parameters of a message.
     ///
     /// # Errors
-    /// They are no object.
+    /// They are not an object.
     pub(crate) fn of(params: &'a Value) -> Result<Params<'a>, Refusal> {
         Params::at(params, String::new())
     }
@@ -37,17 +37,17 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// The path of a field of this object.
+    /// Returns the path of a field of this object.
     pub(crate) fn path(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// A field as it came; nothing where it is null too.
+    /// Returns a field's value, or `None` if it is absent or null.
     pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
         self.object.get(key).filter(|value| !value.is_null())
     }
 
-    /// The object itself.
+    /// Returns the object itself.
     pub(crate) fn object(&self) -> &'a Map<String, Value> {
         self.object
     }
@@ -65,7 +65,7 @@ impl<'a> Params<'a> {
 
     fn missing(&self, key: &str, wanted: &str) -> Refusal {
         let path = self.path(key);
-        // A name that is nearly the one that is missing was probably meant for it.
+        // A key similar to the missing one was probably meant for it.
         let near = self.object.keys().find(|name| *name != key && nearest(name, [key]).is_some());
         let message = match near {
             Some(near) => format!("`{path}` is missing; it must be {wanted}, and `{near}` is not a known field"),
@@ -75,33 +75,33 @@ impl<'a> Params<'a> {
         if near.is_some() { refusal.with("suggestion", key) } else { refusal }
     }
 
-    /// A text that must be there.
+    /// Reads a required text.
     pub(crate) fn str(&self, key: &str) -> Result<&'a str, Refusal> {
         self.required(key, "a string", Value::as_str)
     }
 
-    /// A text that may be there.
+    /// Reads an optional text.
     pub(crate) fn optional_str(&self, key: &str) -> Result<Option<&'a str>, Refusal> {
         self.optional(key, "a string", Value::as_str)
     }
 
-    /// An object that may be there.
+    /// Reads an optional object.
     pub(crate) fn optional_object(&self, key: &str) -> Result<Option<Params<'a>>, Refusal> {
         self.get(key).map(|value| Params::at(value, self.path(key))).transpose()
     }
 
-    /// An object that must be there.
+    /// Reads a required object.
     pub(crate) fn object_at(&self, key: &str) -> Result<Params<'a>, Refusal> {
         self.optional_object(key)?.ok_or_else(|| self.missing(key, "an object"))
     }
 
-    /// A list of objects that must be there.
+    /// Reads a required list of objects.
     pub(crate) fn objects(&self, key: &str) -> Result<Vec<Params<'a>>, Refusal> {
         let items = self.required(key, "a list of objects", Value::as_array)?;
         items.iter().enumerate().map(|(i, item)| Params::at(item, format!("{}[{i}]", self.path(key)))).collect()
     }
 
-    /// A list of texts that may be there.
+    /// Reads an optional list of texts.
     pub(crate) fn strs(&self, key: &str) -> Result<Vec<&'a str>, Refusal> {
         let items = self.optional(key, "a list of strings", Value::as_array)?.map_or(&[][..], Vec::as_slice);
         let item = |(i, item): (usize, &'a Value)| {
@@ -110,12 +110,12 @@ impl<'a> Params<'a> {
         items.iter().enumerate().map(item).collect()
     }
 
-    /// A whole number that must be there.
+    /// Reads a required integer of at least 0.
     pub(crate) fn number(&self, key: &str) -> Result<u64, Refusal> {
         self.required(key, "an integer of at least 0", Value::as_u64)
     }
 
-    /// What a field that is there and well-typed is refused for.
+    /// Refuses a field that is present and has the right type.
     pub(crate) fn refuse(&self, key: &str, problem: &str) -> Refusal {
         let path = self.path(key);
         Refusal::params(&path, format!("`{path}` {problem}"))

@@ -14,11 +14,11 @@ use crate::host::{Event, Peer, PermissionQuestion, Verdict, Waiting};
 
 /// The editor, as sessions see it.
 pub(crate) struct AcpPeer {
-    /// There once the connection is.
+    /// The connection: empty until it is established.
     connection: OnceLock<ConnectionTo<Client>>,
     gauge: Arc<Gauge>,
     outbox: Arc<Outbox>,
-    /// The tokens of each session since its last answer to a prompt.
+    /// The tokens of each session since its last response to a prompt.
     used: Mutex<HashMap<Arc<str>, Usage>>,
 }
 
@@ -28,55 +28,55 @@ impl AcpPeer {
         AcpPeer { connection: OnceLock::new(), gauge, outbox, used: Mutex::default() }
     }
 
-    /// The connection is there.
+    /// Sets the connection.
     pub(crate) fn connect(&self, connection: ConnectionTo<Client>) {
-        // There is one for the life of the process.
+        // Only one connection exists in the life of the process.
         let _ = self.connection.set(connection);
     }
 
-    /// The editor has said what it wants to be told of.
+    /// Sets the updates that the editor accepts.
     pub(crate) fn want(&self, wants: Wants) {
         self.outbox.want(wants);
     }
 
-    /// The editor knows the session: what was shown while it was opened goes out.
+    /// Begins to send a session's events, starting with those from its opening: the editor knows the session now.
     pub(crate) fn announce(&self, session_id: &Arc<str>, cwd: PathBuf) {
         self.outbox.open(session_id, cwd);
     }
 
-    /// The session is over.
+    /// Drops a closed session.
     pub(crate) fn forget(&self, session_id: &Arc<str>) {
         self.outbox.close(session_id);
         self.used().remove(session_id);
     }
 
-    /// Tells all that a session has shown so far: before an answer that must not overtake it.
+    /// Sends all events of a session so far, before a response that must come after them.
     pub(crate) fn tell(&self, session_id: &Arc<str>) {
         self.outbox.send_all(session_id, |frame| self.send(frame));
     }
 
-    /// Tells what sessions show, as fast as the editor reads. It never ends.
+    /// Sends the events of all sessions, as fast as the editor reads. Never returns.
     pub(crate) async fn tell_all(&self) {
         loop {
             self.gauge.room().await;
             self.outbox.due().await;
             self.outbox.send_next(|frame| self.send(frame));
-            // What comes in has its turn too.
+            // Let incoming messages have their turn.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Tells what is left, once all sessions are over.
+    /// Sends the remaining events, once all sessions are over.
     pub(crate) fn tell_rest(&self) {
         while self.outbox.send_next(|frame| self.send(frame)) {}
     }
 
-    /// The tokens that a session has used since this was last asked.
+    /// Returns the tokens that a session has used since the last call.
     pub(crate) fn take_usage(&self, session_id: &str) -> Usage {
         self.used().remove(session_id).unwrap_or_default()
     }
 
-    /// Nothing panics while it holds the lock.
+    /// Locks the state. Code that holds this lock does not panic.
     fn used(&self) -> MutexGuard<'_, HashMap<Arc<str>, Usage>> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,7 +86,7 @@ impl AcpPeer {
         let Ok(message) = UntypedMessage::new(frame.method, frame.params) else { return };
         self.gauge.frame();
         if connection.send_notification(message).is_err() {
-            // The connection has ended, so nobody takes this frame.
+            // The connection has ended, so this frame is not sent.
             self.gauge.taken(1, 0);
         }
     }
@@ -105,7 +105,8 @@ impl Peer for AcpPeer {
     }
 
     fn over(&self, session_id: &Arc<str>) {
-        // What the client knows of is told to the end, and forgotten once the client has been told that it is over.
+        // The client gets all events of a session that it knows; the session is dropped once the client knows its
+        // end.
         if self.outbox.give_up(session_id) {
             self.used().remove(session_id);
         }
@@ -114,7 +115,7 @@ impl Peer for AcpPeer {
     fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict> {
         let told = |why: &str| -> Waiting<Verdict> { Box::pin(std::future::ready(Verdict::Unusable(why.into()))) };
         let Some(connection) = self.connection.get() else { return Box::pin(std::future::ready(Verdict::Cancelled)) };
-        // The call itself comes first.
+        // The call itself must be sent first.
         self.tell(&question.session_id);
         let shown = |updates: &Updates| updates.tool_call(&question.call, &question.annotations);
         let Some(shown) = self.outbox.with(&question.session_id, shown) else {
@@ -124,7 +125,7 @@ impl Peer for AcpPeer {
         let Ok(message) = params.map_err(Error::from).and_then(|it| UntypedMessage::new(permission::METHOD, it)) else {
             return told("the question cannot be written as JSON");
         };
-        // Where nobody waits for the answer any more, the editor is told that the question is taken back.
+        // If the future is dropped, the request to the editor is cancelled.
         let answer = connection.send_request(message).block_task();
         Box::pin(async move { permission::verdict(answer.await) })
     }

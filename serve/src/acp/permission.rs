@@ -1,5 +1,5 @@
-//! `session/request_permission`: how the client is asked whether a tool may run, and what its answer means. Whatever is no
-//! consent counts as none, with the reason in words that the model can read.
+//! `session/request_permission`: the request to the client, and its response. Anything that is not consent counts as a
+//! refusal, with a reason for the model.
 
 use agent_client_protocol::v1::schema as acp;
 use agent_client_protocol::{Error, ErrorCode, is_incoming_transport_closed};
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::host::{PermissionQuestion, Verdict};
 
-/// The method.
+/// The name of the method.
 pub(crate) const METHOD: &str = "session/request_permission";
 
-/// The longest text of the client's that is told to the model, in characters.
+/// The maximum length of a client's text that is passed to the model, in characters.
 const MOST_TOLD: usize = 200;
 
-/// What the user may say: id on the wire, kind, name, and what it means.
+/// The options for the user: id on the wire, kind, name, and verdict.
 static OPTIONS: [(&str, acp::PermissionOptionKind, &str, Verdict); 4] = [
     ("allow_once", acp::PermissionOptionKind::AllowOnce, "Allow", Verdict::AllowOnce),
     ("allow_always", acp::PermissionOptionKind::AllowAlways, "Always allow", Verdict::AllowAlways),
@@ -21,10 +21,10 @@ static OPTIONS: [(&str, acp::PermissionOptionKind, &str, Verdict); 4] = [
     ("reject_always", acp::PermissionOptionKind::RejectAlways, "Always reject", Verdict::RejectAlways),
 ];
 
-/// The parameters of a question; `shown` is the call as the client knows it.
+/// Returns the parameters of a request; `shown` is the call as the client knows it.
 ///
 /// # Errors
-/// None in practice: all of it can be written as JSON.
+/// None in practice: all values can be written as JSON.
 pub(crate) fn params(question: &PermissionQuestion, mut shown: acp::ToolCallUpdate) -> serde_json::Result<Value> {
     let scope = &question.scope;
     let options = OPTIONS.iter().map(|(id, kind, name, verdict)| {
@@ -34,7 +34,7 @@ pub(crate) fn params(question: &PermissionQuestion, mut shown: acp::ToolCallUpda
         };
         acp::PermissionOption::new(*id, name, *kind)
     });
-    // The call as it was shown does not know what is there now.
+    // The call was shown without the current content of the file.
     for content in shown.fields.content.iter_mut().flatten() {
         if let acp::ToolCallContent::Diff(diff) = content
             && diff.old_text.is_none()
@@ -42,7 +42,7 @@ pub(crate) fn params(question: &PermissionQuestion, mut shown: acp::ToolCallUpda
             diff.old_text = question.old_text.as_ref().map(ToString::to_string);
         }
     }
-    // Why, where that is more than the question itself says.
+    // Show the reason if it is the tool's own.
     if question.annotations.get("permission").as_str().is_some_and(|why| why == &*question.reason) {
         let mut content = vec![acp::ToolCallContent::from(question.reason.as_ref())];
         content.extend(shown.fields.content.take().unwrap_or_default());
@@ -55,7 +55,7 @@ pub(crate) fn params(question: &PermissionQuestion, mut shown: acp::ToolCallUpda
     Ok(params)
 }
 
-/// What the client's answer means.
+/// Converts the client's response to a verdict.
 pub(crate) fn verdict(answer: Result<Value, Error>) -> Verdict {
     match answer {
         Ok(answer) => chosen(&answer)
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(kinds, ["allow_once", "allow_always", "reject_once", "reject_always"]);
         assert_eq!(params["options"][1]["name"], "Always allow `write_file` in the folder `notes` in this session");
         assert_eq!(params["_meta"]["harn"]["reason"], "`write_file` needs permission");
-        // It is what the protocol's own type reads.
+        // The protocol's own type can read it.
         serde_json::from_value::<acp::RequestPermissionRequest>(params).unwrap();
     }
 

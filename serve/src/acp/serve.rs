@@ -1,4 +1,4 @@
-//! Serving a script to one editor, from the first line to the last.
+//! Serves a script to one editor.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,38 +18,38 @@ use crate::drain::drain;
 use crate::host::{Host, Mode, Served};
 use crate::probe::{HEALTH, METRICS, Probe, Probed, READY};
 
-/// How long the last lines may take to be written, once all is over.
+/// The timeout for writing the last lines after all sessions are over.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
-/// How a script is served to an editor.
+/// The settings of a server.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// What is read and written at once.
+    /// The limits on reading and writing.
     pub bounds: Bounds,
-    /// The mode of new sessions; `ask` where nothing is said.
+    /// The mode of new sessions; the default is `ask`.
     pub mode: Option<Arc<str>>,
-    /// Whom the updates on reminders go to.
+    /// The clients that get the updates on reminders.
     pub reminders: ReminderUpdates,
-    /// How long what is at work may go on once the end is asked for.
+    /// The time for which running work may continue after shutdown begins.
     pub drain: Duration,
-    /// Where health, readiness and metrics are answered.
+    /// The endpoint for health, readiness and metrics.
     pub probe: Option<ProbeAt>,
 }
 
-/// Where health, readiness and metrics are answered.
+/// The endpoint for health, readiness and metrics.
 #[derive(Debug, Clone)]
 pub struct ProbeAt {
-    /// Where to listen; port 0 is one that is free.
+    /// The address to listen on; port 0 selects a free one.
     pub listen: SocketAddr,
-    /// What callers must know who ask for the metrics; without one only this machine is answered.
+    /// The token for the metrics; without one, only a loopback address is allowed.
     pub token: Option<Token>,
 }
 
-/// Serves a script until the editor closes its end, which gives 0, or `stop` is ready, which gives what that gives. What runs
-/// then is cancelled, with a grace of two seconds. It makes a runtime of its own for the thread that it is called on.
+/// Serves a script until the editor closes its end, and returns 0, or until `stop` is ready, and returns its result.
+/// Running work is then cancelled with a grace period of two seconds. Creates a runtime on the current thread.
 ///
 /// # Errors
-/// What is wrong with the script, before anything is read; or a runtime or thread that the system does not give.
+/// The script is invalid, before anything is read; or the system refuses a runtime or a thread.
 pub fn serve<S: Future<Output = i32>>(
     served: Served,
     streams: Streams,
@@ -61,7 +61,7 @@ pub fn serve<S: Future<Output = i32>>(
         vec![Diagnostic::new(AcpCode::Internal, format!("could not start the async runtime: {error}"))]
     })?;
     let ended = runtime.block_on(async { talk(served, streams, settings, stop()).await });
-    // Threads that read and write may be stuck for as long as the other side likes.
+    // Reader and writer threads may block for as long as the other side wants.
     runtime.shutdown_background();
     ended
 }

@@ -1,4 +1,4 @@
-//! The methods of sessions: each reads its parameters, hands over to the host, and answers once that has.
+//! The methods of sessions: each reads its parameters, calls the host, and then returns its response.
 
 use std::path::Path;
 use std::sync::{Arc, Once};
@@ -14,10 +14,10 @@ use super::{answer, content, mode};
 use crate::host::{Handle, Host, HostError, NewSession, Prompt};
 use crate::store::Row;
 
-/// How many sessions one answer to `session/list` tells.
+/// The maximum number of sessions in a response to `session/list`.
 const PAGE: usize = 100;
 
-/// What the methods work with.
+/// The state that the methods share.
 #[derive(Clone)]
 pub(crate) struct Sessions {
     pub(crate) host: Host,
@@ -27,7 +27,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// `session/new`. The session comes with the answer: what it shows waits until that is out.
+    /// Handles `session/new`. Returns the session with the response: its events are not sent before the response is.
     pub(crate) async fn open(self, params: Value) -> Result<(Value, Handle), Refusal> {
         let new = new_session(&Params::of(&params)?, self.mode.clone())?;
         self.host.accepts()?;
@@ -36,7 +36,7 @@ impl Sessions {
         Ok((answer, handle))
     }
 
-    /// `session/prompt`.
+    /// Handles `session/prompt`.
     pub(crate) async fn prompt(self, params: Value, cancellation: RequestCancellation) -> Result<Value, Refusal> {
         let params = Params::of(&params)?;
         let handle = self.find(&params)?;
@@ -59,14 +59,14 @@ impl Sessions {
         answer::of_prompt(ended?, used)
     }
 
-    /// `session/cancel`, a notification. A session that is at nothing has nothing to cancel.
+    /// Handles the notification `session/cancel`. An idle session has nothing to cancel.
     pub(crate) fn cancel(&self, params: &Value) -> Result<(), Refusal> {
         let handle = self.find(&Params::of(params)?)?;
         handle.cancel("the client has cancelled the prompt");
         Ok(())
     }
 
-    /// `session/set_mode`.
+    /// Handles `session/set_mode`.
     pub(crate) fn set_mode(&self, params: &Value) -> Result<Value, Refusal> {
         let params = Params::of(params)?;
         let handle = self.find(&params)?;
@@ -74,7 +74,7 @@ impl Sessions {
         Ok(json!({}))
     }
 
-    /// `session/close`.
+    /// Handles `session/close`.
     pub(crate) async fn close(self, params: Value) -> Result<Value, Refusal> {
         let params = Params::of(&params)?;
         let id: Arc<str> = params.str("sessionId")?.into();
@@ -84,16 +84,17 @@ impl Sessions {
         Ok(json!({}))
     }
 
-    /// `session/load`: all that was shown of the session comes before the answer. `session/resume` shows nothing again.
+    /// Handles `session/load`, which sends all earlier events of the session before the response, and
+    /// `session/resume`, which sends none.
     pub(crate) async fn again(self, params: Value, shows: bool) -> Result<Value, Refusal> {
         let params = Params::of(&params)?;
         let id: Arc<str> = params.str("sessionId")?.into();
-        // Its metadata stays what it was when the session was opened.
+        // The metadata from the opening of the session stays.
         let NewSession { cwd, .. } = new_session(&params, self.mode.clone())?;
         let cwd = cwd.unwrap_or_default();
         if self.host.session(&id).is_err() {
             self.host.accepts()?;
-            // The client knows it, so what is shown of it need not wait.
+            // The client knows the session, so its events need not wait.
             self.peer.announce(&id, cwd.clone());
         }
         let host = &self.host;
@@ -104,7 +105,7 @@ impl Sessions {
                 Ok(json!({"modes": mode::state(&handle.mode())}))
             }
             Err(error) => {
-                // Somebody else may be opening it.
+                // Another request may be opening it.
                 if host.session(&id).is_err() && !matches!(error, HostError::Exists(_)) {
                     self.peer.forget(&id);
                 }
@@ -113,9 +114,9 @@ impl Sessions {
         }
     }
 
-    /// `session/list`: those that are kept, open or not, newest first; where none are kept, those that are open.
+    /// Handles `session/list`: returns the stored sessions, open or not, newest first; without a store, the open ones.
     pub(crate) async fn list(self, params: Value) -> Result<Value, Refusal> {
-        // This request alone may come without parameters.
+        // Only this request may omit its parameters.
         let none = json!({});
         let params = Params::of(if params.is_null() { &none } else { &params })?;
         let cwd = params.optional_str("cwd")?.map(|_| absolute(&params, "cwd")).transpose()?;
@@ -140,13 +141,13 @@ impl Sessions {
         Ok(answer)
     }
 
-    /// The session that a message is about.
+    /// Returns the session that a message names.
     pub(crate) fn find(&self, params: &Params<'_>) -> Result<Handle, Refusal> {
         Ok(self.host.session(params.str("sessionId")?)?)
     }
 }
 
-/// A session of the event log, for a list.
+/// Returns a list entry for a session of the event log.
 fn stored(row: &Row) -> Value {
     let mut told = json!({
         "sessionId": &*row.id,
@@ -159,8 +160,8 @@ fn stored(row: &Row) -> Value {
     told
 }
 
-/// A session as the editor wants it. Servers of tools that it names are told to the script and not started: the runtime has no
-/// client for them.
+/// Reads the parameters of a new session. MCP servers in them are passed to the script and not started: the runtime
+/// has no client for them.
 fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, Refusal> {
     let cwd = absolute(params, "cwd")?;
     let mut metadata = content::meta(params)?;
@@ -182,7 +183,7 @@ fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, Refusa
     Ok(NewSession { cwd: Some(cwd.to_owned()), metadata, mode: Some(mode), id: None })
 }
 
-/// Says once what becomes of the servers of tools that clients name.
+/// Logs once that the MCP servers that clients name are not started.
 fn note_servers() {
     static SAID: Once = Once::new();
     let said = "the client lists MCP servers; they are not started, and scripts can read the list in \
@@ -195,7 +196,7 @@ fn with(metadata: Data, key: &str, value: Data) -> Data {
     metadata.with(key, value)
 }
 
-/// A path of the field `key`, from the root on: there is no other folder that both sides know.
+/// Reads the absolute path in the field `key`: both sides share no other base folder.
 fn absolute<'a>(params: &Params<'a>, key: &str) -> Result<&'a Path, Refusal> {
     let path = Path::new(params.str(key)?);
     if path.is_absolute() { Ok(path) } else { Err(params.refuse(key, "must be an absolute path")) }

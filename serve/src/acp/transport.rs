@@ -1,5 +1,6 @@
-//! The front's own transport: one message of JSON-RPC a line, with bounds on what is read and on what waits to be written.
-//! The crate's own has none: it reads lines of any length, ends at the first byte that is no UTF-8, and queues without end.
+//! The server's own transport: one JSON-RPC message per line, with limits on input and on pending output. The
+//! transport of the protocol's crate has none: it reads lines of any length, stops at the first invalid UTF-8 byte,
+//! and queues without limit.
 
 mod envelope;
 mod gauge;
@@ -26,26 +27,27 @@ pub use gauge::Room;
 use reader::{Input, read_lines};
 use writer::Writer;
 
-/// What is read and what is written. Nothing else may write there.
+/// The input and output. Nothing else may write to the output.
 pub struct Streams {
-    /// Where the peer's messages come from.
+    /// The peer's messages.
     pub input: Box<dyn Read + Send>,
-    /// Where the peer reads.
+    /// The messages to the peer.
     pub output: Box<dyn Write + Send>,
-    /// Returns once the peer writes no more, whether or not all that it wrote was read; where nobody can tell, nothing. A peer
-    /// that takes no answers is read from no more, and without this its end is seen only once it is again.
+    /// Returns once the peer has closed its output, whether or not everything was read; `None` if that cannot be
+    /// detected. Reading pauses while the peer reads no responses, and without this its end is detected only when
+    /// reading continues.
     pub ended: Option<Ended>,
 }
 
-/// Waits for the end of an input, on a thread of its own.
+/// Waits for the end of an input, on its own thread.
 pub type Ended = Box<dyn FnOnce() + Send>;
 
-/// How much is taken at once.
+/// The limits of a transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// The longest line that is read, in bytes.
+    /// The maximum length of a line in bytes.
     pub line: usize,
-    /// What may wait for the peer.
+    /// The limit on pending output.
     pub room: Room,
 }
 
@@ -64,20 +66,20 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// A transport, and what the crate's connection takes for one.
+    /// Creates a transport, and the channel that the crate's connection uses.
     pub(crate) fn new(streams: Streams, bounds: Bounds) -> (Transport, Channel) {
         let (ours, theirs) = Channel::duplex();
         let gauge = Arc::new(Gauge::new(bounds.room));
         (Transport { streams, bounds, channel: ours, gauge }, theirs)
     }
 
-    /// How much waits for the peer.
+    /// Returns the gauge of pending output.
     pub(crate) fn gauge(&self) -> &Arc<Gauge> {
         &self.gauge
     }
 
-    /// Carries messages both ways. Ready once the connection has ended and all that it said is handed to the writer; that the
-    /// input has ended the connection is told by the end of its channel.
+    /// Transfers messages both ways. Returns once the connection has ended and all its messages are passed to the
+    /// writer. The end of the channel tells the connection that the input has ended.
     pub(crate) async fn carry(self) {
         let Transport { streams: Streams { input, output, ended }, bounds, channel, gauge } = self;
         let writer = Writer::new(output, gauge.clone());
@@ -98,10 +100,10 @@ impl Transport {
                         answers.put(bad.answer());
                     }
                 }
-                // The connection comes to its turn before the next line is taken, so its queue holds one message at most.
+                // Let the connection run before the next line is taken, so that its queue holds at most one message.
                 tokio::task::yield_now().await;
-                // What is read calls for answers: with a peer that takes none, nothing more is read. Once the input has ended
-                // only what was read ahead is left, and the connection must come to know of the end.
+                // Input causes responses: while the peer does not read, no more input is taken. After the end of the
+                // input only lines read ahead are left, and the connection must learn of the end.
                 tokio::select! {
                     biased;
                     () = held_back.room() => {}
@@ -116,7 +118,7 @@ impl Transport {
         };
         let incoming = std::pin::pin!(incoming);
         let outgoing = std::pin::pin!(outgoing);
-        // The input may end first or be read from no more; the connection says when it has said all.
+        // The input may end or pause first; the connection ends when it has sent everything.
         if let futures_util::future::Either::Left((_, outgoing)) =
             futures_util::future::select(incoming, outgoing).await
         {
@@ -125,7 +127,7 @@ impl Transport {
     }
 }
 
-/// Writes a frame. What a session shows was counted when it was shown.
+/// Writes a frame. A session's update was counted when it was queued.
 fn put(writer: &Writer, gauge: &Gauge, frame: TransportFrame) {
     let frame = with_code(frame);
     let shown =
@@ -133,11 +135,11 @@ fn put(writer: &Writer, gauge: &Gauge, frame: TransportFrame) {
     if !shown {
         gauge.frame();
     }
-    // Values of JSON can always be written.
+    // JSON values can always be written.
     writer.put(frame.to_json().unwrap_or_default());
 }
 
-/// Errors of the crate itself say nothing under `data.code`.
+/// Adds a `data.code` to errors from the crate, which have none.
 fn with_code(frame: TransportFrame) -> TransportFrame {
     let TransportFrame::Single(RawJsonRpcMessage::Response(RawJsonRpcResponse::Error { id, mut error })) = frame else {
         return frame;

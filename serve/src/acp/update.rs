@@ -1,8 +1,8 @@
-//! [`Updates`]: what a session shows, as the client is told of it.
+//! [`Updates`]: converts the events of a session to notifications for the client.
 //!
-//! One event becomes the frames of one or more notifications. What the protocol knows is written with its own types; what it
-//! does not know yet (reminders) with the names of [`crate::wire`]. [`Outbox`] keeps what the client has not taken, for all
-//! sessions of a connection.
+//! One event becomes one or more frames. Updates that the protocol defines use its own types; others (reminders) use
+//! the names in [`crate::wire`]. [`Outbox`] holds the events that the client has not read, for all sessions of a
+//! connection.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -31,27 +31,27 @@ pub use outbox::Outbox;
 /// A notification to the client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
-    /// The method.
+    /// The name of the method.
     pub method: &'static str,
     /// The parameters.
     pub params: Value,
 }
 
 words! {
-    /// Whom the three updates on reminders go to. Any other client gets each event in `_meta.harn.reminder`.
+    /// The clients that get the three updates on reminders. Any other client gets each event in `_meta.harn.reminder`.
     #[derive(Default)]
     pub enum ReminderUpdates {
-        /// To a client that has asked for them.
+        /// Clients that request them.
         #[default]
         Asked = "auto",
-        /// To every client.
+        /// Every client.
         Always = "always",
-        /// To none.
+        /// No client.
         Never = "never",
     }
 }
 
-/// Which updates a client takes that not every client takes.
+/// The optional updates that a client accepts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wants {
     /// The updates `reminder_emitted`, `reminder_deduped` and `reminder_expired`.
@@ -61,7 +61,7 @@ pub struct Wants {
 }
 
 impl Wants {
-    /// What a client says of itself, and what the person says who serves it.
+    /// Combines the client's capabilities with the server's setting.
     #[must_use]
     pub fn of(client: &acp::ClientCapabilities, reminders: ReminderUpdates) -> Wants {
         let harn = client.meta.as_ref().and_then(|meta| meta.get("harn"));
@@ -77,36 +77,36 @@ impl Wants {
     }
 }
 
-/// Makes a session's events into what the client is told.
+/// Converts the events of a session to notifications.
 #[derive(Debug)]
 pub struct Updates {
     session_id: Arc<str>,
-    /// Where relative paths of tool calls start.
+    /// The base of relative paths in tool calls.
     cwd: PathBuf,
     wants: Wants,
-    /// The calls by their ids.
+    /// Tool calls by id.
     calls: HashMap<Arc<str>, Known>,
-    /// What all calls of models have cost, in nano-dollars, while the price of each is known.
+    /// The cost of all model calls in nano-dollars: `None` once the price of a call is unknown.
     spent: Option<u64>,
 }
 
-/// What is known of the calls that have one id: some vendors number their calls anew in each answer.
+/// The known calls with one id: some vendors restart their numbering in each response.
 #[derive(Debug, Default)]
 struct Known {
-    /// How many there were.
+    /// The number of calls.
     times: u32,
-    /// Whether the client sees what the latest changes.
+    /// Whether the client shows the diff of the latest call.
     has_diff: bool,
 }
 
 impl Updates {
-    /// For one session, whose tools start from `cwd`.
+    /// Creates the updates of a session whose tools start from `cwd`.
     #[must_use]
     pub fn new(session_id: Arc<str>, cwd: PathBuf, wants: Wants) -> Updates {
         Updates { session_id, cwd, wants, calls: HashMap::new(), spent: Some(0) }
     }
 
-    /// What the client is told of an event.
+    /// Returns the frames for an event.
     pub fn frames(&mut self, event: Event) -> Vec<Frame> {
         match event {
             Event::UserMessage { message_id, content } => self.user_said(&message_id, &content),
@@ -150,7 +150,7 @@ impl Updates {
         }
     }
 
-    /// How the client knows the latest call that has this id.
+    /// Returns the client's id of the latest call with this id.
     #[must_use]
     pub fn call_id(&self, id: &Arc<str>) -> Arc<str> {
         match self.calls.get(id) {
@@ -159,7 +159,7 @@ impl Updates {
         }
     }
 
-    /// A call as a question for permission shows it.
+    /// Returns a call for a permission request.
     #[must_use]
     pub fn tool_call(&self, call: &ToolCall, annotations: &Data) -> acp::ToolCallUpdate {
         tool_call::begun(call, annotations, self.call_id(&call.id), &self.cwd).into()
@@ -186,7 +186,7 @@ impl Updates {
         chunks.into_iter().flat_map(|chunk| self.one(as_(chunk.message_id(id.clone())))).collect()
     }
 
-    /// A client that shows notices gets one; any other sees it as a message of the agent's.
+    /// Returns a notice for a client that accepts notices, or an agent message for any other.
     fn status(&mut self, message_id: &Arc<str>, text: &str, partial: &Data) -> Vec<Frame> {
         if text.is_empty() {
             return Vec::new();
@@ -199,7 +199,7 @@ impl Updates {
         self.chunks(vec![marked], message_id, acp::SessionUpdate::AgentMessageChunk)
     }
 
-    /// How full the model's context is. Where nobody knows how much the model takes, the protocol has no way to say so.
+    /// Reports the fill level of the model's context. If the context size is unknown, the protocol cannot express it.
     fn usage(&mut self, call: Usage, context_window: Option<u64>) -> Vec<Frame> {
         self.spent = self.spent.zip(call.cost_nano_usd).map(|(spent, cost)| spent.saturating_add(cost));
         let Some(size) = context_window else { return Vec::new() };
@@ -212,12 +212,12 @@ impl Updates {
     }
 
     fn one(&self, update: acp::SessionUpdate) -> Vec<Frame> {
-        // All of it is text, numbers, lists and dicts.
+        // All values are text, numbers, lists and dicts.
         serde_json::to_value(update).iter().map(|update| session_update(&self.session_id, update)).collect()
     }
 }
 
-/// The notification that carries an update.
+/// Returns the notification for an update.
 fn session_update(session_id: &str, update: &Value) -> Frame {
     Frame { method: "session/update", params: json!({"sessionId": session_id, "update": update}) }
 }

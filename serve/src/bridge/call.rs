@@ -1,4 +1,4 @@
-//! What a host does to the queue of a session, on the thread that the host is served on: no worker is asked.
+//! Executes a host's operations on a session's queue, on the host's thread without involving a worker.
 
 use std::sync::Arc;
 
@@ -15,27 +15,27 @@ use crate::host::{Host, HostError, ReminderEvent};
 
 use super::{BridgeError, Method, PendingInjections, RemindNotification};
 
-/// Where the number of reminders is told that were cleared from a transcript.
+/// Receives the number of reminders that were cleared from a transcript.
 pub type Cleared = tokio::sync::oneshot::Receiver<usize>;
 
-/// The open sessions, as far as something may be put in.
+/// The open sessions that accept injections.
 pub trait Inboxes {
-    /// The inbox of a session.
+    /// Returns the inbox of a session.
     ///
     /// # Errors
     /// No such session is open.
     fn inbox(&self, session_id: &str) -> Result<Inbox, HostError>;
 
-    /// The ids of all open sessions.
+    /// Returns the ids of all open sessions.
     fn open_ids(&self) -> Vec<Arc<str>>;
 
-    /// Clears the reminders of a session that a selector means, as [`crate::host::Handle::clear_reminders`] does.
+    /// Clears the reminders of a session that `selector` matches. See [`crate::host::Handle::clear_reminders`].
     ///
     /// # Errors
-    /// No such session is open, or it is asked to clear too much at a time.
+    /// No such session is open, or too many clear requests are pending.
     fn clear(&self, session_id: &str, selector: Selector) -> Result<(Vec<Arc<str>>, Cleared), HostError>;
 
-    /// Shows the client of a session what became of a reminder in its queue.
+    /// Reports an event of a queued reminder to the session's client.
     fn show(&self, session_id: &Arc<str>, event: ReminderEvent);
 }
 
@@ -57,13 +57,14 @@ impl Inboxes for Host {
     }
 }
 
-/// What a call comes to, once it would survive the end of the process.
+/// The result of a call, available once it is durable.
 pub struct Answer {
     result: Value,
-    /// What was changed, and by which item.
+    /// The inbox that was changed, and the accepted item.
     changed: Option<(Inbox, Option<Arc<str>>)>,
     settled: Option<Settled>,
-    /// How many reminders were cleared while queued, and where the number of the others is told.
+    /// The number of queued reminders that were cleared, the session, and the receiver for the number cleared from its
+    /// transcript.
     cleared: Option<(usize, Arc<str>, Cleared)>,
 }
 
@@ -72,28 +73,28 @@ impl Answer {
         Answer { result, changed: None, settled: None, cleared: None }
     }
 
-    /// What was accepted is taken back where it cannot be kept.
+    /// Creates the answer to a change. An accepted item that cannot be stored is revoked.
     fn changed(result: Value, inbox: &Inbox, accepted: Option<Arc<str>>) -> Answer {
         let settled: Settled = Box::pin(inbox.durable());
         Answer { result, changed: Some((inbox.clone(), accepted)), settled: Some(settled), cleared: None }
     }
 
-    /// The result. It must be told only once it is here.
+    /// Waits until the change is durable, and returns the result. It must not be sent before.
     ///
     /// # Errors
-    /// The log could not be written.
+    /// The log cannot be written.
     pub async fn settled(self) -> Result<Value, BridgeError> {
         if let Some(settled) = self.settled
             && let Err(error) = settled.await
         {
             if let Some((inbox, Some(id))) = self.changed {
-                // Where a seam was faster it is delivered, and the error says all the same that it is not on record.
+                // If a seam was faster, the item is delivered, and the error still says that it is not recorded.
                 let _ = inbox.revoke(&id);
             }
             return Err(BridgeError::Log(error));
         }
         if let Some((queued, session_id, cleared)) = self.cleared {
-            // A session that ends first has nothing pending any more.
+            // A session that ends first has no pending reminders.
             let delivered = cleared.await.map_err(|_| HostError::Closed(session_id))?;
             return Ok(json!({"removedCount": queued + delivered}));
         }
@@ -101,10 +102,10 @@ impl Answer {
     }
 }
 
-/// Does what a request asks for. The queue has changed when this returns; its answer may take longer.
+/// Executes a request. The queue has changed when this returns; the response may take longer.
 ///
 /// # Errors
-/// The parameters are wrong, no such session is open, or its queue refuses.
+/// The parameters are invalid, no such session is open, or its queue refuses.
 pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answer, BridgeError> {
     match method {
         Method::InjectReminder | Method::Remind => {
@@ -142,7 +143,7 @@ pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answ
                     }
                     json!({"status": "revoked", "reminderId": &*id})
                 }
-                // One that a newer one has replaced will not be delivered either.
+                // A reminder that a newer one replaced is not delivered either.
                 Revoked::Already | Revoked::Replaced => json!({"status": "already_revoked", "reminderId": &*id}),
             };
             Ok(Answer::changed(result, &inbox, None))
@@ -161,10 +162,10 @@ pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answ
     }
 }
 
-/// Which reminders a request means, by `reminderId` (or `id`), `tag` and `dedupeKey`.
+/// Reads the selector of reminders from `reminderId` (or `id`), `tag` and `dedupeKey`.
 ///
 /// # Errors
-/// None of them is given, or one is no text.
+/// None of them is set, or one is not a text.
 pub fn selector(params: &Data) -> Result<Selector, ReminderError> {
     let given = |field: ReminderField| {
         let mut named =
@@ -178,11 +179,11 @@ pub fn selector(params: &Data) -> Result<Selector, ReminderError> {
     ]))
 }
 
-/// Does what a notification asks for.
+/// Executes a notification.
 ///
 /// # Errors
-/// Why it comes to nothing, as a sentence for whoever looks after the host: nobody waits for an answer. The log says of a
-/// reminder that it was dropped.
+/// The reason for a failure, as a sentence for the host's log: no caller waits for a response. The event log records
+/// that the reminder was dropped.
 pub fn notify(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<(), String> {
     match call(method, params, inboxes) {
         Ok(_) => Ok(()),
@@ -202,7 +203,7 @@ pub fn notify(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<()
     }
 }
 
-/// The session that is meant: the one that is named, else the only one that is open.
+/// Returns the inbox of the named session, or of the only open one.
 fn find(method: Method, id: Option<&str>, inboxes: &dyn Inboxes) -> Result<Inbox, BridgeError> {
     let missing = |message: String| {
         let error = ReminderError::new(ReminderCode::Bridge, "sessionId", message);
@@ -221,7 +222,7 @@ fn find(method: Method, id: Option<&str>, inboxes: &dyn Inboxes) -> Result<Inbox
     }
 }
 
-/// A closed queue is that of a session that is no more.
+/// Converts a queue error. A closed queue means that its session is closed.
 fn of_queue(error: QueueError, inbox: &Inbox) -> BridgeError {
     match error {
         QueueError::Closed => BridgeError::Host(HostError::UnknownSession(inbox.session_id().clone())),
@@ -247,7 +248,7 @@ fn item_id(params: &Data) -> Result<Arc<str>, ReminderError> {
     }
 }
 
-/// The first of these fields that is there, a text.
+/// Returns the first of these fields that is present, which must be a text.
 fn text<'k>(params: &Data, keys: &[&'k str]) -> Result<Option<(&'k str, Arc<str>)>, ReminderError> {
     let Some(key) = keys.iter().find(|key| !params.get(key).is_nil()) else { return Ok(None) };
     match params.get(key) {
@@ -259,7 +260,7 @@ fn text<'k>(params: &Data, keys: &[&'k str]) -> Result<Option<(&'k str, Arc<str>
     }
 }
 
-/// Refuses what is no object, and keys that nobody knows.
+/// Checks that the parameters are an object with known keys only.
 fn check_keys(params: &Data, known: &[&str]) -> Result<(), ReminderError> {
     if params.is_nil() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! [`BridgeError`]: what is wrong with a message of a host.
+//! [`BridgeError`]: an error in a host's message.
 
 use std::fmt;
 
@@ -10,37 +10,37 @@ use stdlib::AgentCode;
 
 use crate::host::HostError;
 
-/// What is wrong with a message of a host.
+/// An error in a host's message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BridgeError {
-    /// It is no JSON.
+    /// Invalid JSON.
     Json(DataError),
-    /// It is no JSON-RPC message: the field at fault, and how.
+    /// Not a JSON-RPC message.
     Envelope {
-        /// The field.
+        /// The invalid field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The problem with the field.
         message: String,
     },
-    /// It names another method.
+    /// A different method.
     Method {
-        /// What it names.
+        /// The name of the method.
         got: String,
-        /// What it probably means.
+        /// The name that was probably meant.
         suggestion: Option<&'static str>,
     },
-    /// Its parameters are no reminder.
+    /// The parameters are not a valid reminder.
     Reminder(ReminderError),
-    /// It names no open session.
+    /// No open session matches.
     Host(HostError),
-    /// The queue refuses.
+    /// The queue refused it.
     Queue(QueueError),
-    /// What was accepted cannot be kept.
+    /// Data that was accepted cannot be stored.
     Log(LogError),
 }
 
 impl BridgeError {
-    /// The diagnostic code of what a queue refuses.
+    /// Returns the diagnostic code of a queue error.
     #[must_use]
     pub fn of_queue(error: &QueueError) -> AgentCode {
         match error {
@@ -51,7 +51,7 @@ impl BridgeError {
         }
     }
 
-    /// The code of JSON-RPC.
+    /// Returns the JSON-RPC code.
     #[must_use]
     pub fn code(&self) -> i64 {
         match self {
@@ -66,7 +66,7 @@ impl BridgeError {
         }
     }
 
-    /// The `error` object of an answer. That of a reminder tells its diagnostic code and field under `data`.
+    /// Returns the `error` object of a response. For a reminder, `data` has the diagnostic code and the field.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let data = match self {
@@ -93,7 +93,7 @@ impl BridgeError {
     }
 }
 
-/// A refusal of a queue in one word.
+/// Returns a word for a queue error, for programs.
 #[must_use]
 pub fn reason(error: &QueueError) -> &'static str {
     match error {
@@ -104,14 +104,14 @@ pub fn reason(error: &QueueError) -> &'static str {
     }
 }
 
-/// What was probably meant, in the spelling of a wire: a field's name is another there, a word is not.
+/// Returns the suggestion in the format of a protocol: field names differ there, other words do not.
 #[must_use]
 pub fn suggestion(error: &ReminderError, surface: Surface) -> Option<&str> {
     let word = error.suggestion.as_deref()?;
     Some(name_on(surface, word))
 }
 
-/// Returns what a wire calls a parameter, given its name in scripts; a word that names none stays as it is.
+/// Returns a protocol's name for a parameter, given its name in scripts; any other word stays as it is.
 pub(super) fn name_on(surface: Surface, name: &str) -> &str {
     match ReminderField::named(name, Surface::Script) {
         Some(field) => field.name(surface),

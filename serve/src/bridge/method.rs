@@ -1,24 +1,24 @@
-//! [`Method`]: what a host may do to the queue of a session.
+//! [`Method`]: the operations on a session's queue.
 
-/// What a host may do to the queue of a session.
+/// An operation on a session's queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Puts a reminder in.
+    /// Injects a reminder.
     InjectReminder,
-    /// The same under its older name; the only open session need not be named.
+    /// Injects a reminder, by the method's older name; the session may be omitted if only one is open.
     Remind,
-    /// Puts a message of the user in.
+    /// Injects a message of the user.
     Inject,
-    /// Lists what waits.
+    /// Lists pending injections.
     PendingInjections,
-    /// Takes back what waits.
+    /// Revokes a pending injection.
     RevokeReminder,
     /// Clears reminders, queued and delivered.
     ClearReminders,
 }
 
 impl Method {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Method; 6] = [
         Method::InjectReminder,
         Method::Remind,
@@ -28,13 +28,13 @@ impl Method {
         Method::ClearReminders,
     ];
 
-    /// Whether it puts something in.
+    /// Returns whether it injects something.
     #[must_use]
     pub fn injects(self) -> bool {
         matches!(self, Method::InjectReminder | Method::Remind | Method::Inject)
     }
 
-    /// Its name.
+    /// Returns the method's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Method {
         }
     }
 
-    /// The method of a name; some clients put a `_` before what they do not know.
+    /// Returns the method with a name; some clients put a `_` before the names of extension methods.
     #[must_use]
     pub fn of(name: &str) -> Option<Method> {
         let name = name.strip_prefix('_').unwrap_or(name);

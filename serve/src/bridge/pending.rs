@@ -1,28 +1,28 @@
-//! [`PendingInjections`]: what a host sees of a session's queue.
+//! [`PendingInjections`]: a session's queue, as hosts see it.
 
 use runtime::reminder::Surface;
 use runtime::reminder::bridge::{Injection, Payload, Queue};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The answer to `session/pending_injections`.
+/// The response to `session/pending_injections`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingInjections {
-    /// How many wait.
+    /// The number of pending injections.
     pub pending_count: usize,
-    /// What waits, first in first.
+    /// The pending injections, first in first out.
     pub injections: Vec<Value>,
 }
 
 impl PendingInjections {
-    /// Returns what waits in a queue.
+    /// Returns the pending injections of a queue.
     #[must_use]
     pub fn of(queue: &Queue) -> PendingInjections {
         PendingInjections::rows(queue.pending())
     }
 
-    /// Returns what waits, by its items.
+    /// Returns pending injections from their items.
     pub fn rows<'a>(items: impl IntoIterator<Item = &'a Injection>) -> PendingInjections {
         let injections: Vec<_> = items.into_iter().map(row).collect();
         PendingInjections { pending_count: injections.len(), injections }
@@ -91,7 +91,7 @@ mod tests {
         ]});
         assert_eq!(told, expected);
         assert_eq!(told.to_string(), expected.to_string(), "the order of the keys too");
-        // What a script sees of the same queue, which has the words of scripts for sources.
+        // A script's view of the same queue, with script names for sources.
         let mut inside: Vec<Value> =
             queue.pending().map(|injection| (&injection.to_data(Surface::Script)).into()).collect();
         for row in inside.iter_mut().filter(|row| row["source"] == "bridge") {

@@ -1,4 +1,4 @@
-//! [`RemindNotification`]: a host reminds a session.
+//! [`RemindNotification`]: a reminder from a host to a session.
 
 use std::sync::Arc;
 
@@ -10,25 +10,26 @@ use runtime::words::nearest;
 use super::BridgeError;
 use super::error::name_on;
 
-/// `session/remind`, read: what a host puts in for a session.
+/// The parameters of `session/remind`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RemindNotification {
-    /// The session; nothing means the only open one.
+    /// The session: `None` means the only open one.
     pub session_id: Option<Arc<str>>,
-    /// Reminder, delivery mode and `_meta`.
+    /// The reminder, its delivery mode and `_meta`.
     pub payload: RemindPayload,
 }
 
 impl RemindNotification {
-    /// The guide's name of the method.
+    /// The name of the method in the guide.
     pub const METHOD: &'static str = "session/remind";
-    /// All its names; each may have a `_` before it, which some clients put before what they do not know.
+    /// All names of the method; some clients put a `_` before each.
     pub const METHODS: &'static [&'static str] = &[Self::METHOD, "session/inject_reminder"];
 
     /// Reads a message.
     ///
     /// # Errors
-    /// It is no JSON, no JSON-RPC message, of another method, or its parameters are no reminder.
+    /// The text is invalid JSON, not a JSON-RPC message, or names another method, or its parameters are not a
+    /// reminder.
     pub fn from_json(text: &str) -> Result<RemindNotification, BridgeError> {
         let message = Data::from_json(text)?;
         if message.as_dict().is_none() {
@@ -50,10 +51,10 @@ impl RemindNotification {
         Ok(RemindNotification::from_params(message.get("params"))?)
     }
 
-    /// Reads the parameters alone. Keys are taken in snake_case and camelCase.
+    /// Reads the parameters alone. Keys are accepted in snake_case and camelCase.
     ///
     /// # Errors
-    /// An unknown key is 001, a bad `propagate` 005, all else 002.
+    /// An unknown key is 001, an invalid `propagate` 005, anything else 002.
     pub fn from_params(params: &Data) -> Result<RemindNotification, ReminderError> {
         let payload = RemindPayload::from_data(params)?;
         let given = ["session_id", "sessionId"].into_iter().map(|key| (key, params.get(key)));
@@ -68,7 +69,8 @@ impl RemindNotification {
         Ok(RemindNotification { session_id, payload })
     }
 
-    /// Returns the parameters as a surface spells them. Defaults are written too, so that a reader needs to know none.
+    /// Returns the parameters in the format of a surface. Defaults are written too, so that readers need not know
+    /// them.
     #[must_use]
     pub fn to_params(&self, surface: Surface) -> Data {
         let RemindPayload { spec, mode, meta } = &self.payload;
@@ -82,7 +84,7 @@ impl RemindNotification {
         Data::dict_of_present(fields.into_iter().chain(around))
     }
 
-    /// Returns the message as a surface spells it.
+    /// Returns the message in the format of a surface.
     #[must_use]
     pub fn to_data(&self, surface: Surface) -> Data {
         Data::dict([

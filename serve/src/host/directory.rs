@@ -24,11 +24,11 @@ use crate::store::Store;
 
 mod stored;
 
-/// What a session that is stopped may take, beyond its grace, before nobody waits for it any more.
+/// The timeout for a stopped session, beyond its grace period.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// All sessions of a served script. Clones are the same host. Sessions live until they are closed or the host is stopped;
-/// when the last clone goes, they are cancelled and nobody waits for them.
+/// All sessions of a served script. Clones share their state. Sessions live until they are closed or the host is
+/// stopped; dropping the last clone cancels them without waiting.
 #[derive(Clone)]
 pub struct Host(Arc<Shared>);
 
@@ -36,27 +36,27 @@ struct Shared {
     served: Served,
     resumable: bool,
     peer: Arc<dyn Peer>,
-    /// Where sessions are kept; nothing where they go with the process.
+    /// The store for sessions; `None` if they end with the process.
     store: Option<Store>,
     state: Mutex<State>,
 }
 
 struct State {
-    /// None are left once the host is stopping.
+    /// The workers; empty once the host is stopping.
     workers: Vec<Worker>,
     sessions: HashMap<Arc<str>, Entry>,
-    /// Clients open nothing and prompt nothing any more.
+    /// Whether new sessions and prompts from clients are refused.
     is_draining: bool,
 }
 
 struct Entry {
     mailbox: Arc<Mailbox>,
-    /// Nothing while it is being opened.
+    /// The session's handle; `None` while it is opening.
     handle: Option<Handle>,
 }
 
 impl Host {
-    /// Shows the client of a session what became of a reminder that had not reached its transcript.
+    /// Reports to a session's client an event of a reminder that has not reached the transcript.
     pub(crate) fn show_reminder(&self, session_id: &Arc<str>, event: ReminderEvent) {
         self.0.peer.show(session_id, Event::Reminder(event));
     }
@@ -64,8 +64,8 @@ impl Host {
     /// Starts to serve a script.
     ///
     /// # Errors
-    /// What is wrong with the script, as `check` finds it, and where it has no pipeline; or a thread that the system does not
-    /// give, or what one waits with.
+    /// The script is invalid, as `check` reports it, or has no pipeline; or the system refuses a thread or an async
+    /// runtime.
     pub fn start(served: Served, peer: Arc<dyn Peer>) -> Result<Host, Vec<Diagnostic>> {
         let Servable { resumable } = stdlib::check_served(&served.source, (served.run)())?;
         let store = served.log.clone().map(Store::new).transpose().map_err(|error| vec![stored::diagnostic(&error)])?;
@@ -75,13 +75,14 @@ impl Host {
         Ok(Host(Arc::new(Shared { served, resumable, peer, store, state })))
     }
 
-    /// Nothing panics while it holds the lock.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a session: on the worker that has the fewest, where the script's top level runs. One that a session holds up with plain
-    /// code is passed over; where that shows only when it does not come for this one, whichever comes first has it.
+    /// Opens a session on the worker with the fewest sessions, and runs the script's top level there. A worker that is
+    /// blocked by plain code is skipped; if the chosen one does not respond in time, the first worker that is free
+    /// takes the session.
     ///
     /// # Errors
     /// The id is taken, too many are open, the host is stopping, or the top level fails.
@@ -108,7 +109,7 @@ impl Host {
             state.sessions.insert(id.clone(), Entry { mailbox: mailbox.clone(), handle: None });
             offer
         };
-        // It is let go of also where whoever opens it does not wait for it.
+        // Closes the session also if the caller drops this future.
         let unopened = Unopened { host: self, mailbox: Some(mailbox.clone()), offer: offer.clone() };
         let mut opened = pin!(opened);
         let opened = tokio::select! {
@@ -132,29 +133,29 @@ impl Host {
         Ok(handle)
     }
 
-    /// No worker has come for a session in time: whichever comes first has it. The one that was chosen first may be among them, and
-    /// finds it gone where it comes twice.
+    /// Offers a session to all workers, after the chosen one did not take it in time. The first that is free takes it;
+    /// a second offer to the chosen one has no effect.
     fn offer_to_all(&self, offer: &Weak<Offer>) {
         let Some(offer) = offer.upgrade().filter(|offer| offer.is_open()) else { return };
         self.lock().workers.iter().for_each(|worker| worker.offer(&offer));
     }
 
-    /// The open session with this id. One that broke off is still found, and refuses.
+    /// Returns the open session with this id. A session that broke is still found, and refuses requests.
     ///
     /// # Errors
-    /// There is none.
+    /// The session is not found.
     pub fn session(&self, id: &str) -> Result<Handle, HostError> {
         let found = self.lock().sessions.get(id).and_then(|entry| entry.handle.clone());
         found.ok_or_else(|| HostError::UnknownSession(id.into()))
     }
 
-    /// Whether the script says that its pipeline may run again where a process ended in the middle of it.
+    /// Returns whether the script permits its pipeline to run again after a process ended during a run.
     #[must_use]
     pub fn is_resumable(&self) -> bool {
         self.0.resumable
     }
 
-    /// All open sessions, in the order of their ids.
+    /// Returns all open sessions, ordered by id.
     #[must_use]
     pub fn sessions(&self) -> Vec<Handle> {
         let mut all: Vec<_> = self.lock().sessions.values().filter_map(|entry| entry.handle.clone()).collect();
@@ -162,10 +163,10 @@ impl Host {
         all
     }
 
-    /// Cancels what a session is at, waits until it has cleaned up, and lets it go.
+    /// Cancels a session's work, waits for its clean-up, and closes it.
     ///
     /// # Errors
-    /// There is none with this id.
+    /// No session has this id.
     pub async fn close(&self, id: &str) -> Result<(), HostError> {
         let found = self.lock().sessions.get(id).map(|entry| entry.mailbox.clone());
         let mailbox = found.ok_or_else(|| HostError::UnknownSession(id.into()))?;
@@ -176,7 +177,7 @@ impl Host {
         Ok(())
     }
 
-    /// Cancels what all sessions are at, and waits until they have cleaned up, for two seconds and a little more. Nothing is
+    /// Cancels the work of all sessions, and waits a little over two seconds for their clean-up. No session can be
     /// opened from now on.
     pub async fn stop(&self) {
         let (workers, open): (Vec<_>, Vec<_>) = {
@@ -198,16 +199,16 @@ impl Host {
             }
         };
         let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS);
-        // Whoever blocks a thread for so long is left behind.
+        // Threads that block for longer are abandoned.
         let _ = tokio::time::timeout(grace + PATIENCE, all).await;
     }
 
-    /// Accepts no session and no prompt of clients any more; what is at work goes on.
+    /// Refuses new sessions and prompts from clients; running work goes on.
     pub(crate) fn begin_drain(&self) {
         self.lock().is_draining = true;
     }
 
-    /// Refuses what clients begin while the host drains.
+    /// Refuses new work from clients while the host drains.
     ///
     /// # Errors
     /// The host drains or is stopping.
@@ -216,13 +217,13 @@ impl Host {
         if state.is_draining || state.workers.is_empty() { Err(HostError::Stopping) } else { Ok(()) }
     }
 
-    /// Returns what the end of the process waits for: sessions at work and records that are not written.
+    /// Returns the work that shutdown waits for: busy sessions and records that are not yet written.
     pub(crate) fn waits(&self) -> Waits {
         let sessions = self.lock().sessions.values().filter(|entry| entry.mailbox.is_busy()).count();
         Waits { tasks: 0, sessions, records: self.0.served.log.as_ref().map_or(0, |log| log.backlog().0) }
     }
 
-    /// Waits until no session is at work.
+    /// Waits until no session is busy.
     pub(crate) async fn idle(&self) {
         let open: Vec<_> = self.lock().sessions.values().map(|entry| entry.mailbox.clone()).collect();
         for mailbox in open {
@@ -230,12 +231,12 @@ impl Host {
         }
     }
 
-    /// What its sessions count.
+    /// Returns the metrics of the sessions.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.0.served.metrics
     }
 
-    /// How many sessions each worker has.
+    /// Returns the number of sessions of each worker.
     #[cfg(test)]
     pub(super) fn loads(&self) -> Vec<usize> {
         self.lock().workers.iter().map(Worker::load).collect()
@@ -301,7 +302,7 @@ impl fmt::Debug for Host {
     }
 }
 
-/// A session that is being opened. Where that comes to nothing it is closed and forgotten.
+/// A session that is opening. If that fails, dropping this closes and removes it.
 struct Unopened<'a> {
     host: &'a Host,
     mailbox: Option<Arc<Mailbox>>,
@@ -326,7 +327,7 @@ impl Drop for Unopened<'_> {
     }
 }
 
-/// An id that nobody can guess.
+/// Returns an unguessable id.
 fn fresh_id() -> Arc<str> {
     let random = uuid::Uuid::new_v4();
     format!("sess_{}", random.simple()).into()

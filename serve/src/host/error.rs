@@ -1,4 +1,4 @@
-//! [`HostError`]: what a host refuses.
+//! [`HostError`]: a refusal by a host.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use stdlib::{CodeRef, Diagnostic, draw};
 
 use crate::store::StoreError;
 
-/// What a script failed with: a diagnostic for those who have neither its source nor colours.
+/// A script error for clients that have neither the source nor colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The code, such as `HARN-NAM-001`.
     pub code: CodeRef,
-    /// One sentence, lower case, no full stop.
+    /// The message: one sentence in lower case without a full stop.
     pub message: Arc<str>,
-    /// All of it with the lines of the source, as a person reads it; without colours.
+    /// The rendered diagnostic with source lines, without colours.
     pub drawn: Arc<str>,
-    /// The script's own words to its caller, where it returned `Err(words)`.
+    /// The script's own message to its caller, if it returned `Err(words)`.
     pub words: Option<Arc<str>>,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What a host refuses.
+/// A refusal by a host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
     /// No open session has this id.
@@ -46,30 +46,30 @@ pub enum HostError {
     /// A session with this id is open already.
     #[error("the session '{0}' is already open")]
     Exists(Arc<str>),
-    /// It is at work on a prompt.
+    /// The session is busy with a prompt.
     #[error("the session '{0}' is processing a prompt; wait until it is done, or cancel it")]
     Busy(Arc<str>),
-    /// It asks nothing that could be answered.
+    /// The session asks nothing.
     #[error("the session '{0}' does not wait for an answer")]
     NotAsking(Arc<str>),
-    /// It was closed meanwhile.
+    /// The session was closed meanwhile.
     #[error("the session '{0}' was closed")]
     Closed(Arc<str>),
-    /// It broke, by a fault of the runtime: nothing of it can go on. Others are untouched.
+    /// The session broke because of an error in the runtime and cannot continue. Other sessions are not affected.
     #[error("the session '{id}' failed: {why}; close it and open another")]
     Broken {
         /// The session.
         id: Arc<str>,
-        /// What happened.
+        /// The cause.
         why: Arc<str>,
     },
-    /// As many are open as may be.
+    /// The maximum number of sessions is open.
     #[error("too many sessions: {0} are open, which is the limit; close one")]
     Full(usize),
-    /// The host takes nothing more.
+    /// The host is stopping or draining.
     #[error("the server is stopping")]
     Stopping,
-    /// It is not kept, or cannot be had from where it is.
+    /// The session is not stored, or cannot be loaded.
     #[error(transparent)]
     Store(StoreError),
     /// The script failed at its top level.

@@ -1,5 +1,5 @@
-//! [`Event`]: what a session shows while it works. Plain data in no wire's shape; what is worth showing again when the
-//! session is loaded is kept in the event log.
+//! [`Event`]: an event of a session for its client. Plain data, independent of the protocol; events that a client
+//! needs again when it loads the session are stored in the event log.
 
 use std::sync::Arc;
 
@@ -12,101 +12,101 @@ use stdlib::Said;
 
 pub use stdlib::{Made, Part, PlanEntry, Priority, Progress};
 
-/// What a session shows while it works.
+/// An event of a session for its client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// What the user said: of a prompt, or put in for a running one.
+    /// A message of the user: from a prompt, or injected into a running one.
     UserMessage {
-        /// The message.
+        /// The id of the message.
         message_id: Arc<str>,
         /// Text or blocks.
         content: Data,
     },
     /// A piece of the agent's answer.
     Text {
-        /// The message that the piece belongs to.
+        /// The id of the message that the piece belongs to.
         message_id: Arc<str>,
         /// The piece.
         text: Arc<str>,
     },
-    /// The agent's answer is data.
+    /// An answer of the agent that is data.
     Data {
-        /// The message that it is.
+        /// The id of the message.
         message_id: Arc<str>,
         /// A dict or list.
         data: Data,
     },
-    /// A piece of what the model thinks.
+    /// A piece of the model's reasoning.
     Thought {
-        /// The message that the piece belongs to.
+        /// The id of the message that the piece belongs to.
         message_id: Arc<str>,
         /// The piece.
         text: Arc<str>,
     },
-    /// The model wants a tool.
+    /// The model calls a tool.
     ToolCall {
         /// The call.
         call: ToolCall,
         /// The tool's annotations, a dict or nil.
         annotations: Data,
     },
-    /// The tool runs.
+    /// The tool starts.
     ToolBegan {
-        /// The call's id.
+        /// The id of the call.
         id: Arc<str>,
     },
-    /// The call is over.
+    /// The call has ended.
     ToolEnded {
-        /// The call's id.
+        /// The id of the call.
         id: Arc<str>,
-        /// What the model sees of it.
+        /// The result as the model sees it.
         text: Arc<str>,
-        /// What the tool returned.
+        /// The value that the tool returned.
         value: Data,
-        /// Whether it did what was asked.
+        /// Whether the call succeeded.
         ok: bool,
     },
-    /// What the agent means to do; each plan takes the place of the last.
+    /// The agent's plan; each replaces the previous one.
     Plan(Vec<PlanEntry>),
-    /// A model has answered.
+    /// A model has responded.
     Usage {
-        /// The tokens of this call.
+        /// The token usage of this call.
         call: Usage,
-        /// How many tokens the model can take, where that is known.
+        /// The model's context size in tokens, if known.
         context_window: Option<u64>,
     },
-    /// The session has another mode.
+    /// The session's mode changed.
     Mode(Arc<str>),
-    /// The session has a title.
+    /// The session's title changed.
     Title(Arc<str>),
-    /// What the script says it is at.
+    /// A status text from the script.
     Status {
-        /// The message that it is where the peer knows no states.
+        /// The id of the message for peers without statuses.
         message_id: Arc<str>,
-        /// In words.
+        /// The text.
         text: Arc<str>,
-        /// How far it has come, as [`Said::Status`] has it.
+        /// The partial result. See [`Said::Status`].
         partial: Data,
     },
-    /// Something made for the user, or more of it.
+    /// An artifact for the user, or an extension of one.
     Artifact {
-        /// The message that it is where the peer knows no artifacts.
+        /// The id of the message for peers without artifacts.
         message_id: Arc<str>,
         /// The artifact.
         made: Made,
     },
     /// The script waits for an answer, which is the next prompt.
     Question {
-        /// The message.
+        /// The id of the message.
         message_id: Arc<str>,
-        /// What it asks.
+        /// The question.
         text: Arc<str>,
     },
-    /// A reminder has come or gone.
+    /// An event of a reminder.
     Reminder(ReminderEvent),
 }
 
-/// Returns an id that no message of any process has: a client keeps the messages of a session over many of them.
+/// Returns a message id that is unique across processes: a client keeps the messages of a session over many of them.
 #[must_use]
 pub fn new_message_id() -> Arc<str> {
     uuid::Uuid::new_v4().to_string().into()
@@ -124,44 +124,44 @@ impl From<Said> for Event {
     }
 }
 
-/// What has become of a reminder of the session.
+/// An event of a reminder in the session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReminderEvent {
-    /// It was put before the model.
+    /// The reminder was included in a prompt to the model.
     Emitted {
         /// The reminder.
         reminder: Arc<Reminder>,
-        /// The turn whose prompt held it, from 1.
+        /// The turn of that prompt, from 1.
         turn: u32,
     },
-    /// A newer one took the place of others.
+    /// A newer reminder replaced others.
     Deduped {
-        /// The newer one.
+        /// The id of the newer one.
         reminder_id: Arc<str>,
-        /// The key that they share.
+        /// The dedupe key that they share.
         dedupe_key: Arc<str>,
-        /// The older ones.
+        /// The ids of the replaced ones.
         dropped_ids: Vec<Arc<str>>,
     },
-    /// It is over.
+    /// The reminder ended.
     Expired {
-        /// The reminder.
+        /// The id of the reminder.
         reminder_id: Arc<str>,
-        /// Why.
+        /// The reason.
         reason: ExpireReason,
-        /// The turn, from 1; nothing outside of any.
+        /// The turn, from 1; `None` outside of any turn.
         turn: Option<u32>,
     },
 }
 
 impl ReminderEvent {
-    /// A reminder was cleared before it reached a transcript.
+    /// Returns the event of a reminder that was cleared before it reached a transcript.
     #[must_use]
     pub fn cleared(reminder_id: Arc<str>) -> ReminderEvent {
         ReminderEvent::Expired { reminder_id, reason: ExpireReason::Cleared, turn: None }
     }
 
-    /// A newer reminder took the place of others that were still queued; nothing where there are none.
+    /// Returns the event of a reminder that replaced queued ones; `None` if there are none.
     #[must_use]
     pub fn displaced(newer: &Arc<str>, dedupe_key: Option<&str>, dropped_ids: &[Arc<str>]) -> Option<ReminderEvent> {
         let dedupe_key = dedupe_key.filter(|_| !dropped_ids.is_empty())?.into();

@@ -1,4 +1,4 @@
-//! [`Handle`]: one session, for those who talk to it from other threads.
+//! [`Handle`]: a session, for other threads.
 
 use std::fmt;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::store::SessionJournal;
 use super::mailbox::Mailbox;
 use super::{Ended, HostError, NewSession, Prompt};
 
-/// One session. Clones are the same session; one that outlives it only refuses.
+/// A session. Clones refer to the same session; a handle that outlives it refuses requests.
 #[derive(Clone)]
 pub struct Handle(Arc<Shared>);
 
@@ -31,40 +31,40 @@ impl Handle {
         Handle(Arc::new(Shared { opened, mode, inbox, mailbox }))
     }
 
-    /// Its id.
+    /// Returns the session's id.
     #[must_use]
     pub fn id(&self) -> &Arc<str> {
         self.0.mailbox.id()
     }
 
-    /// Where it works.
+    /// Returns the working directory.
     #[must_use]
     pub fn cwd(&self) -> Option<&Path> {
         self.0.opened.cwd.as_deref()
     }
 
-    /// What the wire said about it when it was opened.
+    /// Returns the protocol's metadata from the opening of the session.
     #[must_use]
     pub fn metadata(&self) -> &Data {
         &self.0.opened.metadata
     }
 
-    /// What accepts reminders and messages for it: what is put in reaches its current conversation at the next seam of a loop,
-    /// and none is needed for putting it in.
+    /// Returns the inbox that accepts reminders and messages. They reach the current conversation at the next seam of
+    /// a loop, but are accepted without one.
     ///
     /// # Errors
-    /// It was closed, or broke off.
+    /// The session was closed or broke.
     pub fn inbox(&self) -> Result<&Inbox, HostError> {
         self.0.mailbox.gone().map_or(Ok(&self.0.inbox), Err)
     }
 
-    /// Its mode.
+    /// Returns the session's mode.
     #[must_use]
     pub fn mode(&self) -> Arc<str> {
         self.0.mode.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Gives it another mode, at once: a prompt at hand sees it too. Nothing is shown by that.
+    /// Sets the mode, also for the current prompt. Sends no event.
     pub fn set_mode(&self, mode: impl Into<Arc<str>>) {
         let mode = mode.into();
         if let Some(book) = self.0.mailbox.book() {
@@ -77,16 +77,17 @@ impl Handle {
         self.0.mailbox.book().cloned()
     }
 
-    /// Whether it is at work on a prompt.
+    /// Returns whether the session is busy with a prompt.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.0.mailbox.is_busy()
     }
 
-    /// Runs the script's pipeline, and waits for its end. Dropping the future stops nothing; [`Handle::cancel`] does.
+    /// Runs the script's pipeline, and waits for its end. Dropping the future does not stop it; use
+    /// [`Handle::cancel`].
     ///
     /// # Errors
-    /// It is at work on another prompt, was closed, or broke off.
+    /// The session is busy with another prompt, was closed, or broke.
     pub async fn prompt(&self, prompt: Prompt) -> Result<Ended, HostError> {
         let end = self.0.mailbox.ask(prompt)?;
         match end.await {
@@ -95,11 +96,11 @@ impl Handle {
         }
     }
 
-    /// Answers what it asks, and waits for the end of that prompt. As [`Handle::prompt`], but where nothing is asked any more
-    /// this is no prompt.
+    /// Answers the session's question, and waits for the end of that prompt. Unlike [`Handle::prompt`], this never
+    /// begins a new prompt.
     ///
     /// # Errors
-    /// It asks nothing, was closed, or broke off.
+    /// The session asks nothing, was closed, or broke.
     pub async fn answer(&self, prompt: Prompt) -> Result<Ended, HostError> {
         let end = self.0.mailbox.reply(prompt)?;
         match end.await {
@@ -108,40 +109,41 @@ impl Handle {
         }
     }
 
-    /// Waits until a prompt that has asked something ends without an answer: it was cancelled, or failed. Told once, to
-    /// whoever waits.
+    /// Waits until a prompt ends whose question got no answer: it was cancelled, or failed. Only one caller gets the
+    /// result.
     ///
     /// # Errors
-    /// The session was closed, or broke off.
+    /// The session was closed or broke.
     pub async fn unheard(&self) -> Result<Ended, HostError> {
         self.0.mailbox.unheard().await
     }
 
-    /// The pending reminders that it hands to a child now, as its own sub-agents get them; none where it is over.
+    /// Returns the pending reminders that a child inherits now, as for a sub-agent; empty if the session is over.
     pub async fn hand_over(&self) -> Vec<Arc<Reminder>> {
         self.0.mailbox.hand_over().await
     }
 
-    /// Clears the reminders that a selector means: the queued ones now, the pending ones of its transcript also while it works.
-    /// Returns the ids of the former, and where the number of the latter is told.
+    /// Clears the reminders that `selector` matches: queued ones now, and pending ones of the transcript also while
+    /// the session is busy. Returns the ids of the former, and a receiver for the number of the latter.
     ///
     /// # Errors
-    /// It was closed or broke off, or too many such requests wait.
+    /// The session was closed or broke, or too many such requests are pending.
     pub fn clear_reminders(&self, selector: Selector) -> Result<(Vec<Arc<str>>, oneshot::Receiver<usize>), HostError> {
         self.0.mailbox.may_clear()?;
-        // The queue first: what a seam takes from it meanwhile is in the transcript when that is cleared.
+        // Clear the queue first: an item that a seam delivers meanwhile is in the transcript when that is cleared.
         let queued = self.inbox()?.clear(&selector);
         Ok((queued, self.0.mailbox.clear(selector)?))
     }
 
-    /// Stops the prompt at hand: its loops, tools and plain code, with two seconds of grace for `finally`. It ends as
-    /// [`super::Stop::Cancelled`]. Where none is, the question that waits for an answer: nobody is told of its end, but
-    /// [`Handle::idle`] waits for that, and the next prompt is one of its own. False where nothing is at hand.
+    /// Cancels the current prompt: its loops, tools and plain code, with two seconds of grace for `finally`. It ends
+    /// as [`super::Stop::Cancelled`]. Without a current prompt, cancels the question that waits for an answer: its end
+    /// is not reported, but [`Handle::idle`] waits for it, and the next prompt is independent of it. Returns false if
+    /// there is neither.
     pub fn cancel(&self, reason: impl Into<Arc<str>>) -> bool {
         self.0.mailbox.cancel(reason.into())
     }
 
-    /// Waits until it is at nothing: no prompt, no question, nothing that cleans up; or is over.
+    /// Waits until the session has no prompt, question or clean-up, or is over.
     pub async fn idle(&self) {
         self.0.mailbox.idle().await;
     }

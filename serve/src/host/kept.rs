@@ -1,4 +1,4 @@
-//! [`Kept`]: a session that is written down while it lives, or comes back from there.
+//! [`Kept`]: a session that is stored, or restored from storage.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use crate::store::{About, Claim, SessionJournal, Store};
 use super::mailbox::Mailbox;
 use super::{NewSession, Peer, Served};
 
-/// How many events are shown again before the peer is asked for room.
+/// The number of events to send again before asking the peer for room.
 const AT_ONCE: usize = 64;
 
-/// A session that is kept.
+/// A stored session.
 pub(super) enum Kept {
-    /// One that is opened for the first time.
+    /// A session that is opened for the first time.
     New(Store),
-    /// One that comes back.
+    /// A session that is restored.
     Again {
         store: Store,
-        /// It is this process's until the log says so.
+        /// The claim on the session, held until its load is recorded.
         claim: Box<Claim>,
-        /// Whether what was shown of it is shown again.
+        /// Whether its earlier events are sent again.
         shows: bool,
     },
 }
 
 impl Kept {
-    /// Begins its book.
+    /// Creates the journal of the session.
     pub(super) fn book(&self, new: &NewSession, mailbox: &Mailbox, served: &Served) -> Arc<SessionJournal> {
         let (cwd, mode, protocol) = (new.cwd.clone(), new.mode.clone(), served.protocol.into());
         let about = About { cwd, mode, protocol, title: None, metadata: new.metadata.clone() };
@@ -44,7 +44,7 @@ impl Kept {
         book
     }
 
-    /// Puts a session that comes back in place, before anything of the script runs, and shows again what is wanted.
+    /// Restores the session before the script runs, and sends the earlier events if requested.
     pub(super) async fn restore(&self, hosted: &Hosted, book: &SessionJournal, peer: &Arc<dyn Peer>) {
         let Kept::Again { claim, shows, .. } = self else { return };
         let session: &std::rc::Rc<Session> = hosted.session();
@@ -65,14 +65,14 @@ impl Kept {
         }
     }
 
-    /// The script's top level has run: it is open.
+    /// Records that the session is open, after the script's top level has run.
     pub(super) fn opened(&self, book: &SessionJournal) {
         if let Kept::New(store) = self {
             book.opened(store);
         }
     }
 
-    /// It did not: another process may have it again.
+    /// Releases the session after a failed opening, so that another process may load it.
     pub(super) fn failed(&self, book: &SessionJournal) {
         if let Kept::Again { .. } = self {
             book.closed();

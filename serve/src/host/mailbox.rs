@@ -1,4 +1,4 @@
-//! [`Mailbox`]: what waits for a session's worker. It holds at most one of each thing, so no peer can fill it.
+//! [`Mailbox`]: pending requests to a session's worker. Each kind is limited, so that no peer can fill it.
 
 mod state;
 #[cfg(test)]
@@ -18,43 +18,44 @@ use super::{Ended, HostError, Prompt};
 pub(super) use state::Put;
 use state::State;
 
-/// A prompt, and where its end is told.
+/// A prompt, and the channel for its end.
 pub(super) struct Asked {
     pub(super) prompt: Prompt,
     pub(super) answer: oneshot::Sender<Ended>,
 }
 
-/// What a session is asked to do beside its work.
+/// A request to a session beside its prompts.
 pub(super) enum Errand {
-    /// Say what it hands to a child.
+    /// Return the reminders that a child inherits.
     HandOver(oneshot::Sender<Vec<Arc<Reminder>>>),
-    /// Clear pending reminders, and say how many.
+    /// Clear pending reminders, and return their number.
     Clear(Selector, oneshot::Sender<usize>),
 }
 
-/// The most requests to clear reminders that wait while a session is busy.
+/// The maximum number of clear requests that are pending while a session is busy.
 pub(crate) const CLEARS: usize = 64;
-/// The most requests for inherited reminders that wait while a session is busy. More inherit nothing, as those do that wait in vain.
+/// The maximum number of pending requests for inherited reminders while a session is busy. Further requests inherit
+/// nothing, like those that time out.
 const SUCCESSORS: usize = 64;
 
 pub(super) struct Mailbox {
     id: Arc<str>,
-    /// Where the session is written down, if it is.
+    /// The session's journal, if it is stored.
     book: OnceLock<Arc<SessionJournal>>,
     inside: Mutex<Inside>,
     changed: Notify,
-    /// The session is over.
+    /// Whether the session is over.
     over: watch::Sender<bool>,
 }
 
 #[derive(Default)]
 struct Inside {
     state: State<Asked>,
-    /// How a prompt ended that had asked something, and that nobody has answered.
+    /// The end of a prompt whose question got no answer.
     unheard: Option<Ended>,
-    /// Requests for what a child inherits.
+    /// Pending requests for inherited reminders.
     successors: Vec<oneshot::Sender<Vec<Arc<Reminder>>>>,
-    /// Reminders that are to be cleared, and where their number is told.
+    /// Pending clear requests, each with the channel for the number.
     clears: VecDeque<(Selector, oneshot::Sender<usize>)>,
 }
 
@@ -78,29 +79,29 @@ impl Mailbox {
         &self.id
     }
 
-    /// Where the session is written down; nothing where it is not, or is only being opened.
+    /// Returns the session's journal; `None` if it is not stored, or is still opening.
     pub(super) fn book(&self) -> Option<&Arc<SessionJournal>> {
         self.book.get()
     }
 
-    /// The session is written down there.
+    /// Sets the session's journal.
     pub(super) fn set_book(&self, book: &Arc<SessionJournal>) {
         let _ = self.book.set(book.clone());
     }
 
-    /// Nothing panics while it holds the lock.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state. All who wait look again after every change, so none can miss what it waits for.
+    /// Changes the state, and wakes all waiting tasks to check it, so that none can miss a change.
     fn change<T>(&self, change: impl FnOnce(&mut State<Asked>) -> T) -> T {
         let changed = change(&mut self.lock().state);
         self.changed.notify_waiters();
         changed
     }
 
-    /// Waits for what `look` finds, which changes nothing where it finds nothing.
+    /// Waits until `look` returns a value. `look` must not change the state if it returns `None`.
     async fn wait<T>(&self, mut look: impl FnMut(&mut State<Asked>) -> Option<T>) -> T {
         self.look(|inside| look(&mut inside.state)).await
     }
@@ -118,28 +119,29 @@ impl Mailbox {
     }
 }
 
-/// For those who talk to the session.
+/// Methods for clients of the session.
 impl Mailbox {
-    /// Puts a prompt in; where its end will be told.
+    /// Adds a prompt. Returns the receiver for its end.
     pub(super) fn ask(&self, prompt: Prompt) -> Result<oneshot::Receiver<Ended>, HostError> {
         let (answer, end) = oneshot::channel();
         self.change(|state| state.put(&self.id, Asked { prompt, answer }))?;
         Ok(end)
     }
 
-    /// Puts in what is an answer and nothing else; where its end will be told.
+    /// Adds an answer, which never begins a new prompt. Returns the receiver for its end.
     pub(super) fn reply(&self, prompt: Prompt) -> Result<oneshot::Receiver<Ended>, HostError> {
         let (answer, end) = oneshot::channel();
         self.change(|state| state.reply(&self.id, Asked { prompt, answer }))?;
         Ok(end)
     }
 
-    /// Ready once a prompt has ended whose question nobody has answered, or the session.
+    /// Waits until a prompt ends whose question got no answer, or until the session ends.
     pub(super) async fn unheard(&self) -> Result<Ended, HostError> {
         self.look(|inside| inside.unheard.take().map(Ok).or_else(|| inside.state.gone().map(Err))).await
     }
 
-    /// Returns what a child inherits now; empty if the session is over, or too many ask.
+    /// Returns the reminders that a child inherits now; empty if the session is over, or too many requests are
+    /// pending.
     pub(super) async fn hand_over(&self) -> Vec<Arc<Reminder>> {
         let (successor, handed) = oneshot::channel();
         {
@@ -147,7 +149,7 @@ impl Mailbox {
             if inside.state.gone().is_some() {
                 return Vec::new();
             }
-            // While the worker is busy, requests are not removed when their senders go away.
+            // While the worker is busy, it does not remove requests whose senders are gone.
             inside.successors.retain(|successor| !successor.is_closed());
             if inside.successors.len() >= SUCCESSORS {
                 return Vec::new();
@@ -158,12 +160,12 @@ impl Mailbox {
         handed.await.unwrap_or_default()
     }
 
-    /// Whether the session can be asked to clear reminders.
+    /// Checks whether the session accepts a clear request.
     pub(super) fn may_clear(&self) -> Result<(), HostError> {
         self.lock().may_clear(&self.id)
     }
 
-    /// Asks the session to clear pending reminders. It does so also if nobody waits for the number.
+    /// Requests that pending reminders be cleared. This happens also if the receiver is dropped.
     pub(super) fn clear(&self, selector: Selector) -> Result<oneshot::Receiver<usize>, HostError> {
         let (number, cleared) = oneshot::channel();
         {
@@ -175,12 +177,12 @@ impl Mailbox {
         Ok(cleared)
     }
 
-    /// Stops the prompt at hand, or the question that waits for one; false where there is neither.
+    /// Cancels the current prompt, or the question that waits for an answer; returns false if there is neither.
     pub(super) fn cancel(&self, reason: Arc<str>) -> bool {
         self.change(|state| state.cancel(reason))
     }
 
-    /// Ends the session; what it is at is cancelled.
+    /// Ends the session, and cancels its work.
     pub(super) fn close(&self) {
         self.change(State::close);
     }
@@ -189,65 +191,65 @@ impl Mailbox {
         self.lock().state.is_busy()
     }
 
-    /// Ready once the session is at nothing, or over.
+    /// Waits until the session is idle or over.
     pub(super) async fn idle(&self) {
         self.wait(|state| state.is_idle().then_some(())).await;
     }
 
-    /// Why nothing of the session is left to answer.
+    /// Returns why the session no longer responds, if so.
     pub(super) fn gone(&self) -> Option<HostError> {
         self.lock().state.gone()
     }
 
-    /// Ready once the session is over: why nothing of it is left to answer.
+    /// Waits until the session is over, and returns why it no longer responds.
     pub(super) async fn is_over(&self) -> HostError {
-        // The sender is here, so it cannot fail.
+        // The sender is in `self`, so this cannot fail.
         let _ = self.over.subscribe().wait_for(|over| *over).await;
         self.gone().unwrap_or_else(|| HostError::Closed(self.id.clone()))
     }
 }
 
-/// For its worker.
+/// Methods for the worker of the session.
 impl Mailbox {
-    /// The next prompt; nothing where the session is to end.
+    /// Waits for the next prompt; `None` if the session must end.
     pub(super) async fn next(&self) -> Option<Asked> {
         let next = self.wait(State::take).await;
         self.lock().unheard = None;
         next
     }
 
-    /// Ready once what the worker is at is to stop: why.
+    /// Waits until the current work must stop, and returns the reason.
     pub(super) async fn stopped(&self) -> Arc<str> {
         self.wait(State::hear).await
     }
 
-    /// What would become of a question now.
+    /// Returns the fate of a question asked now.
     pub(super) fn fate(&self) -> Put {
         self.lock().state.fate()
     }
 
-    /// The prompt at hand is over with a question, unless it is to stop.
+    /// Ends the current prompt with a question, unless it must stop.
     pub(super) fn asked(&self) -> Put {
         self.change(State::asked)
     }
 
-    /// The prompt that answers the question; nothing where none will.
+    /// Waits for the prompt that answers the question; `None` if none will.
     pub(super) async fn answer(&self) -> Option<Asked> {
         self.wait(State::answer).await
     }
 
-    /// What ran is over, and the next prompt may come. An answer that comes too late is given back.
+    /// Ends the current run, so that the next prompt may come. Returns an answer that came too late.
     pub(super) fn ended(&self) -> Option<Asked> {
         self.change(State::ended)
     }
 
-    /// It is over with a question that nobody has answered.
+    /// Records the end of a prompt whose question got no answer.
     pub(super) fn ended_unheard(&self, ended: Ended) {
         self.lock().unheard = Some(ended);
         self.change(|_| ());
     }
 
-    /// What it is asked to do beside its work; nothing once it is over.
+    /// Waits for the next request beside prompts; `None` once the session is over.
     pub(super) async fn errand(&self) -> Option<Errand> {
         self.look(|inside| {
             let clear = inside.clears.pop_front().map(|(selector, number)| Errand::Clear(selector, number));
@@ -259,7 +261,7 @@ impl Mailbox {
         .await
     }
 
-    /// The session is over. Who waits for a prompt of it is told by that.
+    /// Ends the session. Waiting clients of a prompt get `why`.
     pub(super) fn over(&self, why: HostError) {
         {
             let mut inside = self.lock();

@@ -1,23 +1,23 @@
-//! [`Mode`]: how freely a session's tools run.
+//! [`Mode`]: the permission policy of a session's tools.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use runtime::words::words;
 
 words! {
-    /// How freely a session's tools run.
+    /// The permission policy of a session's tools.
     pub enum Mode {
         /// Tools that need a permission ask for it.
         Ask = "ask",
-        /// Nothing is asked.
+        /// Tools run without a permission.
         Auto = "auto",
-        /// Nothing is changed: tools that would are refused.
+        /// Tools that would change something are refused.
         Plan = "plan",
     }
 }
 
 impl Mode {
-    /// What a person calls it.
+    /// Returns the name for people.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -27,7 +27,7 @@ impl Mode {
         }
     }
 
-    /// What it means, in a sentence.
+    /// Returns the description, one sentence.
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Mode {
         }
     }
 
-    /// The mode that a session is in. One that a script has made up itself asks.
+    /// Returns the mode of a session. A mode that a script defines itself counts as [`Mode::Ask`].
     #[must_use]
     pub fn of(mode: &Mutex<Arc<str>>) -> Mode {
         mode.lock().unwrap_or_else(PoisonError::into_inner).parse().unwrap_or(Mode::Ask)

@@ -1,4 +1,4 @@
-//! [`Offer`]: a session that is to be opened, and that whichever worker comes first opens.
+//! [`Offer`]: a session to open, which the first free worker takes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,27 +8,27 @@ use std::time::{Duration, Instant};
 use super::HostError;
 use super::worker::Open;
 
-/// A session that is to be opened, once.
+/// A session to open, taken once.
 pub(super) struct Offer(Mutex<Option<(Open, Arc<AtomicUsize>)>>);
 
 impl Offer {
-    /// It counts as a session of the worker with this load until another one takes it.
+    /// Creates an offer. It counts as a session of the worker with this load until another worker takes it.
     pub(super) fn new(open: Open, load: &Arc<AtomicUsize>) -> Arc<Offer> {
         load.fetch_add(1, Ordering::Relaxed);
         Arc::new(Offer(Mutex::new(Some((open, load.clone())))))
     }
 
-    /// Nothing panics while it holds the lock.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, Option<(Open, Arc<AtomicUsize>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether no worker has come for it yet.
+    /// Returns whether no worker has taken it yet.
     pub(super) fn is_open(&self) -> bool {
         self.lock().is_some()
     }
 
-    /// The worker with this load takes it, unless another one has.
+    /// Takes the session for the worker with this load, unless another one has it.
     pub(super) fn take(&self, load: &Arc<AtomicUsize>) -> Option<Open> {
         let (open, counted) = self.lock().take()?;
         if !Arc::ptr_eq(&counted, load) {
@@ -38,7 +38,7 @@ impl Offer {
         Some(open)
     }
 
-    /// Nobody waits for it any more: it is over, unless a worker has it.
+    /// Withdraws the session, which is then over, unless a worker has it.
     pub(super) fn withdraw(&self) {
         let Some((open, counted)) = self.lock().take() else { return };
         counted.fetch_sub(1, Ordering::Relaxed);
@@ -47,27 +47,27 @@ impl Offer {
     }
 }
 
-/// Since when a worker has not come for what it was offered.
+/// The times of the offers that a worker has not yet taken.
 #[derive(Default)]
 pub(super) struct Offers(Mutex<VecDeque<Instant>>);
 
 impl Offers {
-    /// Nothing panics while it holds the lock.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, VecDeque<Instant>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It is offered one more.
+    /// Records an offer.
     pub(super) fn add(&self) {
         self.lock().push_back(Instant::now());
     }
 
-    /// It came for the oldest.
+    /// Removes the oldest offer, which the worker has reached.
     pub(super) fn came(&self) {
         self.lock().pop_front();
     }
 
-    /// Whether it has not come for one in this time.
+    /// Returns whether an offer has been waiting for at least `late`.
     pub(super) fn is_late(&self, late: Duration) -> bool {
         self.lock().front().is_some_and(|since| since.elapsed() >= late)
     }

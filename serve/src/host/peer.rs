@@ -1,4 +1,4 @@
-//! [`Peer`]: whom a session is served to.
+//! [`Peer`]: the client of sessions.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,55 +8,55 @@ use runtime::message::ToolCall;
 
 use super::{Event, PermissionScope};
 
-/// A future that goes to another thread.
+/// A boxed future that can be sent to another thread.
 pub type Waiting<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Whom sessions are served to: an editor, another agent. Called from the threads of workers.
+/// The client of sessions: an editor, or another agent. Called from the workers' threads.
 pub trait Peer: Send + Sync {
-    /// Shows what happens in a session, in order. It must not wait; [`Peer::room`] is where a session does.
+    /// Reports an event of a session, in order. It must not wait; sessions wait in [`Peer::room`].
     fn show(&self, session_id: &Arc<str>, event: Event);
 
-    /// Ready once the peer has taken so much of what was shown that more is welcome. A session waits for it before it asks
-    /// a model and before it runs a tool, so what is shown and not taken stays bounded.
+    /// Waits until the peer has read enough of the earlier events. A session calls this before each model call and
+    /// each tool call, so that the number of unread events stays bounded.
     fn room(&self, session_id: &Arc<str>) -> Waiting<()>;
 
-    /// Asks whether a tool may run. Dropping the future takes the question back.
+    /// Asks whether a tool may run. Dropping the future withdraws the question.
     fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict>;
 
-    /// The session is over, also one whose opening failed: nothing more of it is shown.
+    /// Reports that a session is over, also one whose opening failed. No event follows.
     fn over(&self, _session_id: &Arc<str>) {}
 }
 
-/// A tool that needs a permission.
+/// A request for permission to run a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PermissionQuestion {
-    /// The session.
+    /// The id of the session.
     pub session_id: Arc<str>,
     /// The call.
     pub call: ToolCall,
     /// The tool's annotations, a dict or nil.
     pub annotations: Data,
-    /// Why it needs one.
+    /// The reason why it needs a permission.
     pub reason: Arc<str>,
-    /// What an answer for always covers.
+    /// The later calls that a lasting answer covers.
     pub scope: PermissionScope,
-    /// The text that the call is about to replace, if there is one.
+    /// The text that the call is about to replace, if any.
     pub old_text: Option<Arc<str>>,
 }
 
-/// What the peer says to a question.
+/// The peer's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// This once.
+    /// Allow this call.
     AllowOnce,
-    /// From now on in this session, for the question's scope.
+    /// Allow all calls in the question's scope for the rest of the session.
     AllowAlways,
-    /// Not this once.
+    /// Refuse this call.
     RejectOnce,
-    /// Never in this session, for the question's scope.
+    /// Refuse all calls in the question's scope for the rest of the session.
     RejectAlways,
-    /// The peer has cancelled the prompt, or is gone.
+    /// The peer cancelled the prompt, or is gone.
     Cancelled,
-    /// The peer gave no answer that can be used: why. It counts as a refusal.
+    /// The peer gave no usable answer, for this reason. It counts as a refusal.
     Unusable(Arc<str>),
 }

@@ -1,4 +1,4 @@
-//! [`SessionApprover`]: asking the peer whether a tool may run, and what it has said for the rest of the session.
+//! [`SessionApprover`]: asks the peer whether a tool may run, and remembers answers for the rest of the session.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,29 +13,29 @@ use runtime::seam::{Answer, Approver, Demand, Permit, Preview, Turn};
 use super::policy::demand;
 use super::{Mode, Peer, PermissionQuestion, PermissionScope, Verdict};
 
-/// The topic of answers, and the kind of their records.
+/// The topic and the kind of answer records.
 const TOPIC: &str = "session.permission";
 const ANSWERED: &str = "session.permission.answered";
 
-/// The most answers for the rest of the session that are remembered. A further one holds for its call only.
+/// The maximum number of remembered answers. A further one applies to its call only.
 const MAX_ANSWERS: usize = 1_000;
 
-/// Whoever a session is served to, as the one who is asked for permissions.
+/// Asks the peer of a session for permissions.
 pub(super) struct SessionApprover {
     session_id: Arc<str>,
     mode: Arc<Mutex<Arc<str>>>,
     peer: Arc<dyn Peer>,
-    /// What is allowed or refused for the rest of the session.
+    /// Answers for the rest of the session: whether a scope is allowed.
     always: RefCell<HashMap<PermissionScope, bool>>,
 }
 
 impl SessionApprover {
-    /// For one session; `mode` is the one it has at any time.
+    /// Creates the approver of a session. `mode` holds the session's current mode.
     pub(super) fn new(session_id: Arc<str>, mode: Arc<Mutex<Arc<str>>>, peer: Arc<dyn Peer>) -> SessionApprover {
         SessionApprover { session_id, mode, peer, always: RefCell::default() }
     }
 
-    /// What needs no question.
+    /// Returns the permit for a call that needs no question.
     fn settled(&self, scope: &PermissionScope) -> Option<Permit> {
         if Mode::of(&self.mode) == Mode::Auto {
             return Some(Permit { allow: true, reason: Some("the mode `auto` allows every tool".into()) });
@@ -70,7 +70,8 @@ impl SessionApprover {
         }
     }
 
-    /// Remembers an answer for the rest of the session. Returns false if too many are remembered: the question comes again then.
+    /// Remembers an answer for the rest of the session. Returns false if too many are remembered: the question will be
+    /// asked again.
     fn remember(&self, scope: PermissionScope, allow: bool) -> bool {
         let mut always = self.always.borrow_mut();
         let has_room = always.len() < MAX_ANSWERS || always.contains_key(&scope);
@@ -80,7 +81,7 @@ impl SessionApprover {
         has_room
     }
 
-    /// Writes the answer down, before the tool runs.
+    /// Records the answer, before the tool runs.
     fn record(&self, turn: Turn<'_>, call: &ToolCall, scope: &PermissionScope, verdict: &Verdict) {
         let (answer, is_always) = match verdict {
             Verdict::AllowOnce => ("allow_once", false),
@@ -168,7 +169,7 @@ mod tests {
     use super::super::{Event, Waiting};
     use super::*;
 
-    /// Answers with what it was told, and remembers what it was asked.
+    /// Returns configured verdicts, and remembers the questions.
     struct Fake {
         verdicts: Mutex<Vec<Verdict>>,
         asked: Mutex<Vec<String>>,

@@ -1,4 +1,4 @@
-//! [`PermissionScope`]: which later calls an answer for always covers.
+//! [`PermissionScope`]: the later calls that a lasting answer covers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::message::{ToolCall, ToolSpec};
 
-/// The longest word or folder that is named, in bytes.
+/// The maximum length of a word or folder in a scope, in bytes.
 const MAX_NAME: usize = 200;
-/// What joins commands, redirects them or puts something else in their place, and what hides a word. An answer for the
-/// first word of such a line would cover programs that the person was not asked about.
+/// Characters that join or redirect commands, substitute text, or hide a word. An answer for the first word of such a
+/// line would also cover programs that the user was not asked about.
 const SHELL_SYNTAX: &[char] =
     &[';', '|', '&', '$', '`', '<', '>', '(', ')', '{', '}', '\n', '\r', '\\', '\'', '"', '='];
 
-/// Which later calls of a tool an answer for always covers.
+/// The later calls of a tool that a lasting answer covers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum PermissionScope {
     /// Every call.
@@ -21,14 +21,14 @@ pub enum PermissionScope {
         /// The tool.
         tool: Arc<str>,
     },
-    /// Calls whose command begins with this word.
+    /// Calls whose command begins with a given word.
     Command {
         /// The tool.
         tool: Arc<str>,
-        /// The program.
+        /// The word, which names a program.
         word: Arc<str>,
     },
-    /// Calls for files of this folder; those in folders below it are not covered.
+    /// Calls for files directly in a folder; its subfolders are not covered.
     Folder {
         /// The tool.
         tool: Arc<str>,
@@ -72,7 +72,7 @@ impl PermissionScope {
         }
     }
 
-    /// As records have it.
+    /// Converts the scope to data for records.
     pub(super) fn to_data(&self) -> Data {
         match self {
             PermissionScope::Tool { tool } => Data::dict([("tool", tool.into())]),
@@ -85,7 +85,7 @@ impl PermissionScope {
     }
 }
 
-/// As an option's label names it, after "Always allow".
+/// Formats the scope for an option's label, after "Always allow".
 impl fmt::Display for PermissionScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -104,7 +104,7 @@ fn first_word(command: &str) -> Option<&str> {
     command.split_whitespace().next().filter(|word| word.len() <= MAX_NAME)
 }
 
-/// The folder of a file, written one way only.
+/// Returns the folder of a file in a normal form.
 fn folder_of(path: &str) -> Option<String> {
     let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
     let (_, folders) = names.split_last()?;

@@ -1,11 +1,12 @@
-//! Which calls need a permission, and which must not run. All that decides is the session's [`Mode`] and the tool's annotations:
+//! Decides which calls need a permission and which must not run, from the session's [`Mode`] and the tool's
+//! annotations:
 //!
-//! | annotation | means |
+//! | annotation | meaning |
 //! |---|---|
-//! | `permission` | true, or a text that says why: somebody must be asked; false: nobody need be |
+//! | `permission` | true, or the reason as a text: permission is required; false: it is not |
 //! | `kind` | `read`, `search`, `think`, `fetch` change nothing; `edit`, `delete`, `move`, `execute` do |
-//! | `read_only`, `readOnlyHint` | whether it changes nothing |
-//! | `destructiveHint` | true: it changes something |
+//! | `read_only`, `readOnlyHint` | whether the tool changes nothing |
+//! | `destructiveHint` | true: the tool changes something |
 
 use std::sync::Arc;
 
@@ -15,19 +16,19 @@ use runtime::seam::Demand;
 
 use super::Mode;
 
-/// What is known of a tool.
+/// The known effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Nature {
-    /// It changes nothing.
+    /// The tool changes nothing.
     Harmless,
-    /// It changes something.
+    /// The tool changes something.
     Changes,
-    /// It does not say.
+    /// The effect is unknown.
     Unknown,
 }
 
 impl Nature {
-    /// Where annotations contradict each other, it changes something.
+    /// Reads the annotations. If they contradict each other, the tool counts as one that changes something.
     fn of(annotations: &Data) -> Nature {
         let kind = match annotations.get("kind").as_str() {
             Some("edit" | "delete" | "move" | "execute") => Nature::Changes,
@@ -49,7 +50,7 @@ impl Nature {
     }
 }
 
-/// What a session in this mode wants of a call of the tool.
+/// Returns the requirement for a call of the tool in this mode.
 pub(super) fn demand(mode: Mode, tool: &ToolSpec) -> Demand {
     let (name, wish) = (&tool.name, tool.annotations.get("permission"));
     match mode {
@@ -69,7 +70,7 @@ pub(super) fn demand(mode: Mode, tool: &ToolSpec) -> Demand {
     }
 }
 
-/// In words for the model, which can do something about it.
+/// Returns the refusal in the mode `plan`, for the model to act on.
 fn in_plan(name: &str) -> Arc<str> {
     let why = "the session is in the mode `plan`, in which you must not change anything. Describe what you would do";
     format!("{why}, and continue without `{name}`").into()

@@ -1,4 +1,4 @@
-//! What a front says to a session, and what comes back.
+//! Requests to a session and their results.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,73 +9,73 @@ use stdlib::Diagnostic;
 
 use super::Failure;
 
-/// A session that is to be opened.
+/// The parameters of a new session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NewSession {
-    /// Where it works: `context.cwd`.
+    /// The working directory: `context.cwd`.
     pub cwd: Option<PathBuf>,
-    /// What the wire says about it beyond that: `context.metadata`, where the prompt says nothing.
+    /// The protocol's metadata: `context.metadata` for prompts without their own.
     pub metadata: Data,
-    /// Its mode at first: `context.mode`.
+    /// The initial mode: `context.mode`.
     pub mode: Option<Arc<str>>,
-    /// Its id, where it is one that was open before; else it gets one that nobody can guess.
+    /// The id, if it is given, such as that of an earlier session; by default an unguessable one.
     pub id: Option<Arc<str>>,
 }
 
-/// What is asked of a session.
+/// The parameters of a prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prompt {
     /// The pipeline's `task`.
     pub text: String,
-    /// `context.message`: the whole message as the wire brought it, a dict or nil.
+    /// `context.message`: the whole message of the protocol, a dict or nil.
     pub message: Data,
-    /// `context.metadata`; nil for the session's.
+    /// `context.metadata`; nil selects the session's.
     pub metadata: Data,
-    /// `context.task_id`; without it the session draws one.
+    /// `context.task_id`; by default a new id.
     pub task_id: Option<Arc<str>>,
-    /// `context.context_id`; without it the session's id.
+    /// `context.context_id`; by default the session's id.
     pub context_id: Option<Arc<str>>,
-    /// Reminders that another session hands to it, from [`super::Handle::hand_over`].
+    /// Inherited reminders of another session, from [`super::Handle::hand_over`].
     pub inherits: Vec<Arc<Reminder>>,
-    /// What the pipeline asked before, each with its answer, where it runs once more: it gets them in this order, and nobody is
-    /// asked, as long as it asks the same.
+    /// Earlier questions of the pipeline, each with its answer, for a pipeline that runs again. They are answered in
+    /// this order without asking the user, as long as the questions are the same.
     pub answers: Vec<(Arc<str>, String)>,
-    /// `context.resumed`: it was asked before, of a process that ended in the middle of it.
+    /// `context.resumed`: whether a process ended during an earlier run of this prompt.
     pub resumed: bool,
 }
 
-/// What a prompt came to. By then everything that it showed has gone to the peer.
+/// The result of a prompt. By then the peer has received all its events.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// How it ended.
+    /// The way in which it ended.
     pub stop: Stop,
-    /// What the pipeline returned, where that is a dict or list of the script's own; else nil. The same was shown as JSON.
+    /// The pipeline's result if it is a dict or list made by the script, otherwise nil. It was also sent as an event.
     pub value: Data,
-    /// The closing message of a pipeline that ended well, if the script has set one and the peer's end of a task has a message.
+    /// The closing message of a pipeline that ended well, if the script has set one and the protocol's end of a task
+    /// has a message.
     pub closing: Option<Arc<str>>,
-    /// What the pipeline threw while it cleaned up after it was cancelled. It is the first of the diagnostics too.
+    /// The error of the pipeline's clean-up after it was cancelled. It is also the first of the diagnostics.
     pub uncleaned: Option<Diagnostic>,
-    /// What should be known of it, for the log of whoever runs the host: tasks that failed unseen, a log that cannot be
-    /// written.
+    /// Diagnostics for the host's log: tasks that failed unnoticed, or a log that cannot be written.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// How a prompt ended.
+/// The ways in which a prompt ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
     /// The pipeline returned.
     Done,
-    /// [`super::Handle::cancel`], or the session was closed.
+    /// It was cancelled by [`super::Handle::cancel`], or the session was closed.
     Cancelled,
-    /// The loop whose result it returned had used up its tokens.
+    /// It returned the result of a loop that had used up its tokens.
     MaxTokens,
-    /// The same, with its iterations.
+    /// It returned the result of a loop that had used up its iterations.
     MaxTurns,
-    /// The script, or a handler of it, refuses what was asked: why.
+    /// The script, or one of its handlers, refused the request for this reason.
     Refused(Arc<str>),
-    /// Something failed.
+    /// It failed.
     Failed(Failure),
-    /// The script asks something, which was shown as [`super::Event::Question`]. The next prompt is the answer and goes on in
-    /// the same call of the pipeline.
+    /// The script asks this question, which was sent as [`super::Event::Question`]. The next prompt is the answer and
+    /// continues the same call of the pipeline.
     Asked(Arc<str>),
 }

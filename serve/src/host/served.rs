@@ -1,4 +1,4 @@
-//! [`Served`]: what is served, and how.
+//! [`Served`]: the script to serve and its settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,46 +8,46 @@ use stdlib::{RunOptions, SourceRef};
 
 use crate::Metrics;
 
-/// What is served, and how.
+/// The script to serve and its settings.
 #[derive(Clone)]
 pub struct Served {
     /// The script.
     pub source: SourceRef,
-    /// How each session is set up: called on the worker's thread for each one. What belongs to a session alone (its task,
-    /// where it prints, who watches it) the host sets itself, and so it does the log.
+    /// Creates the options of a session, on the worker's thread. The host itself sets the options that belong to a
+    /// single session (its task, output and observers) and the log.
     pub run: Arc<dyn Fn() -> RunOptions + Send + Sync>,
-    /// What `context.protocol` says.
+    /// The value of `context.protocol`.
     pub protocol: &'static str,
-    /// The log that all sessions share; without it each one has its own in memory, which goes with it.
+    /// The log that all sessions share; without it each session has its own in memory.
     pub log: Option<SqliteLog>,
-    /// How much at once.
+    /// The limits.
     pub settings: Settings,
-    /// What its sessions count.
+    /// The metrics of the sessions.
     pub metrics: Arc<Metrics>,
-    /// What makes a tap on the records of each session, by its id; `None` if nobody is to see them.
+    /// Creates a tap on the records of each session, by its id; `None` if there is no observer.
     pub taps: Option<Taps>,
 }
 
-/// Makes a tap on the records of each session, by its id.
+/// Creates a tap on the records of each session, by its id.
 pub type Taps = Arc<dyn Fn(&str) -> Tap + Send + Sync>;
 
-/// How much at once.
+/// The limits of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Worker threads, at least 1.
+    /// The number of worker threads, at least 1.
     pub workers: usize,
-    /// Sessions open at one time.
+    /// The maximum number of open sessions.
     pub sessions: usize,
-    /// After so long a worker that has not come for a session seems to be held up: plain code of a script runs there without a pause.
+    /// The time after which a worker that has not taken a session counts as blocked by plain code.
     pub late: Duration,
 }
 
 impl Settings {
-    /// The most workers where nobody says otherwise.
+    /// The maximum number of workers by default.
     const WORKERS: usize = 8;
-    /// The most sessions where nobody says otherwise.
+    /// The default for the maximum number of sessions.
     const SESSIONS: usize = 10_000;
-    /// When a worker is late where nobody says otherwise.
+    /// The default for [`Settings::late`].
     const LATE: Duration = Duration::from_millis(50);
 }
 

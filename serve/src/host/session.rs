@@ -1,4 +1,4 @@
-//! One session, from its opening to its end, on its worker.
+//! The lifecycle of a session on its worker.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -25,7 +25,7 @@ use super::show::Shown;
 use super::worker::Open;
 use super::{Ended, Event, Failure, Handle, HostError, Mode, NewSession, Peer, Prompt, Served, Stop, new_message_id};
 
-/// Lives a session.
+/// Runs a session from its opening to its end.
 pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
     let Open { new, kept, mailbox, answer } = open;
     let book = kept.as_ref().map(|kept| kept.book(&new, &mailbox, &served));
@@ -43,11 +43,11 @@ pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
     }
     if let Some((kept, book)) = kept.zip(book) {
         kept.opened(&book);
-        // Until then another process may take it, so what it was taken by is held until then.
+        // Until then another process may take it, so the claim is held until then.
         let _ = book.settled().await;
     }
     let inbox = session.hosted.session().inbox(session.log.clone(), now_ms);
-    // Nobody who does not wait for it any more lets it live on: its mailbox says so.
+    // If the caller has dropped the receiver, it has also closed the mailbox, and the session ends.
     let _ = answer.send(Ok(Handle::new(new, mode, inbox, mailbox.clone())));
     let _giving = Giving::new(&session, &mailbox);
     while let Some(asked) = session.hosted.beside(mailbox.next()).await {
@@ -56,7 +56,7 @@ pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
     session.end().await;
 }
 
-/// Does what the session is asked beside its work, also while it works; until this is dropped.
+/// Handles requests beside prompts, also while the session is busy, until this is dropped.
 struct Giving(tokio::task::JoinHandle<()>);
 
 impl Giving {
@@ -66,7 +66,7 @@ impl Giving {
         Giving(tokio::task::spawn_local(async move {
             while let Some(errand) = mailbox.errand().await {
                 let Some(session) = session.upgrade() else { return };
-                // Nobody waits for it where its front is gone.
+                // The receiver is gone if the client is gone.
                 match errand {
                     Errand::HandOver(heir) => drop(heir.send(propagation::hand_over(&session))),
                     Errand::Clear(selector, number) => drop(number.send(session.clear_reminders(&scope, &selector))),
@@ -82,7 +82,7 @@ impl Drop for Giving {
     }
 }
 
-/// A session at work.
+/// A running session.
 struct Session {
     hosted: Hosted,
     hosting: Rc<Hosting>,
@@ -132,7 +132,7 @@ impl Session {
         })
     }
 
-    /// Runs its pipeline. What the script asks meanwhile ends the prompt, and the next one goes on in its place.
+    /// Runs the pipeline. A question of the script ends the prompt, and the next prompt continues the run.
     async fn prompt(&self, asked: Asked) {
         let Asked { prompt, answer } = asked;
         self.shown.prompted(&prompt);
@@ -141,7 +141,7 @@ impl Session {
         propagation::seed(self.hosted.session(), &self.hosted.scope(), &inherits);
         let request = Request { text, message, metadata, task_id, context_id, resumed };
         let mut answer = Some(answer);
-        // Who drops a question has answered it, and what is to stop must not go on before it hears that.
+        // Dropping a question answers it, and a run that must stop may not continue before it knows that.
         let mut withdrawn = Vec::new();
         let mut running = pin!(self.hosted.prompt(request, self.mailbox.stopped()));
         let came = loop {
@@ -155,7 +155,7 @@ impl Session {
                     let _ = question.answer.send(said);
                     continue;
                 }
-                // It has taken another way, to which the other answers do not belong.
+                // The run differs from the earlier one, so the other answers do not apply.
                 _ => answers.clear(),
             }
             match self.ask(&question, &mut answer).await {
@@ -165,7 +165,7 @@ impl Session {
                     continue;
                 }
                 Put::Unanswered => {
-                    // What only asks while it cleans up leaves room for the clock that ends that.
+                    // A run that only asks during its clean-up must leave time for the timer that ends it.
                     tokio::task::yield_now().await;
                     continue;
                 }
@@ -194,7 +194,7 @@ impl Session {
         }
     }
 
-    /// Puts a question to the user, which ends the prompt at hand; unless that is to stop.
+    /// Asks the user a question, which ends the current prompt, unless that must stop.
     async fn ask(&self, question: &Question, answer: &mut Option<oneshot::Sender<Ended>>) -> Put {
         let fate = self.mailbox.fate();
         if fate != Put::Asked {
@@ -214,7 +214,7 @@ impl Session {
         fate
     }
 
-    /// Writes down how a prompt ended: nobody is told before that would survive the end of the process.
+    /// Records the end of a prompt, and waits until it is durable, before it is reported.
     async fn kept(&self, mut ended: Ended) -> Ended {
         if let Some(book) = self.mailbox.book() {
             book.answered(self.hosted.session(), &ended.stop);
@@ -227,7 +227,7 @@ impl Session {
         ended
     }
 
-    /// What is told of a prompt. What it returned is shown first.
+    /// Converts the end of a pipeline. Sends its result as an event first.
     fn ended(&self, came: PromptResult) -> Ended {
         let PromptResult { end, mut closing, uncleaned, mut diagnostics } = came;
         diagnostics.splice(..0, uncleaned.clone());
@@ -266,11 +266,11 @@ impl Session {
 
     async fn end(self) {
         let session = self.hosted.session().clone();
-        // Who still has its inbox is told so, or what is accepted now would be lost.
+        // Tell the owners of its inbox, or injections accepted from now on would be lost.
         let unread = {
             let mut queue = session.queue().lock().unwrap_or_else(PoisonError::into_inner);
             if self.mailbox.book().is_some() {
-                // The next process that opens the session goes on with it.
+                // The next process that opens the session continues with the queue.
                 queue.seal();
                 Vec::new()
             } else {
@@ -290,14 +290,14 @@ impl Session {
     }
 }
 
-/// Tells how a prompt ended. Nobody waits for it where its front is gone.
+/// Reports the end of a prompt. The receiver is gone if the client is gone.
 fn tell(answer: Option<oneshot::Sender<Ended>>, ended: Ended) {
     if let Some(answer) = answer {
         let _ = answer.send(ended);
     }
 }
 
-/// How a prompt ended whose pipeline returned the result of a loop.
+/// Returns the end of a prompt whose pipeline returned the result of a loop.
 fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReason>) -> Stop {
     use runtime::agent_loop::LoopStatus as Status;
     match status {
@@ -307,10 +307,11 @@ fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReas
     }
 }
 
-/// What a session keeps of its own log: there may be very many of them, and only its script reads there.
+/// The limits of a session's own log: many may exist, and only the session's script reads it.
 const OWN: Kept = Kept { records: 16_384, bytes: 4 << 20 };
 
-/// The log that all sessions share, on which each is a run of its own in whatever process it goes on; else one of its own.
+/// Returns the log that all sessions share, on which each is a run of its own across processes, or a new log in
+/// memory.
 fn log_of(served: &Served, id: &str) -> Arc<dyn SharedLog> {
     let log: Arc<dyn SharedLog> = match &served.log {
         Some(log) => Arc::new(OfRun::new(log.clone(), id)),
@@ -323,19 +324,19 @@ fn log_of(served: &Served, id: &str) -> Arc<dyn SharedLog> {
     Arc::new(CountedLog::new(log, served.metrics.clone()))
 }
 
-/// What time it is for those who put something in. It is that of the system: theirs is no script's.
+/// Returns the time for injections: the system's time, never a script's.
 fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Waits until the peer has room for more.
+/// Returns a function that waits until the peer has room.
 fn room(peer: &Arc<dyn Peer>, id: &Arc<str>) -> Rc<dyn Fn() -> runtime::seam::Local<'static, ()>> {
     let (peer, id) = (peer.clone(), id.clone());
     Rc::new(move || peer.room(&id))
 }
 
-/// Whatever a served script prints goes to standard error: standard output may be the wire's.
+/// Sends the output of a served script to standard error: standard output may belong to the protocol.
 struct Aside;
 
 impl Output for Aside {

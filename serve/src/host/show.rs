@@ -1,8 +1,8 @@
-//! [`Shown`]: what a session shows, as [`Event`]s for its peer.
+//! [`Shown`]: converts the activity of a session to [`Event`]s for its peer.
 //!
-//! Its loops report what they do ([`Seen`]), and its sessions what becomes of their reminders
-//! ([`ReminderObserver`](runtime::session::ReminderObserver)). Loops of sub-agents and workers are not the agent's own: of them only the tool call is shown that they
-//! answer.
+//! Loops report their activity ([`Seen`]), and sessions the events of their reminders
+//! ([`ReminderObserver`](runtime::session::ReminderObserver)). Loops of sub-agents and workers are not the agent's
+//! own: only the tool call that they answer is shown.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -28,38 +28,38 @@ mod reminders;
 #[cfg(test)]
 mod tests;
 
-/// How long text may be shown and not be on its way to the log.
+/// The maximum time for which text may be shown but not yet on its way to the log.
 const UNWRITTEN: Duration = Duration::from_secs(1);
 
-/// What a session shows.
+/// The events of a session.
 pub(super) struct Shown {
     id: Arc<str>,
-    /// Itself, for the sessions that it observes.
+    /// A reference to itself, for the sessions that it observes.
     me: Weak<Shown>,
     peer: Arc<dyn Peer>,
-    /// The agent's loops at work, by the sessions they work in.
+    /// The agent's running loops, by their session.
     loops: RefCell<HashMap<Arc<str>, Looping>>,
-    /// The sessions whose reminders are shown: the served one, and those of the loops at work.
+    /// The sessions whose reminders are shown: the served one, and those of the running loops.
     sessions: RefCell<HashMap<Arc<str>, Weak<Session>>>,
-    /// Where it is written down, if it is.
+    /// The session's journal, if it is stored.
     book: Option<Arc<SessionJournal>>,
     metrics: Arc<Metrics>,
-    /// When a model was asked, by the sessions whose loops asked.
+    /// The time of each pending model call, by the session of its loop.
     asked: RefCell<HashMap<Arc<str>, Instant>>,
 }
 
-/// A loop at work.
+/// A running loop.
 #[derive(Default)]
 struct Looping {
-    /// The message that the model writes now.
+    /// The message that the model is writing.
     message: Option<(Voice, Arc<str>)>,
-    /// What has come of the answer at hand in pieces.
+    /// The parts of the current answer that came in pieces.
     came: Came,
-    /// The calls without a result, in their order.
+    /// The ids of the calls without a result, in order.
     open: Vec<Arc<str>>,
 }
 
-/// How the model speaks.
+/// The kind of text from the model.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Voice {
     Thinking,
@@ -83,7 +83,7 @@ impl Shown {
         Rc::new_cyclic(|me| Shown { id, me: me.clone(), peer, loops, sessions, book, metrics, asked })
     }
 
-    /// A prompt begins. Its client knows what it has said; whoever is shown the session again does not.
+    /// Begins a prompt. Its client knows the message, so it is only recorded, for loading the session.
     pub(super) fn prompted(&self, prompt: &Prompt) {
         let Some(book) = &self.book else { return };
         let said =
@@ -93,7 +93,7 @@ impl Shown {
         book.note(&Event::UserMessage { message_id: new_message_id(), content });
     }
 
-    /// Shows something.
+    /// Sends an event.
     pub(super) fn show(&self, event: Event) {
         match &self.book {
             Some(book) => book.show(event, |event| self.peer.show(&self.id, event)),
@@ -101,33 +101,34 @@ impl Shown {
         }
     }
 
-    /// Shows text of the script's own, a message by itself.
+    /// Sends text from the script as a separate message.
     pub(super) fn say(&self, text: Arc<str>) {
         self.show(Event::Text { message_id: new_message_id(), text });
     }
 
-    /// Shows what the pipeline returned that is no text, a message by itself.
+    /// Sends a non-text result of the pipeline as a separate message.
     pub(super) fn give(&self, data: Data) {
         self.show(Event::Data { message_id: new_message_id(), data });
     }
 
-    /// What the script tells the person.
+    /// Returns the function that sends the script's messages to the user.
     pub(super) fn say_for_script(self: Rc<Self>) -> Rc<dyn Fn(Said)> {
         Rc::new(move |said| self.show(said.into()))
     }
 
-    /// What the session's loops are shown to.
+    /// Returns the observer for the session's loops.
     pub(super) fn live(self: Rc<Self>) -> Live {
         Rc::new(move |sight| self.see(&sight))
     }
 
-    /// From here on the reminders of a session are shown.
+    /// Begins to show the reminders of a session.
     pub(super) fn follow(&self, session: &Rc<Session>) {
         self.sessions.borrow_mut().insert(session.id().clone(), Rc::downgrade(session));
         session.observe(self.me.upgrade().map(|me| me as Rc<dyn ReminderObserver>));
     }
 
-    /// The prompt is over, however it was: calls of loops that were given up have failed. Other loops go on beside the next.
+    /// Ends a prompt in any state: calls of abandoned loops have failed. Other loops continue alongside the next
+    /// prompt.
     pub(super) fn settle(&self) {
         let is_at_work = |id: &Arc<str>| {
             let session = self.sessions.borrow().get(id).and_then(Weak::upgrade);
@@ -151,7 +152,7 @@ impl Shown {
         }
     }
 
-    /// Counts what loops do, those of workers included.
+    /// Counts the activity of loops, including those of workers.
     fn count(&self, sight: &Sight<'_>) {
         let id = sight.turn.session.id();
         match sight.seen {
@@ -171,7 +172,7 @@ impl Shown {
         }
     }
 
-    /// Has text that comes in pieces written down within [`UNWRITTEN`], whether or not more of it comes.
+    /// Schedules a write of text that comes in pieces within [`UNWRITTEN`], even if no more of it comes.
     fn write_soon(&self) {
         let (Some(book), Ok(runtime)) = (&self.book, tokio::runtime::Handle::try_current()) else { return };
         if !book.starts_waiting() {
@@ -238,7 +239,7 @@ impl Shown {
         match delta {
             Delta::Text(text) => self.speak(session_id, Voice::Saying, text.into()),
             Delta::Reasoning(text) => self.speak(session_id, Voice::Thinking, text.into()),
-            // What was shown cannot be taken back; what comes now is another message.
+            // Text that was shown cannot be revoked; text from now on is another message.
             Delta::Restart => self.of_loop(session_id, |looping| {
                 (looping.message, looping.came) = (None, Came::default());
             }),
@@ -246,14 +247,14 @@ impl Shown {
         }
     }
 
-    /// The end of an answer that was given up, behind what was shown of it.
+    /// Ends an abandoned answer, after the text that was shown of it.
     fn interrupted(&self, session_id: &str, mark: &str) {
         if self.of_loop(session_id, |looping| looping.came.saying) {
             self.speak(session_id, Voice::Saying, mark.into());
         }
     }
 
-    /// What of an answer has not come in pieces.
+    /// Sends the parts of an answer that did not come in pieces.
     fn whole(&self, session_id: &str, reply: &Reply, text: &Arc<str>) {
         let came = self.of_loop(session_id, |looping| looping.came);
         if let Some(reasoning) = reply.reasoning.as_ref().filter(|_| !came.thinking) {
@@ -264,7 +265,7 @@ impl Shown {
         }
     }
 
-    /// One answer is several messages where the model thinks between what it says.
+    /// Sends text of the model. One answer is several messages if the model reasons in between.
     fn speak(&self, session_id: &str, voice: Voice, text: Arc<str>) {
         if text.is_empty() {
             return;

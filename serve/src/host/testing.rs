@@ -1,4 +1,4 @@
-//! A peer for tests, and hosts that serve a text to it.
+//! A peer for tests, and hosts that serve a script to it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,20 +9,20 @@ use stdlib::{RunOptions, Source};
 
 use super::{Ended, Event, Host, NewSession, Peer, PermissionQuestion, Prompt, Served, Settings, Verdict, Waiting};
 
-/// What a run holds in memory is counted in tests too.
+/// Counts the memory of runs in tests too.
 #[global_allocator]
 static ALLOCATOR: stdlib::Counted = stdlib::Counted;
 
-/// The session in which [`Watcher`] panics where it should give room.
+/// The session in which [`Watcher`] panics when it is asked for room.
 pub(crate) const PANICS: &str = "panics";
 
 /// The session in which [`Watcher`] never has room.
 pub(crate) const FULL: &str = "full";
 
-/// The session in which [`Watcher`] holds up its worker where it is shown something, until its gate is opened.
+/// The session in which [`Watcher`] blocks its worker on an event, until its gate is opened.
 pub(crate) const BLOCKS: &str = "blocks";
 
-/// Keeps what it is shown and asked, takes everything at once, and allows everything once unless it was told what to say.
+/// Records events and questions, accepts everything at once, and allows each call once unless it has other verdicts.
 #[derive(Default)]
 pub(crate) struct Watcher {
     shown: Mutex<Vec<(Arc<str>, Event)>>,
@@ -30,12 +30,12 @@ pub(crate) struct Watcher {
     over: Mutex<Vec<Arc<str>>>,
     gate: Gate,
     asked: Mutex<Vec<PermissionQuestion>>,
-    /// What it says next; nothing means that it never answers.
+    /// The next verdicts; `None` means that it never answers.
     verdicts: Mutex<VecDeque<Option<Verdict>>>,
 }
 
 impl Watcher {
-    /// All text of a session.
+    /// Returns all text of a session.
     pub(crate) fn text(&self, id: &str) -> String {
         let shown = self.shown.lock().unwrap();
         let texts = shown.iter().filter(|(session, _)| session.as_ref() == id).filter_map(|(_, event)| match event {
@@ -46,44 +46,44 @@ impl Watcher {
         texts.map(|text| text.to_string()).collect()
     }
 
-    /// Whether it holds up a worker now.
+    /// Returns whether it blocks a worker now.
     pub(super) fn is_blocking(&self) -> bool {
         *self.gate.0.lock().unwrap() == Blocking::Now
     }
 
-    /// It holds up nobody from now on.
+    /// Stops blocking workers.
     pub(super) fn open_gate(&self) {
         *self.gate.0.lock().unwrap() = Blocking::NoMore;
         self.gate.1.notify_all();
     }
 
-    /// How often somebody asked for room.
+    /// Returns how often it was asked for room.
     pub(crate) fn asked_for_room(&self) -> usize {
         self.rooms.load(Ordering::Relaxed)
     }
 
-    /// Everything of all sessions, in order.
+    /// Returns all events of all sessions, in order.
     pub(crate) fn all(&self) -> Vec<(Arc<str>, Event)> {
         self.shown.lock().unwrap().clone()
     }
 
-    /// Whether it was told that a session is over.
+    /// Returns whether the end of a session was reported.
     pub(super) fn is_over(&self, id: &str) -> bool {
         self.over.lock().unwrap().iter().any(|over| over.as_ref() == id)
     }
 
-    /// All that it was asked.
+    /// Returns all questions.
     pub(crate) fn asked(&self) -> Vec<PermissionQuestion> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// It says these next.
+    /// Sets the next verdicts.
     pub(crate) fn will_say(&self, verdicts: impl IntoIterator<Item = Option<Verdict>>) {
         self.verdicts.lock().unwrap().extend(verdicts);
     }
 }
 
-/// What holds up a thread.
+/// Blocks a thread.
 #[derive(Default)]
 struct Gate(Mutex<Blocking>, Condvar);
 
@@ -137,7 +137,7 @@ impl Peer for Watcher {
     }
 }
 
-/// How a text is served.
+/// Returns the settings for serving a script.
 pub(crate) fn served(name: &str, text: &str, workers: usize, log: Option<SqliteLog>) -> Served {
     Served {
         source: Source::new(name, text),
@@ -150,39 +150,39 @@ pub(crate) fn served(name: &str, text: &str, workers: usize, log: Option<SqliteL
     }
 }
 
-/// Serves a text in Harn.
+/// Serves a script in Harn.
 pub(crate) fn host(text: &str, workers: usize) -> (Host, Arc<Watcher>) {
     host_of(served("test.harn", text, workers, None))
 }
 
-/// Serves anything.
+/// Serves a script with given settings.
 pub(crate) fn host_of(served: Served) -> (Host, Arc<Watcher>) {
     let watcher = Arc::<Watcher>::default();
     let host = Host::start(served, watcher.clone()).unwrap_or_else(|found| panic!("{found:?}"));
     (host, watcher)
 }
 
-/// A session with an id.
+/// Returns the parameters of a session with an id.
 pub(crate) fn named(id: &str) -> NewSession {
     NewSession { id: Some(id.into()), ..NewSession::default() }
 }
 
-/// A prompt.
+/// Returns a prompt with a text.
 pub(crate) fn says(text: &str) -> Prompt {
     Prompt { text: text.to_owned(), ..Prompt::default() }
 }
 
-/// Opens a session and asks it one thing.
+/// Opens a session and runs one prompt.
 pub(crate) async fn once(host: &Host, id: &str, text: &str) -> Ended {
     let session = host.open(named(id)).await.unwrap();
     session.prompt(says(text)).await.unwrap()
 }
 
-/// Runs a front.
+/// Runs a future on a new runtime.
 pub(crate) fn front<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        // A test that hangs fails, and says which.
+        // A test that hangs fails with a message.
         tokio::time::timeout(std::time::Duration::from_secs(60), work).await.expect("the test hangs")
     })
 }

@@ -1,4 +1,4 @@
-//! Served sessions, without a wire.
+//! Served sessions, without a protocol.
 
 mod ask;
 mod cancel;

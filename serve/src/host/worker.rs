@@ -18,32 +18,32 @@ use super::offer::{Offer, Offers};
 use super::session::live;
 use super::{Handle, HostError, NewSession, Peer, Served};
 
-/// A session that is to be opened.
+/// A session to open.
 pub(super) struct Open {
     pub(super) new: NewSession,
-    /// Whether it is one that is kept; nothing where none are.
+    /// The session's storage; `None` if sessions are not stored.
     pub(super) kept: Option<Kept>,
     pub(super) mailbox: Arc<Mailbox>,
     pub(super) answer: oneshot::Sender<Result<Handle, HostError>>,
 }
 
-/// A thread and its sessions. It ends when this is dropped and they are over.
+/// A thread and its sessions. The thread ends when this is dropped and all its sessions are over.
 pub(super) struct Worker {
-    /// As many wait here as the host lets be open.
+    /// Pending offers, at most as many as the host permits open sessions.
     opens: mpsc::UnboundedSender<Arc<Offer>>,
     load: Arc<AtomicUsize>,
     offers: Arc<Offers>,
     end: oneshot::Receiver<()>,
 }
 
-/// The stack of a thread: what scripts nest deeper grows elsewhere.
+/// The stack size of a thread in bytes: deep recursion of scripts uses other memory.
 const STACK: usize = 8 << 20;
 
 impl Worker {
     /// Starts a thread, and waits until it can serve.
     ///
     /// # Errors
-    /// What the system does not give.
+    /// The system refuses a thread or an async runtime.
     pub(super) fn start(index: usize, served: Served, peer: Arc<dyn Peer>) -> Result<Worker, Box<Diagnostic>> {
         Worker::start_on(runtime, index, served, peer)
     }
@@ -65,10 +65,10 @@ impl Worker {
                 Ok(runtime) => runtime,
                 Err(why) => return drop(built.send(Err(why))),
             };
-            // Whoever starts it waits for this.
+            // The starting thread waits for this.
             let _ = built.send(Ok(()));
             runtime.block_on(work(found, &served, &peer, &count, &taken));
-            // A file that does not answer keeps no server from ending.
+            // A blocked file operation must not prevent the server from ending.
             runtime.shutdown_background();
             let _ = ended.send(());
         };
@@ -76,29 +76,30 @@ impl Worker {
         let lacks = |what: &str, why: io::Error| Box::new(stdlib::outside(format!("could not start {what}: {why}")));
         thread.map_err(|why| lacks("a thread for sessions", why))?;
         let is_built = is_built.recv().unwrap_or_else(|gone| Err(io::Error::other(gone)));
-        // No timers, no sockets: nobody could be served there.
+        // Without timers and sockets, no session can be served there.
         is_built.map_err(|why| lacks("the async runtime of a thread for sessions", why))?;
         Ok(Worker { opens, load, offers, end })
     }
 
-    /// How many sessions it has.
+    /// Returns the number of its sessions.
     pub(super) fn load(&self) -> usize {
         self.load.load(Ordering::Relaxed)
     }
 
-    /// Whether it has not come for a session for so long that it seems to be held up by one that it has.
+    /// Returns whether an offer to it is late, so that one of its sessions seems to block it.
     pub(super) fn is_held_up(&self, late: Duration) -> bool {
         self.offers.is_late(late)
     }
 
-    /// Opens a session on it, and counts it as one of its own. Until it comes for that, another worker may be offered the same.
+    /// Opens a session on it, and counts it as its own. Until the worker takes it, other workers may be offered the
+    /// same session.
     pub(super) fn open(&self, open: Open) -> Weak<Offer> {
         let offer = Offer::new(open, &self.load);
         self.offer(&offer);
         Arc::downgrade(&offer)
     }
 
-    /// Opens a session on it, unless another worker comes for it first.
+    /// Offers a session to it, unless another worker takes the session first.
     pub(super) fn offer(&self, offer: &Arc<Offer>) {
         self.offers.add();
         if self.opens.send(offer.clone()).is_err()
@@ -108,19 +109,19 @@ impl Worker {
         }
     }
 
-    /// Ready once its sessions are over and the thread ends.
+    /// Waits until its sessions are over and the thread ends.
     pub(super) async fn ended(self) {
         drop(self.opens);
         let _ = self.end.await;
     }
 }
 
-/// What waits on a thread.
+/// Creates the async runtime of a thread.
 fn runtime() -> io::Result<LocalRuntime> {
     tokio::runtime::Builder::new_current_thread().enable_all().event_interval(8).build_local(Default::default())
 }
 
-/// Runs sessions until nobody can open another and all are over.
+/// Runs sessions until no more can be opened and all are over.
 async fn work(
     mut opens: mpsc::UnboundedReceiver<Arc<Offer>>,
     served: &Served,
@@ -168,7 +169,7 @@ fn over(mailbox: &Mailbox, broken: Option<Arc<str>>) {
     });
 }
 
-/// What a session broke off with.
+/// Returns the panic message of a session.
 fn panicked(error: tokio::task::JoinError) -> Arc<str> {
     let Ok(panic) = error.try_into_panic() else { return "its task was dropped".into() };
     let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -1,27 +1,27 @@
-//! [`About`]: what is known of a session without its conversation.
+//! [`About`]: the description of a session without its conversation.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use runtime::data::Data;
 
-/// What is known of a session without its conversation.
+/// The description of a session without its conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct About {
-    /// Where it works.
+    /// The working directory.
     pub cwd: Option<PathBuf>,
-    /// The protocol that it was opened by.
+    /// The protocol that opened it.
     pub protocol: Arc<str>,
     /// Its mode.
     pub mode: Option<Arc<str>>,
-    /// What it is called.
+    /// Its title.
     pub title: Option<Arc<str>>,
-    /// What the wire said about it.
+    /// The protocol's metadata.
     pub metadata: Data,
 }
 
 impl About {
-    /// What every record of its life says, so that a list needs one record of each session.
+    /// Returns the content of every lifecycle record, so that a list needs only one record of each session.
     pub(super) fn brief(&self, id: &Arc<str>) -> Data {
         Data::dict_of_present([
             ("session_id", Data::from(id)),
@@ -31,7 +31,7 @@ impl About {
         ])
     }
 
-    /// Takes over what a record of its life says.
+    /// Reads the content of a lifecycle record.
     pub(super) fn read_brief(&mut self, payload: &Data) {
         self.cwd = payload.get("cwd").as_str().map(PathBuf::from);
         self.mode = payload.get("mode").as_shared_str();
@@ -43,7 +43,7 @@ fn text_of(path: &Path) -> Arc<str> {
     path.to_string_lossy().into()
 }
 
-/// What a session is called as long as nobody says otherwise: the beginning of its first prompt.
+/// Returns the default title of a session: the beginning of its first prompt.
 pub(super) fn title_of(prompt: &str) -> Option<Arc<str>> {
     const MOST: usize = 80;
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;

@@ -1,16 +1,17 @@
-//! [`Claim`]: a session is open in one process at a time.
+//! [`Claim`]: ensures that a session is open in one process at a time.
 //!
-//! The log names the process that opened a session or loaded it last, and a file beside the log is locked for as long as that
-//! process lives. While one looks whose a session is, it holds a lock of the session, so of two that want it one gets it.
+//! The log names the process that opened or loaded a session last, and a file beside the log is locked for as long as
+//! that process lives. A process that claims a session holds a lock of the session meanwhile, so that only one of two
+//! gets it.
 
 use runtime::lock::{LockError, LockFile};
 
 use super::{Store, StoreError, Stored};
 
-/// The right to load a session, and the session. Held until the log says that it was loaded.
+/// The claim of a process to load a session, and the stored session. Held until the load is recorded.
 #[derive(Debug)]
 pub struct Claim {
-    /// The session as it is on the log.
+    /// The session as stored in the log.
     pub stored: Stored,
     _lock: LockFile,
 }
@@ -19,9 +20,9 @@ impl Store {
     /// Takes a session for this process and reads it.
     ///
     /// # Errors
-    /// As [`Store::load`], and where it is open in another process.
+    /// The errors of [`Store::load`], or another process has the session open.
     pub fn claim(&self, id: &str) -> Result<Claim, StoreError> {
-        // What is no session has no lock either.
+        // An unknown session has no lock.
         self.load(id)?;
         let lock = match self.lock(id) {
             Ok(lock) => lock,
@@ -35,9 +36,9 @@ impl Store {
         }
     }
 
-    /// Whether a process is still there. What one that was killed has left is taken away by that.
+    /// Returns whether a process is alive. Removes the file of a process that was killed.
     pub(crate) fn lives(&self, process: &str) -> Result<bool, StoreError> {
-        // The log may say anything, and this becomes the name of a file.
+        // The log may contain any text, and this becomes a file name.
         if !process.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
             return Ok(false);
         }

@@ -1,44 +1,44 @@
-//! What can go wrong with stored sessions. The rows of the codes stand with those of the log.
+//! The errors of stored sessions. Their codes are in the catalogue of the log.
 
 use std::sync::Arc;
 
 use runtime::event_log::{LogCode, LogError};
 use stdlib::{CodeRef, from_core};
 
-/// What can go wrong with stored sessions.
+/// An error of stored sessions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The log holds no session with this id.
     #[error("session '{0}' not found in the event log")]
     Unknown(Arc<str>),
-    /// Another process has it open.
+    /// Another process has the session open.
     #[error("the session '{0}' is open in another process")]
     Elsewhere(Arc<str>),
-    /// A record of it cannot be read.
+    /// A record of the session cannot be read.
     #[error(
         "the session '{id}' cannot be read from the event log: the record `{kind}` at cursor {cursor} is \
         incomplete: {why}"
     )]
     Unreadable {
-        /// The session.
+        /// The id of the session.
         id: Arc<str>,
-        /// The record.
+        /// The cursor of the record.
         cursor: u64,
-        /// Its kind.
+        /// The kind of the record.
         kind: Arc<str>,
-        /// What is wrong with it.
+        /// The problem with the record.
         why: String,
     },
-    /// No page of a list begins there.
+    /// The cursor of a list is invalid.
     #[error("`{0}` is not a cursor that `session/list` returned")]
     Cursor(String),
-    /// No page of a list of tasks begins there.
+    /// The page token of a list of tasks is invalid.
     #[error("`{0}` is not a page token that a task list returned")]
     PageToken(String),
-    /// Sessions are not kept here.
+    /// Sessions are not stored.
     #[error("sessions are stored only if the event log is a file")]
     NotKept,
-    /// Nobody can be told whose a session is.
+    /// The owner of a session cannot be determined.
     #[error("cannot use the lock file for sessions: {0}")]
     CannotClaim(String),
     /// The log cannot be read or written.
@@ -47,7 +47,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The diagnostic code.
+    /// Returns the diagnostic code.
     #[must_use]
     pub fn code(&self) -> CodeRef {
         from_core(match self {
@@ -61,7 +61,7 @@ impl StoreError {
         })
     }
 
-    /// What to do about it.
+    /// Returns the help text.
     #[must_use]
     pub fn help(&self) -> String {
         let help = match self {

@@ -1,4 +1,4 @@
-//! [`SessionFold`]: the records of one session, in the order of the log, made into what it is now.
+//! [`SessionFold`]: rebuilds a session from its records, in the order of the log.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::host::Event;
 
 use super::{About, LIFE_TOPIC, SHOWN_TOPIC, StoreError, shown};
 
-/// What the records of a session come to.
+/// A session as it is rebuilt from its records.
 #[derive(Debug, Default)]
 pub(super) struct SessionFold {
     id: Arc<str>,
@@ -22,24 +22,24 @@ pub(super) struct SessionFold {
     pub(super) shown: Vec<Event>,
     pub(super) conversation: Conversation,
     pub(super) queue: QueueTold,
-    /// Messages that hosts put in and a seam delivered, which the log does not have among the messages yet.
+    /// Injected messages that a seam delivered and that have no message record yet.
     pub(super) delivered: Vec<Arc<Message>>,
     pub(super) reminders: Rebuilt,
-    /// What came of an answer that no message holds, where its process ended.
+    /// The text of an answer that no message holds, because its process ended.
     pub(super) draft: String,
     /// The first record that cannot be read.
     broken: Option<StoreError>,
 }
 
-/// What a session went through as a whole.
+/// The lifecycle of a session.
 #[derive(Debug, Default)]
 pub(super) struct Life {
-    /// When it was opened, if it was.
+    /// The time of its opening, if it was opened.
     pub(super) opened_at_ms: Option<u64>,
     pub(super) updated_at_ms: u64,
-    /// The process that has it open, by the log.
+    /// The process that has it open, according to the log.
     pub(super) owner: Option<Arc<str>>,
-    /// A prompt has begun and has not ended.
+    /// Whether a prompt has begun and not ended.
     pub(super) at_work: bool,
 }
 
@@ -48,7 +48,7 @@ impl SessionFold {
         SessionFold { id: id.into(), ..SessionFold::default() }
     }
 
-    /// Takes the next record.
+    /// Applies the next record.
     pub(super) fn take(&mut self, record: &Record) {
         self.reminders.take(record);
         let own = record.payload.get("session_id").as_str() == Some(self.id.as_ref());
@@ -73,7 +73,7 @@ impl SessionFold {
         }
     }
 
-    /// The whole, or why there is none.
+    /// Returns the session, or the error of the first record that cannot be read.
     pub(super) fn done(mut self) -> Result<SessionFold, StoreError> {
         match self.broken.take() {
             Some(broken) => Err(broken),
@@ -110,7 +110,7 @@ impl SessionFold {
     fn show(&mut self, word: &str, payload: &Data) -> Result<(), String> {
         let Some(event) = shown::read(word, payload)? else { return Ok(()) };
         if matches!(event, Event::Plan(_)) {
-            // Each plan takes the place of the last.
+            // Each plan replaces the previous one.
             self.shown.retain(|earlier| !matches!(earlier, Event::Plan(_)));
         }
         self.shown.push(event);
@@ -131,7 +131,7 @@ impl SessionFold {
         Ok(())
     }
 
-    /// A message is delivered into the transcript before the log has it there.
+    /// Applies an injection record. A message is delivered into the transcript before its message record is written.
     fn injection(&mut self, word: &str, payload: &Data) -> Result<(), String> {
         let for_the_record = ["loop_exit", "session_close"].contains(&payload.get("at").as_str().unwrap_or_default());
         if word == "delivered" && !for_the_record {

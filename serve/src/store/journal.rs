@@ -1,4 +1,4 @@
-//! [`SessionJournal`]: writes one session down while it lives.
+//! [`SessionJournal`]: records a session while it runs.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,8 +15,8 @@ use super::about::title_of;
 use super::shown::{Assembly, Told};
 use super::{About, LIFE_TOPIC, SHOWN_TOPIC, Store, StoreError, Stored};
 
-/// Writes one session down while it lives. Nothing here waits for the disk but [`SessionJournal::again`] and [`SessionJournal::settled`]: before a
-/// client is told that something is done, whoever tells it waits for the latter.
+/// Records a session while it runs. Only [`SessionJournal::again`] and [`SessionJournal::settled`] wait for the disk:
+/// callers wait for the latter before they report to a client that something is done.
 pub struct SessionJournal {
     id: Arc<str>,
     log: OfRun<SqliteLog>,
@@ -28,20 +28,20 @@ struct State {
     about: About,
     assembly: Assembly,
     written: ConversationJournal,
-    /// What has come of the answer at hand and is not written down.
+    /// The unwritten text of the current answer.
     draft: String,
-    /// Whether [`SessionJournal::write_pieces`] is to come.
+    /// Whether a call of [`SessionJournal::write_pieces`] is due.
     waits: bool,
 }
 
 impl SessionJournal {
-    /// Returns the journal of a session that is about to be opened for the first time.
+    /// Creates the journal of a session that is opened for the first time.
     #[must_use]
     pub fn new(store: &Store, id: &Arc<str>, about: About) -> SessionJournal {
         SessionJournal { id: id.clone(), log: store.log_of(id), state: Mutex::new(State { about, ..State::default() }) }
     }
 
-    /// The session is open. A list has it from now on.
+    /// Records that the session is open. Lists include it from now on.
     pub fn opened(&self, store: &Store) {
         let (protocol, metadata) = {
             let state = self.lock();
@@ -53,8 +53,8 @@ impl SessionJournal {
         );
     }
 
-    /// Continues the journal of a stored session, of which this is known now. What its last process could not finish is
-    /// finished: calls that were shown and have no end get one.
+    /// Continues the journal of a stored session, with its current description. Completes unfinished items of its last
+    /// process: calls without an end get one.
     #[must_use]
     pub fn load(store: &Store, stored: &Stored, about: About) -> SessionJournal {
         let fold = stored.fold();
@@ -64,17 +64,17 @@ impl SessionJournal {
         for end in stored.ends() {
             journal.note(&end);
         }
-        // Before the message that it ends, lest another end of the process leave the message without it.
+        // It must precede the message that it ends: if the process ends in between, the message would lack its end.
         journal.flush();
         journal
     }
 
-    /// No operation leaves the state half changed.
+    /// Locks the state. Every operation leaves it consistent.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A prompt begins.
+    /// Records the beginning of a prompt.
     pub fn prompted(&self, text: &str) {
         {
             let mut state = self.lock();
@@ -85,15 +85,15 @@ impl SessionJournal {
         self.life("prompted", []);
     }
 
-    /// Shows something, which must not wait, and writes it down. Whoever is shown all of the session again meanwhile sees
-    /// it once.
+    /// Sends an event with `show`, which must not wait, and records it. A concurrent [`SessionJournal::again`] sends
+    /// it only once.
     pub fn show(&self, event: Event, show: impl FnOnce(Event)) {
         let mut state = self.lock();
         self.take(&mut state, &event);
         show(event);
     }
 
-    /// Writes down what a client has seen already.
+    /// Records an event that a client has already seen.
     pub fn note(&self, event: &Event) {
         self.take(&mut self.lock(), event);
     }
@@ -109,14 +109,14 @@ impl SessionJournal {
         self.append(LIFE_TOPIC, word, state.about.brief(&self.id));
     }
 
-    /// The session has another mode.
+    /// Records a change of the mode.
     pub fn mode(&self, mode: &Arc<str>) {
         self.lock().about.mode = Some(mode.clone());
         self.life("mode", []);
     }
 
-    /// Shows everything again that was worth showing, in order, with a title if it has one. Waits for the disk; nothing else of
-    /// the session is shown meanwhile.
+    /// Sends all recorded events again, in order, and the title if there is one. Blocks on the disk; no other event of
+    /// the session is sent meanwhile.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -128,8 +128,8 @@ impl SessionJournal {
         Ok(())
     }
 
-    /// Something of a loop can be seen. What its session has become is written down, unless it is another session, or only a
-    /// piece of an answer.
+    /// Observes a loop. Records the changes of its session, unless it is another session, or only a piece of an answer
+    /// came.
     pub fn sight(&self, sight: &Sight<'_>) {
         if *sight.turn.session.id() != self.id {
             return;
@@ -144,14 +144,15 @@ impl SessionJournal {
         self.see(sight.turn.session);
     }
 
-    /// Whether a text has begun that is not written down, and nobody else was told to call [`SessionJournal::write_pieces`].
+    /// Returns whether unwritten text has begun, and no earlier call returned true for it. The caller must then call
+    /// [`SessionJournal::write_pieces`].
     pub fn starts_waiting(&self) -> bool {
         let mut state = self.lock();
         let has_text = !state.draft.is_empty() || state.assembly.is_open();
         has_text && !std::mem::replace(&mut state.waits, has_text)
     }
 
-    /// Writes down what has come in pieces so far, so that it survives the end of the process.
+    /// Records the pieces so far, so that they survive the process.
     pub fn write_pieces(&self) {
         let mut state = self.lock();
         state.waits = false;
@@ -162,7 +163,7 @@ impl SessionJournal {
         }
     }
 
-    /// Writes down what the session has become since the last call. Costs what has changed.
+    /// Records the changes of the session since the last call. The cost is proportional to the changes.
     pub fn see(&self, session: &Session) {
         let changes = session.with(|now| self.lock().written.changes(now));
         for Change { topic, word, payload } in changes {
@@ -170,19 +171,19 @@ impl SessionJournal {
         }
     }
 
-    /// Ready once all of it would survive the end of the process, on any thread.
+    /// Waits until all records are durable, on any thread.
     #[must_use]
     pub fn settled(&self) -> Settled {
         self.log.settled(Ticket::ALL)
     }
 
-    /// A text is there as a whole: it is shown again even where the process ends before the prompt does.
+    /// Records a complete text, so that it is shown again even if the process ends before the prompt does.
     pub fn flush(&self) {
         let told = self.lock().assembly.flush();
         self.write_shown(told);
     }
 
-    /// A prompt has ended.
+    /// Records the end of a prompt.
     pub fn answered(&self, session: &Session, stop: &Stop) {
         self.flush();
         self.see(session);
@@ -198,7 +199,7 @@ impl SessionJournal {
         self.life("answered", [("stop", Data::from(word)), ("reason", reason)]);
     }
 
-    /// The session is closed; what is on the log of it stays, and it may be loaded again, in any process.
+    /// Records that the session is closed. Its records remain, and any process may load it again.
     pub fn closed(&self) {
         self.flush();
         self.life("closed", []);
@@ -230,7 +231,7 @@ impl SessionJournal {
             kind: format!("{topic}.{word}").into(),
             payload: payload.into(),
             headers: Data::Nil,
-            // A list of sessions is one for people: a script's own time is none of theirs.
+            // Lists of sessions are for people, so they use the system's time and not a script's.
             occurred_at_ms: now_ms(),
         });
     }

@@ -1,4 +1,4 @@
-//! Which sessions there are.
+//! Lists of sessions.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -6,37 +6,37 @@ use std::sync::Arc;
 
 use super::{About, LIFE_TOPIC, Store, StoreError, is_session};
 
-/// A session of a list.
+/// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Its id.
+    /// The id of the session.
     pub id: Arc<str>,
-    /// Where it works.
+    /// The working directory.
     pub cwd: Option<PathBuf>,
-    /// What it is called.
+    /// The title.
     pub title: Option<Arc<str>>,
-    /// When something of it was last written, in milliseconds since 1970-01-01 UTC.
+    /// The time of the last record, in milliseconds since 1970-01-01 UTC.
     pub updated_at_ms: u64,
 }
 
 /// A page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Sessions, those that were last at work first.
+    /// The sessions, most recently active first.
     pub rows: Vec<Row>,
-    /// What to give for the next page, where there is one.
+    /// The cursor of the next page, if there is one.
     pub next: Option<String>,
 }
 
 impl Store {
-    /// Sessions on a page, where nobody says otherwise.
+    /// The default number of sessions on a page.
     pub const PAGE: usize = 100;
 
-    /// A page of the sessions, those that were last at work first; with `cwd` only those that work there. A cursor is what
-    /// the page before gave.
+    /// Returns a page of the sessions, most recently active first; with `cwd` only those with this working directory.
+    /// `cursor` comes from the previous page.
     ///
     /// # Errors
-    /// It is no cursor, or the log cannot be read.
+    /// The cursor is invalid, or the log cannot be read.
     pub fn list(&self, cwd: Option<&Path>, cursor: Option<&str>, most: usize) -> Result<Page, StoreError> {
         let before =
             cursor.map_or(Ok(u64::MAX), |cursor| read(cursor).ok_or_else(|| StoreError::Cursor(cursor.into())))?;

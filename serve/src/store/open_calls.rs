@@ -1,4 +1,4 @@
-//! Calls of tools that had no answer when the process ended.
+//! Tool calls that had no result when the process ended.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use runtime::session::{NOT_RUN, close_open_calls};
 
 use crate::host::Event;
 
-/// Returns the answers to the calls that have none. What the client was shown of the end of a call is its answer.
+/// Returns results for the calls that have none. If the client was shown the end of a call, that is its result.
 pub(super) fn answers(messages: &[Arc<Message>], shown: &[Event]) -> Vec<Arc<Message>> {
     close_open_calls(messages, |call| end_of(call, shown))
 }
 
-/// Returns the end of a call that was shown after its beginning: ids may come again.
+/// Returns the end of a call that was shown after its beginning: ids may be reused.
 fn end_of(call: &ToolCall, shown: &[Event]) -> Option<(Arc<str>, bool)> {
     for event in shown.iter().rev() {
         match event {
@@ -26,7 +26,7 @@ fn end_of(call: &ToolCall, shown: &[Event]) -> Option<(Arc<str>, bool)> {
     None
 }
 
-/// Returns the ends of the calls that were shown and have none.
+/// Returns ends for the calls that were shown without one.
 pub(super) fn ends(shown: &[Event]) -> Vec<Event> {
     let mut open: HashMap<&Arc<str>, usize> = HashMap::new();
     for (place, event) in shown.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a client saw, on the log: events that are worth showing again, texts assembled from their pieces.
+//! Records of the events that a client saw and needs again, with texts assembled from their pieces.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use runtime::message::ToolCall;
 
 use crate::host::{Event, Made, Part, PlanEntry, new_message_id};
 
-/// A record: its word, and what it tells.
+/// A record: its word and its payload.
 pub(super) type Told = (&'static str, Data);
 
-/// A text is written down in parts of about so many bytes, should it be that long.
+/// The size of the parts in which a long text is recorded, in bytes.
 const MOST: usize = 256 << 10;
 
 /// Assembles texts from their pieces.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
-    /// The text at hand: its word, its message, what is there of it.
+    /// The current text: its word, its message id, and the text so far.
     open: Option<(&'static str, Arc<str>, String)>,
 }
 
 impl Assembly {
-    /// Takes what is shown; what is to be written down now, in order.
+    /// Adds an event, and returns the records to write now, in order.
     pub(super) fn take(&mut self, event: &Event) -> Vec<Told> {
         let (word, message_id, text) = match event {
             Event::Text { message_id, text } => ("text", message_id, text),
@@ -36,19 +36,19 @@ impl Assembly {
         before.into_iter().chain(full).collect()
     }
 
-    /// Whether there is a text at hand.
+    /// Returns whether there is a current text.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// The text at hand, as far as it is there. What still comes of it is another part of the same message.
+    /// Takes the current text so far. More of it becomes another part of the same message.
     pub(super) fn flush(&mut self) -> Option<Told> {
         let (word, message_id, text) = self.open.take().filter(|(.., text)| !text.is_empty())?;
         Some((word, Data::dict([("message_id", Data::from(message_id)), ("text", text.into())])))
     }
 }
 
-/// An event as the log has it; nothing where it is not shown again.
+/// Converts an event to a record; returns `None` if it is not shown again.
 fn told(event: &Event) -> Option<Told> {
     Some(match event {
         Event::UserMessage { message_id, content } => {
@@ -71,15 +71,15 @@ fn told(event: &Event) -> Option<Told> {
         Event::Question { message_id, text } => {
             ("question", Data::dict([("message_id", Data::from(message_id)), ("text", text.into())]))
         }
-        // The session's life has its title and mode; the rest is of the moment.
+        // The lifecycle records have the title and mode; the others are transient.
         _ => return None,
     })
 }
 
-/// The event again; nothing where the word is not known here.
+/// Converts a record to an event; returns `None` for an unknown word.
 ///
 /// # Errors
-/// Why it cannot be read, as the end of a sentence.
+/// The reason why it cannot be read, as the end of a sentence.
 pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> {
     let text = |field: &str| payload.get(field).as_shared_str().ok_or_else(|| format!("`{field}` is not a string"));
     // A log may be older than the field.

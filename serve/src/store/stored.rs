@@ -1,4 +1,4 @@
-//! [`Stored`]: a session as the log tells it.
+//! [`Stored`]: a session restored from the log.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -16,24 +16,24 @@ use crate::host::Event;
 use super::fold::SessionFold;
 use super::{About, Store, StoreError, is_session, open_calls};
 
-/// A session as the log tells it.
+/// A session restored from the log.
 #[derive(Debug)]
 pub struct Stored {
-    /// Its id.
+    /// The id of the session.
     pub id: Arc<str>,
     fold: SessionFold,
 }
 
-/// The end of an answer that the end of its process cut off.
+/// Returns the mark at the end of an answer that the end of its process interrupted.
 fn mark() -> String {
     interruption_mark("the process ended")
 }
 
 impl Store {
-    /// Reads a session. Costs what it has written, whatever else is in the log.
+    /// Reads a session. The cost is proportional to its own records.
     ///
     /// # Errors
-    /// The log holds none with this id, a record of it cannot be read, or the log cannot.
+    /// The log has no session with this id, a record of it cannot be read, or the log cannot be read.
     pub fn load(&self, id: &str) -> Result<Stored, StoreError> {
         if !is_session(id) {
             return Err(StoreError::Unknown(id.into()));
@@ -45,31 +45,31 @@ impl Store {
 }
 
 impl Stored {
-    /// What is known of it without its conversation.
+    /// Returns the description of the session without its conversation.
     #[must_use]
     pub fn about(&self) -> &About {
         &self.fold.about
     }
 
-    /// When it was opened, in milliseconds since 1970-01-01 UTC.
+    /// Returns the time of its opening, in milliseconds since 1970-01-01 UTC.
     #[must_use]
     pub fn created_at_ms(&self) -> u64 {
         self.fold.life.opened_at_ms.unwrap_or_default()
     }
 
-    /// When something of it was last written, in milliseconds since 1970-01-01 UTC.
+    /// Returns the time of its last record, in milliseconds since 1970-01-01 UTC.
     #[must_use]
     pub fn updated_at_ms(&self) -> u64 {
         self.fold.life.updated_at_ms
     }
 
-    /// Whether its process ended in the middle of a prompt.
+    /// Returns whether its process ended during a prompt.
     #[must_use]
     pub fn was_at_work(&self) -> bool {
         self.fold.life.at_work
     }
 
-    /// What a client saw of it, in order. A text may come in several parts of one message.
+    /// Returns the events that a client saw, in order. One message may have several text events.
     #[must_use]
     pub fn shown(&self) -> &[Event] {
         &self.fold.shown
@@ -79,25 +79,25 @@ impl Stored {
         self.fold.shown
     }
 
-    /// The durable messages.
+    /// Returns the durable messages.
     #[must_use]
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.fold.conversation.messages
     }
 
-    /// Turns so far.
+    /// Returns the number of turns so far.
     #[must_use]
     pub fn turns(&self) -> u32 {
         self.life().map_or(0, |life| life.turns)
     }
 
-    /// The pending reminders with what is left of their TTLs, oldest first.
+    /// Returns the pending reminders with their remaining TTLs, oldest first.
     #[must_use]
     pub fn pending(&self) -> Vec<Reminder> {
         self.life().into_iter().flat_map(SessionLife::pending).map(Biography::present).collect()
     }
 
-    /// What waits in its queue, first in first.
+    /// Returns the pending injections, first in first out.
     pub fn queue(&self) -> impl ExactSizeIterator<Item = &Injection> {
         self.fold.queue.items.iter()
     }
@@ -110,7 +110,7 @@ impl Stored {
         &self.fold
     }
 
-    /// The ends of what was shown and has none, as its process ended: of calls, and of the answer that was coming.
+    /// Returns end events for calls and an answer that were shown and that the end of the process interrupted.
     #[must_use]
     pub fn ends(&self) -> Vec<Event> {
         let text = self.interrupted().and_then(|_| {
@@ -118,21 +118,21 @@ impl Stored {
                 Event::Text { message_id, text } => Some((message_id, text)),
                 _ => None,
             });
-            // The process after the one that showed it may have ended before it wrote the message.
+            // A later process may have shown the end and then ended before it wrote the message.
             let (message_id, _) = last.filter(|(_, text)| !text.ends_with(&mark()))?;
             Some(Event::Text { message_id: message_id.clone(), text: mark().into() })
         });
         text.into_iter().chain(open_calls::ends(&self.fold.shown)).collect()
     }
 
-    /// The answer that was coming when the process ended, as far as it is on the log.
+    /// Returns the recorded part of an answer that the end of the process interrupted.
     fn interrupted(&self) -> Option<Arc<Message>> {
         let draft = &self.fold.draft;
         let message = || Message::assistant(format!("{draft}{}", mark()), Vec::new());
         (!draft.trim().is_empty()).then(|| Arc::new(message()))
     }
 
-    /// What a session needs to go on. Calls of tools that nobody answered are answered.
+    /// Returns the state that the session needs to continue. Tool calls without a result get one.
     #[must_use]
     pub fn left(&self) -> Recovered {
         let fold = &self.fold;
@@ -145,7 +145,7 @@ impl Stored {
         };
         let open: Vec<_> = life.into_iter().flat_map(SessionLife::open_prompts).collect();
         let answer = |prompt: &Prompt| fold.conversation.messages.get(prompt.message_count);
-        // A process may have ended when reminders were on the log as fired, and their prompt was not.
+        // A process may have ended after reminders were recorded as fired, and before their prompt was.
         let fired = life.into_iter().flat_map(SessionLife::pending).map(Biography::uncharged).max().unwrap_or(0);
         let sent = u32::try_from(open.len()).unwrap_or(u32::MAX);
         let answered = open.last().filter(|_| fired <= sent).and_then(|prompt| answer(prompt));
@@ -177,7 +177,8 @@ impl Stored {
         self.fold.reminders.session(&self.id)
     }
 
-    /// What pended in the other sessions and transcripts of its run, which lived in the memory of the process.
+    /// Returns the pending reminders of the other sessions and transcripts of its run, which were only in the memory
+    /// of the process.
     fn lost(&self) -> Vec<(Arc<str>, Arc<str>)> {
         let others = self.fold.reminders.sessions().filter(|life| life.id != self.id);
         others.flat_map(|life| life.pending().map(|pending| (life.id.clone(), pending.reminder.id.clone()))).collect()

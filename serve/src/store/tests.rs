@@ -1,4 +1,4 @@
-//! Sessions over two processes, played with two stores.
+//! Sessions across two processes, simulated with two stores.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -41,12 +41,12 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return value;
         }
-        // The log's thread is at work.
+        // The log's thread is working.
         std::thread::yield_now();
     }
 }
 
-/// A folder of its own, gone with the test.
+/// A folder of its own, removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -73,7 +73,7 @@ impl Drop for Folder {
     }
 }
 
-/// Says what it is told to, then `done`; remembers what it was asked.
+/// Returns configured replies, then `done`; records the requests.
 #[derive(Default)]
 struct Fake {
     replies: RefCell<VecDeque<Reply>>,
@@ -114,7 +114,7 @@ impl Tool for Echo {
     }
 }
 
-/// A served session without a host: what a worker does for one.
+/// A served session without a host, in place of a worker.
 struct Served {
     session: Rc<Session>,
     scope: Scope,
@@ -147,7 +147,7 @@ impl Served {
         Served { session, scope, book: Rc::new(book), model: Rc::default() }
     }
 
-    /// One prompt, as a client sends it.
+    /// Runs one prompt, as a client sends it.
     fn prompt(&self, text: &str, replies: impl IntoIterator<Item = Reply>) {
         self.model.replies.borrow_mut().extend(replies);
         self.book.prompted(text);
@@ -190,7 +190,7 @@ impl Served {
         self.session.inject_reminder(&self.scope, spec, Source::InPipeline, None);
     }
 
-    /// A host's reminder, into the queue.
+    /// Injects a host's reminder into the queue.
     fn put_in(&self, body: &str, mode: Mode) {
         let payload = RemindPayload { spec: ReminderSpec::new(body), mode, meta: Data::Nil };
         self.session.accept_reminder(&self.scope, payload).unwrap();
@@ -212,7 +212,7 @@ impl Served {
         });
     }
 
-    /// Body and what is left of the TTL.
+    /// Returns each body and remaining TTL.
     fn pending(&self) -> Vec<(String, Option<u32>)> {
         let transcript = self.session.transcript();
         let left = |pending| transcript.present(pending);

@@ -14,7 +14,7 @@ pub(super) struct Halting<'a> {
     scope: &'a Scope,
     halt: Halt,
     work: Local<Outcome>,
-    /// Until it is stopped.
+    /// The stop signal, until it has come.
     stop: Option<Pin<Box<dyn Future<Output = Stopped> + 'a>>>,
     /// The end of the grace.
     over: Option<Pin<Box<dyn Future<Output = ()> + 'a>>>,

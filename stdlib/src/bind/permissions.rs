@@ -110,7 +110,7 @@ impl Permissions for ScriptPermissions {
     }
 }
 
-/// Only what plainly allows does.
+/// Reads an answer; only an explicit approval allows.
 fn read_answer(answer: &Data) -> Ruling {
     let reason = answer.get("reason").as_shared_str().filter(|reason| !reason.trim().is_empty());
     let verdict = if answer.as_dict().is_some() { answer.get("allow") } else { answer };

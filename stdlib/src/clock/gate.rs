@@ -30,7 +30,8 @@ impl Gate {
         self.clock.now_ms().saturating_sub(self.begun_ms)
     }
 
-    /// Something has come: ready in its turn. How long after the question that was, on the run's clock, in milliseconds.
+    /// Waits for its turn after an event has arrived. Returns the time since the question on the
+    /// run's clock, in milliseconds.
     pub(crate) async fn arrived(&self) -> u64 {
         let took = match self.clock.mode() {
             ClockMode::Jumps => 0,

@@ -16,7 +16,7 @@ pub enum AgentCode {
                 \"mock\", llm_retries: 0})\n",
         mended: "llm_mock({text: \"hi\"})\nprintln(llm_call(\"hello\", nil, {provider: \"mock\"}).text)\n",
     },
-    /// Something worth knowing that has no code of its own.
+    /// A notice without a code of its own.
     Note = "HARN-LLM-002", Warning {
         title: "warning: the run continues",
         meaning: "The message describes the problem, for example tool arguments that are not valid JSON, or a \

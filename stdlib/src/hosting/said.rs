@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub enum Said {
     /// A status.
     Status {
-        /// In words.
+        /// The text.
         text: Arc<str>,
         /// The progress: a dict of `completed_portion`, `data`, `can_resume` and `resume_token`, as
         /// far as the script sets them; else nil.
@@ -21,11 +21,11 @@ pub enum Said {
     Plan(Vec<PlanEntry>),
     /// The session has another mode.
     Mode(Arc<str>),
-    /// Something made for the person, or more of it.
+    /// An artifact, or more of it.
     Artifact(Made),
 }
 
-/// Something made for the person, or more of it.
+/// An artifact for the user, or more of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Made {
     /// Its name.
@@ -90,7 +90,7 @@ words! {
 words! {
     /// The status of a plan's entry.
     pub enum Progress {
-        /// Not begun.
+        /// The entry is not started.
         Pending = "pending",
         /// Begun.
         InProgress = "in_progress",

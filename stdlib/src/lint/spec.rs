@@ -80,8 +80,9 @@ pub(super) fn check_event<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &
     }
 }
 
-/// All errors of a literal: each one found is taken out and the rest is read again. What is known only at run time is
-/// left out, and a body that is there but not known is taken to be fine.
+/// Returns all errors of a literal: each one found is removed and the rest is read again. Values
+/// known only at run time are left out, and a body that is present but unknown is taken to be
+/// valid.
 fn read<'a>(
     view: &CallView<'a>,
     dict: &DictView<'a>,

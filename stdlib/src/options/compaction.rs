@@ -20,7 +20,7 @@ pub(crate) struct CompactionSettings {
     pub(crate) custom: Option<ScriptCompactor>,
     /// The prompt of the strategy `llm`.
     pub(crate) prompt: Option<Arc<str>>,
-    /// Only a loop's own compaction has one.
+    /// The threshold, which only a loop's own compaction has.
     threshold: Option<Threshold>,
 }
 

@@ -49,7 +49,7 @@ pub struct Provider {
     pub url: String,
 }
 
-/// Something that an agent can do.
+/// A skill of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skill {
     /// Its id, one within the agent.

@@ -22,7 +22,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// The tables of the file.
-const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "reminders", "agent", "providers"];
+const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "reminders", "agent", "providers", "fmt"];
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
 /// The keys of `[capabilities]`.
@@ -32,9 +32,12 @@ const HOOKS: &[&str] = &["timeout_ms"];
 /// The keys of `[reminders]`.
 const REMINDERS: &[&str] = &["max_body"];
 
+/// The keys of `[fmt]`.
+const FMT: &[&str] = &["width"];
+
 /// Returns every key of `harn.toml`, table by table, for its reference.
 #[must_use]
-pub fn project_keys() -> [(&'static str, &'static [&'static str]); 12] {
+pub fn project_keys() -> [(&'static str, &'static [&'static str]); 13] {
     [
         ("[limits]", LIMITS),
         ("[capabilities]", RIGHTS),
@@ -48,6 +51,7 @@ pub fn project_keys() -> [(&'static str, &'static [&'static str]); 12] {
         ("[agent]", agent::KEYS),
         ("[agent.provider]", agent::PROVIDER),
         ("[[agent.skills]]", agent::SKILL),
+        ("[fmt]", FMT),
     ]
 }
 
@@ -153,6 +157,7 @@ impl SettingsReader<'_> {
                 ("hooks", DeValue::Table(hooks)) => self.hooks(hooks),
                 ("reminders", DeValue::Table(reminders)) => self.reminders(reminders),
                 ("agent", DeValue::Table(agent)) => self.agent(agent),
+                ("fmt", DeValue::Table(fmt)) => self.fmt(fmt),
                 ("providers", DeValue::Table(servers)) => {
                     // A list is not the location of a provider.
                     if let Some((_, packs)) = servers.iter().find(|(key, _)| key.get_ref().as_ref() == PACKS) {
@@ -163,7 +168,8 @@ impl SettingsReader<'_> {
                     }
                 }
                 (
-                    known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "agent" | "providers"),
+                    known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "agent" | "providers"
+                    | "fmt"),
                     _,
                 ) => {
                     self.wrong(
@@ -223,6 +229,22 @@ impl SettingsReader<'_> {
                     self.project.limits.max_body = self.at_most("reminders.max_body", key, size, usual);
                 }
                 unknown => self.unknown(unknown, key.span(), REMINDERS, "[reminders]"),
+            }
+        }
+    }
+
+    fn fmt(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "width" => {
+                    let width = self.count(value).map(|width| u32::try_from(width).unwrap_or(u32::MAX));
+                    let allowed = |width: u32| match width {
+                        20..=1000 => Ok(width),
+                        _ => Err("this must be between 20 and 1000 columns".to_owned()),
+                    };
+                    self.project.width = width.and_then(|width| self.good(value, allowed(width)));
+                }
+                unknown => self.unknown(unknown, key.span(), FMT, "[fmt]"),
             }
         }
     }

@@ -37,7 +37,7 @@ pub struct RunRecording {
 
 /// The wrapper around the routes.
 pub(crate) enum RecordingMode {
-    /// Nothing.
+    /// The run is neither recorded nor replayed.
     Empty,
     /// Calls are written down, and what the run imports.
     Records(Recorder, Sources),
@@ -115,7 +115,8 @@ pub(crate) struct RunStart {
 }
 
 impl RunStart {
-    /// With a seed its ids, clock and randomness follow from it; with a recording they are those on it.
+    /// Returns the start of a run: ids, clock and randomness follow from a seed; a replay takes
+    /// them from the recording.
     pub(crate) fn of(seed: Option<u64>, recording: Option<RunRecording>) -> Self {
         let Some(recording) = recording else {
             let clock = if seed.is_some() { RunClock::fixed() } else { RunClock::system() };

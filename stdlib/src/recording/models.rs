@@ -55,7 +55,7 @@ impl Models {
     /// Chooses the route of a call; a run that is run again chooses as it did.
     ///
     /// # Errors
-    /// No route can be chosen.
+    /// Fails if no route can be chosen.
     pub(crate) fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<RecordedRoute, ModelError> {
         let choose = || self.routes.choose(provider, model).map(RecordedRoute::from).map_err(ModelError::from);
         match &self.deck {

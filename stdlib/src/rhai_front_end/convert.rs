@@ -66,7 +66,7 @@ pub(crate) fn to_value(dynamic: Dynamic, from: ConversionContext<'_>) -> Result<
     Ok(done.pop().unwrap_or_default())
 }
 
-/// Everything but arrays and maps, which come back as they are.
+/// Converts everything except arrays and maps, which are returned unchanged.
 fn simple_value(dynamic: Dynamic, from: ConversionContext<'_>) -> Result<Result<Value, Dynamic>, Box<Raise>> {
     let dynamic = dynamic.flatten();
     let id = dynamic.type_id();
@@ -165,7 +165,7 @@ pub(crate) fn to_dynamic(value: Value, front_end: &Rc<RhaiFrontEnd>) -> Dynamic 
     done.pop().unwrap_or_default()
 }
 
-/// Everything but lists and dicts, which come back as they are.
+/// Converts everything except lists and dicts, which are returned unchanged.
 fn simple_dynamic(value: Value, front_end: &Rc<RhaiFrontEnd>) -> Result<Dynamic, Value> {
     Ok(match value {
         Value::Nil | Value::Unbound => Dynamic::UNIT,

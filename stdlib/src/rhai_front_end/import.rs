@@ -16,7 +16,7 @@ use std::rc::{Rc, Weak};
 pub(super) struct Resolver {
     front_end: Weak<RhaiFrontEnd>,
     loader: Option<Rc<dyn Loader>>,
-    /// By identity; nothing while it is being evaluated.
+    /// The modules by identity; `None` while one is being evaluated.
     known: RefCell<BTreeMap<String, Option<Rc<Module>>>>,
 }
 

@@ -27,7 +27,7 @@ struct Names {
 
 /// A piece that cannot be run.
 pub(crate) struct Unread {
-    /// Only because it ends too early.
+    /// Whether it fails only because it ends too early.
     pub(crate) incomplete: bool,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
@@ -151,7 +151,8 @@ impl Drop for TakenNames<'_> {
 }
 
 impl SessionPiece {
-    /// By Rhai's own evaluation: bytecode counts on an empty scope, and pieces are short.
+    /// Runs the piece with Rhai's own evaluation: bytecode expects an empty scope, and pieces are
+    /// short.
     fn run(self) -> Outcome {
         let Self { front_end, session, ast, passes } = self;
         let (scope, mut global) = {

@@ -12,7 +12,7 @@ pub(crate) enum SystemCode {
             contains the reason that the system reported. A program that runs and fails does not raise an error: \
             check `ok` and `code`.",
     },
-    /// More output or input than is taken.
+    /// The output or input exceeds its limit.
     TooMuch = "HARN-IO-003", Error {
         title: "too much input or output",
         meaning: "At most 16 MiB of a program's standard output, of its standard error, and of one line of \

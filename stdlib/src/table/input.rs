@@ -27,7 +27,7 @@ enum Wanted {
     All,
 }
 
-/// Nothing at the end of the input.
+/// The input, or `None` at its end.
 type Answer = io::Result<Option<Vec<u8>>>;
 
 /// Standard input of a run.

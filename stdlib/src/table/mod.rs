@@ -77,7 +77,7 @@ static MODULES: &[&str] = &["std/agent/fact", "std/agent/state", "std/agent/tool
 /// Filled on the first look-up.
 static INDEX: Index = Index::new();
 
-/// All builtins, and the named types of their signatures.
+/// Returns the builtins, and the named types of their signatures.
 pub(crate) const fn registry() -> Registry {
     Registry::new(GROUPS)
         .with_index(&INDEX)

@@ -85,7 +85,8 @@ fn check_name(name: &str) -> Result<(), Box<Raise>> {
     Err(Raise::error(RunCode::Value, why).help("use 1 to 64 letters, digits, `_` and `-`"))
 }
 
-/// They are hints and may hold what one likes; but those that are read must be what is expected.
+/// Checks the annotations: they are hints with any content, but those that are read must have their
+/// types.
 fn check_annotations(annotations: &Value) -> Result<(), Box<Raise>> {
     let Some(dict) = annotations.as_dict() else {
         let message = format!("`annotations` must be a dict, found {}", article(annotations.type_name()));

@@ -21,7 +21,7 @@ type SharedPeerStream = Rc<RefCell<Option<Stream>>>;
 pub(crate) struct PeerStream {
     source: SharedPeerStream,
     clock: Rc<RunClock>,
-    /// By when its task must be over.
+    /// The deadline of the task.
     deadline: Option<Deadline>,
 }
 

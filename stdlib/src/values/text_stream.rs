@@ -46,9 +46,9 @@ impl Pieces {
 /// A request and what has come of its answer.
 struct TextSource {
     pieces: Pieces,
-    /// Until it is over.
+    /// The request, until it is over.
     request: Option<Local<Result<(), Box<Raise>>>>,
-    /// Why it failed, for after the pieces that came before that.
+    /// The error, raised after the pieces that arrived before it.
     failed: Option<Box<Raise>>,
 }
 

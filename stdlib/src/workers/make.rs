@@ -107,7 +107,7 @@ fn recipe(cx: &Cx<'_>, options: &OptionReader<'_>) -> Recipe {
     Recipe { options, needs, folder }
 }
 
-/// For whom it works: the session that is named, else the one at hand.
+/// Returns the session that a worker works for: the one named, else the current one.
 fn parent(cx: &Cx<'_>, world: &World, options: &OptionReader<'_>) -> Result<Option<Rc<Session>>, Box<Raise>> {
     match options.text("parent_session_id")? {
         None => Ok(here::session(cx)),

@@ -253,7 +253,7 @@ fn those_who_dawdle_are_hung_up_on() {
     for (connection, end) in &mut stuck {
         connection.try_send(&whole[..*end]);
     }
-    let drip = |from: usize| {
+    let slow = |from: usize| {
         let (mut connection, bytes) = (server.connect(), whole.clone());
         thread::spawn(move || {
             let began = Instant::now();
@@ -267,7 +267,7 @@ fn those_who_dawdle_are_hung_up_on() {
             began.elapsed()
         })
     };
-    let (heads, bodies) = (drip(3), drip(head.len() + 1));
+    let (heads, bodies) = (slow(3), slow(head.len() + 1));
     server.still_answers();
     let began = Instant::now();
     for (connection, end) in &mut stuck {

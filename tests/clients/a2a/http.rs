@@ -31,20 +31,20 @@ impl Request {
         Request { line, headers: Vec::new(), body: Vec::new() }.header("Host", host)
     }
 
-    /// With another method, or another path.
+    /// Sets another method and path.
     pub(super) fn to(mut self, method: &str, path: &str) -> Request {
         self.line = (method.to_owned(), path.to_owned());
         self
     }
 
-    /// With a header, in place of those of the same name.
+    /// Sets a header, in place of those with the same name.
     pub(super) fn header(mut self, name: &str, value: &str) -> Request {
         self = self.without(name);
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Without a header.
+    /// Removes a header.
     pub(super) fn without(mut self, name: &str) -> Request {
         self.headers.retain(|(there, _)| !there.eq_ignore_ascii_case(name));
         self

@@ -37,19 +37,19 @@ impl ServerCommand {
         ServerCommand { script, args: Vec::new(), env: Vec::new(), folder }
     }
 
-    /// With options of the command.
+    /// Adds options of the command.
     pub(super) fn with(mut self, args: &[&str]) -> ServerCommand {
         self.args.extend(args.iter().map(ToString::to_string));
         self
     }
 
-    /// With a variable of the environment.
+    /// Sets an environment variable.
     pub(super) fn env(mut self, name: &str, value: &str) -> ServerCommand {
         self.env.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// With an event log on disk.
+    /// Adds an event log on disk.
     pub(super) fn logged(self) -> ServerCommand {
         let log = format!("--event-log=sqlite:{}", self.folder.join("log.db").display());
         self.with(&[&log])
@@ -123,9 +123,9 @@ pub(super) struct Server {
 pub(super) struct ServerExit {
     /// The exit code; nothing where a signal ended it.
     pub(super) code: Option<i32>,
-    /// All that it has said beside the wire.
+    /// The text on standard error.
     pub(super) said: String,
-    /// From the signal to its end.
+    /// The time from the signal to the end.
     pub(super) took: Duration,
 }
 
@@ -146,7 +146,7 @@ impl Server {
         }
     }
 
-    /// All that it has said beside the wire.
+    /// Returns the text on standard error.
     pub(super) fn said(&self) -> String {
         self.said.lock().unwrap().clone()
     }

@@ -172,7 +172,8 @@ fn expect(problem: Option<String>) -> Result<(), String> {
 struct RequestSummary {
     spoken: WireVersion,
     method: String,
-    /// Nothing where the request cannot be read here, such as one that is nested too deeply.
+    /// The request's id; `None` if the request cannot be parsed here, such as one that is nested
+    /// too deeply.
     id: Option<Value>,
     /// Whether the caller wants notifications of reminders.
     notices: bool,

@@ -19,7 +19,7 @@ fn answer(client: &mut Client, question: &Value, option: &str) {
     client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": outcome}));
 }
 
-/// All text that the agent has said since the client was asked last.
+/// Returns the agent's text since the client's last request.
 fn said(client: &Client, from: usize) -> String {
     let chunk = |frame: &Value| {
         let update = &frame["params"]["update"];

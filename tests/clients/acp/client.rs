@@ -74,7 +74,7 @@ pub(super) struct AgentExit {
     pub(super) frames: Vec<Value>,
     /// Standard error.
     pub(super) err: String,
-    /// From the end of its input to its own.
+    /// The time from the end of its input to its exit.
     pub(super) took: Duration,
 }
 

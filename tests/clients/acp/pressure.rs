@@ -1,4 +1,4 @@
-//! More than there is room for: floods, and clients that do not read.
+//! Load beyond the limits: floods, and clients that do not read.
 
 use super::start::AgentCommand;
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const SESSIONS: usize = 1_000;
 
-/// How long an answer may take that needs no disk. The median holds on a busy machine too.
+/// The maximum median of answers that need no disk, also on a busy machine.
 const MEDIAN: Duration = Duration::from_millis(5);
 /// The machine may be busy with other tests. A thread that waited for the disk would answer after the stall, which is over once
 /// every session was asked.

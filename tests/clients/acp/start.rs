@@ -37,13 +37,13 @@ impl AgentCommand {
         AgentCommand { script, args: Vec::new(), folder, reads: true, env: Vec::new() }
     }
 
-    /// With options of the command.
+    /// Adds options of the command.
     pub(super) fn with(mut self, args: &[&str]) -> AgentCommand {
         self.args.extend(args.iter().map(ToString::to_string));
         self
     }
 
-    /// With an event log on disk.
+    /// Adds an event log on disk.
     pub(super) fn logged(self) -> AgentCommand {
         let log = format!("--event-log=sqlite:{}", self.folder.join("log.db").display());
         self.with(&[&log])
@@ -55,7 +55,7 @@ impl AgentCommand {
         self
     }
 
-    /// With a variable of the environment.
+    /// Sets an environment variable.
     pub(super) fn env(mut self, name: &str, value: &str) -> AgentCommand {
         self.env.push((name.to_owned(), value.to_owned()));
         self

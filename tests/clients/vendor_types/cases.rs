@@ -208,7 +208,7 @@ fn schema() -> Data {
     }))
 }
 
-/// No reminder, and each hint at each end.
+/// Returns the cells of the matrix: without a reminder, and each hint at each end.
 fn cells() -> Vec<(String, Option<RoleHint>, Placement)> {
     let mut cells = vec![("no reminder".to_owned(), None, Placement::Head)];
     for hint in [RoleHint::System, RoleHint::Developer, RoleHint::UserBlock, RoleHint::EphemeralCache] {

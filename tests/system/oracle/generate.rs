@@ -445,7 +445,8 @@ impl Writer<'_> {
     }
 }
 
-fn program(choices: &[u8]) -> String {
+/// Returns the program that the choices make.
+pub(crate) fn program(choices: &[u8]) -> String {
     let mut writer = Writer {
         choices: choices.iter(),
         text: TYPES.to_owned(),

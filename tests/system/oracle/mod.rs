@@ -6,7 +6,7 @@
 
 mod call;
 mod expression;
-mod generate;
+pub(crate) mod generate;
 mod method;
 mod operator;
 mod pattern;
@@ -29,7 +29,7 @@ const STACK: usize = 512 << 20;
 /// Statements, expressions and copied elements that one script may take here.
 const STEPS: u64 = 1_000_000;
 
-/// Why an evaluation ends early.
+/// The reason why an evaluation ends early.
 pub(crate) enum Stop<'a> {
     Throw(Value<'a>),
     Return(Value<'a>),
@@ -47,7 +47,7 @@ pub(crate) fn throw_code<'a, T>(code: &'static str) -> Result<T, Stop<'a>> {
     Err(Stop::Throw(Value::Fault(code)))
 }
 
-/// Something this evaluator does not know.
+/// Returns the stop for syntax that this evaluator does not know.
 pub(crate) fn uncovered<'a, T>(what: &str) -> Result<T, Stop<'a>> {
     Err(Stop::Uncovered(what.to_owned()))
 }
@@ -72,7 +72,7 @@ pub(crate) struct Oracle<'a> {
 pub(crate) enum OracleOutcome {
     /// The output, and whether an error ended the script.
     Ran { out: String, failed: bool },
-    /// Why nothing can be said.
+    /// The syntax that is not covered.
     Uncovered(String),
 }
 

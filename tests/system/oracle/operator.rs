@@ -89,7 +89,7 @@ fn integers<'a>(op: BinaryOp, x: i64, y: i64) -> Evaluated<'a> {
     })
 }
 
-/// By repeated multiplication, as long as it may still be an int.
+/// Multiplies repeatedly, as long as the result may still be an int.
 fn power(x: i128, exponent: i64) -> Option<i128> {
     if exponent < 0 {
         return None;

@@ -23,7 +23,7 @@ pub(crate) enum Binding<'a> {
     Unbound,
     /// A variable that will have one, and hides one that has: which is meant depends on who asks.
     Ambiguous,
-    /// No variable.
+    /// The name is not a variable.
     Nothing,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct TokenLimits {
     /// Tokens of thinking and answer together.
     pub(super) max_tokens: u64,
     pub(super) thinking: Value,
-    /// For models that take a word in place of a budget.
+    /// The effort, for models that take a word in place of a budget.
     pub(super) effort: Option<&'static str>,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn room(
     })
 }
 
-/// In the vendor's own shape `max_tokens` means what it means to the vendor.
+/// Returns the limits for the vendor's own shape, in which `max_tokens` has the vendor's meaning.
 fn as_given(thinking: &Thinking, json: Value, max_tokens: Option<u64>, model: &str) -> Result<TokenLimits, ModelError> {
     let max_tokens = match (thinking.budget_tokens(), max_tokens) {
         (Some(budget), Some(limit)) if limit <= budget => {

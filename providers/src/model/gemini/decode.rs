@@ -128,7 +128,7 @@ struct GeminiParts {
     reasoning: String,
     tool_calls: Vec<ToolCall>,
     blocks: Vec<Block>,
-    /// Something must go back as it came.
+    /// Whether a part must be returned unchanged.
     signed: bool,
 }
 

@@ -37,7 +37,7 @@ pub(crate) enum Progress {
     More,
     /// It is whole, but something about it may follow.
     Whole,
-    /// Nothing follows.
+    /// The stream is over.
     Over,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn tell(piece: &str, live: impl Fn(&str)) {
     }
 }
 
-/// Why an event ends the answer before it is whole.
+/// The reason why an event ends the answer early.
 #[derive(Debug)]
 pub(crate) enum Problem {
     /// The server says that it failed: the event with the error in it.

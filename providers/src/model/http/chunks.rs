@@ -14,13 +14,13 @@ use super::MAX_BODY;
 /// The most bytes that may come before an event is whole.
 pub(super) const MAX_EVENT: usize = 16 << 20;
 
-/// Why no more bytes came.
+/// The reason why there are no more bytes.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ChunkError {
     /// The connection broke, or the time of the attempt was over.
     #[error(transparent)]
     Network(#[from] reqwest::Error),
-    /// Nothing came for so long.
+    /// The server was silent for this long.
     #[error("no data received for {} s", .0.as_secs())]
     Stalled(Duration),
     /// The answer is longer than [`MAX_BODY`].
@@ -39,7 +39,7 @@ pub(super) type ByteChunks = Pin<Box<dyn Stream<Item = Result<Bytes, ChunkError>
 pub(super) struct Meter {
     /// Bytes since the last event.
     since_event: Cell<usize>,
-    /// All bytes before the first event, for a body that turns out to have none.
+    /// The bytes before the first event, for a body that turns out to have none.
     head: RefCell<Option<Vec<u8>>>,
 }
 

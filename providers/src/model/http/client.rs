@@ -11,7 +11,7 @@ use rustls::{ClientConfig, RootCertStore};
 /// The timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why no client could be made.
+/// The reason why no client could be created.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClientError {
     #[error("cannot set up TLS: {0}")]

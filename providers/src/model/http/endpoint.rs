@@ -41,7 +41,7 @@ impl Endpoint {
 }
 
 impl std::fmt::Debug for Endpoint {
-    /// Without headers, for they hold the key.
+    /// Formats without headers, since they contain the key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Endpoint").field("provider", &self.provider).field("at", &self.shown).finish_non_exhaustive()
     }

@@ -23,13 +23,13 @@ fn who(endpoint: &Endpoint) -> String {
     format!("{} at {}", endpoint.provider, endpoint.shown)
 }
 
-/// No client could be made.
+/// Returns the error for a client that could not be created.
 pub(crate) fn of_client(endpoint: &Endpoint, cause: &ClientError) -> ModelError {
     let message = format!("cannot send a request to {}: {cause}", who(endpoint));
     ModelError { retryable: false, ..error(endpoint, ModelErrorKind::Connection, message) }
 }
 
-/// No answer came, or it broke off.
+/// Returns the error for an answer that did not arrive or broke off.
 pub(crate) fn of_network(endpoint: &Endpoint, cause: &reqwest::Error, timeout_ms: u64) -> ModelError {
     let (who, variable) = (who(endpoint), &endpoint.base_variable);
     let reason = endpoint.redact(&root_cause(cause));
@@ -203,7 +203,7 @@ fn kind_of_words(said: &ErrorBody) -> ModelErrorKind {
     if let Ok(status @ 400..=599) = said.code.parse() {
         return kind_of(status, said);
     }
-    let has = |words: &[&str]| words.iter().any(|word| said.code.contains(word) || said.sort.contains(word));
+    let has = |words: &[&str]| words.iter().any(|word| said.code.contains(word) || said.error_type.contains(word));
     if has(&["overloaded", "unavailable", "UNAVAILABLE"]) {
         K::Overloaded
     } else if has(&["rate_limit", "quota", "RESOURCE_EXHAUSTED"]) {
@@ -222,8 +222,8 @@ struct ErrorBody {
     message: String,
     /// A word or a number, as text.
     code: String,
-    /// The vendor's word for this sort of error.
-    sort: String,
+    /// The vendor's name for this kind of error.
+    error_type: String,
     /// The wait that the body asks for.
     retry_after_ms: Option<u64>,
 }
@@ -236,7 +236,7 @@ impl ErrorBody {
     }
 
     fn plain(message: String) -> ErrorBody {
-        ErrorBody { message, code: String::new(), sort: String::new(), retry_after_ms: None }
+        ErrorBody { message, code: String::new(), error_type: String::new(), retry_after_ms: None }
     }
 
     /// `{"error": {"message", "type", "code"}}` of most vendors, `{"error": "…"}`, `{"message": "…"}`; nothing where none of
@@ -260,7 +260,7 @@ impl ErrorBody {
         ErrorBody {
             message: String::new(),
             code: word(&["/error/code", "/response/error/code", "/code"]),
-            sort: word(&["/error/type", "/error/status"]),
+            error_type: word(&["/error/type", "/error/status"]),
             retry_after_ms: ErrorBody::retry_info_ms(json),
         }
     }
@@ -289,7 +289,7 @@ impl ErrorBody {
             "maximum number of tokens",
         ];
         self.code == "context_length_exceeded"
-            || self.sort == "exceed_context_size_error"
+            || self.error_type == "exceed_context_size_error"
             || phrases.iter().any(|phrase| message.contains(phrase))
     }
 }

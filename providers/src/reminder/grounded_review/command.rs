@@ -37,7 +37,7 @@ pub(super) struct Command {
     pub(super) tests: bool,
 }
 
-/// More of a line is not looked at.
+/// The maximum length of a line that is parsed, in bytes.
 const LONGEST: usize = 16 << 10;
 
 /// The line in a tool's arguments; nothing where they hold none.
@@ -180,7 +180,8 @@ fn subcommand(words: &[String]) -> Option<&str> {
     None
 }
 
-/// Without what only starts the program: variables, `sudo`, `timeout 60`, `npx --no`, `python -m`.
+/// Returns the words without those that only start the program: variables, `sudo`, `timeout 60`,
+/// `npx --no`, `python -m`.
 fn unwrapped(words: &[String]) -> &[String] {
     const WRAPPERS: &[&str] = &[
         "sudo", "time", "env", "nice", "nohup", "command", "exec", "stdbuf", "timeout", "npx", "bunx", "pnpx", "npm",

@@ -25,7 +25,7 @@ impl Finding {
     pub(super) const PARSE_ERROR: &str = "parse_error";
     /// A name that nothing defines.
     pub(super) const UNDEFINED_NAME: &str = "undefined_name";
-    /// Any other diagnostic.
+    /// A diagnostic of another kind.
     pub(super) const DIAGNOSTIC: &str = "diagnostic";
     /// A diagnostic that is a warning.
     pub(super) const WARNING: &str = "warning";
@@ -94,7 +94,7 @@ impl Findings {
         self.first.iter().map(|(_, finding)| finding)
     }
 
-    /// By what each one is known again.
+    /// Returns the hashes by which findings are recognized.
     pub(super) fn marks(&self) -> impl Iterator<Item = i64> {
         self.seen.iter().copied()
     }

@@ -26,7 +26,7 @@ pub(super) struct ToolOutcome {
     value: Data,
     ok: Option<bool>,
     error: Option<Arc<str>>,
-    /// Nothing says what was run, so the output may.
+    /// Whether the command is unknown, so that the output may be used to guess it.
     may_guess: bool,
 }
 

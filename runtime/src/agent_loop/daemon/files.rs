@@ -12,15 +12,15 @@ use crate::watch::{Change, Seen};
 use super::super::{LoopState, Run};
 use super::state::Untold;
 
-/// How many paths the reminder names.
+/// Maximum number of paths that the reminder names.
 const NAMED: usize = 20;
-/// How many changes handlers are told of one by one.
+/// Maximum number of changes that are reported to handlers one by one.
 const TOLD: usize = 1_000;
-/// How much of a path the reminder shows, in characters.
+/// Maximum length of a path in the reminder, in characters.
 const PATH_LENGTH: usize = 200;
 
 impl Run<'_> {
-    /// Takes down what is there, before the first step: what changes while the loop works is told as well.
+    /// Records the current files before the first step, so that changes made while the loop works are reported as well.
     pub(in super::super) async fn begin_to_watch(&self) {
         let Some(watch) = self.watch() else { return };
         let anchor = self.session.with(|state| state.workspace_anchor.get("primary").as_shared_str());
@@ -28,7 +28,7 @@ impl Run<'_> {
         self.remark(seen);
     }
 
-    /// What changed since the last look.
+    /// Returns the changes since the last look.
     pub(super) async fn look(&self) -> Vec<Change> {
         match self.watch() {
             Some(watch) => self.remark(watch.look().get().await),
@@ -90,7 +90,7 @@ fn body(untold: &Untold) -> String {
     text
 }
 
-/// A path on one line: whoever names files may not write reminders.
+/// Returns a path on one line, so that a file name cannot forge reminder text.
 fn shown(path: &str) -> String {
     let clean = path.chars().take(PATH_LENGTH).map(|c| if c.is_control() { '\u{fffd}' } else { c });
     let cut = path.chars().nth(PATH_LENGTH).map(|_| '…');

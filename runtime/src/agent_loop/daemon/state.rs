@@ -1,4 +1,4 @@
-//! What a daemon remembers of its naps.
+//! The state a daemon keeps of its naps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,28 +16,28 @@ words! {
         Files = "files",
         /// A handler or a provider reminds of something.
         Reminder = "reminder",
-        /// Somebody put a message into its session.
+        /// A message was added to its session.
         Message = "message",
         /// It is to be suspended.
         Suspension = "suspension",
     }
 }
 
-/// What a daemon remembers of its naps, beside their number.
+/// The state a daemon keeps of its naps, besides their number.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DaemonState {
-    /// How often it went on after a nap.
+    /// Number of times it went on after a nap.
     pub wakes: u32,
     /// The last of those.
     pub last_wake: Option<Wake>,
-    /// How many changes of files it was told of.
+    /// Number of file changes reported to it.
     pub files: u64,
-    /// How often it has consolidated its transcript.
+    /// Number of times it has consolidated its transcript.
     pub consolidations: u32,
-    /// How many messages the transcript had after the last time.
+    /// Number of messages in the transcript after the last consolidation.
     pub consolidated_at: usize,
-    /// The changes that no prompt has told of yet.
+    /// The changes that no prompt has reported yet.
     pub untold: Untold,
 }
 
@@ -58,15 +58,16 @@ pub struct Untold {
     iteration: u32,
     /// The first of them, by path.
     pub files: BTreeMap<Arc<str>, ChangeKind>,
-    /// How many there are besides.
+    /// Number of further changes.
     pub more: u64,
 }
 
 impl Untold {
-    /// So many paths are kept; of more, only their number.
+    /// Maximum number of paths that are kept; further ones are only counted.
     const KEPT: usize = 1_000;
 
-    /// Adds what was found after an iteration. What was found after an earlier one a prompt has told of.
+    /// Adds the changes found after an iteration. Changes from an earlier iteration are dropped: a prompt has reported
+    /// them.
     pub fn add(&mut self, iteration: u32, changes: &[Change]) {
         if self.iteration != iteration {
             *self = Untold { iteration, ..Untold::default() };
@@ -82,7 +83,7 @@ impl Untold {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of changes.
     #[must_use]
     pub fn count(&self) -> u64 {
         u64::try_from(self.files.len()).unwrap_or(u64::MAX).saturating_add(self.more)
@@ -96,7 +97,7 @@ impl DaemonState {
         self.last_wake = Some(Wake { cause, at_ms, files });
     }
 
-    /// As scripts see it: `{naps, wakes, last_wake?, consolidations, files?}`.
+    /// Converts the state to the dict that scripts see: `{naps, wakes, last_wake?, consolidations, files?}`.
     #[must_use]
     pub fn to_data(&self, naps: u32, watches: bool) -> Data {
         let last_wake = self.last_wake.as_ref().map_or(Data::Nil, |wake| {

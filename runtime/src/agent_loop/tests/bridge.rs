@@ -1,4 +1,4 @@
-//! What hosts put in, at each seam.
+//! Bridge injections at each seam.
 
 use super::*;
 

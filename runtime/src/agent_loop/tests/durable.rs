@@ -1,4 +1,4 @@
-//! Where the loop waits until the log is safe.
+//! Waiting for a durable log.
 
 use super::*;
 use crate::event_log::{LogError, LogReader, NewRecord, Place, Subscription, Ticket};
@@ -58,7 +58,7 @@ fn watched(replies: impl IntoIterator<Item = Reply>) -> (Bench, Rc<Watched>) {
     (Bench { scope: Scope { log: log.clone(), ..bench.scope.clone() }, ..bench }, log)
 }
 
-/// What a handler injects while a call is about to run.
+/// Returns a handler that injects while a call is about to run.
 fn injecting() -> Rc<dyn Hook> {
     handler(|turn, _| {
         turn.session.inject_reminder(turn.scope, spec("mind the step"), Source::Hook, None);

@@ -1,4 +1,4 @@
-//! How loops end.
+//! Outcomes of loops.
 
 use super::*;
 use crate::hooks::{PromptAction, Reply, UserPromptSubmit};

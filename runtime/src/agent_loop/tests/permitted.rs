@@ -1,14 +1,14 @@
-//! Permissions that a script leaves open are asked of whoever stands behind the run.
+//! Permissions that a script leaves open are asked of the approver.
 
 use super::*;
 use crate::message::ToolSpec;
 use crate::seam::{Approver, Demand, Local, Permissions, Preview};
 use std::task::{Poll, Waker};
 
-/// Wants to be asked about all that it is told to, and answers when it is told to.
+/// An approver that demands to be asked about configured tools and answers on command.
 #[derive(Debug, Default)]
 struct Person {
-    /// What is wanted of a tool, by its name; of others nothing.
+    /// Demands by tool name; other tools have none.
     demands: Vec<(&'static str, Demand)>,
     asked: RefCell<Vec<String>>,
     answers: RefCell<Vec<(Arc<str>, Permit)>>,

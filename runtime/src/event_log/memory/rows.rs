@@ -1,5 +1,6 @@
-//! [`Rows`]: the records of a log in memory. Most are never read, so they are kept as they came: what was told of at once is
-//! one row, whose records are made when somebody asks. The rows lie in blocks, so a log that grows moves none of them.
+//! [`Rows`]: the records of a log in memory. Most are never read, so they are kept in their original form: records
+//! appended together are one row and are built on demand. Rows are stored in blocks, so a growing log moves none of
+//! them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ const BLOCK: usize = 64;
 pub(super) struct Rows {
     /// None of them is empty.
     blocks: VecDeque<VecDeque<Row>>,
-    /// How many records were thrown away: the cursor in front of the first that is kept.
+    /// Number of records thrown away, which is the cursor before the first that is kept.
     pub(super) gone: u64,
     /// The cursor of the last record.
     pub(super) last: u64,
@@ -86,12 +87,12 @@ impl Rows {
         }
     }
 
-    /// How many records are kept.
+    /// Returns the number of records kept.
     pub(super) fn len(&self) -> usize {
         usize::try_from(self.last - self.gone).unwrap_or(usize::MAX)
     }
 
-    /// Takes out so many of the oldest records. The caller drops `old` when nothing is borrowed.
+    /// Moves the `count` oldest records into `old`, which the caller drops when nothing is borrowed.
     pub(super) fn take_oldest(&mut self, count: usize, old: &mut Vec<Row>) {
         let mut left = count as u64;
         while left > 0
@@ -118,7 +119,7 @@ impl Rows {
         row
     }
 
-    /// The wanted records behind a cursor that is not gone.
+    /// Returns the selected records after a cursor whose successors are still kept.
     pub(super) fn behind<'a>(&'a self, cursor: u64, filter: &'a Filter) -> impl Iterator<Item = Arc<Record>> + 'a {
         let is_over = |row: &Row| row.before + row.count() <= cursor;
         let block = self.blocks.partition_point(|block| block.back().is_some_and(is_over));
@@ -175,7 +176,7 @@ impl Row {
         filter.topic.as_deref().is_none_or(|wanted| wanted == topic.as_ref())
     }
 
-    /// The record at a place behind the first, where it is wanted.
+    /// Returns the record at `place`, counted from the first, if it is selected.
     fn wanted_record(&self, place: u64, filter: &Filter) -> Option<Arc<Record>> {
         let (id, cursor) = (self.id + place, self.before + place + 1);
         match &self.what {

@@ -177,7 +177,7 @@ proptest::proptest! {
         let weight: usize = ours.iter().map(|record| 64 + 2 + 16 + record.payload.weight()).sum();
         proptest::prop_assert_eq!(log.0.lock().rows.weight, weight);
         for (at, record) in ours.iter().enumerate() {
-            // Whoever reads on behind any of them gets the next.
+            // Reading on after any of them returns the next.
             let filter = Filter { topic: Some("a".into()), ..Filter::default() };
             let store = log.0.lock();
             let expected: Vec<_> = ours[at + 1..].iter().filter(|record| &*record.topic == "a").cloned().collect();

@@ -7,14 +7,14 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Topics {
     last_ids: Vec<(Arc<str>, u64)>,
-    /// Where a topic stands in the list.
+    /// Index of each topic in the list.
     places: HashMap<Arc<str>, usize, foldhash::fast::RandomState>,
-    /// Where the topic of the last record stands. Most often the next record has the same, and nothing is hashed.
+    /// Index of the last record's topic. The next record usually has the same topic, which saves hashing.
     recent: usize,
 }
 
 impl Topics {
-    /// The number of the first of so many records that come now.
+    /// Reserves `count` record numbers and returns the first.
     pub(super) fn next_ids(&mut self, topic: &Arc<str>, count: u64) -> u64 {
         if !self.last_ids.get(self.recent).is_some_and(|(recent, _)| Arc::ptr_eq(recent, topic)) {
             self.recent = self.place_of(topic);

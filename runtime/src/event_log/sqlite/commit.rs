@@ -10,14 +10,14 @@ use crate::event_log::{NewRecord, Place, RUN_ID};
 
 use super::row::{encode, stored};
 
-/// The counters of a topic, as they stand in this transaction.
+/// The counters of a topic within this transaction.
 struct Topic {
     key: i64,
     last_id: u64,
 }
 
-/// Writes records in order and gives their places. Counters are read inside the transaction, because another process may
-/// have moved them.
+/// Writes records in order and returns their places. Reads counters inside the transaction, because another process may
+/// have advanced them.
 pub(super) fn commit<'a>(
     connection: &Connection,
     records: impl Iterator<Item = &'a NewRecord>,

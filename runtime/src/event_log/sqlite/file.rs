@@ -52,7 +52,7 @@ impl LogFile {
     /// Opens a log for reading only.
     ///
     /// # Errors
-    /// There is no such file, it cannot be opened, is something else, or of a later version.
+    /// Fails if the file does not exist, cannot be opened, is not an event log, or has a later version.
     pub fn open(path: impl Into<PathBuf>) -> Result<LogFile, LogError> {
         LogFile::open_beside(&path.into().into(), SqliteOptions::default().lock_timeout)
     }
@@ -74,15 +74,16 @@ impl LogFile {
         find().map_err(|error| self.failed(error))
     }
 
-    /// Reads at most `limit` records behind `filter.after`, oldest first. The whole is as of one moment.
+    /// Reads at most `limit` records after `filter.after`, oldest first, from one consistent snapshot.
     ///
     /// # Errors
-    /// The file cannot be read, or records behind the cursor are gone.
+    /// Fails if the file cannot be read or records after the cursor are gone.
     pub fn read(&self, filter: &Filter, limit: usize) -> Result<Vec<Arc<Record>>, LogError> {
         self.page(filter, limit, filter.after > 0).map(|page| page.records)
     }
 
-    /// The same, and how far was looked. With `exact` every record behind the cursor must still be there.
+    /// Reads like [`Self::read`] and also returns how far it looked. With `exact` every record after the cursor must
+    /// still exist.
     pub(super) fn page(&self, filter: &Filter, limit: usize, exact: bool) -> Result<Page, LogError> {
         self.try_page(filter, limit, exact).map_err(|error| self.failed(error))
     }
@@ -93,7 +94,7 @@ impl LogFile {
         find().map_err(|error| self.failed(error))
     }
 
-    /// A number that changes whenever somebody has written.
+    /// Returns a number that changes whenever the file is written.
     pub(super) fn version(&self) -> Result<i64, LogError> {
         let read = || -> Result<i64, Failed> {
             Ok(self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)

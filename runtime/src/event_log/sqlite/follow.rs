@@ -14,16 +14,16 @@ use super::{Inner, LogFile};
 /// Records that are read at a time.
 const PAGE: usize = 256;
 
-/// Reads the file page by page. Cursors are given in the order of the commits, so nothing can turn up behind it.
+/// Reads the file page by page. Cursors follow the order of commits, so no record can appear after its page was read.
 pub(super) struct Follower {
     reading: Reading,
     page: VecDeque<Arc<Record>>,
-    /// Where pages are read; without it on the thread that waits.
+    /// Pool that reads the pages; without it the waiting thread reads them.
     pool: Option<Rc<dyn BlockingPool>>,
     waiter: u64,
 }
 
-/// How far a subscription has read. Goes to the thread that reads and comes back.
+/// The read position of a subscription. Moves to the reading thread and back.
 #[derive(Clone)]
 struct Reading {
     log: Arc<Inner>,

@@ -58,13 +58,13 @@ pub(super) fn for_reading(path: &Arc<Path>, timeout: Duration) -> Result<Connect
     match schema::look(&connection, path, timeout) {
         Ok(Found::Latest | Found::Earlier) => Ok(connection),
         Ok(Found::Empty) => Err(LogError::Foreign { path: path.clone(), what: "the file is empty".to_owned() }),
-        // In a folder that may not be written to, a file with a write-ahead log is read as it stands.
+        // In a read-only folder, a file with a write-ahead log is read without it.
         Err(LogError::CannotOpen { .. }) if !beside(path, "-wal").exists() => unchanging(path, timeout),
         Err(error) => Err(error),
     }
 }
 
-/// Reads a file that nobody writes.
+/// Opens a file that no process writes to.
 fn unchanging(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let whole = std::fs::canonicalize(path).map_err(|error| cannot(path, &error.to_string()))?;
@@ -78,7 +78,7 @@ fn unchanging(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogErro
     }
 }
 
-/// What the system could say less clearly.
+/// Rejects paths for which the system's message would be less clear.
 fn refuse_early(path: &Arc<Path>) -> Result<(), LogError> {
     if path.is_dir() {
         return Err(cannot(path, "it is a folder"));
@@ -119,7 +119,8 @@ fn distrust(connection: &mut Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Switches the write-ahead log on. Two processes that do it at once are told `busy` without a wait, so the wait is here.
+/// Enables the write-ahead log. Of two processes that do so at once, one gets `busy` without a wait, so this function
+/// waits.
 fn write_ahead(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> Result<(), LogError> {
     let start = Instant::now();
     loop {
@@ -157,12 +158,12 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// What a failure while opening or reading means.
+/// Converts an error while opening or reading.
 pub(super) fn failed(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> LogError {
     meaning(path, error, waited).unwrap_or_else(|| cannot(path, &said(error)))
 }
 
-/// What a failure while writing means.
+/// Converts an error while writing.
 pub(super) fn not_written(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> LogError {
     meaning(path, error, waited).unwrap_or_else(|| LogError::NotWritten { path: path.clone(), why: said(error) })
 }
@@ -179,7 +180,7 @@ fn meaning(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> Optio
     }
 }
 
-/// What SQLite says, in the words of somebody who reads it.
+/// Returns SQLite's message in words for the user.
 fn said(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "the disk is full, or the file has reached `max_file`".to_owned(),

@@ -1,4 +1,5 @@
-//! Whether the file is still where it was. SQLite goes on writing to a file that was deleted, and nobody would ever see it.
+//! Detects whether the file is still in its place. SQLite keeps writing to a deleted file, and those writes would be
+//! lost.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ pub(super) struct Presence {
     log: Option<Identity>,
 }
 
-/// What tells a file from another one of the same name.
+/// The identity of a file, which distinguishes it from another of the same name.
 #[derive(PartialEq, Eq, Clone, Copy)]
 struct Identity(u64, u64);
 

@@ -1,5 +1,5 @@
-//! When a statement that takes long is ended. A file from anybody can make one long: by millions of objects in its schema, or of
-//! records in a topic. While a statement runs, SQLite asks every so many of its steps whether to go on.
+//! Interruption of long statements. An untrusted file can make one long by millions of objects in its schema, or of
+//! records in a topic. While a statement runs, SQLite asks after a fixed number of steps whether to go on.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ pub(super) const ROWS: u64 = 1_000;
 thread_local! {
     /// Until when this thread may read.
     static UNTIL: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Set once nobody waits for what this thread reads.
+    /// Set once no caller waits for what this thread reads.
     static GIVEN_UP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 

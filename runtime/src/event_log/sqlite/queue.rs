@@ -1,11 +1,11 @@
-//! What is on its way to the writer, and who waits for it.
+//! Records on their way to the writer, and the tasks that wait for them.
 //!
-//! The queue is bounded. While the file can be written, whoever appends too fast waits for room. While it cannot, nobody is
-//! made to wait for ever: what does not fit any more is counted as lost, the log ends there, and everybody who asks whether
-//! it is durable hears of it.
+//! The queue is bounded. While the file can be written, a caller that appends too fast waits for room. While it cannot,
+//! no caller waits forever: records that do not fit are counted as lost, the log ends there, and every caller that
+//! waits for durability gets the error.
 //!
-//! Whoever appends while it holds a lock of its own must not wait: it sets [`Room`] aside first. A host's thread serves many
-//! sessions and may not even wait for that. It has a margin of its own, and is refused where that is full too.
+//! A caller that holds a lock of its own must not wait while it appends: it reserves [`Room`] first. A host's thread
+//! serves many sessions and may not even wait for that. It has a separate margin, and is refused if that is full too.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
@@ -26,21 +26,21 @@ pub(super) const HOST_RECORDS: usize = 8192;
 const HOST_BYTES: usize = 16 << 20;
 /// Records of one transaction.
 pub(super) const BATCH: usize = 512;
-/// How long the writer rests between two attempts that nobody asks for.
+/// Pause of the writer between two attempts that no caller requested.
 const REST: Duration = Duration::from_secs(1);
-/// How often the writer looks whether another process has written, while somebody waits for records.
+/// Interval at which the writer checks for records of other processes, while a reader waits.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A record on its way.
 pub(super) struct Item {
     pub(super) record: NewRecord,
     pub(super) ticket: u64,
-    /// Where its place is put for the one who waits for it.
+    /// Slot for its place, if an emitter waits for it.
     pub(super) reply: Option<Reply>,
     weight: usize,
 }
 
-/// Where the place of a record is put.
+/// Slot for the place of a record.
 pub(super) type Reply = Arc<Mutex<Option<Result<Place, LogError>>>>;
 
 /// Puts an answer where it is waited for.
@@ -48,7 +48,7 @@ pub(super) fn answer(reply: &Reply, result: Result<Place, LogError>) {
     *reply.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
 }
 
-/// What the writer and those who append share.
+/// State shared by the writer and the appending threads.
 #[derive(Default)]
 pub(super) struct Shared {
     state: Mutex<State>,
@@ -80,14 +80,14 @@ struct State {
     ended: Option<LogError>,
     /// The writer has ended.
     dead: bool,
-    /// Who waits for a ticket or a failure.
+    /// Wakers of tasks that wait for a ticket or a failure.
     waiting: BTreeMap<(u64, u64), Waker>,
-    /// Who waits for records.
+    /// Wakers of tasks that wait for records.
     watching: BTreeMap<u64, Waker>,
     last_waiter: u64,
     /// Threads that are blocked on `progress`.
     blocked: usize,
-    /// Somebody wants to know: the writer must not rest.
+    /// Set when a caller waits for durability: the writer must not pause.
     urged: bool,
     /// The writer sleeps.
     idle: bool,
@@ -97,8 +97,8 @@ struct State {
 }
 
 impl State {
-    /// What is known of a ticket, by somebody who has seen so many attempts fail before; nothing while it may still be
-    /// settled.
+    /// Returns the result for a ticket, for a caller that has seen `failures` failed attempts before; `None` while it
+    /// is undecided.
     fn verdict(&self, upto: u64, failures: u64) -> Option<Result<(), LogError>> {
         if self.settled >= upto {
             return Some(Ok(()));
@@ -154,7 +154,7 @@ impl State {
     }
 }
 
-/// What the writer does next.
+/// The writer's next action.
 pub(super) enum Step {
     /// It writes what it was given.
     Write,
@@ -169,7 +169,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a record; its ticket. Blocks while there is no room and the file can be written.
+    /// Appends a record and returns its ticket. Blocks while the queue is full and the file can be written.
     pub(super) fn append(&self, record: NewRecord, reply: Option<Reply>) -> u64 {
         let weight = record.weight();
         let mut state = self.lock();
@@ -284,7 +284,7 @@ impl Shared {
         }
     }
 
-    /// No more will come; the writer writes what is left, and gives up where that fails once more.
+    /// Closes the queue. The writer writes the rest and gives up at the next failure.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closing = true;
@@ -292,7 +292,7 @@ impl Shared {
         self.work.notify_one();
     }
 
-    /// What the writer does next. `pending` is what it has not been able to write yet; what is new goes behind it.
+    /// Returns the writer's next action. `pending` holds the items not yet written; new ones are appended to it.
     pub(super) fn next_step(&self, pending: &mut Vec<Item>) -> Step {
         let mut state = self.lock();
         let start = Instant::now();
@@ -336,7 +336,7 @@ impl Shared {
             let mut state = self.lock();
             state.settled = upto;
             state.failing = None;
-            // Nobody may append any more; what is spent must not pile up.
+            // No caller may append any more, so spent items must not pile up.
             let old = std::mem::replace(&mut state.spent, std::mem::take(batch));
             if state.blocked > 0 {
                 self.progress.notify_all();
@@ -368,7 +368,7 @@ impl Shared {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// The writer has ended, whatever ended it. Nobody must be left waiting.
+    /// Records that the writer has ended, for whatever reason, and releases all waiters.
     pub(super) fn ended(&self, why: LogError) {
         let woken = {
             let mut state = self.lock();
@@ -386,14 +386,14 @@ impl Shared {
         woken.into_values().for_each(Waker::wake);
     }
 
-    /// A number for somebody who waits.
+    /// Returns a new waiter number.
     pub(super) fn waiter(&self) -> u64 {
         let mut state = self.lock();
         state.last_waiter += 1;
         state.last_waiter
     }
 
-    /// Wakes somebody when there may be new records.
+    /// Registers a waker for new records.
     pub(super) fn watch(&self, waiter: u64, waker: &Waker) {
         let mut state = self.lock();
         let is_first = state.watching.is_empty();
@@ -432,7 +432,7 @@ pub(super) struct Durable {
     shared: Arc<Shared>,
     upto: u64,
     waiter: u64,
-    /// How many attempts had failed when the wait began.
+    /// Number of failed attempts when the wait began.
     failures: Option<u64>,
 }
 

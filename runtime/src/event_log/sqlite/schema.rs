@@ -41,7 +41,7 @@ const TABLES: &str = "
         FROM records JOIN topics ON topics.key = records.topic;
 ";
 
-/// What files of layout 1 may hold besides.
+/// Indexes that files of layout 1 may also contain.
 const INDEXES_OF_LAYOUT_1: &str = "
     CREATE INDEX IF NOT EXISTS records_of_session ON records (headers, topic)
         WHERE headers >= '{\"run_id\":\"sess_' AND headers < '{\"run_id\":\"sess`';
@@ -67,7 +67,7 @@ const RUN_ID_COLUMN: &str = "
 static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::new(vec![M::up(TABLES), M::up(RUN_ID_COLUMN)]));
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     /// A database without tables.

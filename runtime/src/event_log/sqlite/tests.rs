@@ -23,7 +23,7 @@ impl Folder {
         SqliteLog::open(self.file(), &SqliteOptions::default()).unwrap()
     }
 
-    /// One that gives up on a locked file after 50 ms.
+    /// Opens a log that gives up on a locked file after 50 ms.
     fn impatient(&self) -> SqliteLog {
         let options = SqliteOptions { lock_timeout: Duration::from_millis(50), ..SqliteOptions::default() };
         SqliteLog::open(self.file(), &options).unwrap()

@@ -1,8 +1,8 @@
-//! The thread that commits. It takes whatever is there, up to a batch, so that the busier the log the larger its batches.
+//! The thread that commits. It takes all queued records, up to a batch, so batches grow with the load.
 //!
-//! A batch that cannot be written stays at the head of the line and is tried again: when somebody asks whether it is
-//! durable, else every second. Records whose emitter waits are told of the failure and taken out: what a script was told
-//! is not written must not turn up later.
+//! A batch that cannot be written stays at the head of the queue and is retried when a caller waits for durability,
+//! else every second. Records with a waiting emitter fail and are removed: a record that was reported as not written
+//! must not appear later.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Writer {
         self.presence.check()?;
         let written = commit(&self.connection, self.pending.iter().map(|item| &item.record));
         let places = written.map_err(|error| not_written(&self.path, &error, self.timeout))?;
-        // What went into a file that nobody can open any more is not acknowledged.
+        // Records written to a file that can no longer be opened are not acknowledged.
         self.presence.check()?;
         Ok(places)
     }

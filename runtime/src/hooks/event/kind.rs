@@ -12,7 +12,7 @@ words! {
         SessionStart = "session_start",
         /// A loop has ended.
         SessionEnd = "session_end",
-        /// A prompt was handed in.
+        /// A prompt was submitted.
         UserPromptSubmit = "user_prompt_submit",
         /// Before compaction.
         PreCompact = "pre_compact",
@@ -100,7 +100,8 @@ impl EventKind {
         EventKind::from_str(name).or_else(|error| by_pascal().ok_or(error))
     }
 
-    /// Whether it tells of a worker. Those are only observed: they take no reminder effects from hooks.
+    /// Returns whether the event concerns a worker. Worker events are only observed: hooks add no reminder effects to
+    /// them.
     #[must_use]
     pub fn is_worker(self) -> bool {
         self.as_str().starts_with("worker_")
@@ -169,7 +170,7 @@ impl EventSet {
         self.0 & (1 << kind as u32) != 0
     }
 
-    /// The same with one more kind.
+    /// Returns the set with one more kind.
     #[must_use]
     pub const fn with(self, kind: EventKind) -> EventSet {
         EventSet(self.0 | 1 << kind as u32)
@@ -195,7 +196,7 @@ impl FromIterator<EventKind> for EventSet {
 }
 
 words! {
-    /// The steps of an iteration; each is told of before and after.
+    /// The steps of an iteration; each is reported before and after.
     pub enum Step {
         /// The prompt is built.
         Prompt = "prompt",

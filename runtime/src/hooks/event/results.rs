@@ -1,4 +1,4 @@
-//! What tool calls ended in, as handlers and providers see it.
+//! Results of tool calls, as handlers and providers see them.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::data::{Data, shared};
 use crate::message::ToolCall;
 
-/// What a tool call ended in.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
-    /// What the model will see.
+    /// The text that the model will see.
     pub text: Arc<str>,
     /// Whether the runtime or the tool cut it short.
     pub truncated: bool,
@@ -20,7 +20,7 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    /// As scripts see it: `{text, truncated, ok}`.
+    /// Converts the result to the dict that scripts see: `{text, truncated, ok}`.
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict(self.fields())
@@ -35,14 +35,14 @@ impl ToolResult {
     }
 }
 
-/// What one of the calls of a turn ended in.
+/// The result of one of a turn's calls.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolRow {
     /// The tool.
     pub name: Arc<str>,
     /// The call.
     pub tool_call_id: Arc<str>,
-    /// What it gave.
+    /// The call's result.
     pub result: ToolResult,
 }
 
@@ -53,7 +53,7 @@ impl ToolRow {
         ToolRow { name: call.name.clone(), tool_call_id: call.id.clone(), result }
     }
 
-    /// As scripts see it: the fields of the result, `name` and `tool_call_id`.
+    /// Converts the row to the dict that scripts see: the fields of the result, `name` and `tool_call_id`.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let named = [(shared!("name"), (&self.name).into()), (shared!("tool_call_id"), (&self.tool_call_id).into())];
@@ -61,8 +61,8 @@ impl ToolRow {
     }
 }
 
-/// What the calls of a turn ended in, in their order. A turn has several events that carry it, and most often nobody looks at
-/// it as a script would.
+/// The results of a turn's calls, in order. Several events of a turn carry them, and they are rarely converted for
+/// scripts.
 #[derive(Debug, Default)]
 pub struct ToolResults {
     rows: Vec<ToolRow>,
@@ -76,7 +76,7 @@ impl ToolResults {
         &self.rows
     }
 
-    /// As scripts see it: a list of dicts.
+    /// Converts the results to the list of dicts that scripts see.
     #[must_use]
     pub fn to_data(&self) -> Data {
         self.read.get_or_init(|| self.rows.iter().map(ToolRow::to_data).collect()).clone()

@@ -1,5 +1,5 @@
-//! The table of events: when each is told, what its payload holds besides `event` and `session`, and what an answer may do.
-//! The reference is made of it, and a test holds the typed payloads to it.
+//! The table of events: when each is emitted, its payload besides `event` and `session`, and the effect of an answer.
+//! The reference is generated from it, and a test checks the typed payloads against it.
 
 use super::EventKind;
 
@@ -8,11 +8,11 @@ use super::EventKind;
 pub struct EventRow {
     /// The event.
     pub kind: EventKind,
-    /// When it is told.
+    /// The moment it is emitted.
     pub when: &'static str,
     /// The fields of its payload; one in brackets is there only at times.
     pub fields: &'static str,
-    /// What an answer may do besides adding reminders.
+    /// The possible effects of an answer besides adding reminders.
     pub answer: &'static str,
 }
 
@@ -27,7 +27,7 @@ impl EventRow {
         self.fields.split_whitespace().filter(|field| !field.starts_with('['))
     }
 
-    /// Which builtin registers a handler, as words for the reference.
+    /// Returns the builtin that registers a handler, in words for the reference.
     #[must_use]
     pub fn registered_by(&self) -> &'static str {
         match self.kind {
@@ -46,7 +46,7 @@ impl EventRow {
 /// The row of an event.
 #[must_use]
 pub fn row(kind: EventKind) -> &'static EventRow {
-    // Rows stand in the order of the words; a test holds it.
+    // Rows have the order of the words; a test checks it.
     &EVENTS[kind as usize]
 }
 

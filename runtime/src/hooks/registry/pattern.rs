@@ -11,7 +11,7 @@ use crate::hooks::HookEvent;
 /// The longest pattern, in bytes. Parsing a regular expression needs about a hundred times its length in memory.
 const LONGEST: usize = 64 << 10;
 
-/// Which events a handler wants.
+/// A filter that selects events for a handler.
 #[derive(Clone)]
 pub struct Pattern {
     text: String,
@@ -33,7 +33,7 @@ enum Test {
 pub struct PatternError {
     /// The pattern.
     pub pattern: String,
-    /// What is wrong.
+    /// Description of the mistake.
     pub reason: String,
 }
 
@@ -107,7 +107,7 @@ impl fmt::Debug for Pattern {
     }
 }
 
-/// What is wrong with a regex, without the picture of it.
+/// Returns a regex error on one line, without its diagram.
 fn in_a_line(fault: &str) -> String {
     let last = fault.lines().last().unwrap_or(fault).trim();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()

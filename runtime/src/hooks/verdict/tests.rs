@@ -1,4 +1,4 @@
-//! What handlers may answer.
+//! Answers of handlers.
 
 use super::*;
 
@@ -80,7 +80,7 @@ fn an_answer_that_is_no_decision_is_no_consent() {
             assert!(matches!(verdict.decision, Decision::Block { .. }), "{kind} {json}: {verdict:?}");
             assert!(!verdict.malformed.is_empty(), "{kind} {json}");
         }
-        // Compaction goes on, but the handler is told.
+        // Compaction goes on, but the handler's author is notified.
         let verdict = read(EventKind::PreCompact, json);
         assert_eq!((verdict.decision, verdict.malformed.is_empty()), (Decision::Allow, false), "{json}");
     }

@@ -1,5 +1,5 @@
-//! A message as the measured document has it: its content always as blocks, so that it is the same whether a reminder stands
-//! behind it or not. It is written without a dict on the way, for a loop measures each of its messages.
+//! A message in the form of the measured document: its content is always written as blocks, so that a reminder after it
+//! changes nothing. It is written without an intermediate dict, because a loop measures each of its messages.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::message::{Block, Content, Message, ToolCall};
 
 /// The message as JSON, its keys in bytewise order.
 pub(super) fn json(message: &Message) -> String {
-    // What was kept of a vendor may stand anywhere among the keys.
+    // A vendor's extra fields may appear anywhere among the keys.
     if !message.extra.is_empty() {
         return by_dict(message);
     }
@@ -34,7 +34,7 @@ pub(super) fn length(message: &Message) -> u64 {
     if !message.tool_calls.is_empty() {
         fields += field("tool_calls", list_length(message.tool_calls.iter().map(call_length)));
     }
-    // The last one has no comma behind it.
+    // The last one has no comma after it.
     (r"{}".len() + fields - 1) as u64
 }
 

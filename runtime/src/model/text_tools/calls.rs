@@ -1,4 +1,4 @@
-//! What stands in a block, as calls.
+//! Parsing the content of a block into calls.
 
 use serde::Deserialize;
 
@@ -7,11 +7,11 @@ use crate::message::ToolCall;
 
 use super::scan::OPEN;
 
-/// How far into a broken call its name is looked for, in bytes.
+/// Number of bytes of a broken call in which its name is searched.
 const NAME_WITHIN: usize = 1_000;
 
-/// The calls in a block: one object, several, or a list of them. What is no JSON becomes a call whose arguments are the text
-/// as it stands, so that the model is told what is wrong with it.
+/// Returns the calls in a block: one object, several, or a list of them. Invalid JSON becomes a call whose arguments
+/// are the text unchanged, so that the model is told about the error.
 pub(super) fn read(raw: &str) -> Vec<ToolCall> {
     let mut found = Vec::new();
     let mut rest = bare(raw);
@@ -26,7 +26,7 @@ pub(super) fn read(raw: &str) -> Vec<ToolCall> {
                 rest = bare(rest.strip_prefix(OPEN).unwrap_or(rest)).trim_start_matches([',', ';']).trim_start();
             }
             Some(Err(_)) if found.is_empty() => return vec![broken(rest)],
-            // Prose behind a call is no call.
+            // Prose after a call is not a call.
             _ => break,
         }
     }

@@ -10,7 +10,7 @@ use crate::model::Request;
 use super::scan::{CLOSE, OPEN};
 use super::schema_text;
 
-/// The same request with its tools in the text.
+/// Returns the request with its tools described in the text.
 pub(super) fn in_text(request: &Request) -> Request {
     let mut out = request.clone();
     let offered = !request.tools.is_empty() && request.tool_choice.as_str() != Some("none");
@@ -74,7 +74,7 @@ fn write_result(out: &mut String, message: &Message) {
     }
     let name = message.name.as_deref().unwrap_or("tool");
     let error = if message.is_error { " error=\"true\"" } else { "" };
-    // What a tool gives cannot end its own block.
+    // A tool's output must not end its own block.
     let text = message.text().replace("</tool_result", "<\\/tool_result");
     let _ = write!(out, "<tool_result name=\"{name}\"{error}>\n{text}\n</tool_result>");
 }

@@ -5,7 +5,7 @@ use crate::data::Data;
 pub(super) const OPEN: &str = "<tool_call>";
 pub(super) const CLOSE: &str = "</tool_call>";
 
-/// How many closing tags inside of a string of a call are looked past.
+/// Maximum number of closing tags inside of a call's string that are skipped.
 const LOOKED_PAST: usize = 8;
 
 /// A piece of an answer.
@@ -13,16 +13,16 @@ const LOOKED_PAST: usize = 8;
 pub(super) enum Piece {
     /// Text outside of calls.
     Text(String),
-    /// What stands between the tags.
+    /// The text between the tags.
     Call(String),
 }
 
-/// Where in the text it is.
+/// The state of a scan through the text.
 #[derive(Debug)]
 pub(super) struct Scanner {
-    /// What cannot be decided before more is there; inside of a block all of it.
+    /// Text that cannot be classified before more arrives; inside of a block, all of it.
     held: String,
-    /// How much of it is done with. It is thrown away once for each push, not once for each call.
+    /// Number of bytes of it that are processed. They are removed once per push instead of once per call.
     done: usize,
     in_block: bool,
     in_fence: bool,
@@ -64,7 +64,7 @@ impl Scanner {
         self.done = 0;
     }
 
-    /// There is no more. A block that was never closed counts as one.
+    /// Ends the scan. A block that was never closed counts as closed.
     pub(super) fn finish(mut self, out: &mut Vec<Piece>) {
         let held = std::mem::take(&mut self.held);
         if self.in_block {

@@ -59,7 +59,7 @@ impl RemindPayload {
         Self::from_given(Given::of(params, &Self::KNOWN, "a bridge reminder must be an object with a `body`")?)
     }
 
-    /// The same from pairs, for a wire whose reminders have other keys beside these.
+    /// Reads like [`Self::from_data`] from pairs, for a wire format whose reminders have further keys.
     pub fn from_pairs<'d>(
         pairs: impl IntoIterator<Item = (&'d str, Cow<'d, Data>)>,
     ) -> Result<RemindPayload, ReminderError> {
@@ -215,7 +215,7 @@ impl<'d> Given<'d> {
         Ok(())
     }
 
-    /// An error in the words of whoever wrote the parameters.
+    /// Returns the error in terms of the parameters as the host wrote them.
     fn as_written(&self, mut error: ReminderError) -> ReminderError {
         let (root, rest) = error.field.split_once('.').map_or((&*error.field, None), |(root, rest)| (root, Some(rest)));
         let Some(Parameter { name, written: path, .. }) = self.0.iter().find(|field| field.name == root) else {
@@ -230,7 +230,7 @@ impl<'d> Given<'d> {
         error
     }
 
-    /// What only the host understands, in a dict.
+    /// Returns the dict of metadata that only the host interprets.
     fn meta(&self) -> Result<Data, ReminderError> {
         match self.get("_meta") {
             given @ (Data::Nil | Data::Dict(_)) => Ok(given.clone()),

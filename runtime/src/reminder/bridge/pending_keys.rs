@@ -1,4 +1,5 @@
-//! [`PendingKeys`]: which dedupe keys are pending in a session's transcript, told to whoever accepts on another thread.
+//! [`PendingKeys`]: the dedupe keys that are pending in a session's transcript, for the code that accepts reminders on
+//! another thread.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,19 +14,19 @@ use crate::transcript::Transcript;
 pub(crate) struct PendingKeys {
     /// The key of each reminder.
     keys: HashMap<Arc<str>, Arc<str>>,
-    /// How many have a key.
+    /// Number of pending reminders by key.
     counts: HashMap<Arc<str>, usize>,
 }
 
 impl PendingKeys {
-    /// Those of a transcript.
+    /// Returns the pending keys of a transcript.
     pub(crate) fn of(transcript: &Transcript) -> PendingKeys {
         let mut keys = PendingKeys::default();
         transcript.pending().for_each(|pending| keys.enter(&pending.reminder));
         keys
     }
 
-    /// How many have this key.
+    /// Returns the number of pending reminders with this key.
     pub(crate) fn count(&self, key: &str) -> usize {
         self.counts.get(key).copied().unwrap_or_default()
     }
@@ -48,7 +49,7 @@ impl PendingKeys {
         }
     }
 
-    /// What a record tells.
+    /// Applies a record.
     pub(crate) fn follow(&mut self, record: &LifecycleRecord) {
         use LifecycleRecord as R;
         match record {

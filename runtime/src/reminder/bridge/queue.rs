@@ -23,11 +23,11 @@ pub struct Queue {
     closed: bool,
     /// Wakes those who wait for an item.
     arrived: Arc<Notify>,
-    /// What is pending in the transcript, where somebody on another thread wants to know.
+    /// The pending keys of the transcript, if another thread needs them.
     pending: Option<PendingKeys>,
 }
 
-/// What became of an item.
+/// The outcome of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// A seam delivered it.
@@ -45,7 +45,7 @@ pub struct Accepted {
     pub id: Arc<str>,
     /// Queued items that it took the place of.
     pub replaced: Vec<Arc<str>>,
-    /// How many reminders with its key are pending in the transcript, as far as the queue was told.
+    /// Number of reminders with its key that are pending in the transcript, as known to the queue.
     pub pending: usize,
 }
 
@@ -83,7 +83,7 @@ pub enum QueueError {
 impl Queue {
     /// The most items a queue holds.
     pub const CAPACITY: usize = 256;
-    /// How many fates are remembered.
+    /// Maximum number of outcomes that are kept.
     const FATES: usize = 4096;
 
     /// An empty queue whose ids come from `ids`.
@@ -98,7 +98,7 @@ impl Queue {
         Arc::new(Mutex::new(Queue { items, fates, ids, closed: false, arrived: Arc::default(), pending: None }))
     }
 
-    /// What waits in it, and where its ids have come to.
+    /// Returns the queued items and the current state of the ids.
     pub(crate) fn clone_content(&self) -> (IdStream, VecDeque<Injection>) {
         (self.ids.clone(), self.items.clone())
     }
@@ -109,7 +109,7 @@ impl Queue {
         self.wake();
     }
 
-    /// Goes on with what waited in a queue that a log tells of, and with what became of its items; ids come from `ids`.
+    /// Continues with the items and outcomes of a queue restored from a log; ids come from `ids`.
     pub(crate) fn go_on_from(&mut self, ids: IdStream, items: Vec<Injection>, fates: Vec<(Arc<str>, Fate)>) {
         (self.ids, self.items) = (ids, items.into());
         self.fates.clear();
@@ -117,7 +117,7 @@ impl Queue {
         self.wake();
     }
 
-    /// Where its ids have come to.
+    /// Returns the current state of the ids.
     pub(crate) fn ids(&self) -> &IdStream {
         &self.ids
     }
@@ -127,7 +127,7 @@ impl Queue {
         self.push_reminder_as(None, spec, mode, now_ms)
     }
 
-    /// The same with an id that its host has chosen, where it has.
+    /// Queues a reminder like [`Self::push_reminder`], with the id that its host has chosen, if any.
     pub fn push_reminder_as(
         &mut self,
         id: Option<Arc<str>>,
@@ -194,7 +194,7 @@ impl Queue {
         self.pending = Some(keys);
     }
 
-    /// What was pending in the transcript, where it is told.
+    /// Returns the pending keys of the transcript, if they are tracked.
     pub(crate) fn pending_keys(&mut self) -> Option<&mut PendingKeys> {
         self.pending.as_mut()
     }
@@ -204,13 +204,13 @@ impl Queue {
         self.items.back()
     }
 
-    /// What waits and has this id.
+    /// Returns the queued item with this id.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<&Injection> {
         self.items.iter().find(|item| item.id.as_ref() == id)
     }
 
-    /// What waits, first in first.
+    /// Returns the queued items in order of arrival.
     pub fn pending(&self) -> impl ExactSizeIterator<Item = &Injection> {
         self.items.iter()
     }
@@ -246,12 +246,12 @@ impl Queue {
         due.into()
     }
 
-    /// Takes nothing more, and keeps what waits for whoever goes on with it from the log.
+    /// Accepts no further items and keeps the queued ones for a successor that continues from the log.
     pub fn seal(&mut self) {
         self.closed = true;
     }
 
-    /// Takes nothing more, and gives what still waits: its session ends.
+    /// Accepts no further items and returns the queued ones, because the session ends.
     pub fn close(&mut self) -> Vec<Injection> {
         self.closed = true;
         let rest: Vec<Injection> = self.items.drain(..).collect();

@@ -1,4 +1,4 @@
-//! [`QueueTold`]: a queue as the log tells of it.
+//! [`QueueTold`]: the state of a queue according to the log.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::reminder::{Reminder, Surface};
 
 use super::{Fate, Injection, InjectionChange, Mode, Payload};
 
-/// What waits in a session's queue by its records on the log, and what became of the rest.
+/// The queued items of a session according to its log records, and the outcomes of the others.
 #[derive(Debug, Clone, Default)]
 pub struct QueueTold {
-    /// What waits, first in first.
+    /// The queued items in order of arrival.
     pub items: VecDeque<Injection>,
-    /// What became of the others, oldest first.
+    /// Outcomes of the other items, oldest first.
     pub fates: Vec<(Arc<str>, Fate)>,
 }
 

@@ -23,25 +23,25 @@ pub enum Command {
     Inherit(Vec<Arc<Reminder>>),
     /// One is put down for the record only.
     Audit(Arc<Reminder>),
-    /// Those meant are cleared.
+    /// Clears the selected reminders.
     Clear(Selector),
     /// A request is sent; whether it charges what it carries.
     Fire(Rendered, bool),
     /// A prompt of a loop is about to be built.
     BeforePrompt,
-    /// Nobody saw the prompt last sent.
+    /// Voids the last prompt, which no one saw.
     Void,
-    /// What cannot be shown is dropped.
+    /// Drops reminders that no route can show.
     DropUnrenderable,
     /// A turn is over.
     PostTurn,
-    /// The pass is called by hand for a turn.
+    /// Runs the pass manually for a turn.
     PostTurnByHand(u32),
     /// The transcript is compacted.
     Compact(Charge),
     /// The transcript was copied and goes on as one of its own.
     Fork,
-    /// The last so many messages stay, with what came after the first of them.
+    /// Keeps the last messages, up to this number, and the events since the first of them.
     Trim(usize),
     /// The transcript is emptied.
     Reset,

@@ -1,5 +1,5 @@
-//! What compaction does to reminders: TTL, then dedupe, then the filter by `preserve_on_compact`. The filter is a step of its
-//! own, because a custom compactor is shown the reminders before it.
+//! Effect of compaction on reminders: TTL, then dedupe, then the filter by `preserve_on_compact`. The filter is a
+//! separate step, because a custom compactor receives the reminders before it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::transcript::Transcript;
 use super::ttl::{charge_carried, charge_each};
 use super::{Deduped, ExpireReason, LifecycleRecord, Pass, remove};
 
-/// Which finite reminders a compaction charges.
+/// The finite reminders that a compaction charges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Charge {
     /// All: a script's `transcript_compact`.
@@ -19,16 +19,16 @@ pub enum Charge {
     Carried,
 }
 
-/// What the first two steps did.
+/// The result of the first two steps.
 #[derive(Debug, Clone, Default)]
 pub struct CompactPass {
-    /// What happened, in order.
+    /// The resulting records, in order.
     pub records: Vec<LifecycleRecord>,
-    /// How many expired.
+    /// Number of expired reminders.
     pub expired: usize,
-    /// How many were replaced by a newer one.
+    /// Number of reminders replaced by a newer one.
     pub deduped: usize,
-    /// What survived, oldest first, with the present `ttl_turns`.
+    /// The remaining reminders, oldest first, with the current `ttl_turns`.
     pub survivors: Vec<Arc<Reminder>>,
 }
 
@@ -54,7 +54,7 @@ pub fn preserve_only(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     })
 }
 
-/// Admission lets no key stand twice, but an import may bring such.
+/// Admission allows no duplicate key, but an import may contain some.
 fn dedupe(transcript: &mut Transcript, pass: &mut CompactPass) {
     let mut newest: HashMap<Arc<str>, Arc<str>> = HashMap::new();
     let mut older: Vec<(u32, Arc<str>)> = Vec::new();
@@ -84,7 +84,7 @@ fn dedupe(transcript: &mut Transcript, pass: &mut CompactPass) {
             dedupe_key: Some(dedupe_key),
         })));
     }
-    // No key stands twice any more, so the index is complete again.
+    // No duplicate key is left, so the index is complete again.
     if pass.deduped > 0 {
         transcript.reindex();
     }

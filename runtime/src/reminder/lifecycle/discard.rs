@@ -1,4 +1,4 @@
-//! What goes with a session, or with a part of it.
+//! Removal of a session's events, all or in part.
 
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@ use crate::transcript::Transcript;
 
 use super::{Admitted, LifecycleRecord, Moment, Road, admit};
 
-/// What a parent hands to a child: `all`, and `session` where it was not inherited itself. The copies keep id, body, tags,
-/// key and what is left of the TTL; they are rewritten to `inherited` already.
+/// Returns the reminders that a child inherits: `all`, and `session` unless inherited itself. The copies keep id, body,
+/// tags, key and the remaining TTL; they are already rewritten to `inherited`.
 #[must_use]
 pub fn propagation(parent: &Transcript, parent_id: &Arc<str>) -> Vec<Arc<Reminder>> {
     let goes = |reminder: &Reminder| match reminder.propagate {
@@ -24,13 +24,13 @@ pub fn propagation(parent: &Transcript, parent_id: &Arc<str>) -> Vec<Arc<Reminde
     parent.pending().filter(|pending| goes(&pending.reminder)).map(|p| inherited(parent.present(p))).collect()
 }
 
-/// Seeds a child's transcript with what it was handed.
+/// Seeds a child's transcript with the inherited reminders.
 pub fn inherit(child: &mut Transcript, handed: Vec<Arc<Reminder>>, at: &Moment<'_>) -> Vec<Admitted> {
     handed.into_iter().map(|reminder| admit(child, reminder, Road::Inherited, at)).collect()
 }
 
-/// The records of a fork. The copy shares its parent's events, so nothing is admitted anew; a turn that is still going on
-/// in the parent is charged there alone.
+/// Returns the records of a fork. The copy shares its parent's events, so nothing is admitted again; a turn still
+/// running in the parent is charged only there.
 pub fn fork(copy: &mut Transcript) -> Vec<LifecycleRecord> {
     copy.forget_open_prompts();
     copy.pending().map(|pending| LifecycleRecord::Forked(copy.present(pending))).collect()

@@ -1,5 +1,5 @@
-//! The records as they go to the log, where each is kept as it is until somebody looks. [`super::rebuild`] reads them back:
-//! whoever changes one changes the other.
+//! The records as they go to the log, where each is kept unchanged until it is read. [`super::rebuild`] reads them
+//! back; change both together.
 
 use std::sync::Arc;
 
@@ -102,14 +102,14 @@ impl LifecycleRecord {
     }
 }
 
-/// Whose records they are: the same for all of a session, or of an agent in it.
+/// The owner of records: shared by all records of a session, or of an agent in it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Whose {
     /// The session; of a bare transcript its id.
     pub(crate) session_id: Arc<str>,
     /// Nothing means the session.
     pub(crate) agent_id: Option<Arc<str>>,
-    /// What happens in it does not touch the session that it is a copy of.
+    /// Set for a copy, whose changes do not affect the copied session.
     pub(crate) is_copy: bool,
     /// The session it was forked from or works for. Nothing for a bare transcript, whose records do not say.
     pub(crate) parent_id: Option<Option<Arc<str>>>,
@@ -130,7 +130,7 @@ impl Whose {
         if self.is_copy {
             payload.insert(shared!("detached"), true.into());
         }
-        // What came from a parent names it.
+        // A reminder from a parent names the parent.
         if let (LifecycleRecord::Forked(_) | LifecycleRecord::Inherited(_), Some(parent_id)) = (record, &self.parent_id)
         {
             payload.insert(shared!("parent_id"), parent_id.as_ref().into());
@@ -138,8 +138,8 @@ impl Whose {
     }
 }
 
-/// What happened in one moment, whose it is, and in which turn. A loop makes several of these in each turn, and they are kept
-/// as long as the log keeps them.
+/// Records of one moment with their owner and turn. A loop creates several of these per turn, and they live as long as
+/// the log keeps them.
 #[derive(Debug)]
 pub(crate) struct Told {
     records: Records,
@@ -187,7 +187,7 @@ impl Batch for Told {
     }
 
     fn names(&self, place: usize) -> (&'static Arc<str>, &'static Arc<str>) {
-        // There is no other place.
+        // There is no other position.
         self.records
             .all()
             .get(place)
@@ -210,7 +210,7 @@ impl Facts for Told {
     }
 
     fn weight(&self, place: usize) -> usize {
-        /// What a record takes besides the texts that may be long.
+        /// Size of a record without the texts that may be long.
         const FRAME: usize = 384;
         let text = match self.records.all().get(place) {
             Some(

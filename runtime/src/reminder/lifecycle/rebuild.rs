@@ -1,19 +1,20 @@
-//! The life of every reminder from the log alone. [`rebuild`] takes records in the order of the log and gives, for each
-//! session, what is pending with its present TTL, and of every reminder a [`Biography`]: who made it when, which prompts
-//! carried it in which slot, why and when it ended. Pure; records that it cannot read are told in [`Rebuilt::notes`] and
-//! skipped.
+//! The life of every reminder from the log alone. [`rebuild`] takes records in the order of the log and returns, for
+//! each session, the pending reminders with their current TTL, and for every reminder a [`Biography`]: its producer and
+//! time, the prompts that carried it with their slots, and why and when it ended. Pure; unreadable records are reported
+//! in [`Rebuilt::notes`] and skipped.
 //!
-//! A session is charged as its transcript is: a prompt that charges is counted for each reminder that it carried, a pass
-//! takes off what was counted, a void prompt is counted no more.
+//! A session is charged like its transcript: a charging prompt is counted for each reminder that it carried, a pass
+//! subtracts the count, and a void prompt is not counted.
 //!
-//! **Runs.** A log in a file is written by many runs, one after the other or at once. Each has sessions of its own, whatever
-//! their names: a session lives in memory, so what was pending when its process ended is pending in no other. A session that was
-//! stored and goes on in another run (`transcript.turn.resumed`) has one life in both.
+//! **Runs.** A log in a file is written by many runs, sequentially or concurrently. Each has sessions of its own, even
+//! if the names are equal: a session lives in memory, so reminders pending when its process ended are pending in no
+//! other. A session that was stored and continues in another run (`transcript.turn.resumed`) has one life in both.
 //!
-//! **Bare transcripts** are logged under their own id. They are values, so a script may go on from an old one, and the log
-//! then holds two lines of life under one id. What is given is the union: pending is what was born in any line and has
-//! ended in none. [`SessionLife::branched`] says that this was seen (a reminder ended twice, or a key stands twice). What a
-//! script does to a copy of an open session is marked `detached` on the log and no part of the session's life.
+//! **Bare transcripts** are logged under their own id. They are values, so a script may continue from an old one, and
+//! the log then holds two lines of life under one id. The result is the union: a reminder is pending if it was born in
+//! any line and has ended in none. [`SessionLife::branched`] reports this (a reminder ended twice, or a key occurs
+//! twice). A script's changes to a copy of an open session are marked `detached` on the log and are not part of the
+//! session's life.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;
@@ -36,17 +37,17 @@ pub use told::{Evaluation, Passage, Prompt, QueueEnd, Refusal};
 
 use entry::{Entry, Reading};
 
-/// What the log told.
+/// The content of the log.
 #[derive(Debug, Clone, Default)]
 pub struct Rebuilt {
     lives: Vec<SessionLife>,
-    /// Where the life of a session in a run stands.
+    /// Index of the life of a session in a run.
     index: HashMap<(Arc<str>, Option<Arc<str>>), usize>,
-    /// Where the last life of a session stands, and how many there are.
+    /// Index of the last life of a session, and the number of its lives.
     last: HashMap<Arc<str>, (usize, u32)>,
-    /// What could not be read or does not fit, in the order of the log.
+    /// Records that could not be read or do not fit, in the order of the log.
     pub notes: Vec<RebuildNote>,
-    /// How many records belong to other topics.
+    /// Number of records of other topics.
     pub foreign: usize,
     /// The cursor of the last record taken; 0 before the first.
     pub last_cursor: u64,
@@ -131,7 +132,7 @@ pub fn rebuild<'a>(records: impl IntoIterator<Item = &'a Record>) -> Rebuilt {
     rebuild_until(records, u64::MAX)
 }
 
-/// The same up to a cursor, itself included.
+/// Rebuilds like [`rebuild`], up to and including a cursor.
 pub fn rebuild_until<'a>(records: impl IntoIterator<Item = &'a Record>, cursor: u64) -> Rebuilt {
     let mut rebuilt = Rebuilt::default();
     records.into_iter().filter(|record| record.cursor <= cursor).for_each(|record| rebuilt.take(record));

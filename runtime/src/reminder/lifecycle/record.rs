@@ -1,4 +1,4 @@
-//! What happened to reminders, as typed records; the log gets them on one topic.
+//! Events of reminders as typed records, logged on one topic.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,8 +13,8 @@ use super::Charge;
 /// The topic of what happens to reminders.
 pub const TOPIC: &str = "transcript.reminder.lifecycle";
 
-/// The topic of what turns do to all reminders at once. It is another, so that whoever reads the words of reminders sees
-/// nothing else.
+/// Topic of the records of turns, which affect all reminders at once. It is separate, so that readers of the reminders'
+/// own topic see nothing else.
 pub const TURN_TOPIC: &str = "transcript.turn";
 
 words! {
@@ -24,7 +24,7 @@ words! {
         Ttl = "ttl",
         /// It was not to be preserved.
         Compaction = "compaction",
-        /// Somebody cleared it.
+        /// It was cleared explicitly.
         Cleared = "cleared",
     }
 }
@@ -58,7 +58,7 @@ words! {
 pub enum Pass {
     /// The end of a turn: charges what prompts have carried since the last charge.
     PostTurn,
-    /// By hand: charges all finite ones made in this turn or before.
+    /// The manual pass: charges all finite reminders made in this turn or before.
     ByHand(u32),
     /// A compaction: charges as it says.
     Compaction(Charge),
@@ -75,7 +75,7 @@ impl Pass {
         }
     }
 
-    /// Which finite reminders it charges.
+    /// Returns the finite reminders that it charges.
     #[must_use]
     pub fn charges(self) -> Charge {
         match self {
@@ -86,7 +86,7 @@ impl Pass {
     }
 }
 
-/// What happened.
+/// An event in the life of reminders.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LifecycleRecord {
     /// A new reminder is pending.
@@ -125,7 +125,7 @@ pub enum LifecycleRecord {
         reminder_id: Option<Arc<str>>,
         /// Why.
         reason: DropReason,
-        /// What was wrong with it.
+        /// Description of the error.
         detail: Option<Arc<str>>,
     },
     /// One went with its session.
@@ -143,12 +143,12 @@ pub enum LifecycleRecord {
         event: EventKind,
         /// Whether it added a reminder.
         fired: bool,
-        /// What it threw.
+        /// The error it threw.
         error: Option<Arc<str>>,
     },
-    /// A pass has charged reminders; those that it ended are told of before.
+    /// A pass has charged reminders; those that it ended are recorded before.
     Passed(Pass),
-    /// Nobody saw the last prompt that charges, so it charges nothing.
+    /// No one saw the last charging prompt, so it charges nothing.
     Void,
     /// A session goes on as it was stored, perhaps in another process. Its pending reminders, each with what is left of its TTL.
     Resumed(Vec<(Arc<str>, Option<u32>)>),
@@ -157,7 +157,7 @@ pub enum LifecycleRecord {
 /// One reminder took the place of others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deduped {
-    /// Those replaced.
+    /// Ids of the replaced reminders.
     pub replaced_ids: Vec<Arc<str>>,
     /// The one that stays.
     pub replacing_id: Arc<str>,

@@ -9,7 +9,7 @@ use crate::words::nearest;
 
 use super::{ExpireReason, LifecycleRecord, remove};
 
-/// Which pending reminders are meant. A reminder must match all that is given.
+/// A selection of pending reminders. A reminder must match all given criteria.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selector {
     /// By id.

@@ -4,14 +4,14 @@ use crate::transcript::Transcript;
 
 use super::{ExpireReason, LifecycleRecord, Pass, drop_unrenderable};
 
-/// What a pass did.
+/// The result of a pass.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Passed {
-    /// What happened, in order.
+    /// The resulting records, in order.
     pub records: Vec<LifecycleRecord>,
-    /// How many are gone.
+    /// Number of expired reminders.
     pub expired: usize,
-    /// How many were charged and are still there. The loop's pass does not count them.
+    /// Number of reminders that were charged and are still pending. The loop's pass does not count them.
     pub decremented: usize,
 }
 
@@ -21,7 +21,7 @@ pub fn post_turn(transcript: &mut Transcript) -> Passed {
     charge_carried(transcript, Pass::PostTurn)
 }
 
-/// The pass called by hand: charges all finite reminders made in `turn` or before, whatever carried them.
+/// Runs the pass manually: charges all finite reminders made in `turn` or before, whether or not a prompt carried them.
 pub fn post_turn_by_hand(transcript: &mut Transcript, turn: u32) -> Passed {
     charge_each(transcript, Pass::ByHand(turn), |fired_at_turn| fired_at_turn <= turn)
 }
@@ -38,8 +38,9 @@ pub(super) fn charge_carried(transcript: &mut Transcript, pass: Pass) -> Passed 
     passed
 }
 
-/// What must be done before a prompt is built: a turn that was cut short behind its prompt (a handler threw, the worker was
-/// stopped) is over now, else its reminders would be seen once too often; and what no route could show is dropped.
+/// Prepares the transcript for a prompt. Closes a turn that was cut short after its prompt (a handler threw, the worker
+/// was stopped), since its reminders would otherwise be seen once too often, and drops reminders that no route can
+/// show.
 pub fn before_prompt(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     let mut records = if transcript.has_open_prompts() { post_turn(transcript).records } else { Vec::new() };
     records.extend(drop_unrenderable(transcript));

@@ -15,7 +15,7 @@ use crate::seam::{Answer, Fault, Outcome, Scope, Sort, Turn, fault};
 
 use super::{Malformed, ReminderProvider};
 
-/// What came of an event.
+/// The result of an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FireReport {
     /// One for each reminder.
@@ -29,12 +29,13 @@ pub struct ProviderReport {
     pub provider: Arc<str>,
     /// The reminder.
     pub reminder_id: Arc<str>,
-    /// How many it replaced.
+    /// Number of reminders it replaced.
     pub deduped_count: usize,
 }
 
 impl FireReport {
-    /// As scripts see it: `{fired_count, reports: [{provider, reminder_id, deduped_count}]}`.
+    /// Converts the report to the dict that scripts see: `{fired_count, reports: [{provider, reminder_id,
+    /// deduped_count}]}`.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let row = |report: &ProviderReport| {
@@ -51,11 +52,11 @@ impl FireReport {
     }
 }
 
-/// Lets every provider that subscribes look at an event, in order, and admits what they add. What one throws fails the call
-/// where `strict`, else it is logged and noted, and the next one gets its turn.
+/// Evaluates every provider that subscribes to an event, in order, and admits the reminders they add. With `strict` an
+/// error fails the call; otherwise it is logged and noted, and the next provider is evaluated.
 ///
-/// Those that look at once are asked without a future and a scope of their own: a loop asks several of them at each of its
-/// steps, and most have nothing to say.
+/// Synchronous providers run without a future and a scope of their own: a loop evaluates several of them at each of its
+/// steps, and most return nothing.
 pub fn fire<'a>(
     providers: &'a [Rc<dyn ReminderProvider>],
     turn: Turn<'a>,
@@ -145,7 +146,7 @@ impl Firing<'_> {
         Ok(())
     }
 
-    /// Admits what a provider has, behind the record that it looked.
+    /// Logs the evaluation, then admits the provider's reminders.
     fn admit(&mut self, id: &Arc<str>, specs: Vec<ReminderSpec>, error: Option<Arc<str>>) {
         let (turn, event) = (self.turn, self.event);
         self.looked.push(LifecycleRecord::ProviderEvaluated {
@@ -171,7 +172,7 @@ impl Firing<'_> {
 }
 
 fn admit(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, spec: ReminderSpec) -> ProviderReport {
-    // Fired by hand, an event tells its own turn; in a loop the turn is known.
+    // An event fired manually carries its own turn; in a loop the turn is known.
     let by_hand = matches!(event, HookEvent::Raw { .. }).then(|| event.iteration()).flatten();
     let fired_at_turn = by_hand.unwrap_or(turn.number);
     let producer = Some(id.clone());

@@ -9,23 +9,24 @@ use crate::hooks::verdict::Effects;
 use crate::reminder::{ReminderError, ReminderSpec};
 use crate::seam::{Fault, Outcome, Sort, fault};
 
-/// What a provider fails with where some of its reminders are malformed. The good ones are admitted all the same, unless
+/// The failure of a provider that returned malformed reminders. The valid ones are admitted all the same, unless
 /// reminders are strict.
 #[derive(Debug)]
 pub struct Malformed {
     /// The good ones.
     pub good: Vec<ReminderSpec>,
-    /// What is wrong with the first that is not.
+    /// The error of the first malformed reminder.
     pub first: Rc<dyn Fault>,
-    /// What is wrong with the others.
+    /// The errors of the others.
     pub rest: Vec<Rc<dyn Fault>>,
 }
 
 impl Malformed {
-    /// What a provider answers: its reminders where all of them are good. `blame` makes of an error what its author is told.
+    /// Returns the provider's reminders if all are valid. `blame` converts an error to the diagnostic for the
+    /// provider's author.
     ///
     /// # Errors
-    /// [`Malformed`], with the good ones.
+    /// Returns [`Malformed`] with the valid ones.
     pub fn sift(
         id: &str,
         effects: Effects,

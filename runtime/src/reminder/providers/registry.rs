@@ -1,4 +1,4 @@
-//! Which providers there are, and in what order.
+//! The registered providers and their order.
 
 use std::cell::RefCell;
 use std::rc::Rc;

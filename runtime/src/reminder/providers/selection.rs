@@ -17,11 +17,11 @@ use super::{ReminderProvider, ReminderProviders};
 pub struct ReminderOptions {
     /// Whether providers run at all. Reminders themselves are rendered either way.
     pub enabled: bool,
-    /// What the list adds and removes.
+    /// Providers that the list adds and removes.
     pub providers: ProviderList,
-    /// Files with more providers, as they are written; whoever reads the option loads them.
+    /// Paths of files with more providers, as written; the code that reads the option loads them.
     pub packs: Vec<Arc<str>>,
-    /// What was loaded for these options alone: behind those that are registered, and selected like them.
+    /// Providers loaded for these options alone: they come after the registered ones and are selected like them.
     pub brought: Brought,
     /// Configuration by provider id: a dict or nil.
     pub config: Data,
@@ -189,7 +189,7 @@ impl ProviderList {
         Ok(ProviderList(list))
     }
 
-    /// What was probably meant by an entry with an unknown id. Who removes a misspelt one does not mean to add it.
+    /// Returns the probable meaning of an entry with an unknown id. A misspelt removal never suggests an addition.
     pub fn meant<'a>(adds: bool, id: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
         let near = nearest(id.trim_start_matches('-'), known)?;
         Some(if adds { near.to_owned() } else { format!("-{near}") })

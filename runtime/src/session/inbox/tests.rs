@@ -133,7 +133,7 @@ fn command() -> impl Strategy<Value = Command> {
     ]
 }
 
-/// What the host was told: accepted ids with their modes in order, and the ids that it took back.
+/// Results reported to the host: accepted ids with their modes in order, and the ids that it revoked.
 type Told = (Vec<(Arc<str>, Mode)>, BTreeSet<Arc<str>>);
 
 fn host(inbox: &Inbox, commands: Vec<Command>) -> Told {

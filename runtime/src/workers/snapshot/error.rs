@@ -10,10 +10,10 @@ pub enum SnapshotError {
     /// There is none.
     #[error("snapshot `{0}` not found")]
     Missing(String),
-    /// Somebody has resumed it.
+    /// It was resumed already.
     #[error("the snapshot `{0}` was already resumed")]
     Claimed(String),
-    /// Somebody works with it.
+    /// Another process works with it.
     #[error("`{0}` is already used by a loop, in this process or in another")]
     Held(String),
     /// It cannot be read as one.
@@ -27,7 +27,7 @@ pub enum SnapshotError {
     Io {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's message.
         why: String,
     },
     /// Something in it does not fit what is there.

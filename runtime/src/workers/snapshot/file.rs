@@ -43,10 +43,10 @@ pub(super) fn replace(path: &Path, text: &[u8], id: &str) -> Result<File, Snapsh
     written.map_err(|error| io_error(path, &error))
 }
 
-/// Writes a snapshot in place of one that nobody has claimed.
+/// Replaces a snapshot that is not claimed.
 pub fn write_over(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
     match claim(path) {
-        // Somebody has taken it away: nobody has it.
+        // The file was removed, so no process has claimed it.
         Ok(()) | Err(SnapshotError::Missing(_)) => {}
         Err(error) => return Err(error),
     }
@@ -148,12 +148,12 @@ pub fn claim(path: &Path) -> Result<(), SnapshotError> {
     }
 }
 
-/// Gives a claimed snapshot back: it could not be resumed after all.
+/// Returns a claimed snapshot that could not be resumed after all.
 pub fn unclaim(path: &Path) {
     let _ = fs::rename(claimed(path), path);
 }
 
-/// Takes away a snapshot that nobody shall resume, claimed or not.
+/// Removes a snapshot that must not be resumed, claimed or not.
 pub fn discard(path: &Path) {
     let _ = fs::remove_file(path);
     let _ = fs::remove_file(claimed(path));

@@ -1,9 +1,9 @@
-//! The file of a persisted loop while it works: a snapshot, then a line for each step with what that has changed. So a step
-//! costs what has changed, however long the conversation is.
+//! The file of a persisted loop while it works: a snapshot, then a line with the changes of each step. The cost of a
+//! step is proportional to its changes, however long the conversation is.
 //!
-//! A snapshot is written beside the file and put in its place by a rename; a line is appended and synced. A process that is
-//! killed in between leaves at most one line without its end, which is passed over: the loop goes on from the step before.
-//! Once the lines are longer than the snapshot, the next step writes a snapshot again.
+//! A snapshot is written to a temporary file next to it and renamed into place; a line is appended and synced. A
+//! process that is killed in between leaves at most one incomplete line, which is skipped: the loop goes on from the
+//! step before. Once the lines are longer than the snapshot, the next step writes a snapshot again.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ const LEAST_LINES: u64 = 64 << 10;
 /// The beginning of every line.
 const LINE: &str = "{\"suspension\":";
 
-/// What one step has changed.
+/// The changes of one step.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
@@ -70,7 +70,7 @@ pub struct Journal {
     line_bytes: u64,
 }
 
-/// What has been written of a loop, so that only changes are written next.
+/// The part of a loop that has been written, so that only changes are written next.
 #[derive(Debug)]
 pub(crate) struct Written(WrittenSession);
 

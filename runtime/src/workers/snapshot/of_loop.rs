@@ -1,4 +1,4 @@
-//! The snapshot of a loop that nobody leads: what it needs to go on in another process.
+//! The snapshot of a loop without a parent: the state it needs to go on in another process.
 
 use crate::agent_loop::{LoopOptions, LoopState, LoopStatus, StopReason};
 use crate::message::ToolSpec;
@@ -8,7 +8,7 @@ use super::super::worker::Recipe;
 use super::super::{Suspension, WorkerMode};
 use super::{FORMAT, Snapshot, StoredSession};
 
-/// How a loop ended that is stored.
+/// The stored outcome of a loop.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredEnd {
@@ -19,7 +19,7 @@ pub struct StoredEnd {
 }
 
 impl Snapshot {
-    /// A loop as it stands between two steps. `ended` where it has done, or given up, what it was asked.
+    /// Builds the snapshot of a loop between two steps. `ended` is set if it has finished or given up its task.
     #[must_use]
     pub fn of_loop(
         session: &Session,
@@ -35,7 +35,7 @@ impl Snapshot {
             version: Self::VERSION,
             id: session.id().clone(),
             name: options.persona.clone(),
-            // As it was handed in: what handlers made of it the state says.
+            // The submitted task; the state contains the changes that handlers made.
             task: options.task.clone(),
             mode: WorkerMode::Loop,
             suspension,

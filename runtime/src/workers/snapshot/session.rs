@@ -124,7 +124,7 @@ impl StoredSession {
     }
 }
 
-/// What one step has changed in a session.
+/// The changes that one step made to a session.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionStep {
@@ -149,7 +149,7 @@ struct StoredChange {
     payload: Data,
 }
 
-/// What one step has changed in the list of events. Places count in the list before the step.
+/// The changes that one step made to the list of events. Places refer to the list before the step.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EventsStep {
@@ -214,7 +214,7 @@ pub(super) struct WrittenSession {
     transcript: Transcript,
     queue: Vec<Injection>,
     child_ids: Vec<Arc<str>>,
-    /// What no step can change.
+    /// The parts that no step can change.
     fixed: (u64, Option<Arc<str>>, Option<usize>, Data),
 }
 
@@ -360,7 +360,7 @@ impl StoredTranscript {
 impl StoredEvent {
     fn of(transcript: &Transcript, event: &Event) -> StoredEvent {
         let (pending, audited, fields) = match &event.detail {
-            // Its account begins anew: what it has left is what the record says.
+            // Its account restarts: the TTL left is the one in the record.
             Detail::Pending(pending) => (Some(transcript.present(pending).as_ref().clone()), None, Data::Nil),
             Detail::Audited(reminder) => (None, Some(reminder.as_ref().clone()), Data::Nil),
             Detail::Other(fields) => (None, None, fields.clone()),
@@ -439,7 +439,7 @@ pub fn pending_by_log(log: &LogReader, session_id: &str) -> Result<BTreeSet<Arc<
 /// Follows what a record says of the reminders that are pending in a session.
 fn follow(known: &mut BTreeSet<Arc<str>>, record: &Record, session_id: &str) {
     let payload = &record.payload;
-    // What is detached was done to a copy.
+    // A detached record belongs to a copy.
     if payload.get("session_id").as_str() != Some(session_id) || payload.get("detached").truthy() {
         return;
     }

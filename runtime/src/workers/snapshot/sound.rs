@@ -1,4 +1,4 @@
-//! Numbers in a snapshot that nobody can have counted to. Whoever counts on from them would run over.
+//! Implausible numbers in a snapshot. Counting on from them would overflow.
 
 use super::{Snapshot, StoredSession};
 

@@ -34,7 +34,7 @@ pub(crate) struct Scene {
     pub(crate) session: Rc<Session>,
     pub(crate) parts: Parts,
     pub(crate) options: LoopOptions,
-    /// How often the end was told: `loop_exit`, `session_end`.
+    /// Number of reported ends: `loop_exit`, `session_end`.
     pub(crate) ends: Rc<[Cell<u32>; 2]>,
 }
 
@@ -146,7 +146,7 @@ impl Hook for Wakes {
     }
 }
 
-/// Counts how often the end of the main loop is told.
+/// Counts the reported ends of the main loop.
 struct Counts(Rc<[Cell<u32>; 2]>);
 
 impl Hook for Counts {

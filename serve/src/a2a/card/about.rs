@@ -1,11 +1,11 @@
-//! What a script says of itself where its project does not: its name is that of its file, its description the comment at its top.
+//! Defaults for an agent's description: the name is that of the script's file, the description its leading comment.
 
 use stdlib::{Agent, Skill};
 
-/// The longest description that is taken from a comment, in characters.
+/// The maximum length of a description taken from a comment, in characters.
 const LONGEST: usize = 500;
 
-/// Fills in what the author did not say, from the script's file name and text.
+/// Fills in missing fields from the script's file name and text.
 pub(in crate::a2a) fn complete(agent: &Agent, file: &str, text: &str) -> Agent {
     let mut agent = agent.clone();
     let name = agent.name.get_or_insert_with(|| stem(file)).clone();
@@ -34,7 +34,7 @@ fn stem(file: &str) -> String {
     if stem.is_empty() { "agent".to_owned() } else { stem.to_owned() }
 }
 
-/// The first paragraph of the comment at the top, as one line.
+/// Returns the first paragraph of the leading comment, as one line.
 fn first_comment(text: &str) -> Option<String> {
     let mut words: Vec<&str> = Vec::new();
     let mut in_block = false;
@@ -54,7 +54,7 @@ fn first_comment(text: &str) -> Option<String> {
         };
         let (said, ends) = said.split_once("*/").map_or((said, false), |(said, _)| (said, in_block));
         let said = if in_block { said.trim_start_matches('*') } else { said };
-        // A paragraph ends with an empty line.
+        // An empty line ends the paragraph.
         if said.trim().is_empty() && !words.is_empty() {
             break;
         }

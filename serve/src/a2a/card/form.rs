@@ -1,4 +1,4 @@
-//! The spelling of a card in each version, and one that all of them can read.
+//! The JSON format of a card in each version, and one that all versions can read.
 
 use a2a::Version;
 use runtime::data::Data;
@@ -7,13 +7,14 @@ use stdlib::{Agent, Skill};
 use super::Card;
 use crate::a2a::extension::REMINDERS;
 
-/// What is given, and taken unless the project says otherwise: texts, and data.
+/// The default input and output media types: text and data.
 pub(super) const MODES: [&str; 2] = ["text/plain", "application/json"];
 
-/// How the scheme of the token is called in the card.
+/// The name of the token's security scheme in the card.
 const SCHEME: &str = "bearer";
 
-/// Writes a card: strictly as a version has it, or one that all can read, as the members of 0.3 and 1.0 have different names.
+/// Writes a card: strictly in `version`, or readable by all versions if it is `None`, as the members of 0.3 and 1.0
+/// have different names.
 pub(super) fn write(card: &Card, url: &str, version: Option<Version>, rfc: bool) -> Data {
     let is = |asked: Version| version.is_none_or(|version| version == asked);
     let mut data = common(&card.about, capabilities(card, version, rfc));
@@ -114,7 +115,7 @@ fn v0_3(card: &Card, url: &str, data: &mut Data) {
     }
 }
 
-/// How the token is sent.
+/// Returns the security scheme for the token.
 fn scheme(in_0_3: bool, in_1_0: bool) -> Data {
     let described = || {
         Data::dict([

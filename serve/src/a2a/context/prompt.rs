@@ -1,4 +1,4 @@
-//! What a pipeline is told of a message.
+//! Converts messages to prompts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use runtime::data::Data;
 
 use crate::host::Prompt;
 
-/// What a pipeline is asked by a message to a task.
+/// Returns the prompt for a message to a task.
 pub(in crate::a2a) fn prompt(message: &Message, task: &Task, metadata: Data) -> Prompt {
     Prompt {
         text: text(message),
@@ -20,7 +20,7 @@ pub(in crate::a2a) fn prompt(message: &Message, task: &Task, metadata: Data) -> 
     }
 }
 
-/// The metadata of a request and of its message; the message's entries win.
+/// Merges the metadata of a request and of its message; the message's entries win.
 pub(in crate::a2a) fn merged(request: &Data, message: &Data) -> Data {
     let mut merged = request.clone();
     for (key, value) in message.as_dict().into_iter().flatten() {
@@ -29,7 +29,7 @@ pub(in crate::a2a) fn merged(request: &Data, message: &Data) -> Data {
     merged
 }
 
-/// The text parts; where there are none, the data as JSON.
+/// Returns the text parts, or the data as JSON if there are none.
 fn text(message: &Message) -> String {
     let is_text = |part: &Part| matches!(part.content, Content::Text(_));
     if message.parts.iter().any(is_text) {
@@ -42,7 +42,7 @@ fn text(message: &Message) -> String {
     data.collect::<Vec<_>>().join("\n")
 }
 
-/// The message in the names of version 1.0, in snake_case.
+/// Converts the message to data, with the field names of version 1.0 in snake_case.
 fn to_data(message: &Message) -> Data {
     let texts = |texts: &[Arc<str>]| match texts {
         [] => Data::Nil,
@@ -75,7 +75,7 @@ fn part(part: &Part) -> Data {
     .with(key, held)
 }
 
-/// Where the tasks of a server work, unless somebody says otherwise.
+/// Returns the default working directory of tasks.
 pub(super) fn here() -> Option<std::path::PathBuf> {
     std::env::current_dir().ok().filter(|path: &std::path::PathBuf| Path::is_absolute(path))
 }

@@ -10,14 +10,14 @@ use crate::host::{Handle, Host, HostError, NewSession};
 
 use super::prompt::here;
 
-/// Which contexts have a session. Clones are the same.
+/// The contexts that have a session. Clones share their state.
 #[derive(Clone)]
 pub(in crate::a2a) struct Contexts(Arc<Shared>);
 
 struct Shared {
     host: Host,
     mode: Arc<str>,
-    /// The most sessions that stay open without work.
+    /// The maximum number of idle sessions that stay open.
     idle: usize,
     state: Mutex<State>,
 }
@@ -25,38 +25,38 @@ struct Shared {
 #[derive(Default)]
 struct State {
     contexts: HashMap<Arc<str>, Context>,
-    /// Those without work, by when they last had some.
+    /// Idle contexts, by the order in which they became idle.
     idle: BTreeMap<u64, Arc<str>>,
-    /// How many times one has become idle.
+    /// The number of times that a context became idle.
     count: u64,
 }
 
 /// A context that has a session, or is about to.
 enum Context {
-    /// A task works in it.
+    /// A task runs in it.
     Taken,
-    /// It waits for one: its session, and its place among those without work.
+    /// No task runs in it: its session, and its key among the idle contexts.
     Idle(Handle, u64),
 }
 
-/// The place of a task in a session. When it is dropped the next task of the context may have it.
+/// A task's use of a session. Dropping it frees the session for the next task of the context.
 pub(in crate::a2a) struct Seat {
     contexts: Contexts,
     context_id: Arc<str>,
     session_id: Arc<str>,
-    /// It is the context's own; else it ends with the task.
+    /// Whether the session is the context's own; if not, it ends with the task.
     is_kept: bool,
-    /// The context's session was open already.
+    /// The context's session, if it was already open.
     waiting: Option<Handle>,
     /// The session, once it is open.
     handle: Option<Handle>,
-    /// It is of no use for another task.
+    /// Whether the session must not be used for another task.
     is_spoiled: bool,
-    /// Its session is being opened, or at work on the task.
+    /// Whether the session is opening or busy with the task.
     is_at_work: bool,
 }
 
-/// How long a session that is just being closed may take to make way. One that does not stop keeps its context taken.
+/// The timeout for a session that is being closed. If it does not stop, its context stays taken.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Contexts {
@@ -64,12 +64,12 @@ impl Contexts {
         Contexts(Arc::new(Shared { host, mode, idle, state: Mutex::default() }))
     }
 
-    /// Nothing panics while it holds the lock.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a task: in its context's session, or where that is at work in one of its own.
+    /// Takes a seat for a task: in its context's session, or in a session of its own if that one is busy.
     pub(in crate::a2a) fn seat(&self, context_id: &Arc<str>, task_id: &str) -> Seat {
         let mut state = self.lock();
         let waiting = match state.contexts.insert(context_id.clone(), Context::Taken) {
@@ -85,7 +85,7 @@ impl Contexts {
         seat
     }
 
-    /// A place for a task in a session of its own.
+    /// Takes a seat for a task in a session of its own.
     pub(in crate::a2a) fn alone(&self, context_id: &Arc<str>, task_id: &str) -> Seat {
         Seat {
             contexts: self.clone(),
@@ -99,7 +99,7 @@ impl Contexts {
         }
     }
 
-    /// How many contexts are known, and how many of them are without work.
+    /// Returns how many contexts are known, and how many of them are idle.
     #[cfg(test)]
     pub(in crate::a2a) fn counts(&self) -> (usize, usize) {
         let state = self.lock();
@@ -107,8 +107,8 @@ impl Contexts {
     }
 }
 
-/// The session of a context, or of a task alone. It follows from the id, so that any process finds it on the log; and callers choose
-/// ids, while those of sessions become names of files.
+/// Returns the id of the session of a context, or of a single task. It is derived from `id`, so that any process finds
+/// it on the log, and hashed, because callers choose ids and session ids become file names.
 fn session_id(of: &str, id: &str) -> Arc<str> {
     let digest = Sha256::digest(format!("{of} {id}"));
     let hex: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -116,18 +116,18 @@ fn session_id(of: &str, id: &str) -> Arc<str> {
 }
 
 impl Seat {
-    /// Whether its session ends with the task.
+    /// Returns whether the session ends with the task.
     pub(in crate::a2a) fn is_alone(&self) -> bool {
         !self.is_kept
     }
 
-    /// The session that it is in.
+    /// Returns the id of the session.
     pub(in crate::a2a) fn session_id(&self) -> &Arc<str> {
         &self.session_id
     }
 
-    /// Where its session has to be opened, one that broke off or is just being closed makes way. One that does not even so is
-    /// refused by [`Seat::open`].
+    /// Closes an old session with this id if a new one must be opened. If it does not stop in time, [`Seat::open`]
+    /// fails.
     pub(in crate::a2a) async fn make_way(&mut self) {
         self.waiting = self.waiting.take().filter(|handle| handle.inbox().is_ok());
         if self.waiting.is_none() {
@@ -136,11 +136,11 @@ impl Seat {
         }
     }
 
-    /// Its session, opened where it is not open; where the context had one that was closed, from the log. So it is with the
-    /// session of a task that runs again (`resumed`).
+    /// Returns the session, opening it if necessary. A session that the context had before, or that of a `resumed`
+    /// task, is restored from the log.
     ///
     /// # Errors
-    /// As [`Host::open`].
+    /// See [`Host::open`].
     pub(in crate::a2a) async fn open(&mut self, resumed: bool) -> Result<Handle, HostError> {
         let handle = match self.waiting.take() {
             Some(handle) => handle,
@@ -164,13 +164,13 @@ impl Seat {
         host.open(NewSession { cwd: here(), mode, id, ..NewSession::default() }).await
     }
 
-    /// The session is of no use for another task.
+    /// Marks the session as unusable for another task.
     pub(in crate::a2a) fn spoil(&mut self) {
         (self.is_spoiled, self.is_at_work) = (true, false);
     }
 
-    /// The session is at nothing any more. As long as nobody says so it may be at work for any time, so it is of no use for
-    /// another task, and its context counts as taken until it is closed.
+    /// Marks the session as no longer busy. Until then it may be busy for any time, so no other task may use it, and
+    /// its context counts as taken until it is closed.
     pub(in crate::a2a) fn rests(&mut self) {
         self.is_at_work = false;
     }
@@ -197,10 +197,10 @@ impl Drop for Seat {
 }
 
 impl Contexts {
-    /// Closes a session, in its own time; then its context, where it is one's own, is free for another.
+    /// Closes a session in the background, then frees its context if it was the context's own session.
     fn close(&self, session_id: Arc<str>, context_id: Option<Arc<str>>) {
         let contexts = self.clone();
-        // Without a runtime the process ends, and the sessions with it.
+        // Without a runtime the process is ending, and the sessions with it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             let _ = contexts.0.host.close(&session_id).await;
@@ -212,7 +212,7 @@ impl Contexts {
 }
 
 impl State {
-    /// A context's session is free again; the sessions that are too many without work.
+    /// Frees a context's session. Returns the idle sessions beyond the limit.
     fn free(&mut self, context_id: &Arc<str>, handle: Option<Handle>, most: usize) -> Vec<Arc<str>> {
         match handle.filter(|handle| handle.inbox().is_ok()) {
             Some(handle) => {

@@ -1,5 +1,5 @@
-//! [`Cell`]: a task, shared by the front's thread and its session's. What becomes of it is written down and told in the one
-//! order that its lock gives.
+//! [`Cell`]: a task shared by the server's thread and its session's thread. One lock orders its changes, which are
+//! stored and then reported.
 
 mod end;
 mod permit;
@@ -23,39 +23,39 @@ use crate::a2a::reminder::Reminded;
 use crate::host::{Event, Handle, HostError};
 use crate::store::StoreError;
 
-/// A task.
+/// A task, shared by threads.
 pub(super) struct Cell {
     pub(super) id: Arc<str>,
     pub(super) context_id: Arc<str>,
-    /// The message that it began with.
+    /// The first message of the task.
     pub(super) first: Option<Arc<Message>>,
     is_elsewhere: bool,
     feed: Feed,
-    /// What was put into it.
+    /// The reminders injected into it.
     pub(super) injections: Arc<Injections>,
     journal: Arc<dyn Journal>,
     state: Mutex<State>,
-    /// Its session is open, it waits for its caller, has a reply, is to stop, or is over.
+    /// Notified when the session opens, or when the task waits for its caller, has a reply, must stop, or is over.
     changed: Notify,
     questions: AtomicU64,
 }
 
 struct State {
     life: Life,
-    /// When this is durable, so is all of it.
+    /// When this ticket is durable, so are all changes of the task.
     last: Ticket,
-    /// The task as it was before its end, until that would survive the end of the process.
+    /// The task before its end, until the end is durable.
     before_end: Option<Arc<Task>>,
-    /// Nothing before its session is open, and after its end.
+    /// The session's handle: `None` before the session opens and after the task ends.
     handle: Option<Handle>,
-    /// Its session was open, in this process or one before.
+    /// Whether its session was ever open, in this process or an earlier one.
     has_run: bool,
-    /// The server stops, and the next process goes on with it. Nothing becomes of it here any more.
+    /// Whether the server is stopping and the next process continues the task. It no longer changes here.
     is_left: bool,
 }
 
 impl Cell {
-    /// A task that begins. It is written down, and not durable yet.
+    /// Creates a cell for a new task and records the task, which is not durable yet.
     pub(super) fn new(
         task: Task,
         version: Version,
@@ -70,7 +70,7 @@ impl Cell {
         Cell::of(&task, journal, State::new(life, last))
     }
 
-    /// A task that a process before has left in the middle, and that runs again.
+    /// Creates a cell for a task that an ended process left unfinished and that runs again.
     pub(super) fn again(restored: Restored, journal: Arc<dyn Journal>) -> Arc<Cell> {
         let Restored { task, injected, begun, .. } = restored;
         let mut life = Life::new(Arc::unwrap_or_clone(task));
@@ -80,13 +80,13 @@ impl Cell {
         let cell = Cell::of(&task, journal, state);
         cell.injections.restore(&injected);
         if injected.is_empty() {
-            // The process ended before its session was open. What cannot be read was refused when it came.
+            // The process ended before the session was open. Unreadable reminders were refused when they arrived.
             cell.injections.hold(of_metadata(&begun.metadata).unwrap_or_default());
         }
         cell
     }
 
-    /// A task that was written down, and that nothing becomes of here: it is over, or another process has it.
+    /// Creates a cell for a recorded task that does not change here: it is over, or another process runs it.
     pub(super) fn restored(restored: Restored, journal: Arc<dyn Journal>) -> Arc<Cell> {
         let Restored { task, injected, .. } = restored;
         let (life, is_elsewhere) = (Life::restored(task.clone()), !task.status.state.is_terminal());
@@ -99,8 +99,10 @@ impl Cell {
         cell
     }
 
+    /// Checks that this process runs the task.
+    ///
     /// # Errors
-    /// Another process works on it.
+    /// Another process runs it.
     pub(super) fn is_here(&self) -> Result<(), Refusal> {
         match self.is_elsewhere {
             true => Err(Refusal::Host(HostError::Store(StoreError::Elsewhere(self.id.clone())))),
@@ -108,7 +110,7 @@ impl Cell {
         }
     }
 
-    /// Whether another process works on it.
+    /// Returns whether another process runs the task.
     pub(super) fn is_elsewhere(&self) -> bool {
         self.is_elsewhere
     }
@@ -128,27 +130,27 @@ impl Cell {
         })
     }
 
-    /// Nothing panics while it holds the lock, and no operation leaves it half changed.
+    /// Locks the state. Code that holds this lock does not panic, and every operation leaves the state consistent.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The task as its caller may know it: its end only once that would survive.
+    /// Returns the task as its caller may see it: the end appears only once it is durable.
     pub(super) fn task(&self) -> Arc<Task> {
         self.lock().task()
     }
 
-    /// Roughly the bytes that it takes.
+    /// Returns the approximate size in bytes.
     pub(super) fn weight(&self) -> usize {
         self.lock().life.weight() + self.injections.weight()
     }
 
-    /// Whether its session was ever open: what is rejected has not run.
+    /// Returns whether the session was ever open; a rejected task has not run.
     pub(super) fn has_run(&self) -> bool {
         self.lock().has_run
     }
 
-    /// Follows it from now on; the task is told first.
+    /// Subscribes to the task; the task as it is now comes first.
     pub(super) fn follow(&self) -> Subscription {
         let is_over = |state: TaskState| self.is_elsewhere || state.is_terminal();
         self.follow_in(&mut self.lock(), is_over)
@@ -160,32 +162,34 @@ impl Cell {
         self.feed.follow(Frame::Task(task), is_last)
     }
 
-    /// Ready once everything of it would survive the end of the process.
+    /// Waits until all records of the task are durable.
     pub(super) async fn kept(&self) -> Result<(), LogError> {
         let last = self.lock().last;
         self.journal.settled(last).await
     }
 
-    /// Waits until it is over or waits for its caller.
+    /// Waits until the task is over or waits for its caller.
     ///
     /// # Errors
-    /// It is left to the next process.
+    /// The task is left to the next process.
     pub(super) async fn settled(&self) -> Result<Arc<Task>, Refusal> {
         let task = self.look(|state| state.rests(|is| is.is_terminal() || is.is_interrupted())).await?;
-        // Who has been told of a question finds it in the next process too; a log that cannot be written holds nobody up.
+        // A question that a client has seen is also there in the next process. A log that cannot be written delays no
+        // client.
         let _ = self.kept().await;
         Ok(task)
     }
 
-    /// Its caller takes a message in place of it. It has not begun.
+    /// Allows a message in place of the task. The task has not begun.
     pub(super) fn may_be_message(&self) {
         self.lock().life.allow_message();
     }
 
-    /// Waits until it is sure whether it comes to a message: the task as it is then, and what is told of it from there.
+    /// Waits until it is decided whether the task becomes a message. Returns the task and a subscription from that
+    /// point on.
     ///
     /// # Errors
-    /// It is left to the next process.
+    /// The task is left to the next process.
     pub(super) async fn committed(&self) -> Result<(Arc<Task>, Subscription), Refusal> {
         let rests = |state: TaskState| state.is_terminal() || state.is_interrupted();
         let found = self.look(|state| {
@@ -193,20 +197,20 @@ impl Cell {
             state.rests(|is| is_task || rests(is)).map(|task| task.map(|task| (task, self.follow_in(state, rests))))
         });
         let committed = found.await?;
-        // As in `settled`: who has been told of a question finds it in the next process too.
+        // See `settled`: a question that a client has seen is also there in the next process.
         let _ = self.kept().await;
         Ok(committed)
     }
 
-    /// Waits until it is over.
+    /// Waits until the task is over.
     ///
     /// # Errors
-    /// It is left to the next process.
+    /// The task is left to the next process.
     pub(super) async fn over(&self) -> Result<Arc<Task>, Refusal> {
         self.look(|state| state.rests(TaskState::is_terminal)).await
     }
 
-    /// What accepts reminders for it, once its session is open.
+    /// Returns the inbox that accepts reminders, once the session is open.
     pub(super) async fn inbox(&self) -> Result<Inbox, Refusal> {
         let found = self.look(|state| match &state.handle {
             _ if state.is_left => Some(Err(LEFT)),
@@ -219,7 +223,7 @@ impl Cell {
         found.await?.inbox().cloned().map_err(Refusal::Host)
     }
 
-    /// The session that works on it, where one does.
+    /// Returns the handle of the session that runs the task, if any.
     pub(super) fn handle(&self) -> Option<Handle> {
         self.lock().handle.clone()
     }
@@ -236,12 +240,12 @@ impl Cell {
         }
     }
 
-    /// Changes it: what comes of that is written down and told.
+    /// Applies a change to the task, then records and reports the result.
     fn change(&self, change: impl FnOnce(&mut Life, u64) -> Vec<Out>) {
         self.change_and(change, |_| ());
     }
 
-    /// As [`Cell::change`], and looks at it before anything else becomes of it.
+    /// Applies a change like [`Cell::change`], and calls `look` before anything else can change the task.
     fn change_and<T>(&self, change: impl FnOnce(&mut Life, u64) -> Vec<Out>, look: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.lock();
         let now = now_ms();
@@ -259,7 +263,7 @@ impl Cell {
         seen
     }
 
-    /// Writes down what has become of it, and gives what is told of that.
+    /// Records the changes, and returns the frames to report.
     fn put(&self, state: &mut State, out: Vec<Out>, now: u64) -> Vec<Frame> {
         let mut frames = Vec::with_capacity(out.len());
         for out in out {
@@ -284,7 +288,7 @@ impl Cell {
         frames
     }
 
-    /// Who follows a task that waits for its caller is told nothing more until then.
+    /// Reports a frame. A frame that says that the task waits for its caller ends the subscriptions.
     fn tell(&self, frame: &Frame) {
         let is_last = match frame {
             Frame::Status(update) => {
@@ -296,7 +300,7 @@ impl Cell {
         self.feed.tell(&Told::Frame(frame.clone()), is_last);
     }
 
-    /// Its session is open.
+    /// Records that the session is open.
     pub(super) fn opened(&self, handle: &Handle) {
         {
             let mut state = self.lock();
@@ -307,7 +311,7 @@ impl Cell {
         self.changed.notify_waiters();
     }
 
-    /// Its session shows something.
+    /// Applies a session event.
     pub(super) fn show(&self, event: Event) {
         match event {
             Event::Reminder(event) => {
@@ -321,7 +325,7 @@ impl Cell {
         }
     }
 
-    /// Something was put in for it.
+    /// Records an injection.
     pub(super) fn injected(&self, what: Data) {
         let mut state = self.lock();
         if !state.is_left && !state.life.is_over() {
@@ -329,12 +333,13 @@ impl Cell {
         }
     }
 
-    /// The script asks.
+    /// Asks the caller a question from the script.
     pub(super) fn ask(&self, question: &Arc<str>) {
         self.change(|life, now| life.ask(Asking::Question(question.clone()), now));
     }
 
-    /// Puts in what came with its messages. The queue has it when this returns, whoever else does the same.
+    /// Injects the reminders that came with the task's messages. They are in the queue when this returns, also if
+    /// another call injects them at the same time.
     pub(super) async fn put_held(&self) {
         let Some(handle) = self.handle() else { return };
         let Ok(inbox) = handle.inbox() else { return };
@@ -345,18 +350,19 @@ impl Cell {
         for event in ended {
             self.show(Event::Reminder(event));
         }
-        // Where the log cannot be written the task learns of it with its next status.
+        // If the log cannot be written, the task reports that with its next status.
         let _ = inbox.durable().await;
     }
 
-    /// Its caller says something; reminders that came with it are held until they are put in. What is told of it from now on:
-    /// the task as it is then, and where it still waits for its caller nothing more.
+    /// Accepts a message from the caller; reminders that came with it are held until they are injected. Returns a
+    /// subscription that begins with the task as it is after the message. If the task still waits for its caller,
+    /// nothing follows.
     ///
     /// # Errors
-    /// It is over, asks nothing, or is left to the next process.
+    /// The task is over, asks nothing, or is left to the next process.
     pub(super) fn reply(&self, message: &Message, reminders: Vec<Incoming>) -> Result<Subscription, Refusal> {
         self.is_here()?;
-        // It stays so where it is left meanwhile: nobody reads what is said then.
+        // Remains set if the task is left to the next process meanwhile: the message is not read then.
         let mut refusal = Some(LEFT);
         let reply = |life: &mut Life, now| match life.reply(message, now) {
             Reply::Taken(out) => {
@@ -379,17 +385,17 @@ impl Cell {
                 Vec::new()
             }
         };
-        // What ends the streams of a task that asks on is told before this one is there.
+        // The frame that ends the streams of a task that still asks is reported before this subscription exists.
         let rests = |state: TaskState| state.is_terminal() || state.is_interrupted();
         let follows = self.change_and(reply, |state| self.follow_in(state, rests));
         self.changed.notify_waiters();
         refusal.map_or(Ok(follows), Err)
     }
 
-    /// It is to stop.
+    /// Requests that the task stop.
     ///
     /// # Errors
-    /// It is over.
+    /// The task is over.
     pub(super) fn halt(&self, halt: Halt) -> Result<(), Refusal> {
         let mut state = self.lock();
         state.life.halt(halt);
@@ -402,33 +408,33 @@ impl Cell {
         Ok(())
     }
 
-    /// Its state.
+    /// Returns the task's state.
     pub(super) fn state(&self) -> TaskState {
         self.lock().life.state()
     }
 
-    /// Whether it waits for the answer to a question of the script.
+    /// Returns whether the task waits for the answer to a question from the script.
     pub(super) fn asks(&self) -> bool {
         self.lock().life.asks()
     }
 
-    /// Whether it is to stop.
+    /// Returns whether the task must stop.
     pub(super) fn is_halted(&self) -> bool {
         self.lock().life.halted().is_some()
     }
 
-    /// Ready once it is to stop: why.
+    /// Waits until the task must stop, and returns the reason.
     pub(super) async fn halted(&self) -> Halt {
         self.look(|state| state.life.halted()).await
     }
 
-    /// Ready once it has a reply to its question, for the one who looks after it.
+    /// Waits for the reply to the task's question and takes it.
     pub(super) async fn replied(&self) -> Message {
         self.look(|state| state.life.take_reply()).await
     }
 }
 
-/// What is refused of a task that is left to the next process.
+/// The refusal for a task that is left to the next process.
 const LEFT: Refusal = Refusal::Host(HostError::Stopping);
 
 impl State {
@@ -437,7 +443,7 @@ impl State {
         State { life, last, before_end: None, handle: None, has_run, is_left: false }
     }
 
-    /// The task, where it stands so that nobody needs to wait for it.
+    /// Returns the task if its state satisfies `so`, or the refusal if the task is left to the next process.
     fn rests(&mut self, so: impl Fn(TaskState) -> bool) -> Option<Result<Arc<Task>, Refusal>> {
         if self.is_left {
             return Some(Err(LEFT));

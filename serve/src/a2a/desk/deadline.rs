@@ -1,20 +1,20 @@
-//! `metadata.deadline`: by when a task is to be done.
+//! `metadata.deadline`: the deadline of a task.
 
 use runtime::data::Data;
 
-/// What is wrong with a deadline.
+/// An error in a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ShapeError {
-    /// It cannot be read.
+    /// It is not a valid time.
     Unreadable,
     /// It has passed.
     Past,
 }
 
-/// When a task is to be done, in milliseconds since 1970-01-01 UTC; nothing where nobody says.
+/// Returns the deadline of a task in milliseconds since 1970-01-01 UTC, or `None` if it has none.
 ///
 /// # Errors
-/// It is neither RFC 3339 nor a number, or has passed.
+/// The deadline is neither RFC 3339 nor a number, or it has passed.
 pub(super) fn deadline(metadata: &Data, now: u64) -> Result<Option<u64>, ShapeError> {
     let at = match metadata.get("deadline") {
         Data::Nil => return Ok(None),
@@ -28,7 +28,7 @@ pub(super) fn deadline(metadata: &Data, now: u64) -> Result<Option<u64>, ShapeEr
     }
 }
 
-/// What is before 1970 has passed as well.
+/// Converts milliseconds; times before 1970 become 0 and have passed as well.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers are cut off at the ends of what fits
 fn ms(ms: f64) -> u64 {
     ms as u64

@@ -1,33 +1,33 @@
-//! [`Directory`]: which tasks there are in memory. Those that are over are kept up to a number and a size; those that never ran have
-//! a bound of their own, so that a flood of rejected ones leaves what others have made.
+//! [`Directory`]: the tasks in memory. Ended tasks are kept up to a number and a size. Tasks that never ran have
+//! limits of their own, so that a flood of rejected ones does not evict the others.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::cell::Cell;
 
-/// The most bytes that tasks take in memory which are over.
+/// The maximum size of ended tasks in memory, in bytes.
 const MOST_FINISHED: usize = 256 << 20;
-/// The most tasks in memory that were over before they ran, such as rejected ones.
+/// The maximum number of tasks in memory that ended before they ran, such as rejected ones.
 pub(super) const MOST_UNRUN: usize = 1_000;
-/// The most bytes that those take.
+/// The maximum size of those tasks, in bytes.
 const MOST_UNRUN_BYTES: usize = 16 << 20;
 
-/// Which tasks there are in memory.
+/// The tasks in memory.
 #[derive(Default)]
 pub(super) struct Directory {
     tasks: HashMap<Arc<str>, Arc<Cell>>,
-    /// The task that a message began, by the message's id.
+    /// Task ids, by the id of the message that began the task.
     by_first: HashMap<Arc<str>, Arc<str>>,
-    /// How many are not over.
+    /// The number of tasks that are not over.
     open: usize,
-    /// How many have begun.
+    /// The number of tasks that have begun.
     begun: u64,
-    /// Those that have run and are over.
+    /// Ended tasks that ran.
     finished: Ended,
-    /// Those that were over before they ran.
+    /// Ended tasks that never ran.
     unrun: Ended,
-    /// Nothing more begins.
+    /// Whether new tasks are refused.
     pub(super) is_stopping: bool,
 }
 
@@ -36,7 +36,7 @@ impl Directory {
         self.tasks.get(id).cloned()
     }
 
-    /// The task in memory that began with the message of this id.
+    /// Returns the task in memory that began with the message `message_id`.
     pub(super) fn of_first(&self, message_id: &str) -> Option<Arc<Cell>> {
         self.by_first.get(message_id).and_then(|id| self.find(id))
     }
@@ -58,42 +58,42 @@ impl Directory {
         true
     }
 
-    /// How many are not over.
+    /// Returns the number of tasks that are not over.
     pub(super) fn open(&self) -> usize {
         self.open
     }
 
-    /// Returns how many have begun since the start.
+    /// Returns the number of tasks that have begun since the process started.
     pub(super) fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// All that are in memory.
+    /// Returns all tasks in memory.
     pub(super) fn all(&self) -> Vec<Arc<Cell>> {
         self.tasks.values().cloned().collect()
     }
 
-    /// One that begins.
+    /// Adds a task that begins.
     pub(super) fn begin(&mut self, cell: &Arc<Cell>) {
         self.open += 1;
         self.begun += 1;
         self.put(cell);
     }
 
-    /// One that begins nowhere after all.
+    /// Removes a task that could not begin.
     pub(super) fn forget(&mut self, cell: &Cell) {
         if self.remove(&cell.id) {
             self.open = self.open.saturating_sub(1);
         }
     }
 
-    /// One that has begun is over.
+    /// Moves an open task to the ended ones.
     pub(super) fn end(&mut self, cell: &Arc<Cell>, most: usize) {
         self.open = self.open.saturating_sub(1);
         self.finished(cell, most);
     }
 
-    /// One that is over is kept, and the oldest are forgotten where it is too much.
+    /// Keeps an ended task, and evicts the oldest ones beyond the limits.
     pub(super) fn finished(&mut self, cell: &Arc<Cell>, most: usize) {
         self.put(cell);
         let (ended, most, most_bytes) = match cell.has_run() {
@@ -106,22 +106,22 @@ impl Directory {
     }
 }
 
-/// Tasks that are over, in the order in which they ended.
+/// Ended tasks, in the order in which they ended.
 #[derive(Default)]
 struct Ended {
-    /// Their ids, and the bytes of each.
+    /// The id of each task and its size in bytes.
     tasks: VecDeque<(Arc<str>, usize)>,
     bytes: usize,
 }
 
 impl Ended {
-    /// One more: which are too many or too much then.
+    /// Adds a task, and returns the ids of those beyond the limits.
     fn push(&mut self, cell: &Cell, most: usize, most_bytes: usize) -> Vec<Arc<str>> {
         let bytes = cell.weight();
         self.tasks.push_back((cell.id.clone(), bytes));
         self.bytes += bytes;
         let mut oldest = Vec::new();
-        // The newest stays whatever it takes: its caller is about to ask for it.
+        // The newest stays whatever its size: its caller is about to request it.
         while self.tasks.len() > most.max(1) || self.tasks.len() > 1 && self.bytes > most_bytes {
             let Some((id, bytes)) = self.tasks.pop_front() else { break };
             self.bytes = self.bytes.saturating_sub(bytes);

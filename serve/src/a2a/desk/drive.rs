@@ -1,4 +1,4 @@
-//! Looks after a task from the moment it is taken until it is over, on the front's thread.
+//! Runs a task from its acceptance to its end, on the server's thread.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,25 +17,25 @@ use crate::a2a::clock::now_ms;
 use crate::a2a::context::{Seat, prompt};
 use crate::host::{Ended, Handle, HostError, Prompt, Stop};
 
-/// A task that begins.
+/// A task to run.
 pub(super) struct Start {
     pub(super) message: Message,
-    /// The metadata of the request and the message.
+    /// The merged metadata of the request and the message.
     pub(super) metadata: Data,
-    /// When it is to be done, in milliseconds since 1970-01-01 UTC.
+    /// The deadline, in milliseconds since 1970-01-01 UTC.
     pub(super) deadline: Option<u64>,
-    /// Its place in a session.
+    /// The task's seat in a session.
     pub(super) seat: Seat,
-    /// Told once it would survive the end of the process.
+    /// Notified once the task is durable.
     pub(super) created: oneshot::Sender<Result<(), LogError>>,
-    /// A process before has left it in the middle.
+    /// Whether an ended process left the task unfinished.
     pub(super) resumed: bool,
 }
 
-/// What a session that is told to stop may take beyond its grace.
+/// The timeout for a session that was told to stop, beyond its grace period.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Looks after a task until it is over.
+/// Runs a task until it is over.
 pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
     let Start { message, metadata, deadline, mut seat, created, resumed } = start;
     let session_id = seat.session_id().clone();
@@ -47,7 +47,7 @@ pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
         let _ = created.send(Err(error));
         return;
     }
-    // Who does not wait for it any more does not stop it.
+    // A caller that no longer waits does not stop the task.
     let _ = created.send(Ok(()));
     let how = tokio::select! {
         biased;
@@ -56,13 +56,13 @@ pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
     };
     shared.sessions.end(seat.session_id(), &cell);
     match &how {
-        // Nobody has cancelled it but whoever closes its session.
+        // If the task itself was not cancelled, its session was closed.
         How::Ended(ended) if ended.stop != Stop::Cancelled || cell.is_halted() => seat.rests(),
-        // Its session may not have heard of that yet.
+        // The session may not have received the cancellation yet.
         How::Halted => {}
         _ => seat.spoil(),
     }
-    // The next task may come as soon as this one is told to be over.
+    // Free the seat first: the next task may arrive as soon as the end of this one is reported.
     drop(seat);
     watch.is_over = true;
     shared.over(&cell);
@@ -70,20 +70,20 @@ pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
     shared.count(&cell);
 }
 
-/// Tells the task to stop once its deadline is reached. It never ends.
+/// Tells the task to stop once its deadline is reached. Never returns.
 async fn alarm(cell: &Cell, deadline: Option<u64>) {
     if let Some(deadline) = deadline {
-        // The clock of the system may be put back, and a timer has an end.
+        // The system clock may be set back, and timers have a maximum duration.
         while let left @ 1.. = deadline.saturating_sub(now_ms()) {
             tokio::time::sleep(Duration::from_millis(left.min(60_000))).await;
         }
-        // It may be over by now.
+        // The task may be over by now.
         let _ = cell.halt(Halt::Deadline);
     }
     std::future::pending::<()>().await;
 }
 
-/// Opens its session, and runs its prompts.
+/// Opens the session and runs the task's prompts.
 async fn work(
     shared: &Shared,
     cell: &Arc<Cell>,
@@ -98,7 +98,7 @@ async fn work(
     };
     cell.opened(&handle);
     let ready = async {
-        // What was inherited before comes back from the log.
+        // A resumed task gets its inherited reminders from the log.
         let inherits = if resumed { Vec::new() } else { inherited(shared, cell, message, &metadata).await };
         cell.put_held().await;
         inherits
@@ -113,7 +113,7 @@ async fn work(
         inherits = ready => inherits,
     };
     if cell.asks() {
-        // A process before has asked. The pipeline begins anew only once there is an answer for it.
+        // An ended process asked a question. The pipeline runs again only once the answer is there.
         tokio::select! {
             biased;
             _ = cell.halted() => return How::Halted,
@@ -141,7 +141,7 @@ async fn work(
     }
 }
 
-/// Opens its session. What a session shows that had its id before is none of this task, so that one makes way first.
+/// Opens the task's session. Closes an earlier session with this id first: its events do not belong to the task.
 async fn opened(shared: &Shared, cell: &Arc<Cell>, seat: &mut Seat, resumed: bool) -> Result<Handle, How> {
     let opening = async {
         seat.make_way().await;
@@ -155,14 +155,14 @@ async fn opened(shared: &Shared, cell: &Arc<Cell>, seat: &mut Seat, resumed: boo
     }
 }
 
-/// Why a prompt has no end.
+/// The reason why a prompt did not end.
 enum Gone {
     Host(HostError),
-    /// It was told to stop and did not.
+    /// It did not stop when told to.
     Stuck,
 }
 
-/// Waits for the answer of the caller, and for what the prompt comes to with it.
+/// Waits for the caller's answer, and for the end of the prompt that it continues.
 async fn answered(cell: &Cell, handle: &Handle, prompt: impl Fn(&Message) -> Prompt) -> Result<Ended, Gone> {
     let asked = async {
         let reply = tokio::select! {
@@ -172,7 +172,7 @@ async fn answered(cell: &Cell, handle: &Handle, prompt: impl Fn(&Message) -> Pro
         };
         cell.put_held().await;
         match handle.answer(prompt(&reply)).await {
-            // The question has ended in this moment.
+            // The question ended at this moment.
             Err(HostError::NotAsking(_)) => handle.unheard().await,
             ended => ended,
         }
@@ -180,7 +180,7 @@ async fn answered(cell: &Cell, handle: &Handle, prompt: impl Fn(&Message) -> Pro
     until_halted(cell, handle, asked).await
 }
 
-/// Waits for the end of a prompt. Where the task is to stop it is told so, and has a time of grace.
+/// Waits for the end of a prompt. If the task must stop, tells the prompt to and waits for a grace period.
 async fn until_halted(
     cell: &Cell,
     handle: &Handle,
@@ -200,11 +200,11 @@ async fn until_halted(
     }
 }
 
-/// A task that is looked after. Should that break off, it is over all the same.
+/// Guards a running task. If the future is dropped early, the task still ends.
 struct Watch<'a> {
     shared: &'a Arc<Shared>,
     cell: &'a Arc<Cell>,
-    /// The session that works on it.
+    /// The id of the session that runs the task.
     session_id: Arc<str>,
     is_over: bool,
 }

@@ -1,5 +1,5 @@
-//! What a sub-task inherits: the pending reminders of the tasks of this server that its message names, by the one filter that
-//! sub-agents have.
+//! Reminders that a sub-task inherits: the pending ones of the tasks on this server that its message names. The same
+//! filter applies to sub-agents.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use super::cell::Cell;
 use super::shared::Shared;
 use crate::a2a::injection::of_metadata;
 
-/// How long a parent may take to say what it hands over: one that is at work in plain code does not answer at once.
+/// The timeout for a parent's reminders: a parent that runs plain code does not answer at once.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The most parents of a task.
+/// The maximum number of parents of a task.
 const MOST: usize = 8;
 
-/// What the tasks hand over that a message names as its parent or refers to, as far as they are at work here. What the message
-/// carries itself is not inherited once more.
+/// Returns the pending reminders of the tasks that the message names as its parent or refers to, if they run here.
+/// Reminders that the message carries itself are not inherited again.
 pub(super) async fn inherited(shared: &Shared, cell: &Cell, message: &Message, metadata: &Data) -> Vec<Arc<Reminder>> {
     let parent = metadata.get("parent_task_id").as_shared_str();
     let mut named: Vec<Arc<str>> = parent.into_iter().chain(message.reference_task_ids.iter().cloned()).collect();

@@ -1,4 +1,4 @@
-//! Takes a message: begins a task, or answers one that waits.
+//! Accepts messages: each begins a task or answers one that waits.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::a2a::feed::Subscription;
 use crate::a2a::injection::{Incoming, of_message};
 use crate::host::HostError;
 
-/// The longest id that a caller may choose, in bytes.
+/// The maximum length of an id that a caller chooses, in bytes.
 const LONGEST_ID: usize = 128;
 
-/// Why a task is rejected before it begins.
+/// The reason why a task is rejected before it begins.
 type Reason = (&'static str, String);
 
 impl Desk {
-    /// Takes a message.
+    /// Accepts a message.
     pub(super) async fn take(&self, request: SendMessage, asker: Asker) -> Result<(Arc<str>, Subscription), Refusal> {
         let message = &request.message;
         check_ids(message)?;
@@ -38,7 +38,7 @@ impl Desk {
         reply(&*self.cell(&task_id).await?, message, reminders).await
     }
 
-    /// Runs a task again that a process before has left in the middle.
+    /// Runs a task again that an ended process left unfinished.
     pub(super) fn run_again(&self, restored: Restored) {
         let shared = &self.0;
         let first = restored.task.history.first().map(|message| (**message).clone());
@@ -90,7 +90,7 @@ impl Desk {
         match seat.zip(message) {
             Some((seat, message)) => {
                 let (created, is_created) = oneshot::channel();
-                // Who goes away meanwhile does not stop it.
+                // A caller that disconnects meanwhile does not stop the task.
                 let start = Start { message, metadata, deadline, seat, created, resumed: false };
                 tokio::spawn(drive(shared.clone(), cell.clone(), start));
                 match is_created.await {
@@ -103,10 +103,10 @@ impl Desk {
         Ok((cell.id.clone(), follows))
     }
 
-    /// The task that is not in memory and began with this message.
+    /// Returns the task that began with this message, if it is not in memory.
     ///
     /// # Errors
-    /// It began with another message of the same id, or the log cannot be read.
+    /// Another message with the same id began a task, or the log cannot be read.
     async fn begun_before(&self, first: &Message) -> Result<Option<Arc<Cell>>, Refusal> {
         if self.0.directory().of_first(&first.message_id).is_some() {
             return Ok(None);
@@ -114,14 +114,14 @@ impl Desk {
         let found = self.0.journal.of_first(&first.message_id).await.map_err(unread)?;
         let Some(task_id) = found else { return Ok(None) };
         let cell = self.cell(&task_id).await?;
-        // A long history has lost the message.
+        // A long history no longer has the message.
         let other =
             cell.first.as_ref().filter(|known| known.message_id == first.message_id && !is_repeat(known, first));
         if other.is_some() { Err(Refusal::OtherMessage(first.message_id.clone())) } else { Ok(Some(cell)) }
     }
 
-    /// Puts a new task into the directory, with its place in a session; or it is rejected at once, for `reason` or because too
-    /// many are at work. `first` is its message, which may be a repeat.
+    /// Adds a new task to the directory and takes a seat in a session for it. Rejects the task at once for `reason`,
+    /// or if too many tasks are open. `first` is its message, which may be a repeat.
     fn enter(
         &self,
         task: Task,
@@ -136,7 +136,7 @@ impl Desk {
         if directory.is_stopping {
             return Err(Refusal::Host(HostError::Stopping));
         }
-        // A caller that has lost the answer sends the first message of its task again.
+        // A caller that lost the response sends the first message of its task again.
         if let Some(cell) = directory.of_first(&first.message_id) {
             let is_repeat = cell.first.as_ref().is_some_and(|known| is_repeat(known, first));
             return if is_repeat {
@@ -150,7 +150,7 @@ impl Desk {
         let session_id = seat.as_ref().map(|seat| seat.session_id().clone());
         let begun = Begun { is_alone: seat.as_ref().is_some_and(Seat::is_alone), ..begun };
         let cell = Cell::new(task, asker.version, session_id, begun, shared.journal.clone());
-        // A reminder is followed by the id of its task, so its caller is told that.
+        // A caller follows a reminder by the id of its task, so it must get the task.
         if asker.takes_message && shared.replies == Replies::Message && reminders.is_empty() {
             cell.may_be_message();
         }
@@ -168,21 +168,21 @@ impl Desk {
     }
 }
 
-/// What became of a new task.
+/// The result of adding a new task.
 enum Entered {
-    /// It is there; with its place in a session, unless it was rejected.
+    /// A new task, and its seat in a session unless it was rejected.
     New(Arc<Cell>, Subscription, Option<Seat>),
-    /// Its first message has come before.
+    /// The task that the same message began earlier.
     Repeated(Arc<Cell>),
 }
 
-/// Says something to a task that is there.
+/// Adds a message to an existing task.
 async fn reply(cell: &Cell, message: &Message, reminders: Vec<Incoming>) -> Result<(Arc<str>, Subscription), Refusal> {
     if let Some(context_id) = message.context_id.as_ref().filter(|id| **id != cell.context_id) {
         return Err(Refusal::OtherContext { task_id: cell.id.clone(), context_id: context_id.clone() });
     }
     let follows = cell.reply(message, reminders)?;
-    // An answer to a question for a permission begins no prompt that would put them in.
+    // An answer to a permission question begins no prompt that would inject them.
     cell.put_held().await;
     Ok((cell.id.clone(), follows))
 }
@@ -215,7 +215,7 @@ fn full(open: usize, most: usize) -> Option<Reason> {
     (open >= most).then(|| ("CAPACITY_EXCEEDED", format!("too many tasks: {open} are open, which is the limit")))
 }
 
-/// Ids that callers choose are short, and hold nothing that could not be shown.
+/// Checks that the ids chosen by the caller are short and printable.
 fn check_ids(message: &Message) -> Result<(), Refusal> {
     for (field, id) in [("message.taskId", &message.task_id), ("message.contextId", &message.context_id)] {
         let Some(id) = id else { continue };

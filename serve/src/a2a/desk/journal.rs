@@ -1,4 +1,4 @@
-//! [`Journal`]: where all that becomes of tasks is written down, so that they outlive the process.
+//! [`Journal`]: stores all changes of tasks, so that they outlive the process.
 
 use std::sync::Arc;
 
@@ -13,59 +13,59 @@ use crate::store::StoreError;
 /// The id and the name of the artifact that the agent's text becomes.
 pub const ANSWER: &str = "answer";
 
-/// What has become of a task. Whoever takes all changes of a task in their order has the task.
+/// A change of a task. Applying all changes in order yields the task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// It is there.
+    /// The task exists.
     Created {
-        /// As it is at first: with the message that it begins with.
+        /// The task at first, with the message that began it.
         task: Arc<Task>,
-        /// The version that its caller spoke.
+        /// The protocol version of the caller.
         version: Version,
-        /// The session of the host that works on it; nothing where it was rejected.
+        /// The id of the host session that runs the task; `None` if it was rejected.
         session_id: Option<Arc<str>>,
-        /// How it was begun.
+        /// The conditions under which it began.
         begun: Begun,
     },
-    /// Its history has one more message.
+    /// A message was added to the history.
     Said(Arc<Message>),
-    /// The same, and what it says was the answer so far, which begins anew with the next piece.
+    /// A message that was the answer so far was added to the history. The answer begins anew with the next piece.
     Answered(Arc<Message>),
-    /// It stands otherwise; `metadata` is what of the task's metadata has changed.
+    /// The status changed; `metadata` has the changed entries of the task's metadata.
     Status(StatusUpdate),
-    /// It has made something.
+    /// An artifact was added or extended.
     Artifact(ArtifactUpdate),
-    /// Something was put in for it, in whatever form whoever puts it in reads it back.
+    /// Something was injected, in the format of the code that injects it.
     Injected(Data),
 }
 
-/// How a task was begun, beyond its message: what running it again needs.
+/// The conditions under which a task began, beyond its message. They are needed to run it again.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Begun {
-    /// `context.metadata`: that of the request and that of the message, a dict or nil.
+    /// `context.metadata`: the merged metadata of the request and the message, a dict or nil.
     pub metadata: Data,
-    /// When it must be over, in milliseconds since 1970-01-01 UTC.
+    /// The deadline, in milliseconds since 1970-01-01 UTC.
     pub deadline_ms: Option<u64>,
-    /// Its session ends with it: it is not the one that its context keeps.
+    /// Whether the session ends with the task and is not its context's own.
     pub is_alone: bool,
 }
 
-/// A task as it was written down.
+/// A task restored from its records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Restored {
-    /// The task. One that is not over and not in memory is at work in another process.
+    /// The task. If it is neither over nor in memory, another process runs it.
     pub task: Arc<Task>,
-    /// The session that worked on it.
+    /// The id of the session that ran the task.
     pub session_id: Option<Arc<str>>,
-    /// How it was begun.
+    /// The conditions under which it began.
     pub begun: Begun,
-    /// What was put in, in order, each as it was given.
+    /// The injections, in order and in their original format.
     pub injected: Vec<Data>,
 }
 
 impl Restored {
-    /// The task runs again: the answer begins anew, and what had come of it by then is said by the agent, unless it was already.
-    /// What of that is new in the history.
+    /// Prepares the task to run again. The answer begins anew; the answer so far becomes a message of the agent unless
+    /// `is_said`. Returns that message if it is new in the history.
     pub(in crate::a2a) fn begin_anew(&mut self, is_said: bool) -> Option<Arc<Message>> {
         let task = Arc::make_mut(&mut self.task);
         let place = task.artifacts.iter().position(|artifact| &*artifact.artifact_id == ANSWER)?;
@@ -82,46 +82,46 @@ impl Restored {
     }
 }
 
-/// Where tasks are written down. Nothing of it waits but the futures that it gives, and [`Journal::left`].
+/// Storage for tasks. Only the returned futures and [`Journal::left`] wait.
 pub trait Journal: Send + Sync {
-    /// Writes down a change. Changes of one task come in their order, and nothing comes behind a terminal status. Pieces of
-    /// the artifact [`ANSWER`] may come often: they are gathered before they are written.
+    /// Records a change. Changes of one task arrive in order, and none follows a terminal status. Pieces of the
+    /// artifact [`ANSWER`] may be frequent: they are gathered before they are written.
     fn note(&self, task_id: &Arc<str>, at_ms: u64, change: &Change) -> Ticket;
 
-    /// Whether anything is kept at all, so that what is dear to write needs not be written for nobody.
+    /// Returns whether anything is kept, so that callers can skip expensive records that would be discarded.
     fn keeps(&self) -> bool {
         true
     }
 
-    /// Ready once everything up to the ticket would survive the end of the process: waited for before a caller is told that a
-    /// task is there, and that it is over.
+    /// Waits until everything up to the ticket is durable. Called before the caller is told that a task exists or is
+    /// over.
     fn settled(&self, upto: Ticket) -> Settled;
 
-    /// A task that is not in memory any more, or that another process has.
+    /// Finds a task that is not in memory, or that another process runs.
     fn find(&self, task_id: &str) -> Waiting<Result<Option<Restored>, StoreError>>;
 
-    /// The task that began with the message of this id, whichever process has it.
+    /// Finds the task that began with the message of this id, in any process.
     fn of_first(&self, _message_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// A page of all tasks; nothing where only those in memory are known.
+    /// Returns a page of all tasks, or `None` if only the tasks in memory are known.
     fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>>;
 
-    /// Asked once, before anything else, and waits for the disk: the tasks that processes left in the middle which are gone
-    /// now. Those that ask their caller something, and where the pipeline is `resumable` all, are this process's from now on, and
-    /// it is to run them again; the others have failed by that, and are not given.
+    /// Takes over the tasks that ended processes left unfinished. Called once, before anything else; blocks on the
+    /// disk. Tasks that ask their caller something, and all tasks if the pipeline is `resumable`, are returned for
+    /// this process to run again; the others fail.
     ///
     /// # Errors
     /// The log cannot be read or written.
     fn left(&self, resumable: bool) -> Result<Vec<Restored>, StoreError>;
 
-    /// The process ends while it is at a task that is not over, and that `asks` something or not: whether the next one goes on
-    /// with it. Nothing more is written of it then.
+    /// Reports that the process ends while a task is open; `asks` is whether it waits for its caller. Returns whether
+    /// the next process continues the task; if so, no more of it may be recorded.
     fn leave(&self, task_id: &str, asks: bool) -> bool;
 }
 
-/// Keeps nothing.
+/// A journal that keeps nothing.
 pub struct Unkept;
 
 impl Journal for Unkept {

@@ -1,5 +1,5 @@
-//! [`Life`]: a task from its beginning to its end. Nothing here waits, tells or writes: whoever holds it does that with the
-//! changes that it gives. Once a task is over nothing changes it any more, whoever tries.
+//! [`Life`]: a task from its beginning to its end, as a pure state machine. It neither waits nor writes nor reports:
+//! the caller does that with the changes that it returns. After the end nothing changes the task.
 //!
 //! ```text
 //! submitted ─ opened ─▶ working ◀─ answer ── input-required
@@ -34,38 +34,38 @@ pub(super) use message::{as_a_caller_says, message_of};
 
 /// A task from its beginning to its end.
 pub(super) struct Life {
-    /// All of it but what has come of the answer since the last look.
+    /// The task without the part of the answer that came since the last read.
     task: Arc<Task>,
     answer: Answer,
-    /// The bytes of its artifacts.
+    /// The size of the artifacts in bytes.
     made: usize,
-    /// The bytes of its history.
+    /// The size of the history in bytes.
     said: usize,
     usage: Usage,
-    /// What its caller is asked, the first of it now.
+    /// The questions to the caller; the first is the current one.
     asking: VecDeque<Asking>,
-    /// What it was answered, for whoever asked.
+    /// The reply, for the code that asked.
     reply: Option<Message>,
     halt: Option<Halt>,
-    /// Its caller takes a message in place of it, and nothing but an answer was shown so far.
+    /// Whether a message may take the task's place: the caller accepts one, and only an answer was produced so far.
     may_be_message: bool,
 }
 
-/// Why a task is to stop.
+/// The reason why a task must stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Halt {
-    /// Its caller has cancelled it.
+    /// Its caller cancelled it.
     Cancelled,
-    /// The server ends.
+    /// The server stops.
     Stopping,
     /// Its deadline is reached.
     Deadline,
-    /// It has made more than is kept.
+    /// Its artifacts exceed the size limit.
     TooMuch,
 }
 
 impl Halt {
-    /// What is told to the pipeline.
+    /// Returns the reason as the pipeline sees it.
     pub(super) fn reason(self) -> &'static str {
         match self {
             Halt::Cancelled => "the task was cancelled by its caller",
@@ -76,19 +76,19 @@ impl Halt {
     }
 }
 
-/// What comes of something that happens.
+/// An effect of an event.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Out {
-    /// The task has changed.
+    /// The task changed.
     Change(Change),
-    /// Nothing of the task has changed but what is told beside it.
+    /// A status update to report that does not change the task itself.
     Hint(StatusUpdate),
-    /// The log of the server gets details that the caller does not.
+    /// Details for the server's log that the caller does not get.
     Log(String),
 }
 
 impl Life {
-    /// Of a task that begins.
+    /// Creates the state of a new task.
     pub(super) fn new(task: Task) -> Life {
         let said = task.history.iter().map(|message| weight_of(message)).sum();
         let made = task.artifacts.iter().map(|artifact| weight_of_parts(&artifact.parts)).sum();
@@ -105,34 +105,34 @@ impl Life {
         }
     }
 
-    /// Of a task that was over when it was written down.
+    /// Creates the state of a task that was over when it was recorded.
     pub(super) fn restored(task: Arc<Task>) -> Life {
         let life = Life::new((*task).clone());
         Life { task, ..life }
     }
 
-    /// The task as it is now.
+    /// Returns the task as it is now.
     pub(super) fn task(&mut self) -> Arc<Task> {
         self.keep_answer();
         self.task.clone()
     }
 
-    /// How far it has come.
+    /// Returns the task's state.
     pub(super) fn state(&self) -> TaskState {
         self.task.status.state
     }
 
-    /// Whether nothing more becomes of it.
+    /// Returns whether the task is over.
     pub(super) fn is_over(&self) -> bool {
         self.state().is_terminal()
     }
 
-    /// Roughly the bytes that it takes.
+    /// Returns the approximate size in bytes.
     pub(super) fn weight(&self) -> usize {
         self.made + self.said + self.task.metadata.weight()
     }
 
-    /// Its session is open. One that runs again stands wherever it was left.
+    /// Records that the session is open. A task that runs again can be in any open state.
     pub(super) fn opened(&mut self, now: u64) -> Vec<Out> {
         match self.state() {
             TaskState::Working => Vec::new(),
@@ -141,17 +141,17 @@ impl Life {
         }
     }
 
-    /// Its caller takes a message in place of it.
+    /// Allows a message in place of the task.
     pub(super) fn allow_message(&mut self) {
         self.may_be_message = true;
     }
 
-    /// Whether it may still come to a message.
+    /// Returns whether the task may still become a message.
     pub(super) fn may_be_message(&self) -> bool {
         self.may_be_message
     }
 
-    /// It is to stop: whether nobody has said so before. What comes of that is told by its end.
+    /// Requests that the task stop. Returns whether this is the first request; the end reports the reason.
     pub(super) fn halt(&mut self, halt: Halt) -> bool {
         let is_first = self.halt.is_none() && !self.is_over();
         if is_first {
@@ -160,18 +160,18 @@ impl Life {
         is_first
     }
 
-    /// Why it is to stop, if it is.
+    /// Returns why the task must stop, if it must.
     pub(super) fn halted(&self) -> Option<Halt> {
         self.halt
     }
 
-    /// The message of its caller with this id that has come already.
+    /// Returns the caller's earlier message with this id.
     pub(super) fn said_as(&self, message_id: &str) -> Option<&Arc<Message>> {
         let by_caller = |message: &&Arc<Message>| message.role == a2a::Role::User && &*message.message_id == message_id;
         self.task.history.iter().find(by_caller)
     }
 
-    /// It stands so from now on. What the agent said of it before goes to the history.
+    /// Changes the status. The agent's last status message moves to the history.
     fn stand(&mut self, state: TaskState, message: Option<Message>, metadata: Data, now: u64) -> Vec<Out> {
         let mut out = self.retire();
         self.describe(&metadata);
@@ -182,7 +182,7 @@ impl Life {
         out
     }
 
-    /// What the agent said last of how the task stands goes to the history.
+    /// Moves the agent's last status message to the history.
     fn retire(&mut self) -> Vec<Out> {
         if self.task.status.message.is_none() {
             return Vec::new();
@@ -191,7 +191,7 @@ impl Life {
         message.map(|message| self.push(message)).into_iter().flatten().collect()
     }
 
-    /// One more message of the history.
+    /// Appends a message to the history.
     fn push(&mut self, message: Arc<Message>) -> Vec<Out> {
         self.remember(message.clone());
         vec![Out::Change(Change::Said(message))]
@@ -201,7 +201,7 @@ impl Life {
         push_bounded(&mut Arc::make_mut(&mut self.task).history, &mut self.said, message);
     }
 
-    /// How it stands, with this beside it.
+    /// Returns a status update with this metadata.
     fn update(&self, metadata: Data) -> StatusUpdate {
         StatusUpdate {
             task_id: self.task.id.clone(),
@@ -211,14 +211,14 @@ impl Life {
         }
     }
 
-    /// Tells something beside how it stands, without saying again what was said of that.
+    /// Returns a status update with one metadata entry, without the status message.
     fn hint(&self, key: &str, value: Data) -> Out {
         let mut update = self.update(Data::dict([(key, value)]));
         update.status.message = None;
         Out::Hint(update)
     }
 
-    /// The task's metadata has these too.
+    /// Adds entries to the task's metadata.
     fn describe(&mut self, metadata: &Data) {
         let Some(entries) = metadata.as_dict().filter(|entries| !entries.is_empty()) else { return };
         let task = Arc::make_mut(&mut self.task);

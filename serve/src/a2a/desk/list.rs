@@ -1,4 +1,4 @@
-//! A page of the tasks in memory, those that changed last first.
+//! A page of the tasks in memory, most recently changed first.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use a2a::{ListTasks, ShapeError, Task, TaskPage};
 use super::{Desk, Page};
 use crate::a2a::Refusal;
 
-/// How many tasks are on a page where nobody says, and at most.
+/// The default and the maximum number of tasks on a page.
 const PAGE: (u32, u32) = (50, 100);
 
 impl Desk {
-    /// A page of the tasks in memory.
+    /// Returns a page of the tasks in memory.
     pub(super) fn page(&self, asked: &ListTasks) -> Result<TaskPage, Refusal> {
         let after = asked.page_token.as_deref().map(read_token).transpose()?;
         let all = self.0.directory().all();
@@ -40,7 +40,7 @@ impl Desk {
     }
 }
 
-/// Where a task stands among the others.
+/// Returns the sort key of a task.
 fn place(task: &Task) -> (u64, &str) {
     (task.status.at_ms.unwrap_or_default(), &task.id)
 }

@@ -8,14 +8,14 @@ use stdlib::Agent;
 pub struct InputModes(Vec<String>);
 
 impl InputModes {
-    /// Those of an agent and its skills.
+    /// Collects the input modes of an agent and its skills.
     #[must_use]
     pub fn of(agent: &Agent) -> InputModes {
         let skills = agent.skills.iter().flat_map(|skill| &skill.input_modes);
         InputModes(agent.input_modes.iter().chain(skills).map(|mode| essence(mode)).collect())
     }
 
-    /// The first part that has none of them: its place and its media type.
+    /// Returns the index and the media type of the first part that is not accepted.
     pub(super) fn first_other(&self, parts: &[Part]) -> Option<(usize, String)> {
         if self.0.is_empty() {
             return None;
@@ -25,7 +25,7 @@ impl InputModes {
     }
 }
 
-/// A part without a media type has the usual one of its content.
+/// Returns a part's media type, or the default one for its content.
 fn media_type(part: &Part) -> String {
     let usual = match &part.content {
         Content::Text(_) => "text/plain",
@@ -35,14 +35,14 @@ fn media_type(part: &Part) -> String {
     essence(part.media_type.as_deref().unwrap_or(usual))
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_lowercase()
 }
 
 fn accepts(mode: &str, media_type: &str) -> bool {
     match mode.strip_suffix('*') {
-        // `image/*`, and `*/*` or `*` for all.
+        // `image/*`; `*/*` and `*` accept all.
         Some("" | "*/") => true,
         Some(family) => family.ends_with('/') && media_type.starts_with(family),
         None => mode == media_type,

@@ -1,16 +1,15 @@
-//! How much of what was said of a task is kept, and how much of tasks is on a page: the same while they live and where they are read
-//! from the log.
+//! Limits on a task's history and on a page of tasks, shared by live tasks and tasks read from the log.
 
 use std::sync::Arc;
 
 use a2a::{Content, ListTasks, Message, Part, Task};
 
-/// The most messages of a history. Beyond, the oldest are dropped, but for the one that the task began with.
+/// The maximum number of messages in a history. Beyond it, the oldest are dropped, except the one that began the task.
 pub(super) const MOST_SAID: usize = 1_000;
-/// The most bytes of a history, likewise.
+/// The maximum size of a history in bytes, with the same rule.
 pub(super) const MOST_SAID_BYTES: usize = 16 << 20;
 
-/// Puts one more message into a history of so many bytes, and drops what is too much then.
+/// Appends a message to a history of `bytes` bytes, and drops what exceeds the limits.
 pub(in crate::a2a) fn push_bounded(history: &mut Vec<Arc<Message>>, bytes: &mut usize, message: Arc<Message>) {
     *bytes += weight_of(&message);
     history.push(message);
@@ -19,15 +18,15 @@ pub(in crate::a2a) fn push_bounded(history: &mut Vec<Arc<Message>>, bytes: &mut 
     }
 }
 
-/// What counts for a part beside what it holds.
+/// The size counted for a part in addition to its content, in bytes.
 const PART: usize = 64;
 
-/// Roughly the bytes of a message.
+/// Returns the approximate size of a message in bytes.
 pub(in crate::a2a) fn weight_of(message: &Message) -> usize {
     weight_of_parts(&message.parts) + message.metadata.weight() + 2 * PART
 }
 
-/// Roughly the bytes of parts.
+/// Returns the approximate size of parts in bytes.
 pub(super) fn weight_of_parts(parts: &[Part]) -> usize {
     let weight = |part: &Part| {
         let held = match &part.content {
@@ -39,10 +38,10 @@ pub(super) fn weight_of_parts(parts: &[Part]) -> usize {
     parts.iter().map(weight).sum()
 }
 
-/// The most bytes of a page of tasks, unless its first task alone has more.
+/// The maximum size of a page of tasks in bytes, unless its first task alone is larger.
 const MOST_OF_PAGE: usize = 8 << 20;
 
-/// A page of tasks that is being filled. It ends early where its tasks take too much, and has one at least.
+/// A page of tasks that is being filled. It ends early if its tasks are too large, and has at least one.
 #[derive(Default)]
 pub(in crate::a2a) struct Page {
     tasks: Vec<Arc<Task>>,
@@ -50,10 +49,10 @@ pub(in crate::a2a) struct Page {
 }
 
 impl Page {
-    /// Puts one more on it, of which as much counts as is `asked` for.
+    /// Adds a task, and counts only the parts of it that are `asked` for.
     ///
     /// # Errors
-    /// It does not fit: the next page begins with it.
+    /// The task does not fit: the next page begins with it.
     pub(in crate::a2a) fn push(&mut self, task: Arc<Task>, asked: &ListTasks) -> Result<(), Arc<Task>> {
         let bytes = self.bytes.saturating_add(weight_in_list(&task, asked));
         if bytes > MOST_OF_PAGE && !self.tasks.is_empty() {
@@ -69,7 +68,7 @@ impl Page {
     }
 }
 
-/// Roughly the bytes of what a list shows of a task.
+/// Returns the approximate size of the parts of a task that a list shows, in bytes.
 fn weight_in_list(task: &Task, asked: &ListTasks) -> usize {
     let newest = asked.history_length.map_or(0, |length| length as usize);
     let older = task.history.len().saturating_sub(newest);

@@ -1,4 +1,4 @@
-//! What the agent says of a task: its messages, and the ids of all that is made here.
+//! The agent's messages about a task, and the ids that the server makes.
 
 use crate::a2a::A2aCode;
 use a2a::{Message, Part, Role};
@@ -7,22 +7,22 @@ use stdlib::CodeRef;
 
 use crate::host::Failure;
 
-/// An id that nobody can guess.
+/// Returns an unguessable id.
 pub(super) fn fresh_id(kind: &str) -> std::sync::Arc<str> {
     format!("{kind}_{}", uuid::Uuid::new_v4().simple()).into()
 }
 
-/// A message of the agent's.
+/// Returns a message from the agent.
 pub(super) fn says(parts: Vec<Part>) -> Message {
     Message::new(Role::Agent, fresh_id("msg"), parts)
 }
 
-/// A sentence.
+/// Returns a message with one text.
 pub(super) fn sentence(text: &str) -> Message {
     says(vec![Part::text(text)])
 }
 
-/// Why a task has failed: a sentence, and what a machine can read.
+/// Returns a failure message: a sentence, and data for programs.
 pub(super) fn failed(code: &str, message: &str) -> Message {
     failed_as(code, message, None)
 }
@@ -32,16 +32,17 @@ fn failed_as(code: &str, message: &str, correlation_id: Option<&str>) -> Message
     says(vec![Part::text(message), Part::data(data)])
 }
 
-/// An error whose details stay on this machine: the caller gets its code, its title and an id, and the log of the server has the
-/// rest under the same id.
+/// An error whose details stay on this machine: the caller gets its code, its title and an id, and the server's log
+/// has the details under the same id.
 pub(super) struct Reported {
-    /// For the caller.
+    /// The message for the caller.
     pub(super) message: Message,
-    /// For the log.
+    /// The text for the log.
     pub(super) log: String,
 }
 
-/// Reports an error of the code `code`; `words` are the script's own to its caller, `details` the whole of it.
+/// Reports an error with the code `code`; `words` is the script's own message to its caller, `details` the full text
+/// for the log.
 pub(super) fn reported(about: &str, code: impl Into<CodeRef>, words: Option<&str>, details: &str) -> Reported {
     let (id, code) = (fresh_id("err"), code.into());
     let text = match words {
@@ -51,20 +52,21 @@ pub(super) fn reported(about: &str, code: impl Into<CodeRef>, words: Option<&str
     Reported { message: failed_as(code.as_str(), &text, Some(&id)), log: format!("error {id}\n{}", details.trim_end()) }
 }
 
-/// Reports why a script has failed.
+/// Reports the failure of a script.
 pub(super) fn failure(failure: &Failure) -> Reported {
     reported(FAILED, failure.code, failure.words.as_deref(), &failure.drawn)
 }
 
-/// Reports an error of the server.
+/// Reports an internal error of the server.
 pub(super) fn fault(details: &str) -> Reported {
     reported(FAILED, A2aCode::Internal, None, details)
 }
 
-/// How the sentence for the caller begins.
+/// The start of the sentence for the caller.
 pub(super) const FAILED: &str = "the task failed";
 
-/// Why a task is rejected: `reason` is a word such as `CAPACITY_EXCEEDED` or a sentence, `detail` says more.
+/// Returns the message of a rejection: `reason` is a word such as `CAPACITY_EXCEEDED` or a sentence, `detail` adds to
+/// it.
 pub(super) fn rejection(reason: &str, detail: Option<&str>, agent_id: &str, at_ms: u64) -> Message {
     let text = match detail {
         Some(detail) => format!("Task rejected: {reason}: {detail}"),

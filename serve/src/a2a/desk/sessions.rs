@@ -1,4 +1,4 @@
-//! [`Sessions`]: which session works on which task now, and so whom its host serves.
+//! [`Sessions`]: maps each session to the task that it runs, and so events of the host to their task.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::cell::Cell;
 use crate::host::{Event, Peer, PermissionQuestion, Verdict, Waiting};
 
-/// Which session works on which task now.
+/// The task that each session runs.
 #[derive(Default)]
 pub(super) struct Sessions(Mutex<HashMap<Arc<str>, Arc<Cell>>>);
 
 impl Sessions {
-    /// Nothing panics while it holds the lock.
+    /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Cell>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on it works on this one.
+    /// Records that the session runs this task.
     pub(super) fn begin(&self, session_id: &Arc<str>, cell: &Arc<Cell>) {
         self.lock().insert(session_id.clone(), cell.clone());
     }
 
-    /// It works on this one no more. Another that it works on by now stays.
+    /// Records that the session no longer runs this task. If it already runs another one, that one stays.
     pub(super) fn end(&self, session_id: &str, cell: &Arc<Cell>) {
         let mut sessions = self.lock();
         if sessions.get(session_id).is_some_and(|at_work| Arc::ptr_eq(at_work, cell)) {
@@ -33,7 +33,7 @@ impl Sessions {
         self.lock().get(session_id).cloned()
     }
 
-    /// How many are at work.
+    /// Returns the number of busy sessions.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.lock().len()
@@ -42,13 +42,13 @@ impl Sessions {
 
 impl Peer for Sessions {
     fn show(&self, session_id: &Arc<str>, event: Event) {
-        // What a session does beside any task is told to nobody.
+        // Events of a session without a task are dropped.
         if let Some(cell) = self.find(session_id) {
             cell.show(event);
         }
     }
 
-    /// Those who follow have bounded buffers of their own, and whoever does not take what is told is cut off.
+    /// Subscribers have bounded buffers of their own, and slow ones are cut off.
     fn room(&self, _: &Arc<str>) -> Waiting<()> {
         Box::pin(std::future::ready(()))
     }

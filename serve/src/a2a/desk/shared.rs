@@ -1,4 +1,4 @@
-//! [`Shared`]: what all that happens at a desk has in common.
+//! [`Shared`]: the state shared by everything on a desk.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,34 +13,34 @@ use crate::a2a::context::Contexts;
 use crate::host::Host;
 use crate::metrics::Counter;
 
-/// What all that happens at a desk has in common.
+/// The state shared by everything on a desk.
 pub(super) struct Shared {
     pub(super) host: Host,
     pub(super) sessions: Arc<Sessions>,
     pub(super) contexts: Contexts,
     pub(super) journal: Arc<dyn Journal>,
-    /// Who rejects.
+    /// The agent's name, used in rejections.
     pub(super) agent_id: Arc<str>,
-    /// Tasks that are not over, at most.
+    /// The maximum number of tasks that are not over.
     pub(super) open: usize,
-    /// Tasks in memory that are over, at most.
+    /// The maximum number of ended tasks in memory.
     pub(super) finished: usize,
     /// The media types that messages may have.
     pub(super) input_modes: InputModes,
-    /// What callers get in response.
+    /// The kind of response that callers get.
     pub(super) replies: Replies,
     pub(super) directory: Mutex<Directory>,
-    /// How many tasks are over, by state.
+    /// The number of ended tasks, by state.
     pub(super) ended: [Counter; ENDED_STATES.len()],
 }
 
 impl Shared {
-    /// Nothing panics while it holds the lock, and nothing waits.
+    /// Locks the directory. Code that holds this lock does not panic or wait.
     pub(super) fn directory(&self) -> MutexGuard<'_, Directory> {
         self.directory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a task that is over. One that is left to the next process is not.
+    /// Counts an ended task. A task left to the next process does not count.
     pub(super) fn count(&self, cell: &Cell) {
         let state = cell.state();
         if let Some(at) = ENDED_STATES.iter().position(|(known, _)| *known == state) {
@@ -48,7 +48,7 @@ impl Shared {
         }
     }
 
-    /// A task that has begun is over.
+    /// Moves an open task to the ended ones.
     pub(super) fn over(&self, cell: &Arc<Cell>) {
         self.directory().end(cell, self.finished);
     }

@@ -40,23 +40,23 @@ fn request(message: Message) -> SendMessage {
     SendMessage { message, configuration: Configuration::default(), metadata: Data::Nil }
 }
 
-/// A message to a task.
+/// Returns a message to a task.
 fn to(task: &Task, text: &str) -> Message {
     Message { task_id: Some(task.id.clone()), ..message(text) }
 }
 
-/// Says something, and waits until the task rests.
+/// Sends a message, and waits until the task is over or waits for its caller.
 async fn say(desk: &Desk, message: Message) -> Arc<Task> {
     let (id, _) = desk.send(request(message), ASKER).await.unwrap();
     desk.settled(&id).await.unwrap()
 }
 
-/// What is said of how a task stands.
+/// Returns the text of the status message.
 fn said(task: &Arc<Task>) -> String {
     task.status.message.as_ref().map(|message| message.text()).unwrap_or_default()
 }
 
-/// What an artifact holds, texts as they are and data as JSON.
+/// Returns the content of an artifact, texts as they are and data as JSON.
 fn artifact(task: &Arc<Task>, id: &str) -> String {
     let found = task.artifacts.iter().find(|artifact| &*artifact.artifact_id == id);
     found.map(|artifact| held(&artifact.parts)).unwrap_or_default()
@@ -76,7 +76,7 @@ fn history(task: &Task) -> Vec<String> {
     task.history.iter().map(|message| format!("{}: {}", message.role.as_str(), held(&message.parts))).collect()
 }
 
-/// All that is told to the end of a stream, each in a line.
+/// Returns all events to the end of a stream, one per line.
 async fn told(mut follows: Subscription) -> Vec<String> {
     let mut lines = Vec::new();
     while let Some(next) = follows.next().await {
@@ -118,14 +118,14 @@ fn line(frame: &Frame) -> String {
     }
 }
 
-/// Nothing is left of tasks that are over.
+/// Checks that ended tasks left nothing behind.
 async fn is_clean(desk: &Desk) -> bool {
     let shared = &desk.0;
     let clean = || {
         let (contexts, idle) = shared.contexts.counts();
         shared.directory().open() == 0 && shared.sessions.count() == 0 && contexts == idle
     };
-    // What ends with its task is closed in its own time.
+    // Sessions that end with their task are closed in the background.
     for _ in 0..200 {
         if clean() && shared.host.sessions().len() == shared.contexts.counts().1 {
             return true;
@@ -135,7 +135,7 @@ async fn is_clean(desk: &Desk) -> bool {
     false
 }
 
-/// A task that is to be in this state.
+/// Asserts that a task is in this state.
 fn is(task: &Arc<Task>, state: TaskState) {
     assert_eq!(task.status.state, state, "{}", said(task));
 }

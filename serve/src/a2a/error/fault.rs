@@ -1,4 +1,4 @@
-//! [`Fault`]: the `error` of an answer. A sentence for a person, and beside it what a program needs, in the spelling of each
+//! [`Fault`]: the `error` of a response. It has a sentence for people and details for programs, in the format of each
 //! version.
 
 use a2a::Version;
@@ -21,11 +21,11 @@ pub(crate) mod code {
     pub(crate) const CONTENT_TYPE: i32 = -32005;
     pub(crate) const NO_EXTENDED_CARD: i32 = -32007;
     pub(crate) const VERSION: i32 = -32009;
-    /// What was to be taken back was delivered. The protocol has no word for it; ACP has the same code.
+    /// A reminder to be revoked was already delivered. The protocol defines no code for this; ACP uses the same one.
     pub(crate) const ALREADY_DELIVERED: i32 = -32010;
 }
 
-/// What `reason` says where nobody knows better: the words of the protocol.
+/// Returns the default `reason`: the word that the protocol defines for a code.
 fn usual_reason(rpc: i32) -> &'static str {
     match rpc {
         code::NOT_JSON => "parse_error",
@@ -43,7 +43,7 @@ fn usual_reason(rpc: i32) -> &'static str {
     }
 }
 
-/// The `error` of an answer.
+/// The `error` of a response.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fault {
     rpc: i32,
@@ -56,7 +56,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// A fault with a code of JSON-RPC, a code of harn, and a sentence.
+    /// Creates an error from a JSON-RPC code, a diagnostic code, and a sentence.
     pub(crate) fn new(rpc: i32, code: impl Into<CodeRef>, message: impl Into<String>) -> Fault {
         Fault {
             rpc,
@@ -68,35 +68,35 @@ impl Fault {
         }
     }
 
-    /// Says in a word why.
+    /// Sets the reason, a word for programs.
     pub(crate) fn reason(self, reason: &'static str) -> Fault {
         Fault { reason, ..self }
     }
 
-    /// Names the field that is at fault.
+    /// Names the invalid field.
     pub(crate) fn field(self, field: &str) -> Fault {
         if field.is_empty() { self } else { self.with("field", field) }
     }
 
-    /// Says what was probably meant.
+    /// Adds a suggestion.
     pub(crate) fn suggestion(mut self, suggestion: Option<&str>) -> Fault {
         let Some(word) = suggestion else { return self };
         self.message.push_str(&format!("; did you mean `{word}`?"));
         self.with("suggestion", word)
     }
 
-    /// Puts something beside the sentence.
+    /// Adds a detail.
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Data>) -> Fault {
         self.more.push((key, value.into()));
         self
     }
 
-    /// Gives the details as typed ones in every version: the drafts of extensions know no other.
+    /// Uses typed details in every version: the drafts of extensions know no other.
     pub(crate) fn typed(self) -> Fault {
         Fault { typed: true, ..self }
     }
 
-    /// As a version writes it.
+    /// Converts the error to the format of a version.
     pub(crate) fn to_data(&self, version: Version) -> Data {
         let data = if self.typed || version == Version::V1_0 { self.error_info() } else { self.plain() };
         Data::dict([("code", Data::from(self.rpc)), ("message", self.message.as_str().into()), ("data", data)])
@@ -107,7 +107,7 @@ impl Fault {
         Data::dict(known.into_iter().chain(self.more.iter().cloned()))
     }
 
-    /// The details that version 1.0 asks for. Their metadata are texts.
+    /// Returns the details in the format of version 1.0. Their metadata values are texts.
     fn error_info(&self) -> Data {
         let known = std::iter::once(("code", Data::from(self.code.as_str())));
         let more = self.more.iter().map(|(key, value)| (*key, Data::Str(value.to_text())));
@@ -120,7 +120,7 @@ impl Fault {
     }
 }
 
-/// What the peer wrote, short enough for a sentence.
+/// Shortens text from the peer for use in a sentence.
 pub(crate) fn shortened(written: &str) -> String {
     const LONGEST: usize = 80;
     match written.char_indices().nth(LONGEST) {

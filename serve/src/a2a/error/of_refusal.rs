@@ -1,4 +1,4 @@
-//! What a [`Refusal`] is on the wire.
+//! Converts a [`Refusal`] to its error on the wire.
 
 use crate::a2a::A2aCode;
 use a2a::ShapeError;
@@ -88,8 +88,8 @@ impl From<ShapeError> for Fault {
 }
 
 impl Fault {
-    /// What is refused by a method of the extension for reminders. Its draft has one code for tasks that are not there and for
-    /// those that are over.
+    /// Converts a refusal by a method of the reminder extension. Its draft uses one code for unknown tasks and for
+    /// ended ones.
     pub(crate) fn of_extension(refusal: Refusal) -> Fault {
         match refusal {
             Refusal::UnknownTask(id) => unknown_task(code::UNSUPPORTED, &id).reason("task_not_found").typed(),

@@ -1,5 +1,5 @@
-//! [`Chunks`]: chunks of text of one artifact that came one after another. Who has not read them gets them as one; who has
-//! read some gets the rest.
+//! [`Chunks`]: consecutive text chunks of one artifact. A subscriber that has not read them gets them as one; a
+//! subscriber that has read some gets the rest.
 
 use std::sync::Arc;
 
@@ -8,23 +8,24 @@ use runtime::data::Data;
 
 use super::Told;
 
-/// Chunks of text of one artifact.
+/// Consecutive text chunks of one artifact.
 pub(super) struct Chunks {
     text: String,
-    /// The first of them as it was told.
+    /// The first of them as it was sent.
     first: Arc<Told>,
-    /// The last of them, and where its text begins.
+    /// The last of them, and the offset at which its text begins.
     last: (usize, Arc<Told>),
 }
 
 impl Chunks {
-    /// Begins with an update that others can be joined to: more may come of its artifact, and it is a piece of text.
+    /// Begins with an update that later ones can be joined to: a piece of text with more to come.
     pub(super) fn begin(told: &Arc<Told>) -> Option<Chunks> {
         let (_, text) = joinable(told).filter(|(_, text)| !text.is_empty())?;
         Some(Chunks { text: text.to_owned(), first: told.clone(), last: (0, told.clone()) })
     }
 
-    /// Joins the next update, where it goes on with this text and both together have at most `room` bytes: how many it adds.
+    /// Joins the next update if it continues this text and both together have at most `room` bytes. Returns the number
+    /// of bytes added.
     pub(super) fn join(&mut self, told: &Arc<Told>, room: usize) -> Option<usize> {
         let (update, text) = joinable(told)?;
         let goes_on = update.append
@@ -40,17 +41,17 @@ impl Chunks {
         Some(text.len())
     }
 
-    /// The artifact that the text belongs to.
+    /// Returns the id of the artifact that the text belongs to.
     pub(super) fn artifact_id(&self) -> Option<&Arc<str>> {
         artifact_id(&self.first)
     }
 
-    /// Bytes of text.
+    /// Returns the length of the text in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// What is told to one who has read so many bytes of it; `from` is where a chunk ended.
+    /// Returns the update for a subscriber that has read the first `from` bytes; `from` is the end of a chunk.
     pub(super) fn rest(&self, from: usize) -> Arc<Told> {
         let (start, last) = &self.last;
         if from == *start {
@@ -64,7 +65,7 @@ impl Chunks {
     }
 }
 
-/// The artifact of an update.
+/// Returns the id of the artifact that an update belongs to.
 pub(super) fn artifact_id(told: &Told) -> Option<&Arc<str>> {
     match told {
         Told::Frame(Frame::Artifact(update)) => Some(&update.artifact.artifact_id),
@@ -72,7 +73,7 @@ pub(super) fn artifact_id(told: &Told) -> Option<&Arc<str>> {
     }
 }
 
-/// An update that says nothing but a piece of text, and that more may follow.
+/// Returns an update, and its text, if it is only a piece of text with more to come.
 fn joinable(told: &Told) -> Option<(&ArtifactUpdate, &str)> {
     let Told::Frame(Frame::Artifact(update)) = told else { return None };
     match update.artifact.parts.as_slice() {

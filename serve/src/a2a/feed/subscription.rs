@@ -1,4 +1,4 @@
-//! [`Subscription`]: one who follows a task.
+//! [`Subscription`]: one subscriber of a task.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use a2a::Frame;
 use super::window::{Found, Reader};
 use super::{Next, Shared, Told};
 
-/// One who follows a task. Dropping it ends that, and nothing else.
+/// A subscriber of a task. Dropping it ends the subscription and nothing else.
 pub struct Subscription {
     shared: Arc<Shared>,
-    /// What is told before anything else.
+    /// The frame that comes before anything else.
     first: Option<Frame>,
-    /// Nothing once nothing more comes.
+    /// The read position: `None` after the last item.
     reader: Option<Reader>,
 }
 
@@ -27,7 +27,8 @@ impl Subscription {
         Subscription { shared, first: Some(first), reader }
     }
 
-    /// What comes next; nothing after the last, [`Next::Lagged`] and [`Next::Left`]. Dropping the future loses nothing.
+    /// Returns the next item: `None` after the last one, [`Next::Lagged`] or [`Next::Left`]. Dropping the future loses
+    /// nothing.
     pub async fn next(&mut self) -> Option<Next> {
         if let Some(first) = self.first.take() {
             return Some(Next::Told(Arc::new(Told::Frame(first)), self.reader.is_none()));
@@ -39,7 +40,7 @@ impl Subscription {
             }
             let mut news = pin!(shared.news.notified());
             news.as_mut().enable();
-            // What came before it listened woke nobody.
+            // Updates from before it listened sent no notification.
             if let Some(next) = self.now() {
                 return next;
             }
@@ -47,7 +48,7 @@ impl Subscription {
         }
     }
 
-    /// What is there already; nothing where that must be waited for.
+    /// Returns the item that is already there, or `None` if the caller must wait for one.
     fn now(&mut self) -> Option<Option<Next>> {
         let Some(reader) = &mut self.reader else { return Some(None) };
         let found = self.shared.window().read(reader);

@@ -58,14 +58,14 @@ fn text(id: &str, text: &str, append: bool) -> Told {
     chunk(id, Part::text(text), append, false)
 }
 
-/// One who follows and has been told the task.
+/// Returns a subscriber that has received the task.
 fn following(feed: &Feed) -> Subscription {
     let mut subscription = feed.follow(task(), false);
     assert_eq!(now(&mut subscription), Some(Next::Told(Arc::new(Told::Frame(task())), false)));
     subscription
 }
 
-/// What there is for it now; it panics where there is nothing yet.
+/// Returns the next item. Panics if there is none yet.
 fn now(subscription: &mut Subscription) -> Option<Next> {
     subscription.next().now_or_never().expect("something is told")
 }
@@ -302,7 +302,7 @@ async fn another_thread_tells() {
     drop(teller.join());
 }
 
-/// What a task comes to, as its worker has it and as one who follows makes it of what is told.
+/// The result of a task, as its worker has it and as a subscriber assembles it.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Made {
     artifacts: Vec<(Arc<str>, Vec<Part>)>,
@@ -330,7 +330,7 @@ impl Made {
         }
         for part in &update.artifact.parts {
             match (&part.content, parts.last_mut()) {
-                // Where one text ends and the next begins is nothing that a chunk says.
+                // Chunks do not mark the boundary between two texts.
                 (Content::Text(more), Some(last @ Part { content: Content::Text(_), .. })) => {
                     *last = Part::text(format!("{}{more}", text_of(std::slice::from_ref(last))));
                 }
@@ -339,7 +339,7 @@ impl Made {
         }
     }
 
-    /// The order in which artifacts were first seen is lost where their beginnings were replaced.
+    /// Sorts by id: replacing the beginning of an artifact loses the order of first appearance.
     fn sorted(mut self) -> Made {
         self.artifacts.sort_by(|(one, _), (two, _)| one.cmp(two));
         self
@@ -349,7 +349,7 @@ impl Made {
 #[derive(Debug, Clone)]
 enum Step {
     Tell(Told),
-    /// So many of what waits are read by this one.
+    /// The given subscriber reads this many pending items.
     Read(usize, usize),
     Drop(usize),
 }
@@ -393,7 +393,7 @@ proptest! {
                         read(subscription, made, most);
                     }
                 }
-                // One follows to the end, and reads only there.
+                // One subscriber stays to the end, and reads only there.
                 Step::Drop(who) => followers[who.max(1)] = None,
             }
         }

@@ -1,5 +1,6 @@
-//! [`Window`]: what was told of a task and may still be wanted. One for all who follow it, so their number costs no memory;
-//! each knows how far it has read. What does not fit is forgotten, oldest first, and whoever had not read it has lagged.
+//! [`Window`]: the updates of a task that a subscriber may still need. All subscribers share it, so their number costs
+//! no memory; each has a read position. Updates that do not fit are dropped, oldest first, and a subscriber that had
+//! not read them has lagged.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,59 +11,59 @@ use super::chunks::{Chunks, artifact_id};
 use super::{Next, Told};
 use crate::host::ReminderEvent;
 
-/// How many told things wait at most for one who follows; chunks of text that come one after another are one.
+/// The maximum number of pending updates of a subscriber; consecutive text chunks count as one.
 pub const MAX_THINGS: usize = 1024;
 
-/// How many bytes of content wait at most for one who follows. What the task itself holds anyway (a whole artifact) is not
-/// counted.
+/// The maximum size of the pending content of a subscriber, in bytes. Content that the task itself holds anyway (a
+/// whole artifact) does not count.
 pub const MAX_CONTENT: usize = 1 << 20;
 
-/// What was told and may still be wanted.
+/// The updates that a subscriber may still need.
 #[derive(Default)]
 pub(super) struct Window {
-    /// In the order of their numbers, of which some may be missing.
+    /// The entries in the order of their numbers, of which some may be missing.
     entries: VecDeque<Entry>,
     /// The number of the newest entry, from 1.
     newest: u64,
-    /// The newest entry that was the last for who followed then.
+    /// The number of the newest entry that was the last one for its subscribers.
     last: u64,
-    /// The newest entry that was forgotten, as far as it went.
+    /// The end of the newest entry that was dropped.
     forgotten: Place,
-    /// Bytes of the entries' content.
+    /// The size of the entries' content in bytes.
     content: usize,
-    /// How often something was told.
+    /// The number of updates so far.
     tells: u64,
     followers: usize,
-    /// How many of them have not read everything.
+    /// The number of subscribers that have not read everything.
     behind: usize,
-    /// Whether nothing more comes.
+    /// Whether nothing more follows.
     ended: bool,
-    /// Whether that is because the server stops.
+    /// Whether it ended because the server stops.
     left: bool,
 }
 
-/// How far somebody has read: everything up to an entry, and so many bytes of that one's text.
+/// A read position: everything up to an entry, and this many bytes of its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     number: u64,
     bytes: usize,
 }
 
-/// One who reads.
+/// A subscriber's read position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader {
     place: Place,
-    /// How often had been told when it had read everything.
+    /// The number of updates at the time when it had read everything.
     caught_up: u64,
 }
 
-/// What one who reads comes upon.
+/// The result of a read.
 pub(super) enum Found {
-    /// Something for it.
+    /// An item.
     Next(Next),
-    /// Nothing yet.
+    /// No item yet.
     Nothing,
-    /// Nothing, for ever.
+    /// No item ever again.
     End,
 }
 
@@ -72,13 +73,13 @@ struct Entry {
 }
 
 enum What {
-    /// As it was told; whether it is the last.
+    /// An update, and whether it is the last.
     Whole(Arc<Told>, bool),
     Text(Chunks),
 }
 
 impl Entry {
-    /// As far as it goes.
+    /// Returns the position of its end.
     fn end(&self) -> Place {
         let bytes = match &self.what {
             What::Whole(..) => 0,
@@ -103,16 +104,16 @@ impl Entry {
 }
 
 impl Window {
-    /// For how many entries room is kept while nothing waits.
+    /// The number of entries whose capacity is kept while none is pending.
     const AT_REST: usize = 16;
 
-    /// One more reads: what comes from now on.
+    /// Adds a reader, for the updates from now on.
     pub(super) fn enter(&mut self) -> Reader {
         self.followers += 1;
         Reader { place: self.end_place(), caught_up: self.tells }
     }
 
-    /// One reads no more.
+    /// Removes a reader.
     pub(super) fn leave(&mut self, reader: Reader) {
         self.followers -= 1;
         if reader.caught_up != self.tells {
@@ -121,7 +122,7 @@ impl Window {
         self.tidy();
     }
 
-    /// Something is told.
+    /// Adds an update.
     pub(super) fn push(&mut self, told: Arc<Told>, is_last: bool) {
         if self.followers == 0 {
             return;
@@ -144,17 +145,17 @@ impl Window {
         self.forget();
     }
 
-    /// Nothing more comes.
+    /// Ends the window: nothing more follows.
     pub(super) fn end(&mut self) {
         self.ended = true;
     }
 
-    /// Nothing more comes, since the server stops.
+    /// Ends the window because the server stops.
     pub(super) fn abandon(&mut self) {
         self.left = true;
     }
 
-    /// What comes next for one who reads.
+    /// Returns the next item for a reader.
     pub(super) fn read(&mut self, reader: &mut Reader) -> Found {
         if reader.place < self.forgotten {
             return Found::Next(Next::Lagged);
@@ -183,23 +184,24 @@ impl Window {
         Found::Next(next)
     }
 
-    /// There is something that nobody has read.
+    /// Records that no subscriber has read the newest update.
     fn all_are_behind(&mut self) {
         self.tells += 1;
         self.behind = self.followers;
     }
 
-    /// Joins a chunk of text to the one before it, where that can be: how many bytes it adds.
+    /// Joins a text chunk to the one before it, if possible. Returns the number of bytes added.
     fn join(&mut self, told: &Arc<Told>, is_last: bool) -> Option<usize> {
         let Some(Entry { what: What::Text(chunks), .. }) = self.entries.back_mut() else { return None };
-        // Alone it must fit; what is older is forgotten for its sake.
+        // The text must fit alone; older entries are dropped to make room.
         let added = if is_last { None } else { chunks.join(told, MAX_CONTENT) }?;
         self.content += added;
         self.forget();
         Some(added)
     }
 
-    /// Takes out what an artifact's new beginning makes pointless to read. Whoever ends before it reads what there is.
+    /// Removes entries that the new beginning of an artifact makes obsolete. Subscriptions that ended earlier still get
+    /// them.
     fn supersede(&mut self, told: &Told) {
         let Told::Frame(Frame::Artifact(update)) = told else { return };
         if update.append {
@@ -216,7 +218,7 @@ impl Window {
         });
     }
 
-    /// Forgets the oldest until the rest fits. The newest stays, whatever its size.
+    /// Drops the oldest entries until the rest fits. The newest stays, whatever its size.
     fn forget(&mut self) {
         while self.entries.len() > 1 && (self.entries.len() > MAX_THINGS || self.content > MAX_CONTENT) {
             let Some(oldest) = self.entries.pop_front() else { return };
@@ -225,7 +227,7 @@ impl Window {
         }
     }
 
-    /// What everybody has read need not be kept.
+    /// Drops the entries that all subscribers have read.
     fn tidy(&mut self) {
         if self.behind == 0 {
             self.entries.clear();
@@ -238,14 +240,14 @@ impl Window {
         self.entries.back().map_or(Place { number: self.newest, bytes: usize::MAX }, Entry::end)
     }
 
-    /// How much is kept: things, and bytes of content.
+    /// Returns the number of entries, and the size of their content in bytes.
     #[cfg(test)]
     pub(super) fn kept(&self) -> (usize, usize) {
         (self.entries.len(), self.content)
     }
 }
 
-/// Bytes of content that nobody but the window holds.
+/// Returns the size of the content that only the window holds, in bytes.
 fn content(told: &Told) -> usize {
     match told {
         Told::Frame(Frame::Artifact(update)) if update.append => update.artifact.parts.iter().map(size).sum(),
@@ -255,7 +257,7 @@ fn content(told: &Told) -> usize {
         }
         Told::Frame(Frame::Message(message)) => message.parts.iter().map(size).sum(),
         Told::Reminder(reminded) => match &reminded.event {
-            // Where it is still pending it is held by its session too, but it may be over by now.
+            // A pending reminder is also held by its session, but it may be over by now.
             ReminderEvent::Emitted { reminder, .. } => reminder.body.len(),
             ReminderEvent::Deduped { .. } | ReminderEvent::Expired { .. } => 0,
         },

@@ -1,8 +1,8 @@
-//! Reading what was sent: so much, and within a time.
+//! Reads request bodies within a size and a timeout.
 //!
-//! The layers of `tower-http` answer plain text, close the connection without reading the rest (so that many clients see a reset in
-//! place of the answer), and count a time-out for the whole request, streams included. Here each refusal is an error of JSON-RPC
-//! that its sender can read.
+//! The layers of `tower-http` respond with plain text, close the connection without reading the rest (so that many
+//! clients see a reset instead of the response), and apply a timeout to the whole request, streams included. Here each
+//! refusal is a JSON-RPC error that the client can read.
 
 use std::time::Duration;
 
@@ -10,27 +10,27 @@ use axum::body::{Body, HttpBody as _};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
 
-/// How many times the size that is taken is read of a body that is too large, so that who sends it hears why.
+/// The multiple of the maximum size that is read of a body that is too large, so that its sender gets the response.
 const TOLERATED: usize = 8;
 
-/// Who makes a longer pause in a body that is not wanted does not write just now.
+/// The pause of an unwanted body's sender after which it gets the response.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Why a body is not there.
+/// The reason why a body could not be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// It is larger than this.
+    /// It exceeds the maximum size.
     TooLarge,
-    /// It did not come in time.
+    /// It timed out.
     TooSlow,
     /// The connection broke.
     Broken,
 }
 
-/// Reads a body of at most `most` bytes, `within` a time.
+/// Reads a body of at most `most` bytes, with the timeout `within`.
 ///
 /// # Errors
-/// Why it is not there.
+/// The body could not be read.
 pub(super) async fn read(body: Body, most: usize, within: Duration) -> Result<Bytes, Missing> {
     let is_too_large = usize::try_from(body.size_hint().lower()).map_or(true, |least| least > most);
     if is_too_large {
@@ -43,7 +43,7 @@ pub(super) async fn read(body: Body, most: usize, within: Duration) -> Result<By
 async fn gather(body: Body, most: usize) -> Result<Bytes, Missing> {
     let mut pieces = body.into_data_stream();
     let mut whole = Bytes::new();
-    // One that came in one piece is not copied.
+    // A body that came in one piece is not copied.
     let mut more = BytesMut::new();
     while let Some(piece) = pieces.next().await {
         let piece = piece.map_err(|_| Missing::Broken)?;
@@ -63,8 +63,8 @@ async fn gather(body: Body, most: usize) -> Result<Bytes, Missing> {
     Ok(if more.is_empty() { whole } else { more.freeze() })
 }
 
-/// Reads a body that is not wanted: who still writes hears an answer only once that is done. Some more than `most` bytes are taken,
-/// and who makes a pause gets the answer then.
+/// Reads an unwanted body and discards it: a client that still writes reads the response only after that. Stops after
+/// some more than `most` bytes, when the sender pauses, or after `within`.
 pub(super) async fn skip(body: Body, most: usize, within: Duration) {
     let all = skip_rest(body.into_data_stream(), most.saturating_mul(TOLERATED));
     let _ = tokio::time::timeout(within, all).await;
@@ -124,7 +124,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_not_wanted_is_not_waited_for() {
         let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
-        // It comes to its end, however long one would wait for a body that is wanted.
+        // It ends, however long the timeout for a wanted body is.
         skip(never, 4, Duration::MAX).await;
     }
 

@@ -11,18 +11,18 @@ use super::router::Front;
 use crate::a2a::extension::Asked;
 use crate::a2a::rpc::Said;
 
-/// How long a card may be kept before it is asked for again.
+/// The time for which clients may cache a card.
 const KEPT: &str = "public, max-age=60";
 
-/// What of a request decides which card it gets.
+/// The request headers that select the card.
 const VARY: &str = "A2A-Version, A2A-Extensions, X-A2A-Extensions";
 
-/// Answers with the card, or says that it is the one that the client has.
+/// Responds with the card, or with 304 if the client has it.
 pub(super) async fn get_card(State(front): State<Arc<Front>>, request: Request<Body>) -> Response<Body> {
     let headers = request.headers();
     let version = match said(headers, request.uri().query()) {
         Said::Known(version) => Some(version),
-        // A card says which versions are spoken, so whoever speaks another one may read it.
+        // A card lists the supported versions, so clients of other versions may read it.
         Said::Nothing | Said::Unknown(_) => None,
     };
     let asked = Asked::of(headers);
@@ -50,13 +50,13 @@ pub(super) async fn get_card(State(front): State<Arc<Front>>, request: Request<B
     response
 }
 
-/// Whether a list of tags names one. Weak ones are as good here.
+/// Returns whether a list of entity tags contains `tag`. Weak tags match too.
 fn names(list: &HeaderValue, tag: &str) -> bool {
     let list = list.to_str().unwrap_or_default();
     list.split(',').map(str::trim).any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 
-/// Whether the card is no newer than the one that the client has, to the second.
+/// Returns whether the card is no newer than the client's copy, in whole seconds.
 fn is_unchanged(headers: &HeaderMap, front: &Front) -> bool {
     let known = headers.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
     let Some(known) = known.and_then(|value| httpdate::parse_http_date(value).ok()) else { return false };

@@ -1,5 +1,5 @@
-//! [`Guard`]: whose pages may ask. A page in somebody's browser can reach what listens on the same machine: by a name of its own
-//! that leads there (DNS rebinding), or by a request that the browser sends for it.
+//! [`Guard`]: checks hosts and origins. A web page in a browser can reach a server on the same machine: by a host name
+//! of its own that resolves to it (DNS rebinding), or by a request that the browser sends for it.
 
 use crate::a2a::A2aCode;
 use axum::http::uri::Authority;
@@ -8,26 +8,26 @@ use std::net::IpAddr;
 
 use crate::a2a::error::{Fault, code, shortened};
 
-/// Whose pages may ask.
+/// The hosts and origins that are allowed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Guard {
-    /// Whether only this machine can connect, so that the name by which it is asked must be one of this machine.
+    /// Whether only this machine can connect, so that the host name of a request must be one of this machine.
     pub(crate) is_local: bool,
-    /// A name that leads here all the same: that of the public URL.
+    /// A further allowed host name: that of the public URL.
     pub(crate) public: Option<String>,
-    /// Origins that may ask, such as `https://example.com`; `*` for all.
+    /// Allowed origins, such as `https://example.com`; `*` allows all.
     pub(crate) origins: Vec<String>,
 }
 
-/// Where a page that may ask comes from, where that is said to its browser.
+/// The allowed origin that the browser named, if it named one.
 pub(crate) type Named = Option<HeaderValue>;
 
 impl Guard {
-    /// Checks whether a request may come in, and returns the origin that was named as one that may ask.
+    /// Checks whether a request is allowed, and returns its origin if it names one.
     ///
     /// # Errors
-    /// A request of HTTP/1.1 whose `Host` is missing or repeated is answered 400 (RFC 9112, 3.2); a host or an origin that
-    /// may not ask is answered 403.
+    /// A HTTP/1.1 request whose `Host` is missing or repeated gets status 400 (RFC 9112, 3.2); a host or an origin
+    /// that is not allowed gets 403.
     pub(crate) fn admit(&self, version: Version, uri: &Uri, headers: &HeaderMap) -> Result<Named, (StatusCode, Fault)> {
         if version == Version::HTTP_11 {
             one_host(headers).map_err(|fault| (StatusCode::BAD_REQUEST, fault))?;
@@ -36,7 +36,7 @@ impl Guard {
     }
 
     fn allow(&self, uri: &Uri, headers: &HeaderMap) -> Result<Named, Fault> {
-        // A target with a host counts more than the header (RFC 9112, 3.2.2).
+        // The host in a request target takes precedence over the header (RFC 9112, 3.2.2).
         let named = uri.authority().map(Authority::as_str);
         let in_headers = headers.get_all(header::HOST).iter().filter(|_| named.is_none());
         let mut hosts = named.into_iter().chain(in_headers.map(|host| host.to_str().unwrap_or_default()));
@@ -79,7 +79,7 @@ fn one_host(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::new(code::REQUEST, A2aCode::NoRequest, message).field("Host"))
 }
 
-/// The name in `name:port`, without the brackets of an address.
+/// Returns the name in `name:port`, without the brackets of an address.
 pub(in crate::a2a) fn name_of(host: &str) -> Option<String> {
     let authority: Authority = host.parse().ok()?;
     let name = authority.host().trim_start_matches('[').trim_end_matches(']');
@@ -153,7 +153,7 @@ mod tests {
         }
         let open = Guard::default();
         assert_eq!(admit(&open, "evil.example", None), Ok(false));
-        // A target with a host counts more than the header.
+        // The host in a request target takes precedence over the header.
         let headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("localhost"))]);
         assert!(local.admit(Version::HTTP_11, &Uri::from_static("http://evil.example/"), &headers).is_err());
         assert!(local.admit(Version::HTTP_10, &Uri::from_static("/"), &HeaderMap::new()).is_ok());

@@ -1,4 +1,4 @@
-//! [`Listener`]: connections, with bounds.
+//! [`Listener`]: connections, with limits.
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -23,36 +23,36 @@ use crate::a2a::error::{Fault, code};
 use crate::a2a::places::{Place, Places};
 use crate::a2a::rpc::refused;
 
-/// How long the head of a request may take, and a connection be idle before one.
+/// The timeout for the head of a request, and for an idle connection.
 const HEAD: Duration = Duration::from_secs(10);
 
-/// How long a connection may take nothing of what is written to it.
+/// The timeout for a connection whose client reads nothing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The head of a request, and what is written ahead for a client that does not read, in bytes.
+/// The maximum size of a request's head, and of the write buffer for a client that does not read, in bytes.
 const BUFFER: usize = 32 * 1024;
 
-/// How long to wait where the system gives no connection: others must end first.
+/// The delay after the system refuses a connection: others must end first.
 const EXHAUSTED: Duration = Duration::from_millis(50);
 
-/// Where connections come in.
+/// Accepts connections.
 pub(crate) struct Listener {
     listener: TcpListener,
     places: Places,
-    /// Whether the end has begun.
+    /// Whether shutdown has begun.
     ending: watch::Sender<bool>,
     full: Vec<u8>,
 }
 
 impl Listener {
-    /// Takes so many connections at one time.
+    /// Creates a listener that accepts at most `connections` connections at one time.
     pub(crate) fn new(listener: TcpListener, connections: u32) -> Listener {
         let places = Places::new(connections);
         let full = full(places.most());
         Listener { listener, places, ending: watch::Sender::new(false), full }
     }
 
-    /// Takes connections, for ever.
+    /// Accepts connections, forever.
     pub(crate) async fn take_all<A, F>(&self, answer: A) -> Infallible
     where
         A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
@@ -72,7 +72,7 @@ impl Listener {
         F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
     {
         let Some(place) = self.places.take() else {
-            // It fits into the buffer of a new connection, so nobody waits for it.
+            // It fits into the buffer of a new connection, so this does not wait.
             let _ = stream.into_std().and_then(|mut stream| stream.write(&self.full));
             return;
         };
@@ -80,24 +80,24 @@ impl Listener {
         tokio::spawn(carry(stream, answer.clone(), place, self.ending.subscribe()));
     }
 
-    /// Takes no connection any more, and no further request on those that there are.
+    /// Stops accepting connections, and further requests on the open ones.
     pub(in crate::a2a) fn close(self) -> Ending {
         self.ending.send_replace(true);
         Ending(self.places)
     }
 }
 
-/// The connections that are left.
+/// The connections that are still open.
 pub(in crate::a2a) struct Ending(Places);
 
 impl Ending {
-    /// Ready once all answers are written.
+    /// Waits until all responses are written.
     pub(in crate::a2a) async fn all_written(&self) {
         self.0.all_free().await;
     }
 }
 
-/// Carries requests and answers, until the other side ends it, or both do once the end has begun.
+/// Serves requests on a connection until the client closes it, or until both sides do so during shutdown.
 async fn carry<A, F>(stream: TcpStream, answer: A, place: Place, mut ending: watch::Receiver<bool>)
 where
     A: Fn(Request<Incoming>) -> F,
@@ -112,20 +112,20 @@ where
     };
     if !is_over {
         connection.as_mut().graceful_shutdown();
-        // What breaks a connection is of no interest to anybody but the other side.
+        // Errors of a connection matter only to its client.
         let _ = connection.await;
     }
     drop(place);
 }
 
-/// HTTP with bounds on heads.
+/// Returns an HTTP configuration with limits on heads.
 fn bounded() -> http1::Builder {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(BUFFER);
     http
 }
 
-/// What those hear for whom there is no place.
+/// Returns the response for a connection beyond the limit.
 fn full(most: usize) -> Vec<u8> {
     let message = format!("too many connections: {most} are open, which is the limit; try again later");
     let fault = Fault::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_connections");
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// How long somebody has who says these pieces, each after such a pause, until the connection is over.
+    /// Returns how long a connection lasts if the client sends these pieces, each after such a pause.
     async fn lasts(pieces: &[&str], pause: Duration) -> Duration {
         let (ours, theirs) = duplex(4096);
         let answers = service_fn(async |_| Ok::<_, Infallible>(Response::new(Body::empty())));
@@ -156,7 +156,7 @@ mod tests {
                 }
                 sleep(pause).await;
             }
-            // It does not hang up by itself.
+            // The client does not hang up.
             std::future::pending::<()>().await;
         };
         let mut read = Vec::new();

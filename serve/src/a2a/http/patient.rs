@@ -1,5 +1,5 @@
-//! [`Patient`]: a connection that takes nothing of what is written for long is given up. Without that, those who never read would
-//! keep their places for ever.
+//! [`Patient`]: closes a connection whose client reads nothing for a long time. Without it, such clients would keep
+//! their places forever.
 
 use std::io;
 use std::pin::Pin;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A connection that is given up where it takes nothing for so long.
+/// A connection that fails if its client reads nothing for a given time.
 pub(super) struct Patient<S> {
     stream: S,
     patience: Duration,
-    /// Since when it takes nothing.
+    /// The timer that runs while nothing can be written.
     waits: Option<Pin<Box<Sleep>>>,
 }
 

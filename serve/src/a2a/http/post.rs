@@ -1,4 +1,4 @@
-//! A request of JSON-RPC.
+//! Handles JSON-RPC requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,19 +17,19 @@ use crate::a2a::extension::Asked;
 use crate::a2a::rpc::{Caller, Reply, call, read, refused};
 use crate::a2a::token::Denied;
 
-/// How long a body may take.
+/// The timeout for reading a body.
 const BODY: Duration = Duration::from_secs(10);
 
-/// A fault with its status.
+/// An error with its status.
 type Refused = (StatusCode, Fault);
 
-/// Answers a request of JSON-RPC.
+/// Responds to a JSON-RPC request.
 pub(super) async fn post(State(front): State<Arc<Front>>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let said = said(&head.headers, head.uri.query());
     let version = said.nearest();
     if let Err((status, fault)) = front.admit(&head.headers) {
-        // Who waits for leave to send the body needs not send it.
+        // A client that waits for permission to send the body need not send it.
         if !head.headers.contains_key(header::EXPECT) {
             body::skip(body, front.body, BODY).await;
         }
@@ -66,7 +66,7 @@ pub(super) async fn post(State(front): State<Arc<Front>>, request: Request<Body>
 }
 
 impl Front {
-    /// Whether the headers of a request let it in.
+    /// Checks the headers of a request.
     fn admit(&self, headers: &HeaderMap) -> Result<(), Refused> {
         if let Some(token) = &self.token {
             token.admit(headers).map_err(denied)?;
@@ -91,7 +91,7 @@ pub(super) fn with_challenge(response: Response<Body>, headers: &HeaderMap) -> R
     with(response, header::WWW_AUTHENTICATE, challenge)
 }
 
-/// What is sent must be called JSON. Pages cannot call it so without asking first, which is refused to them.
+/// Checks that the content type is JSON. Web pages cannot send that without a preflight request, which is refused.
 fn content_type(value: Option<&HeaderValue>) -> Result<(), Refused> {
     let written = value.map(|value| value.to_str().unwrap_or("?"));
     let media_type = written.and_then(|written| written.split(';').next()).map(str::trim);

@@ -1,4 +1,4 @@
-//! The paths for operators, with the refusals of this wire: health, readiness and metrics.
+//! The endpoints for operators: health, readiness and metrics. Refusals are JSON-RPC errors.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use super::router::Front;
 use crate::metrics::Exposition;
 use crate::probe::{self, Probed};
 
-/// Answers that the server answers.
+/// Responds that the server is alive.
 pub(super) async fn healthz() -> Response<Body> {
     probe::health()
 }
 
-/// Answers whether a new task would be accepted now.
+/// Responds whether a new task would be accepted now.
 pub(super) async fn readyz(State(front): State<Arc<Front>>) -> Response<Body> {
     probe::readiness(&*front)
 }
 
-/// Answers with the metrics, to callers that know the token if there is one: they show how busy the agent is.
+/// Responds with the metrics. Requires the token, if there is one: metrics show the load of the agent.
 pub(super) async fn metrics(State(front): State<Arc<Front>>, headers: HeaderMap) -> Response<Body> {
     if let Some(token) = &front.token
         && let Err(why) = token.admit(&headers)
@@ -48,7 +48,7 @@ impl Probed for Front {
 
 #[cfg(test)]
 mod tests {
-    /// What a server with a token answers to these requests, each on a connection of its own.
+    /// Returns the responses of a server with a token to these requests, each on its own connection.
     fn answers(requests: &'static [&'static str]) -> Vec<String> {
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 

@@ -1,5 +1,4 @@
-//! What is answered to a request that is none of JSON-RPC, or may not be one. Clients read errors in the shape of JSON-RPC
-//! whatever the status is.
+//! The response to a request that is not JSON-RPC or is not allowed. Clients expect JSON-RPC errors with any status.
 
 use a2a::Version;
 use axum::body::Body;
@@ -9,19 +8,19 @@ use jsonrpc::Id;
 use crate::a2a::error::Fault;
 use crate::a2a::rpc::{Said, refused};
 
-/// Which version the headers say, or the query where it stands there.
+/// Returns the version that the headers name, or the query if they name none.
 pub(super) fn said(headers: &HeaderMap, query: Option<&str>) -> Said {
     let in_query = || query?.split('&').find_map(|pair| pair.strip_prefix("A2A-Version="));
     let header = headers.get("a2a-version").map(|value| value.to_str().unwrap_or("?"));
     Said::of(header.or_else(in_query))
 }
 
-/// An answer with a status that says that the request came to nothing.
+/// Returns a response that refuses the request with this status.
 pub(super) fn refusal(status: StatusCode, fault: &Fault, version: Version) -> Response<Body> {
     json(status, refused(&Id::null(), fault, version))
 }
 
-/// An answer in JSON.
+/// Returns a JSON response.
 pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
@@ -29,7 +28,7 @@ pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
     response
 }
 
-/// The same answer with a header.
+/// Adds a header to a response.
 pub(super) fn with(mut response: Response<Body>, name: HeaderName, value: &'static str) -> Response<Body> {
     response.headers_mut().insert(name, HeaderValue::from_static(value));
     response

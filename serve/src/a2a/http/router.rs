@@ -1,4 +1,4 @@
-//! Which path is whose.
+//! Maps paths to handlers.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use crate::a2a::rpc::Streams;
 use crate::a2a::token::Token;
 use crate::probe::{HEALTH, METRICS, READY};
 
-/// Where requests go.
+/// The paths for requests.
 const RPC: [&str; 2] = ["/", "/a2a"];
 
-/// Where the card is: by its name and by the one that it had before; some clients look below the path that they were given.
+/// The paths of the card: its current name and its former one. Some clients look below the path that they were given.
 const CARDS: [&str; 4] = [
     "/.well-known/agent-card.json",
     "/.well-known/agent.json",
@@ -37,18 +37,18 @@ const CARDS: [&str; 4] = [
     "/a2a/.well-known/agent.json",
 ];
 
-/// What all requests need.
+/// The state shared by all requests.
 pub(in crate::a2a) struct Front {
     pub(in crate::a2a) desk: Desk,
     pub(in crate::a2a) card: Card,
     pub(in crate::a2a) guard: Guard,
     pub(in crate::a2a) token: Option<Token>,
-    /// The largest body, in bytes.
+    /// The maximum size of a body in bytes.
     pub(in crate::a2a) body: usize,
     pub(in crate::a2a) streams: Streams,
 }
 
-/// What answers requests. Clones are the same.
+/// Answers requests. Clones share their state.
 #[derive(Clone)]
 pub(in crate::a2a) struct Answerer {
     front: Arc<Front>,
@@ -56,7 +56,7 @@ pub(in crate::a2a) struct Answerer {
 }
 
 impl Answerer {
-    /// What answers requests.
+    /// Creates the answerer for a server.
     pub(in crate::a2a) fn new(front: Front) -> Answerer {
         let front = Arc::new(front);
         let mut router = Router::new();
@@ -73,8 +73,8 @@ impl Answerer {
         Answerer { front, router: TowerToHyperService::new(router) }
     }
 
-    /// Lets in whom the guard lets in, and tells browsers which pages these are. It stands before the router rather than in it, as
-    /// a layer: a layer costs each request two futures on the heap.
+    /// Responds to a request that the guard allows, and tells browsers which origins are allowed. It runs before the
+    /// router and not as a layer of it: a layer costs each request two heap-allocated futures.
     pub(in crate::a2a) async fn answer(self, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
         let named = match self.front.guard.admit(request.version(), request.uri(), request.headers()) {
             Ok(named) => named,
@@ -95,7 +95,7 @@ impl Answerer {
     }
 }
 
-/// What a browser asks before it sends a request for a page.
+/// Returns the response to a preflight request of a browser.
 fn preflight() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;

@@ -1,4 +1,4 @@
-//! A stream as an answer: server-sent events.
+//! A stream as a response: server-sent events.
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Response, header};
@@ -8,10 +8,10 @@ use std::convert::Infallible;
 
 use crate::a2a::rpc::Frames;
 
-/// Tells proxies not to hold events back.
+/// The header that tells proxies not to buffer events.
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// A stream as an answer. Where the client goes, the body is dropped, and with it the place of the stream.
+/// Returns a stream as a response. If the client disconnects, the body is dropped, and with it the stream's place.
 pub(super) fn response(frames: Box<Frames>) -> Response<Body> {
     let events = stream::unfold(frames, async |mut frames| {
         let events = frames.next().await?;
@@ -20,7 +20,7 @@ pub(super) fn response(frames: Box<Frames>) -> Response<Body> {
     of(Body::from_stream(events))
 }
 
-/// Events as an answer.
+/// Returns events as a response.
 pub(super) fn of(events: Body) -> Response<Body> {
     let mut response = Response::new(events);
     let headers = response.headers_mut();

@@ -1,5 +1,5 @@
-//! [`call`]: the methods of the extension. What is put in is accepted on this thread; a session that is at work is not waited
-//! for, only one that is being opened.
+//! [`call`]: the methods of the extension. An injection is accepted on this thread; it waits only for a session that
+//! is opening, not for a busy one.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::a2a::{Desk, Refusal};
 use crate::bridge;
 use crate::host::{HostError, ReminderEvent};
 
-/// Puts a reminder into a task.
+/// Injects a reminder into a task.
 pub const INJECT: &str = "tasks/inject_reminder";
 
-/// Lists what waits.
+/// Lists pending injections.
 pub const PENDING: &str = "tasks/pending_injections";
 
-/// Takes back what waits.
+/// Revokes a pending injection.
 pub const REVOKE: &str = "tasks/revoke_reminder";
 
 /// Clears reminders, queued and delivered.
@@ -29,32 +29,32 @@ pub const CLEAR: &str = "tasks/clear_reminders";
 /// All methods.
 pub const METHODS: [&str; 4] = [INJECT, PENDING, REVOKE, CLEAR];
 
-/// What is answered.
+/// The result of a method.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Answer {
-    /// To what puts a reminder in.
+    /// The result of an injection.
     Given(Accepted),
-    /// To all else.
+    /// The result of any other method.
     Data(Data),
 }
 
-/// A reminder is in.
+/// An accepted reminder.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Accepted {
-    /// When, as RFC 3339 writes it.
+    /// The time of acceptance, in RFC 3339.
     accepted_at: String,
-    /// How many older ones it took the place of.
+    /// The number of older reminders that it replaced.
     deduped_count: usize,
-    /// Its id.
+    /// The id of the reminder.
     reminder_id: Arc<str>,
 }
 
-/// Does what a request asks for.
+/// Executes a request.
 ///
 /// # Errors
-/// The parameters are wrong, there is no such task, it is over, or its queue refuses.
+/// The parameters are invalid, the task is not found or over, or its queue refuses.
 pub async fn call(method: &str, params: &Data, desk: &Desk) -> Result<Answer, Refusal> {
     match method {
         INJECT => {
@@ -80,7 +80,7 @@ async fn inject(given: &Data, desk: &Desk) -> Result<Accepted, Refusal> {
     let reminders = desk.reminders(&task_id).await?;
     let known = reminders.injections();
     if let Some(given) = known.again(&incoming)? {
-        // Told again even where the task is over by now.
+        // Reported again even if the task is over by now.
         if let Ok(inbox) = reminders.inbox().await {
             inbox.durable().await.map_err(Refusal::Log)?;
         }
@@ -95,7 +95,8 @@ async fn inject(given: &Data, desk: &Desk) -> Result<Accepted, Refusal> {
         known.undo(&given, &inbox);
         return Err(refusal);
     }
-    // A task that has ended meanwhile has emptied its queue before this one came, and its session may go on with another.
+    // If the task has ended meanwhile, its queue was emptied before this reminder came, and its session may go on with
+    // another task.
     if is_new && let Err(refusal) = reminders.inbox().await {
         known.undo(&given, &inbox);
         return Err(refusal);
@@ -123,7 +124,7 @@ async fn pending(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
     Ok(Data::dict([("pendingCount", Data::from(waiting.len())), ("injections", rows.collect())]))
 }
 
-/// A row as every host sees it, with the source that the peer named.
+/// Returns a row in the common format of all hosts, with the source that the peer named.
 fn row(item: &Injection, known: &Injections) -> Data {
     let mut row = item.to_data(Surface::A2a);
     if let Some(source) = known.echo(&item.id).and_then(|echo| echo.source) {
@@ -140,7 +141,7 @@ async fn revoke(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
     let inbox = reminders.inbox().await?;
     let status = match reminders.injections().revoke(&id, &inbox) {
         Ok(Revoked::Now) => "revoked",
-        // One that a newer one has replaced will not be delivered either.
+        // A reminder that a newer one replaced is not delivered either.
         Ok(Revoked::Already | Revoked::Replaced) => "already_revoked",
         Err(QueueError::Closed) => return Err(closed(&task_id, desk).await),
         Err(error) => return Err(Refusal::Queue(error)),
@@ -178,7 +179,7 @@ fn task_id(given: &Data) -> Result<Arc<str>, Refusal> {
     params::id(given, "taskId", "the task with `taskId`").map_err(Refusal::Reminder)
 }
 
-/// A queue that is closed is that of a task that has just ended.
+/// Returns the refusal for a closed queue: its task has just ended.
 async fn closed(task_id: &Arc<str>, desk: &Desk) -> Refusal {
     match desk.task(task_id).await {
         Ok(task) if task.status.state.is_terminal() => {

@@ -1,31 +1,31 @@
-//! [`Echo`]: what a peer said of its reminder and what nobody here makes use of. It is told again with the reminder.
+//! [`Echo`]: a peer's own data about its reminder, which this server does not use. Reports on the reminder repeat it.
 
 use std::sync::Arc;
 
 use runtime::data::Data;
 
-/// What a peer said of its reminder.
+/// A peer's own data about its reminder.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Echo {
-    /// Whose reminder it is, in the peer's words.
+    /// The source of the reminder, as the peer named it.
     pub source: Option<Arc<str>>,
-    /// A dict, or nil.
+    /// The peer's metadata: a dict, or nil.
     pub metadata: Data,
 }
 
 impl Echo {
-    /// Whether nothing was said.
+    /// Returns whether the peer gave no data.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.source.is_none() && self.metadata.is_nil()
     }
 
-    /// Roughly the bytes it takes.
+    /// Returns the approximate size in bytes.
     pub(super) fn weight(&self) -> usize {
         self.source.as_ref().map_or(0, |source| source.len()) + self.metadata.weight()
     }
 
-    /// As it stands in the session's log, as `meta` of what is queued.
+    /// Converts it to the `meta` of a queued item in the session's log.
     pub(super) fn to_meta(&self) -> Data {
         if self.is_empty() {
             return Data::Nil;

@@ -1,4 +1,4 @@
-//! [`Incoming`]: a reminder as a peer writes it. Keys are taken in camelCase and snake_case.
+//! [`Incoming`]: a reminder from a peer. Keys are accepted in camelCase and snake_case.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use runtime::words::nearest;
 
 use super::Echo;
 
-/// A reminder as a peer writes it.
+/// A reminder from a peer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Incoming {
     /// The id that the peer gave it.
     pub id: Option<Arc<str>>,
     /// The reminder, and when it is delivered.
     pub payload: RemindPayload,
-    /// What the peer said of it.
+    /// The peer's own data.
     pub echo: Echo,
 }
 
-/// What a key of a peer's reminder is.
+/// The meaning of a key in a peer's reminder.
 enum PeerKey {
-    /// A field that a peer sets and a host does not. `firedAtTurn` is the peer's own count, and the session that first made the
-    /// reminder is unknown here: both are ignored.
+    /// A field that a peer may set and a host may not. `firedAtTurn` counts the peer's own turns, and the session that
+    /// made the reminder is unknown here: both are ignored.
     OfPeer,
-    /// A parameter that a host has too.
+    /// A parameter that hosts have too.
     OfHost,
 }
 
@@ -42,17 +42,17 @@ impl PeerKey {
     }
 }
 
-/// The parameter that says when a reminder is delivered.
+/// The parameter that selects when a reminder is delivered.
 const MODE: &str = "mode";
 
-/// Where a message carries reminders: `{harn: {reminder: …}}`, or the two words as one key.
+/// The metadata key of reminders in a message: `{harn: {reminder: …}}`, or both words as one key.
 const FLAT: &str = "harn.reminder";
 
 impl Incoming {
-    /// Reads one. The field of an error is as it was written.
+    /// Reads a reminder. The field in an error is spelled as in the input.
     ///
     /// # Errors
-    /// What is wrong with it: an unknown key is `HARN-RMD-001`, a bad `propagate` 005, all else 002.
+    /// An unknown key is `HARN-RMD-001`, an invalid `propagate` 005, anything else 002.
     pub fn read(data: &Data, metadata: &Data) -> Result<Incoming, ReminderError> {
         let Some(given) = data.as_dict() else {
             let message = format!("a reminder must be an object with a `body`, got {}", data.type_name());
@@ -73,11 +73,11 @@ impl Incoming {
     }
 }
 
-/// A value; a number without a fraction as an int. Clients that hold metadata as a `Struct` of protocol buffers know no ints and
-/// write 2 as 2.0.
+/// Returns the value, with a number without a fraction as an int. Clients that hold metadata as a `Struct` of protocol
+/// buffers have no ints and write 2 as 2.0.
 fn whole(value: &Data) -> Cow<'_, Data> {
     match value {
-        // What has no int stays as it is, and is refused where an int is wanted.
+        // A number that does not fit into an int stays as it is, and is refused later.
         Data::Float(number) if number.fract() == 0.0 => {
             format!("{number:.0}").parse().map_or(Cow::Borrowed(value), |int| Cow::Owned(Data::Int(int)))
         }
@@ -92,7 +92,7 @@ fn unknown_key(key: &str) -> ReminderError {
     error.suggest(nearest(key, known))
 }
 
-/// A short text without line breaks, as lists and logs show it.
+/// Reads a short text without line breaks, for lists and logs.
 fn word(data: &Data, field: ReminderField) -> Result<Option<Arc<str>>, ReminderError> {
     let field = field.name(Surface::A2a);
     match data.get(field) {
@@ -106,10 +106,10 @@ fn word(data: &Data, field: ReminderField) -> Result<Option<Arc<str>>, ReminderE
     }
 }
 
-/// The reminders that metadata carries, for peers that know no method for them.
+/// Reads the reminders in metadata, for peers that do not know the methods.
 ///
 /// # Errors
-/// As [`Incoming::read`]; the field begins at the metadata.
+/// See [`Incoming::read`]; the field begins at the metadata.
 pub fn of_metadata(metadata: &Data) -> Result<Vec<Incoming>, ReminderError> {
     let mut all = Vec::new();
     for given in [metadata.get("harn").get("reminder"), metadata.get(FLAT)] {
@@ -127,10 +127,10 @@ pub fn of_metadata(metadata: &Data) -> Result<Vec<Incoming>, ReminderError> {
     Ok(all)
 }
 
-/// The reminders that a request carries, in its own metadata and in that of its message.
+/// Reads the reminders in a request, from its own metadata and from that of its message.
 ///
 /// # Errors
-/// As [`Incoming::read`]; the field begins at the request.
+/// See [`Incoming::read`]; the field begins at the request.
 pub fn of_message(request: &SendMessage) -> Result<Vec<Incoming>, ReminderError> {
     let mut all = of_metadata(&request.metadata).map_err(|error| error.under("metadata"))?;
     all.extend(of_metadata(&request.message.metadata).map_err(|error| error.under("message.metadata"))?);

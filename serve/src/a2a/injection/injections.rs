@@ -1,5 +1,5 @@
-//! [`Injections`]: what was put into one task, as far as it must be known: so that a repeat is harmless, and that what a peer
-//! said of its reminder is told again with it. Bounded; the oldest is forgotten first.
+//! [`Injections`]: the recent injections into one task. They make repeats harmless, and keep the peer's own data for
+//! reports on its reminder. Bounded; the oldest is dropped first.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,54 +14,54 @@ use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
 use crate::host::ReminderEvent;
 
-/// How many are known at most.
+/// The maximum number of injections.
 const MOST: usize = 1024;
 
-/// How many bytes they take at most, roughly.
+/// The approximate maximum size in bytes.
 const MOST_WEIGHT: usize = 1 << 20;
 
-/// The field that marks an entry of the task's log as the end of an earlier one.
+/// The field that marks an entry of the task's log as a revocation of an earlier one.
 const REVOKED: &str = "revoked";
 
-/// What was put into one task.
+/// The injections into one task.
 #[derive(Default)]
 pub struct Injections(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// What came with messages and is not put in yet.
+    /// Reminders that came with messages and are not injected yet.
     held: Vec<Incoming>,
     of: HashMap<Arc<str>, Arc<Given>>,
-    /// Oldest first.
+    /// The ids, oldest first.
     order: VecDeque<Arc<str>>,
     weight: usize,
 }
 
-/// A reminder that was put in, and what its peer was told.
+/// An injected reminder, and the response to its peer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
-    /// Its id.
+    /// The id of the reminder.
     pub id: Arc<str>,
-    /// As it came.
+    /// The reminder as the peer sent it.
     pub incoming: Incoming,
-    /// How many older ones it took the place of.
+    /// The number of older reminders that it replaced.
     pub deduped_count: usize,
-    /// Those of them that were still queued; empty for what comes back from a log.
+    /// The replaced reminders that were still queued; empty for an entry from a log.
     pub displaced: Vec<Arc<str>>,
-    /// When it was accepted, in milliseconds since 1970-01-01 UTC.
+    /// The time of acceptance, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
 }
 
-/// What putting in comes to.
+/// The result of an injection.
 enum Put {
-    /// It is in now.
+    /// The reminder was injected now.
     New(Arc<Given>),
-    /// It was put in before.
+    /// The reminder was injected before.
     Known(Arc<Given>),
 }
 
 impl Injections {
-    /// What was put in by what was written down of it; what cannot be read is passed over.
+    /// Restores injections from their records; unreadable ones are skipped.
     #[must_use]
     pub fn restored(written: &[Data]) -> Injections {
         let injections = Injections::default();
@@ -69,7 +69,7 @@ impl Injections {
         injections
     }
 
-    /// Goes on with what was written down.
+    /// Adds the recorded injections.
     pub fn restore(&self, written: &[Data]) {
         let mut known = self.lock();
         for entry in written {
@@ -81,31 +81,31 @@ impl Injections {
         }
     }
 
-    /// What was put in and is known by this id.
+    /// Returns the injection with this id.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<Arc<Given>> {
         self.lock().of.get(id).cloned()
     }
 
-    /// What a peer said of the reminder with this id.
+    /// Returns the peer's own data about the reminder with this id.
     #[must_use]
     pub fn echo(&self, id: &str) -> Option<Echo> {
         self.find(id).map(|given| given.incoming.echo.clone()).filter(|echo| !echo.is_empty())
     }
 
-    /// Roughly the bytes it takes.
+    /// Returns the approximate size in bytes.
     #[must_use]
     pub fn weight(&self) -> usize {
         self.lock().weight
     }
 
-    /// Holds what came with a message until its session can take it.
+    /// Holds reminders from a message until the session can accept them.
     pub fn hold(&self, incoming: Vec<Incoming>) {
         self.lock().held.extend(incoming);
     }
 
-    /// Puts in what is held, and returns what is new. Nobody waits for an answer, so the session's log says `dropped` of what is
-    /// refused, and those that follow the task are told, if the reminder has an id.
+    /// Injects the held reminders, and returns the new ones. No caller waits for a response, so a refused reminder is
+    /// recorded as `dropped` in the session's log; if it has an id, the returned events report it to subscribers.
     pub fn put_held(&self, inbox: &Inbox) -> (Vec<Arc<Given>>, Vec<ReminderEvent>) {
         let mut known = self.lock();
         let held = std::mem::take(&mut known.held);
@@ -117,7 +117,7 @@ impl Injections {
                     ended.extend(given.displacement());
                     new.push(given);
                 }
-                // The other reminder with its id is not over.
+                // Another reminder with this id is not over.
                 Err(Refusal::Reminder(error)) => drop(inbox.refuse_notification(&error)),
                 Err(Refusal::Queue(error)) => {
                     drop(inbox.refuse_notification(&bad("", error.to_string())));
@@ -129,18 +129,18 @@ impl Injections {
         (new, ended)
     }
 
-    /// The same one that was put in before; nothing where it is new.
+    /// Returns the same reminder if it was injected before, or `None` if it is new.
     ///
     /// # Errors
-    /// Its id was given to another one.
+    /// The id belongs to another reminder.
     pub(super) fn again(&self, incoming: &Incoming) -> Result<Option<Arc<Given>>, Refusal> {
         self.lock().again(incoming)
     }
 
-    /// Accepts a reminder for the task, and waits until it would survive the end of the process; whether it is new.
+    /// Injects a reminder and waits until it is durable. Returns it, and whether it is new.
     ///
     /// # Errors
-    /// Its id was given to another one, the queue refuses, or it cannot be kept.
+    /// The id belongs to another reminder, the queue refuses, or the reminder cannot be stored.
     pub(super) async fn accept(&self, incoming: Incoming, inbox: &Inbox) -> Result<(Arc<Given>, bool), Refusal> {
         let put = self.lock().put(incoming, inbox)?;
         let kept = inbox.durable().await;
@@ -155,10 +155,11 @@ impl Injections {
         }
     }
 
-    /// Takes back what a seam has not delivered. The id is free again: whoever gives it to a reminder means a new one.
+    /// Revokes a reminder that no seam has delivered. Its id is free again: a later reminder with this id is a new
+    /// one.
     ///
     /// # Errors
-    /// It was delivered, or never was there.
+    /// The reminder was delivered, or is unknown.
     pub(super) fn revoke(&self, id: &str, inbox: &Inbox) -> Result<Revoked, QueueError> {
         let mut known = self.lock();
         let revoked = inbox.revoke(id)?;
@@ -173,8 +174,9 @@ impl Injections {
         self.lock().remove(id);
     }
 
-    /// Ends what no loop has taken by the end of the task, and returns the ids. A session works on one task at a time, so every
-    /// reminder in its queue is for this one. `inbox` is `None` if no session was opened for it.
+    /// Ends the reminders that no loop has taken by the end of the task, and returns their ids. A session runs one
+    /// task at a time, so every reminder in its queue is for this one. `inbox` is `None` if no session was opened for
+    /// the task.
     pub fn withdraw(&self, inbox: Option<&Inbox>) -> Vec<Arc<str>> {
         let held = std::mem::take(&mut self.lock().held);
         let waiting = inbox.map(Inbox::pending).unwrap_or_default();
@@ -183,14 +185,15 @@ impl Injections {
         expired.chain(held.into_iter().filter_map(|incoming| incoming.id)).collect()
     }
 
-    /// Takes back what cannot be kept.
+    /// Undoes an injection that cannot be stored.
     pub(super) fn undo(&self, given: &Given, inbox: &Inbox) {
-        // Where a seam was faster it is delivered, and its peer is told all the same that it is not on record.
+        // If a seam was faster, the reminder is delivered, and its peer still gets an error because it is not
+        // recorded.
         let _ = inbox.revoke(&given.id);
         self.lock().remove(&given.id);
     }
 
-    /// A poisoned lock is taken all the same: no operation leaves it half changed.
+    /// Takes a poisoned lock all the same: every operation leaves the state consistent.
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -206,11 +209,11 @@ impl Known {
         }
     }
 
-    /// Puts a reminder in, of two that come at once only the first. It may be told of as accepted once [`Inbox::durable`] is
-    /// ready.
+    /// Injects a reminder; of two concurrent ones with the same id only the first. It may be reported as accepted once
+    /// [`Inbox::durable`] is ready.
     ///
     /// # Errors
-    /// Its id was given to another one, or the queue refuses.
+    /// The id belongs to another reminder, or the queue refuses.
     fn put(&mut self, incoming: Incoming, inbox: &Inbox) -> Result<Put, Refusal> {
         if let Some(given) = self.again(&incoming)? {
             return Ok(Put::Known(given));
@@ -218,7 +221,7 @@ impl Known {
         let at_ms = now_ms();
         let waiting = incoming.id.as_ref().and_then(|id| inbox.find(id));
         let (id, deduped_count, displaced) = match waiting {
-            // It came by another task of the session, or before a process ended that could not write down what it told.
+            // It came by another task of the session, or before an ended process could record its response.
             Some(item) if is_same(&item, &incoming) => (item.id, 0, Vec::new()),
             Some(item) => return Err(taken(&item.id)),
             None => {
@@ -252,14 +255,14 @@ impl Known {
 }
 
 impl Given {
-    /// What those who follow the task are told, where it took the place of others in the queue.
+    /// Returns the event that tells subscribers which queued reminders this one replaced, if any.
     #[must_use]
     pub fn displacement(&self) -> Option<ReminderEvent> {
         ReminderEvent::displaced(&self.id, self.incoming.payload.spec.dedupe_key.as_deref(), &self.displaced)
     }
 
     fn weight(&self) -> usize {
-        /// What each takes beside its texts.
+        /// The size counted for each injection in addition to its texts, in bytes.
         const EACH: usize = 512;
         let spec = &self.incoming.payload.spec;
         let tags: usize = spec.tags.iter().map(|tag| tag.len()).sum();
@@ -274,12 +277,12 @@ fn is_same(item: &Injection, incoming: &Incoming) -> bool {
         && **reminder == spec.into_reminder(item.id.clone(), reminder.source, reminder.fired_at_turn)
 }
 
-/// What the task's log says of a reminder that was taken back, so that its id is free in the next process too.
+/// Returns the log entry of a revoked reminder, so that its id is free in the next process too.
 pub(super) fn revoked(id: &Arc<str>) -> Data {
     Data::dict([("id", Data::from(id)), (REVOKED, true.into())])
 }
 
-/// An id was given to two reminders that differ.
+/// Returns the refusal for an id that belongs to another reminder.
 fn taken(id: &str) -> Refusal {
     let message = format!("the id `{id}` is already used by another reminder");
     Refusal::Reminder(bad("reminder.id", message).help("give each reminder a unique id, or omit it"))

@@ -1,4 +1,4 @@
-//! How what was put in is written down with its task.
+//! The stored form of injections.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{Echo, Incoming};
 use crate::bridge::RemindNotification;
 
 impl Given {
-    /// As it is written down: the reminder as a peer writes it, and what its peer was told.
+    /// Converts the injection to its stored form: the reminder in the peer's format, and the response to the peer.
     #[must_use]
     pub fn to_data(&self) -> Data {
         let Incoming { id, payload, echo } = &self.incoming;
@@ -31,7 +31,7 @@ impl Given {
         ])
     }
 
-    /// Reads what was written down; nothing where it is something else.
+    /// Reads the stored form; returns `None` if it is something else.
     pub(super) fn from_data(data: &Data) -> Option<Given> {
         let incoming = Incoming::read(data.get("reminder"), data.get("metadata")).ok()?;
         let id: Arc<str> = data.get("id").as_shared_str()?;
@@ -40,7 +40,7 @@ impl Given {
         Some(Given { id, incoming, deduped_count, displaced: Vec::new(), at_ms })
     }
 
-    /// What a peer said of it.
+    /// Returns the peer's own data.
     #[must_use]
     pub fn echo(&self) -> &Echo {
         &self.incoming.echo

@@ -1,4 +1,4 @@
-//! The parameters of the extension's methods, as far as they name things.
+//! The parameters of the extension's methods that name things.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use runtime::words::nearest;
 
 use super::incoming::bad;
 
-/// Refuses what is no object, and keys that nobody knows.
+/// Checks that the parameters are an object with known keys only.
 pub(super) fn check(params: &Data, known: &[&str]) -> Result<(), ReminderError> {
     let Some(given) = params.as_dict() else {
         return Err(bad("", format!("the parameters must be an object, got {}", params.type_name())));
@@ -18,7 +18,7 @@ pub(super) fn check(params: &Data, known: &[&str]) -> Result<(), ReminderError> 
     Err(error.suggest(nearest(key, known.iter().copied())))
 }
 
-/// A parameter that names something.
+/// Reads a required id.
 pub(super) fn id(params: &Data, field: &'static str, names: &str) -> Result<Arc<str>, ReminderError> {
     match params.get(field) {
         Data::Str(id) if !id.trim().is_empty() => Ok(id.clone()),
@@ -28,7 +28,7 @@ pub(super) fn id(params: &Data, field: &'static str, names: &str) -> Result<Arc<
     }
 }
 
-/// The metadata of a request: a dict, or nil.
+/// Reads the metadata of a request: a dict, or nil.
 pub(super) fn metadata(params: &Data) -> Result<Data, ReminderError> {
     match params.get("metadata") {
         given @ (Data::Nil | Data::Dict(_)) => Ok(given.clone()),

@@ -25,7 +25,7 @@ fn read(text: &str) -> Result<Incoming, ReminderFault> {
     Incoming::read(&json(text), &Data::Nil).map_err(|error| (error.code, error.field.clone(), error.suggestion))
 }
 
-/// A request and what its peer reads.
+/// Calls a method and returns the response as its peer reads it.
 async fn call(method: &str, params: &Data, desk: &Desk) -> Result<Data, Refusal> {
     let answer = super::call(method, params, desk).await?;
     Ok(json(&serde_json::to_string(&answer).unwrap()))
@@ -111,7 +111,7 @@ fn what_is_known_of_a_task_is_bounded() {
     assert!(large.weight() <= 1 << 20 && large.find("99").is_some() && large.find("50").is_none());
 }
 
-/// A task whose loop stands still in its first model call until a file is there; then it says which reminders it sees.
+/// A task whose loop waits in its first model call until a file exists, then lists the reminders that it sees.
 const LOOP: &str = r#"
 pipeline default(task, context) {
   let began = path_join(task, "began")
@@ -192,7 +192,7 @@ fn answer(task: &Task) -> String {
     parts.map(|parts| a2a::model::text_of(parts)).unwrap_or_default()
 }
 
-/// All that a stream with this spelling is told of reminders, each as JSON.
+/// Returns all reminder events of a stream in this spelling, each as JSON.
 async fn told(follows: &mut Subscription, spelling: &mut Spelling) -> Vec<Data> {
     let mut all = Vec::new();
     while let Some(next) = follows.next().await {
@@ -236,7 +236,7 @@ fn each_mode_is_delivered_at_its_seam_and_nothing_that_was_accepted_is_lost() {
         folder.open();
         let task = desk.settled(&id).await.unwrap();
         assert_eq!(task.status.state, TaskState::Completed, "{task:?}");
-        // Nothing at first, both at the boundary, and what is for the record only never.
+        // None at first, both at the boundary, and never the record-only one.
         assert_eq!(answer(&task), "|soon+later");
         let notified = told(&mut follows, &mut Spelling::new(true)).await;
         let emitted: Vec<_> =
@@ -248,7 +248,7 @@ fn each_mode_is_delivered_at_its_seam_and_nothing_that_was_accepted_is_lost() {
             assert_eq!(told.at("params.taskId").as_shared_str().as_ref(), Some(&id));
         }
         let decorated = told(&mut other, &mut Spelling::new(false)).await;
-        // The first is the one that was taken back.
+        // The first is the revoked one.
         assert_eq!(told_events(&decorated), ["expired", "emitted", "emitted", "expired", "expired"]);
         desk.stop().await;
     });
@@ -333,7 +333,7 @@ fn what_is_displaced_revoked_or_left_over_is_told() {
         folder.has("began").await;
         inject(&desk, &id, RFC).await.unwrap();
         inject(&desk, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
-        // An id that was revoked may be given again, and what comes with it is queued.
+        // A revoked id may be used again, and the new reminder is queued.
         let revoked = json(&format!(r#"{{"taskId": "{id}", "reminderId": "reminder-2"}}"#));
         assert_eq!(call(REVOKE, &revoked, &desk).await.unwrap().get("status").as_str(), Some("revoked"));
         inject(&desk, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();

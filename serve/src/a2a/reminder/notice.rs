@@ -1,4 +1,4 @@
-//! [`ReminderNotice`]: what has become of a reminder, as those who follow its task are told.
+//! [`ReminderNotice`]: a reminder event in the words of the wire format.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use runtime::reminder::{ReminderField, Surface};
 use super::Reminded;
 use crate::wire::ReminderUpdate;
 
-/// The key of metadata that holds reminders.
+/// The metadata key of reminders.
 pub(super) const KEY: &str = "harn.reminder";
 
-/// What has become of a reminder, in the words of the wire.
+/// A reminder event in the words of the wire format.
 pub(super) struct ReminderNotice {
-    /// What has happened.
+    /// The kind of event.
     change: ReminderChange,
     /// The draft's `reminder`.
     reminder: Data,
-    /// The fields that the draft lacks, a dict or nil.
+    /// The fields that the draft lacks: a dict, or nil.
     more: Data,
-    /// What its peer said of it, a dict or nil.
+    /// The peer's own metadata: a dict, or nil.
     metadata: Data,
 }
 
@@ -28,7 +28,7 @@ impl ReminderNotice {
     pub(super) fn of(reminded: &Reminded) -> ReminderNotice {
         let ReminderUpdate { change, mut fields, more } = ReminderUpdate::of(&reminded.event, Surface::A2a);
         let echo = reminded.echo.as_ref();
-        // Its source is what its peer called it, if one put it in.
+        // If a peer injected the reminder, the source is the one that the peer named.
         if let Some(source) = echo.and_then(|echo| echo.source.as_ref()) {
             let own = fields.iter_mut().find(|(name, _)| *name == ReminderField::Source.name(Surface::A2a));
             own.into_iter().for_each(|(_, value)| *value = source.into());
@@ -47,7 +47,8 @@ impl ReminderNotice {
         }
     }
 
-    /// Returns the parameters of the notification. Metadata holds what the peer said, and what the draft has no field for.
+    /// Returns the parameters of the notification. The metadata has the peer's own data, and the fields that the draft
+    /// lacks.
     pub(super) fn params(&self, task_id: &Arc<str>) -> Data {
         let mut metadata = if self.metadata.is_nil() { Data::empty_dict() } else { self.metadata.clone() };
         if !self.more.is_nil() {
@@ -56,7 +57,7 @@ impl ReminderNotice {
         Data::dict([("taskId", Data::from(task_id)), ("reminder", self.reminder.clone()), ("metadata", metadata)])
     }
 
-    /// Returns the metadata of a status, with all of it in one dict.
+    /// Returns the metadata of a status, with all fields in one dict.
     pub(super) fn status_metadata(&self) -> Data {
         let mut all = Data::dict([("event", Data::from(self.change.as_str()))]);
         for part in [&self.reminder, &self.more] {

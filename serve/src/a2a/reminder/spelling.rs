@@ -1,4 +1,4 @@
-//! [`Spelling`]: how one stream is told of reminders.
+//! [`Spelling`]: the format of reminder reports on one stream.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use runtime::data::Data;
 use super::Reminded;
 use super::notice::ReminderNotice;
 
-/// How one stream is told of reminders. A notification breaks off the streams of clients that do not know it, so only who asks
-/// for the extension gets it.
+/// The format of reminder reports on one stream. A notification breaks the streams of clients that do not know it, so
+/// only clients that request the extension get it.
 #[derive(Debug, Clone)]
 pub struct Spelling {
     notifies: bool,
-    /// What the stream was told last of how the task stands.
+    /// The task's status when the stream last reported it.
     stands: Option<Stands>,
 }
 
@@ -24,23 +24,23 @@ struct Stands {
     status: Status,
 }
 
-/// What a stream is told of a reminder.
+/// A reminder report for a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Spelled {
-    /// A message of JSON-RPC, whole.
+    /// A complete JSON-RPC message.
     Notification(Data),
     /// A frame of the protocol.
     Frame(Frame),
 }
 
 impl Spelling {
-    /// The spelling for a stream; `notifies` where its request asked for the extension.
+    /// Creates the format for a stream; `notifies` is whether its request asked for the extension.
     #[must_use]
     pub fn new(notifies: bool) -> Spelling {
         Spelling { notifies, stands: None }
     }
 
-    /// The stream is told this frame.
+    /// Records a frame that the stream sent.
     pub fn saw(&mut self, frame: &Frame) {
         match frame {
             Frame::Task(task) => {
@@ -55,7 +55,7 @@ impl Spelling {
         }
     }
 
-    /// What it is told of a reminder; nothing before its first frame.
+    /// Returns the report for a reminder event; `None` before the first frame of the stream.
     #[must_use]
     pub fn spell(&self, reminded: &Reminded) -> Option<Spelled> {
         let Stands { task_id, context_id, status } = self.stands.as_ref()?;
@@ -76,7 +76,7 @@ impl Spelling {
     }
 }
 
-/// How a task stands, without what was said of that: clients put each message of a status into their history.
+/// Returns the status without its message: clients add each status message to their history.
 fn quiet(status: &Status) -> Status {
     Status { message: None, ..status.clone() }
 }

@@ -23,7 +23,7 @@ fn reminded(event: ReminderEvent) -> Reminded {
     Reminded { event, echo: Some(Echo { source: Some("coordinator-agent".into()), metadata }) }
 }
 
-/// A stream that was told how its task stands.
+/// Returns the format of a stream that has received the task's status.
 fn spelling(notifies: bool) -> Spelling {
     let mut spelling = Spelling::new(notifies);
     let said = Message::new(Role::Agent, "m", vec![Part::text("I am at it.")]);

@@ -1,4 +1,4 @@
-//! What a request comes to.
+//! Executes requests.
 
 use a2a::{Frame, SendMessage, Version};
 use jsonrpc::Id;
@@ -19,37 +19,37 @@ use crate::a2a::injection;
 use crate::a2a::places::{Place, Places};
 use crate::a2a::reminder::Spelling;
 
-/// Who sends a request, as far as its headers tell.
+/// The sender of a request, as its headers describe it.
 #[derive(Debug, Clone)]
 pub(in crate::a2a) struct Caller {
-    /// The version that it speaks.
+    /// The version that it names.
     pub(in crate::a2a) said: Said,
-    /// Whether it asks for the notifications on reminders.
+    /// Whether it requests reminder notifications.
     pub(in crate::a2a) reminders: bool,
 }
 
-/// What all streams share.
+/// The state that all streams share.
 #[derive(Clone)]
 pub(in crate::a2a) struct Streams {
-    /// How many there may be.
+    /// The limit on streams.
     pub(in crate::a2a) places: Places,
-    /// What they were told last.
+    /// The most recently written frames.
     pub(in crate::a2a) written: Written,
 }
 
-/// What a request comes to.
+/// The result of a request.
 pub(in crate::a2a) enum Reply {
-    /// An answer.
+    /// The text of a response.
     Text(String),
-    /// What is told of a task from now on.
+    /// A stream of a task's updates.
     Stream(Box<Frames>),
-    /// A stream of one event.
+    /// A stream with one event.
     Event(String),
-    /// Nothing is answered to a notification.
+    /// No response, as the request was a notification.
     Nothing,
 }
 
-/// Meets a request.
+/// Executes a request.
 pub(in crate::a2a) async fn call(desk: &Desk, streams: &Streams, request: Request, caller: Caller) -> Reply {
     let Request { id, method, params } = request;
     let params = params.unwrap_or(Data::Nil);
@@ -62,7 +62,7 @@ pub(in crate::a2a) async fn call(desk: &Desk, streams: &Streams, request: Reques
         Ok(reply) => reply,
         Err(fault) => {
             let text = answer::refused(&call.id, &fault, call.version);
-            // Whoever asks for a stream in 0.3 reads nothing but events.
+            // A client of version 0.3 that requests a stream reads only events.
             let wants_events = call.version != Version::V1_0 && Method::of(&method).is_ok_and(Method::is_stream);
             if wants_events { Reply::Event(event_of(&text)) } else { Reply::Text(text) }
         }
@@ -74,7 +74,7 @@ struct Call<'a> {
     streams: &'a Streams,
     id: Id,
     is_notification: bool,
-    /// How the answer is spelled.
+    /// The version of the response.
     version: Version,
 }
 
@@ -106,7 +106,7 @@ impl Call<'_> {
             Method::Push => return Err(no_push()),
             Method::ExtendedCard => {
                 let message = "this agent has a single public card";
-                // In 1.0 the other code is of agents whose card says that they have an extended one.
+                // In 1.0 the other code is for agents whose card declares an extended card.
                 let is_1_0 = version == Version::V1_0 || name == "GetExtendedAgentCard";
                 let rpc = if is_1_0 { code::UNSUPPORTED } else { code::NO_EXTENDED_CARD };
                 return Err(Fault::new(rpc, A2aCode::NotOffered, message));
@@ -118,7 +118,7 @@ impl Call<'_> {
         })
     }
 
-    /// What is sent. Who wants to be called back is told that nobody is, before anything begins.
+    /// Reads the parameters of a message. A request for push notifications is refused before anything begins.
     fn sent(&self, params: &Data) -> Result<SendMessage, Fault> {
         let request = self.version.read_send(params)?;
         let field = match self.version {
@@ -132,7 +132,8 @@ impl Call<'_> {
         Reply::Text(jsonrpc::result(&self.id, result))
     }
 
-    /// Who sends something. Whoever is told of reminders knows them by their task, so gets no message in its place.
+    /// Returns the sender of a message. A client with reminder notifications identifies them by their task, so it gets
+    /// no message in its place.
     fn asker(&self, request: &SendMessage, caller: &Caller) -> Asker {
         let waits = !request.configuration.return_immediately && !self.is_notification;
         Asker { version: self.version, takes_message: waits && !caller.reminders }
@@ -160,7 +161,7 @@ impl Call<'_> {
         let request = self.sent(params)?;
         let history = request.configuration.history_length;
         let place = self.place()?;
-        // What is told of a task in answer to its own question is a stream of that task in any case.
+        // The response to an answer in a task is always a stream of that task.
         let mut asker = self.asker(&request, caller);
         asker.takes_message &= request.message.task_id.is_none();
         let (id, followed) = self.desk.send(request, asker).await?;
@@ -185,7 +186,7 @@ impl Call<'_> {
         Ok(self.frames(Source::Told(followed), caller, asked.history_length, place))
     }
 
-    /// A place among the streams, before anything is begun.
+    /// Takes a place for a stream, before anything begins.
     fn place(&self) -> Result<Place, Refusal> {
         let places = &self.streams.places;
         places.take().ok_or(Refusal::TooManyStreams(places.most()))

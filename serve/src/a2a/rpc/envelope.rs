@@ -1,4 +1,4 @@
-//! A body as a request of JSON-RPC, or what is wrong with it, in the words of this wire.
+//! Reads a body as a JSON-RPC request.
 
 use jsonrpc::{EnvelopeError, Id, IdRule, Message, Problem, Rules};
 use runtime::data::Data;
@@ -6,30 +6,30 @@ use runtime::data::Data;
 use crate::a2a::A2aCode;
 use crate::a2a::error::{Fault, code};
 
-/// The longest id, in bytes: each frame of a stream carries it.
+/// The maximum length of an id in bytes: each frame of a stream contains it.
 const LONGEST_ID: usize = 16 * 1024;
 
-/// A server takes requests only, with parameters by name.
+/// The server accepts only requests, with parameters by name.
 const RULES: Rules = Rules { ids: IdRule::Numbers, max_id_len: LONGEST_ID, positional_params: false, answers: false };
 
 /// A request.
 pub(in crate::a2a) type Request = jsonrpc::Request<Data>;
 
-/// What is answered to a body that is no request.
+/// The response to a body that is not a request.
 #[derive(Debug)]
 pub(in crate::a2a) struct BadRequest {
     pub(in crate::a2a) id: Id,
     pub(in crate::a2a) fault: Fault,
 }
 
-/// Reads a body.
+/// Reads a body as a request.
 ///
 /// # Errors
-/// What is answered to it.
+/// The response to send.
 pub(in crate::a2a) fn read(body: &[u8]) -> Result<Request, Box<BadRequest>> {
     match jsonrpc::read(body, &RULES) {
         Ok(Message::Request(request)) => Ok(request),
-        // The rules let no answer pass.
+        // The rules allow no responses.
         Ok(Message::Answer(_)) => Err(Box::new(BadRequest { id: Id::null(), fault: wrong("method", "is missing") })),
         Err(error) => {
             let EnvelopeError { id, problem, .. } = *error;

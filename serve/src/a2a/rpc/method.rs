@@ -1,30 +1,30 @@
-//! [`Method`]: its names in both versions in one table.
+//! [`Method`]: the methods, with their names in both versions in one table.
 
 use crate::a2a::A2aCode;
 use runtime::words::nearest;
 
 use crate::a2a::error::{Fault, code, shortened};
 
-/// What a request asks for.
+/// A method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     /// Sends a message and waits.
     Send,
-    /// Sends a message and follows what becomes of it.
+    /// Sends a message and follows its task.
     Stream,
-    /// Asks for a task.
+    /// Gets a task.
     Get,
-    /// Asks for tasks.
+    /// Lists tasks.
     List,
     /// Cancels a task.
     Cancel,
-    /// Follows a task.
+    /// Subscribes to a task.
     Subscribe,
-    /// Wants to be called back, which is not offered.
+    /// Configures push notifications, which are not supported.
     Push,
-    /// Asks for a card that only known callers get, which is not offered.
+    /// Gets the extended card for authenticated callers, which is not supported.
     ExtendedCard,
-    /// Puts a reminder into a task, or asks for what waits there.
+    /// Injects a reminder, or queries or removes reminders.
     Reminders(&'static str),
 }
 
@@ -36,10 +36,10 @@ const PENDING: &str = "tasks/pending_injections";
 const REVOKE: &str = "tasks/revoke_reminder";
 const CLEAR: &str = "tasks/clear_reminders";
 
-/// A name, and what it asks for.
+/// A name and its method.
 type Row = (&'static str, Method);
 
-/// All names.
+/// All method names.
 const TABLE: &[Row] = &[
     ("SendMessage", Send),
     ("message/send", Send),
@@ -72,10 +72,10 @@ const TABLE: &[Row] = &[
 ];
 
 impl Method {
-    /// Returns the method of a name. Some clients put a `_` before names that they do not know.
+    /// Returns the method with a name. Some clients put a `_` before the names of extension methods.
     ///
     /// # Errors
-    /// There is none.
+    /// The method is unknown.
     pub(super) fn of(name: &str) -> Result<Method, Fault> {
         let found = |name: &str| TABLE.iter().find(|(known, _)| *known == name);
         let plain = name.strip_prefix('_').and_then(found).filter(|(_, method)| matches!(method, Reminders(_)));
@@ -86,7 +86,7 @@ impl Method {
         Err(fault.suggestion(nearest(name, TABLE.iter().map(|(known, _)| *known))))
     }
 
-    /// Whether it is answered by a stream.
+    /// Returns whether the response is a stream.
     pub(super) fn is_stream(self) -> bool {
         matches!(self, Stream | Subscribe)
     }

@@ -1,44 +1,44 @@
-//! [`Pieces`]: JSON that is written bit by bit, as it is wanted. A client that does not read costs what it has been sent, and not a
-//! copy of all that it could be sent.
+//! [`Pieces`]: JSON that is written piece by piece, on demand. A client that does not read costs the memory of the
+//! pieces sent, not of a copy of everything.
 
 use std::sync::Arc;
 
 use runtime::data::{Data, Entries};
 
-/// A text that is longer is written in parts, in bytes.
+/// The length above which a text is written in parts, in bytes.
 const LONG: usize = 4096;
 
-/// JSON that is written bit by bit.
+/// JSON that is written piece by piece.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    /// What is begun and not ended, the innermost last. As deep as the data.
+    /// The open values, the innermost last. Its depth is that of the data.
     open: Vec<Open>,
 }
 
 #[derive(Debug)]
 enum Open {
-    /// What is to be written.
+    /// A value that is not begun.
     Value(Data),
-    /// How many items of a list are written.
+    /// A list, and the number of items written.
     List(Arc<Vec<Data>>, usize),
-    /// The last key of a dict that is written.
+    /// A dict, and the last key written.
     Dict(Arc<Entries>, Option<Arc<str>>),
-    /// How many bytes of a text are written.
+    /// A text, and the number of bytes written.
     Text(Arc<str>, usize),
 }
 
 impl Pieces {
-    /// This value, of which nothing is written yet.
+    /// Creates the pieces of a value.
     pub(super) fn new(data: Data) -> Pieces {
         Pieces { open: vec![Open::Value(data)] }
     }
 
-    /// Whether all of it is written.
+    /// Returns whether everything is written.
     pub(super) fn is_done(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Writes on until `to` has at least so many bytes, or all is written.
+    /// Appends to `to` until it has at least `enough` bytes, or everything is written.
     pub(super) fn write(&mut self, to: &mut String, enough: usize) {
         while to.len() < enough {
             let Some(open) = self.open.pop() else { return };
@@ -93,7 +93,7 @@ impl Pieces {
     }
 }
 
-/// A text in JSON without its quotes.
+/// Returns JSON text without its quotes.
 fn inner(json: &str) -> &str {
     json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or_default()
 }
@@ -137,7 +137,7 @@ mod tests {
                 while !pieces.is_done() {
                     let mut piece = String::new();
                     pieces.write(&mut piece, enough);
-                    // Characters may take six times their bytes.
+                    // The JSON of a character may take six times its bytes.
                     assert!(piece.len() < enough.saturating_add(6 * LONG + 2) && !piece.is_empty());
                     whole.push_str(&piece);
                 }

@@ -1,4 +1,4 @@
-//! [`Frames`]: what is told of a task, as server-sent events.
+//! [`Frames`]: the updates of a task as server-sent events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,37 +18,37 @@ use crate::a2a::places::Place;
 use crate::a2a::reminder::{Spelled, Spelling};
 use crate::a2a::{A2aCode, Refusal};
 
-/// How long a stream may be quiet: what lies between closes connections that seem to be dead.
+/// The interval of keep-alive comments: proxies close connections that are idle for long.
 const QUIET: Duration = Duration::from_secs(15);
 
-/// What is written at once, where more is ready, in bytes.
+/// The size of one write if more is ready, in bytes.
 const AT_ONCE: usize = 16 * 1024;
 
-/// From which weight on a frame is written bit by bit, in bytes. What is lighter is shared by all who follow.
+/// The size from which a frame is written piece by piece, in bytes. Smaller frames are shared by all subscribers.
 const HEAVY: usize = 64 * 1024;
 
-/// What is told of a task. Dropping it ends that, and nothing else.
+/// The updates of a task as server-sent events. Dropping it ends the subscription and nothing else.
 pub(in crate::a2a) struct Frames {
     id: Id,
     version: Version,
     spelling: Spelling,
-    /// How many messages of a task's history are wanted, the newest; nothing for all.
+    /// The number of history messages to include, counted from the newest; `None` for all.
     history: Option<u32>,
     source: Source,
     written: Written,
-    /// What of a frame is not written yet.
+    /// The rest of a frame that is partly written.
     rest: Option<Pieces>,
     ended: bool,
-    /// As much was written at once as may be, so there may be more.
+    /// Whether the last write was full, so more may be ready.
     is_full: bool,
     _place: Place,
 }
 
-/// Where the events of a stream come from.
+/// The source of the events.
 pub(super) enum Source {
-    /// What is told of a task.
+    /// A subscription.
     Told(Subscription),
-    /// That, or a message in place of the task, once it is sure which.
+    /// A subscription, or a message in place of the task, once that is decided.
     Open(BoxFuture<'static, Result<Result<Subscription, Message>, Refusal>>),
 }
 
@@ -76,10 +76,10 @@ impl Frames {
         }
     }
 
-    /// The next events, or the next part of one; nothing after the last.
+    /// Returns the next events, or the next part of one: `None` after the last.
     pub(in crate::a2a) async fn next(&mut self) -> Option<Bytes> {
         if std::mem::take(&mut self.is_full) {
-            // Others have their turn first: who has much to read, or takes much without reading, holds up nobody.
+            // Yield to other streams, so that one with much to send delays none.
             tokio::task::yield_now().await;
         }
         let mut text = String::new();
@@ -105,7 +105,7 @@ impl Frames {
                 },
             };
             if quiet {
-                // A comment, which everybody skips.
+                // A comment, which clients skip.
                 text.push_str(": still at work\n\n");
             }
         }
@@ -118,7 +118,7 @@ impl Frames {
         Some(Bytes::from(text))
     }
 
-    /// It is sure what the stream tells.
+    /// Begins with the subscription or the message, once that is decided.
     fn begin_with(&mut self, begun: Result<Result<Subscription, Message>, Refusal>, text: &mut String) {
         match begun {
             Ok(Ok(followed)) => self.source = Source::Told(followed),
@@ -133,7 +133,7 @@ impl Frames {
         }
     }
 
-    /// Writes on what is begun.
+    /// Writes the next part of the current frame.
     fn write_on(&mut self, text: &mut String) {
         let Some(pieces) = &mut self.rest else { return };
         pieces.write(text, AT_ONCE);
@@ -163,7 +163,7 @@ impl Frames {
         }
     }
 
-    /// The stream ends before the task does.
+    /// Ends the stream with an error before the task ends.
     fn refuse(&mut self, message: &str, reason: &'static str, text: &mut String) {
         self.ended = true;
         let fault = Fault::new(code::SERVER, A2aCode::TooMany, message).reason(reason);
@@ -182,7 +182,7 @@ impl Frames {
                 }
                 self.begin(text);
                 let result = self.written.text(told, frame, self.version, is_last);
-                // What waits for a client that does not read takes no more than it needs.
+                // Reserve no more than needed for text that waits for a client that does not read.
                 text.reserve_exact(result.len() + END.len());
                 text.push_str(&result);
                 text.push_str(END);
@@ -195,7 +195,7 @@ impl Frames {
         }
     }
 
-    /// A task with no more of its history than is wanted; nothing where it has no more.
+    /// Returns the task with its history shortened as requested, or `None` if it is short enough.
     fn shorter(&self, frame: &Frame) -> Option<Frame> {
         let Frame::Task(task) = frame else { return None };
         let extra = task.history.len().checked_sub(self.history? as usize).filter(|extra| *extra > 0)?;
@@ -204,14 +204,14 @@ impl Frames {
         Some(Frame::Task(task.into()))
     }
 
-    /// A frame for this stream alone, bit by bit.
+    /// Begins a frame for this stream alone, written piece by piece.
     fn frame(&mut self, frame: &Frame, is_last: bool, text: &mut String) {
         self.begin(text);
         self.rest = Some(Pieces::new(self.version.frame(frame, is_last)));
         self.write_on(text);
     }
 
-    /// What stands before a result.
+    /// Writes the text before a result.
     fn begin(&self, text: &mut String) {
         text.push_str(r#"data: {"jsonrpc":"2.0","id":"#);
         text.push_str(self.id.as_json());
@@ -219,24 +219,24 @@ impl Frames {
     }
 }
 
-/// What stands behind a result.
+/// The text after a result.
 const END: &str = "}\n\n";
 
-/// One event.
+/// Returns one event.
 pub(super) fn event_of(data: &str) -> String {
     let mut text = String::with_capacity(data.len() + 8);
     event(data, &mut text);
     text
 }
 
-/// Adds one event. Its data has no line breaks, as JSON writes them otherwise.
+/// Appends one event. Its data is JSON without line breaks.
 fn event(data: &str, text: &mut String) {
     text.push_str("data: ");
     text.push_str(data);
     text.push_str("\n\n");
 }
 
-/// Roughly the bytes of a frame.
+/// Returns the approximate size of a frame in bytes.
 fn weight(frame: &Frame) -> usize {
     let of_parts = |parts: &[Part]| parts.iter().map(of_part).sum::<usize>();
     let of_message = |message: &Arc<Message>| of_parts(&message.parts) + message.metadata.weight();

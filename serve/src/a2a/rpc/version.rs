@@ -1,23 +1,23 @@
-//! [`Said`]: which version a request says that it speaks.
+//! [`Said`]: the protocol version that a request names.
 
 use crate::a2a::A2aCode;
 use a2a::Version;
 
 use crate::a2a::error::{Fault, code, shortened};
 
-/// Which version a request says that it speaks.
+/// The protocol version that a request names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::a2a) enum Said {
     /// None.
     Nothing,
-    /// One that is spoken here.
+    /// A supported version.
     Known(Version),
-    /// Another one.
+    /// Another version.
     Unknown(String),
 }
 
 impl Said {
-    /// What the value of `A2A-Version` says; an empty one says nothing.
+    /// Reads the value of `A2A-Version`; an empty one counts as none.
     pub(in crate::a2a) fn of(value: Option<&str>) -> Said {
         match value.map(str::trim).filter(|value| !value.is_empty()) {
             None => Said::Nothing,
@@ -25,21 +25,21 @@ impl Said {
         }
     }
 
-    /// The version in which whatever is refused before a method is known is answered.
+    /// Returns the version for refusals before the method is known.
     pub(in crate::a2a) fn nearest(&self) -> Version {
         match self {
             Said::Nothing => Version::V0_3,
             Said::Known(version) => *version,
-            // What comes after 1.0 reads its errors sooner than those before it.
+            // Clients of later versions read the errors of 1.0 more likely than those of earlier ones.
             Said::Unknown(value) if value.starts_with("0.") => Version::V0_3,
             Said::Unknown(_) => Version::V1_0,
         }
     }
 
-    /// The version that is said, if one is.
+    /// Returns the version that is named, if any.
     ///
     /// # Errors
-    /// It is not spoken here.
+    /// The version is not supported.
     pub(super) fn known(&self) -> Result<Option<Version>, Fault> {
         match self {
             Said::Nothing => Ok(None),

@@ -1,4 +1,4 @@
-//! [`Written`]: frames as they were written last. Many may follow a task, and what is told them is the same but for their ids.
+//! [`Written`]: a cache of written frames. A task may have many subscribers, whose frames differ only in their ids.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,10 +7,10 @@ use a2a::{Frame, Version};
 
 use crate::a2a::feed::Told;
 
-/// How many are kept: those who follow read at about the same time.
+/// The number of cached frames: subscribers read at about the same time.
 const KEPT: usize = 64;
 
-/// Frames as they were written last. Clones are the same.
+/// A cache of written frames. Clones share their state.
 #[derive(Clone, Default)]
 pub(in crate::a2a) struct Written(Arc<Mutex<VecDeque<Entry>>>);
 
@@ -22,9 +22,9 @@ struct Entry {
 }
 
 impl Written {
-    /// A frame as a version writes it; `told` is what it was told as.
+    /// Returns a frame as text in a version. `told` is the update that it came in.
     pub(super) fn text(&self, told: &Arc<Told>, frame: &Frame, version: Version, is_last: bool) -> Arc<str> {
-        // Nothing panics while it is locked.
+        // Code that holds this lock does not panic.
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let same =
             |entry: &&Entry| Arc::ptr_eq(&entry.told, told) && entry.version == version && entry.is_last == is_last;

@@ -1,4 +1,4 @@
-//! [`TaskFold`]: the records of one task, in the order of the log, made into the task.
+//! [`TaskFold`]: rebuilds a task from its records, in the order of the log.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use made::Made;
 
 mod made;
 
-/// The metadata of a task of which something cannot be read: what.
+/// The key in a task's metadata that names its unreadable records.
 pub(super) const DAMAGED: &str = "harn.damaged";
-/// Why a record of a beginning is passed over.
+/// The reason why a second creation record is skipped.
 const AGAIN: &str = "the task had already started";
-/// The most of what was put in that is kept; beyond, the oldest is dropped. More is not known of a task that runs either.
+/// The maximum number of injections to keep; beyond it, the oldest is dropped. A running task has the same limit.
 const MOST_INJECTED: usize = 1_024;
 
-/// What the records of a task come to. What is not known is passed over; what cannot be read is named in the task's metadata, and
-/// all else of the task is there.
+/// A task as it is rebuilt from its records. Unknown records are skipped; unreadable ones are named in the task's
+/// metadata, and the rest of the task is restored.
 pub(super) struct TaskFold {
     task: Task,
-    /// What the last record of its life says; nothing as long as it was not created.
+    /// The content of the last lifecycle record; `None` until the task is created.
     pub(super) brief: Option<Brief>,
     begun: Begun,
-    /// What was made, which the task has in the end.
+    /// The task's artifacts, added to it at the end.
     made: Made,
-    /// The bytes of its history.
+    /// The size of its history in bytes.
     said: usize,
     injected: VecDeque<Data>,
     has_begun: bool,
@@ -38,7 +38,7 @@ pub(super) struct TaskFold {
     damaged: Option<String>,
 }
 
-/// What of a task is wanted.
+/// The parts of a task to rebuild.
 #[derive(Clone, Copy)]
 struct Wanted {
     history: bool,
@@ -47,7 +47,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Whether a record of what the task holds is to be looked at.
+    /// Returns whether a content record is needed.
     fn has(self, word: &str) -> bool {
         match word {
             "message" => self.history,
@@ -59,12 +59,12 @@ impl Wanted {
 }
 
 impl TaskFold {
-    /// Of all of a task.
+    /// Creates a fold for a complete task.
     pub(super) fn new(task_id: &str) -> TaskFold {
         TaskFold::of(task_id, Wanted { history: true, artifacts: true, injected: true })
     }
 
-    /// Of a task as a list shows it. What is not wanted is not looked at.
+    /// Creates a fold for a task in a list. Records that are not needed are skipped.
     pub(super) fn in_list(task_id: &str, history: bool, artifacts: bool) -> TaskFold {
         TaskFold::of(task_id, Wanted { history, artifacts, injected: false })
     }
@@ -85,7 +85,7 @@ impl TaskFold {
         }
     }
 
-    /// Takes the next record.
+    /// Applies the next record.
     pub(super) fn take(&mut self, record: &Record) {
         let payload = &*record.payload;
         let is_own = payload.get("task_id").as_str() == Some(self.task.id.as_ref());
@@ -103,13 +103,13 @@ impl TaskFold {
         }
     }
 
-    /// Whether all that has come of the answer is in the history too, and nothing of the next one has come. A process may end
-    /// between the two.
+    /// Returns whether the whole answer is also in the history, and no piece of the next one has come. A process may
+    /// end between the two.
     pub(super) fn answer_is_said(&self) -> bool {
         self.made.is_said
     }
 
-    /// The whole; nothing where it was never created.
+    /// Returns the task, or `None` if it was never created.
     pub(super) fn done(self) -> Option<Restored> {
         let brief = self.brief?;
         let mut task = Task { artifacts: self.made.done(), ..self.task };
@@ -142,7 +142,7 @@ impl TaskFold {
                 Ok(())
             }
             "status" => {
-                // How far it has come is told also where the rest cannot be read.
+                // The state is set even if the rest cannot be read.
                 self.task.status = Status { state, message: None, at_ms: Some(at_ms) };
                 match frame(payload)? {
                     Frame::Status(StatusUpdate { status, metadata, .. }) => {
@@ -153,7 +153,7 @@ impl TaskFold {
                     _ => Err("`frame` is not a status".to_owned()),
                 }
             }
-            // What had come of the answer by then was said before this.
+            // The answer so far was added to the history before this record.
             _ => {
                 self.made.forget_answer();
                 Ok(())
@@ -208,7 +208,7 @@ fn frame(payload: &Data) -> Result<Frame, String> {
     })
 }
 
-/// One dict and what of it has changed.
+/// Returns a dict with changed entries merged into it.
 fn merged(metadata: Data, changed: &Data) -> Data {
     let Some(changed) = changed.as_dict() else { return metadata };
     let metadata = if metadata.is_nil() { Data::empty_dict() } else { metadata };

@@ -1,5 +1,5 @@
-//! [`Index`]: the newest tasks of a log in short, held in memory: a few hundred bytes for each. It goes on where it ended when it was
-//! asked last, so that a list costs what was written since.
+//! [`Index`]: summaries of the newest tasks of a log, held in memory at a few hundred bytes each. A refresh continues
+//! from the last one, so that a list costs only the records written since.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -10,38 +10,38 @@ use runtime::event_log::{Filter, LogError, Record, SqliteLog};
 use super::TASK_TOPIC;
 use super::record::Brief;
 
-/// Records that are read at once.
+/// The number of records to read at once.
 const AT_ONCE: usize = 4_096;
 
-/// The most tasks of an index. Beyond, those that changed first are left out: no list shows them, and they are read from the log when
-/// they are asked for by id.
+/// The maximum number of tasks in an index. Beyond it, the tasks that changed first are dropped: lists do not show
+/// them, but they can still be read by id.
 const MAX_TASKS: usize = 250_000;
 
-/// The newest tasks of a log in short.
+/// Summaries of the newest tasks of a log.
 pub(super) struct Index {
-    /// The most tasks.
+    /// The maximum number of tasks.
     most: usize,
-    /// The cursor of the last record that it has.
+    /// The cursor of the last record that was read.
     upto: u64,
     tasks: HashMap<Arc<str>, Row>,
-    /// By the cursors of their last records.
+    /// Task ids, by the cursors of their last records.
     order: BTreeMap<u64, Arc<str>>,
     processes: HashSet<Arc<str>>,
-    /// By the ids of the messages that they began with. Of several with one, the oldest.
+    /// Task ids, by the id of the message that began the task. If several tasks share one, the oldest.
     by_first: HashMap<Arc<str>, Arc<str>>,
 }
 
-/// A task in short.
+/// The summary of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) context_id: Arc<str>,
     pub(super) state: TaskState,
-    /// When it changed, in milliseconds since 1970-01-01 UTC.
+    /// The time of the last change, in milliseconds since 1970-01-01 UTC.
     pub(super) at_ms: u64,
-    /// The process that works on it.
+    /// The process that runs it.
     pub(super) process: Arc<str>,
     cursor: u64,
-    /// The id of the message that it began with.
+    /// The id of the message that began it.
     first: Option<Arc<str>>,
 }
 
@@ -57,13 +57,13 @@ impl Index {
         Index { most, upto: 0, tasks, order, processes, by_first }
     }
 
-    /// Takes what was written since it was asked last. Waits for the disk.
+    /// Reads the records written since the last refresh. Blocks on the disk.
     pub(super) fn refresh(&mut self, log: &SqliteLog) -> Result<(), LogError> {
         loop {
             let filter = Filter { after: self.upto, ..Filter::topic(TASK_TOPIC) };
             let records = match log.look(|file| file.read(&filter, AT_ONCE)) {
                 Ok(records) => records,
-                // Somebody has deleted the oldest ones, which are known here.
+                // The oldest records were deleted from the log, but are known here.
                 Err(LogError::Lagged { resume_from, .. }) if resume_from > self.upto => {
                     self.upto = resume_from;
                     continue;
@@ -77,14 +77,14 @@ impl Index {
         }
     }
 
-    /// Takes the next record.
+    /// Applies the next record.
     pub(super) fn take(&mut self, record: &Record) {
         self.upto = self.upto.max(record.cursor);
-        // What cannot be read of a task is told where it is read as a whole.
+        // Unreadable records are reported when the whole task is read.
         let Ok(brief) = Brief::read(&record.payload) else { return };
         let Brief { task_id, context_id, state, process, .. } = brief;
         if record.kind.ends_with(".created") && self.tasks.contains_key(&task_id) {
-            // The task is whose first record says so, as where it is read as a whole.
+            // The task belongs to its first record, as in a read of the whole task.
             return;
         }
         let first = record.payload.get("message_id").as_shared_str();
@@ -113,23 +113,23 @@ impl Index {
         {
             self.by_first.remove(&first);
         }
-        // One of them is this set's, one the row's.
+        // One reference is the set's, one the row's.
         if Arc::strong_count(&row.process) <= 2 {
             self.processes.remove(&row.process);
         }
     }
 
-    /// The tasks whose last records are below a cursor, newest first.
+    /// Returns the tasks whose last records are below a cursor, newest first.
     pub(super) fn below(&self, cursor: u64) -> impl Iterator<Item = (u64, &Arc<str>, &Row)> {
         self.order.range(..cursor).rev().filter_map(|(at, id)| self.tasks.get(id).map(|row| (*at, id, row)))
     }
 
-    /// The task that began with the message of this id.
+    /// Returns the task that began with the message of this id.
     pub(super) fn of_first(&self, message_id: &str) -> Option<&Arc<str>> {
         self.by_first.get(message_id)
     }
 
-    /// The same text, held once.
+    /// Returns a shared copy of a text.
     fn one(&mut self, process: Arc<str>) -> Arc<str> {
         match self.processes.get(&process) {
             Some(known) => known.clone(),

@@ -1,5 +1,5 @@
-//! Tasks that a process left in the middle, however it ended. Every record of a task's life names the process that works on it, and
-//! a file beside the log is locked for as long as that one lives.
+//! Tasks that an ended process left unfinished. Every lifecycle record names the process that runs the task, and a
+//! file beside the log is locked for as long as that process lives.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,22 +16,21 @@ use super::pieces::Pieces;
 use super::record::Brief;
 use super::{Open, StoreError, TaskStore, now_ms};
 
-/// The lock beside the log that a process holds while it looks for tasks of ended processes.
+/// The name of the lock that a process holds while it looks for tasks of ended processes.
 const LOCK: &str = "tasks";
-/// How long to wait for another process that looks for them.
+/// The timeout for another process that holds the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a task is over that nobody works on any more.
+/// The reason why an unfinished task fails.
 enum Why {
     /// Its process ended.
     Ended,
-    /// The same, and its time is up.
+    /// Its process ended, and its deadline has passed.
     Late,
 }
 
 impl TaskStore {
-    /// Looks for the tasks of processes that are gone. They have failed by that; or they are this process's from now on, and it is
-    /// to run them again.
+    /// Takes over the tasks of ended processes. Returns those that this process must run again; the others fail.
     pub(super) fn take_over(&self) -> Result<Vec<Restored>, StoreError> {
         let _one = self.one_at_a_time()?;
         let mut again = Vec::new();
@@ -61,7 +60,7 @@ impl TaskStore {
         Ok(again)
     }
 
-    /// Reads a task. One that a process left in the middle has failed by that, unless it may be run again.
+    /// Reads a task. If its process has ended, the task fails, unless it may run again.
     pub(super) fn load_or_end(&self, task_id: &str) -> Result<Option<Restored>, StoreError> {
         let fold = self.fold(task_id)?;
         let is_orphan = self.is_orphan(fold.brief.as_ref())?;
@@ -87,7 +86,7 @@ impl TaskStore {
         Ok(brief.process != *self.0.store.process() && !self.0.store.lives(&brief.process)?)
     }
 
-    /// The tasks that are not over and whose process is gone.
+    /// Returns the open tasks whose process has ended.
     fn orphans(&self) -> Result<Vec<Arc<str>>, StoreError> {
         let open: Vec<_> = {
             let mut index = self.index();
@@ -97,7 +96,7 @@ impl TaskStore {
         };
         let mut lives = HashMap::from([(self.0.store.process().clone(), true)]);
         let mut orphans = Vec::new();
-        // The oldest first, as they came.
+        // Oldest first, in the order in which they came.
         for (id, process) in open.into_iter().rev() {
             let alive = match lives.get(&process) {
                 Some(alive) => *alive,
@@ -134,7 +133,7 @@ impl TaskStore {
         self.write(&restored.task.id, at_ms, [written]);
     }
 
-    /// Waits until all that was written can be read, by any process.
+    /// Waits until everything written can be read by all processes.
     fn flush(&self) -> Result<(), StoreError> {
         Ok(self.0.store.log().look(|_| Ok(()))?)
     }
@@ -145,10 +144,11 @@ impl TaskStore {
     }
 }
 
-/// Whether a task waits for the answer to a question of the script. Nothing of it runs meanwhile, so it waits on.
+/// Returns whether a task waits for the answer to a question from the script. Nothing of it runs meanwhile, so it can
+/// go on waiting.
 fn asks(restored: &Restored) -> bool {
     question_of(&restored.task.status).is_some()
 }
 
-/// What a task failed with whose process ended.
+/// The code of the error with which a task of an ended process fails.
 const CODE: &str = LogCode::ProcessEnded.as_str();

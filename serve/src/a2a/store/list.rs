@@ -9,27 +9,27 @@ use super::fold::{DAMAGED, TaskFold};
 use super::index::{Index, Row};
 use super::{StoreError, TaskStore};
 
-/// Tasks on a page, where nobody says otherwise.
+/// The default number of tasks on a page.
 const PAGE: u32 = 50;
-/// Tasks on a page, at most.
+/// The maximum number of tasks on a page.
 const MOST: u32 = 100;
 
-/// What may be on a page.
+/// The tasks to put on a page.
 pub(super) struct Wanted {
-    /// The cursor, the id and the rest of each.
+    /// The cursor, the id and the summary of each task.
     pub(super) tasks: Vec<(u64, Arc<str>, Row)>,
-    /// There are more behind them.
+    /// Whether more tasks follow.
     pub(super) has_more: bool,
     pub(super) size: u32,
     pub(super) total: u64,
 }
 
 impl TaskStore {
-    /// A page of all tasks, those that changed last first. A task that changes meanwhile is at the top of a new list, and is on no
-    /// page twice. Waits for the disk.
+    /// Returns a page of all tasks, most recently changed first. A task that changes during paging moves to the top of
+    /// a new list, and appears on no page twice. Blocks on the disk.
     ///
     /// # Errors
-    /// It is no page token, or the log cannot be read.
+    /// The page token is invalid, or the log cannot be read.
     pub fn page(&self, asked: &ListTasks) -> Result<TaskPage, StoreError> {
         let wanted = {
             let mut index = self.index();
@@ -52,7 +52,7 @@ impl TaskStore {
         Ok(TaskPage { tasks: page.done(), next_page_token, page_size: wanted.size, total_size: wanted.total })
     }
 
-    /// A task with as much of it as is asked for: the rest is never held.
+    /// Reads the requested parts of a task, and holds no others in memory.
     fn in_list(&self, task_id: &str, asked: &ListTasks) -> Result<Option<Arc<Task>>, StoreError> {
         let newest = asked.history_length.map_or(0, |length| length as usize);
         let fold = TaskFold::in_list(task_id, newest > 0, asked.include_artifacts);
@@ -64,7 +64,7 @@ impl TaskStore {
     }
 }
 
-/// Chooses what is on a page.
+/// Selects the tasks for a page.
 pub(super) fn wanted(index: &Index, asked: &ListTasks) -> Result<Wanted, StoreError> {
     let token = asked.page_token.as_deref().filter(|token| !token.is_empty());
     let before = token.map_or(Ok(u64::MAX), |token| read(token).ok_or_else(|| StoreError::PageToken(token.into())))?;
@@ -86,7 +86,7 @@ fn read(token: &str) -> Option<u64> {
     u64::from_str_radix(token, 16).ok().filter(|_| plain)
 }
 
-/// A task whose records the log does not give.
+/// Returns a placeholder for a task whose records cannot be read.
 fn unreadable(id: &Arc<str>, row: &Row, error: &StoreError) -> Task {
     Task {
         id: id.clone(),

@@ -1,5 +1,5 @@
-//! [`Pieces`]: the agent's text comes in many small pieces, and a record of each would be more log than text. They are gathered
-//! until there is enough of them, or enough time has passed.
+//! [`Pieces`]: gathers the small pieces of the agent's text until there is enough of it or enough time has passed,
+//! because a record for each piece would be mostly overhead.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use runtime::data::Data;
 
 use super::super::desk::ANSWER;
 
-/// Bytes of text that are written at last.
+/// The size of gathered text that is written, in bytes.
 const ENOUGH: usize = 8 << 10;
-/// How long a piece waits at most for the next one, in milliseconds.
+/// The maximum time that a piece waits for the next one, in milliseconds.
 const LONG_MS: u64 = 1_000;
 
-/// What of a task's answer is not written yet.
+/// The part of a task's answer that is not written yet.
 #[derive(Default)]
 pub(super) struct Pieces(Option<Gathered>);
 
 struct Gathered {
-    /// The first of them.
+    /// The first of the gathered updates.
     first: ArtifactUpdate,
     text: String,
     since_ms: u64,
 }
 
 impl Pieces {
-    /// Takes an update of an artifact; what is to be written now.
+    /// Adds an artifact update, and returns the updates to write now.
     pub(super) fn take(&mut self, at_ms: u64, update: &ArtifactUpdate) -> Vec<ArtifactUpdate> {
         let Some(text) = piece_of(update) else {
             let before = if replaces(update) { self.0.take().and(None) } else { self.flush() };
@@ -41,7 +41,7 @@ impl Pieces {
         if is_due { self.flush().into_iter().collect() } else { Vec::new() }
     }
 
-    /// All that waits.
+    /// Takes everything that is gathered.
     pub(super) fn flush(&mut self) -> Option<ArtifactUpdate> {
         let Gathered { first, text, .. } = self.0.take()?;
         let artifact = Artifact { parts: vec![Part::text(text)], ..first.artifact.as_ref().clone() };
@@ -49,7 +49,7 @@ impl Pieces {
     }
 }
 
-/// The text of a piece of the answer; nothing where it is something else.
+/// Returns the text of a piece of the answer, or `None` for any other update.
 fn piece_of(update: &ArtifactUpdate) -> Option<&str> {
     if *update.artifact.artifact_id != *ANSWER || update.last_chunk || !update.metadata.is_nil() {
         return None;
@@ -60,12 +60,12 @@ fn piece_of(update: &ArtifactUpdate) -> Option<&str> {
     }
 }
 
-/// Whether the answer comes once more as a whole.
+/// Returns whether the update replaces the whole answer.
 fn replaces(update: &ArtifactUpdate) -> bool {
     *update.artifact.artifact_id == *ANSWER && !update.append
 }
 
-/// Whether a piece goes on where the artifact's last part ends.
+/// Returns whether a piece continues the last part of the artifact.
 pub(super) fn goes_on(artifact: &Artifact, piece: &Part) -> bool {
     let is_plain = |part: &Part| {
         matches!(part.content, Content::Text(_))

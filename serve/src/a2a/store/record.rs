@@ -1,4 +1,4 @@
-//! A change of a task as records.
+//! Converts the changes of a task to records.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,17 +9,18 @@ use runtime::data::Data;
 use super::super::desk::{Begun, Change};
 use super::{CONTENT_TOPIC, Open, TASK_TOPIC};
 
-/// A record that is about to be written.
+/// A record to write.
 pub(super) struct Written {
     pub(super) topic: &'static str,
     pub(super) word: &'static str,
     pub(super) payload: Data,
 }
 
-/// How frames are spelled on the log, whatever the caller speaks.
+/// The version of frames on the log, independent of the caller's version.
 pub(super) const SPELLING: Version = Version::V1_0;
 
-/// The run of a task. Ids of our own are it themselves; what callers choose stands behind a mark that those cannot have.
+/// Returns the run id of a task. The server's own task ids are used as they are; ids from callers get a prefix that
+/// those cannot have.
 pub(super) fn run_of(task_id: &str) -> Cow<'_, str> {
     let is_own = task_id
         .strip_prefix("task_")
@@ -27,16 +28,16 @@ pub(super) fn run_of(task_id: &str) -> Cow<'_, str> {
     if is_own { Cow::Borrowed(task_id) } else { Cow::Owned(format!("task_:{task_id}")) }
 }
 
-/// What every record of a task's life says, so that a list needs one record of each task.
+/// The content of every lifecycle record, so that a list needs only one record of each task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Brief {
     pub(super) task_id: Arc<str>,
     pub(super) context_id: Arc<str>,
     pub(super) session_id: Option<Arc<str>>,
-    /// Its session ends with it.
+    /// Whether its session ends with it.
     pub(super) is_alone: bool,
     pub(super) state: TaskState,
-    /// The process that works on it.
+    /// The process that runs it.
     pub(super) process: Arc<str>,
 }
 
@@ -57,10 +58,10 @@ impl Brief {
         ])
     }
 
-    /// Reads what a record of a task's life says. A word for a state that a later version writes is none that is known.
+    /// Reads a lifecycle record. A state of a later version counts as unknown.
     ///
     /// # Errors
-    /// What is missing.
+    /// A field is missing or invalid.
     pub(super) fn read(payload: &Data) -> Result<Brief, String> {
         let text = |field: &str| {
             payload.get(field).as_shared_str().ok_or_else(|| {
@@ -80,12 +81,12 @@ impl Brief {
         })
     }
 
-    /// A record of the task's life.
+    /// Returns a lifecycle record.
     pub(super) fn life(&self, word: &'static str) -> Written {
         Written { topic: TASK_TOPIC, word, payload: self.to_data() }
     }
 
-    /// It stands otherwise.
+    /// Returns the record of a status change.
     pub(super) fn status(&mut self, update: &StatusUpdate) -> Written {
         self.state = update.status.state;
         let Written { topic, word, payload } = self.life("status");
@@ -95,7 +96,7 @@ impl Brief {
 }
 
 impl Open {
-    /// What is written of a change.
+    /// Returns the records of a change.
     pub(super) fn written(&mut self, at_ms: u64, change: &Change) -> Vec<Written> {
         let mut written = Vec::new();
         if !matches!(change, Change::Artifact(_)) {

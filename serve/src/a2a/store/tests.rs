@@ -1,4 +1,4 @@
-//! Tasks over two processes, played with two stores.
+//! Tasks across two processes, simulated with two stores.
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -23,12 +23,12 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return value;
         }
-        // The log's thread is at work.
+        // The log's thread is working.
         std::thread::yield_now();
     }
 }
 
-/// A folder of its own, gone with the test.
+/// A folder of its own, removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -55,7 +55,7 @@ impl Drop for Folder {
     }
 }
 
-/// Whoever works on tasks, as the desk does: it holds each as it should come back.
+/// Runs tasks like the desk, and keeps each as it should be restored.
 struct Worker {
     store: TaskStore,
     now_ms: u64,
@@ -69,7 +69,7 @@ impl Worker {
     fn note(&mut self, task: &Task, change: &Change) {
         self.now_ms += 1;
         let ticket = self.store.note(&task.id, self.now_ms, change);
-        // As before a caller is told of it: any process sees it now.
+        // Like the server before it responds to a caller: any process can read the change now.
         block_on(self.store.settled(ticket)).unwrap();
     }
 
@@ -120,7 +120,7 @@ impl Worker {
         self.note(task, &Change::Artifact(update));
     }
 
-    /// A task that goes through much, and is over at last.
+    /// Returns an ended task with many changes.
     fn work(&mut self) -> Task {
         let begun = Begun { metadata: Data::dict([("k", 1.into())]), deadline_ms: Some(u64::MAX >> 1), is_alone: true };
         let mut task = self.begin(TASK, "c", begun);
@@ -151,13 +151,13 @@ fn artifact(id: &str, parts: Vec<Part>) -> Artifact {
     Artifact { artifact_id: id.into(), name: Some(id.into()), description: None, parts, metadata, extensions }
 }
 
-/// All that is on a log.
+/// Returns all records of a log.
 fn records(store: &TaskStore) -> Vec<Arc<Record>> {
     let all = |file: &runtime::event_log::LogFile| file.read(&Filter::default(), usize::MAX);
     store.0.store.log().look(all).unwrap()
 }
 
-/// A log with the first records of another, as a process that was killed behind them leaves it.
+/// Returns a log with the first records of another, as a process that was killed after them leaves it.
 fn cut(folder: &Folder, records: &[Arc<Record>]) {
     let log = folder.log();
     for record in records {

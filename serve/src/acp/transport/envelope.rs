@@ -1,5 +1,5 @@
-//! A line as a message of JSON-RPC, or what is wrong with it, in the words of this wire. The crate would refuse the same lines
-//! with less to read.
+//! Reads a line as a JSON-RPC message, or returns the error response. The crate would refuse the same lines with less
+//! helpful errors.
 
 use agent_client_protocol::RawJsonRpcMessage;
 use jsonrpc::{Answer, Id, IdRule, Message, Problem, Request, Rules};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::lines::Line;
 use crate::acp::error::Refusal;
 
-/// Both sides send requests, so both send answers. An id is what the crate can tell apart again when it is answered.
+/// Both sides send requests and responses. Ids are those that the crate can match again.
 const RULES: Rules = Rules { ids: IdRule::Integers, max_id_len: usize::MAX, positional_params: true, answers: true };
 
-/// What to answer to a line that is no message: the error, and the id where one can be read.
+/// The response to an invalid line: the error, and the id if it can be read.
 #[derive(Debug)]
 pub(crate) struct BadLine {
     id: Id,
@@ -19,16 +19,16 @@ pub(crate) struct BadLine {
 }
 
 impl BadLine {
-    /// The answer as a line.
+    /// Returns the response as a line.
     pub(crate) fn answer(self) -> String {
         jsonrpc::error(&self.id, &self.refusal.into_json())
     }
 }
 
-/// Reads a line. Nothing is answered to an answer that is wrong: two sides that do so would go on for ever.
+/// Reads a line. An invalid response gets no response, to prevent an endless loop between two sides.
 ///
 /// # Errors
-/// What to answer, where the peer waits for an answer.
+/// The response to send, if the peer waits for one.
 pub(crate) fn read(line: Line, limit: usize) -> Result<Option<RawJsonRpcMessage>, Box<BadLine>> {
     let bad = |id, refusal| Box::new(BadLine { id, refusal });
     let text = match line {
@@ -44,13 +44,13 @@ pub(crate) fn read(line: Line, limit: usize) -> Result<Option<RawJsonRpcMessage>
         }
         Ok(Message::Answer(answer)) => Ok(of_crate(of_answer(answer)).ok()),
         Err(error) if error.is_answer && !error.problem.is_syntax() => Ok(None),
-        // Nothing in a line that is no JSON can be trusted.
+        // Nothing in a line of invalid JSON can be trusted.
         Err(error) if error.problem.is_syntax() => Err(bad(Id::null(), refusal(error.problem))),
         Err(error) => Err(bad(error.id, refusal(error.problem))),
     }
 }
 
-/// A message as the crate reads it.
+/// Converts a message to the crate's type.
 fn of_crate(mut members: Map<String, Value>) -> Result<RawJsonRpcMessage, serde_json::Error> {
     members.insert("jsonrpc".to_owned(), "2.0".into());
     serde_json::from_value(Value::Object(members))
@@ -73,7 +73,7 @@ fn of_answer(answer: Answer<Value>) -> Map<String, Value> {
 }
 
 fn with_id(id: Option<&Id>) -> Map<String, Value> {
-    // An id that was read can be read again.
+    // An id that was read once can be read again.
     id.map(|id| ("id".to_owned(), serde_json::from_str(id.as_json()).unwrap_or_default())).into_iter().collect()
 }
 
@@ -92,7 +92,7 @@ fn refusal(problem: Problem) -> Refusal {
     }
 }
 
-/// What a value is, for a person.
+/// Returns the kind of a value, for people.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,16 +1,16 @@
-//! [`Gauge`]: how much has been said to the peer that it has not taken.
+//! [`Gauge`]: the amount of output that the peer has not read.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// How many frames and bytes may wait for a peer that is slow to read. One turn of a session may go beyond it: a session asks
-/// for room before each call of a model and of a tool.
+/// The maximum pending output for a slow peer. One turn of a session may exceed it: a session waits for room before
+/// each model call and each tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// Frames.
+    /// The maximum number of frames.
     pub frames: usize,
-    /// Bytes of frames.
+    /// The maximum size of frames in bytes.
     pub bytes: usize,
 }
 
@@ -20,7 +20,7 @@ impl Default for Room {
     }
 }
 
-/// Counts frames and bytes on their way to the peer.
+/// Counts frames and bytes that are pending.
 #[derive(Debug)]
 pub(crate) struct Gauge {
     room: Room,
@@ -41,40 +41,40 @@ impl Gauge {
         }
     }
 
-    /// A frame is on its way. Its bytes are counted when it is written as text.
+    /// Counts a frame. Its bytes are counted when it is serialized.
     pub(crate) fn frame(&self) {
         self.frames.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A frame has become text.
+    /// Counts the bytes of a serialized frame.
     pub(crate) fn text(&self, bytes: usize) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The peer has taken so much.
+    /// Subtracts output that the peer has read.
     pub(crate) fn taken(&self, frames: usize, bytes: usize) {
         self.frames.fetch_sub(frames, Ordering::Relaxed);
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.changed.notify_waiters();
     }
 
-    /// The peer takes no more.
+    /// Marks the peer as gone.
     pub(crate) fn end(&self) {
         self.gone.store(true, Ordering::Relaxed);
         self.changed.notify_waiters();
     }
 
-    /// Whether the peer takes no more.
+    /// Returns whether the peer is gone.
     pub(crate) fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
     }
 
-    /// Frames and bytes on their way.
+    /// Returns the pending frames and bytes.
     pub(crate) fn waiting(&self) -> (usize, usize) {
         (self.frames.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
     }
 
-    /// Ready once there is room, or nobody to write to.
+    /// Waits until there is room, or the peer is gone.
     pub(crate) async fn room(&self) {
         self.until(|| {
             let (frames, bytes) = self.waiting();
@@ -83,12 +83,12 @@ impl Gauge {
         .await;
     }
 
-    /// Ready once all is written, or nobody takes it.
+    /// Waits until all output is written, or the peer is gone.
     pub(crate) async fn all_taken(&self) {
         self.until(|| self.waiting().0 == 0).await;
     }
 
-    /// Ready once the peer takes no more.
+    /// Waits until the peer is gone.
     pub(crate) async fn gone(&self) {
         self.until(|| false).await;
     }
@@ -97,7 +97,7 @@ impl Gauge {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
-            // Listening begins before looking, so that no change is missed.
+            // Listen before the check, so that no change is missed.
             changed.as_mut().enable();
             if self.is_gone() || reached() {
                 return;

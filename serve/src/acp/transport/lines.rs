@@ -1,24 +1,24 @@
-//! [`Splitter`]: bytes into lines, however the bytes come cut, with a bound on what a line may hold.
+//! [`Splitter`]: splits a byte stream into lines, with a limit on their length.
 
-/// A line as it came.
+/// A line of input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
     /// Its text.
     Text(String),
-    /// It was no UTF-8. It is not mended: what the peer meant would change without a word.
+    /// Invalid UTF-8. It is not repaired: that would silently change the peer's text.
     NoText {
-        /// The first byte that is none, from 1.
+        /// The position of the first invalid byte, from 1.
         byte: usize,
     },
-    /// It was longer than allowed and has been skipped to its end.
+    /// A line that exceeded the limit and was skipped.
     TooLong {
-        /// How many bytes it had, its end left out.
+        /// Its length in bytes, without the line end.
         bytes: usize,
     },
 }
 
 impl Line {
-    /// How many bytes it holds in memory.
+    /// Returns the number of bytes that it holds in memory.
     pub(crate) fn held(&self) -> usize {
         match self {
             Line::Text(text) => text.len(),
@@ -27,23 +27,23 @@ impl Line {
     }
 }
 
-/// Cuts what is read into lines. Blank lines are no lines.
+/// Splits input into lines. Blank lines are skipped.
 #[derive(Debug)]
 pub(crate) struct Splitter {
     limit: usize,
-    /// The line so far.
+    /// The current line so far.
     held: Vec<u8>,
-    /// How many bytes of a line that is too long are gone already.
+    /// The number of bytes already skipped of a line that is too long.
     skipped: usize,
 }
 
 impl Splitter {
-    /// Lines of at most `limit` bytes.
+    /// Creates a splitter for lines of at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Splitter {
         Splitter { limit, held: Vec::new(), skipped: 0 }
     }
 
-    /// Takes what was read; each line that it ends goes to `take`.
+    /// Reads a chunk, and passes each complete line to `take`.
     pub(crate) fn feed(&mut self, mut bytes: &[u8], mut take: impl FnMut(Line)) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             self.add(&bytes[..end]);
@@ -55,7 +55,7 @@ impl Splitter {
         self.add(bytes);
     }
 
-    /// The line that the end of the input ended, where there is one.
+    /// Returns the last line if the input ended without a line end.
     pub(crate) fn finish(&mut self) -> Option<Line> {
         self.line()
     }

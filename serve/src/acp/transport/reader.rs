@@ -1,5 +1,5 @@
-//! The thread that reads what the peer writes. The front takes its lines one by one, so what was read and not yet taken
-//! stays bounded, by lines and by bytes, and beyond that the peer's pipe fills up.
+//! The thread that reads the peer's output. The server takes lines one by one, so lines read ahead are limited in
+//! number and size; beyond that, the peer's pipe fills up.
 
 use std::io::{ErrorKind, Read};
 use std::sync::Arc;
@@ -10,28 +10,28 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use super::Ended;
 use super::lines::{Line, Splitter};
 
-/// How many lines are read ahead.
+/// The maximum number of lines to read ahead.
 const AHEAD: usize = 64;
 
-/// How much is asked of the system at once, in bytes.
+/// The size of one read in bytes.
 const CHUNK: usize = 64 * 1024;
 
-/// A line and its share of the memory for lines, given back when it is dropped.
+/// A line, and its share of the memory limit, which dropping it returns.
 pub(crate) struct Arrived {
     pub(crate) line: Line,
     _share: OwnedSemaphorePermit,
 }
 
-/// What the thread reads.
+/// The output of the reader thread.
 pub(crate) struct Input {
     /// The lines, in order.
     pub(crate) lines: mpsc::Receiver<Arrived>,
-    /// Whether the input has ended, told before its last lines are taken.
+    /// Whether the input has ended, set before its last lines are taken.
     pub(crate) ended: watch::Receiver<bool>,
 }
 
-/// Reads lines of at most `limit` bytes until the input ends. Lines that are held for the front are together at most twice as
-/// big, each taken as a kilobyte at least.
+/// Reads lines of at most `limit` bytes until the input ends. Pending lines take at most twice that in total, each
+/// counted as at least one kilobyte.
 pub(crate) fn read_lines(mut input: Box<dyn Read + Send>, ended: Option<Ended>, limit: usize, front: Handle) -> Input {
     let (lines, arrived) = mpsc::channel(AHEAD);
     let end = watch::Sender::new(false);

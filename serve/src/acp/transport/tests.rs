@@ -3,7 +3,7 @@ use std::sync::{Condvar, Mutex};
 
 use super::*;
 
-/// What was written, and whether the other side reads.
+/// The written output, and whether the other side reads.
 #[derive(Default)]
 struct Page {
     text: Mutex<String>,
@@ -36,7 +36,7 @@ impl Page {
         self.opened.notify_all();
     }
 
-    /// The error codes of the lines, and all lines are JSON.
+    /// Returns the error codes of the lines; all lines must be JSON.
     fn codes(&self) -> Vec<i64> {
         let text = self.text.lock().unwrap();
         let line = |line: &str| serde_json::from_str::<Value>(line).unwrap()["error"]["code"].as_i64().unwrap();
@@ -44,7 +44,7 @@ impl Page {
     }
 }
 
-/// A reader of many lines that tells how many were read.
+/// A reader of many lines that reports how many were read.
 struct Many {
     line: &'static [u8],
     left: usize,
@@ -97,7 +97,7 @@ fn a_bad_line_is_answered_and_the_next_one_is_taken() {
         methods
     });
     assert_eq!(methods, ["one".into(), Arc::<str>::from("two")]);
-    // The line that is no UTF-8 is no JSON either.
+    // The line of invalid UTF-8 is also invalid JSON.
     assert_eq!(page.codes(), [-32700, -32600, -32700, -32600, -32700]);
 }
 

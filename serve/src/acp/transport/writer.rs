@@ -1,4 +1,5 @@
-//! The thread that writes to the peer: whole lines and nothing else. A peer that does not read stops this thread and no other.
+//! The thread that writes whole lines to the peer, and nothing else. A peer that does not read blocks only this
+//! thread.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -6,10 +7,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::gauge::Gauge;
 
-/// How much is given to the system at once, in bytes, where more than one line waits.
+/// The size of one write if more than one line is pending, in bytes.
 const CHUNK: usize = 64 * 1024;
 
-/// Where lines for the peer go. Never waits: the gauge says when to hold back.
+/// Queues lines for the peer. Never waits: the gauge limits the queue.
 #[derive(Clone)]
 pub(crate) struct Writer {
     lines: Sender<String>,
@@ -17,7 +18,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Begins to write to `output`.
+    /// Starts to write to `output`.
     pub(crate) fn new(output: Box<dyn Write + Send>, gauge: Arc<Gauge>) -> Writer {
         let (lines, waiting) = channel();
         let written = gauge.clone();
@@ -25,10 +26,10 @@ impl Writer {
         Writer { lines, gauge }
     }
 
-    /// Writes a line whose frame the gauge has counted. The line holds no end of line.
+    /// Queues a line without a line end. The gauge must have counted its frame.
     pub(crate) fn put(&self, line: String) {
         self.gauge.text(line.len());
-        // The thread ends only when all of these are dropped.
+        // The thread ends only when all writers are dropped.
         let _ = self.lines.send(line);
     }
 }
@@ -45,7 +46,7 @@ fn write_lines(mut output: Box<dyn Write + Send>, lines: &Receiver<String>, gaug
             chunk.push(b'\n');
             next = if chunk.len() < CHUNK { lines.try_recv().ok() } else { None };
         }
-        // Once the peer is gone, what is still said to it is forgotten here.
+        // Once the peer is gone, further output is dropped here.
         if !gauge.is_gone() && output.write_all(&chunk).and_then(|()| output.flush()).is_err() {
             gauge.end();
         }

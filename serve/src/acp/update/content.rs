@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::host::{Made, Part};
 
-/// What the user said, a chunk for each block. A block that the protocol does not know is shown as its text.
+/// Returns the user's message as one chunk per block. A block of an unknown kind is shown as text.
 pub(super) fn of_message(content: &Data) -> Vec<acp::ContentChunk> {
     let block = |block: &Data| {
         let known = serde_json::from_value(Value::from(block)).ok();
@@ -23,7 +23,7 @@ pub(super) fn of_message(content: &Data) -> Vec<acp::ContentChunk> {
     }
 }
 
-/// An artifact, a chunk for each part; each says of which artifact it is.
+/// Returns an artifact as one chunk per part; each names its artifact.
 pub(super) fn of_artifact(made: &Made) -> Vec<acp::ContentChunk> {
     let (name, parts) = (&*made.name, &made.parts);
     let of = parts.len();
@@ -75,7 +75,7 @@ fn of_file(name: &str, mime_type: Option<&str>, bytes: Option<&str>, uri: Option
     }
 }
 
-/// Says in `_meta.harn` what a chunk is, for clients that would show it in another way.
+/// Marks the kind of a chunk in `_meta.harn`, for clients that show it differently.
 pub(super) fn marked(chunk: acp::ContentChunk, key: &str, value: Value) -> acp::ContentChunk {
     let mut harn = Map::new();
     harn.insert(key.to_owned(), value);

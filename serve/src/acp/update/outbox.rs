@@ -1,8 +1,8 @@
-//! [`Outbox`]: what the sessions of a connection have shown and the client has not taken.
+//! [`Outbox`]: session events that the client has not read.
 //!
-//! Workers put events in and never wait for the client; a session waits for room before it goes on to something that makes
-//! more ([`Outbox::room`]). The connection takes events out while its transport has room, one session after the other, and
-//! makes frames of them only then: pieces of a text that wait are one piece by that time.
+//! Workers add events without waiting; a session waits for room before an operation that produces more
+//! ([`Outbox::room`]). The connection takes events while its transport has room, one session after the other, and only
+//! then converts them to frames: pending pieces of a text are joined by that time.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -14,22 +14,22 @@ use tokio::sync::Notify;
 use super::{Frame, Updates, Wants};
 use crate::host::{Event, Part, ReminderEvent, Waiting, new_message_id};
 
-/// A session with so many events waiting has no room.
+/// The number of pending events at which a session has no room.
 const MOST_EVENTS: usize = 64;
-/// A session with so many bytes waiting has no room.
+/// The size of pending events at which a session has no room, in bytes.
 const MOST_BYTES: usize = 256 << 10;
-/// So many events, or bytes, are kept of a session that the client does not know of yet: it cannot take any, and the session
-/// does not wait for it.
+/// The maximum number, and size in bytes, of pending events of a session that the client does not know yet: it cannot
+/// read any, and the session does not wait for it.
 const MOST_EARLY_EVENTS: usize = 1_024;
 const MOST_EARLY_BYTES: usize = 1 << 20;
-/// A piece of text is put together up to this many bytes.
+/// The size up to which pieces of text are joined, in bytes.
 const MOST_PIECE: usize = 16 << 10;
 
-/// What the sessions of a connection have shown and the client has not taken. Shared by the threads of workers.
+/// Session events that the client has not read. Shared by the workers' threads.
 #[derive(Debug)]
 pub struct Outbox {
     state: Mutex<State>,
-    /// Something can be sent.
+    /// Notified when an event can be sent.
     more: Notify,
 }
 
@@ -37,18 +37,18 @@ pub struct Outbox {
 struct State {
     wants: Wants,
     sessions: HashMap<Arc<str>, Shown>,
-    /// The sessions with something to send, each once; the first is next.
+    /// The sessions with pending events, each once; the first is next.
     due: VecDeque<Arc<str>>,
 }
 
-/// What one session has shown.
+/// The events of one session.
 #[derive(Debug, Default)]
 struct Shown {
     waiting: VecDeque<Event>,
     bytes: usize,
-    /// Nothing until the client knows the session.
+    /// The converter: `None` until the client knows the session.
     updates: Option<Updates>,
-    /// How many events were not kept until then.
+    /// The number of events dropped until then.
     left_out: usize,
     is_due: bool,
     room: Arc<Notify>,
@@ -56,11 +56,11 @@ struct Shown {
 
 impl Shown {
     fn has_room(&self) -> bool {
-        // What a client does not know of yet it cannot take.
+        // A client cannot read the events of a session that it does not know yet.
         self.updates.is_none() || self.waiting.len() < MOST_EVENTS && self.bytes < MOST_BYTES
     }
 
-    /// Puts an event behind the others, a piece of a text to the piece before it.
+    /// Adds an event; joins a piece of text to the piece before it.
     fn put(&mut self, event: Event) {
         if self.updates.is_none() && (self.waiting.len() >= MOST_EARLY_EVENTS || self.bytes >= MOST_EARLY_BYTES) {
             self.left_out += 1;
@@ -82,18 +82,19 @@ impl Shown {
 }
 
 impl Outbox {
-    /// For a client.
+    /// Creates an outbox for a client.
     #[must_use]
     pub fn new(wants: Wants) -> Outbox {
         Outbox { state: Mutex::new(State { wants, ..State::default() }), more: Notify::new() }
     }
 
-    /// What the client wants, for the sessions that it comes to know from here on.
+    /// Sets the updates that the client accepts, for the sessions opened from now on.
     pub fn want(&self, wants: Wants) {
         self.state().wants = wants;
     }
 
-    /// The client knows the session from here on; what it has shown so far can be sent. `cwd` is where its tools start from.
+    /// Begins to send a session's events, starting with the pending ones: the client knows the session now. `cwd` is
+    /// where its tools start.
     pub fn open(&self, session_id: &Arc<str>, cwd: PathBuf) {
         let mut state = self.state();
         let updates = Updates::new(session_id.clone(), cwd, state.wants);
@@ -112,7 +113,7 @@ impl Outbox {
         self.more.notify_one();
     }
 
-    /// The session is over. Nothing of it is sent any more, and nobody waits for it.
+    /// Drops a closed session and its pending events, and wakes the waiting tasks.
     pub fn close(&self, session_id: &Arc<str>) {
         let mut state = self.state();
         state.due.retain(|due| due != session_id);
@@ -123,7 +124,8 @@ impl Outbox {
         }
     }
 
-    /// A session is over. False where the client knows it: that is told the rest first, and [`Outbox::close`] follows.
+    /// Drops an ended session that the client does not know. Returns false if the client knows it: the rest is sent
+    /// first, and then [`Outbox::close`] is called.
     pub fn give_up(&self, session_id: &Arc<str>) -> bool {
         let is_known = self.state().sessions.get(session_id).is_some_and(|shown| shown.updates.is_some());
         if !is_known {
@@ -132,7 +134,7 @@ impl Outbox {
         !is_known
     }
 
-    /// Puts in what a session shows, in order. Never waits.
+    /// Adds a session event, in order. Never waits.
     pub fn show(&self, session_id: &Arc<str>, event: Event) {
         let mut state = self.state();
         state.sessions.entry(session_id.clone()).or_default().put(event);
@@ -141,7 +143,7 @@ impl Outbox {
         self.more.notify_one();
     }
 
-    /// Ready once the client has taken so much of what the session has shown that more is welcome.
+    /// Waits until the client has read enough of the session's events.
     #[must_use]
     pub fn room(self: &Arc<Self>, session_id: &Arc<str>) -> Waiting<()> {
         let (outbox, session_id) = (self.clone(), session_id.clone());
@@ -152,7 +154,7 @@ impl Outbox {
                     _ => return,
                 };
                 let mut woken = std::pin::pin!(room.notified());
-                // Whoever makes room from here on wakes this.
+                // From here on, freed room wakes this future.
                 woken.as_mut().enable();
                 if outbox.state().sessions.get(&session_id).is_none_or(Shown::has_room) {
                     return;
@@ -162,7 +164,7 @@ impl Outbox {
         })
     }
 
-    /// Ready once something can be sent.
+    /// Waits until an event can be sent.
     pub async fn due(&self) {
         loop {
             let woken = self.more.notified();
@@ -173,7 +175,7 @@ impl Outbox {
         }
     }
 
-    /// Sends the next event of the session whose turn it is; whether there was one.
+    /// Sends the next event of the next session. Returns false if there was none.
     pub fn send_next(&self, mut send: impl FnMut(Frame)) -> bool {
         let mut state = self.state();
         let Some(id) = state.due.pop_front() else { return false };
@@ -189,7 +191,7 @@ impl Outbox {
         true
     }
 
-    /// Sends all that a session has shown so far: before an answer that must not overtake it.
+    /// Sends all events of a session so far, before a response that must come after them.
     pub fn send_all(&self, session_id: &Arc<str>, mut send: impl FnMut(Frame)) {
         let mut state = self.state();
         let Some(shown) = state.sessions.get_mut(session_id) else { return };
@@ -204,13 +206,13 @@ impl Outbox {
         shown.room.notify_waiters();
     }
 
-    /// Something of a session that the client knows, as it sees its calls.
+    /// Calls `look` with the converter of a session that the client knows.
     pub fn with<R>(&self, session_id: &str, look: impl FnOnce(&Updates) -> R) -> Option<R> {
         self.state().sessions.get(session_id)?.updates.as_ref().map(look)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Whoever panicked while it held the lock left whole events behind.
+        // A panic under this lock leaves whole events.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -228,7 +230,7 @@ impl State {
     }
 }
 
-/// Puts a piece of a text to the piece before it; gives back what does not belong there.
+/// Joins a piece of text to the piece before it; returns the event if it does not belong there.
 fn join(last: &mut Event, event: Event) -> Option<Event> {
     let (into, piece) = match (last, &event) {
         (Event::Text { message_id, text }, Event::Text { message_id: id, text: piece })
@@ -246,7 +248,7 @@ fn join(last: &mut Event, event: Event) -> Option<Event> {
     None
 }
 
-/// Roughly the bytes that an event takes.
+/// Returns the approximate size of an event in bytes.
 fn weight(event: &Event) -> usize {
     match event {
         Event::UserMessage { content, .. } => content.weight(),

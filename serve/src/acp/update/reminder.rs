@@ -1,5 +1,5 @@
-//! Reminder events on the wire, one frame for each: the RFC's update for a client that asked for these updates, and for any other
-//! an update that the protocol knows and that changes nothing, with the event in `_meta.harn.reminder`.
+//! Reminder events on the wire, one frame each: the RFC's update for a client that requests it, and for any other
+//! client a standard update that changes nothing, with the event in `_meta.harn.reminder`.
 
 use runtime::data::Data;
 use runtime::reminder::Surface;
@@ -10,11 +10,12 @@ use super::{Frame, session_update};
 use crate::host::ReminderEvent;
 use crate::wire::ReminderUpdate;
 
-/// The update that carries an event to a client that did not ask. All of its fields are optional, and one that is absent changes
-/// nothing. Another update of the session might never come, and several events would have to share it.
+/// The update that carries an event to a client that does not request reminder updates. All of its fields are
+/// optional, and an absent one changes nothing. Another update of the session might never come, and several events
+/// would have to share it.
 pub(super) const NO_CHANGE: &str = "session_info_update";
 
-/// Builds the frame for an event. No field is written twice: what the RFC's update has a field for is left out of its `_meta`.
+/// Builds the frame for an event. No field is written twice: the `_meta` omits those that the RFC's update has.
 pub(super) fn frame(session_id: &str, event: &ReminderEvent, wants_update: bool) -> Frame {
     let ReminderUpdate { change, fields, more } = ReminderUpdate::of(event, Surface::Acp);
     let mut meta = Map::from_iter([("event".to_owned(), change.as_str().into())]);

@@ -13,7 +13,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 });
 
-/// What is wrong with a value, held against one of our schemas.
+/// Returns the error of a value against one of the crate's schemas.
 fn misfit(name: &str, value: &Value) -> Option<String> {
     let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
     compiler.add_resource("mem:acp", SCHEMA.clone()).unwrap();
@@ -63,7 +63,7 @@ fn reminder_events() -> Vec<ReminderEvent> {
     ]
 }
 
-/// One of each kind but reminders.
+/// Returns one event of each kind except reminders.
 fn other_events() -> Vec<Event> {
     let call = ToolCall::new("c1", "edit_file", Data::from_json(r#"{"path":"a.rs","old":"x","new":"y"}"#).unwrap());
     let text = |text: &str| Event::Text { message_id: "m1".into(), text: text.into() };
@@ -128,7 +128,7 @@ fn each_reminder_event_is_one_frame() {
         let told = silent.params["update"].as_object().unwrap();
         assert_eq!((silent.method, told.len(), &told["sessionUpdate"]), ("session/update", 2, &NO_CHANGE.into()));
         holds("Meta", &told["_meta"]);
-        // Everything that the other client reads in two places.
+        // All fields that the other client reads in two places.
         let mut all = update.clone();
         all.retain(|key, _| key != "sessionUpdate" && key != "_meta");
         all.extend(meta.clone());
@@ -173,7 +173,7 @@ fn a_reminder_is_told_field_by_field() {
     assert_eq!(meta, json!({"harn": {"reminder": more}}));
 }
 
-/// A chunk of the user's holds what the user said and nothing else, whatever was told of reminders before it.
+/// Checks that a user's chunk has only the user's text, whatever was reported on reminders before it.
 #[test]
 fn no_reminder_is_told_as_words_of_the_user() {
     for wants in [Wants::default(), Wants { reminders: true, notices: true }] {
@@ -203,7 +203,7 @@ fn every_other_event_is_an_update_that_the_protocol_knows() {
             for Frame { method, params } in frames {
                 assert_eq!((method, &params["sessionId"]), ("session/update", &"sess_1".into()));
                 let known: acp::SessionNotification = serde_json::from_value(params.clone()).unwrap();
-                // Nothing that the protocol's types would have dropped.
+                // The protocol's types drop no field.
                 assert_eq!(serde_json::to_value(known).unwrap(), params);
                 if let Some(meta) = params["update"].get("_meta") {
                     holds("Meta", meta);
@@ -261,7 +261,7 @@ fn a_call_has_a_title_a_kind_and_places() {
     assert_eq!(long["title"], format!("shell: {}…", "é".repeat(80)));
     assert_eq!(long.get("kind"), None, "a kind that is none");
     assert_eq!(call("look", "{}", r#"{"readOnlyHint":true}"#)["kind"], "read");
-    // What the model wrote is no JSON.
+    // The model wrote invalid JSON.
     let broken = call("look", r#""{oh""#, "null");
     assert_eq!((&broken["rawInput"], &broken["title"]), (&"{oh".into(), &"look".into()));
 }

@@ -1,13 +1,13 @@
-//! Tool calls. What a tool is like for a person is told by its annotations; the standard tools are known by name, for scripts
-//! that wrap them.
+//! Tool calls. A tool's annotations describe it for people; the standard tools are known by name, for scripts that
+//! wrap them.
 //!
-//! | annotation | means |
+//! | annotation | meaning |
 //! |---|---|
-//! | `title` | what it is called, else its name |
-//! | `kind` | a kind of the protocol: `read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch`, `other` |
-//! | `read_only`, `readOnlyHint` | it is of kind `read` where nothing says more |
-//! | `locations` | the arguments that are paths, a list of names; else `path` |
-//! | `root` | where relative paths start, else the session's folder |
+//! | `title` | the title; by default the tool's name |
+//! | `kind` | a protocol kind: `read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch`, `other` |
+//! | `read_only`, `readOnlyHint` | the kind is `read`, if nothing else sets it |
+//! | `locations` | the names of the arguments that are paths; by default `path` |
+//! | `root` | the base of relative paths; by default the session's folder |
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use runtime::data::Data;
 use runtime::message::ToolCall;
 use serde_json::{Value, json};
 
-/// The longest detail in a title, in characters.
+/// The maximum length of a detail in a title, in characters.
 const MOST_DETAIL: usize = 80;
-/// What nests deeper is not sent as data: clients read JSON with limits of their own.
+/// The maximum nesting of data that is sent: clients have JSON limits of their own.
 const MOST_LEVELS: usize = 64;
-/// The arguments that tell a person best what a call is about.
+/// The arguments that describe a call best, in order of preference.
 const TELLING: [&str; 6] = ["command", "path", "pattern", "query", "url", "name"];
 
-/// A call that the model asks for.
+/// Returns a call that the model requested.
 pub(super) fn begun(call: &ToolCall, annotations: &Data, id: Arc<str>, cwd: &Path) -> acp::ToolCall {
     let kind = kind(&call.name, annotations);
     let root = annotations.get("root").as_str().map_or_else(|| cwd.to_owned(), |root| absolute(cwd, root));
@@ -37,16 +37,16 @@ pub(super) fn begun(call: &ToolCall, annotations: &Data, id: Arc<str>, cwd: &Pat
         .raw_input(raw(&call.arguments))
 }
 
-/// A call that runs now.
+/// Returns the update for a call that runs.
 pub(super) fn runs(id: Arc<str>) -> acp::ToolCallUpdate {
     let fields = acp::ToolCallUpdateFields::new().status(acp::ToolCallStatus::InProgress);
     acp::ToolCallUpdate::new(acp::ToolCallId::new(id), fields)
 }
 
-/// A call that is over. Content takes the place of content, so where the change that it made is to be seen on, there is none.
+/// Returns the update for an ended call. Its content would replace the diff, so with `keeps_diff` it has none.
 pub(super) fn ended(id: Arc<str>, text: &str, value: &Data, ok: bool, keeps_diff: bool) -> acp::ToolCallUpdate {
     let status = if ok { acp::ToolCallStatus::Completed } else { acp::ToolCallStatus::Failed };
-    // Clients take an object only.
+    // Clients accept only objects.
     let is_text = value.as_str() == Some(text);
     let output = match raw(value) {
         None if !value.is_nil() => None,
@@ -99,7 +99,7 @@ fn locations(call: &ToolCall, annotations: &Data, root: &Path) -> Vec<acp::ToolC
     paths.map(|path| acp::ToolCallLocation::new(absolute(root, path)).line(line)).collect()
 }
 
-/// The change that an edit makes, as far as its arguments tell: a text for another one, or all of a file.
+/// Returns the change that an edit makes, if its arguments show it: a replaced text, or a whole file.
 fn diff(call: &ToolCall, kind: acp::ToolKind, root: &Path) -> Option<acp::Diff> {
     let text = |key: &str| call.arguments.get(key).as_str();
     let path = text("path").filter(|path| kind == acp::ToolKind::Edit && !path.is_empty())?;
@@ -111,7 +111,7 @@ fn diff(call: &ToolCall, kind: acp::ToolKind, root: &Path) -> Option<acp::Diff> 
     Some(acp::Diff::new(absolute(root, path), new).old_text(old))
 }
 
-/// A path as the client needs it: absolute, without `.` and `..`.
+/// Returns a path in the form that clients need: absolute, without `.` and `..`.
 fn absolute(root: &Path, path: &str) -> PathBuf {
     let mut out = PathBuf::new();
     for part in root.join(path).components() {

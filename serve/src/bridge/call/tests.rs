@@ -8,7 +8,7 @@ use runtime::session::{Session, Sessions};
 
 use super::*;
 
-/// Sessions of this thread, and the inboxes of some of them.
+/// Sessions on this thread, and the inboxes of some of them.
 struct Bench {
     sessions: Vec<Rc<Session>>,
     scope: Scope,
@@ -28,7 +28,7 @@ impl Bench {
         futures_util::FutureExt::now_or_never(answer.settled()).expect("a log in memory is durable at once")
     }
 
-    /// The code, the reason and the field of a refusal.
+    /// Returns the code, the reason and the field of a refusal.
     fn refused(&self, method: Method, params: Value) -> (i64, String, String) {
         let error = self.ask(method, params).expect_err("it is wrong");
         let told = error.to_data();

@@ -1,5 +1,6 @@
-//! [`State`]: where a session stands between those who put prompts in and the worker that runs them. Every change is a method
-//! here, without threads and without waiting; [`super::Mailbox`] puts a lock around it and wakes whoever waits.
+//! [`State`]: the state of a session between its clients, which add prompts, and the worker that runs them. Every
+//! change is a method here, without threads and without waiting; [`super::Mailbox`] adds a lock and wakes waiting
+//! tasks.
 //!
 //! ```text
 //!            take             asked                answer
@@ -13,51 +14,51 @@ use std::sync::Arc;
 
 use crate::host::HostError;
 
-/// Where a session stands. `P` is a prompt with the place where its end is told.
+/// The state of a session. `P` is a prompt with the channel for its end.
 #[cfg_attr(test, derive(Clone, Debug))]
 pub(super) struct State<P> {
     at: At,
-    /// What runs is to stop, and has not heard of it: why.
+    /// The reason why the current run must stop, until the run has received it.
     stop: Option<Arc<str>>,
-    /// What runs has heard that it is to stop.
+    /// Whether the current run knows that it must stop.
     heard: bool,
     next: Option<Next<P>>,
     closing: bool,
-    /// Nothing of it is left to answer: why.
+    /// The reason why the session no longer responds.
     gone: Option<HostError>,
 }
 
-/// What the worker is at.
+/// The activity of the worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// Nothing that a prompt began.
+    /// No prompt is running.
     Idle,
-    /// A prompt.
+    /// A prompt is running.
     Working,
-    /// The pipeline asked something, which ended its prompt. The next one is the answer.
+    /// The pipeline asked a question, which ended its prompt. The next prompt is the answer.
     Asking,
-    /// The question was cancelled, and the pipeline cleans up. The next prompt waits until it is over.
+    /// The question was cancelled, and the pipeline cleans up. The next prompt waits for the end of that.
     Stopping,
 }
 
-/// A prompt that was put in and is not taken.
+/// A prompt that was added and is not taken.
 #[cfg_attr(test, derive(Clone, Debug))]
 struct Next<P> {
     prompt: P,
-    /// It was cancelled before it was taken: why.
+    /// The reason, if it was cancelled before it was taken.
     cancelled: Option<Arc<str>>,
-    /// It is the answer to the question and nothing else.
+    /// Whether it is an answer that never begins a new prompt.
     is_reply: bool,
 }
 
-/// What becomes of a question.
+/// The fate of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::host) enum Put {
     /// The session waits for its answer.
     Asked,
-    /// What runs is about to hear that it is to stop. The question is to be held until then: who drops one has answered it.
+    /// The run is about to learn that it must stop. The question must be held until then: dropping it would answer it.
     Withdrawn,
-    /// What runs cleans up, and goes on without an answer.
+    /// The run cleans up, and goes on without an answer.
     Unanswered,
 }
 
@@ -67,9 +68,9 @@ impl<P> Default for State<P> {
     }
 }
 
-/// What others do.
+/// Methods for clients.
 impl<P> State<P> {
-    /// Puts a prompt in.
+    /// Adds a prompt.
     pub(super) fn put(&mut self, id: &Arc<str>, prompt: P) -> Result<(), HostError> {
         if let Some(gone) = &self.gone {
             return Err(gone.clone());
@@ -84,7 +85,7 @@ impl<P> State<P> {
         Ok(())
     }
 
-    /// Puts in what is an answer and nothing else.
+    /// Adds an answer, which never begins a new prompt.
     pub(super) fn reply(&mut self, id: &Arc<str>, prompt: P) -> Result<(), HostError> {
         if self.at != At::Asking && self.gone.is_none() && !self.closing {
             return Err(HostError::NotAsking(id.clone()));
@@ -96,17 +97,18 @@ impl<P> State<P> {
         Ok(())
     }
 
-    /// Stops the prompt at hand, or the question that waits for one; false where there is neither. Each is stopped once.
+    /// Cancels the current prompt, or the question that waits for an answer; returns false if there is neither. Each
+    /// is cancelled once.
     pub(super) fn cancel(&mut self, reason: Arc<str>) -> bool {
         if let Some(next) = &mut self.next {
             next.cancelled.get_or_insert_with(|| reason.clone());
         }
         match self.at {
             At::Idle => return self.next.is_some(),
-            // What comes next is for after.
+            // The next prompt comes after the clean-up.
             At::Stopping => return true,
             At::Asking if self.next.is_none() => self.at = At::Stopping,
-            // The prompt at hand; also where it is an answer that is not taken.
+            // The current prompt, or an answer that is not taken yet.
             At::Asking | At::Working => {}
         }
         if !self.heard {
@@ -115,30 +117,30 @@ impl<P> State<P> {
         true
     }
 
-    /// Ends the session; what it is at is to stop.
+    /// Ends the session, and cancels its work.
     pub(super) fn close(&mut self) {
         self.closing = true;
     }
 
-    /// A prompt is at hand.
+    /// Returns whether there is a current prompt.
     pub(super) fn is_busy(&self) -> bool {
         self.at == At::Working || self.next.is_some()
     }
 
-    /// It is at nothing, or over.
+    /// Returns whether the session is idle or over.
     pub(super) fn is_idle(&self) -> bool {
         self.gone.is_some() || (self.at == At::Idle && self.next.is_none())
     }
 
-    /// Why nothing of the session is left to answer.
+    /// Returns why the session no longer responds, if so.
     pub(super) fn gone(&self) -> Option<HostError> {
         self.gone.clone()
     }
 }
 
-/// What its worker does.
+/// Methods for the worker.
 impl<P> State<P> {
-    /// Takes the next prompt, which begins its run. The inner nothing where the session is to end instead.
+    /// Takes the next prompt and begins its run. The inner option is `None` if the session must end instead.
     pub(super) fn take(&mut self) -> Option<Option<P>> {
         match self.next.take() {
             Some(next) => {
@@ -149,14 +151,14 @@ impl<P> State<P> {
         }
     }
 
-    /// Hears that what runs is to stop: why.
+    /// Takes the reason why the current run must stop, and records that the run knows it.
     pub(super) fn hear(&mut self) -> Option<Arc<str>> {
         let reason = self.stop.take().or_else(|| self.closing.then(|| "the session was closed".into()));
         self.heard |= reason.is_some();
         reason
     }
 
-    /// What would become of a question now.
+    /// Returns the fate of a question asked now.
     pub(super) fn fate(&self) -> Put {
         match (self.heard, self.stop.is_some() || self.closing) {
             (true, _) => Put::Unanswered,
@@ -165,7 +167,7 @@ impl<P> State<P> {
         }
     }
 
-    /// The prompt at hand is over with a question, unless it is to stop.
+    /// Ends the current prompt with a question, unless it must stop.
     pub(super) fn asked(&mut self) -> Put {
         let fate = self.fate();
         if fate == Put::Asked {
@@ -174,14 +176,14 @@ impl<P> State<P> {
         fate
     }
 
-    /// Takes the prompt that answers. The inner nothing where none will.
+    /// Takes the prompt that answers the question. The inner option is `None` if none will.
     pub(super) fn answer(&mut self) -> Option<Option<P>> {
         if self.at == At::Stopping {
             return Some(None);
         }
         match self.next.take() {
             Some(next) => {
-                // Where it was cancelled, what runs is told so.
+                // If it was cancelled, the run learns of that next.
                 self.at = At::Working;
                 Some(Some(next.prompt))
             }
@@ -189,14 +191,14 @@ impl<P> State<P> {
         }
     }
 
-    /// What ran is over. A cancellation that came too late for it goes with it; one of a prompt that is still to come stays
-    /// with that. An answer that nobody has taken is given back.
+    /// Ends the current run. A late cancellation of this run is dropped; a cancellation of a pending prompt stays.
+    /// Returns an answer that was not taken.
     pub(super) fn ended(&mut self) -> Option<P> {
         (self.at, self.stop, self.heard) = (At::Idle, None, false);
         self.next.take_if(|next| next.is_reply).map(|next| next.prompt)
     }
 
-    /// The session is over. The prompt that it leaves behind is told so by being dropped.
+    /// Ends the session. Returns the pending prompt; dropping it notifies its sender.
     pub(super) fn over(&mut self, why: HostError) -> Option<P> {
         self.gone.get_or_insert(why);
         self.next.take().map(|next| next.prompt)

@@ -1,4 +1,4 @@
-//! All orders of what those who talk to a session and its worker can do, and that whoever waits is woken.
+//! Explores all interleavings of clients and a worker, and checks that waiting tasks are woken.
 
 use std::collections::HashSet;
 use std::pin::pin;
@@ -9,13 +9,13 @@ use std::task::{Context, Poll, Wake};
 use super::state::{Put, State};
 use super::{Mailbox, Prompt};
 
-/// A session in the middle of something, and what has become of its prompts so far.
+/// A state of a session, and the fates of its prompts so far.
 #[derive(Clone, Debug, Default)]
 struct World {
     state: State<usize>,
     worker: Worker,
     prompts: Vec<Fate>,
-    /// The question that waits was cancelled.
+    /// Whether the waiting question was cancelled.
     question_cancelled: bool,
     cancels: usize,
     asks: usize,
@@ -24,9 +24,9 @@ struct World {
 
 #[derive(Clone, Debug, Default)]
 struct Fate {
-    /// It is an answer and nothing else.
+    /// Whether it is an answer that never begins a new prompt.
     is_reply: bool,
-    /// It was cancelled before its run was over.
+    /// Whether it was cancelled before its run ended.
     cancelled: bool,
     ended: Option<End>,
 }
@@ -38,22 +38,22 @@ enum End {
     Cancelled,
 }
 
-/// What [`super::super::session`] does, cut where another thread may come in between.
+/// The steps of [`super::super::session`], split where another thread may run in between.
 #[derive(Clone, Debug, Default)]
 enum Worker {
     #[default]
     Free,
-    /// The pipeline runs; `told` that it is to stop.
+    /// The pipeline runs; `told` is whether it knows that it must stop.
     Running {
         prompt: Option<usize>,
         told: bool,
     },
-    /// It has put a question.
+    /// The pipeline has asked a question.
     Asks {
         prompt: Option<usize>,
         told: bool,
     },
-    /// The question was shown and is written down.
+    /// The question was sent and is being recorded.
     Settling {
         prompt: Option<usize>,
     },
@@ -70,7 +70,7 @@ enum Worker {
 }
 
 impl World {
-    /// All that can happen next.
+    /// Returns all possible next states.
     fn next(&self) -> Vec<World> {
         let mut all = Vec::new();
         self.others(&mut all);
@@ -109,7 +109,7 @@ impl World {
         next
     }
 
-    /// What those do who talk to it.
+    /// Adds the steps of clients.
     fn others(&self, all: &mut Vec<World>) {
         if self.prompts.len() < 3 {
             let mut world = self.clone();
@@ -137,7 +137,7 @@ impl World {
             let at_hand = world.at_hand();
             let did = world.state.cancel("enough".into());
             match (at_hand, &world.worker) {
-                // It comes too late.
+                // The answer came too late.
                 (Some(_), Worker::Finishing { prompt, .. }) if at_hand == *prompt => {}
                 (Some(at_hand), Worker::Finishing { .. }) if world.prompts[at_hand].is_reply => {}
                 (Some(at_hand), _) => world.prompts[at_hand].cancelled = true,
@@ -184,7 +184,7 @@ impl World {
         let mut world = self.clone();
         let told = told || world.state.hear().is_some();
         world.worker = Worker::Waiting { told };
-        // The script has given the question up, or cleaned up.
+        // The script has dropped the question, or cleaned up.
         let end = if told { End::Cancelled } else { End::Done };
         all.push(world.then(|world| world.worker = Worker::Finishing { prompt: None, end }));
         match world.state.answer() {
@@ -201,7 +201,7 @@ impl World {
         all.push(world);
     }
 
-    /// The prompt that is not over.
+    /// Returns the prompt that is not over.
     fn at_hand(&self) -> Option<usize> {
         self.prompts.iter().position(|fate| fate.ended.is_none())
     }
@@ -245,7 +245,7 @@ fn one_that_is_over_refuses_and_leaves_nothing_behind() {
     assert!(state.put(&id, 2).is_err());
 }
 
-/// Counts how often it was woken.
+/// Counts its wakes.
 #[derive(Default)]
 struct Count(AtomicUsize);
 
@@ -255,7 +255,7 @@ impl Wake for Count {
     }
 }
 
-/// Waits for something, changes the mailbox, and looks whether what waits was woken and is ready.
+/// Checks that a change of the mailbox wakes a waiting future and makes it ready.
 fn wakes<T>(waits: impl Future<Output = T>, change: impl FnOnce()) -> T {
     let count = Arc::<Count>::default();
     let waker = count.clone().into();

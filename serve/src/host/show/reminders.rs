@@ -1,4 +1,4 @@
-//! What becomes of reminders, as the sessions at hand report it. There is no second account of it.
+//! Reminder events, as the current sessions report them. This is their only source.
 
 use runtime::reminder::lifecycle::{Deduped, LifecycleRecord};
 use runtime::session::{ReminderObserver, ReminderSeen, Session};
@@ -14,7 +14,7 @@ impl ReminderObserver for Shown {
     }
 }
 
-/// Returns what a client is shown; `None` for events that are not for clients.
+/// Returns the event for a client; `None` for events that are not for clients.
 fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
     let (record, turn) = match seen {
         ReminderSeen::Lifecycle { record, turn } => (record, turn),
@@ -31,7 +31,7 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
             let Deduped { replaced_ids, replacing_id, dedupe_key } = deduped.as_ref();
             Some(ReminderEvent::Deduped {
                 reminder_id: replacing_id.clone(),
-                // The same reminder that came again replaced no other.
+                // A repetition of the same reminder replaced no other.
                 dedupe_key: dedupe_key.clone()?,
                 dropped_ids: replaced_ids.clone(),
             })

@@ -1,4 +1,4 @@
-//! What a script does, and what its session shows of it.
+//! Scripts, and the events of their sessions.
 
 use runtime::message::ToolCall;
 use runtime::reminder::Source;
@@ -7,7 +7,7 @@ use runtime::reminder::lifecycle::ExpireReason;
 use crate::host::testing::{front, host, named, once, says};
 use crate::host::{Event, ReminderEvent, Stop};
 
-/// What one prompt of a script shows.
+/// Returns the events of one prompt of a script.
 fn shown(script: &str) -> Vec<Event> {
     let (host, watcher) = host(script, 1);
     front(async {
@@ -17,7 +17,7 @@ fn shown(script: &str) -> Vec<Event> {
     })
 }
 
-/// A short form of what matters here.
+/// Returns a short form of the relevant events.
 fn line(event: &Event) -> Option<String> {
     Some(match event {
         Event::UserMessage { content, .. } => format!("user {}", content.to_text()),
@@ -37,7 +37,7 @@ fn line(event: &Event) -> Option<String> {
     })
 }
 
-/// Those of what a script shows that begin with one of the words.
+/// Returns the lines of a script's events that begin with one of the words.
 fn lines(script: &str, words: &[&str]) -> Vec<String> {
     let wanted = |line: &String| words.iter().any(|word| line.split(' ').next() == Some(word));
     shown(script).iter().filter_map(line).filter(wanted).collect()
@@ -153,7 +153,7 @@ fn what_was_not_run_says_why() {
     let [end] = &lines(&denied, &["ok", "failed", "began"])[..] else { panic!() };
     assert!(end.starts_with("failed not run: "), "{end}");
 
-    // Something of the host's comes between the answer and its tools.
+    // A host's injection comes between the answer and its tools.
     let skipped = format!(
         "{TOOLS}\npipeline default(task) {{\n\
          let id = agent_session_current_id()\n\

@@ -150,7 +150,7 @@ fn a_question_that_is_answered_too_late_is_no_prompt() {
         assert_eq!(session.unheard().await.unwrap().stop, Stop::Cancelled);
         assert!(matches!(session.answer(says("late")).await, Err(HostError::NotAsking(_))));
         assert_eq!(watcher.text("s"), "");
-        // Another one goes on as ever, and is answered.
+        // The next prompt works as usual, and its question is answered.
         assert!(matches!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked(_)));
         assert_eq!(session.answer(says("this")).await.unwrap().stop, Stop::Done);
         assert_eq!(watcher.text("s"), "never");

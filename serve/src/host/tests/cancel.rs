@@ -1,9 +1,9 @@
-//! Stopping what a session is at.
+//! Cancelling the work of a session.
 
 use crate::host::testing::{front, host, named, says};
 use crate::host::{Handle, Stop};
 
-/// Asks, cancels once the session is at work, and gives the end.
+/// Runs a prompt, cancels it once the session is busy, and returns the end.
 async fn cancelled(session: &Handle, task: &str, at_work: impl Fn() -> bool) -> Stop {
     let (ended, ()) = tokio::join!(session.prompt(says(task)), async {
         while !at_work() {

@@ -1,4 +1,4 @@
-//! What a host counts while its sessions work.
+//! The metrics of a host while its sessions work.
 
 use crate::host::testing::{front, host, named, says};
 use crate::metrics::Exposition;

@@ -1,4 +1,4 @@
-//! Where a session works.
+//! The working directory of a session.
 
 use crate::host::testing::{front, host, named, says};
 use crate::host::{NewSession, Stop};

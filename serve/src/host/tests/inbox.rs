@@ -1,4 +1,4 @@
-//! What is put into a session from the front's thread.
+//! Injections into a session from another thread.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn reminder(body: &str, mode: Mode) -> RemindPayload {
 fn what_is_put_in_wakes_a_daemon_that_sleeps() {
     let folder = std::env::temp_dir().join(format!("harn-daemon-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    // It would sleep for an hour, and the test fails long before.
+    // It would sleep for an hour; the test times out long before.
     let (host, watcher) = host(
         "pipeline default(task, context) {\n\
          let idle = path_join(context.cwd, \"idle\")\n\
@@ -113,7 +113,7 @@ fn delivered_and_queued_reminders_are_cleared_while_the_session_works() {
             Event::Reminder(ReminderEvent::Expired { reason, .. }) => Some(reason),
             _ => None,
         });
-        // Of the queued one the caller tells.
+        // The event of the queued reminder is reported by the caller.
         assert_eq!(ended.collect::<Vec<_>>(), [ExpireReason::Cleared]);
         std::fs::write(folder.join("gate"), "").unwrap();
         prompt.await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Whether a tool may run is asked of whoever a session is served to.
+//! Permission questions to the peer of a session.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use runtime::data::Data;
 use crate::host::testing::{Watcher, front, host, named, says};
 use crate::host::{Ended, Event, Handle, Host, Stop, Verdict};
 
-/// The prompt names the tools that the model calls; what the model reads of them is what the pipeline returns.
+/// The prompt names the tools that the model calls; the pipeline returns what the model reads of them.
 const SCRIPT: &str = r#"
 fn of(reg, name, annotations) {
   return tool_define(reg, name, "A tool.", {handler: { args -> "${name} ran" }, parameters: {}, annotations: annotations})
@@ -28,14 +28,14 @@ pipeline default(task, context) {
 }
 "#;
 
-/// A host whose loops have this for `permissions`, and an open session.
+/// Returns a host whose loops have this value for `permissions`, and an open session.
 async fn open(permissions: &str) -> (Host, Arc<Watcher>, Handle) {
     let (host, watcher) = host(&SCRIPT.replace("PERMISSIONS", &format!("permissions: {permissions}")), 1);
     let session = host.open(named("s")).await.unwrap();
     (host, watcher, session)
 }
 
-/// What the model reads, without the words that are always there.
+/// Returns the text that the model reads, without its fixed words.
 fn said(ended: &Ended) -> Vec<String> {
     let said = ended.value.get("said").as_list().unwrap_or_default().iter().map(Data::to_text);
     said.map(|text| text.replace("not run: permission denied: ", "no: ")).collect()

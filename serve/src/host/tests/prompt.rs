@@ -1,4 +1,4 @@
-//! What prompts come to.
+//! The results of prompts.
 
 use crate::host::testing::{front, host, host_of, named, once, says, served};
 use crate::host::{HostError, NewSession, Prompt, Stop};

@@ -1,9 +1,9 @@
-//! Sessions beside one another.
+//! Several sessions at the same time.
 
 use crate::host::testing::{BLOCKS, FULL, PANICS, Watcher, front, host, host_of, named, once, says, served};
 use crate::host::{HostError, Stop};
 
-/// The ids in the order in which sessions have shown something, each repetition once.
+/// Returns the ids of sessions in the order of their events, without consecutive repeats.
 fn turns(watcher: &Watcher) -> Vec<String> {
     let mut ids: Vec<_> = watcher.all().iter().map(|(id, _)| id.to_string()).collect();
     ids.dedup();
@@ -151,7 +151,7 @@ fn ids_are_known_once_and_only_while_they_are_open() {
 #[test]
 fn sessions_are_shared_out_among_the_workers() {
     let mut served = served("a.harn", "pipeline default(task) { while task == \"ever\" {} }", 2, None);
-    // However busy the machine is.
+    // No worker may count as late, however busy the machine is.
     served.settings.late = std::time::Duration::from_secs(3_600);
     let (host, _) = host_of(served);
     front(async {
@@ -181,14 +181,14 @@ fn a_new_session_passes_over_a_worker_that_another_holds_up() {
         }
         let free = host.open(named("free")).await.unwrap();
         loads(1, 1);
-        // Both have one session. Whichever of these is the first for the one that is held up waits, and the next one passes that over.
+        // Both have one session. The first of these for the blocked worker waits, and the next one skips that worker.
         for n in 0..3 {
             assert_eq!(once(&host, &format!("s{n}"), "go").await.stop, Stop::Done);
         }
         assert_eq!(free.prompt(says("go")).await.unwrap().stop, Stop::Done);
-        // Each counts where it is.
+        // Each counts on the worker that runs it.
         loads(1, 4);
-        // Who does not wait any more leaves nothing.
+        // A caller that no longer waits leaves nothing behind.
         for n in 0..3 {
             host.close(&format!("s{n}")).await.unwrap();
         }
@@ -222,7 +222,7 @@ fn a_session_waits_where_all_workers_are_held_up_and_is_gone_with_whoever_waits_
     });
 }
 
-/// The resident set of this process in KiB.
+/// Returns the resident set of this process in KiB.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -244,7 +244,7 @@ fn a_thousand_sessions_leave_nothing() {
         }
         assert_eq!(host.loads(), [0, 0]);
         assert!(host.sessions().is_empty());
-        // Each held 2 MB; other tests run beside this one.
+        // Each held 2 MB; other tests run at the same time.
         assert!(resident() < early + 512 * 1024, "{early} KiB have become {} KiB", resident());
     });
 }
@@ -276,7 +276,7 @@ fn the_peer_is_told_of_each_session_that_is_over_also_where_its_opening_failed()
     front(async {
         host.open(named("good")).await.unwrap();
         assert!(host.open(named("bad")).await.is_err());
-        // The workers take one thing after the other.
+        // The workers handle one thing after the other.
         while !watcher.is_over("bad") {
             tokio::task::yield_now().await;
         }

@@ -1,7 +1,7 @@
 use super::*;
 use runtime::reminder::bridge::MessagePayload;
 
-/// A session that goes through much; all that is on the log of it.
+/// Returns all records of a session with many changes.
 fn history() -> Vec<Arc<Record>> {
     let folder = Folder::new();
     let store = folder.store();
@@ -19,7 +19,7 @@ fn history() -> Vec<Arc<Record>> {
     helper.inject_reminder(&served.scope, ReminderSpec::new("of the helper"), Source::InPipeline, None);
     served.compact();
     served.remind("twice", Some(2));
-    // Ids of calls come again.
+    // Call ids are reused.
     served.prompt("and now", [calls("c1"), says("done")]);
     served.put_in("left", Mode::FinishStep);
     served.book.note(&Event::Title("a title".into()));
@@ -30,7 +30,7 @@ fn history() -> Vec<Arc<Record>> {
     store.log().read(&Filter::default(), usize::MAX).unwrap()
 }
 
-/// A log with the first records of another, as a process that was killed behind them leaves it.
+/// Returns a log with the first records of another, as a process that was killed after them leaves it.
 fn cut(folder: &Folder, records: &[Arc<Record>]) {
     let log = folder.log();
     for record in records {
@@ -39,7 +39,7 @@ fn cut(folder: &Folder, records: &[Arc<Record>]) {
     }
 }
 
-/// Each call is answered behind it, and no answer stands alone.
+/// Asserts that each call is followed by its result, and that no result lacks a call.
 fn assert_whole(messages: &[Arc<Message>]) {
     let mut open: Vec<Arc<str>> = Vec::new();
     for message in messages {

@@ -15,7 +15,7 @@ pub(crate) struct Access {
     pub(crate) url: Arc<str>,
     /// The bearer token.
     pub(crate) token: Option<Arc<str>>,
-    /// More headers.
+    /// The additional headers.
     pub(crate) headers: Vec<(String, String)>,
     /// Origins beside the URL's own to which token and headers may go.
     pub(crate) trusted: Vec<Arc<str>>,
@@ -28,7 +28,7 @@ pub(crate) struct Access {
 }
 
 impl std::fmt::Debug for Access {
-    /// Without headers and token.
+    /// Formats without headers and token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Access").field("url", &shown(&self.url)).finish_non_exhaustive()
     }

@@ -50,7 +50,7 @@ enum CardResponse {
     Card(CachedCard),
     /// The one that is kept still holds, until then.
     Same(u64),
-    /// No card is there: the status.
+    /// The card is missing: the status.
     None(u16),
 }
 

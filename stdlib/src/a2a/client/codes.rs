@@ -6,20 +6,20 @@ codes! {
 /// The codes of calls of peers. Most need an invalid peer, and a page contacts no servers, so none
 /// has a script.
 pub(crate) enum PeerCode {
-    /// No card.
+    /// The card was not found.
     NoCard = "HARN-A2A-101", Error {
         title: "agent card not found",
         meaning: "An agent publishes its card at `/.well-known/agent-card.json` below its base URL; before version \
             0.3, the file was `agent.json`. The server has neither. The error's `status` is the HTTP status of its \
             response.",
     },
-    /// No agent, or one that speaks otherwise than it says.
+    /// The server is not an agent, or does not follow its card.
     NotAgent = "HARN-A2A-102", Error {
         title: "invalid response from an agent",
         meaning: "The response is not an agent card, not JSON-RPC, or does not have the shape that the protocol \
             version requires. The message names the field, or shows the beginning of the response.",
     },
-    /// No common version.
+    /// There is no common version.
     NoVersion = "HARN-A2A-103", Error {
         title: "unsupported protocol version or binding",
         meaning: "Only JSON-RPC over HTTP is supported, in the versions 1.0, 0.3 (also for 0.2) and 0.1. The \

@@ -12,7 +12,7 @@ use crate::system;
 pub(crate) enum ErrorKind {
     /// The URL is none.
     Address,
-    /// No connection, or it broke off.
+    /// The connection failed or broke off.
     Connection,
     /// It takes too long.
     Timeout,
@@ -78,7 +78,7 @@ impl ErrorKind {
     }
 }
 
-/// Why a peer could not be asked, or what it answered.
+/// A failed call of a peer, or its error.
 #[derive(Debug, Clone)]
 pub(crate) struct PeerError {
     /// The kind.
@@ -87,7 +87,7 @@ pub(crate) struct PeerError {
     pub(crate) message: String,
     /// The way to fix it.
     pub(crate) help: Option<String>,
-    /// More that is known.
+    /// Further facts.
     pub(crate) facts: Vec<(&'static str, Data)>,
 }
 
@@ -101,7 +101,7 @@ impl PeerError {
         self
     }
 
-    /// Something more that is known; nil says nothing.
+    /// Adds a fact; nil adds none.
     pub(crate) fn fact(mut self, name: &'static str, value: Data) -> PeerError {
         if !value.is_nil() {
             self.facts.retain(|(known, _)| *known != name);

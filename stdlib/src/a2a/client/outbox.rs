@@ -103,7 +103,7 @@ impl Lease {
         &self.reminders
     }
 
-    /// They have arrived.
+    /// Ends the lease because the reminders have arrived.
     pub(crate) fn delivered(self) {
         self.end(|_| false);
     }

@@ -15,7 +15,7 @@ pub(crate) const KEY: &str = "harn.reminder";
 /// A peer's report about a reminder.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReminderReport {
-    /// What happened.
+    /// The change.
     pub(crate) change: ReminderChange,
     /// The task whose session has it.
     pub(crate) task_id: Option<Arc<str>>,
@@ -104,7 +104,8 @@ pub(crate) fn inherited(handed: &[Arc<Reminder>]) -> Vec<Data> {
     goes.map(|reminder| Data::dict_of_present(INHERITED.map(|field| of_inherited(reminder, field)))).collect()
 }
 
-/// What a sub-task inherits of a reminder: its turn and its first session mean nothing to a peer.
+/// The fields of a reminder that a sub-task inherits: its turn and its first session mean nothing
+/// to a peer.
 const INHERITED: [ReminderField; 9] = {
     use ReminderField as F;
     let [body, tags, key, ttl, preserve, propagate, hint] = F::SPEC;

@@ -21,7 +21,7 @@ const LINGER: Duration = Duration::from_secs(2);
 pub(crate) enum Event {
     /// A frame of the protocol.
     Frame(Frame),
-    /// Something has become of a reminder.
+    /// A report about a reminder.
     Reminder(ReminderReport),
 }
 
@@ -47,7 +47,7 @@ enum PeerEventSource {
     Events(ResponseEvents),
     /// One document.
     Document(Data),
-    /// Nothing more comes.
+    /// The stream is over.
     Over,
 }
 
@@ -61,7 +61,8 @@ impl Stream {
         Stream { peer, source, until_over: true, task_id: None, state: None, count: 0, answered: false, carried: None }
     }
 
-    /// With the reminders that went with the message: the first event says that they have arrived.
+    /// Attaches the reminders that were sent with the message: the first event confirms their
+    /// arrival.
     pub(crate) fn carrying(self, carried: Option<Lease>) -> Stream {
         Stream { carried, ..self }
     }

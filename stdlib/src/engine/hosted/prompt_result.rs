@@ -41,7 +41,7 @@ pub enum End {
 /// The value that a pipeline returned, for display.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Returned {
-    /// Nothing to show, or what was shown already.
+    /// The pipeline returned nothing to show, or only text that was shown already.
     Nothing,
     /// Text.
     Text(Arc<str>),
@@ -51,7 +51,7 @@ pub enum Returned {
         text: Option<Arc<str>>,
         /// Its status.
         status: LoopStatus,
-        /// Why it ended; `None` if the result does not say, as that of a sub-agent.
+        /// The reason of the end; `None` if the result does not say, as that of a sub-agent.
         stop_reason: Option<StopReason>,
     },
     /// Data of the script's own.

@@ -16,12 +16,12 @@ pub(super) fn name_expr(ids: &NodeIds, text: &str, span: Span) -> Expr {
     Expr::new(ExprKind::Name(text.into()), span, ids.next())
 }
 
-/// Something of which nothing is known.
+/// Returns an expression of unknown value.
 pub(super) fn unknown(span: Span) -> Expr {
     expr(ExprKind::Error, span)
 }
 
-/// Something of which nothing is known but what is in it.
+/// Returns an expression of unknown value with its parts.
 pub(super) fn holding(parts: Vec<Expr>, span: Span) -> Expr {
     if parts.is_empty() {
         return unknown(span);
@@ -63,7 +63,7 @@ pub(super) fn statement(e: Expr) -> Stmt {
     Stmt { span: e.span, kind: StmtKind::Expr(e) }
 }
 
-/// From the first to the last of what is in an expression.
+/// Returns the span from the first to the last part of an expression.
 pub(super) fn around(parts: &[Expr], own: Span) -> Span {
     parts.iter().fold(own, |span, part| span.to(part.span))
 }

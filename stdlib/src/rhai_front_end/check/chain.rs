@@ -48,7 +48,7 @@ impl TreeVisitor<'_> {
         self.depth -= 1;
     }
 
-    /// In brackets.
+    /// Converts an index in brackets.
     fn index(&mut self, e: &rhai::Expr, flags: ASTFlags, parts: &mut Vec<Expr>) {
         if self.too_deep() {
             return;

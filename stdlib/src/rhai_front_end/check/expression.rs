@@ -57,7 +57,7 @@ impl TreeVisitor<'_> {
         }
     }
 
-    /// Something of which nothing is known but what is in it.
+    /// Returns an expression of unknown value with the parts given.
     pub(super) fn parts<'e>(&mut self, parts: impl Iterator<Item = &'e rhai::Expr>, span: Span) -> Expr {
         let parts: Vec<Expr> = parts.map(|part| self.expr(part)).collect();
         let around = around(&parts, span);

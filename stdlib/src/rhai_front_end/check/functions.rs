@@ -26,9 +26,9 @@ pub(super) enum Meaning {
     Nothing,
 }
 
-/// All of them.
+/// The functions that a script can call.
 pub(super) struct Functions {
-    /// By namespace and name.
+    /// The numbers of arguments by namespace and name.
     all: BTreeMap<(String, String), BTreeSet<usize>>,
     /// The functions of Rhai itself and of the file, which take precedence over builtins.
     first: BTreeSet<(String, usize)>,

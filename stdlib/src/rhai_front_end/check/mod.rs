@@ -28,7 +28,7 @@ use lang::source::SourceRef;
 use rhai::{Engine, OptimizationLevel};
 use visitor::TreeVisitor;
 
-/// Everything that can be found without running.
+/// Returns the diagnostics that can be found without running.
 pub(crate) fn check(front_end: &RhaiFrontEnd, source: &SourceRef, denied: &[Right]) -> Vec<Diagnostic> {
     let mut plain = Engine::new();
     // The tree as it is written: constants folded into one have no places any more.

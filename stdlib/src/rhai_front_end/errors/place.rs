@@ -12,7 +12,7 @@ pub(in crate::rhai_front_end) struct SourcePlace<'a> {
     pub(in crate::rhai_front_end) tokens: Tokens<'a>,
     /// The index of the token there; the number of tokens at the end of the text.
     pub(in crate::rhai_front_end) at: usize,
-    /// Nothing where Rhai does not say.
+    /// The span; `None` if Rhai does not name one.
     span: Option<Span>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum TokenKind {
     Open,
     /// `)`, `]`, `}`.
     Close,
-    /// Any other sign.
+    /// Another sign.
     Sign,
 }
 
@@ -28,11 +28,11 @@ pub(crate) enum TokenKind {
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
     pub(crate) span: Span,
-    /// For brackets: the index of the other one.
+    /// The index of the matching bracket.
     partner: Option<usize>,
 }
 
-/// All tokens of a text.
+/// The tokens of a text.
 pub(crate) struct Tokens<'a> {
     source: &'a SourceRef,
     all: Vec<Token>,
@@ -124,7 +124,7 @@ impl<'a> Tokens<'a> {
         self.all.iter().find(|token| token.kind == TokenKind::OpenText).map(|token| token.span)
     }
 
-    /// From the first byte of a token to the last of its partner.
+    /// Returns the span from a bracket to its partner.
     pub(crate) fn bracketed(&self, i: usize) -> Option<Span> {
         let close = self.all.get(self.partner(i)?)?;
         Some(Span::new(self.all[i].span.start, close.span.end))

@@ -7,7 +7,7 @@ use lang::source::{SourceRef, Span};
 use lang::vm::{About, Raise};
 use rhai::{EvalAltResult, Position};
 
-/// More frames would tell no more.
+/// The maximum number of frames.
 const MOST: usize = 64;
 
 /// The location and the calls from the layers around an error.

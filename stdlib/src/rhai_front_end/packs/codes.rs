@@ -29,7 +29,7 @@ pub(crate) enum PackCode {
             available: write a closure where it is used, `items.filter(|x| x > 3)`, or as the `evaluate` of a \
             provider.",
     },
-    /// Something went wrong in it.
+    /// An error in the pack.
     Failed = "HARN-PCK-004", Error {
         title: "error in a provider pack",
         meaning: "A provider of a pack raised an error and did not catch it, or its result is not a valid \

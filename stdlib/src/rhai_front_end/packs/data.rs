@@ -7,7 +7,7 @@ use rhai::{Array, Dynamic, ImmutableString, Map};
 use runtime::data::Data;
 use std::sync::Arc;
 
-/// Why a value cannot cross.
+/// The reason why a value cannot be converted.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PackValueError {
     /// It is larger than the budget allows.

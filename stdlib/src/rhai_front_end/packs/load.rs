@@ -44,7 +44,7 @@ const KEYS: [&str; 3] = ["id", "subscribes_to", "evaluate"];
 /// Loads a pack.
 ///
 /// # Errors
-/// Everything that keeps it from being used.
+/// Returns the errors that keep it from being used.
 pub(super) fn load(
     source: &SourceRef,
     spec: &PackSpec,

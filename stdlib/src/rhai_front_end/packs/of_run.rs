@@ -26,7 +26,7 @@ pub(crate) struct Packs {
     asked: PackEnvironment,
     /// The base of the paths that a script writes.
     folder: RefCell<PathBuf>,
-    /// By identity of the file: each is loaded once a run, and keeps its state.
+    /// The providers by the file's identity: each file is loaded once a run, and keeps its state.
     loaded: RefCell<HashMap<String, Providers>>,
     /// The providers of the whole run, once they are loaded.
     of_run: RefCell<Vec<Rc<PackProvider>>>,
@@ -59,7 +59,7 @@ impl Packs {
     /// Loads the packs of the whole run, once, and registers what they have.
     ///
     /// # Errors
-    /// Everything that is wrong with them.
+    /// Returns the errors in the packs.
     pub(crate) fn start(&self, providers: &ReminderProviders) -> Result<(), Vec<Diagnostic>> {
         if self.started.replace(true) {
             return Ok(());
@@ -183,7 +183,8 @@ impl Packs {
     }
 }
 
-/// Everything that is wrong with a pack, without a run: its top level runs in its sandbox and prints nothing.
+/// Returns the errors in a pack, without a run: its top level runs in its sandbox and prints
+/// nothing.
 #[must_use]
 pub(crate) fn check_pack(loader: &dyn Loader, spec: &PackSpec) -> Vec<Diagnostic> {
     let asked = PackEnvironment { denied: Vec::new(), output: None };

@@ -51,7 +51,7 @@ const WORDS: &[(&str, &str)] = &[
 /// The most variables that one closure captures.
 const CAPTURES: usize = 64;
 
-/// Everything in a pack that no pack may do.
+/// Returns the constructs in a pack that packs may not use.
 pub(super) fn check(ast: &AST, source: &SourceRef) -> Vec<Diagnostic> {
     let functions: BTreeSet<&str> = ast.iter_functions().map(|f| f.name).collect();
     let mut shape = Shape { functions, source, found: Vec::new() };

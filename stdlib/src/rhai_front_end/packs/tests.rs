@@ -8,7 +8,7 @@ use crate::{Captured, Diagnostic, Engine, Loader, RunOptions, Source, SourceRef}
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Without it nothing would be counted.
+/// Counts the memory of packs.
 #[global_allocator]
 static ALLOCATOR: lang::vm::Counted = lang::vm::Counted;
 
@@ -58,7 +58,8 @@ fn the_other_limits_end_a_text_as_well() {
     assert!(matches!(spent(nested, endless()).0, Some(Limit::Depth) | None));
 }
 
-/// Everything that a pack can call, as Rhai lists it: a function that a new version brings is looked at before it is offered.
+/// Checks the list of everything that a pack can call, so that a function of a new version is
+/// reviewed before it is offered.
 #[test]
 fn what_a_pack_may_call_is_a_list_that_somebody_has_read() {
     let meter = Rc::new(Meter::new(Budget::default()));

@@ -56,7 +56,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Nothing once it is too long or too deep.
+    /// Checks the limits; returns `None` once the text is too long or too deep.
     fn room(&self) -> Option<()> {
         if self.out.len() > self.meter.budget().string {
             self.meter.end(Limit::String);

@@ -14,7 +14,7 @@ use std::future::pending;
 /// of harn gives running work 2 seconds to end.
 const GRACE_MS: u64 = 5_000;
 
-/// By when something must be done. Both moments are in milliseconds since 1970.
+/// A deadline. Both moments are in milliseconds since 1970.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     /// The deadline that is sent to the agent.

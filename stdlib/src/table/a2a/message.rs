@@ -22,7 +22,7 @@ pub(super) struct Sending {
     request: SendMessage,
     /// Whether the task is waited for.
     pub(super) wait: bool,
-    /// By when it must be over.
+    /// The deadline.
     pub(super) deadline: Option<Deadline>,
 }
 

@@ -60,7 +60,7 @@ impl Reply {
         Reply { bytes: Vec::new(), endless: Vec::new(), holds: false }
     }
 
-    /// Nothing at all.
+    /// Returns a reply that sends nothing and keeps the connection open.
     pub(super) fn silence() -> Reply {
         Reply::nothing().held()
     }

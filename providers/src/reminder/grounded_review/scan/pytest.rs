@@ -68,7 +68,7 @@ fn of(found: &regex::Captures<'_>, lines: &[&str]) -> Finding {
     Finding::new(kind, &format!("{} {verb}{colon}{said}", &found[2]))
 }
 
-/// Why a file could not be collected: the summary does not say.
+/// Returns why a file could not be collected: the summary does not say.
 fn cause<'a>(file: &str, lines: &[&'a str]) -> Option<&'a str> {
     let head = format!(" ERROR collecting {file} ");
     let at = lines.iter().position(|line| line.contains(&head))?;

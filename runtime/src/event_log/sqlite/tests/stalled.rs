@@ -1,4 +1,4 @@
-//! A disk that does not answer: the writer waits for a file that somebody else holds.
+//! A disk that does not respond: the writer waits for a file that another process holds.
 
 use std::rc::Rc;
 use std::sync::mpsc;
@@ -19,7 +19,7 @@ fn waiting(folder: &Folder) -> SqliteLog {
     SqliteLog::open(folder.file(), &options).unwrap()
 }
 
-/// Appends until there is no room, while the file is held, and gives how many records there are.
+/// Appends until the queue is full while the file is locked, and returns the number of records.
 fn fill(log: &SqliteLog) -> u64 {
     log.append(record("a", "x"));
     // The writer takes it, and waits with it for the file.
@@ -76,7 +76,8 @@ fn room_that_was_not_used_is_free_again() {
     drop(held);
 }
 
-/// A session whose thread waits for room holds up nobody: hosts put reminders into it and into others, from one thread.
+/// A session whose thread waits for room does not block others: hosts add reminders to it and to others from one
+/// thread.
 #[test]
 fn a_thread_that_waits_for_room_does_not_hold_the_queue_of_its_session() {
     let folder = Folder::new();

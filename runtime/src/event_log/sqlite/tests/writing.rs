@@ -76,7 +76,7 @@ fn order_is_that_of_the_cursors_also_where_the_clock_jumps_back() {
     }
     let there = all(&log);
     let times: Vec<u64> = there.iter().map(|record| record.occurred_at_ms).collect();
-    // The file holds signed numbers; a time that far off is not told apart from the largest.
+    // The file holds signed numbers, so larger times are stored as the largest.
     assert_eq!(times, [30, i64::MAX.cast_unsigned(), 0, 20]);
     assert_eq!(there.iter().map(|record| record.id).collect::<Vec<_>>(), [1, 2, 3, 4]);
 }

@@ -23,7 +23,7 @@ words! {
     }
 }
 
-/// Where a life began.
+/// The beginning of a life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Birth {
     /// By which record.
@@ -51,11 +51,11 @@ pub struct Carried {
     pub slot: RenderedRole,
     /// Whether the request charges what it carries.
     pub charges: bool,
-    /// Whether nobody saw it in the end.
+    /// Whether the prompt was voided, so that no one saw it.
     pub void: bool,
 }
 
-/// How a life ended.
+/// The way a life ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
     /// A newer one with its key took its place.
@@ -86,7 +86,7 @@ impl How {
     }
 }
 
-/// Where a life ended.
+/// The end of a life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
     /// How.
@@ -112,7 +112,7 @@ pub struct Biography {
     pub end: Option<End>,
     /// In how many more prompts it appears; nothing for one that stays. As of its end, where it has ended.
     pub ttl_left: Option<u32>,
-    /// How many charging prompts have carried it since it was last charged.
+    /// Number of charging prompts that have carried it since it was last charged.
     pub(super) uncharged: u32,
 }
 
@@ -133,7 +133,7 @@ impl Biography {
         self.ttl_left = self.ttl_left.map(|left| left.saturating_sub(turns));
     }
 
-    /// How many of the prompts whose turns are not over have carried it.
+    /// Returns the number of prompts with unfinished turns that have carried it.
     #[must_use]
     pub fn uncharged(&self) -> u32 {
         self.uncharged

@@ -13,7 +13,7 @@ use super::super::{Charge, DiscardReason, DropReason, ExpireReason, Pass, TOPIC,
 use super::{BornBy, Evaluation, How, Prompt, QueueEnd, Refusal};
 use crate::session::INJECTION_TOPIC;
 
-/// What a record is to the rebuild.
+/// The meaning of a record for the rebuild.
 pub(super) enum Reading {
     /// It belongs to another topic.
     Foreign,
@@ -23,7 +23,7 @@ pub(super) enum Reading {
     Good(Arc<str>, Entry),
 }
 
-/// What happened.
+/// The event in a record.
 pub(super) enum Entry {
     Born { by: BornBy, reminder: Arc<Reminder> },
     Fired { id: Arc<str>, turn: u32, slot: RenderedRole, charges: bool },
@@ -114,7 +114,7 @@ fn kind_of(record: &Record) -> Read<K> {
     })
 }
 
-/// What left the queue without being delivered; `None` for the other records of the queue.
+/// Returns the item that left the queue without being delivered; `None` for the queue's other records.
 fn queue_end(record: &Record) -> Option<Read<Entry>> {
     let change = InjectionChange::of_kind(&record.kind)?;
     if matches!(change, InjectionChange::Queued | InjectionChange::Delivered) {

@@ -18,7 +18,7 @@ pub struct SessionLife {
     pub id: Arc<str>,
     /// The run it belongs to, where its records name one.
     pub run_id: Option<Arc<str>>,
-    /// Which of the lives with this id it is, from 1.
+    /// Number of this life among those with this id, from 1.
     pub run: u32,
     /// The session it was forked from or works for, where a record names it.
     pub parent_id: Option<Arc<str>>,
@@ -32,13 +32,13 @@ pub struct SessionLife {
     pub prompts: Vec<Prompt>,
     /// Every look of a provider at an event.
     pub evaluations: Vec<Evaluation>,
-    /// What never became a reminder.
+    /// Refused reminders.
     pub refusals: Vec<Refusal>,
     /// Every pass that charged.
     pub passes: Vec<Passage>,
-    /// What left its queue before a loop took it.
+    /// Items that left its queue before a loop took them.
     pub queue_ends: Vec<QueueEnd>,
-    /// Where it went on as it was stored: cursor and turn.
+    /// Points at which it continued from storage: cursor and turn.
     pub resumptions: Vec<(u64, u32)>,
     /// The time of its first record, in milliseconds since 1970-01-01 UTC.
     pub first_ms: u64,
@@ -46,15 +46,15 @@ pub struct SessionLife {
     pub last_ms: u64,
     /// Whether the log holds more than one line of life under this id.
     pub branched: bool,
-    /// How many records tell of copies of the session that a script changed; they are no part of its life.
+    /// Number of records about copies of the session that a script changed; they are not part of its life.
     pub detached: usize,
     tally: Tally,
     pending: BTreeSet<usize>,
-    /// Where the pending ones with an id stand.
+    /// Indexes of the pending reminders by id.
     by_id: HashMap<Arc<str>, Vec<usize>>,
-    /// Where the last one with an id stands, pending or not.
+    /// Index of the last reminder by id, pending or not.
     last_by_id: HashMap<Arc<str>, usize>,
-    /// Keys that stand among the pending, with how many.
+    /// Keys of the pending reminders, with their number.
     keys: HashMap<Arc<str>, usize>,
     /// Pending ones that charging prompts have carried since they were last charged.
     open: BTreeSet<usize>,
@@ -146,7 +146,7 @@ impl SessionLife {
         if by != BornBy::Audited {
             self.pending.insert(index);
             let same = self.by_id.entry(reminder.id.clone()).or_default();
-            // Admission lets no reminder stand twice, so this is another copy of the transcript.
+            // Admission allows no reminder twice, so this is another copy of the transcript.
             self.branched |= !same.is_empty();
             same.push(index);
             if let Some(key) = &reminder.dedupe_key {
@@ -183,7 +183,7 @@ impl SessionLife {
 
     fn ended(&mut self, id: &Arc<str>, how: How, record: &Record) -> Option<String> {
         let candidates = self.by_id.get(id).map(Vec::as_slice).unwrap_or_default();
-        // Ids may stand twice (a reminder handed over twice). The oldest goes, by TTL the one with the least left.
+        // Ids may occur twice (a reminder inherited twice). The oldest is removed; by TTL, the one with the least left.
         let left = |index: &usize| self.reminders.get(*index).map(|life| life.ttl_left.unwrap_or(u32::MAX));
         let index = match &how {
             How::Expired(ExpireReason::Ttl) => candidates.iter().min_by_key(|index| left(index)).copied(),
@@ -277,7 +277,7 @@ impl SessionLife {
         }
     }
 
-    /// One whose beginning is not in this log; told once.
+    /// Returns a note about a reminder whose beginning is not in this log; reported once per id.
     fn stranger(&mut self, id: &Arc<str>, what: &str) -> Option<String> {
         let is_new = self.strangers.insert(id.clone());
         is_new.then(|| {

@@ -2,12 +2,12 @@
 
 use super::{BornBy, How};
 
-/// How many reminders a session's records tell of.
+/// The number of reminders in a session's records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Made here.
     pub injected: usize,
-    /// Handed over by a parent.
+    /// Inherited from a parent.
     pub inherited: usize,
     /// Taken over by a fork.
     pub forked: usize,
@@ -44,13 +44,13 @@ impl Tally {
         } += 1;
     }
 
-    /// How many were admitted.
+    /// Returns the number of admitted reminders.
     #[must_use]
     pub fn admitted(&self) -> usize {
         self.injected + self.inherited + self.forked
     }
 
-    /// How many of these are accounted for.
+    /// Returns the number of these that are accounted for.
     #[must_use]
     pub fn accounted(&self) -> usize {
         self.pending + self.deduped + self.expired + self.dropped + self.discarded

@@ -1,4 +1,4 @@
-//! What a session's records tell besides reminders: requests, passes, providers, and what was refused.
+//! Content of a session's records besides reminders: requests, passes, providers, and refusals.
 
 use std::sync::Arc;
 
@@ -34,19 +34,19 @@ pub struct Prompt {
     pub turn: u32,
     /// Whether it charges what it carries: a loop's does, a bare call's does not.
     pub charges: bool,
-    /// Whether nobody saw it in the end.
+    /// Whether the prompt was voided, so that no one saw it.
     pub void: bool,
     /// The provider, where it is known.
     pub provider: Option<Arc<str>>,
     /// The model, where it is known.
     pub model: Option<Arc<str>>,
-    /// How many messages it holds.
+    /// Number of messages it holds.
     pub message_count: usize,
     /// The reminders in it with their slots, oldest first.
     pub carried: Vec<(Arc<str>, RenderedRole)>,
-    /// How many bytes it has, in the neutral order.
+    /// Size in bytes, in the vendor-neutral form.
     pub total_bytes: Option<u64>,
-    /// How many of these it shares, from the first, with the session's request before it.
+    /// Number of these bytes that it shares, from the first, with the session's previous request.
     pub shared_prefix_bytes: Option<u64>,
 }
 
@@ -87,7 +87,7 @@ pub struct Evaluation {
     pub event: Arc<str>,
     /// Whether it added a reminder.
     pub fired: bool,
-    /// What it threw.
+    /// The error it threw.
     pub error: Option<Arc<str>>,
 }
 
@@ -100,7 +100,7 @@ pub struct Refusal {
     pub turn: u32,
     /// Why.
     pub reason: DropReason,
-    /// What was wrong with it.
+    /// Description of the error.
     pub detail: Option<Arc<str>>,
 }
 
@@ -111,6 +111,6 @@ pub struct Passage {
     pub cursor: u64,
     /// In which turn.
     pub turn: u32,
-    /// What it was.
+    /// The pass.
     pub pass: Pass,
 }

@@ -17,11 +17,11 @@ use crate::seam::Scope;
 use crate::session::Sessions;
 use crate::workers::worker::Recipe;
 
-/// What happens to a session between two steps.
+/// An operation on a session between two steps.
 #[derive(Debug, Clone)]
 enum Act {
     Say(String),
-    /// Compaction, a trim or a reset: so many messages stay, and one follows them.
+    /// Compaction, a trim or a reset: this many messages stay, and one follows them.
     Replace(usize),
     Remind {
         key: Option<u8>,

@@ -1,4 +1,4 @@
-//! The end of a task: written down first, told then. One that is left to the next process has none here.
+//! The end of a task: recorded first, then reported. A task left to the next process does not end here.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use crate::a2a::reminder::Reminded;
 use crate::host::ReminderEvent;
 
 impl Cell {
-    /// It is over. Nobody knows before that would survive the end of the process; a log that cannot be written holds nobody up.
+    /// Ends the task. The end is reported only once it is durable; a log that cannot be written does not delay it.
     pub(in crate::a2a::desk) async fn end(&self, how: How, agent_id: &str) {
         let Some((frames, last)) = self.begin_end(how, agent_id) else { return };
         let _ = self.journal.settled(last).await;
         self.finish_end(&frames);
     }
 
-    /// As [`Cell::end`], where nobody can wait.
+    /// Ends the task like [`Cell::end`], without waiting.
     pub(in crate::a2a::desk) fn end_now(&self, how: How, agent_id: &str) {
         if let Some((frames, _)) = self.begin_end(how, agent_id) {
             self.finish_end(&frames);
         }
     }
 
-    /// Nothing where the next process goes on with it: an end that is told would be taken back there.
+    /// Begins the end. Returns `None` if the next process continues the task: it would have to revoke the end.
     fn begin_end(&self, how: How, agent_id: &str) -> Option<(Vec<Frame>, Ticket)> {
         let mut state = self.lock();
         if state.is_left || state.life.is_stopped(&how) && self.journal.leave(&self.id, state.life.asks()) {
@@ -41,7 +41,8 @@ impl Cell {
         let handle = state.handle.take();
         if !state.life.is_over() {
             state.before_end = Some(state.life.task());
-            // A reminder for this task is none for the next one of its session: what no loop has taken is over with it.
+            // A reminder for this task must not reach the next task of its session, so pending reminders end with the
+            // task.
             for reminder_id in self.injections.withdraw(handle.as_ref().and_then(|handle| handle.inbox().ok())) {
                 if self.feed.is_followed() {
                     let reminded = Reminded::of(ReminderEvent::cleared(reminder_id), &self.injections);

@@ -1,4 +1,4 @@
-//! Questions for permissions, which its session asks from a thread of its own.
+//! Permission questions, which the session asks from its own thread.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use super::Cell;
 use crate::host::{PermissionQuestion, Verdict, Waiting};
 
 impl Cell {
-    /// Asks whether a tool may run. Dropping the future takes the question back.
+    /// Asks whether a tool may run. Dropping the future withdraws the question.
     pub(in crate::a2a::desk) fn permit(self: Arc<Self>, question: PermissionQuestion) -> Waiting<Verdict> {
         let number = self.questions.fetch_add(1, Ordering::Relaxed);
         let (verdict, answer) = oneshot::channel();
@@ -24,7 +24,7 @@ impl Cell {
     }
 }
 
-/// A question for a permission, as long as somebody waits for its answer.
+/// A pending permission question. Dropping it withdraws the question.
 struct Asked {
     cell: Arc<Cell>,
     number: u64,

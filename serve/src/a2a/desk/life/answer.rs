@@ -1,4 +1,4 @@
-//! The agent's answer: the artifact `answer`, in pieces while it comes.
+//! The agent's answer: the artifact `answer`, in pieces as they arrive.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use runtime::data::Data;
 use super::super::{ANSWER, Change};
 use super::{Life, Out, weight_of_parts};
 
-/// What has come of the agent's answer.
+/// The agent's answer so far.
 #[derive(Default)]
 pub(super) struct Answer {
-    /// The message that comes; nothing before the first.
+    /// The id of the current message; `None` before the first.
     message_id: Option<Arc<str>>,
-    /// What stands before `text`: texts and data, each where it came.
+    /// The parts before `text`: texts and data, in order.
     before: Vec<Part>,
-    /// The text that comes, which grows.
+    /// The current text, which grows.
     text: String,
-    /// What was counted for it.
+    /// The size counted for it.
     weight: usize,
-    /// The task does not have all of it yet.
+    /// Whether the task lacks a part of it.
     is_new: bool,
 }
 
@@ -28,7 +28,7 @@ impl Answer {
         self.text.is_empty() && self.before.is_empty()
     }
 
-    /// The id of its message, where there is one.
+    /// Returns the id of its message, if the answer is not empty.
     pub(super) fn id(&self) -> Option<&Arc<str>> {
         self.message_id.as_ref().filter(|_| !self.is_empty())
     }
@@ -38,7 +38,7 @@ impl Answer {
         self.before.iter().cloned().chain(text).collect()
     }
 
-    /// Data stands behind what there is as a part of its own: nothing can be put behind it within that part.
+    /// Appends data as a part of its own: text that follows begins another part.
     fn push_data(&mut self, data: Data) {
         let text = std::mem::take(&mut self.text);
         if !text.is_empty() {
@@ -49,7 +49,8 @@ impl Answer {
 }
 
 impl Life {
-    /// A piece of the answer has come. With another message it begins anew, and what was said before goes to the history.
+    /// Appends text to the answer. Text of another message begins the answer anew, and the earlier text moves to the
+    /// history.
     pub(super) fn answer_text(&mut self, message_id: &Arc<str>, text: &Arc<str>) -> Vec<Out> {
         if text.is_empty() {
             return Vec::new();
@@ -66,7 +67,7 @@ impl Life {
         out
     }
 
-    /// The answer is data, or has data too.
+    /// Appends data to the answer.
     pub(super) fn answer_data(&mut self, message_id: &Arc<str>, data: Data) -> Vec<Out> {
         let mut out = self.answer_of(message_id);
         let parts = vec![Part::data(data.clone())];
@@ -82,7 +83,7 @@ impl Life {
         out
     }
 
-    /// All of the answer once more, so that nobody needs its pieces.
+    /// Returns the whole answer as one update, so that no subscriber needs its pieces.
     pub(super) fn answer_whole(&mut self) -> Option<Out> {
         let parts = self.answer.parts();
         (!parts.is_empty()).then(|| self.answered(parts, false, true))
@@ -119,7 +120,7 @@ impl Life {
         }))
     }
 
-    /// The task has all of the answer that has come.
+    /// Copies the answer so far to the task.
     pub(super) fn keep_answer(&mut self) {
         if !std::mem::take(&mut self.answer.is_new) {
             return;

@@ -1,4 +1,4 @@
-//! What a task asks its caller, and what the caller says.
+//! Questions of a task to its caller, and the caller's replies.
 
 use std::sync::Arc;
 
@@ -10,35 +10,35 @@ use super::super::say;
 use super::{Life, Out};
 use crate::host::{PermissionQuestion, Verdict};
 
-/// What a task asks its caller.
+/// A question of a task to its caller.
 pub(in crate::a2a::desk) enum Asking {
-    /// A question of the script.
+    /// A question from the script.
     Question(Arc<str>),
-    /// Whether a tool may run.
+    /// A question whether a tool may run.
     Permission {
-        /// Which question it is.
+        /// The number of the question.
         number: u64,
-        /// What is asked.
+        /// The question.
         question: PermissionQuestion,
-        /// Where the verdict goes.
+        /// The channel for the verdict.
         verdict: oneshot::Sender<Verdict>,
     },
 }
 
-/// What becomes of a message to a task.
+/// The result of a message to a task.
 #[derive(Debug, PartialEq)]
 pub(in crate::a2a::desk) enum Reply {
-    /// It is the answer, or a part of what is asked.
+    /// The message is the answer or a part of it.
     Taken(Vec<Out>),
-    /// It has come before.
+    /// The message came before.
     Known,
-    /// Another message with its id has come before.
+    /// Another message with this id came before.
     Other,
-    /// Nothing is asked.
+    /// The task asks nothing.
     Unasked,
 }
 
-/// What may be said to a question for a permission.
+/// The possible replies to a permission question.
 static OPTIONS: [(&str, Verdict); 4] = [
     ("allow", Verdict::AllowOnce),
     ("allow_always", Verdict::AllowAlways),
@@ -47,7 +47,7 @@ static OPTIONS: [(&str, Verdict); 4] = [
 ];
 
 impl Life {
-    /// Its caller is asked; behind what it is asked already. A task that is to stop asks nothing.
+    /// Asks the caller a question, after the pending ones. A task that must stop asks nothing.
     pub(in crate::a2a::desk) fn ask(&mut self, asking: Asking, now: u64) -> Vec<Out> {
         if self.is_over() || self.halt.is_some() {
             return Vec::new();
@@ -57,18 +57,18 @@ impl Life {
         if self.asking.len() > 1 { Vec::new() } else { self.put_question(now) }
     }
 
-    /// A process before has asked this, and nobody has answered.
+    /// Restores a question that an earlier process asked and that is not answered.
     pub(in crate::a2a::desk) fn still_asks(&mut self) {
         let question = question_of(&self.task.status).map(Asking::Question);
         self.asking.extend(question);
     }
 
-    /// Whether it waits for the answer to a question of the script.
+    /// Returns whether the task waits for the answer to a question from the script.
     pub(in crate::a2a::desk) fn asks(&self) -> bool {
         self.state() == TaskState::InputRequired && matches!(self.asking.front(), Some(Asking::Question(_)))
     }
 
-    /// Its caller says something.
+    /// Handles a message of the caller.
     pub(in crate::a2a::desk) fn reply(&mut self, message: &Message, now: u64) -> Reply {
         if let Some(known) = self.said_as(&message.message_id) {
             return if is_repeat(known, message) { Reply::Known } else { Reply::Other };
@@ -91,12 +91,12 @@ impl Life {
         Reply::Taken(out)
     }
 
-    /// What was answered to the script's question, once.
+    /// Takes the answer to the script's question.
     pub(in crate::a2a::desk) fn take_reply(&mut self) -> Option<Message> {
         self.reply.take()
     }
 
-    /// A question for a permission is taken back.
+    /// Withdraws a permission question.
     pub(in crate::a2a::desk) fn take_back(&mut self, wanted: u64, now: u64) -> Vec<Out> {
         let is_wanted = |asking: &Asking| matches!(asking, Asking::Permission { number, .. } if *number == wanted);
         let Some(place) = self.asking.iter().position(is_wanted) else { return Vec::new() };
@@ -107,7 +107,7 @@ impl Life {
         self.go_on(now)
     }
 
-    /// The script's question is of no use any more, as its prompt has ended.
+    /// Drops the script's question, as its prompt has ended.
     pub(super) fn forget_questions(&mut self) {
         self.asking.clear();
         self.reply = None;
@@ -130,7 +130,8 @@ impl Life {
     }
 }
 
-/// Whether a message is one that has come before. The task and context of the earlier one may have been chosen here.
+/// Returns whether a message repeats an earlier one. The task and context of the earlier one may have been chosen by
+/// the server.
 pub(in crate::a2a::desk) fn is_repeat(known: &Message, message: &Message) -> bool {
     let is_context = message.context_id.is_none() || message.context_id == known.context_id;
     let what = |message: &Message| (message.role, message.metadata.clone());
@@ -141,20 +142,20 @@ pub(in crate::a2a::desk) fn is_repeat(known: &Message, message: &Message) -> boo
         && known.reference_task_ids == message.reference_task_ids
 }
 
-/// The question of a script that a task waits with; nothing where it waits for something else.
+/// Returns the script's question that a task waits with, or `None` if it waits for something else.
 pub(in crate::a2a) fn question_of(status: &Status) -> Option<Arc<str>> {
     let message = status.message.as_ref().filter(|_| status.state == TaskState::InputRequired)?;
     is_question(message).then(|| message.text().into())
 }
 
-/// The questions of the script that were answered, each with the message that answers it, in order.
+/// Returns the answered questions of the script, each with the message that answers it, in order.
 pub(in crate::a2a::desk) fn answered(task: &Task) -> impl Iterator<Item = (Arc<str>, &Message)> {
     let pairs = task.history.iter().zip(task.history.iter().skip(1));
     let pairs = pairs.filter(|(asks, says)| asks.role == Role::Agent && says.role == Role::User && is_question(asks));
     pairs.map(|(asks, says)| (asks.text().into(), says.as_ref()))
 }
 
-/// Whether a message that a task waits with is the script's, and no question for a permission.
+/// Returns whether a status message is a question from the script, not a permission question.
 fn is_question(message: &Message) -> bool {
     let is_permission = |part: &Part| matches!(&part.content, Content::Data(data) if !data.get("permission").is_nil());
     !message.parts.iter().any(is_permission)
@@ -179,8 +180,8 @@ fn for_permission(question: &PermissionQuestion) -> Message {
     say::says(vec![Part::text(text), Part::data(Data::dict([("permission", permission)]))])
 }
 
-/// What a message says to a question for a permission: a text or data that is one of the options, or data with the field
-/// `permission` that is one; nothing where it says none, or several that differ.
+/// Reads the verdict from a reply to a permission question: a text or data that is one of the options, or data with
+/// such a field `permission`. Returns `None` if there is no verdict, or several that differ.
 fn verdict_of(message: &Message) -> Option<Verdict> {
     let word = |text: &str| {
         let text = text.trim().to_lowercase();

@@ -11,27 +11,27 @@ use super::super::say::{self, Reported};
 use super::{Halt, Life, Out};
 use crate::host::{Ended, HostError, Stop};
 
-/// How a task ends.
+/// The ways in which a task ends.
 pub(in crate::a2a::desk) enum How {
     /// Its last prompt has ended.
     Ended(Box<Ended>),
-    /// Its session could not be opened, or is gone.
+    /// Its session could not be opened, or was lost.
     Gone(HostError),
-    /// It was told to stop, and nothing of it is left.
+    /// It was told to stop, and nothing of it runs.
     Halted,
-    /// Whoever looked after it is gone.
+    /// The code that ran it is gone.
     Lost,
-    /// It is refused: why, and more of it.
+    /// It is rejected.
     Rejected {
-        /// A word such as `CAPACITY_EXCEEDED`, or a sentence.
+        /// The reason: a word such as `CAPACITY_EXCEEDED`, or a sentence.
         reason: Arc<str>,
-        /// More of it.
+        /// Details of the reason.
         detail: Option<Arc<str>>,
     },
 }
 
 impl Life {
-    /// Whether it ends so for no other reason than that the server stops, so that another process could go on with it.
+    /// Returns whether only the server's stop ends the task, so that another process could continue it.
     pub(in crate::a2a::desk) fn is_stopped(&self, how: &How) -> bool {
         let is_cut = match how {
             How::Ended(ended) => matches!(ended.stop, Stop::Cancelled),
@@ -42,7 +42,7 @@ impl Life {
         is_cut && !self.is_over() && self.halt == Some(Halt::Stopping)
     }
 
-    /// It is over; nothing where it was before. `agent_id` is who rejects.
+    /// Ends the task. Returns an empty list if it was already over. `agent_id` is the name used in a rejection.
     pub(in crate::a2a::desk) fn end(&mut self, how: How, agent_id: &str, now: u64) -> Vec<Out> {
         if self.is_over() {
             return Vec::new();
@@ -63,7 +63,7 @@ impl Life {
                 if !told.is_empty() {
                     metadata.set("harn.diagnostics", told.into());
                 }
-                // What the clean-up threw is the first of them, and logged with its id.
+                // The error of the clean-up is the first diagnostic, and is logged with its id.
                 let beside = ended.diagnostics.iter().skip(usize::from(ended.uncleaned.is_some()));
                 log.extend(beside.map(|told| stdlib::draw(told, false)));
                 match (
@@ -131,7 +131,7 @@ impl Life {
                 (TaskState::Rejected, Some(say::rejection(reason, detail, agent_id, now)))
             }
             Stop::Failed(failure) => failed(say::failure(&failure), log),
-            // Whoever looks after the task takes questions; one that comes here has nobody who could be asked.
+            // Questions are handled while the task runs; none can be answered here.
             Stop::Asked(_) => (TaskState::Failed, Some(say::sentence("no client was attached to answer"))),
         }
     }
@@ -173,29 +173,29 @@ impl Life {
     }
 }
 
-/// Fails; the details go to the log.
+/// Returns a failure; the details go to the log.
 fn failed(reported: Reported, log: &mut Vec<String>) -> (TaskState, Option<Message>) {
     log.push(reported.log);
     (TaskState::Failed, Some(reported.message))
 }
 
-/// What went wrong while a task cleaned up after its caller had cancelled it.
+/// Reports an error in the clean-up of a task that its caller cancelled.
 fn uncleaned(failed: &Diagnostic) -> Reported {
     let about = "the task was cancelled, and its clean-up failed";
     say::reported(about, failed.code, None, &stdlib::draw(failed, false))
 }
 
-/// Why a task is over that the server was at when it stopped.
+/// Returns the message for a task that ended because the server stopped.
 fn stopped() -> Message {
     say::failed("SERVER_STOPPED", "the server was stopped; the results so far are kept")
 }
 
-/// A reason for a machine, such as `CAPACITY_EXCEEDED`.
+/// Returns whether a reason is a word for programs, such as `CAPACITY_EXCEEDED`.
 fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// The tokens of all calls.
+/// Returns the token usage of all calls.
 fn usage(used: Usage) -> Data {
     let mut usage = Data::dict([
         ("input_tokens", Data::from(used.input_tokens)),

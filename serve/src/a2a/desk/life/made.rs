@@ -1,4 +1,4 @@
-//! The artifacts of a task, but for its answer.
+//! The artifacts of a task, except its answer.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use super::super::{ANSWER, Change};
 use super::{Halt, Life, Out, weight_of_parts};
 use crate::host;
 
-/// The most bytes of all artifacts of a task.
+/// The maximum size of all artifacts of a task, in bytes.
 pub(super) const MOST: usize = 64 << 20;
 
 impl Life {
-    /// A script has made something, or more of it.
+    /// Adds an artifact from the script, or extends it.
     pub(super) fn make(&mut self, made: host::Made) -> Vec<Out> {
         let id = made.id.unwrap_or_else(|| made.name.clone());
-        // That one is the agent's own.
+        // The agent's own answer uses that id.
         let artifact_id = if &*id == ANSWER { "artifact:answer".into() } else { id };
         let artifact = Artifact {
             artifact_id,
@@ -29,7 +29,7 @@ impl Life {
         self.put(artifact, made.append, made.last_chunk)
     }
 
-    /// Puts an artifact in the place of the one that has its id, or its parts behind those of that one.
+    /// Replaces the artifact with the same id, or appends the parts to it.
     fn put(&mut self, artifact: Artifact, append: bool, last_chunk: bool) -> Vec<Out> {
         let known = self.task.artifacts.iter().position(|known| known.artifact_id == artifact.artifact_id);
         let append = append && known.is_some();
@@ -66,7 +66,7 @@ impl Life {
         }))]
     }
 
-    /// Counts what is made. Where it is too much the task is to stop, and what comes now is dropped.
+    /// Counts the size of an artifact. If the limit is exceeded, the task must stop and the artifact is dropped.
     pub(super) fn make_room(&mut self, bytes: usize) -> bool {
         let made = self.made.saturating_add(bytes);
         if self.halt == Some(Halt::TooMuch) || made > MOST {

@@ -1,5 +1,5 @@
-//! A message in place of a task. The task is there all the same: what its caller loses on the way is asked for again by the same
-//! message, in this process or the next, so what it came to is kept like that of any other.
+//! A message in place of a task. The task exists all the same and is kept like any other: a caller that loses the
+//! response sends the same message again, to this process or the next.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use runtime::data::Data;
 use super::super::ANSWER;
 use super::Life;
 
-/// Where the task's metadata has the id of the message that its caller gets in place of it.
+/// The key in the task's metadata for the id of the message in its place.
 const MESSAGE_ID: &str = "harn.message_id";
 
-/// What is said of the end of a task in the message too.
+/// Metadata keys of a task's end that the message has too.
 const BESIDE: [&str; 2] = ["harn.diagnostics", "harn.usage"];
 
 impl Life {
-    /// It is over with nothing but an answer; one that has none stays a task.
+    /// Turns the ended task into a message. A task without an answer stays a task.
     pub(super) fn become_message(&mut self, metadata: &mut Data) {
         if let Some(message_id) = self.answer.id() {
             metadata.set(MESSAGE_ID, message_id.into());
@@ -24,7 +24,7 @@ impl Life {
     }
 }
 
-/// The metadata of a task that begins: what its caller says, but not that it has come to a message.
+/// Returns the caller's metadata for a new task, without the key that marks a message.
 pub(in crate::a2a::desk) fn as_a_caller_says(metadata: &Data) -> Data {
     match metadata.as_dict() {
         Some(entries) if !metadata.get(MESSAGE_ID).is_nil() => {
@@ -35,7 +35,7 @@ pub(in crate::a2a::desk) fn as_a_caller_says(metadata: &Data) -> Data {
     }
 }
 
-/// The message in place of a task that has come to one.
+/// Returns the message in place of a task, if the task became one.
 pub(in crate::a2a::desk) fn message_of(task: &Task) -> Option<Message> {
     if task.status.state != TaskState::Completed || task.status.message.is_some() {
         return None;

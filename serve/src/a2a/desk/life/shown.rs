@@ -1,4 +1,4 @@
-//! What a session shows, as its task tells it.
+//! Converts session events to changes of the task.
 
 use std::sync::Arc;
 
@@ -11,12 +11,13 @@ use super::{Life, Out};
 use crate::host::{Event, PlanEntry};
 
 impl Life {
-    /// The session shows something. A question is taken from the end of its prompt, and what the caller says is known here.
+    /// Handles a session event. Questions and the caller's messages are ignored: the end of the prompt brings the
+    /// former, and the latter are already known.
     pub(in crate::a2a::desk) fn show(&mut self, event: Event, now: u64) -> Vec<Out> {
         if self.is_over() {
             return Vec::new();
         }
-        // A message has no place for these.
+        // A message cannot hold these.
         self.may_be_message &= !matches!(
             event,
             Event::Artifact { .. } | Event::Status { .. } | Event::Title(_) | Event::Plan(_) | Event::Mode(_)
@@ -46,7 +47,7 @@ impl Life {
         }
     }
 
-    /// The agent says what it is at. While its caller is asked that stays what is said of the task.
+    /// Reports the agent's progress. While the caller is asked something, the status message stays.
     fn says_of_it(&mut self, text: &str, partial: &Data, now: u64) -> Vec<Out> {
         let (message, metadata) = of_partial(text, partial);
         match self.state() {
@@ -58,14 +59,14 @@ impl Life {
         }
     }
 
-    /// The task's metadata has this from now on.
+    /// Sets an entry of the task's metadata.
     fn beside(&mut self, key: &'static str, value: Data) -> Vec<Out> {
         self.describe(&Data::dict([(key, value.clone())]));
         vec![self.hint(key, value)]
     }
 }
 
-/// What is said of a task, with the data that it has by now; and how far it has come.
+/// Returns the message and the metadata for a partial result.
 fn of_partial(text: &str, partial: &Data) -> (Message, Data) {
     let Some(given) = partial.as_dict() else { return (say::sentence(text), Data::Nil) };
     let data = given.get("data").filter(|data| !data.is_nil()).cloned();

@@ -1,4 +1,4 @@
-//! A task on its own.
+//! Tests of a task's state machine.
 
 use a2a::{Content, Part, Role};
 use stdlib::CodeRef;
@@ -65,10 +65,10 @@ fn states(out: &[Out]) -> Vec<TaskState> {
     out.iter().filter_map(state).collect()
 }
 
-/// Something that happens to a task, and what it is called.
+/// An event of a task, and its name.
 type Happening = (&'static str, fn(&mut Life) -> Vec<Out>);
 
-/// Everything that can happen to a task.
+/// Returns all events that a task can have.
 fn all() -> Vec<Happening> {
     vec![
         ("opened", |life| life.opened(2)),
@@ -156,7 +156,7 @@ fn a_cancelled_task_blames_its_clean_up_for_nothing_else() {
     }
 }
 
-/// What goes to the log of the server.
+/// Returns the details that go to the server's log.
 fn log(out: &[Out]) -> String {
     let details = out.iter().filter_map(|out| match out {
         Out::Log(details) => Some(details.as_str()),
@@ -204,7 +204,7 @@ fn nothing_changes_a_task_that_is_over() {
 
 #[test]
 fn whatever_happens_in_whatever_order_a_task_ends_once_and_then_stays() {
-    // All triples, from the beginning and from the middle.
+    // All triples, from the initial and from the working state.
     let all = all();
     for begin in [life as fn() -> Life, working] {
         for a in &all {
@@ -237,7 +237,7 @@ fn what_came_first_decides_between_an_end_and_a_halt() {
         life.end(ended(stop), "a", 2);
         life.state()
     };
-    // The answer was faster than what was to stop it.
+    // The answer came before the stop.
     assert_eq!(end(&[Halt::Cancelled], Stop::Done), TaskState::Completed);
     assert_eq!(end(&[Halt::Deadline], Stop::Done), TaskState::Completed);
     assert_eq!(end(&[Halt::Cancelled], Stop::Cancelled), TaskState::Canceled);
@@ -326,7 +326,7 @@ fn an_answer_streams_and_is_whole_at_the_end() {
     assert_eq!(task.history.len(), 2);
 }
 
-/// The answer as whoever follows has put it together.
+/// Returns the answer as a subscriber assembles it.
 fn followed(told: &[Out]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for out in told {
@@ -368,7 +368,7 @@ fn what_an_answer_weighed_is_given_back_where_it_begins_anew() {
     let mut life = working();
     let big: Data = "x".repeat(10 << 20).as_str().into();
     for n in 0..20 {
-        // Two of them at once are below the bound, all of them are not.
+        // Two of them are below the limit, all of them are not.
         for _ in 0..2 {
             life.show(Event::Data { message_id: format!("m{n}").into(), data: big.clone() }, 2);
         }
@@ -407,7 +407,7 @@ fn pieces_of_an_artifact_come_behind_each_other() {
             _ => panic!(),
         })
         .collect();
-    // What comes behind nothing is the first.
+    // The first piece, as nothing came before it.
     assert_eq!(frames, [(false, false), (true, true), (false, true)]);
     assert_eq!(a2a::model::text_of(&life.task().artifacts[0].parts), "c");
 }

@@ -1,4 +1,4 @@
-//! What goes wrong around tasks, and that nothing of it is left.
+//! Errors around tasks, and their clean-up.
 
 use super::*;
 use crate::host::testing::front;
@@ -48,7 +48,7 @@ fn a_task_whose_session_is_only_being_opened_is_cancelled() {
 fn a_client_that_goes_away_stops_nothing() {
     let desk = desk("pipeline default(task) { return task.ask(\"Who?\") }");
     front(async {
-        // It goes while its task is only being taken.
+        // The caller disconnects while its task is being accepted.
         let message = Message { context_id: Some("mine".into()), ..message("go") };
         let sending = desk.send(request(message), ASKER);
         assert!(futures_util::FutureExt::now_or_never(sending).is_none());
@@ -146,7 +146,7 @@ fn a_permission_is_asked_and_answered_by_the_next_message() {
         is(&task, TaskState::Completed);
         let answer = artifact(&task, "answer");
         assert!(answer.contains("the user refused it") && answer.contains("tip ran"), "{answer}");
-        // Cancelling takes the question back.
+        // Cancelling withdraws the question.
         let task = say(&desk, message("go")).await;
         is(&task, TaskState::InputRequired);
         is(&desk.cancel(&task.id).await.unwrap(), TaskState::Canceled);

@@ -1,4 +1,4 @@
-//! Contexts: whose tasks share a session, and which do not.
+//! Contexts: tasks that share a session, and tasks that do not.
 
 use super::*;
 use crate::host::testing::front;
@@ -66,7 +66,7 @@ fn a_session_that_broke_off_makes_way_for_another() {
         assert_eq!(artifact(&say(&desk, in_context("go", "a")).await, "answer"), "1");
         let failed = say(&desk, in_context("exit", "a")).await;
         is(&failed, TaskState::Failed);
-        // A script that ends itself in a task is as good as before for the next one.
+        // A script that ends itself in a task still works for the next one.
         assert_eq!(artifact(&say(&desk, in_context("go", "a")).await, "answer"), "3");
         let session = desk.0.host.sessions().pop().unwrap();
         desk.0.host.close(session.id()).await.unwrap();

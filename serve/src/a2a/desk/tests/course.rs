@@ -1,4 +1,4 @@
-//! The course of tasks from their message to their end.
+//! Tasks from their message to their end.
 
 use super::*;
 use crate::host::testing::front;
@@ -12,7 +12,7 @@ fn a_message_becomes_a_task_whose_answer_is_an_artifact() {
         is(&task, TaskState::Completed);
         assert_eq!(artifact(&task, "answer"), "you said hello");
         assert_eq!(history(&task), ["user: hello"]);
-        // Its pieces are told to who reads them before the whole is there.
+        // A subscriber gets the pieces before the whole answer exists.
         let expected = ["task submitted", "working", "artifact answer whole: you said hello", "completed ."];
         assert_eq!(told(follows).await, expected);
         assert_eq!(told(desk.follow(&id).await.unwrap()).await, ["task completed ."]);

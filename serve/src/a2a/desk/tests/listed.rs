@@ -5,7 +5,7 @@ use a2a::ListTasks;
 use super::*;
 use crate::host::testing::front;
 
-/// What is on each page, from the first to the last.
+/// Returns the tasks on each page, from the first to the last.
 async fn pages(desk: &Desk, asked: &ListTasks) -> Vec<Vec<String>> {
     let (mut asked, mut pages) = (asked.clone(), Vec::new());
     loop {
@@ -25,7 +25,7 @@ fn a_page_ends_early_where_its_tasks_take_much() {
         let sizes = ["3000000", "3000001", "12000000", "3000002", "3000003"];
         for size in sizes {
             is(&say(&desk, message(size)).await, TaskState::Completed);
-            // The next one ends later.
+            // The next task ends later.
             tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         }
         let made = ListTasks { include_artifacts: true, ..ListTasks::default() };
@@ -33,7 +33,7 @@ fn a_page_ends_early_where_its_tasks_take_much() {
         assert_eq!(pages(&desk, &made).await, [vec![e, d], vec![c], vec![b, a]]);
         assert_eq!(desk.list(made.clone()).await.unwrap().total_size, 5);
         assert_eq!(pages(&desk, &ListTasks { page_size: Some(1), ..made }).await.len(), 5);
-        // What is not asked for does not count.
+        // Parts that are not requested do not count.
         assert_eq!(pages(&desk, &ListTasks::default()).await.len(), 1);
         assert_eq!(pages(&desk, &ListTasks { history_length: Some(9), ..ListTasks::default() }).await.len(), 1);
     });

@@ -1,4 +1,4 @@
-//! How busy a desk says that it is.
+//! The load that a desk reports.
 
 use super::*;
 use crate::a2a::desk::Load;
@@ -20,7 +20,7 @@ fn the_load_counts_tasks_that_started_and_those_that_are_open() {
             desk.send(request(message("wait")), ASKER).await.unwrap();
             assert_eq!(desk.load(), load(open, 1 + open as u64));
         }
-        // One that does not fit is rejected and never starts.
+        // A task beyond the limit is rejected and never starts.
         is(&say(&desk, message("wait")).await, TaskState::Rejected);
         assert_eq!(desk.load(), load(2, 3));
         assert_eq!(desk.load().readiness(), Err("task limit reached"));

@@ -11,7 +11,7 @@ fn replying(text: &str) -> Desk {
     desk_with(text, Settings { replies: Replies::Message, ..Settings::default() })
 }
 
-/// What a stream is told, or the message in place of it.
+/// Returns the events of a stream, or the message in place of it.
 async fn heard(desk: &Desk, said: &str) -> Vec<String> {
     let (id, follows) = desk.send(request(message(said)), TAKES).await.unwrap();
     drop(follows);
@@ -33,7 +33,7 @@ fn a_stream_begins_as_soon_as_there_is_something_to_tell_of_a_task() {
         assert_eq!(heard(&desk, "plain").await, ["message a, b"]);
         assert_eq!(heard(&desk, "ask").await, ["task input-required ."]);
         let (id, _) = desk.send(request(message("status")), TAKES).await.unwrap();
-        // It is at work for a long time.
+        // The task has been working for a long time.
         let follows = desk.follow_or_message(&id, TAKES).await.unwrap().expect("it is a task");
         assert_eq!(desk.task(&id).await.unwrap().status.state, TaskState::Working);
         is(&desk.cancel(&id).await.unwrap(), TaskState::Canceled);
@@ -66,7 +66,7 @@ fn a_caller_that_takes_tasks_gets_them() {
         let (id, _) = desk.send(said.clone(), ASKER).await.unwrap();
         let task = desk.settled(&id).await.unwrap();
         assert_eq!((desk.message(&task, ASKER), desk.message(&task, TAKES)), (None, None));
-        // What it sends once more is that task, however it asks.
+        // Sending the message again returns that task, in any response mode.
         assert_eq!(&*desk.send(said, TAKES).await.unwrap().0, &*id);
         let task =
             say(&desk, Message { metadata: Data::dict([("harn.message_id", Data::from("mine"))]), ..message("go") })

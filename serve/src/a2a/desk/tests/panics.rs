@@ -1,4 +1,4 @@
-//! A fault of the runtime under a task, on its worker.
+//! A panic in the runtime under a task, on its worker.
 
 use a2a::{ListTasks, TaskPage};
 use runtime::event_log::{Settled, Ticket};
@@ -9,7 +9,7 @@ use crate::host::Waiting;
 use crate::host::testing::front;
 use crate::store::StoreError;
 
-/// Keeps nothing, and panics where an artifact `boom` is made: that is on the thread of the session.
+/// A journal that keeps nothing and panics on an artifact `boom`, on the session's thread.
 struct Faulty;
 
 impl Journal for Faulty {
@@ -73,7 +73,7 @@ fn a_panic_under_a_task_fails_that_task_alone() {
             assert_eq!(artifact(&task, "half"), "made", "what it had made by then is kept");
             let told = told(follows).await;
             assert!(told.last().unwrap().starts_with("failed ") && told.last().unwrap().ends_with(" ."), "{told:?}");
-            // Its context goes on in another session, and so does everybody else.
+            // Its context goes on in another session, and all other contexts go on.
             is(&say(&desk, mine("after")).await, TaskState::Completed);
             is(&say(&desk, message("another")).await, TaskState::Completed);
         }

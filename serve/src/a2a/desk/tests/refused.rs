@@ -1,4 +1,4 @@
-//! What is refused, and what is rejected.
+//! Refused requests and rejected tasks.
 
 use super::*;
 use crate::host::testing::front;
@@ -7,7 +7,7 @@ fn with(metadata: &str) -> SendMessage {
     SendMessage { metadata: Data::from_json(metadata).unwrap(), ..request(message("go")) }
 }
 
-/// Why a task is rejected.
+/// Returns the reason why a task was rejected.
 fn reason(task: &Task) -> String {
     let message = task.status.message.as_ref().unwrap();
     let model::Content::Data(data) = &message.parts[1].content else { panic!("{message:?}") };
@@ -26,7 +26,7 @@ fn a_task_that_is_over_or_at_work_takes_no_message() {
         let over = say(&desk, message("go")).await;
         let refused = desk.send(request(to(&over, "more")), ASKER).await.err().unwrap();
         assert_eq!(refused, Refusal::Over { task_id: over.id.clone(), state: TaskState::Completed });
-        // Whoever says the same once more has not heard the answer.
+        // A caller that repeats the message has lost the answer.
         let first = Message { task_id: Some(over.id.clone()), ..(*over.history[0]).clone() };
         assert_eq!(say(&desk, first).await, over);
 
@@ -126,7 +126,7 @@ fn more_tasks_than_may_be_are_rejected() {
             is(&desk.cancel(id).await.unwrap(), TaskState::Canceled);
         }
         assert!(is_clean(&desk).await);
-        // There is room again.
+        // One more task fits again.
         let (id, _) = desk.send(request(message("go")), ASKER).await.unwrap();
         assert!(!desk.task(&id).await.unwrap().status.state.is_terminal());
         desk.stop().await;
@@ -152,7 +152,7 @@ fn rejected_tasks_push_out_each_other_and_none_that_ran() {
         assert_eq!(desk.0.directory().all().len(), most + 2, "they have a bound of their own");
         assert!(desk.task(&rejected[19]).await.is_err() && desk.task(&rejected[20]).await.is_ok());
         desk.cancel(&id).await.unwrap();
-        // Those that ran do not push out the newest that were rejected.
+        // Tasks that ran do not evict the newest rejected ones.
         for _ in 0..3 {
             say(&desk, message("more")).await;
         }

@@ -1,4 +1,4 @@
-//! What becomes of tasks when the server stops, and what those who wait for them are told.
+//! Tasks when the server stops, and the responses to clients that wait for them.
 
 use runtime::event_log::{SqliteLog, SqliteOptions};
 
@@ -6,12 +6,12 @@ use super::*;
 use crate::host::HostError;
 use crate::host::testing::front;
 
-/// Its end takes a while.
+/// A pipeline whose end takes a while.
 const SLOW: &str = "pipeline default(task, context) {\n\
                     if context.resumed { return \"again\" }\n\
                     try { task.status(\"at it\"); sleep(60000) } finally { sleep(300) }\n}";
 
-/// Serves a script with a log in a folder of its own, which the test takes away.
+/// Serves a script with a log in a folder of its own, which the test removes.
 fn kept(folder: &std::path::Path, text: &str) -> Desk {
     std::fs::create_dir_all(folder).unwrap();
     let log = SqliteLog::open(folder.join("events.db"), &SqliteOptions::default()).unwrap();
@@ -38,7 +38,7 @@ fn what_a_cancelled_task_throws_while_it_cleans_up_is_told() {
     });
 }
 
-/// A task that is in its `try`.
+/// Returns a task that is inside its `try`.
 async fn at_work(desk: &Desk, text: &str) -> (Arc<str>, Subscription) {
     at_work_on(desk, request(message(text))).await
 }
@@ -66,7 +66,7 @@ fn what_the_next_process_runs_again_has_no_end_here() {
         assert_eq!(waits.await.unwrap().err(), stopping);
         is(&desk.task(&id).await.unwrap(), TaskState::Working);
         let task = desk.task(&id).await.unwrap();
-        // Whoever comes later waits for nothing either.
+        // Later requests do not wait either.
         assert_eq!(told(desk.follow(&id).await.unwrap()).await, ["task working", "left"]);
         assert_eq!(desk.cancel(&id).await.err(), stopping);
         assert_eq!(desk.inbox(&id).await.err(), stopping);
@@ -106,7 +106,7 @@ fn what_has_another_end_while_the_server_stops_keeps_it() {
 fn what_nobody_runs_again_has_failed_by_a_stop() {
     let folder = folder();
     front(async {
-        // Without a log there is nobody whom it could be left to.
+        // Without a log no other process can continue the task.
         for desk in [kept(&folder, SLOW), self::desk(&format!("@resumable\n{SLOW}"))] {
             let (id, follows) = at_work(&desk, "go").await;
             desk.stop().await;

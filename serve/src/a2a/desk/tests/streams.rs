@@ -1,11 +1,11 @@
-//! Streams that answer a task which asks.
+//! Streams that answer a task with a question.
 
 use std::time::Duration;
 
 use super::*;
 use crate::host::testing::front;
 
-/// All that is told of what is said, until that ends.
+/// Returns the events of the stream that a message opens.
 async fn heard(desk: &Desk, message: Message) -> Vec<String> {
     let (_, follows) = desk.send(request(message), ASKER).await.unwrap();
     tokio::time::timeout(Duration::from_secs(5), told(follows)).await.expect("the stream ends")
@@ -29,7 +29,7 @@ fn a_stream_that_answers_a_task_which_asks_on_ends() {
         for again in [unclear.clone(), unclear] {
             assert_eq!(heard(&desk, again).await, ["task input-required ."]);
         }
-        // Whether the second question is there by then or not, it is the last that is told.
+        // The second question is the last event, whether it exists by then or not.
         let told = heard(&desk, to(&task, "deny")).await;
         assert!(told.last().is_some_and(|last| last.contains("input-required") && last.ends_with(" .")), "{told:?}");
         let told = heard(&desk, to(&task, "deny")).await;

@@ -1,4 +1,4 @@
-//! Tasks that nothing looks after any more.
+//! Tasks whose driver is gone.
 
 use tokio::sync::oneshot;
 

@@ -21,7 +21,7 @@ fn said(text: &str) -> Told {
     }))
 }
 
-/// A stream of a task.
+/// Returns a stream of a task.
 fn frames(feed: &Feed, version: Version) -> Frames {
     let task = Task {
         id: "t".into(),
@@ -41,7 +41,7 @@ async fn text(frames: &mut Frames) -> String {
     String::from_utf8(frames.next().await.unwrap().to_vec()).unwrap()
 }
 
-/// The events of a text, as every parser of server-sent events reads them: fields by lines, comments passed over.
+/// Reads the events of a text like any parser of server-sent events: fields by lines, without comments.
 fn events(text: &str) -> Vec<Value> {
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
     data.map(|data| serde_json::from_str(data).unwrap()).collect()
@@ -87,7 +87,7 @@ async fn a_quiet_stream_has_a_comment_every_fifteen_seconds() {
         assert_eq!(text(&mut frames).await, ": still at work\n\n");
         assert_eq!(began.elapsed().as_secs(), n * 15);
     }
-    // What is told meanwhile puts it off.
+    // An update restarts the interval.
     tokio::time::sleep(QUIET / 2).await;
     feed.tell(&said("on"), false);
     assert_eq!(events(&text(&mut frames).await).len(), 1);
@@ -142,7 +142,7 @@ async fn who_has_much_to_read_gives_way_to_others_now_and_then() {
     let mut told = events(&text(&mut frames).await).len();
     let mut turns = 0;
     loop {
-        // Another piece is ready, and comes only once others had their turn.
+        // Another piece is ready, and comes only after other streams had their turn.
         assert!(frames.next().now_or_never().is_none(), "after {told}");
         frames.is_full = true;
         let Some(more) = frames.next().await else { break };

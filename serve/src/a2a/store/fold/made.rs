@@ -1,4 +1,4 @@
-//! [`Made`]: the artifacts of a task, from their pieces.
+//! [`Made`]: rebuilds the artifacts of a task from their pieces.
 
 use std::sync::Arc;
 
@@ -8,18 +8,19 @@ use super::super::super::desk::ANSWER;
 use super::super::pieces::goes_on;
 use super::merged;
 
-/// What a task has made so far.
+/// The artifacts of a task so far.
 #[derive(Default)]
 pub(super) struct Made {
     artifacts: Vec<Arc<Artifact>>,
-    /// What stands behind the last text of the answer. An answer comes in very many pieces, and each would copy all before it.
+    /// The text to append to the answer's last part. An answer comes in very many pieces, and each would copy all text
+    /// before it.
     tail: String,
-    /// The answer is in the history too, as a whole.
+    /// Whether the whole answer is also in the history.
     pub(super) is_said: bool,
 }
 
 impl Made {
-    /// Takes the next of an artifact.
+    /// Applies the next artifact update.
     pub(super) fn take(&mut self, update: ArtifactUpdate) {
         let ArtifactUpdate { artifact, append, .. } = update;
         if *artifact.artifact_id == *ANSWER {
@@ -38,19 +39,19 @@ impl Made {
         }
     }
 
-    /// What has come of the answer is in the history, and it is about to begin anew.
+    /// Records that the answer is in the history, and is about to begin anew.
     pub(super) fn answer_is_said(&mut self) {
         self.is_said = true;
     }
 
-    /// The answer begins anew.
+    /// Drops the answer, which begins anew.
     pub(super) fn forget_answer(&mut self) {
         self.artifacts.retain(|known| *known.artifact_id != *ANSWER);
         self.tail.clear();
         self.is_said = false;
     }
 
-    /// All of it.
+    /// Returns all artifacts.
     pub(super) fn done(mut self) -> Vec<Arc<Artifact>> {
         if let Some(at) = self.artifacts.iter().position(|known| *known.artifact_id == *ANSWER) {
             self.join(at);
@@ -58,7 +59,7 @@ impl Made {
         self.artifacts
     }
 
-    /// Puts the next parts behind those that are there.
+    /// Appends an update to the artifact at index `at`.
     fn append(&mut self, at: usize, more: &Artifact) {
         let artifact = Arc::make_mut(&mut self.artifacts[at]);
         artifact.name = more.name.clone().or(artifact.name.take());
@@ -77,7 +78,7 @@ impl Made {
         }
     }
 
-    /// Puts what has gathered where it belongs.
+    /// Moves the gathered text to the artifact's last part.
     fn join(&mut self, at: usize) {
         let tail = std::mem::take(&mut self.tail);
         if let Some(Part { content: Content::Text(text), .. }) = Arc::make_mut(&mut self.artifacts[at]).parts.last_mut()

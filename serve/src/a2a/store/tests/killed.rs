@@ -1,6 +1,6 @@
 use super::*;
 
-/// All that a task writes, and what of it is there behind each record.
+/// Returns all records of a task, for cutting after each of them.
 fn history() -> Vec<Arc<Record>> {
     let folder = Folder::new();
     let mut worker = Worker::new(folder.store());
@@ -27,7 +27,7 @@ fn killed_behind_whichever_record_a_task_is_over_or_was_never_there() {
         let task = restored.task;
         let before = before.unwrap().task;
         assert_eq!(task.status.state.is_terminal(), !waits);
-        // One that waits is to run again, so what it had answered is said.
+        // A task that waits runs again, so its earlier answer is in the history.
         let made = |task: &Task| (task.history.clone(), task.artifacts.clone());
         assert!(waits || made(&task) == made(&before), "what it had made is kept");
         assert!(!task.history.is_empty());
@@ -42,7 +42,7 @@ fn killed_behind_whichever_record_a_task_is_over_or_was_never_there() {
             assert_eq!(data, Content::Data(Data::dict([("code", Data::from("HARN-LOG-017"))])));
         }
         seen.push((before.history.len(), before.artifacts.len()));
-        // The next one finds nothing to do.
+        // The next process finds nothing to do.
         let count = super::records(&store).len();
         assert_eq!(folder.store().left(false).unwrap(), []);
         assert_eq!(super::records(&store).len(), count);
@@ -79,7 +79,7 @@ fn what_runs_again_answers_anew_and_what_it_had_said_is_in_its_history() {
     let task = worker.begin(TASK, "c", Begun::default());
     worker.artifact(&task, ANSWER, vec![Part::text("half")], false, false);
     worker.artifact(&task, "made", vec![Part::text("kept")], false, true);
-    // What is written at last is on the log.
+    // The last record is on the log.
     worker.status(&mut task.clone(), TaskState::Working, None, Data::Nil);
     drop(worker);
     let of = |task: &Task| {
@@ -92,10 +92,10 @@ fn what_runs_again_answers_anew_and_what_it_had_said_is_in_its_history() {
         let store = folder.store();
         let [restored] = store.left(true).unwrap().try_into().unwrap();
         assert_eq!(of(&restored.task), expected);
-        // Whoever reads it meanwhile sees the same, and so does the process that runs it once more.
+        // A read meanwhile sees the same task, and so does the process that runs it again.
         assert_eq!(*store.load(TASK).unwrap().unwrap().task, *restored.task);
     }
-    // It goes on from there.
+    // It continues from there.
     let store = folder.store();
     let [restored] = store.left(true).unwrap().try_into().unwrap();
     let mut worker = Worker { store, now_ms: 9_000 };
@@ -110,7 +110,7 @@ fn killed_behind_whichever_record_what_was_answered_is_said_once() {
     let mut worker = Worker::new(folder.store());
     let task = worker.begin(TASK, "c", Begun::default());
     worker.artifact(&task, ANSWER, vec![Part::text("one")], false, false);
-    // Another message of the agent is the answer from now on.
+    // Another message of the agent becomes the answer.
     let one = Message::new(Role::Agent, "a1", vec![Part::text("one")]);
     worker.note(&task, &Change::Answered(one.into()));
     worker.artifact(&task, ANSWER, vec![Part::text("two")], false, false);
@@ -163,7 +163,7 @@ fn the_tasks_of_a_process_that_lives_are_left_alone() {
     first.status(&mut task, TaskState::Working, None, Data::Nil);
     assert_eq!(second.load_or_end(TASK).unwrap().unwrap().task.status.state, TaskState::Working);
     drop(first);
-    // Its end is found where somebody asks for the task.
+    // A request for the task finds its end.
     assert_eq!(second.load_or_end(TASK).unwrap().unwrap().task.status.state, TaskState::Failed);
     assert_eq!(folder.store().load(TASK).unwrap().unwrap().task.status.state, TaskState::Failed);
 }

@@ -27,12 +27,12 @@ fn those_that_changed_last_come_first_a_page_at_a_time() {
     assert_eq!((ids(&first), first.page_size, first.total_size), (vec!["t4", "t3"], 2, 5));
     worker.status(&mut tasks[1], TaskState::Completed, None, Data::Nil);
     worker.begin("t5", "c", Begun::default());
-    // What changes meanwhile is on no page twice.
+    // A task that changes meanwhile appears on no page twice.
     let asked = ListTasks { page_token: Some(first.next_page_token.into()), ..two.clone() };
     assert_eq!(pages(&worker.store, &asked), [vec!["t2", "t0"]]);
     let all = [vec!["t5", "t1"], vec!["t4", "t3"], vec!["t2", "t0"]];
     assert_eq!(pages(&worker.store, &two), all);
-    // Another process sees the same, and so does the next one.
+    // Another process sees the same pages, and so does the next one.
     assert_eq!(pages(&folder.store(), &two), all);
 }
 
@@ -125,7 +125,7 @@ fn a_page_ends_early_where_its_tasks_take_much() {
     assert_eq!(store.page(&made).unwrap().total_size, 5);
     let one = ListTasks { page_size: Some(1), ..made };
     assert_eq!(pages(&store, &one).len(), 5);
-    // What is not asked for does not count.
+    // Parts that are not requested do not count.
     assert_eq!(pages(&store, &ListTasks::default()).len(), 1);
     let said = ListTasks { history_length: Some(9), ..ListTasks::default() };
     assert_eq!(pages(&store, &said).len(), 1);

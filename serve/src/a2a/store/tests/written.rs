@@ -45,7 +45,7 @@ fn pieces_of_an_answer_are_gathered_and_none_is_lost_for_long() {
     assert!(kept.artifacts[0].parts.len() == 1);
     let lost = 40_000 - a2a::model::text_of(&kept.artifacts[0].parts).len();
     assert!(lost <= 10_000, "{lost} bytes are not written");
-    // Whatever else comes writes what waits first.
+    // Any other change first writes the gathered pieces.
     worker.note(&task, &Change::Injected(Data::Nil));
     let kept = worker.store.load(TASK).unwrap().unwrap().task;
     assert_eq!(a2a::model::text_of(&kept.artifacts[0].parts).len(), 40_000);
@@ -117,7 +117,7 @@ fn a_long_answer_is_read_in_one_go() {
     let mut fold = TaskFold::new(TASK);
     all.iter().for_each(|record| fold.take(record));
     let task = fold.done().unwrap().task;
-    // Where each piece copies all that is before it, it takes half a minute.
+    // If each piece copied all text before it, this would take half a minute.
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     let parts = &task.artifacts[0].parts;
     assert_eq!((parts.len(), &parts[1..]), (3, &[Part::data(Data::from(7)), Part::text("ab")][..]));

@@ -1,4 +1,4 @@
-//! Which files the `.gitignore` files of a project exclude.
+//! The files that a project's `.gitignore` files exclude.
 
 use super::super::read::{joined, small};
 use super::super::root::Root;
@@ -49,7 +49,7 @@ impl Ignored {
     }
 
     /// Reads the rules of one folder. Lines that are not globs are skipped, as git does.
-    fn read(root: &Root, folder: &str) -> Rules {
+    fn read(root: &Root, folder: &str) -> IgnoreRules {
         let folder = if folder == "." { "" } else { folder };
         let mut builder = GitignoreBuilder::new(folder);
         if let Some(bytes) = small(root, &joined(folder, NAME), LARGEST) {
@@ -57,14 +57,14 @@ impl Ignored {
                 let _ = builder.add_line(None, line);
             }
         }
-        Rules(builder.build().unwrap_or_else(|_| Gitignore::empty()))
+        IgnoreRules(builder.build().unwrap_or_else(|_| Gitignore::empty()))
     }
 }
 
 /// The rules of one folder.
-struct Rules(Gitignore);
+struct IgnoreRules(Gitignore);
 
-impl Rules {
+impl IgnoreRules {
     fn below_those(self, above: Option<Rc<Ignored>>) -> Option<Rc<Ignored>> {
         if self.0.is_empty() { above } else { Some(Rc::new(Ignored { rules: self.0, above })) }
     }

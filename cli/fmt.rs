@@ -1,0 +1,205 @@
+//! `harn fmt PATH…`: formats scripts, or shows which are not formatted.
+
+use crate::console::Console;
+use crate::report::{Format, show, visible};
+use crate::script::Script;
+use crate::stdout;
+use crate::whole_file::write_whole;
+use ::fmt::{WIDTH, format};
+use similar::TextDiff;
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use stdlib::{Diagnostic, Project};
+
+#[derive(clap::Args)]
+pub(crate) struct FmtArgs {
+    /// Scripts; folders, for all scripts in Harn in them that `.gitignore` does not exclude; `-` for standard input, which is
+    /// printed formatted
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Change nothing: list the files that are not formatted, and exit with 1 if there are any
+    #[arg(long)]
+    check: bool,
+    /// Change nothing: print what would change, and exit with 1 if anything would
+    #[arg(long)]
+    diff: bool,
+}
+
+impl FmtArgs {
+    const fn writes(&self) -> bool {
+        !self.check && !self.diff
+    }
+}
+
+/// Result of formatting one script.
+enum FormatOutcome {
+    /// It is formatted already.
+    Same,
+    /// It is not.
+    Changed {
+        /// The text before, for the difference.
+        before: String,
+        /// The formatted text.
+        after: String,
+    },
+    /// It was formatted and written.
+    Written,
+    /// It was left as it is.
+    Failed(Vec<Diagnostic>),
+    /// The system refuses to write it.
+    Unwritten(std::io::Error),
+}
+
+/// Stack of a thread that formats. A tree may be a thousand levels deep.
+const STACK: usize = 64 << 20;
+
+/// All scripts are formatted, whatever is wrong with the first.
+pub(crate) fn run(args: &FmtArgs, console: &Console) -> i32 {
+    let mut failed = 0usize;
+    let mut scripts = Vec::new();
+    for path in &args.paths {
+        if path.extension().is_some_and(|end| end == "rhai") {
+            let name = visible(&path.display().to_string());
+            console.output.err(&format!("skipped {name}: scripts in Rhai are not formatted\n"));
+            continue;
+        }
+        match Script::of_path(path, false, &["harn"]) {
+            Ok(found) => scripts.extend(found),
+            Err(diagnostic) => {
+                failed += 1;
+                show(&*console.output, &[diagnostic], Format::Text);
+            }
+        }
+    }
+    let widths = Widths::default();
+    let outcomes = in_parallel(&scripts, |script| outcome(script, args, &widths));
+    let (mut changed, mut same) = (0usize, 0usize);
+    let mut out = String::new();
+    for (script, outcome) in scripts.iter().zip(outcomes) {
+        let name = visible(&script.path().display().to_string());
+        let is_stdin = matches!(script, Script::Stdin { .. });
+        match outcome {
+            FormatOutcome::Same => same += 1,
+            FormatOutcome::Written => changed += 1,
+            FormatOutcome::Changed { after, .. } if is_stdin && args.writes() => out.push_str(&after),
+            FormatOutcome::Changed { before, after } => {
+                changed += 1;
+                if args.diff {
+                    out.push_str(&difference(&name, &before, &after));
+                } else {
+                    out.push_str(&name);
+                    out.push('\n');
+                }
+            }
+            FormatOutcome::Failed(found) => {
+                failed += 1;
+                show(&*console.output, &found, Format::Text);
+            }
+            FormatOutcome::Unwritten(error) => {
+                failed += 1;
+                console.output.err(&format!("error: cannot write {name}: {error}\n"));
+            }
+        }
+    }
+    let stdin_alone = matches!(scripts.as_slice(), [Script::Stdin { .. }]);
+    let says_enough = scripts.is_empty() || stdin_alone && failed == 0;
+    if !says_enough {
+        console.output.err(&summary(args, changed, same, failed));
+    }
+    let code = i32::from(failed > 0 || !args.writes() && changed > 0);
+    stdout::exit_code(stdout::forgive(console.output.out(&out)), code)
+}
+
+/// A sentence about all files.
+fn summary(args: &FmtArgs, changed: usize, same: usize, failed: usize) -> String {
+    let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    let mut parts = Vec::new();
+    if changed > 0 {
+        parts.push(format!("{} {}", files(changed), if args.writes() { "formatted" } else { "not formatted" }));
+    }
+    if same > 0 {
+        parts.push(format!("{} already formatted", files(same)));
+    }
+    if failed > 0 {
+        parts.push(format!("{} left unchanged because of errors", files(failed)));
+    }
+    parts.join(", ") + "\n"
+}
+
+fn outcome(script: &Script, args: &FmtArgs, widths: &Widths) -> FormatOutcome {
+    let (source, width) = match (script.read(), widths.of(script.path())) {
+        (Ok(source), Ok(width)) => (source, width),
+        (Err(diagnostic), _) => return FormatOutcome::Failed(vec![diagnostic]),
+        (_, Err(found)) => return FormatOutcome::Failed(found),
+    };
+    let text = match format(&source, width) {
+        Ok(text) => text,
+        Err(found) => return FormatOutcome::Failed(found),
+    };
+    match script {
+        Script::File(path) if text != source.text() && args.writes() => match write_whole(path, &text) {
+            Ok(()) => FormatOutcome::Written,
+            Err(error) => FormatOutcome::Unwritten(error),
+        },
+        // Standard input is printed, changed or not.
+        Script::Stdin { .. } if args.writes() => FormatOutcome::Changed { before: String::new(), after: text },
+        _ if text == source.text() => FormatOutcome::Same,
+        _ => FormatOutcome::Changed { before: source.text().to_owned(), after: text },
+    }
+}
+
+/// Returns what `make` makes of each script, in their order.
+fn in_parallel(scripts: &[Script], make: impl Fn(&Script) -> FormatOutcome + Sync) -> Vec<FormatOutcome> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(scripts.len());
+    let next = AtomicUsize::new(0);
+    let made = Mutex::new(Vec::with_capacity(scripts.len()));
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            let Some(script) = scripts.get(number) else { return };
+            let outcome = make(script);
+            if let Ok(mut made) = made.lock() {
+                made.push((number, outcome));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let start = || thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        let started = (0..threads).filter(|_| start().is_ok()).count();
+        if started == 0 {
+            work();
+        }
+    });
+    let mut made = made.into_inner().unwrap_or_default();
+    made.sort_by_key(|(number, _)| *number);
+    made.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// The widths that projects ask for, by folder: most scripts are in a folder with others.
+#[derive(Default)]
+struct Widths(Mutex<HashMap<PathBuf, Result<u32, ()>>>);
+
+impl Widths {
+    /// Returns the width of the lines of a script. What is wrong with its `harn.toml` is reported once a folder.
+    fn of(&self, script: &Path) -> Result<u32, Vec<Diagnostic>> {
+        let folder = script.parent().unwrap_or(Path::new("")).to_owned();
+        let mut known = self.0.lock().map_err(|_| Vec::new())?;
+        if let Some(width) = known.get(&folder) {
+            return width.map_err(|()| Vec::new());
+        }
+        let read = Project::of(script).map(|project| project.width.unwrap_or(WIDTH));
+        known.insert(folder, read.as_ref().copied().map_err(|_| ()));
+        read
+    }
+}
+
+/// The difference between two texts, in the form that `patch` reads.
+fn difference(name: &str, before: &str, after: &str) -> String {
+    let diff = TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(name, name).to_string();
+    if std::io::stdout().is_terminal() { diff.lines().map(|line| visible(line) + "\n").collect() } else { diff }
+}
