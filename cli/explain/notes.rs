@@ -1,7 +1,9 @@
 //! Notes of the command on the codes of the language, whose rows know neither flags nor settings nor the builtins of agents.
 
+use lang::resolve::ResolveCode;
+use lang::vm::RunCode;
 use std::borrow::Cow;
-use stdlib::Code;
+use stdlib::{Code, CodeRef};
 
 /// A failing script and its fixed version.
 #[derive(Clone, Copy)]
@@ -12,27 +14,27 @@ pub(super) struct ExampleScripts {
 
 /// An addition to the row of a code.
 struct CommandNote {
-    code: &'static str,
+    code: CodeRef,
     /// Sentences after the row's meaning.
     text: &'static str,
     /// Scripts for a row that has none.
     example: Option<ExampleScripts>,
 }
 
-const NOTES: &[CommandNote] = &[
+static NOTES: &[CommandNote] = &[
     CommandNote {
-        code: "HARN-LIM-001",
+        code: RunCode::Memory.code(),
         text: "The limit is 4 GiB, or the value of `--max-memory` or of `memory` under `[limits]` in `harn.toml`. The exit \
                code is 3.",
         example: None,
     },
     CommandNote {
-        code: "HARN-LIM-002",
+        code: RunCode::Time.code(),
         text: "Set the limit with `--timeout`, or with `timeout` under `[limits]` in `harn.toml`. The exit code is 3.",
         example: None,
     },
     CommandNote {
-        code: "HARN-NAM-004",
+        code: ResolveCode::Namespace.code(),
         text: "`event_log` is a namespace.",
         example: Some(ExampleScripts {
             fails: "event_log.emitt(\"topic\", \"kind\")\n",
@@ -40,16 +42,20 @@ const NOTES: &[CommandNote] = &[
         }),
     },
     CommandNote {
-        code: "HARN-RUN-011",
+        code: RunCode::Fuel.code(),
         text: "Set the limit with `--fuel`, or with `fuel` under `[limits]` in `harn.toml`.",
         example: None,
     },
-    CommandNote { code: "HARN-RUN-014", text: "`--deny` removes capabilities from a run.", example: None },
-    CommandNote { code: "HARN-RUN-030", text: "With `--timeout`, the whole run is such a block.", example: None },
+    CommandNote { code: RunCode::Denied.code(), text: "`--deny` removes capabilities from a run.", example: None },
+    CommandNote {
+        code: RunCode::Deadline.code(),
+        text: "With `--timeout`, the whole run is such a block.",
+        example: None,
+    },
 ];
 
 fn note(row: &Code) -> Option<&'static CommandNote> {
-    NOTES.iter().find(|note| note.code == row.code)
+    NOTES.iter().find(|note| note.code.as_str() == row.code)
 }
 
 /// Returns the meaning of a code, followed by its note.
@@ -76,7 +82,7 @@ mod tests {
     fn each_note_belongs_to_a_row_and_replaces_none_of_its_scripts() {
         let rows = serve::catalogue();
         for note in NOTES {
-            let row = rows.iter().find(|row| row.code == note.code);
+            let row = rows.iter().find(|row| row.code == note.code.as_str());
             assert!(row.is_some_and(|row| note.example.is_none() || row.fails.is_empty()), "{}", note.code);
         }
     }

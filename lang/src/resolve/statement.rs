@@ -99,7 +99,7 @@ impl Resolver<'_> {
                 methods.iter().for_each(|method| resolver.head(method));
             }),
             ItemKind::TypeAlias { generics, ty, .. } => {
-                self.with_generics(generics, |resolver| resolver.type_names(ty))
+                self.with_generics(generics, |resolver| resolver.type_names(ty));
             }
         }
     }
