@@ -1,5 +1,7 @@
 //! `harn explain [CODE]`: what a diagnostic code means. The picture is drawn by really checking or running the script.
 
+mod notes;
+
 use crate::report::wants_color;
 use crate::stdout;
 use serde_json::{Value, json};
@@ -69,7 +71,7 @@ fn search(topic: &str) -> Vec<&'static Code> {
     };
     let in_title = |row: &Code| words.iter().all(|word| row.title.to_lowercase().contains(word.as_str()));
     let in_text = |row: &Code| {
-        let text = format!("{} {} {}", row.code, row.title, row.meaning).to_lowercase();
+        let text = format!("{} {} {}", row.code, row.title, notes::meaning(row)).to_lowercase();
         words.iter().all(|word| text.contains(word.as_str()))
     };
     let rows = catalogue();
@@ -104,26 +106,25 @@ fn list_of(rows: &[&'static Code]) -> String {
 pub(crate) fn page(row: &'static Code, color: bool) -> String {
     let (bold, plain) = if color { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
     let mut text = format!("{bold}{} ({}): {}{plain}\n\n", row.code, row.severity.word(), row.title);
-    text.push_str(&wrap(row.meaning, 96));
-    if row.fails.is_empty() {
-        return text;
+    text.push_str(&wrap(&notes::meaning(row), 96));
+    if let Some(example) = notes::example(row) {
+        text.push_str(&format!("\n{bold}Fails{plain}\n\n{}\n", indent(example.fails)));
+        text.push_str(&picture(row, example.fails, color));
+        text.push_str(&format!("\n{bold}Mended{plain}\n\n{}", indent(example.mended)));
     }
-    text.push_str(&format!("\n{bold}Fails{plain}\n\n{}\n", indent(row.fails)));
-    text.push_str(&picture(row, color));
-    text.push_str(&format!("\n{bold}Mended{plain}\n\n{}", indent(row.mended)));
     text
 }
 
 fn summary(row: &Code) -> Value {
-    json!({ "code": row.code, "severity": row.severity.word(), "title": row.title, "meaning": row.meaning })
+    json!({ "code": row.code, "severity": row.severity.word(), "title": row.title, "meaning": notes::meaning(row) })
 }
 
 fn whole(row: &'static Code) -> Value {
     let mut value = summary(row);
-    if !row.fails.is_empty() {
-        value["fails"] = json!(row.fails);
-        value["picture"] = json!(picture(row, false));
-        value["mended"] = json!(row.mended);
+    if let Some(example) = notes::example(row) {
+        value["fails"] = json!(example.fails);
+        value["picture"] = json!(picture(row, example.fails, false));
+        value["mended"] = json!(example.mended);
     }
     value
 }
@@ -133,13 +134,13 @@ fn pretty(value: &Value) -> String {
 }
 
 /// Returns the rendered diagnostics of a row's failing script.
-fn picture(row: &'static Code, color: bool) -> String {
-    found(row).iter().map(|diagnostic| draw(diagnostic, color)).collect()
+fn picture(row: &'static Code, fails: &str, color: bool) -> String {
+    found(row, fails).iter().map(|diagnostic| draw(diagnostic, color)).collect()
 }
 
 /// Checks the script; what only a run finds, a run finds. The run is harmless: no files written, no processes, no network.
-fn found(row: &'static Code) -> Vec<Diagnostic> {
-    let source = Source::new("script.harn", row.fails);
+fn found(row: &'static Code, fails: &str) -> Vec<Diagnostic> {
+    let source = Source::new("script.harn", fails);
     let engine = || {
         Engine::new(RunOptions {
             seed: Some(1),
@@ -193,6 +194,15 @@ mod tests {
         assert_eq!(find("harn-nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
         assert_eq!(find("nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
         assert_eq!(find("HARN-NAN-001").map(|row| row.code), Err("HARN-NAM-001"));
+    }
+
+    #[test]
+    fn the_flags_of_a_limit_are_on_its_page_in_its_json_and_in_the_search() {
+        let row = find("LIM-001").unwrap_or_else(|near| panic!("{near}"));
+        assert!(!row.meaning.contains("--max-memory"), "{}", row.meaning);
+        assert!(page(row, false).contains("--max-memory"), "{}", page(row, false));
+        assert!(whole(row)["meaning"].as_str().is_some_and(|text| text.contains("--max-memory")), "{}", whole(row));
+        assert!(search("--max-memory").iter().any(|found| found.code == row.code));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 pub struct BuiltinType {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Kind of the type.
     pub kind: Kind,
     /// `type` in JSON Schema; `None` where the schema allows anything.
     pub schema: Option<&'static str>,
@@ -110,7 +110,7 @@ impl Kind {
     }
 }
 
-/// Which of a type's methods apply.
+/// Type tag of a value, which decides the methods that apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Tag {

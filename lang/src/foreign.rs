@@ -1,7 +1,7 @@
 //! Words of other languages, and what Harn writes instead: the one table that the parser, the resolver and the checker
 //! ask before they say that something is unknown.
 
-/// What to write instead of a foreign word.
+/// Suggestion to write instead of a foreign word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instead {
     /// The advice, an imperative.

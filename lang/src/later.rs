@@ -23,7 +23,7 @@ pub trait Machine {
 }
 
 /// Types that the checker adds to the rows of builtins.
-pub trait Checker {
+pub trait CheckTypes {
     /// A check on the syntax of a call.
     type Lint: Copy;
 }

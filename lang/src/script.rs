@@ -21,12 +21,12 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// How a text is loaded.
+/// Options for loading a text.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     /// Names of earlier pieces.
     pub outer: &'a [Outer],
-    /// What the text is; those that it imports are what they are.
+    /// Role of the text; imported texts keep their own.
     pub role: Role,
     /// The files of the run; without them, files cannot be imported.
     pub modules: Option<&'a Modules>,

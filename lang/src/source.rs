@@ -43,7 +43,7 @@ impl fmt::Debug for Span {
 pub struct Source {
     name: String,
     text: String,
-    /// Where lines begin, but the first; found out when a position is first asked for.
+    /// Starts of all lines but the first, computed when a position is first requested.
     lines: OnceLock<Vec<u32>>,
 }
 
@@ -84,7 +84,7 @@ impl Source {
         self.text.get(span.range()).unwrap_or("")
     }
 
-    /// Where lines begin, but the first.
+    /// Returns the starts of all lines but the first.
     fn line_starts(&self) -> &[u32] {
         self.lines.get_or_init(|| {
             let breaks = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n');

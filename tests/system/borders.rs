@@ -28,6 +28,45 @@ const WORDS: &[(&str, &[&str])] = &[
     ("unsafe", &["lang/src/vm/", "lang/src/value/", "lang/src/parse/input.rs", "stdlib/src/before_exec.rs"]),
 ];
 
+/// Text that the sources of the language must not contain, because the crates above know it: flags of the command, its
+/// settings, and builtins of agents whose names the tables of [`AGENT_TABLES`] do not show.
+const ABOVE_THE_LANGUAGE: &[&str] =
+    &["--max-", "--timeout", "--fuel", "--deny", "harn.toml", "event_log", "transcript"];
+
+/// The tables of agent builtins in `stdlib/src/table`.
+const AGENT_TABLES: &[&str] = &[
+    "agent_loop.rs",
+    "audit.rs",
+    "bridge.rs",
+    "compact.rs",
+    "fact.rs",
+    "hook.rs",
+    "llm.rs",
+    "persona.rs",
+    "provider.rs",
+    "session.rs",
+    "transcript.rs",
+    "transcripts.rs",
+    "workers.rs",
+];
+
+/// Returns the names of the builtins in a table. Names of a single word are left out, because comments use them too.
+fn builtins(table: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let (kind, signature) = line.trim_start().split_once(" \"")?;
+        let (name, _) = signature.split_once('(')?;
+        let is_row = kind.chars().all(char::is_alphabetic) && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        (is_row && name.contains('_')).then(|| name.to_owned())
+    };
+    table.lines().filter_map(name).collect()
+}
+
+/// Returns the lines of a source of the language, comments included, that contain one of the texts.
+fn lines_that_know(texts: &[String], source: &str) -> Vec<usize> {
+    let knows = |line: &str| texts.iter().any(|text| line.contains(text.as_str()));
+    source.lines().enumerate().filter(|(_, line)| knows(line)).map(|(i, _)| i + 1).collect()
+}
+
 /// The crates of ours that a manifest imports and may not.
 fn trespasses(manifest: &str, allowed: &[&str]) -> Vec<String> {
     let manifest: Table = manifest.parse().unwrap();
@@ -139,4 +178,30 @@ fn a_broken_border_is_seen() {
     assert_eq!(trespasses("[target.'cfg(unix)'.dependencies]\nserve = \"1\"\n", &[]), ["serve"]);
     assert_eq!(lines_with("unsafe", "let a = 1;\nunsafe { x() }\n// unsafe\n#![allow(unsafe_code)]\n"), [2]);
     assert_eq!(lines_with("ariadne", "//! draws with ariadne\nuse ariadne::Report;\n"), [2]);
+}
+
+#[test]
+fn the_language_knows_neither_the_command_nor_the_builtins_of_agents() {
+    let mut texts: Vec<String> = ABOVE_THE_LANGUAGE.iter().map(|text| (*text).to_owned()).collect();
+    for table in AGENT_TABLES {
+        let found = builtins(&fs::read_to_string(root().join("stdlib/src/table").join(table)).unwrap());
+        assert!(!found.is_empty(), "{table}");
+        texts.extend(found);
+    }
+    let mut files = Vec::new();
+    sources(&root().join("lang/src"), &mut files);
+    assert!(!files.is_empty());
+    for file in files {
+        let source = fs::read_to_string(&file).unwrap();
+        assert_eq!(lines_that_know(&texts, &source), Vec::<usize>::new(), "{}", file.display());
+    }
+}
+
+#[test]
+fn a_flag_or_an_agent_builtin_in_the_language_is_found() {
+    let table = "lang::builtins! { \"\" =>\n    /// Text (more).\n    waits \"store_fact(fact: dict) -> dict\" store;\n    plain \"read() -> any\" read;\n}\n";
+    assert_eq!(builtins(table), ["store_fact"]);
+    let texts = ["--fuel".to_owned(), "store_fact".to_owned()];
+    let source = "/// Set by `--fuel`.\nfn fuel() {}\n\nfails: \"store_fact({})\",\n// A stored fact.\n";
+    assert_eq!(lines_that_know(&texts, source), [1, 4]);
 }

@@ -6,11 +6,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates whose type names are unique, with their sources.
-const UNIQUE: &[&str] = &["a2a/src", "cli", "embed", "fmt/src", "jsonrpc/src", "providers/src", "stdlib/src"];
+const UNIQUE: &[&str] =
+    &["a2a/src", "cli", "embed", "fmt/src", "jsonrpc/src", "lang/src", "providers/src", "stdlib/src"];
 
 /// The sources whose doc comments are held. Tests and benches are several crates, so their types may share names.
-const WORDED: &[&str] =
-    &["a2a/src", "benches", "cli", "embed", "fmt", "fuzz", "jsonrpc/src", "providers/src", "stdlib/src", "tests"];
+const WORDED: &[&str] = &[
+    "a2a/src",
+    "benches",
+    "cli",
+    "embed",
+    "fmt",
+    "fuzz",
+    "jsonrpc/src",
+    "lang",
+    "providers/src",
+    "stdlib/src",
+    "tests",
+];
 
 /// Words that no doc comment begins with: an item's comment says what the item does or is, not what something else is.
 const FORBIDDEN: [&str; 13] =

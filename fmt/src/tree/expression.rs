@@ -3,7 +3,7 @@
 use super::Writer;
 use crate::document::Style;
 use lang::ast::{
-    Arm, Block, Closure, DictItem, Expr, ExprKind, ListItem, ParallelKind, SelectArm, StmtKind, TryBlock, UnaryOp,
+    Arm, Block, ClosureExpr, DictItem, Expr, ExprKind, ListItem, ParallelKind, SelectArm, StmtKind, TryBlock, UnaryOp,
 };
 use lang::lex::token::{Kw, Token};
 
@@ -189,7 +189,7 @@ impl Writer<'_> {
     }
 
     /// Prints a closure. Its body stays close to its braces if it was written so and breaks between brackets of its own.
-    pub(super) fn closure(&mut self, closure: &Closure) {
+    pub(super) fn closure(&mut self, closure: &ClosureExpr) {
         let group = self.doc.open(Style::All);
         self.tok();
         for param in &closure.params {
@@ -337,7 +337,7 @@ impl Writer<'_> {
         self.doc.close();
     }
 
-    fn parallel(&mut self, kind: ParallelKind, over: &Expr, options: Option<&Expr>, body: &Closure) {
+    fn parallel(&mut self, kind: ParallelKind, over: &Expr, options: Option<&Expr>, body: &ClosureExpr) {
         self.tok();
         if kind != ParallelKind::Count {
             self.space_tok();

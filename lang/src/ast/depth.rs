@@ -1,4 +1,4 @@
-//! How deep a node is: kept in each expression, so that finding it out costs nothing twice.
+//! Depth of a node, kept in each expression so that it is never computed twice.
 
 use super::*;
 
@@ -24,7 +24,7 @@ impl Expr {
 }
 
 impl Part<'_> {
-    /// How many nodes lie in each other in it, at the deepest. Bodies and heads of functions count with what they hold.
+    /// Returns the deepest nesting of nodes in this one. Bodies and heads of functions count with their contents.
     fn depth(self) -> u16 {
         let mut below = 0;
         let see = |part: Part<'_>| below = below.max(part.depth());

@@ -7,15 +7,15 @@ use smol_str::SmolStr;
 /// An expression.
 #[derive(Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Kind of the expression.
     pub kind: ExprKind,
-    /// Where it stands, with the parentheses around it: an error points at all of it.
+    /// Span of the expression, including the parentheses around it, because an error points at all of it.
     pub span: Span,
     /// Its id.
     pub id: NodeId,
-    /// How many expressions lie under it, at the deepest.
+    /// Deepest nesting of expressions in this one.
     pub depth: u16,
-    /// How many pairs of parentheses stand around it.
+    /// Number of pairs of parentheses around the expression.
     pub parens: u8,
 }
 
@@ -69,7 +69,7 @@ pub enum ExprKind {
     /// `(a, b)`.
     Pair(Box<Expr>, Box<Expr>),
     /// `{ a, b -> … }`.
-    Closure(Box<Closure>),
+    Closure(Box<ClosureExpr>),
     /// `!e`, `-e`.
     Unary(UnaryOp, Box<Expr>),
     /// `a op b`; the span is of the operator.
@@ -161,27 +161,27 @@ pub enum ExprKind {
     Emit(Box<Expr>),
     /// `retry n { … }`.
     Retry {
-        /// How often at most.
+        /// Maximum number of attempts.
         times: Box<Expr>,
         /// Block that is tried.
         body: Block,
     },
     /// `parallel n { i -> … }`, `parallel each xs with {…} { x -> … }`, `parallel settle …`.
     Parallel {
-        /// Which of the three.
+        /// Kind of parallel block.
         kind: ParallelKind,
         /// The number or the list.
         over: Box<Expr>,
         /// The options behind `with`.
         options: Option<Box<Expr>>,
         /// The body, a closure.
-        body: Box<Closure>,
+        body: Box<ClosureExpr>,
     },
     /// `spawn { … }`.
     Spawn(Block),
     /// `deadline 30s { … }`.
     Deadline {
-        /// How long, in milliseconds.
+        /// Time limit in milliseconds.
         limit: Box<Expr>,
         /// Block that must be done by then.
         body: Block,
@@ -198,7 +198,7 @@ pub enum ExprKind {
 
 /// A closure's parameters and body.
 #[derive(Debug)]
-pub struct Closure {
+pub struct ClosureExpr {
     /// Parameters.
     pub params: Vec<Param>,
     /// The body; its span is that of the whole closure.
@@ -254,7 +254,7 @@ pub enum SelectArm {
     },
     /// `timeout 5s { … }`.
     Timeout {
-        /// How long.
+        /// Time limit.
         limit: Expr,
         /// Body to run.
         body: Block,

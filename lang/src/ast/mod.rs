@@ -32,7 +32,7 @@ pub const MAX_DEPTH: u16 = 1000;
 pub struct Name {
     /// Text as written.
     pub text: SmolStr,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
     /// Its id.
     pub id: NodeId,
@@ -67,9 +67,9 @@ pub struct Block {
 /// A statement.
 #[derive(Debug)]
 pub struct Stmt {
-    /// What it is.
+    /// Kind of the statement.
     pub kind: StmtKind,
-    /// Where it stands.
+    /// Span of the statement.
     pub span: Span,
 }
 
@@ -146,7 +146,7 @@ pub enum StmtKind {
     Error,
 }
 
-/// Which keyword made a binding.
+/// Keyword that makes a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LetKind {
     /// Bound once.

@@ -14,7 +14,7 @@ pub enum Part<'a> {
     /// A body.
     Block(&'a Block),
     /// A function that is made, not run.
-    Closure(&'a Closure),
+    Closure(&'a ClosureExpr),
     /// A parameter.
     Param(&'a Param),
     /// A pattern.
@@ -166,7 +166,7 @@ fn list_parts<'a>(items: &'a [ListItem], see: &mut impl FnMut(Part<'a>)) {
     }
 }
 
-impl Closure {
+impl ClosureExpr {
     /// Shows its parameters and its body.
     #[inline]
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {

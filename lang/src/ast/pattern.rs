@@ -7,9 +7,9 @@ use smol_str::SmolStr;
 /// A pattern.
 #[derive(Debug)]
 pub struct Pattern {
-    /// What it is.
+    /// Kind of the pattern.
     pub kind: PatternKind,
-    /// Where it stands.
+    /// Span of the pattern.
     pub span: Span,
     /// Its id.
     pub id: NodeId,

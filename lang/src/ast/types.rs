@@ -7,9 +7,9 @@ use smol_str::SmolStr;
 /// A written type.
 #[derive(Clone, Debug)]
 pub struct TypeExpr {
-    /// What it is.
+    /// Kind of the type.
     pub kind: TypeKind,
-    /// Where it stands.
+    /// Span of the type.
     pub span: Span,
     /// Its id.
     pub id: NodeId,

@@ -69,12 +69,12 @@ impl Drop for Shared {
 }
 
 /// The two kinds of handle.
-struct Handle {
+struct SharedHandle {
     shared: Rc<Shared>,
     kind: &'static str,
 }
 
-impl HostObject for Handle {
+impl HostObject for SharedHandle {
     fn type_name(&self) -> &'static str {
         self.kind
     }
@@ -85,7 +85,7 @@ impl HostObject for Handle {
 }
 
 fn handle<'a>(args: &'a [Value], kind: &'static str, expected: &str) -> Result<&'a Rc<Shared>, Box<Raise>> {
-    match args.first().and_then(Value::as_host::<Handle>) {
+    match args.first().and_then(Value::as_host::<SharedHandle>) {
         Some(handle) if handle.kind == kind => Ok(&handle.shared),
         _ => Err(args::mismatch(args, 0, expected)),
     }
@@ -102,7 +102,7 @@ fn a_cell(args: &[Value]) -> Result<&Rc<Shared>, Box<Raise>> {
 
 fn atomic(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let initial = if args[0].is_nil() { Value::Int(0) } else { cross(cx.isolate, &args[0])? };
-    Ok(HostBox::value(Handle { shared: Shared::new(cx, initial), kind: "atomic" }))
+    Ok(HostBox::value(SharedHandle { shared: Shared::new(cx, initial), kind: "atomic" }))
 }
 
 fn atomic_get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -146,7 +146,7 @@ fn shared_cell(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>>
     let name = format!("cell {:?} {:?}", scope.as_str(), key.as_str());
     cx.isolate.named(&name, || {
         let shared = Shared::new(cx, cross(cx.isolate, &initial)?);
-        Ok(HostBox::value(Handle { shared, kind: "shared_cell" }))
+        Ok(HostBox::value(SharedHandle { shared, kind: "shared_cell" }))
     })
 }
 

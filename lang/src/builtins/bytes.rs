@@ -6,7 +6,7 @@ use crate::value::Value;
 use crate::vm::{Cx, Raise, RunCode};
 
 crate::builtins! { "<bytes>" =>
-    /// How many bytes.
+    /// Returns the number of bytes.
     plain "count(self: bytes) -> int" [pure, property] count;
     /// Whether there are none.
     plain "empty(self: bytes) -> bool" [pure, property] empty;

@@ -31,12 +31,12 @@ crate::builtins! { "" =>
 pub(super) struct Channel {
     name: Str,
     capacity: usize,
-    state: RefCell<State>,
+    state: RefCell<ChannelState>,
     receivers: Waiters,
 }
 
 #[derive(Default)]
-struct State {
+struct ChannelState {
     items: VecDeque<Value>,
     /// Values of senders that wait for room.
     offers: VecDeque<(Value, Rc<Offer>)>,
@@ -91,7 +91,7 @@ impl Channel {
         channel
     }
 
-    /// How many values it holds.
+    /// Returns the number of values in the channel.
     pub(super) fn len(&self) -> usize {
         self.state.borrow().items.len()
     }

@@ -3,7 +3,7 @@
 use super::task::task_value;
 use super::{args, items};
 use crate::value::{HostBox, HostObject, Value};
-use crate::vm::tasks::{Deadline, Items, Lock, Work, parallel};
+use crate::vm::tasks::{Deadline, ItemWork, Lock, ParallelItems, parallel};
 use crate::vm::{Cx, Raise, RunCode, Wait, Why, held, held_why};
 use std::any::Any;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ fn task_start(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 
 fn parallel_count(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let count = args::count(args, 0)?;
-    start(cx, args, Items::Count(count), false)
+    start(cx, args, ParallelItems::Count(count), false)
 }
 
 fn parallel_each(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -42,25 +42,26 @@ fn parallel_each(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
 }
 
 fn parallel_settle(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let items = if let Value::Int(_) = args[0] { Items::Count(args::count(args, 0)?) } else { items_of(cx, args)? };
+    let items =
+        if let Value::Int(_) = args[0] { ParallelItems::Count(args::count(args, 0)?) } else { items_of(cx, args)? };
     start(cx, args, items, true)
 }
 
-fn items_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Items, Box<Raise>> {
+fn items_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<ParallelItems, Box<Raise>> {
     if let Value::Dict(_) = &args[0] {
         args[0] = super::dict::entries(cx, &mut args[..1])?;
     }
     match items::len(&args[0]) {
-        Some(len) => Ok(Items::Of(args[0].clone(), len)),
+        Some(len) => Ok(ParallelItems::Of(args[0].clone(), len)),
         None => Err(args::mismatch(args, 0, "a list, set, range or dict")),
     }
 }
 
-fn start(cx: &Cx<'_>, args: &[Value], items: Items, settle: bool) -> Result<Wait, Box<Raise>> {
+fn start(cx: &Cx<'_>, args: &[Value], items: ParallelItems, settle: bool) -> Result<Wait, Box<Raise>> {
     // Each result needs a place from the beginning.
     cx.check_size(items.len().checked_mul(32)).map_err(|raise| raise.about(0, "too many items"))?;
     let at_once = at_once(args)?;
-    Ok(parallel(cx, Work { items, function: args[2].clone(), at_once, settle }))
+    Ok(parallel(cx, ItemWork { items, function: args[2].clone(), at_once, settle }))
 }
 
 /// `max_concurrent` of the options.

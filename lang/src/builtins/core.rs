@@ -14,7 +14,7 @@ crate::builtins! { "" =>
     plain "eprintln(...values) -> nil" eprintln;
     /// Prints `[harn] ` and the text of the values.
     plain "log(...values) -> nil" log;
-    /// How many elements, entries or characters.
+    /// Returns the number of elements, entries or characters.
     plain "len(value: any) -> int" len;
     /// The name of a value's type.
     plain "type_of(value: any) -> string" type_of;

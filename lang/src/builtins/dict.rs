@@ -13,7 +13,7 @@ crate::builtins! { "<dict>" =>
     plain "values(self: dict) -> list" [pure] values;
     /// Dicts `{key, value}`, in the order of the keys.
     plain "entries(self: dict) -> list<{key: string, value: any, ...}>" [pure] entries;
-    /// How many entries.
+    /// Returns the number of entries.
     plain "count(self: dict) -> int" [pure, property] count;
     /// Whether there are none.
     plain "empty(self: dict) -> bool" [pure, property] empty;

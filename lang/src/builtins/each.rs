@@ -3,7 +3,7 @@
 use super::items::{self, room};
 use super::list::key_of;
 use super::ordering::Comparer;
-use super::walk::{At, Walk, push, walk};
+use super::walk::{At, VisitAction, push, walk};
 use super::{Native, Step, args};
 use crate::value::{Dict, List, Pair, Value};
 use crate::vm::{Cx, Raise};
@@ -15,14 +15,14 @@ crate::builtins! { "<list>" =>
     native "map(self: list, f: fn(any) -> any) -> list" MAP;
     /// The elements for which the function gives something true.
     native "filter(self: list, f: fn(any) -> any) -> list" FILTER;
-    /// What is left when the function has taken each element in turn: it is given what came so far, from `start` on,
-    /// and the element.
+    /// Combines the elements into one value: calls the function with the result so far, which begins as `start`, and each
+    /// element in turn.
     native "reduce(self: list, start: any, f: fn(any, any) -> any) -> any" REDUCE;
     /// Calls the function with each element.
     native "for_each(self: list, f: fn(any) -> any) -> nil" FOR_EACH;
     /// The first element for which the function gives something true, nil when there is none.
     native "find(self: list, f: fn(any) -> any) -> any" FIND;
-    /// Where that element lies, -1 when there is none.
+    /// Returns the index of that element, or -1 if there is none.
     native "find_index(self: list, f: fn(any) -> any) -> int" FIND_INDEX;
     /// Whether the function gives something true for any element.
     native "any(self: list, f: fn(any) -> any) -> bool" ANY;
@@ -54,49 +54,52 @@ fn no_items() -> Value {
 
 static MAP: &Native = walk!(no_items(), |cx, acc, _, answer| {
     push(cx, acc, answer)?;
-    Ok(Walk::On)
+    Ok(VisitAction::On)
 });
 
 static FILTER: &Native = walk!(no_items(), |cx, acc, at, answer| {
     if answer.truthy() {
         push(cx, acc, at.item())?;
     }
-    Ok(Walk::On)
+    Ok(VisitAction::On)
 });
 
-static FOR_EACH: &Native = walk!(Value::Nil, |_, _, _, _| Ok(Walk::On));
+static FOR_EACH: &Native = walk!(Value::Nil, |_, _, _, _| Ok(VisitAction::On));
 
-static FIND: &Native =
-    walk!(Value::Nil, |_, _, at, answer| Ok(if answer.truthy() { Walk::Done(at.item()) } else { Walk::On }));
+static FIND: &Native = walk!(Value::Nil, |_, _, at, answer| Ok(if answer.truthy() {
+    VisitAction::Done(at.item())
+} else {
+    VisitAction::On
+}));
 
 static FIND_INDEX: &Native = walk!(Value::Int(-1), |_, _, at, answer| Ok(if answer.truthy() {
-    Walk::Done(Value::Int(at.index))
+    VisitAction::Done(Value::Int(at.index))
 } else {
-    Walk::On
+    VisitAction::On
 }));
 
 static ANY: &Native = walk!(Value::Bool(false), |_, _, _, answer| Ok(if answer.truthy() {
-    Walk::Done(Value::Bool(true))
+    VisitAction::Done(Value::Bool(true))
 } else {
-    Walk::On
+    VisitAction::On
 }));
 
 static EVERY: &Native = walk!(Value::Bool(true), |_, _, _, answer| Ok(if answer.truthy() {
-    Walk::On
+    VisitAction::On
 } else {
-    Walk::Done(Value::Bool(false))
+    VisitAction::Done(Value::Bool(false))
 }));
 
 static NONE: &Native = walk!(Value::Bool(true), |_, _, _, answer| Ok(if answer.truthy() {
-    Walk::Done(Value::Bool(false))
+    VisitAction::Done(Value::Bool(false))
 } else {
-    Walk::On
+    VisitAction::On
 }));
 
 static FLAT_MAP: &Native = walk!(no_items(), flat);
 
-fn flat(cx: &Cx<'_>, acc: &mut Value, _: &At<'_>, answer: Value) -> Result<Walk, Box<Raise>> {
-    let Value::List(l) = acc else { return Ok(Walk::On) };
+fn flat(cx: &Cx<'_>, acc: &mut Value, _: &At<'_>, answer: Value) -> Result<VisitAction, Box<Raise>> {
+    let Value::List(l) = acc else { return Ok(VisitAction::On) };
     let into = &mut Rc::<List>::make_mut(l).items;
     match items::len(&answer) {
         Some(n) => {
@@ -105,26 +108,29 @@ fn flat(cx: &Cx<'_>, acc: &mut Value, _: &At<'_>, answer: Value) -> Result<Walk,
         }
         None => into.push(answer),
     }
-    Ok(Walk::On)
+    Ok(VisitAction::On)
 }
 
 static TAKE_WHILE: &Native = walk!(no_items(), |cx, acc, at, answer| {
     if !answer.truthy() {
-        return Ok(Walk::Done(std::mem::take(acc)));
+        return Ok(VisitAction::Done(std::mem::take(acc)));
     }
     push(cx, acc, at.item())?;
-    Ok(Walk::On)
+    Ok(VisitAction::On)
 });
 
-static SKIP_WHILE: &Native =
-    walk!(no_items(), |cx, _, at, answer| if answer.truthy() { Ok(Walk::On) } else { at.rest(cx).map(Walk::Done) });
+static SKIP_WHILE: &Native = walk!(no_items(), |cx, _, at, answer| if answer.truthy() {
+    Ok(VisitAction::On)
+} else {
+    at.rest(cx).map(VisitAction::Done)
+});
 
 static PARTITION: &Native = walk!(Value::pair(no_items(), no_items()), |cx, acc, at, answer| {
     if let Value::Pair(p) = acc {
         let p = Rc::<Pair>::make_mut(p);
         push(cx, if answer.truthy() { &mut p.first } else { &mut p.second }, at.item())?;
     }
-    Ok(Walk::On)
+    Ok(VisitAction::On)
 });
 
 static GROUP_BY: &Native = walk!(Value::dict(Dict::new()), |cx, acc, at, answer| {
@@ -135,7 +141,7 @@ static GROUP_BY: &Native = walk!(Value::dict(Dict::new()), |cx, acc, at, answer|
         }
         push(cx, group, at.item())?;
     }
-    Ok(Walk::On)
+    Ok(VisitAction::On)
 });
 
 static MIN_BY: &Native =
@@ -145,17 +151,17 @@ static MAX_BY: &Native =
     walk!(Value::Nil, |_, acc, at, key| better(acc, at, key, Ordering::Greater), |regs| Ok(second(regs)));
 
 /// Keeps the pair (key, element) with the best key, the first of several.
-fn better(acc: &mut Value, at: &At<'_>, key: Value, wanted: Ordering) -> Result<Walk, Box<Raise>> {
+fn better(acc: &mut Value, at: &At<'_>, key: Value, wanted: Ordering) -> Result<VisitAction, Box<Raise>> {
     if let Value::Pair(best) = acc {
         let mut comparer = Comparer::default();
         let found = comparer.compare(&key, &best.first);
         comparer.finish().map_err(|raise| raise.about(1, "returns keys that cannot be compared"))?;
         if found != wanted {
-            return Ok(Walk::On);
+            return Ok(VisitAction::On);
         }
     }
     *acc = Value::pair(key, at.item());
-    Ok(Walk::On)
+    Ok(VisitAction::On)
 }
 
 fn second(regs: &mut [Value]) -> Value {

@@ -15,7 +15,7 @@ crate::builtins! { "" =>
     plain "sha256(data: any) -> string" sha256;
     /// A string's UTF-8 or bytes in Base64.
     plain "base64_encode(data: any) -> string" base64_encode;
-    /// What a Base64 text stands for: a string, or bytes where they are no UTF-8.
+    /// Decodes a Base64 text: returns a string, or bytes if they are not valid UTF-8.
     plain "base64_decode(text: string) -> any" base64_decode;
 }
 

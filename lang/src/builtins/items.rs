@@ -1,4 +1,4 @@
-//! What reads like a list (lists, sets, ranges, host lists), and a few words that errors share.
+//! Access to values that read like lists (lists, sets, ranges, host lists), and a few words that errors share.
 
 use super::args;
 use crate::value::{List, Value, inspect};
@@ -10,10 +10,11 @@ use std::rc::Rc;
 /// Expected type in the errors of the readers of [`items`].
 const EXPECTED: &str = "a list, set or range";
 
-/// What it takes to look at an element, in instructions: less where they are added up, more where they are put into a set.
+/// Cost of looking at an element, in instructions: fewer where elements are added up, more where they are inserted into a
+/// set.
 const EACH: usize = 4;
 
-/// How many elements; nothing for what has none.
+/// Returns the number of elements, or `None` if the value has none.
 pub(super) fn len(value: &Value) -> Option<usize> {
     match value {
         Value::List(l) => Some(l.items.len()),
@@ -24,7 +25,7 @@ pub(super) fn len(value: &Value) -> Option<usize> {
     }
 }
 
-/// How many elements an argument has.
+/// Returns the number of elements of an argument.
 pub(super) fn count(args: &[Value], i: usize) -> Result<usize, Box<Raise>> {
     args.get(i).and_then(len).ok_or_else(|| args::mismatch(args, i, EXPECTED))
 }
@@ -103,14 +104,14 @@ pub(super) fn collect(cx: &Cx<'_>, values: impl Iterator<Item = Value>) -> Resul
     Ok(Value::list(items))
 }
 
-/// Where a slice begins or ends: negative bounds count from the end, and all are clamped.
+/// Returns the position at which a slice begins or ends: negative bounds count from the end, and all are clamped.
 pub(super) fn bound(index: i64, len: usize) -> usize {
     let signed = i64::try_from(len).unwrap_or(i64::MAX);
     let at = if index < 0 { index.saturating_add(signed) } else { index };
     usize::try_from(at.max(0)).unwrap_or(usize::MAX).min(len)
 }
 
-/// Where `index` lies among `len` elements; negative ones count from the end.
+/// Returns the position of `index` among `len` elements; negative ones count from the end.
 pub(super) fn position(index: i64, len: usize) -> Option<usize> {
     let at = if index < 0 { index.checked_add(i64::try_from(len).ok()?)? } else { index };
     usize::try_from(at).ok().filter(|at| *at < len)

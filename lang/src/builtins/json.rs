@@ -23,11 +23,11 @@ const DEPTH: u32 = 512;
 /// A value from JSON text.
 ///
 /// # Errors
-/// Where the text is no JSON, with line and column.
+/// Raises an error with line and column if the text is not valid JSON.
 pub fn parse_json(text: &str) -> Result<Value, Box<Raise>> {
     let keys = Keys { slots: RefCell::new([const { None }; 64]) };
     let mut reader = serde_json::Deserializer::from_str(text);
-    Reader { keys: &keys }
+    JsonReader { keys: &keys }
         .deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
         .map_err(|e| Raise::error(RunCode::Value, format!("invalid JSON: {e}")))
@@ -53,11 +53,11 @@ impl Keys {
 
 /// Makes one value.
 #[derive(Clone, Copy)]
-struct Reader<'k> {
+struct JsonReader<'k> {
     keys: &'k Keys,
 }
 
-impl<'de> DeserializeSeed<'de> for Reader<'_> {
+impl<'de> DeserializeSeed<'de> for JsonReader<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
@@ -65,7 +65,7 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Reader<'_> {
+impl<'de> Visitor<'de> for JsonReader<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -107,7 +107,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut dict = Dict::new();
-        while let Some(key) = from.next_key_seed(Key { keys: self.keys })? {
+        while let Some(key) = from.next_key_seed(KeySeed { keys: self.keys })? {
             dict.insert(key, from.next_value_seed(self)?);
         }
         Ok(Value::dict(dict))
@@ -115,11 +115,11 @@ impl<'de> Visitor<'de> for Reader<'_> {
 }
 
 /// Makes one key.
-struct Key<'k> {
+struct KeySeed<'k> {
     keys: &'k Keys,
 }
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
+impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
     type Value = Str;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Str, D::Error> {
@@ -127,7 +127,7 @@ impl<'de> DeserializeSeed<'de> for Key<'_> {
     }
 }
 
-impl Visitor<'_> for Key<'_> {
+impl Visitor<'_> for KeySeed<'_> {
     type Value = Str;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -140,7 +140,7 @@ impl Visitor<'_> for Key<'_> {
 }
 
 /// Writes one value.
-struct Writer<'v> {
+struct JsonWriter<'v> {
     value: &'v Value,
     /// Levels that may still be opened.
     depth: u32,
@@ -160,7 +160,7 @@ impl Writing {
     const AT_ONCE: usize = 64;
 }
 
-impl Writer<'_> {
+impl JsonWriter<'_> {
     fn fail<E: serde::ser::Error>(&self, raise: Box<Raise>) -> E {
         self.writing.failed.set(Some(raise));
         E::custom("")
@@ -204,7 +204,7 @@ impl Writer<'_> {
     ) -> Result<S::Ok, S::Error> {
         let mut list = to.serialize_seq(Some(items.len()))?;
         for value in items {
-            list.serialize_element(&Writer { value, depth: self.depth - 1, writing: self.writing })?;
+            list.serialize_element(&JsonWriter { value, depth: self.depth - 1, writing: self.writing })?;
         }
         list.end()
     }
@@ -217,13 +217,13 @@ impl Writer<'_> {
         let mut map = to.serialize_map(None)?;
         for (key, value) in entries {
             self.count_text(key.as_str())?;
-            map.serialize_entry(key.as_str(), &Writer { value, depth: self.depth - 1, writing: self.writing })?;
+            map.serialize_entry(key.as_str(), &JsonWriter { value, depth: self.depth - 1, writing: self.writing })?;
         }
         map.end()
     }
 }
 
-impl serde::Serialize for Writer<'_> {
+impl serde::Serialize for JsonWriter<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if self.depth == 0 {
             let message = format!("value nested more than {DEPTH} levels deep");
@@ -247,7 +247,7 @@ impl serde::Serialize for Writer<'_> {
             Value::Dict(d) => self.entries(to, d.dict.iter()),
             Value::Struct(s) => self.entries(to, s.entries()),
             Value::Host(h) if let Some(value) = h.object().to_value() => {
-                Writer { value: &value, depth: self.depth, writing: self.writing }.serialize(to)
+                JsonWriter { value: &value, depth: self.depth, writing: self.writing }.serialize(to)
             }
             other => {
                 let message = format!("a {} cannot be written as JSON", other.type_name());
@@ -260,10 +260,10 @@ impl serde::Serialize for Writer<'_> {
 /// The text that `write` makes of a value.
 fn written(
     value: &Value,
-    write: impl FnOnce(&Writer<'_>) -> Result<String, serde_json::Error>,
+    write: impl FnOnce(&JsonWriter<'_>) -> Result<String, serde_json::Error>,
 ) -> Result<String, Box<Raise>> {
     let writing = Writing { failed: Cell::new(None), meter: RefCell::new(Meter::start()), uncounted: Cell::new(0) };
-    write(&Writer { value, depth: DEPTH, writing: &writing }).map_err(|e| {
+    write(&JsonWriter { value, depth: DEPTH, writing: &writing }).map_err(|e| {
         writing.failed.take().unwrap_or_else(|| Raise::error(RunCode::Value, format!("invalid JSON: {e}")))
     })
 }

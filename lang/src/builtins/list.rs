@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 crate::builtins! { "<list>" =>
-    /// How many elements.
+    /// Returns the number of elements.
     plain "count(self: list) -> int" [pure, property] count;
     /// Whether there are none.
     plain "empty(self: list) -> bool" [pure, property] empty;
@@ -20,7 +20,7 @@ crate::builtins! { "<list>" =>
     plain "last(self: list) -> any" [pure, property] last;
     /// Whether an element equals the value.
     plain "contains(self: list, value: any) -> bool" [pure] contains;
-    /// Where the first element lies that equals the value, -1 when there is none.
+    /// Returns the index of the first element that equals the value, or -1 if there is none.
     plain "index_of(self: list, value: any) -> int" [pure] index_of;
     /// The elements from `start` up to `end`, that one not included; negative ones count from the end.
     plain "slice(self: list, start: int, end: int = nil) -> list" [pure] slice;
@@ -42,7 +42,7 @@ crate::builtins! { "<list>" =>
     plain "window(self: list, size: int, step: int = 1) -> list" [pure] window;
     /// The elements that are not nil.
     plain "compact(self: list) -> list" [pure] compact;
-    /// How often each element occurs, by its text.
+    /// Counts the occurrences of each element, by its text.
     plain "tally(self: list) -> dict" [pure] tally;
     /// The sum of numbers; 0 when there are none.
     plain "sum(self: list) -> int | float" [pure] sum;

@@ -35,7 +35,7 @@ mod under;
 mod walk;
 
 pub use crate::declaration::{Arity, Builtin, Index, Registry, Right, arity, name_of};
-pub use crate::vm::native::{ItemFn, Native, PlainFn, ResumeFn, Run, Step, WaitFn, no_item};
+pub use crate::vm::native::{BuiltinRun, ItemFn, Native, PlainFn, ResumeFn, Step, WaitFn, no_item};
 pub use crate::vm::{elements, long_range};
 pub use json::{json_text, parse_json};
 #[cfg(test)]
@@ -95,9 +95,9 @@ pub static TABLES: &[&[Builtin]] = &[
 /// Makes the table of a namespace.
 ///
 /// ```text
-/// builtins! { "transcript" =>
+/// builtins! { "queue" =>
 ///     /// Documentation.
-///     plain "clear_reminders(t: transcript, selector: dict) -> dict" [pure] clear_reminders;
+///     plain "push(queue: any, value: any) -> int" push;
 /// }
 /// ```
 #[macro_export]
@@ -125,9 +125,9 @@ macro_rules! builtins {
             }, )*
         ];
     };
-    (@run plain $run:path) => { $crate::builtins::Run::Plain($run) };
-    (@run waits $run:path) => { $crate::builtins::Run::Waits($run) };
-    (@run native $run:path) => { $crate::builtins::Run::Native($run) };
+    (@run plain $run:path) => { $crate::builtins::BuiltinRun::Plain($run) };
+    (@run waits $run:path) => { $crate::builtins::BuiltinRun::Waits($run) };
+    (@run native $run:path) => { $crate::builtins::BuiltinRun::Native($run) };
     (@flag $row:ident pure) => { $row.pure = true };
     (@flag $row:ident property) => { $row.property = true };
     (@flag $row:ident caps = $caps:expr) => { $row.caps = $caps };

@@ -1,5 +1,5 @@
-//! Which value comes first, for sorting: an order that is total even where values cannot be compared, so that sorting
-//! by it always ends; what could not be compared is reported afterwards.
+//! Order of values for sorting. It is total even where values cannot be compared, so that sorting by it always ends;
+//! incomparable values are reported afterwards.
 
 use super::items::article;
 use crate::value::{Range, Value, inspect, order_int_and_float};
@@ -22,8 +22,8 @@ impl Default for Comparer {
 }
 
 impl Comparer {
-    /// Which comes first. Numbers go by value with NaN last, strings bytewise, false before true, lists and pairs by
-    /// their elements. Where the walk must stop, all are alike.
+    /// Compares two values. Numbers are ordered by value with NaN last, strings bytewise, false before true, lists and pairs
+    /// by their elements. Once the comparison must stop, all values are equal.
     pub(super) fn compare(&mut self, a: &Value, b: &Value) -> Ordering {
         self.at_depth(a, b, DEPTH)
     }

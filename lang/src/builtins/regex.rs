@@ -2,7 +2,7 @@
 
 mod search;
 
-use self::search::{ONLY, Pattern, Unusable};
+use self::search::{CompiledRegex, ONLY, Unusable};
 use super::args;
 use super::items::push;
 use crate::value::{Dict, Str, Value};
@@ -24,16 +24,16 @@ const KEPT: usize = 32;
 
 thread_local! {
     /// The patterns used last, the latest at the end.
-    static COMPILED: RefCell<Vec<(Str, Rc<Pattern>)>> = const { RefCell::new(Vec::new()) };
+    static COMPILED: RefCell<Vec<(Str, Rc<CompiledRegex>)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn pattern(args: &[Value]) -> Result<Rc<Pattern>, Box<Raise>> {
+fn pattern(args: &[Value]) -> Result<Rc<CompiledRegex>, Box<Raise>> {
     let text = args::str(args, 0)?;
     COMPILED.with_borrow_mut(|kept| {
         if let Some(at) = kept.iter().rposition(|(t, _)| t == text) {
             kept[at..].rotate_left(1);
         } else {
-            let pattern = Pattern::new(text).map_err(|why| unusable(&why))?;
+            let pattern = CompiledRegex::new(text).map_err(|why| unusable(&why))?;
             if kept.len() == KEPT {
                 kept.remove(0);
             }
@@ -128,7 +128,7 @@ fn regex_replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
     Ok(Value::from(out))
 }
 
-/// What a match may put into the text before its marks are filled in one by one.
+/// Largest text that a match may insert before its marks are filled in one by one.
 const LARGE_PART: usize = 64 << 10;
 
 /// A replacement cut into parts with one mark (`$1`, `${name}`, `$$`) each, at the front.

@@ -2,7 +2,7 @@
 
 use super::items::{self, article};
 use super::ordering::Comparer;
-use super::walk::{self, Walk, push, walk};
+use super::walk::{self, VisitAction, push, walk};
 use super::{Native, Step, args};
 use crate::value::{List, Value};
 use crate::vm::{Cx, Raise, RunCode};
@@ -31,7 +31,7 @@ fn sort_values(cx: &Cx<'_>, items: &mut Vec<Value>) -> Result<(), Box<Raise>> {
     Ok(())
 }
 
-/// Where the elements go, given their keys: `order[0]` is the one that comes first.
+/// Returns the order of the elements, given their keys: `order[0]` is the index of the first one.
 fn order_of(keys: &[Value]) -> Result<Vec<usize>, Box<Raise>> {
     if let Some(mut order) = all(keys, Value::as_int) {
         order.sort_unstable();
@@ -57,7 +57,7 @@ static SORT_BY: &Native = walk!(
     Value::list(Vec::new()),
     |cx, keys, _, key| {
         push(cx, keys, key)?;
-        Ok(Walk::On)
+        Ok(VisitAction::On)
     },
     |regs| {
         let keys = walk::result(regs);

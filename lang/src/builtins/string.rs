@@ -7,7 +7,7 @@ use crate::vm::{Cx, Raise, RunCode};
 use std::rc::Rc;
 
 crate::builtins! { "<string>" =>
-    /// How many characters.
+    /// Returns the number of characters.
     plain "count(self: string) -> int" [pure, property] count;
     /// Whether there are none.
     plain "empty(self: string) -> bool" [pure, property] empty;
@@ -44,9 +44,9 @@ crate::builtins! { "<string>" =>
     plain "chars(self: string) -> list<string>" [pure] chars;
     /// The character at `index`, nil when there is none; negative indexes count from the end.
     plain "char_at(self: string, index: int) -> string | nil" [pure] char_at;
-    /// Where the text first occurs, -1 when it does not.
+    /// Returns the index of the first occurrence of the text, or -1 if there is none.
     plain "index_of(self: string, text: string) -> int" [pure] index_of;
-    /// Where the text last occurs, -1 when it does not.
+    /// Returns the index of the last occurrence of the text, or -1 if there is none.
     plain "last_index_of(self: string, text: string) -> int" [pure] last_index_of;
     /// The string `times` times in a row.
     plain "repeat(self: string, times: int) -> string" [pure] repeat;
@@ -157,7 +157,7 @@ fn uppercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::from(if text.is_ascii_text() { text.to_ascii_uppercase() } else { text.to_uppercase() }))
 }
 
-/// Where the character number `index` begins, the end of the text when there are fewer.
+/// Returns the byte at which the character number `index` begins, or the end of the text if there are fewer.
 fn byte_of(text: &Str, index: usize) -> usize {
     if text.is_ascii_text() {
         return index.min(text.len());
@@ -165,7 +165,7 @@ fn byte_of(text: &Str, index: usize) -> usize {
     text.char_indices().nth(index).map_or(text.len(), |(at, _)| at)
 }
 
-/// How many characters stand before the byte `at`.
+/// Returns the number of characters before the byte `at`.
 fn char_of(text: &Str, at: usize) -> Value {
     Value::from(if text.is_ascii_text() { at } else { text[..at].chars().count() })
 }

@@ -19,9 +19,9 @@ crate::builtins! { "" =>
 }
 
 /// A handle.
-struct Handle(Rc<Task>);
+struct TaskHandle(Rc<Task>);
 
-impl HostObject for Handle {
+impl HostObject for TaskHandle {
     fn type_name(&self) -> &'static str {
         "task"
     }
@@ -33,11 +33,11 @@ impl HostObject for Handle {
 
 /// A task as a value.
 pub(crate) fn task_value(task: Rc<Task>) -> Value {
-    HostBox::value(Handle(task))
+    HostBox::value(TaskHandle(task))
 }
 
 fn task_of(args: &[Value], i: usize) -> Result<&Rc<Task>, Box<Raise>> {
-    match args.get(i).and_then(Value::as_host::<Handle>) {
+    match args.get(i).and_then(Value::as_host::<TaskHandle>) {
         Some(handle) => Ok(&handle.0),
         None => Err(args::mismatch(args, i, "a task").help("start one with `spawn { … }`")),
     }
@@ -52,7 +52,7 @@ fn await_task(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         return Err(Raise::error(RunCode::Deadlock, "a task cannot await itself").about(0, "this is the current task"));
     }
     let isolate = cx.isolate.clone();
-    let place = Place { ticket: task.waiters.ticket(), task };
+    let place = TaskAwaiter { ticket: task.waiters.ticket(), task };
     Ok(Wait::new(poll_fn(move |cx| match place.task.result(&isolate) {
         Some(outcome) => Poll::Ready(outcome),
         None => {
@@ -64,12 +64,12 @@ fn await_task(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 /// A place among those who await a task.
-struct Place {
+struct TaskAwaiter {
     task: Rc<Task>,
     ticket: u64,
 }
 
-impl Drop for Place {
+impl Drop for TaskAwaiter {
     fn drop(&mut self) {
         self.task.waiters.leave(self.ticket);
     }

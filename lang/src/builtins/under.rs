@@ -1,6 +1,6 @@
 //! One set of rows under several modules: ranges and sets have the methods of lists, floats those of ints.
 
-use super::{Builtin, Run};
+use super::{Builtin, BuiltinRun};
 use crate::value::Value;
 
 /// The first `N` of `rows` as rows of another module.
@@ -25,7 +25,7 @@ const fn blank() -> Builtin {
         pure: false,
         property: false,
         arity: super::arity("()"),
-        run: Run::Plain(|_, _| Ok(Value::Nil)),
+        run: BuiltinRun::Plain(|_, _| Ok(Value::Nil)),
         lint: None,
     }
 }

@@ -6,14 +6,14 @@ use crate::vm::{Cx, Raise};
 use std::rc::Rc;
 
 /// Action of a walk for each answer.
-pub(super) enum Walk {
+pub(super) enum VisitAction {
     /// Goes on.
     On,
     /// The result is known.
     Done(Value),
 }
 
-/// Where a walk is.
+/// Position in a sequence that is iterated over.
 pub(super) struct At<'a> {
     source: &'a Value,
     /// From 0.
@@ -26,7 +26,7 @@ impl At<'_> {
         usize::try_from(self.index).ok().and_then(|i| items::at(self.source, i)).unwrap_or_default()
     }
 
-    /// That element and those behind it.
+    /// Returns that element and all after it.
     pub(super) fn rest(&self, cx: &Cx<'_>) -> Result<Value, Box<Raise>> {
         let from = usize::try_from(self.index).unwrap_or(usize::MAX);
         let n = items::len(self.source).unwrap_or(0);
@@ -36,7 +36,7 @@ impl At<'_> {
 }
 
 /// Use of an answer.
-pub(super) type Take = fn(&Cx<'_>, &mut Value, &At<'_>, Value) -> Result<Walk, Box<Raise>>;
+pub(super) type Take = fn(&Cx<'_>, &mut Value, &At<'_>, Value) -> Result<VisitAction, Box<Raise>>;
 /// Computes the result from the registers at the end.
 pub(super) type End = fn(&mut [Value]) -> Result<Value, Box<Raise>>;
 
@@ -63,8 +63,8 @@ pub(super) fn start(regs: &mut [Value], acc: Value, end: End) -> Result<Step, Bo
 pub(super) fn resume(cx: &Cx<'_>, regs: &mut [Value], answer: Value, take: Take, end: End) -> Result<Step, Box<Raise>> {
     let [source, _, Value::Int(index), acc, ..] = regs else { return Ok(Step::Return(Value::Nil)) };
     match take(cx, acc, &At { source, index: *index }, answer)? {
-        Walk::Done(value) => Ok(Step::Return(value)),
-        Walk::On => {
+        VisitAction::Done(value) => Ok(Step::Return(value)),
+        VisitAction::On => {
             *index += 1;
             next(regs, end)
         }

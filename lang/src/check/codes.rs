@@ -30,15 +30,15 @@ pub enum CheckCode {
     Key = "HARN-TYP-002", Error {
         title: "unknown option",
         meaning: "The dict has a key that the function does not know, so it would have no effect.",
-        fails: "agent_loop(\"task\", \"system\", {max_iteration: 3})\n",
-        mended: "agent_loop(\"task\", \"system\", {max_iterations: 3})\n",
+        fails: "let turns = shared_cell({key: \"turns\", initail: 3})\nprintln(shared_get(turns))\n",
+        mended: "let turns = shared_cell({key: \"turns\", initial: 3})\nprintln(shared_get(turns))\n",
     },
     /// Missing key.
     Missing = "HARN-TYP-003", Error {
         title: "missing key",
         meaning: "The dict lacks a key that the function requires.",
-        fails: "store_fact({kind: \"decision\"})\n",
-        mended: "store_fact({kind: \"decision\", claim: \"tabs\", confidence: 0.9})\n",
+        fails: "let turns = shared_cell({initial: 3})\nprintln(shared_get(turns))\n",
+        mended: "let turns = shared_cell({key: \"turns\", initial: 3})\nprintln(shared_get(turns))\n",
     },
     /// Wrong number of arguments.
     Arity = "HARN-TYP-004", Error {

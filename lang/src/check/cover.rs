@@ -1,4 +1,4 @@
-//! Which values the arms of a `match` cover: what is missing, and which arm can never be chosen.
+//! Coverage of values by the arms of a `match`: missing variants, and arms that can never be chosen.
 //!
 //! Patterns are columns of a matrix that is taken apart constructor by constructor (Maranget, "Warnings for pattern
 //! matching"). A value may be of any type, so an arm is called unreachable only where earlier ones take everything that
@@ -22,7 +22,7 @@ pub(super) enum Pat {
     Or(Vec<Self>),
 }
 
-/// How a value is made.
+/// Constructor of a value.
 #[derive(Clone)]
 pub(super) enum Make {
     Variant(Rc<EnumDecl>, usize),
@@ -228,7 +228,7 @@ fn heads<'r>(rows: &'r [Row], visit: &mut dyn FnMut(&'r Make)) {
     rows.iter().filter_map(|r| r.first()).for_each(|p| one(p, visit));
 }
 
-/// What the rows ask of the parts of a value of that make, and of the columns behind.
+/// Returns the rows for the parts of a value with that constructor, followed by the remaining columns.
 fn inside(rows: &[Row], make: &Make) -> Vec<Row> {
     let mut found = Vec::new();
     for row in rows {

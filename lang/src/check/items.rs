@@ -1,6 +1,8 @@
 //! Declarations of the file: types, functions and methods, by their bindings.
 
-use super::types::{Field, FileNames, FnType, Kinds, NamedKind, NamedType, Nominal, Reader, Shape, Signatures, Type};
+use super::types::{
+    FileNames, FnType, Kinds, NamedKind, NamedType, Nominal, Shape, ShapeKey, Signatures, Type, TypeReader,
+};
 use crate::ast::{Attribute, Expr, FnDecl, Item, ItemKind, Name, Param, Stmt, StmtKind, TypeExpr};
 use crate::builtin_type::Tag;
 use crate::declaration::Registry;
@@ -11,7 +13,7 @@ use std::rc::Rc;
 
 /// The declarations seen so far; those of a block are added when it is entered.
 #[derive(Default)]
-pub(super) struct Items<'a> {
+pub(super) struct ItemTable<'a> {
     /// The items by the bindings that they make.
     all: Vec<Option<&'a Item>>,
     methods: KeyedMap<BindingId, Vec<&'a FnDecl>>,
@@ -21,7 +23,7 @@ pub(super) struct Items<'a> {
     aliases: RefCell<KeyedMap<BindingId, Type>>,
 }
 
-impl<'a> Items<'a> {
+impl<'a> ItemTable<'a> {
     pub(super) fn get(&self, id: BindingId) -> Option<&'a Item> {
         self.all.get(id as usize).copied().flatten()
     }
@@ -31,7 +33,7 @@ impl<'a> Items<'a> {
         self.methods.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    /// What an alias stands for, type parameters as such, if it was read before.
+    /// Returns the type that an alias means, with its type parameters unreplaced, if it was read before.
     pub(super) fn alias(&self, id: BindingId) -> Option<Type> {
         self.aliases.borrow().get(&id).cloned()
     }
@@ -87,7 +89,7 @@ pub(super) fn deprecated(attributes: &[Attribute]) -> Option<(&Attribute, Option
 pub(super) struct Declared<'a> {
     pub(super) names: &'a Resolution,
     pub(super) registry: Registry,
-    pub(super) items: Items<'a>,
+    pub(super) items: ItemTable<'a>,
     pub(super) signatures: Rc<Signatures>,
     structs: RefCell<KeyedMap<BindingId, Rc<Shape>>>,
     /// Heads of functions read so far.
@@ -98,13 +100,13 @@ impl<'a> Declared<'a> {
     pub(super) fn new(names: &'a Resolution, registry: Registry) -> Self {
         let signatures = Signatures::of_registry(registry);
         let (structs, functions) = Default::default();
-        Self { names, registry, items: Items::default(), signatures, structs, functions }
+        Self { names, registry, items: ItemTable::default(), signatures, structs, functions }
     }
 
     /// A written type, type parameters as such.
     pub(super) fn read(&self, ty: &TypeExpr, generics: &[Name]) -> Type {
         let (names, items, signatures) = (self.names, &self.items, &self.signatures);
-        Reader { file: Some(FileNames { names, items }), signatures, generics, open: Vec::new() }.read(ty).bounded()
+        TypeReader { file: Some(FileNames { names, items }), signatures, generics, open: Vec::new() }.read(ty).bounded()
     }
 
     /// Type of the argument for a parameter; nil selects its default.
@@ -149,7 +151,7 @@ impl Nominal for Declared<'_> {
         }
         let item = self.items.get(of.id)?;
         let ItemKind::Struct { fields, generics, .. } = &item.kind else { return None };
-        let fields = fields.iter().map(|f| Field {
+        let fields = fields.iter().map(|f| ShapeKey {
             name: f.name.text.clone(),
             ty: f.ty.as_ref().map_or(Type::Any, |ty| self.read(ty, generics)),
             optional: false,

@@ -4,7 +4,7 @@ use super::calls::{Call, Calls};
 use crate::ast::*;
 use crate::declaration::Right;
 use crate::diagnostic::Diagnostic;
-use crate::later::{Checker, ThisCrate};
+use crate::later::{CheckTypes, ThisCrate};
 use crate::source::{SourceRef, Span};
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 const MOST_ENTRIES: usize = 4_000;
 const MOST_SPREADS: usize = 8;
 
-impl Checker for ThisCrate {
+impl CheckTypes for ThisCrate {
     type Lint = fn(&CallView<'_>, &mut Vec<Diagnostic>);
 }
 
@@ -66,7 +66,7 @@ impl<'a> CallView<'a> {
         self.call.args.get(i).map(|a| self.calls.follow(&a.value))
     }
 
-    /// What a name stands for, where that is certain.
+    /// Returns the expression that a name means, if that is certain.
     #[must_use]
     pub fn follow(&self, e: &'a Expr) -> &'a Expr {
         self.calls.follow(e)
@@ -132,7 +132,7 @@ impl<'a> DictView<'a> {
         self.entries.iter().filter(move |(name, _)| seen.insert(name.text.as_str())).copied()
     }
 
-    /// Where a key stands.
+    /// Returns the span of a key.
     #[must_use]
     pub fn key_span(&self, key: &str) -> Option<Span> {
         self.entries.iter().find(|(name, _)| name.text == key).map(|(name, _)| name.span)
@@ -141,7 +141,7 @@ impl<'a> DictView<'a> {
 
 /// Possible results of a closure: the operands of its `return`s and its last expression.
 #[must_use]
-pub fn returned(closure: &Closure) -> Vec<&Expr> {
+pub fn returned(closure: &ClosureExpr) -> Vec<&Expr> {
     let mut found = Vec::new();
     block(&closure.body, true, &mut found);
     found

@@ -309,7 +309,7 @@ impl<'a> Compiler<'a> {
         self.emit(Op::Take { dst, src: dict }, span);
     }
 
-    fn closure(&mut self, closure: &'a Closure, dst: Reg, span: Span) {
+    fn closure(&mut self, closure: &'a ClosureExpr, dst: Reg, span: Span) {
         let proto = self.closure_proto(closure, span);
         self.closure_of(proto, dst, span);
     }

@@ -1,7 +1,7 @@
 //! Branches, and the ways out: `return`, `break`, `throw`, `try`, `finally`, `defer`, `retry`.
 
 use super::Compiler;
-use super::function::{Caught, Exit, Guard, Way, in_a_row};
+use super::function::{ExitBlock, ExitStep, OpenCatch, Way, in_a_row};
 use crate::ast::*;
 use crate::resolve::Target;
 use crate::source::Span;
@@ -15,10 +15,10 @@ fn way_number(index: usize) -> i32 {
     i32::try_from(index + 1).unwrap_or(i32::MAX)
 }
 
-/// Where the value of a branch goes.
+/// Destination of the value of a branch.
 #[derive(Clone, Copy)]
 enum Goal {
-    /// Nobody wants it.
+    /// The value is not used.
     Nowhere,
     /// Into a register.
     Register(Reg),
@@ -194,12 +194,12 @@ impl<'a> Compiler<'a> {
         let (mut clean_ups, mut block) = (Vec::new(), None);
         for (at, exit) in self.fn_ref().exits.iter().enumerate().skip(keep).rev() {
             match exit {
-                Exit::Block(_) => {
+                ExitStep::Block(_) => {
                     block = Some(at);
                     break;
                 }
-                Exit::CleanUp { chosen, raised } => clean_ups.push((*chosen, *raised)),
-                Exit::Handler => {}
+                ExitStep::CleanUp { chosen, raised } => clean_ups.push((*chosen, *raised)),
+                ExitStep::Handler => {}
             }
         }
         for (chosen, raised) in clean_ups {
@@ -208,7 +208,7 @@ impl<'a> Compiler<'a> {
             self.patch_here(&[other]);
         }
         let passed = block.and_then(|at| match self.fn_mut().exits.get_mut(at) {
-            Some(Exit::Block(guard)) => Some(guard),
+            Some(ExitStep::Block(guard)) => Some(guard),
             _ => None,
         });
         if let Some(guard) = passed {
@@ -223,7 +223,8 @@ impl<'a> Compiler<'a> {
             self.emit(Op::Int { dst: chosen, value: way_number(number) }, span);
             let jump = self.jump(span);
             // The guard found above is still the innermost one.
-            if let Some(Exit::Block(guard)) = self.fn_mut().exits.iter_mut().rev().find(|e| matches!(e, Exit::Block(_)))
+            if let Some(ExitStep::Block(guard)) =
+                self.fn_mut().exits.iter_mut().rev().find(|e| matches!(e, ExitStep::Block(_)))
             {
                 guard.entries.push(jump);
             }
@@ -267,7 +268,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn with_exit(&mut self, block: &'a Block, dst: Option<Reg>, body: impl FnOnce(&mut Self, Option<Reg>)) {
         let clean_up = |c: &mut Self, chosen, raised| {
             let start = c.here();
-            c.fn_mut().exits.push(Exit::CleanUp { chosen, raised });
+            c.fn_mut().exits.push(ExitStep::CleanUp { chosen, raised });
             c.block(block, None);
             c.fn_mut().exits.pop();
             let end = c.here();
@@ -276,8 +277,8 @@ impl<'a> Compiler<'a> {
         self.with_closing(block.span, dst, clean_up, body);
     }
 
-    /// As [`Self::with_exit`], with any code for a block. It gets the register with the way that was taken, -1 for an
-    /// error, and the one with that error.
+    /// Compiles a block like [`Self::with_exit`], with any closing code. The code gets the register with the exit that was
+    /// taken, -1 for an error, and the register with that error.
     pub(super) fn with_closing(
         &mut self,
         span: Span,
@@ -289,10 +290,10 @@ impl<'a> Compiler<'a> {
         let (value, raised) = (chosen + 1, chosen + 2);
         self.raise_floor();
         let start = self.here();
-        let guard = Guard { chosen, value, entries: Vec::new(), ways: Vec::new() };
-        self.fn_mut().exits.push(Exit::Block(guard));
+        let guard = ExitBlock { chosen, value, entries: Vec::new(), ways: Vec::new() };
+        self.fn_mut().exits.push(ExitStep::Block(guard));
         body(self, dst);
-        let Some(Exit::Block(mut guard)) = self.fn_mut().exits.pop() else { return };
+        let Some(ExitStep::Block(mut guard)) = self.fn_mut().exits.pop() else { return };
         let end = self.here();
         self.emit(Op::Int { dst: chosen, value: FALL_THROUGH }, span);
         guard.entries.push(self.jump(span));
@@ -364,7 +365,7 @@ impl<'a> Compiler<'a> {
         }
         self.raise_floor();
         let id = catch.name.as_ref().and_then(|name| self.names.made(name.id));
-        self.fn_mut().catches.push(Caught { id, held, handler });
+        self.fn_mut().catches.push(OpenCatch { id, held, handler });
         self.block(&catch.body, Some(dst));
         self.fn_mut().catches.pop();
         self.patch_here(&[done]);
@@ -399,7 +400,7 @@ impl<'a> Compiler<'a> {
     /// A body under a handler: its first instruction, and the one behind its last.
     fn handled(&mut self, body: &'a Block, dst: Reg) -> (usize, usize) {
         let start = self.here();
-        self.fn_mut().exits.push(Exit::Handler);
+        self.fn_mut().exits.push(ExitStep::Handler);
         self.block(body, Some(dst));
         self.fn_mut().exits.pop();
         (start, self.here())

@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// A function that is not finished.
 pub(super) struct FnState {
     pub(super) proto: Proto,
-    /// Which binding it is the body of.
+    /// Binding whose body this function is.
     pub(super) own: Option<BindingId>,
     registers: HashMap<BindingId, Reg>,
     pub(super) captured: Vec<BindingId>,
@@ -23,9 +23,9 @@ pub(super) struct FnState {
     /// Temporaries that may share a collection.
     dirty: Option<(Reg, Reg)>,
     pub(super) loops: Vec<Loop>,
-    pub(super) catches: Vec<Caught>,
+    pub(super) catches: Vec<OpenCatch>,
     /// Constructs that a way out of here passes, outermost first.
-    pub(super) exits: Vec<Exit>,
+    pub(super) exits: Vec<ExitStep>,
     /// The `deadline` or `mutex` around this, which no item can be given out of.
     pub(super) closed: Option<&'static str>,
     strings: HashMap<String, u32>,
@@ -36,17 +36,17 @@ pub(super) struct FnState {
     pub(super) arity: Option<u16>,
     /// A call makes an iterator of this kind.
     pub(super) flavor: Option<Flavor>,
-    /// Where the window got too large.
+    /// Span at which the window became too large.
     full: bool,
     /// The expression in last place, while it is compiled: variables that it alone still reads may be moved out.
     pub(super) last: Option<Span>,
 }
 
 /// A `catch` whose body is being compiled.
-pub(super) struct Caught {
+pub(super) struct OpenCatch {
     /// Pattern that it binds.
     pub(super) id: Option<BindingId>,
-    /// Where the error itself waits.
+    /// Register that holds the error itself.
     pub(super) held: Reg,
     /// Its number among the handlers.
     pub(super) handler: usize,
@@ -61,18 +61,18 @@ pub(super) struct Loop {
 }
 
 /// Something that a way out passes.
-pub(super) enum Exit {
+pub(super) enum ExitStep {
     /// A handler, which is only left.
     Handler,
     /// A `finally` or `defer` block, which runs first.
-    Block(Guard),
+    Block(ExitBlock),
     /// Such a block itself, which must not leave an interruption behind: the registers with the way that led to it, and
     /// with what was raised.
     CleanUp { chosen: Reg, raised: Reg },
 }
 
 /// A block that runs on every way out. It stands once in the code.
-pub(super) struct Guard {
+pub(super) struct ExitBlock {
     /// The register with the number of the way that was taken.
     pub(super) chosen: Reg,
     /// The register with the value that is returned.
@@ -90,7 +90,7 @@ pub(super) enum Way {
     Return,
     /// With nil.
     ReturnNil,
-    /// Of the loop with that number, counted from the outermost.
+    /// Break out of the loop with that number, counted from the outermost.
     Break(usize),
     /// To its next turn.
     Continue(usize),

@@ -76,7 +76,7 @@ pub struct Entry {
     pub params: Vec<SmolStr>,
     /// Whether it may run again where a process ended in the middle of it.
     pub resumable: bool,
-    /// Where its name stands.
+    /// Span of its name.
     pub span: Span,
 }
 

@@ -166,7 +166,7 @@ impl<'a> Compiler<'a> {
         self.nonsense(span, why, "use `match` to compare, or write a name to bind the value");
     }
 
-    /// Where jumps lead that a value takes which does not fit a pattern that must.
+    /// Compiles the target of jumps that a value takes if it does not fit a pattern that must match.
     fn unfit(&mut self, jumps: &[usize], src: Reg, span: Span) {
         if jumps.is_empty() {
             return;

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A function of a type, whose body is compiled when all numbers are given out.
-pub(super) struct Member<'a> {
+pub(super) struct TypeFunction<'a> {
     number: usize,
     /// Name in stack traces.
     title: String,
@@ -38,7 +38,7 @@ pub(super) enum Static {
 
 impl<'a> Compiler<'a> {
     /// Gives out the numbers of the functions of all types in the module.
-    pub(super) fn number_members(&mut self, module: &'a Module) -> Vec<Member<'a>> {
+    pub(super) fn number_members(&mut self, module: &'a Module) -> Vec<TypeFunction<'a>> {
         let mut types = Types(Vec::new());
         visit::walk_module(&mut types, module);
         let mut members = Vec::new();
@@ -56,7 +56,7 @@ impl<'a> Compiler<'a> {
         self.names.made(name.id).and_then(|id| self.names.binding(id).def.clone())
     }
 
-    fn number_defaults(&mut self, name: &Name, fields: &'a [Field], members: &mut Vec<Member<'a>>) {
+    fn number_defaults(&mut self, name: &Name, fields: &'a [Field], members: &mut Vec<TypeFunction<'a>>) {
         let Some(TypeDecl::Struct(decl)) = self.declared(name) else { return };
         let def = self.struct_def(&decl);
         for (field, made) in fields.iter().zip(&def.fields) {
@@ -64,12 +64,12 @@ impl<'a> Compiler<'a> {
                 let number = self.isolate.add_function(Rc::default());
                 function.set(u32::try_from(number).unwrap_or(u32::MAX));
                 let title = format!("{}.{}", def.name, field.name.text);
-                members.push(Member { number, title, span: field.name.span, body: MemberBody::Default(default) });
+                members.push(TypeFunction { number, title, span: field.name.span, body: MemberBody::Default(default) });
             }
         }
     }
 
-    fn number_methods(&mut self, target: &Name, items: &'a [Item], members: &mut Vec<Member<'a>>) {
+    fn number_methods(&mut self, target: &Name, items: &'a [Item], members: &mut Vec<TypeFunction<'a>>) {
         let Some(def) = self.names.named_type(target.id).map(TypeDecl::resolved) else { return };
         for item in items {
             let ItemKind::Fn(decl) = &item.kind else { continue };
@@ -91,12 +91,12 @@ impl<'a> Compiler<'a> {
                 Err(_) => self.too_large(decl.name.span, "functions"),
             }
             let title = format!("{}.{}", def.name(), decl.name.text);
-            members.push(Member { number, title, span: decl.name.span, body: MemberBody::Method(decl) });
+            members.push(TypeFunction { number, title, span: decl.name.span, body: MemberBody::Method(decl) });
         }
     }
 
     /// Compiles the bodies of [`Self::number_members`].
-    pub(super) fn members(&mut self, members: Vec<Member<'a>>) {
+    pub(super) fn members(&mut self, members: Vec<TypeFunction<'a>>) {
         for member in members {
             let proto = match member.body {
                 MemberBody::Method(decl) => self.method_proto(decl, &member.title),
@@ -118,7 +118,7 @@ impl<'a> Compiler<'a> {
         self.finish_fn()
     }
 
-    /// What `Type.name` is, where the name before the dot is that of a type.
+    /// Returns the meaning of `Type.name`, if the name before the dot is that of a type.
     pub(super) fn static_member(&self, name: &Name) -> Option<Static> {
         let owner = self.names.owner_of(name.id)?;
         if let TypeDecl::Enum(decl) = &owner

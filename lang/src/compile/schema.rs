@@ -27,11 +27,11 @@ pub fn type_schema(written: &str, registry: Registry) -> Option<(Value, bool)> {
     ty.each_name(&mut |name, _| known &= builtin_type(name).is_some() || registry.types().contains(&name.as_str()));
     let source = crate::source::Source::new("<type>", "");
     let names = Resolution::default();
-    known.then(|| (Value::dict(Writer::new(&names, &source).schema(ty)), optional))
+    known.then(|| (Value::dict(SchemaWriter::new(&names, &source).schema(ty)), optional))
 }
 
 /// Writes the schemas of one tool.
-pub(super) struct Writer<'a> {
+pub(super) struct SchemaWriter<'a> {
     names: &'a Resolution,
     source: &'a SourceRef,
     /// The named types met so far.
@@ -49,7 +49,7 @@ struct Met {
     referred: bool,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> SchemaWriter<'a> {
     pub(super) fn new(names: &'a Resolution, source: &'a SourceRef) -> Self {
         Self { names, source, met: Vec::new(), inside: None }
     }
@@ -142,7 +142,7 @@ impl<'a> Writer<'a> {
         out
     }
 
-    /// What a name stands for, where it is a declared type.
+    /// Returns the declared type that a name means, if it is one.
     fn find(&self, name: &str, ty: &TypeExpr) -> Option<TypeDecl> {
         match &self.inside {
             Some(TypeDecl::Alias(alias)) => alias.named(name),
@@ -255,7 +255,7 @@ fn any_of(alternatives: Vec<Dict>) -> Dict {
     out
 }
 
-/// The same, or `null`.
+/// Returns a schema that also allows `null`.
 fn or_null(schema: Dict) -> Dict {
     if schema.is_empty() { schema } else { any_of(vec![schema, plain("null")]) }
 }

@@ -22,7 +22,7 @@ impl<'a> Compiler<'a> {
         self.function_of(Some(Str::new(title)), &decl.params, &decl.body, None, decl.name.span, false)
     }
 
-    pub(super) fn closure_proto(&mut self, closure: &'a Closure, span: Span) -> Rc<Proto> {
+    pub(super) fn closure_proto(&mut self, closure: &'a ClosureExpr, span: Span) -> Rc<Proto> {
         self.function_of(None, &closure.params, &closure.body, None, span, false)
     }
 

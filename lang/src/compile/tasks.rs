@@ -31,7 +31,7 @@ impl<'a> Compiler<'a> {
         kind: ParallelKind,
         over: &'a Expr,
         options: Option<&'a Expr>,
-        body: &'a Closure,
+        body: &'a ClosureExpr,
         dst: Reg,
         span: Span,
     ) {

@@ -1,7 +1,7 @@
-//! What a `tool` declaration builds: a dict with the closure and the JSON Schemas of its parameters and its result.
+//! Compilation of a `tool` declaration to a dict with the closure and the JSON Schemas of its parameters and its result.
 
 use super::Compiler;
-use super::schema::Writer;
+use super::schema::SchemaWriter;
 use crate::ast::*;
 use crate::declaration::Constant;
 use crate::resolve::constant;
@@ -12,7 +12,7 @@ impl<'a> Compiler<'a> {
     /// Wraps the closure in `reg` as `{_type, name, description, parameters, returns?, positional, handler}`.
     pub(super) fn tool_value(&mut self, decl: &FnDecl, description: Option<&'a Expr>, doc: Option<&str>, reg: Reg) {
         let span = decl.name.span;
-        let returns = decl.returns.as_ref().and_then(|ty| Writer::new(self.names, self.source).result(ty));
+        let returns = decl.returns.as_ref().and_then(|ty| SchemaWriter::new(self.names, self.source).result(ty));
         let base = self.temps(7);
         let positional: Vec<Value> =
             decl.params.iter().map(|p| Value::str(&super::pattern::bound_name(&p.pattern))).collect();
@@ -40,7 +40,7 @@ impl<'a> Compiler<'a> {
 
     /// The object that the arguments are.
     fn tool_parameters(&self, params: &[Param], doc: &Doc) -> Value {
-        let mut writer = Writer::new(self.names, self.source);
+        let mut writer = SchemaWriter::new(self.names, self.source);
         let mut properties = Dict::new();
         let mut required = Vec::new();
         for param in params.iter().filter(|p| !p.rest) {

@@ -8,7 +8,7 @@ use crate::value::{EnumDef, Str, Value};
 use crate::vm::TypeTest;
 use std::rc::Rc;
 
-/// Where the names of a type are looked up, and which aliases have an entry already.
+/// Lookup of the names of a type, with the aliases that already have an entry.
 #[derive(Default)]
 struct Around {
     alias: Option<Rc<AliasDecl>>,

@@ -24,6 +24,6 @@ pub enum BindingKind {
     Type,
     /// `import`
     Import,
-    /// Of an earlier piece of the session
+    /// Binding of an earlier piece of the session
     Outer,
 }

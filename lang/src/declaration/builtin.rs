@@ -1,6 +1,6 @@
 //! A row of a table of builtins: what a builtin is called, what it takes and returns, and what it needs.
 
-use crate::later::{Checker, Machine, ThisCrate};
+use crate::later::{CheckTypes, Machine, ThisCrate};
 
 /// A right that a run may be without. The embedder says which rights there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Right {
     }
 }
 
-/// How many arguments.
+/// Number of arguments that a function accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arity {
     /// At least.
@@ -35,7 +35,7 @@ pub struct Arity {
 pub type Run = <ThisCrate as Machine>::Run;
 
 /// A check that a signature cannot express, made on the syntax of a call; only the checker looks into it.
-pub type Lint = <ThisCrate as Checker>::Lint;
+pub type Lint = <ThisCrate as CheckTypes>::Lint;
 
 /// A row.
 pub struct Builtin {

@@ -11,24 +11,24 @@ pub trait HasName {
 }
 
 /// The functions of a type's `impl`s.
-pub struct Methods<M>(RefCell<Listed<M>>);
+pub struct Methods<M>(RefCell<ListedMethods<M>>);
 
-struct Listed<M> {
+struct ListedMethods<M> {
     all: Vec<Rc<M>>,
-    /// Where each name is, once there are more than [`FEW`].
+    /// Index of each name, once there are more than [`FEW`].
     places: HashMap<String, usize>,
 }
 
 impl<M> Default for Methods<M> {
     fn default() -> Self {
-        Self(RefCell::new(Listed { all: Vec::new(), places: HashMap::new() }))
+        Self(RefCell::new(ListedMethods { all: Vec::new(), places: HashMap::new() }))
     }
 }
 
 /// Names that are found soonest by looking at each.
 const FEW: usize = 16;
 
-impl<M: HasName> Listed<M> {
+impl<M: HasName> ListedMethods<M> {
     fn place(&self, name: &str) -> Option<usize> {
         if self.all.len() > FEW {
             return self.places.get(name).copied();

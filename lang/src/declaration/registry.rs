@@ -27,12 +27,12 @@ fn hash(module: &str, name: &str) -> u64 {
     FixedState::default().hash_one((module, name))
 }
 
-/// Where the compiler, the checker and the VM look builtins up.
+/// Registry in which the compiler, the checker and the VM look builtins up.
 #[derive(Clone, Copy)]
 pub struct Registry {
     tables: &'static [&'static [&'static [Builtin]]],
     shapes: &'static [(&'static str, &'static str)],
-    /// The same, of what builtins hand over.
+    /// Named types of results and of the payloads of events.
     handed_over: &'static [(&'static str, &'static str)],
     modules: &'static [&'static str],
     types: &'static [&'static str],
@@ -116,7 +116,7 @@ impl Registry {
         self.outcome
     }
 
-    /// Where all builtins are listed.
+    /// Returns the place that lists all builtins.
     #[must_use]
     pub fn listed(&self) -> Option<&'static str> {
         self.listed

@@ -23,7 +23,7 @@ pub enum TypeDecl {
     Alias(Rc<AliasDecl>),
 }
 
-/// Where something is declared.
+/// Location of a declaration.
 #[derive(Clone)]
 pub struct Site {
     /// The file.
@@ -36,7 +36,7 @@ pub struct Site {
 pub struct StructDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Location of the declaration.
     pub site: Site,
     /// Its fields in the order of the declaration.
     pub fields: Box<[FieldDecl]>,
@@ -48,7 +48,7 @@ pub struct StructDecl {
 pub struct FieldDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
     /// Its annotation.
     pub ty: Option<TypeExpr>,
@@ -89,7 +89,7 @@ pub enum Constant {
 pub struct EnumDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where; nothing for `Result`.
+    /// Location of the declaration, or `None` for `Result`.
     pub site: Option<Site>,
     /// Its variants in the order of the declaration.
     pub variants: Box<[VariantDecl]>,
@@ -101,9 +101,9 @@ pub struct EnumDecl {
 pub struct VariantDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
-    /// How many values it holds.
+    /// Number of values that it holds.
     pub arity: usize,
     /// Their annotations.
     pub types: Box<[TypeExpr]>,
@@ -113,7 +113,7 @@ pub struct VariantDecl {
 pub struct InterfaceDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Location of the declaration.
     pub site: Site,
     /// Functions that a value must have.
     pub methods: Box<[Signature]>,
@@ -123,7 +123,7 @@ pub struct InterfaceDecl {
 pub struct AliasDecl {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Location of the declaration.
     pub site: Site,
     /// Its type parameters.
     pub generics: Box<[SmolStr]>,
@@ -146,7 +146,7 @@ pub enum Named {
 pub struct Signature {
     /// Its name.
     pub name: SmolStr,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
     /// Its first parameter is `self`, which is not counted in what follows.
     pub takes_self: bool,
@@ -193,7 +193,7 @@ impl Signature {
 }
 
 impl StructDecl {
-    /// Which field has that name.
+    /// Returns the index of the field with that name.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|f| f.name.as_str() == name)
@@ -226,7 +226,7 @@ impl EnumDecl {
         RESULT.with(Rc::clone)
     }
 
-    /// Which variant has that name.
+    /// Returns the index of the variant with that name.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.variants.iter().position(|v| v.name.as_str() == name)
@@ -257,7 +257,7 @@ impl TypeDecl {
         }
     }
 
-    /// Where it is declared; nothing for what is built in.
+    /// Returns the location of the declaration, or `None` if the type is built in.
     #[must_use]
     pub fn site(&self) -> Option<&Site> {
         match self {

@@ -14,7 +14,7 @@ use std::ptr;
 pub struct Code {
     /// `HARN-XXX-NNN`.
     pub code: &'static str,
-    /// How bad it usually is.
+    /// Usual severity of the diagnostic.
     pub severity: Severity,
     /// One terse phrase.
     pub title: &'static str,

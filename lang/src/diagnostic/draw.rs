@@ -54,7 +54,7 @@ fn header(diagnostic: &Diagnostic, color: bool) -> String {
     }
 }
 
-/// What fits on a screen: a message may quote a value of any size, and any text.
+/// Shortens a text to what fits on a screen: a message may quote a value of any size, and any text.
 fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= LONGEST {
         return clean(text);

@@ -17,7 +17,7 @@ pub(crate) use shown::turns_text;
 use crate::source::{SourceRef, Span};
 use code::CodeRef;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The script cannot run, or the run has failed.
@@ -66,9 +66,9 @@ pub struct Fix {
 pub struct TraceFrame {
     /// The function as its author named it, or `<closure>`; empty at the beginning of a task.
     pub function: String,
-    /// Where it stood; nothing for a builtin.
+    /// Position of the call, or `None` for a builtin.
     pub at: Option<(SourceRef, Span)>,
-    /// How often in a row: a recursion is one line.
+    /// Number of repetitions in a row: a recursion is one line.
     pub times: u32,
 }
 
@@ -91,7 +91,7 @@ impl TraceFrame {
 pub struct Diagnostic {
     /// Catalogue code such as `HARN-NAM-001`.
     pub code: CodeRef,
-    /// How bad: as the row of the code says, unless it is raised otherwise.
+    /// Severity: that of the code's row, unless it is raised with another.
     pub severity: Severity,
     /// Headline: one phrase, lower case, no full stop.
     pub message: String,
@@ -158,7 +158,7 @@ impl Diagnostic {
         self
     }
 
-    /// Where it sorts in its file.
+    /// Returns the position by which the diagnostic is sorted in its file.
     #[must_use]
     pub fn position(&self) -> u32 {
         self.labels.first().map_or(0, |l| l.span.start)

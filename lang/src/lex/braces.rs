@@ -1,21 +1,22 @@
 //! Decides what a `{` opens: a body, a closure or a dict.
 //!
-//! Where the grammar demands a body it is one. Where an expression may stand, what follows decides, in this order:
-//! `params ->` (a closure), then `}`, `key:`, `...`, `[expr]:`, `name,` or `name}` (a dict), else a block.
+//! Meaning of a `{`. Where the grammar requires a body, it is one. Where an expression can begin, the tokens after it
+//! decide, in this order: `params ->` (a closure), then `}`, `key:`, `...`, `[expr]:`, `name,` or `name}` (a dict), else a
+//! block.
 
-use super::layout::{Frame, Head, Layout, Lines};
+use super::layout::{Head, Layout, Lines, OpenBracket};
 use super::token::{Kw, Token};
 
 /// Decides what the `{` of an expression opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum BraceKind {
     Closure,
     Dict,
     Block,
 }
 
 /// The token and the frame for the `{` at `at`.
-pub(super) fn open(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, Frame) {
+pub(super) fn open(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, OpenBracket) {
     let prev = layout.prev();
     let behind_operand = prev.is_some_and(Token::ends_operand);
     match prev {
@@ -41,7 +42,7 @@ pub(super) fn open(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, F
 }
 
 /// The body that a waiting word demands, unless the `{` belongs to what stands before that body.
-fn for_head(layout: &mut Layout<'_, '_>, head: Head, at: usize) -> Option<(Token<'static>, Frame)> {
+fn for_head(layout: &mut Layout<'_, '_>, head: Head, at: usize) -> Option<(Token<'static>, OpenBracket)> {
     let prev = layout.prev()?;
     match head {
         Head::Function => {
@@ -65,14 +66,14 @@ fn for_head(layout: &mut Layout<'_, '_>, head: Head, at: usize) -> Option<(Token
             if prev == Token::Kw(Kw::For) && layout.peek(skip(layout, at)) == Some(Token::Kw(Kw::In)) {
                 return Some(dict(layout, true));
             }
-            let missing = matches!(prev, Token::Kw(_)) && !prev.ends_operand() && kind(layout, at) == Kind::Block;
+            let missing = matches!(prev, Token::Kw(_)) && !prev.ends_operand() && kind(layout, at) == BraceKind::Block;
             if options || !(prev.ends_operand() || missing || kw == Kw::Catch) {
                 return None;
             }
             layout.heads.pop();
             Some(match kw {
                 Kw::Match => body(layout, Lines::Arms),
-                Kw::Parallel => closure(layout, kind(layout, at) == Kind::Closure),
+                Kw::Parallel => closure(layout, kind(layout, at) == BraceKind::Closure),
                 _ => body(layout, Lines::Statements),
             })
         }
@@ -80,7 +81,7 @@ fn for_head(layout: &mut Layout<'_, '_>, head: Head, at: usize) -> Option<(Token
 }
 
 /// Behind an operand: a struct's fields, an arm's body, or a mistake that is read as what it looks like.
-fn behind(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, Frame) {
+fn behind(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, OpenBracket) {
     let waiting = layout.head().is_some();
     match layout.prev() {
         Some(Token::Ident(name)) if !waiting && name.starts_with(|c: char| c.is_ascii_uppercase()) => {
@@ -92,34 +93,34 @@ fn behind(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, Frame) {
     }
 }
 
-fn expression(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, Frame) {
+fn expression(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, OpenBracket) {
     match kind(layout, at) {
-        Kind::Closure => closure(layout, true),
-        Kind::Dict => dict(layout, false),
-        Kind::Block => body(layout, Lines::Statements),
+        BraceKind::Closure => closure(layout, true),
+        BraceKind::Dict => dict(layout, false),
+        BraceKind::Block => body(layout, Lines::Statements),
     }
 }
 
-fn body(layout: &Layout<'_, '_>, lines: Lines) -> (Token<'static>, Frame) {
-    (Token::LBody, Frame::new(lines, layout.heads.len()))
+fn body(layout: &Layout<'_, '_>, lines: Lines) -> (Token<'static>, OpenBracket) {
+    (Token::LBody, OpenBracket::new(lines, layout.heads.len()))
 }
 
-fn dict(layout: &Layout<'_, '_>, pattern: bool) -> (Token<'static>, Frame) {
-    (Token::LDict, Frame::dict(pattern, layout.heads.len()))
+fn dict(layout: &Layout<'_, '_>, pattern: bool) -> (Token<'static>, OpenBracket) {
+    (Token::LDict, OpenBracket::dict(pattern, layout.heads.len()))
 }
 
-fn closure(layout: &Layout<'_, '_>, parameters: bool) -> (Token<'static>, Frame) {
-    (Token::LClosure, Frame::closure(parameters, layout.heads.len()))
+fn closure(layout: &Layout<'_, '_>, parameters: bool) -> (Token<'static>, OpenBracket) {
+    (Token::LClosure, OpenBracket::closure(parameters, layout.heads.len()))
 }
 
 /// Looks ahead from the `{` at `at`.
-fn kind(layout: &Layout<'_, '_>, at: usize) -> Kind {
+fn kind(layout: &Layout<'_, '_>, at: usize) -> BraceKind {
     if is_closure(layout, at + 1) {
-        Kind::Closure
+        BraceKind::Closure
     } else if is_dict(layout, at + 1) {
-        Kind::Dict
+        BraceKind::Dict
     } else {
-        Kind::Block
+        BraceKind::Block
     }
 }
 

@@ -5,7 +5,7 @@
 //! others it means nothing. A word such as `if` demands a body: it waits in `heads` until its `{` comes, which tells that
 //! `{` from a dict's. Brackets are balanced here; see `pairs.rs`.
 
-use super::messages::{self, Nesting};
+use super::messages::{self, NestingLimit};
 use super::scan::{Lexeme, Report, Scanned};
 use super::token::{Kw, Token};
 use super::{Lexed, MAX_NESTING, braces};
@@ -28,7 +28,7 @@ pub(super) enum Lines {
 
 /// An open bracket.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(super) struct OpenBracket {
     /// A dict, a shape or a pattern in braces.
     dict: bool,
     /// The parameters of a closure, up to the `->`.
@@ -44,13 +44,13 @@ pub(super) struct Frame {
     arm_body: bool,
     /// In a frame of arms: behind the `if` of an arm.
     guard: bool,
-    /// Where its heads begin in the stack of heads.
+    /// Index in the stack of heads at which its own begin.
     heads: usize,
-    /// What nests to the right without brackets: `? :`, `return`, `->` in types.
+    /// Number of constructs that nest to the right without brackets: `? :`, `return`, `->` in types.
     rights: u32,
-    /// The same for `**`, which every other operator ends.
+    /// Number of nested `**`, which every other operator ends.
     powers: u32,
-    /// Where its open `<` begin in the stack of these.
+    /// Index in the stack of open `<` at which its own begin.
     angles: usize,
 }
 
@@ -73,14 +73,14 @@ pub(super) struct Layout<'a, 's> {
     source: &'a SourceRef,
     pub(super) lexemes: &'s [Lexeme<'a>],
     pub(super) out: Vec<(Token<'a>, Span)>,
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Vec<OpenBracket>,
     pub(super) heads: Vec<Head>,
     report: Report,
     /// Up to where it is known, and whether, documentation is kept.
     docs: (usize, bool),
-    /// How many prefix operators and words stand in a row.
+    /// Number of prefix operators and words in a row.
     prefixes: usize,
-    /// Where in `out` the current statement of the file begins.
+    /// Index in `out` at which the current statement of the file begins.
     statement: usize,
     /// The `<` that are open, and whether each stands right behind a name.
     angles: Vec<bool>,
@@ -95,7 +95,7 @@ pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<
         source,
         lexemes: &lexemes,
         out: Vec::with_capacity(lexemes.len() + lexemes.len() / 4),
-        frames: vec![Frame::new(Lines::Statements, 0)],
+        frames: vec![OpenBracket::new(Lines::Statements, 0)],
         heads: Vec::new(),
         report,
         docs: (0, false),
@@ -144,7 +144,7 @@ pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<
     }
 }
 
-impl Frame {
+impl OpenBracket {
     pub(super) const fn new(lines: Lines, heads: usize) -> Self {
         Self {
             dict: false,
@@ -176,7 +176,7 @@ impl Frame {
 
 impl<'a> Layout<'a, '_> {
     /// The innermost frame; the file itself is one, so there always is one.
-    pub(super) fn frame(&mut self) -> &mut Frame {
+    pub(super) fn frame(&mut self) -> &mut OpenBracket {
         let last = self.frames.len() - 1;
         &mut self.frames[last]
     }
@@ -218,7 +218,7 @@ impl<'a> Layout<'a, '_> {
 
     /// A line break before the lexeme at `at`.
     fn line_break(&mut self, at: usize) {
-        let &mut Frame { lines, heads, .. } = self.frame();
+        let &mut OpenBracket { lines, heads, .. } = self.frame();
         if lines == Lines::Free {
             return;
         }
@@ -304,13 +304,13 @@ impl<'a> Layout<'a, '_> {
             Token::LBody => {
                 let (opener, frame) = braces::open(self, at);
                 self.out.push((opener, span));
-                self.frames.push(Frame { angles: self.angles.len(), ..frame });
+                self.frames.push(OpenBracket { angles: self.angles.len(), ..frame });
             }
             Token::LParen | Token::LBracket | Token::QBracket | Token::InterpStart => {
-                let mut frame = Frame::new(Lines::Free, self.heads.len());
+                let mut frame = OpenBracket::new(Lines::Free, self.heads.len());
                 frame.pattern = !matches!(token, Token::InterpStart) && self.holds_patterns(at);
                 self.out.push((token, span));
-                self.frames.push(Frame { angles: self.angles.len(), ..frame });
+                self.frames.push(OpenBracket { angles: self.angles.len(), ..frame });
             }
             Token::RParen | Token::RBracket | Token::InterpEnd | Token::RBrace => {
                 self.out.push((token, span));
@@ -332,7 +332,7 @@ impl<'a> Layout<'a, '_> {
         !lexeme.on_new_line && before.is_some_and(|before| before.span.end == lexeme.span.start)
     }
 
-    /// What was given out last can carry a postfix `?`: an operand, or `list<int>`.
+    /// Tells whether the last token can carry a postfix `?`: an operand, or `list<int>`.
     fn at_operand_end(&self) -> bool {
         match self.prev() {
             Some(Token::Gt) => self.closed_angle,
@@ -358,7 +358,7 @@ impl<'a> Layout<'a, '_> {
     }
 
     fn word(&mut self, kw: Kw, at: usize) {
-        let &mut Frame { lines, before_arrow, .. } = self.frame();
+        let &mut OpenBracket { lines, before_arrow, .. } = self.frame();
         let head = match kw {
             Kw::If if lines == Lines::Arms && before_arrow => {
                 self.frame().guard = true;
@@ -418,7 +418,7 @@ impl<'a> Layout<'a, '_> {
 
     /// `;` separates in a frame of lines and is a mistake elsewhere.
     fn semicolon(&mut self, span: Span) {
-        let &mut Frame { lines, heads, .. } = self.frame();
+        let &mut OpenBracket { lines, heads, .. } = self.frame();
         let first = matches!(self.prev(), None | Some(Token::Newline | Token::Semi | Token::LBody));
         if lines == Lines::Free || !first {
             self.heads.truncate(heads);
@@ -426,7 +426,7 @@ impl<'a> Layout<'a, '_> {
         }
     }
 
-    /// What a token changes in its frame.
+    /// Updates the frame after a token.
     fn after(&mut self, token: Token<'a>) {
         let frame = self.frame();
         match token {
@@ -466,8 +466,8 @@ impl<'a> Layout<'a, '_> {
     }
 
     /// The frame of an arm's body: when it closes, the next arm begins.
-    pub(super) fn arm_body(&mut self) -> Frame {
-        Frame { arm_body: true, ..Frame::new(Lines::Statements, self.heads.len()) }
+    pub(super) fn arm_body(&mut self) -> OpenBracket {
+        OpenBracket { arm_body: true, ..OpenBracket::new(Lines::Statements, self.heads.len()) }
     }
 
     /// Counts what nests without brackets, so that the parser's recursion is bounded by what is checked here.
@@ -515,14 +515,14 @@ impl<'a> Layout<'a, '_> {
     /// Says so, once, and drops the statement.
     fn too_deep(&mut self, at: usize) -> bool {
         let nested = self.heads.len() + self.frames.len() - 1;
-        let &mut Frame { rights, powers, .. } = self.frame();
+        let &mut OpenBracket { rights, powers, .. } = self.frame();
         let worst = nested.max(self.prefixes).max(rights.max(powers) as usize);
         // Brackets alone are counted by the scanner; twice its limit leaves room for the heads between them.
         if worst <= 2 * MAX_NESTING {
             return false;
         }
         let span = self.lexemes[at].span;
-        self.report.push(messages::too_deep(self.source, span, &Nesting::Expressions));
+        self.report.push(messages::too_deep(self.source, span, &NestingLimit::Expressions));
         self.out.truncate(self.statement);
         true
     }

@@ -1,7 +1,7 @@
 //! The messages of the lexer.
 
 use super::numbers::BadNumber;
-use super::pairs::Open;
+use super::pairs::OpenKind;
 use super::strings::BadEscape;
 use super::token::{Quote, Token};
 use super::{LexCode, MAX_NESTING};
@@ -9,31 +9,31 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
 
 /// The nestings that are bounded.
-pub(super) enum Nesting {
+pub(super) enum NestingLimit {
     Brackets,
     Expressions,
 }
 
-pub(super) fn too_deep(source: &SourceRef, at: Span, nesting: &Nesting) -> Diagnostic {
+pub(super) fn too_deep(source: &SourceRef, at: Span, nesting: &NestingLimit) -> Diagnostic {
     let what = match nesting {
-        Nesting::Brackets => "brackets",
-        Nesting::Expressions => "expressions",
+        NestingLimit::Brackets => "brackets",
+        NestingLimit::Expressions => "expressions",
     };
     Diagnostic::new(LexCode::TooDeep, format!("{what} nested more than {MAX_NESTING} levels deep"))
         .label(source, at, "one level too many")
         .help("name the inner parts with `let`, or move them into functions")
 }
 
-pub(super) fn unclosed(source: &SourceRef, kind: Open, opener: Span) -> Diagnostic {
+pub(super) fn unclosed(source: &SourceRef, kind: OpenKind, opener: Span) -> Diagnostic {
     let written = source.slice(opener);
     Diagnostic::new(LexCode::UnclosedBracket, format!("unclosed `{written}`"))
         .label(source, opener, "opened here")
         .help(match kind {
-            Open::Paren => "add a `)`",
-            Open::Square => "add a `]`",
-            Open::Brace => "add a `}`",
-            Open::Interp => "close the interpolation with `}`; write `\\$` for a plain dollar sign",
-            Open::Str(_) => "add the closing quotes",
+            OpenKind::Paren => "add a `)`",
+            OpenKind::Square => "add a `]`",
+            OpenKind::Brace => "add a `}`",
+            OpenKind::Interp => "close the interpolation with `}`; write `\\$` for a plain dollar sign",
+            OpenKind::Str(_) => "add the closing quotes",
         })
 }
 

@@ -29,7 +29,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
 use token::Token;
 
-/// How many brackets may lie in each other.
+/// Maximum nesting of brackets.
 pub const MAX_NESTING: usize = 200;
 
 /// A lexed text.

@@ -13,7 +13,7 @@ pub(super) enum BadNumber {
     Digits,
 }
 
-/// How far a number reaches that begins with `head` (digits and letters) in `text`.
+/// Returns the length of a number in `text` that begins with `head` (digits and letters).
 pub(super) fn extent(text: &str, head: usize) -> usize {
     let bytes = text.as_bytes();
     let mut end = head;

@@ -1,10 +1,10 @@
 //! Pairs brackets, strings and interpolations while scanning.
 //!
-//! What leaves the scanner is balanced. A closing bracket that fits nothing is left out; an opening one that is never
-//! closed gets its partner where the text shows that it should have ended: at another closing bracket, at a line that
-//! can only begin a statement, at the end of the text.
+//! Balancing of the scanner's brackets. A closing bracket without an opening one is left out; an opening one that is never
+//! closed gets its partner where the text shows that it should have ended: at another closing bracket, at a line that can
+//! only begin a statement, at the end of the text.
 
-use super::messages::{self, Nesting};
+use super::messages::{self, NestingLimit};
 use super::scan::{Scanner, span};
 use super::token::{Kw, Quote, Token};
 use super::{LexCode, MAX_NESTING};
@@ -13,7 +13,7 @@ use crate::source::Span;
 
 /// Kind of an open bracket or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Open {
+pub(super) enum OpenKind {
     /// `(`
     Paren,
     /// `[`
@@ -26,7 +26,7 @@ pub(super) enum Open {
     Str(Quote),
 }
 
-impl Open {
+impl OpenKind {
     const fn closer(self) -> Token<'static> {
         match self {
             Self::Paren => Token::RParen,
@@ -39,25 +39,25 @@ impl Open {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    kind: Open,
-    /// Where in the list of lexemes the opener is.
+struct Opener {
+    kind: OpenKind,
+    /// Index of the opener in the list of lexemes.
     index: usize,
-    /// Where its line begins.
+    /// Position at which its line begins.
     line: usize,
 }
 
 /// The stack of what is open.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
-    stack: Vec<Entry>,
+    stack: Vec<Opener>,
     /// Closers that were guessed before their time: the real ones are not reported when they come.
-    early: Vec<Open>,
+    early: Vec<OpenKind>,
     brackets: usize,
 }
 
 impl Pairs {
-    pub(super) fn top(&self) -> Option<Open> {
+    pub(super) fn top(&self) -> Option<OpenKind> {
         self.stack.last().map(|e| e.kind)
     }
 
@@ -68,31 +68,31 @@ impl Pairs {
     /// The string whose interpolation is innermost.
     pub(super) fn string_around(&self) -> Option<Quote> {
         self.stack.iter().rev().find_map(|e| match e.kind {
-            Open::Str(quote) => Some(quote),
+            OpenKind::Str(quote) => Some(quote),
             _ => None,
         })
     }
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn open(&mut self, kind: Open, token: Token<'a>, at: Span) {
-        if !matches!(kind, Open::Str(_)) {
+    pub(super) fn open(&mut self, kind: OpenKind, token: Token<'a>, at: Span) {
+        if !matches!(kind, OpenKind::Str(_)) {
             if self.pairs.brackets >= MAX_NESTING {
                 self.too_deep(at);
                 return;
             }
             self.pairs.brackets += 1;
         }
-        if !matches!(kind, Open::Interp) {
+        if !matches!(kind, OpenKind::Interp) {
             self.before_token(token, at.start as usize);
         }
-        self.pairs.stack.push(Entry { kind, index: self.out.len(), line: self.line_start });
+        self.pairs.stack.push(Opener { kind, index: self.out.len(), line: self.line_start });
         self.push(token, at);
     }
 
     /// Nothing behind this point can be trusted, and nothing before it in the same statement is whole.
     pub(super) fn too_deep(&mut self, at: Span) {
-        self.report.push(messages::too_deep(self.source, at, &Nesting::Brackets));
+        self.report.push(messages::too_deep(self.source, at, &NestingLimit::Brackets));
         self.out.truncate(self.statement);
         self.pairs = Pairs::default();
         self.stopped = true;
@@ -101,7 +101,7 @@ impl<'a> Scanner<'a> {
     /// Closes the innermost opener with a token at `at`.
     fn pop(&mut self, at: Span) {
         let Some(entry) = self.pairs.stack.pop() else { return };
-        if !matches!(entry.kind, Open::Str(_)) {
+        if !matches!(entry.kind, OpenKind::Str(_)) {
             self.pairs.brackets -= 1;
         }
         let closer = self.out.len();
@@ -138,7 +138,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A closing bracket.
-    pub(super) fn close(&mut self, kind: Open, at: Span) {
+    pub(super) fn close(&mut self, kind: OpenKind, at: Span) {
         if let Some(above) = self.partner(kind) {
             for _ in 0..above {
                 self.pop_unclosed();
@@ -147,39 +147,39 @@ impl<'a> Scanner<'a> {
             return;
         }
         match self.pairs.top() {
-            Some(open @ (Open::Paren | Open::Square)) if !self.forgiven(kind) => self.wrong_closer(open, at),
-            Some(Open::Paren | Open::Square) => {}
+            Some(open @ (OpenKind::Paren | OpenKind::Square)) if !self.forgiven(kind) => self.wrong_closer(open, at),
+            Some(OpenKind::Paren | OpenKind::Square) => {}
             _ if self.forgiven(kind) => {}
             _ => self.stray(at),
         }
     }
 
-    /// How many openers above the partner are unclosed; nothing when there is no partner.
-    fn partner(&self, kind: Open) -> Option<usize> {
+    /// Returns the number of unclosed openers above the partner, or `None` if there is no partner.
+    fn partner(&self, kind: OpenKind) -> Option<usize> {
         for (above, entry) in self.pairs.stack.iter().rev().enumerate() {
             match (kind, entry.kind) {
                 (a, b) if a == b => return Some(above),
-                (Open::Brace, Open::Interp) => return Some(above),
-                (_, Open::Paren | Open::Square) => {}
+                (OpenKind::Brace, OpenKind::Interp) => return Some(above),
+                (_, OpenKind::Paren | OpenKind::Square) => {}
                 // `f({a: 1)` lacks a `}`; a `)` some lines below its `{` is more likely one too many.
-                (_, Open::Brace) => {
+                (_, OpenKind::Brace) => {
                     if entry.line != self.line_start {
                         return None;
                     }
                 }
-                (_, Open::Interp | Open::Str(_)) => return None,
+                (_, OpenKind::Interp | OpenKind::Str(_)) => return None,
             }
         }
         None
     }
 
-    fn forgiven(&mut self, kind: Open) -> bool {
+    fn forgiven(&mut self, kind: OpenKind) -> bool {
         let found = self.pairs.early.iter().rposition(|k| *k == kind);
         found.map(|i| self.pairs.early.remove(i)).is_some()
     }
 
     /// `foo(1]`: read as the closer that fits.
-    fn wrong_closer(&mut self, open: Open, at: Span) {
+    fn wrong_closer(&mut self, open: OpenKind, at: Span) {
         let opener = self.pairs.stack.last().map_or(at, |e| self.out[e.index].span);
         self.report.push(messages::wrong_closer(self.source, at, opener, open.closer()));
         self.pairs.early.push(open);
@@ -201,7 +201,7 @@ impl<'a> Scanner<'a> {
 
     /// On a new line: what is open there although the line shows that it should not be.
     pub(super) fn close_what_the_line_shows_unclosed(&mut self, token: Token<'a>, at: usize) {
-        while matches!(self.pairs.top(), Some(Open::Paren | Open::Square)) {
+        while matches!(self.pairs.top(), Some(OpenKind::Paren | OpenKind::Square)) {
             if !self.begins_statement(token, at) && !self.is_out_of_place(token) {
                 return;
             }
@@ -231,7 +231,7 @@ impl<'a> Scanner<'a> {
         operand && behind_operand && self.indent(self.line_start) <= self.indent(entry.line)
     }
 
-    /// How deep the line that begins at `start` is indented; past some depth all are alike.
+    /// Returns the indentation of the line that begins at `start`; deeper ones are cut to a maximum.
     fn indent(&self, start: usize) -> usize {
         self.text[start..].bytes().take(1000).take_while(|b| matches!(b, b' ' | b'\t')).count()
     }
@@ -262,14 +262,14 @@ impl<'a> Scanner<'a> {
         let end = span(at, at);
         while self.pairs.string_around() == Some(Quote::Plain) {
             if let Some(entry) = self.pairs.stack.last()
-                && entry.kind == Open::Interp
+                && entry.kind == OpenKind::Interp
             {
                 outer = Some(self.out[entry.index].span);
             }
             self.pop(end);
         }
         if let Some(opener) = outer {
-            self.report.push(messages::unclosed(self.source, Open::Interp, opener));
+            self.report.push(messages::unclosed(self.source, OpenKind::Interp, opener));
             let rest = self.end_of_line_at(opener.start);
             self.report.damaged.push(rest);
         }
@@ -277,8 +277,8 @@ impl<'a> Scanner<'a> {
 
     /// The text ends: what is still open is one finding, at the innermost.
     pub(super) fn finish(&mut self) {
-        let open: Vec<(Open, Span)> = self.pairs.stack.iter().map(|e| (e.kind, self.out[e.index].span)).collect();
-        let brackets = || open.iter().rev().filter(|(kind, _)| !matches!(kind, Open::Str(_)));
+        let open: Vec<(OpenKind, Span)> = self.pairs.stack.iter().map(|e| (e.kind, self.out[e.index].span)).collect();
+        let brackets = || open.iter().rev().filter(|(kind, _)| !matches!(kind, OpenKind::Str(_)));
         if let Some((kind, opener)) = brackets().next() {
             let mut finding = messages::unclosed(self.source, *kind, *opener);
             for (_, outer) in brackets().skip(1).take(2) {
@@ -288,7 +288,7 @@ impl<'a> Scanner<'a> {
                 self.report.push(finding);
                 self.report.incomplete = true;
             }
-        } else if let Some((Open::Str(quote), opener)) = open.last() {
+        } else if let Some((OpenKind::Str(quote), opener)) = open.last() {
             self.unclosed_string(*opener, self.text.len(), *quote);
             self.report.incomplete |= *quote == Quote::Triple;
         }

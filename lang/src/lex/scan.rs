@@ -2,7 +2,7 @@
 
 use super::messages;
 use super::numbers::{self, BadNumber};
-use super::pairs::{Open, Pairs};
+use super::pairs::{OpenKind, Pairs};
 use super::strings;
 use super::text::Text;
 use super::token::{Kw, Quote, Token};
@@ -14,9 +14,9 @@ use std::ops::Range;
 /// A token with what layout wants to know about it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lexeme<'a> {
-    /// What it is.
+    /// Token of the lexeme.
     pub(super) token: Token<'a>,
-    /// Where it stands.
+    /// Span of the token.
     pub(super) span: Span,
     /// A line break lies before it.
     pub(super) on_new_line: bool,
@@ -62,13 +62,13 @@ pub(super) struct Scanner<'a> {
     pub(super) report: Report,
     /// A line break came since the last lexeme.
     line_break: bool,
-    /// Where the current line begins.
+    /// Position at which the current line begins.
     pub(super) line_start: usize,
     /// A stretch up to the end of a line, from when that was last asked for.
     pub(super) line_rest: Option<Range<usize>>,
     /// Too deep: the rest is not read.
     pub(super) stopped: bool,
-    /// Where in `out` the current statement of the file begins.
+    /// Index in `out` at which the current statement of the file begins.
     pub(super) statement: usize,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn scan(source: &SourceRef) -> Scanned<'_> {
     }
     while at < text.len() && !scanner.stopped {
         at = match scanner.pairs.top() {
-            Some(Open::Str(quote)) => scanner.string(at, quote),
+            Some(OpenKind::Str(quote)) => scanner.string(at, quote),
             _ => scanner.code(at),
         };
     }
@@ -121,7 +121,7 @@ impl<'a> Scanner<'a> {
         self.line_break = true;
     }
 
-    /// Where the last lexeme ends.
+    /// Returns the end of the last lexeme.
     pub(super) fn end(&self) -> u32 {
         self.out.last().map_or(0, |l| l.span.end)
     }
@@ -169,7 +169,7 @@ impl<'a> Scanner<'a> {
                 Token::DoubleQuote | Token::TripleQuote => {
                     let quote = if matches!(token, Token::DoubleQuote) { Quote::Plain } else { Quote::Triple };
                     self.before_token(token, range.start);
-                    self.open(Open::Str(quote), Token::StrStart(quote), at);
+                    self.open(OpenKind::Str(quote), Token::StrStart(quote), at);
                     return range.end;
                 }
                 Token::RawQuote => {
@@ -178,14 +178,14 @@ impl<'a> Scanner<'a> {
                 }
                 Token::SingleQuoted => self.single_quoted(at),
                 Token::EqEqEq | Token::NotEqEq => self.triple_equals(token, at),
-                Token::LParen => self.open(Open::Paren, token, at),
-                Token::LBracket | Token::QBracket => self.open(Open::Square, token, at),
-                Token::LBody => self.open(Open::Brace, token, at),
-                Token::RParen => self.close(Open::Paren, at),
-                Token::RBracket => self.close(Open::Square, at),
+                Token::LParen => self.open(OpenKind::Paren, token, at),
+                Token::LBracket | Token::QBracket => self.open(OpenKind::Square, token, at),
+                Token::LBody => self.open(OpenKind::Brace, token, at),
+                Token::RParen => self.close(OpenKind::Paren, at),
+                Token::RBracket => self.close(OpenKind::Square, at),
                 Token::RBrace => {
-                    self.close(Open::Brace, at);
-                    if matches!(self.pairs.top(), Some(Open::Str(_))) {
+                    self.close(OpenKind::Brace, at);
+                    if matches!(self.pairs.top(), Some(OpenKind::Str(_))) {
                         return range.end;
                     }
                 }
@@ -232,7 +232,7 @@ impl<'a> Scanner<'a> {
 
     /// A line of code ends; an interpolation in a one-line string must have ended too. True when it had not.
     fn end_of_line(&mut self, at: usize) -> bool {
-        if self.pairs.top() != Some(Open::Interp) || self.pairs.string_around() != Some(Quote::Plain) {
+        if self.pairs.top() != Some(OpenKind::Interp) || self.pairs.string_around() != Some(Quote::Plain) {
             return false;
         }
         self.unclosed_interpolation(at);
@@ -334,7 +334,7 @@ impl<'a> Scanner<'a> {
                 }
                 Ok(Text::Interp) => {
                     self.string_text(from, range.start);
-                    self.open(Open::Interp, Token::InterpStart, span(range.start, range.end));
+                    self.open(OpenKind::Interp, Token::InterpStart, span(range.start, range.end));
                     return range.end;
                 }
                 Ok(Text::LineBreak) if quote == Quote::Plain => break,

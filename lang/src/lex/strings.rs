@@ -84,7 +84,7 @@ pub(crate) fn dedent(pieces: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// How many blanks a text begins with.
+/// Returns the number of blanks at the start of a text.
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\t']).len()
 }

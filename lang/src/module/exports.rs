@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Where an imported name was first bound.
+/// Place where an imported name was first bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// The file that binds it.
@@ -16,7 +16,7 @@ pub struct Origin {
     pub binding: BindingId,
 }
 
-/// How many arguments a function of another file takes, and where that is written.
+/// Number of arguments of a function of another file, and its location.
 #[derive(Clone)]
 pub struct Takes {
     /// The file's text.
@@ -32,7 +32,7 @@ pub struct Takes {
 /// A name that can be imported.
 #[derive(Clone)]
 pub struct Export {
-    /// Where it was first bound, however many files passed it on.
+    /// Place where it was first bound, even if several files passed it on.
     pub origin: Origin,
     /// Kind of the declaration in that file.
     pub kind: BindingKind,
@@ -47,7 +47,7 @@ pub struct Export {
 /// A name that a file has and keeps to itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Private {
-    /// Where it is bound.
+    /// Span of the binding.
     pub span: Span,
     /// Kind of the declaration that made it.
     pub kind: BindingKind,

@@ -24,7 +24,7 @@ pub struct Import {
     pub file: Option<FileId>,
 }
 
-/// Where the compiler put the names of a file that others may see.
+/// Places in which the compiler put the exported names of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Placed {
     /// Globals by binding.
@@ -56,9 +56,9 @@ pub struct File {
     pub imports: OnceCell<Vec<Import>>,
     /// Exports; set once the file is resolved.
     pub exports: OnceCell<Rc<Exports>>,
-    /// Where its names live; there once it is compiled.
+    /// Places of its names; set once it is compiled.
     pub placed: OnceCell<Placed>,
-    /// Where it was first imported; nothing for the script itself.
+    /// First import of the file; `None` for the script itself.
     pub importer: Option<(FileId, Span)>,
 }
 

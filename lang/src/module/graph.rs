@@ -1,6 +1,6 @@
 //! The files that a script reaches, in the order in which they are evaluated: what is imported comes first.
 //!
-//! The walk keeps its own stack, so that a long chain of files costs the native stack nothing.
+//! The visit keeps its own stack, so that a long chain of files costs the native stack nothing.
 
 use super::file::{File, FileId, Import, Modules};
 use super::{messages, path};
@@ -26,27 +26,28 @@ pub(crate) struct Graph {
 }
 
 /// A file whose imports are being followed.
-struct Open {
+struct OpenFile {
     file: Rc<File>,
     /// Imports that are not followed yet, the next one last.
     todo: Vec<(NodeAt, String)>,
     done: Vec<Import>,
 }
 
-struct Walk<'a> {
+struct ImportVisit<'a> {
     modules: &'a Modules,
     /// From the script down to the file at hand.
-    stack: Vec<Open>,
+    stack: Vec<OpenFile>,
     files: Vec<Rc<File>>,
     found: Vec<Diagnostic>,
-    /// How many files there are, finished or not.
+    /// Number of files, finished or not.
     count: usize,
     cycles: usize,
 }
 
 /// Follows the imports of a script.
 pub(crate) fn reach(modules: &Modules, source: &SourceRef) -> Graph {
-    let mut walk = Walk { modules, stack: Vec::new(), files: Vec::new(), found: Vec::new(), count: 0, cycles: 0 };
+    let mut walk =
+        ImportVisit { modules, stack: Vec::new(), files: Vec::new(), found: Vec::new(), count: 0, cycles: 0 };
     let script = modules.add(modules.loader().identity(source.name()), source.clone(), None);
     walk.open(script);
     while let Some(mut top) = walk.stack.pop() {
@@ -69,11 +70,11 @@ pub(crate) fn reach(modules: &Modules, source: &SourceRef) -> Graph {
     Graph { files: walk.files, found: walk.found }
 }
 
-impl Walk<'_> {
+impl ImportVisit<'_> {
     fn open(&mut self, file: Rc<File>) {
         self.count += 1;
         let todo = paths(&file).into_iter().rev().collect();
-        self.stack.push(Open { file, todo, done: Vec::new() });
+        self.stack.push(OpenFile { file, todo, done: Vec::new() });
     }
 
     /// The file of an import, and the same again where it is new.

@@ -1,4 +1,4 @@
-//! Which file the path of an import means.
+//! Resolution of the path of an import to a file.
 
 /// The ending that the path of an import may leave out.
 const ENDING: &str = ".harn";
@@ -15,7 +15,7 @@ pub fn target(from: &str, written: &str) -> String {
     target_with(from, written, ENDING)
 }
 
-/// The same, for files of another ending.
+/// Returns the file that `written` means like [`target`], with another file ending.
 #[must_use]
 pub fn target_with(from: &str, written: &str, ending: &str) -> String {
     let folder = from.rsplit_once('/').map_or(if from.starts_with('/') { "/" } else { "" }, |(folder, _)| folder);

@@ -1,8 +1,10 @@
 //! Expressions that begin with a word: `if`, `match`, `try`, `retry`, `parallel`, `return` …
 
 use super::expr::{begins_expr, closure};
-use super::failure::{Failure, Problem, Want, Wants};
-use super::input::{Ex, In, Reader, Rule, by_token, kw, member_separators, name_or_blank, note, take, tok, when, word};
+use super::failure::{ParseFailure, Problem, TokenClass, Wants};
+use super::input::{
+    Ex, GrammarRule, In, RuleInput, by_token, kw, member_separators, name_or_blank, note, take, tok, when, word,
+};
 use super::pattern::error_pattern;
 use super::recover::{before, begins_body, ends_member, error_expr, head};
 use super::rules::Rules;
@@ -32,7 +34,7 @@ pub(super) fn begins(kw: Kw) -> bool {
 }
 
 /// All of them.
-pub(super) fn control<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
+pub(super) fn control<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Expr> {
     let cx = rules.cx;
     let bodies = choice((
         matching(rules),
@@ -53,24 +55,24 @@ pub(super) fn control<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
             Token::Kw(kw) if begins(kw) => Some(2),
             _ => None,
         },
-        Want::Expr,
+        TokenClass::Expr,
     )
 }
 
 /// `if c {…} else if d {…} else {…}`. A chain is a loop here, so its length is no depth of the parser.
-fn branching<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
+fn branching<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Expr> {
     let cx = rules.cx;
     let (head, block) = (head(rules.expr.clone()), rules.block.clone());
-    custom(move |inp: &mut Reader<'a, '_>| {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let mut chain = Vec::new();
         let last = loop {
             let start = inp.cursor();
-            take(inp, |token| token == Token::Kw(Kw::If), Want::Operator)?;
+            take(inp, |token| token == Token::Kw(Kw::If), TokenClass::Operator)?;
             let cond = inp.parse(&head)?;
             let then = inp.parse(&block)?;
             chain.push((inp.span_since(&start), cond, then));
             if inp.peek() != Some(Token::Kw(Kw::Else)) {
-                note(inp, Wants::of(Want::Else));
+                note(inp, Wants::of(TokenClass::Else));
                 break None;
             }
             inp.skip();
@@ -91,7 +93,7 @@ fn branching<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
 }
 
 /// `return e`, `yield e`, `throw e`, `emit e`.
-fn leaving<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
+fn leaving<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Expr> {
     let cx = rules.cx;
     let maybe = when(begins_expr, rules.expr.clone()).or_not().map(|e| e.map(Box::new));
     let value = rules.expr.clone().map(Box::new);
@@ -106,7 +108,7 @@ fn leaving<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
 }
 
 /// `retry n {…}` and others of that form.
-fn with_body<'a>(rules: &Rules<'a>, word: Kw, make: fn(Expr, Block) -> ExprKind) -> Rule<'a, ExprKind> {
+fn with_body<'a>(rules: &Rules<'a>, word: Kw, make: fn(Expr, Block) -> ExprKind) -> GrammarRule<'a, ExprKind> {
     kw(word)
         .ignore_then(head(rules.expr.clone()))
         .then(rules.block.clone())
@@ -115,7 +117,7 @@ fn with_body<'a>(rules: &Rules<'a>, word: Kw, make: fn(Expr, Block) -> ExprKind)
 }
 
 /// `match v { pattern if guard -> body … }`.
-fn matching<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
+fn matching<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ExprKind> {
     let arms =
         member_separators().ignore_then(arm(rules).then_ignore(member_separators()).repeated().collect::<Vec<_>>());
     kw(Kw::Match)
@@ -126,11 +128,11 @@ fn matching<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
 }
 
 /// A block ends its arm, also where no line ends; an expression needs a separator.
-fn arm<'a>(rules: &Rules<'a>) -> Rule<'a, Arm> {
+fn arm<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Arm> {
     let cx = rules.cx;
     let guard = kw(Kw::If).ignore_then(rules.expr.clone()).or_not();
     let block = rules.block.clone().map_with(|block, e| cx.node(ExprKind::Block(block), e.span()));
-    let value = rules.expr.clone().then_ignore(before(ends_member, &[Want::Separator]));
+    let value = rules.expr.clone().then_ignore(before(ends_member, &[TokenClass::Separator]));
     let body = choice((when(|t| t == Token::LBody, block.boxed()), value.boxed()));
     rules
         .pattern
@@ -153,7 +155,7 @@ fn skip_arm<'a>() -> impl Parser<'a, In<'a>, Arm, Ex> + Clone {
 }
 
 /// `try {…} catch (e: T) {…} finally {…}`.
-fn trying<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
+fn trying<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ExprKind> {
     let ty = tok(Token::Colon).ignore_then(rules.ty.clone()).or_not();
     let bound = name_or_blank(rules.cx).then(ty);
     let bound = choice((bound.clone().delimited_by(tok(Token::LParen), tok(Token::RParen)), bound)).or_not();
@@ -166,7 +168,7 @@ fn trying<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
             let mut catches = catches.into_iter();
             let first = catches.next().map(|(catch, _)| catch);
             for (_, span) in catches {
-                emitter.emit(Failure::problem(Problem::SecondCatch, span));
+                emitter.emit(ParseFailure::problem(Problem::SecondCatch, span));
             }
             first
         });
@@ -180,16 +182,16 @@ fn trying<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
 }
 
 /// `parallel n {…}`, `parallel each xs with {…} {…}`, `parallel settle xs {…}`.
-fn parallel<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
+fn parallel<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ExprKind> {
     let settle = kw(Kw::Settle).then(kw(Kw::Each).or_not()).map(|_| ParallelKind::Settle);
     let each = kw(Kw::Each).map(|()| ParallelKind::Each);
     let kind = choice((settle, each)).or_not().map(|kind| kind.unwrap_or(ParallelKind::Count));
     let options = word("with").ignore_then(rules.expr.clone()).map(Box::new).or_not();
     kw(Kw::Parallel)
         .ignore_then(kind)
-        .then(before(|t| !begins_body(t), &[Want::Expr]).ignore_then(rules.expr.clone()))
+        .then(before(|t| !begins_body(t), &[TokenClass::Expr]).ignore_then(rules.expr.clone()))
         .then(options)
-        .then_ignore(before(begins_body, &[Want::Closure]))
+        .then_ignore(before(begins_body, &[TokenClass::Closure]))
         .then(closure(rules))
         .map(|(((kind, over), options), body)| ExprKind::Parallel {
             kind,
@@ -201,7 +203,7 @@ fn parallel<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
 }
 
 /// `select { m from ch {…} timeout 5s {…} default {…} }`.
-fn select<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
+fn select<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ExprKind> {
     let receive = name_or_blank(rules.cx)
         .then_ignore(kw(Kw::From))
         .then(head(rules.expr.clone()))

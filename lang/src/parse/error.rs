@@ -1,6 +1,6 @@
 //! Gives failures their words: the one place that knows what chumsky reports and what a person reads.
 
-use super::failure::{Failure, Problem, Want, Wants};
+use super::failure::{ParseFailure, Problem, TokenClass, Wants};
 use super::{ParseCode, slips};
 use crate::diagnostic::Diagnostic;
 use crate::lex::token::{Kw, Token};
@@ -10,13 +10,13 @@ use crate::source::{SourceRef, Span};
 pub(super) struct Scene<'t, 'a> {
     pub(super) source: &'t SourceRef,
     pub(super) tokens: &'t [(Token<'a>, Span)],
-    /// Where in `tokens` the token is that did not fit.
+    /// Index in `tokens` of the token that did not fit.
     pub(super) at: usize,
     pub(super) wants: Wants,
 }
 
 impl<'t, 'a> Scene<'t, 'a> {
-    fn new(failure: &Failure, source: &'t SourceRef, tokens: &'t [(Token<'a>, Span)]) -> Self {
+    fn new(failure: &ParseFailure, source: &'t SourceRef, tokens: &'t [(Token<'a>, Span)]) -> Self {
         let mut at = tokens.partition_point(|(_, span)| span.start < failure.span.start);
         // A line break stands where the token before it ends, which is where the next one may begin.
         while tokens.get(at).is_some_and(|(_, span)| span.end < failure.span.end && span.start == failure.span.start) {
@@ -102,7 +102,7 @@ impl<'t, 'a> Scene<'t, 'a> {
 }
 
 /// The diagnostic for a failure.
-pub(super) fn explain(failure: &Failure, source: &SourceRef, tokens: &[(Token<'_>, Span)]) -> Diagnostic {
+pub(super) fn explain(failure: &ParseFailure, source: &SourceRef, tokens: &[(Token<'_>, Span)]) -> Diagnostic {
     if let Some(problem) = failure.problem {
         return explain_problem(problem, failure.span, source);
     }
@@ -130,36 +130,36 @@ fn words(scene: &Scene<'_, '_>) -> (ParseCode, String, String) {
     let after = scene.after();
     let expected = |what: &str| format!("expected {what}{after}, found {found}");
     let unexpected = "unexpected".to_owned();
-    if wants.has(Want::Expr) {
+    if wants.has(TokenClass::Expr) {
         if scene.at_statement_start() {
             return (ParseCode::Unexpected, format!("expected a statement, found {found}"), unexpected);
         }
         return (ParseCode::NoExpression, expected("an expression"), "missing expression".to_owned());
     }
-    if wants.has(Want::Pattern) {
+    if wants.has(TokenClass::Pattern) {
         return (ParseCode::NoPattern, expected("a name or a pattern"), "missing name or pattern".to_owned());
     }
-    if wants.has(Want::Type) {
+    if wants.has(TokenClass::Type) {
         return (ParseCode::NoType, expected("a type"), "missing type".to_owned());
     }
-    if wants.has(Want::Item) {
+    if wants.has(TokenClass::Item) {
         return (ParseCode::NoDeclaration, expected("a declaration"), "missing declaration".to_owned());
     }
     if closes_bracket(scene) {
         let list = wants_text(wants);
         let name = scene.opener().map_or("the list", |(index, token, _)| opener_name(scene, index, token));
-        let message = if wants.has(Want::Comma) {
+        let message = if wants.has(TokenClass::Comma) {
             format!("expected {list} in {name}, found {found}")
         } else {
             format!("expected {list} to close {name}, found {found}")
         };
         return (ParseCode::ElementEnd, message, unexpected);
     }
-    if wants.has(Want::Body) || wants.has(Want::Closure) {
-        let what = if wants.has(Want::Else) { "`else`" } else { "`{`" };
+    if wants.has(TokenClass::Body) || wants.has(TokenClass::Closure) {
+        let what = if wants.has(TokenClass::Else) { "`else`" } else { "`{`" };
         return (ParseCode::NoBody, expected(what), format!("missing {what}"));
     }
-    if wants.has(Want::Name) {
+    if wants.has(TokenClass::Name) {
         return (ParseCode::NoName, expected("a name"), "missing name".to_owned());
     }
     let list = wants_text(wants);
@@ -175,35 +175,37 @@ fn words(scene: &Scene<'_, '_>) -> (ParseCode, String, String) {
 
 /// Something between brackets went on where a comma or the closer was due.
 fn closes_bracket(scene: &Scene<'_, '_>) -> bool {
-    let closer = [Want::RParen, Want::RBracket, Want::RBrace].into_iter().any(|w| scene.wants.has(w));
-    let more = [Want::Expr, Want::Pattern, Want::Type, Want::Item].into_iter().any(|w| scene.wants.has(w));
-    let key = scene.wants.has(Want::Name) && !scene.wants.has(Want::Comma);
+    let closer = [TokenClass::RParen, TokenClass::RBracket, TokenClass::RBrace].into_iter().any(|w| scene.wants.has(w));
+    let more = [TokenClass::Expr, TokenClass::Pattern, TokenClass::Type, TokenClass::Item]
+        .into_iter()
+        .any(|w| scene.wants.has(w));
+    let key = scene.wants.has(TokenClass::Name) && !scene.wants.has(TokenClass::Comma);
     closer && !more && !key
 }
 
-/// What would have fitted, as a list; operators are left out, they nearly always would.
+/// Returns the expected tokens as a list; operators are left out, because they would nearly always fit.
 fn wants_text(wants: Wants) -> String {
-    const NAMED: [(Want, &str); 16] = [
-        (Want::Comma, "`,`"),
-        (Want::RParen, "`)`"),
-        (Want::RBracket, "`]`"),
-        (Want::RBrace, "`}`"),
-        (Want::Gt, "`>`"),
-        (Want::Colon, "`:`"),
-        (Want::Assign, "`=`"),
-        (Want::Arrow, "`->`"),
-        (Want::LParen, "`(`"),
-        (Want::Body, "`{`"),
-        (Want::In, "`in`"),
-        (Want::From, "`from`"),
-        (Want::Else, "`else`"),
-        (Want::Fn, "`fn`"),
-        (Want::Str, "a string"),
-        (Want::Name, "a name"),
+    const NAMED: [(TokenClass, &str); 16] = [
+        (TokenClass::Comma, "`,`"),
+        (TokenClass::RParen, "`)`"),
+        (TokenClass::RBracket, "`]`"),
+        (TokenClass::RBrace, "`}`"),
+        (TokenClass::Gt, "`>`"),
+        (TokenClass::Colon, "`:`"),
+        (TokenClass::Assign, "`=`"),
+        (TokenClass::Arrow, "`->`"),
+        (TokenClass::LParen, "`(`"),
+        (TokenClass::Body, "`{`"),
+        (TokenClass::In, "`in`"),
+        (TokenClass::From, "`from`"),
+        (TokenClass::Else, "`else`"),
+        (TokenClass::Fn, "`fn`"),
+        (TokenClass::Str, "a string"),
+        (TokenClass::Name, "a name"),
     ];
-    let separator = wants.has(Want::Separator);
+    let separator = wants.has(TokenClass::Separator);
     let mut list: Vec<&str> = NAMED.iter().filter(|(want, _)| wants.has(*want)).map(|(_, text)| *text).collect();
-    if wants.has(Want::Comma) {
+    if wants.has(TokenClass::Comma) {
         // An element might go on in many ways; that it may end is what counts.
         list.retain(|text| matches!(*text, "`,`" | "`)`" | "`]`" | "`}`" | "`>`"));
     }

@@ -1,19 +1,19 @@
 //! Expressions: operands, what is attached to them, operators by precedence.
 
 use super::control;
-use super::failure::{Failure, Problem, Want, Wants};
-use super::input::{Cx, Reader, Rule, by_token, missed, take, tok, when};
+use super::failure::{ParseFailure, Problem, TokenClass, Wants};
+use super::input::{GrammarRule, ParseState, RuleInput, by_token, missed, take, tok, when};
 use super::literal::{arguments, dict, group, list, simple_kind, string, structure};
 use super::pattern::error_pattern;
 use super::recover::{ends_element, ends_parameter, recovering};
 use super::rules::Rules;
-use crate::ast::{BinaryOp, Closure, Expr, ExprKind, ListItem, LogicOp, Param, UnaryOp};
+use crate::ast::{BinaryOp, ClosureExpr, Expr, ExprKind, ListItem, LogicOp, Param, UnaryOp};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::prelude::*;
 
 /// An expression: operands between operators, by precedence.
-pub(super) fn expr<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
+pub(super) fn expr<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Expr> {
     let climb = Climb {
         cx: rules.cx,
         structure: structure(rules.cx, &rules.expr),
@@ -83,17 +83,17 @@ impl Infix {
 
 /// Parses operators by precedence climbing; the operands between them are ordinary rules.
 struct Climb<'a> {
-    cx: &'a Cx,
-    structure: Rule<'a, Expr>,
-    operand: Rule<'a, Expr>,
-    arguments: Rule<'a, Vec<ListItem>>,
-    index: Rule<'a, Index>,
-    expr: Rule<'a, Expr>,
+    cx: &'a ParseState,
+    structure: GrammarRule<'a, Expr>,
+    operand: GrammarRule<'a, Expr>,
+    arguments: GrammarRule<'a, Vec<ListItem>>,
+    index: GrammarRule<'a, IndexOrSlice>,
+    expr: GrammarRule<'a, Expr>,
 }
 
 impl<'a> Climb<'a> {
     /// Parses an expression whose operators bind at least as tightly as `least`.
-    fn expr(&self, inp: &mut Reader<'a, '_>, least: u8) -> Result<Expr, Failure> {
+    fn expr(&self, inp: &mut RuleInput<'a, '_>, least: u8) -> Result<Expr, ParseFailure> {
         let start = inp.cursor();
         let mut expr = match inp.peek().and_then(prefix_op) {
             Some(op) => {
@@ -124,7 +124,7 @@ impl<'a> Climb<'a> {
     }
 
     /// Parses an expression without operators.
-    fn operand(&self, inp: &mut Reader<'a, '_>) -> Result<Expr, Failure> {
+    fn operand(&self, inp: &mut RuleInput<'a, '_>) -> Result<Expr, ParseFailure> {
         let (before, start) = (inp.save(), inp.cursor());
         let token = inp.peek();
         let Some(kind) = token.and_then(simple_kind) else { return inp.parse(&self.operand) };
@@ -141,7 +141,7 @@ impl<'a> Climb<'a> {
     }
 
     /// Parses `.f ?.f [i] ?[i] [a:b] f(…) e?` after `inner`; begins with `token`.
-    fn attached(&self, inp: &mut Reader<'a, '_>, token: Token<'a>, inner: Expr) -> Result<ExprKind, Failure> {
+    fn attached(&self, inp: &mut RuleInput<'a, '_>, token: Token<'a>, inner: Expr) -> Result<ExprKind, ParseFailure> {
         let object = Box::new(inner);
         Ok(match token {
             Token::LParen => ExprKind::Call { args: inp.parse(&self.arguments)?, callee: object },
@@ -153,7 +153,7 @@ impl<'a> Climb<'a> {
             _ => {
                 inp.skip();
                 let start = inp.cursor();
-                let Some(Token::Ident(name)) = inp.peek() else { return Err(missed(inp, Wants::of(Want::Name))) };
+                let Some(Token::Ident(name)) = inp.peek() else { return Err(missed(inp, Wants::of(TokenClass::Name))) };
                 inp.skip();
                 let name = self.cx.name(name, inp.span_since(&start));
                 ExprKind::Field { object, name, optional: matches!(token, Token::QDot) }
@@ -162,7 +162,7 @@ impl<'a> Climb<'a> {
     }
 
     /// The operator that comes next, and its right side.
-    fn infix(&self, inp: &mut Reader<'a, '_>, l: Expr, op: Infix, least: u8) -> Result<ExprKind, Failure> {
+    fn infix(&self, inp: &mut RuleInput<'a, '_>, l: Expr, op: Infix, least: u8) -> Result<ExprKind, ParseFailure> {
         let before = inp.cursor();
         inp.skip();
         let at = inp.span_since(&before);
@@ -186,13 +186,13 @@ impl<'a> Climb<'a> {
 }
 
 /// `1 to 5 exclusive`: looser than `to`, so that it is seen once the range is whole.
-fn exclusive(inp: &mut Reader<'_, '_>, inner: Expr, span: Span) -> Expr {
+fn exclusive(inp: &mut RuleInput<'_, '_>, inner: Expr, span: Span) -> Expr {
     match inner.kind {
         ExprKind::Range { from, to, exclusive: false } => {
             Expr { kind: ExprKind::Range { from, to, exclusive: true }, span, parens: 0, ..inner }
         }
         kind => {
-            inp.emit(Failure::problem(Problem::ExclusiveWithoutRange, span));
+            inp.emit(ParseFailure::problem(Problem::ExclusiveWithoutRange, span));
             Expr { kind, ..inner }
         }
     }
@@ -224,12 +224,12 @@ fn prefix_op(token: Token<'_>) -> Option<PrefixOp> {
 }
 
 /// An index or a slice.
-enum Index {
+enum IndexOrSlice {
     One { index: Expr, optional: bool },
     Slice { from: Option<Expr>, to: Option<Expr> },
 }
 
-impl Index {
+impl IndexOrSlice {
     fn apply(self, object: Box<Expr>) -> ExprKind {
         match self {
             Self::One { index, optional } => ExprKind::Index { object, index: Box::new(index), optional },
@@ -239,26 +239,25 @@ impl Index {
 }
 
 /// `[i] ?[i] [a:b]`
-fn index<'a>(rules: &Rules<'a>) -> Rule<'a, Index> {
+fn index<'a>(rules: &Rules<'a>) -> GrammarRule<'a, IndexOrSlice> {
     let expr = &rules.expr;
     let upto = tok(Token::Colon).ignore_then(expr.clone().or_not());
-    let slice = upto.clone().map(|to| Index::Slice { from: None, to });
+    let slice = upto.clone().map(|to| IndexOrSlice::Slice { from: None, to });
     let index = expr.clone().then(upto.or_not()).map(|(first, to)| match to {
-        Some(to) => Index::Slice { from: Some(first), to },
-        None => Index::One { index: first, optional: false },
+        Some(to) => IndexOrSlice::Slice { from: Some(first), to },
+        None => IndexOrSlice::One { index: first, optional: false },
     });
-    let inside = recovering(choice((slice, index)).boxed(), ends_element, &[Want::RBracket], |span| Index::One {
-        index: super::recover::error_expr(span),
-        optional: false,
+    let inside = recovering(choice((slice, index)).boxed(), ends_element, &[TokenClass::RBracket], |span| {
+        IndexOrSlice::One { index: super::recover::error_expr(span), optional: false }
     });
     let plain = inside.delimited_by(tok(Token::LBracket), tok(Token::RBracket));
-    let optional = recovering(expr.clone(), ends_element, &[Want::RBracket], super::recover::error_expr)
+    let optional = recovering(expr.clone(), ends_element, &[TokenClass::RBracket], super::recover::error_expr)
         .delimited_by(tok(Token::QBracket), tok(Token::RBracket))
-        .map(|index| Index::One { index, optional: true });
+        .map(|index| IndexOrSlice::One { index, optional: true });
     by_token(
         [plain.boxed(), optional.boxed()],
         |token| Some(usize::from(matches!(token, Token::QBracket))),
-        Want::Operator,
+        TokenClass::Operator,
     )
 }
 
@@ -295,7 +294,7 @@ fn is_type_name(name: &str) -> bool {
 }
 
 /// Operands of more than one token.
-fn operand<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
+fn operand<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Expr> {
     let cx = rules.cx;
     let block = rules.block.clone().map_with(|block, e| cx.node(ExprKind::Block(block), e.span()));
     by_token(
@@ -318,7 +317,7 @@ fn operand<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
             Token::Kw(kw) if control::begins(kw) => Some(6),
             _ => None,
         },
-        Want::Expr,
+        TokenClass::Expr,
     )
 }
 
@@ -328,16 +327,16 @@ fn error_param(span: Span) -> Param {
 }
 
 /// `{ a, b = 1, ...rest -> … }`; a `parallel` may leave the parameters out.
-pub(super) fn closure<'a>(rules: &Rules<'a>) -> Rule<'a, Closure> {
+pub(super) fn closure<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ClosureExpr> {
     let cx = rules.cx;
-    let params = recovering(rules.param.clone(), ends_parameter, &[Want::Comma, Want::Arrow], error_param)
+    let params = recovering(rules.param.clone(), ends_parameter, &[TokenClass::Comma, TokenClass::Arrow], error_param)
         .separated_by(just(Token::Comma))
         .allow_trailing()
         .collect::<Vec<_>>()
         .then_ignore(tok(Token::Arrow))
         .boxed();
     let stmts = rules.stmts.clone();
-    let rule = custom(move |inp: &mut Reader<'a, '_>| {
+    let rule = custom(move |inp: &mut RuleInput<'a, '_>| {
         let start = inp.cursor();
         inp.skip();
         let before = inp.save();
@@ -347,8 +346,8 @@ pub(super) fn closure<'a>(rules: &Rules<'a>) -> Rule<'a, Closure> {
             Vec::new()
         });
         let stmts = inp.parse(&stmts)?;
-        take(inp, |token| matches!(token, Token::RBrace), Want::RBrace)?;
-        Ok(Closure { params, body: cx.block(stmts, inp.span_since(&start)) })
+        take(inp, |token| matches!(token, Token::RBrace), TokenClass::RBrace)?;
+        Ok(ClosureExpr { params, body: cx.block(stmts, inp.span_since(&start)) })
     });
     when(|t| matches!(t, Token::LClosure), rule.boxed())
 }

@@ -1,4 +1,4 @@
-//! How a rule fails: where, and what would have fitted.
+//! Failure of a rule: its place, and the tokens that were expected.
 //!
 //! chumsky records a failure at nearly every token, also where another alternative then succeeds, so this type is small
 //! and plain data. It is given words in [`super::error`].
@@ -12,7 +12,7 @@ use chumsky::util::MaybeRef;
 
 /// A class of tokens that would have fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Want {
+pub(super) enum TokenClass {
     /// An expression.
     Expr,
     /// A pattern.
@@ -61,21 +61,21 @@ pub(super) enum Want {
     Operator,
 }
 
-/// A set of [`Want`]s.
+/// A set of [`TokenClass`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wants(u32);
 
 impl Wants {
-    pub(super) const fn of(want: Want) -> Self {
+    pub(super) const fn of(want: TokenClass) -> Self {
         Self(1 << want as u32)
     }
 
     /// All of `wants`.
-    pub(super) fn all(wants: &[Want]) -> Self {
+    pub(super) fn all(wants: &[TokenClass]) -> Self {
         wants.iter().fold(Self::default(), |set, want| set.and(Self::of(*want)))
     }
 
-    pub(super) const fn has(self, want: Want) -> bool {
+    pub(super) const fn has(self, want: TokenClass) -> bool {
         self.0 & (1 << want as u32) != 0
     }
 
@@ -103,17 +103,17 @@ pub(super) enum Problem {
 
 /// A failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(super) struct ParseFailure {
     /// The token that did not fit, or what the problem is about.
     pub(super) span: Span,
     /// Tokens that were expected.
     pub(super) wants: Wants,
-    /// What is wrong, where that is more than a token that does not fit.
+    /// Problem, if there is more to say than that a token does not fit.
     pub(super) problem: Option<Problem>,
 }
 
-impl Failure {
-    pub(super) fn wanted(want: Want, span: Span) -> Self {
+impl ParseFailure {
+    pub(super) fn wanted(want: TokenClass, span: Span) -> Self {
         Self { span, wants: Wants::of(want), problem: None }
     }
 
@@ -129,30 +129,30 @@ impl Failure {
     }
 }
 
-fn class(token: Token<'_>) -> Want {
+fn class(token: Token<'_>) -> TokenClass {
     match token {
-        Token::RParen => Want::RParen,
-        Token::RBracket => Want::RBracket,
-        Token::RBrace | Token::InterpEnd => Want::RBrace,
-        Token::LParen => Want::LParen,
-        Token::Comma => Want::Comma,
-        Token::Colon => Want::Colon,
-        Token::Arrow => Want::Arrow,
-        Token::Assign => Want::Assign,
-        Token::LBody => Want::Body,
-        Token::LClosure => Want::Closure,
-        Token::Gt => Want::Gt,
-        Token::Newline | Token::Semi => Want::Separator,
-        Token::StrStart(_) | Token::Raw(_) => Want::Str,
-        Token::Kw(Kw::In) => Want::In,
-        Token::Kw(Kw::From) => Want::From,
-        Token::Kw(Kw::Else) => Want::Else,
-        Token::Kw(Kw::Fn) => Want::Fn,
-        _ => Want::Operator,
+        Token::RParen => TokenClass::RParen,
+        Token::RBracket => TokenClass::RBracket,
+        Token::RBrace | Token::InterpEnd => TokenClass::RBrace,
+        Token::LParen => TokenClass::LParen,
+        Token::Comma => TokenClass::Comma,
+        Token::Colon => TokenClass::Colon,
+        Token::Arrow => TokenClass::Arrow,
+        Token::Assign => TokenClass::Assign,
+        Token::LBody => TokenClass::Body,
+        Token::LClosure => TokenClass::Closure,
+        Token::Gt => TokenClass::Gt,
+        Token::Newline | Token::Semi => TokenClass::Separator,
+        Token::StrStart(_) | Token::Raw(_) => TokenClass::Str,
+        Token::Kw(Kw::In) => TokenClass::In,
+        Token::Kw(Kw::From) => TokenClass::From,
+        Token::Kw(Kw::Else) => TokenClass::Else,
+        Token::Kw(Kw::Fn) => TokenClass::Fn,
+        _ => TokenClass::Operator,
     }
 }
 
-impl<'a> Error<'a, In<'a>> for Failure {
+impl<'a> Error<'a, In<'a>> for ParseFailure {
     fn merge(self, other: Self) -> Self {
         match (self.problem, other.problem) {
             (Some(_), None) => self,
@@ -164,7 +164,7 @@ impl<'a> Error<'a, In<'a>> for Failure {
     }
 }
 
-impl<'a> LabelError<'a, In<'a>, DefaultExpected<'a, Token<'a>>> for Failure {
+impl<'a> LabelError<'a, In<'a>, DefaultExpected<'a, Token<'a>>> for ParseFailure {
     fn expected_found<E: IntoIterator<Item = DefaultExpected<'a, Token<'a>>>>(
         expected: E,
         _: Option<MaybeRef<'a, Token<'a>>>,
@@ -172,15 +172,15 @@ impl<'a> LabelError<'a, In<'a>, DefaultExpected<'a, Token<'a>>> for Failure {
     ) -> Self {
         let wants = expected.into_iter().fold(Wants::default(), |wants, one| match one {
             DefaultExpected::Token(token) => wants.and(Wants::of(class(*token))),
-            DefaultExpected::EndOfInput => wants.and(Wants::of(Want::Separator)),
+            DefaultExpected::EndOfInput => wants.and(Wants::of(TokenClass::Separator)),
             _ => wants,
         });
         Self { span, wants, problem: None }
     }
 }
 
-impl<'a> LabelError<'a, In<'a>, Want> for Failure {
-    fn expected_found<E: IntoIterator<Item = Want>>(
+impl<'a> LabelError<'a, In<'a>, TokenClass> for ParseFailure {
+    fn expected_found<E: IntoIterator<Item = TokenClass>>(
         expected: E,
         _: Option<MaybeRef<'a, Token<'a>>>,
         span: Span,
@@ -189,7 +189,7 @@ impl<'a> LabelError<'a, In<'a>, Want> for Failure {
         Self { span, wants, problem: None }
     }
 
-    fn label_with(&mut self, label: Want) {
+    fn label_with(&mut self, label: TokenClass) {
         if self.problem.is_none() {
             self.wants = Wants::of(label);
         }

@@ -1,6 +1,6 @@
 //! Types and smallest pieces that the rules of the grammar share.
 
-use super::failure::{Failure, Want, Wants};
+use super::failure::{ParseFailure, TokenClass, Wants};
 use crate::ast::{Block, Expr, ExprKind, Name, NodeId, NodeIds, Pattern, PatternKind, Stmt, TypeExpr, TypeKind};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
@@ -15,7 +15,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct In<'a> {
     tokens: &'a [(Token<'a>, Span)],
-    /// Where the text ends.
+    /// Span of the end of the text.
     end: Span,
 }
 
@@ -69,23 +69,23 @@ impl<'a> ValueInput<'a> for In<'a> {
     }
 }
 
-/// Where a rule that is written by hand reads.
-pub(super) type Reader<'a, 'b> = InputRef<'a, 'b, In<'a>, Ex>;
-/// How rules fail.
-pub(super) type Ex = extra::Err<Failure>;
+/// Input of a rule that is written by hand.
+pub(super) type RuleInput<'a, 'b> = InputRef<'a, 'b, In<'a>, Ex>;
+/// Error type of the rules.
+pub(super) type Ex = extra::Err<ParseFailure>;
 /// A named rule. Boxed, so that no type grows with the grammar.
-pub(super) type Rule<'a, T> = Boxed<'a, 'a, In<'a>, T, Ex>;
+pub(super) type GrammarRule<'a, T> = Boxed<'a, 'a, In<'a>, T, Ex>;
 
 /// State that the rules share while one text is parsed.
 #[derive(Debug, Default)]
-pub(super) struct Cx {
+pub(super) struct ParseState {
     /// The ids of the nodes.
     ids: NodeIds,
-    /// Where an expression first went past the limit of depth.
+    /// Span at which an expression first exceeded the depth limit.
     pub(super) too_deep: Cell<Option<Span>>,
 }
 
-impl Cx {
+impl ParseState {
     /// Returns the next id.
     #[inline]
     pub(super) fn id(&self) -> NodeId {
@@ -164,24 +164,24 @@ pub(super) fn word<'a>(word: &'static str) -> impl Parser<'a, In<'a>, (), Ex> + 
 }
 
 /// A name.
-pub(super) fn name<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
-    select! { Token::Ident(text) = e => cx.name(text, e.span()) }.labelled(Want::Name)
+pub(super) fn name<'a>(cx: &'a ParseState) -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
+    select! { Token::Ident(text) = e => cx.name(text, e.span()) }.labelled(TokenClass::Name)
 }
 
 /// A name, or `_`.
-pub(super) fn name_or_blank<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
+pub(super) fn name_or_blank<'a>(cx: &'a ParseState) -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
     select! {
         Token::Ident(text) = e => cx.name(text, e.span()),
         Token::Underscore = e => cx.name("_", e.span()),
     }
-    .labelled(Want::Name)
+    .labelled(TokenClass::Name)
 }
 
 /// The failure of a rule for which the next token is not one of `wants`. The furthest failure so far wins, as it does where a
 /// combinator fails.
 #[cold]
-pub(super) fn missed<'a>(inp: &mut Reader<'a, '_>, wants: Wants) -> Failure {
-    let failed = inp.parse(custom(|inp: &mut Reader<'a, '_>| Err::<Infallible, _>(unexpected(inp, wants))));
+pub(super) fn missed<'a>(inp: &mut RuleInput<'a, '_>, wants: Wants) -> ParseFailure {
+    let failed = inp.parse(custom(|inp: &mut RuleInput<'a, '_>| Err::<Infallible, _>(unexpected(inp, wants))));
     match failed {
         Ok(never) => match never {},
         Err(failure) => failure,
@@ -190,17 +190,21 @@ pub(super) fn missed<'a>(inp: &mut Reader<'a, '_>, wants: Wants) -> Failure {
 
 /// The failure for which the next token is not one of `wants`, whatever failed before.
 #[cold]
-fn unexpected(inp: &mut Reader<'_, '_>, wants: Wants) -> Failure {
+fn unexpected(inp: &mut RuleInput<'_, '_>, wants: Wants) -> ParseFailure {
     let start = inp.cursor();
     if inp.peek().is_some() {
         inp.skip();
     }
-    Failure { span: inp.span_since(&start), wants, problem: None }
+    ParseFailure { span: inp.span_since(&start), wants, problem: None }
 }
 
 /// Takes the next token if it fits; otherwise `want` was missing.
 #[inline]
-pub(super) fn take<'a>(inp: &mut Reader<'a, '_>, fits: fn(Token<'a>) -> bool, want: Want) -> Result<(), Failure> {
+pub(super) fn take<'a>(
+    inp: &mut RuleInput<'a, '_>,
+    fits: fn(Token<'a>) -> bool,
+    want: TokenClass,
+) -> Result<(), ParseFailure> {
     if inp.peek().is_some_and(fits) {
         inp.skip();
         return Ok(());
@@ -209,28 +213,28 @@ pub(super) fn take<'a>(inp: &mut Reader<'a, '_>, fits: fn(Token<'a>) -> bool, wa
 }
 
 /// Notes that the rule at hand could go on with one of `wants`, for the message in case that nothing else fits.
-pub(super) fn note<'a>(inp: &mut Reader<'a, '_>, wants: Wants) {
+pub(super) fn note<'a>(inp: &mut RuleInput<'a, '_>, wants: Wants) {
     // What is optional never fails.
-    let _ = inp.parse(custom(|inp: &mut Reader<'a, '_>| Err::<(), _>(unexpected(inp, wants))).or_not());
+    let _ = inp.parse(custom(|inp: &mut RuleInput<'a, '_>| Err::<(), _>(unexpected(inp, wants))).or_not());
 }
 
 /// Notes how something optional failed, as [`note`] does.
 #[cold]
-pub(super) fn note_failure<'a>(inp: &mut Reader<'a, '_>, failure: Failure) {
-    let _ = inp.parse(custom(|_: &mut Reader<'a, '_>| Err::<(), _>(failure)).or_not());
+pub(super) fn note_failure<'a>(inp: &mut RuleInput<'a, '_>, failure: ParseFailure) {
+    let _ = inp.parse(custom(|_: &mut RuleInput<'a, '_>| Err::<(), _>(failure)).or_not());
 }
 
 /// Does the same, unless the next token ends an element or a bracket: that fits.
 #[inline]
-pub(super) fn note_inside(inp: &mut Reader<'_, '_>, wants: Wants) {
+pub(super) fn note_inside(inp: &mut RuleInput<'_, '_>, wants: Wants) {
     if inp.peek().is_none_or(|token| !matches!(token, Token::Comma) && !token.closes()) {
         note(inp, wants);
     }
 }
 
 /// Returns a rule that applies `rule` where the next token is one of its first ones.
-pub(super) fn when<'a, T: 'a>(first: fn(Token<'a>) -> bool, rule: Rule<'a, T>) -> Rule<'a, T> {
-    custom(move |inp: &mut Reader<'a, '_>| match inp.peek() {
+pub(super) fn when<'a, T: 'a>(first: fn(Token<'a>) -> bool, rule: GrammarRule<'a, T>) -> GrammarRule<'a, T> {
+    custom(move |inp: &mut RuleInput<'a, '_>| match inp.peek() {
         Some(token) if first(token) => inp.parse(&rule),
         _ => Err(unexpected(inp, Wants::default())),
     })
@@ -242,11 +246,11 @@ pub(super) fn when<'a, T: 'a>(first: fn(Token<'a>) -> bool, rule: Rule<'a, T>) -
 /// A failure inside of the rule counts as one at its first token, so this must not be the first thing that something
 /// labelled looks at.
 pub(super) fn by_token<'a, T: 'a, const N: usize>(
-    rules: [Rule<'a, T>; N],
+    rules: [GrammarRule<'a, T>; N],
     choose: fn(Token<'a>) -> Option<usize>,
-    want: Want,
-) -> Rule<'a, T> {
-    custom(move |inp: &mut Reader<'a, '_>| match inp.peek().and_then(choose).and_then(|chosen| rules.get(chosen)) {
+    want: TokenClass,
+) -> GrammarRule<'a, T> {
+    custom(move |inp: &mut RuleInput<'a, '_>| match inp.peek().and_then(choose).and_then(|chosen| rules.get(chosen)) {
         Some(rule) => inp.parse(rule),
         None => Err(unexpected(inp, Wants::of(want))),
     })
@@ -259,7 +263,7 @@ pub(super) fn separators<'a>() -> impl Parser<'a, In<'a>, (), Ex> + Clone {
 }
 
 /// Skips line breaks and semicolons. Returns whether there were any.
-pub(super) fn skip_separators(inp: &mut Reader<'_, '_>) -> bool {
+pub(super) fn skip_separators(inp: &mut RuleInput<'_, '_>) -> bool {
     let mut any = false;
     while matches!(inp.peek(), Some(Token::Newline | Token::Semi)) {
         inp.skip();

@@ -1,7 +1,9 @@
 //! Declarations.
 
-use super::failure::Want;
-use super::input::{Cx, Ex, In, Rule, by_token, kw, member_separators, name, separators, tok, when, word};
+use super::failure::TokenClass;
+use super::input::{
+    Ex, GrammarRule, In, ParseState, by_token, kw, member_separators, name, separators, tok, when, word,
+};
 use super::literal::{arguments, plain_string};
 use super::pattern::error_pattern;
 use super::recover::{before, elements, ends_member, skip_some};
@@ -28,7 +30,7 @@ enum Before<'a> {
 }
 
 /// A declaration with its attributes, documentation and `pub`.
-pub(super) fn item<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
+pub(super) fn item<'a>(rules: &Rules<'a>) -> GrammarRule<'a, StmtKind> {
     let fn_decl = function(rules, rules.block.clone());
     let kind = by_token(
         [
@@ -56,12 +58,12 @@ pub(super) fn item<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
             Token::Kw(Kw::Import) => Some(9),
             _ => None,
         },
-        Want::Item,
+        TokenClass::Item,
     );
     decorated(rules, kind).map(|item| StmtKind::Item(Box::new(item))).boxed()
 }
 
-fn decorated<'a>(rules: &Rules<'a>, kind: Rule<'a, ItemKind>) -> Rule<'a, Item> {
+fn decorated<'a>(rules: &Rules<'a>, kind: GrammarRule<'a, ItemKind>) -> GrammarRule<'a, Item> {
     let doc = select! { Token::Doc(text) => Before::Doc(text) };
     let before = choice((doc, attribute(rules).map(Before::Attribute))).then_ignore(separators().or_not());
     before
@@ -99,7 +101,7 @@ fn doc_text(comment: &str) -> String {
 }
 
 /// `@name(args)`.
-fn attribute<'a>(rules: &Rules<'a>) -> Rule<'a, Attribute> {
+fn attribute<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Attribute> {
     let args = arguments(rules.expr.clone()).or_not();
     tok(Token::At)
         .ignore_then(name(rules.cx))
@@ -113,7 +115,7 @@ fn attribute<'a>(rules: &Rules<'a>) -> Rule<'a, Attribute> {
 }
 
 /// `<T, U: Bound>`; bounds document.
-fn generics<'a>(rules: &Rules<'a>) -> Rule<'a, Vec<Name>> {
+fn generics<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Vec<Name>> {
     let bound = tok(Token::Colon).ignore_then(rules.ty.clone()).or_not();
     name(rules.cx)
         .then_ignore(bound)
@@ -133,24 +135,24 @@ fn error_param(span: Span) -> Param {
 }
 
 /// `(a, b: int = 1, ...rest)`.
-fn params<'a>(rules: &Rules<'a>) -> Rule<'a, Vec<Param>> {
-    elements(rules.param.clone(), &[Want::Comma, Want::RParen], error_param)
+fn params<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Vec<Param>> {
+    elements(rules.param.clone(), &[TokenClass::Comma, TokenClass::RParen], error_param)
         .delimited_by(tok(Token::LParen), tok(Token::RParen))
         .boxed()
 }
 
-fn returns<'a>(rules: &Rules<'a>) -> Rule<'a, Option<TypeExpr>> {
+fn returns<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Option<TypeExpr>> {
     tok(Token::Arrow).ignore_then(rules.ty.clone()).or_not().boxed()
 }
 
 /// `where T: Bound, …`; documents.
-fn bounds<'a>(rules: &Rules<'a>) -> Rule<'a, ()> {
+fn bounds<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ()> {
     let bound = name(rules.cx).then(tok(Token::Colon)).then(rules.ty.clone());
     word("where").then(bound.separated_by(just(Token::Comma)).at_least(1)).or_not().ignored().boxed()
 }
 
 /// `fn name<T>(…) -> T`, and `body`.
-fn function<'a>(rules: &Rules<'a>, body: impl Parser<'a, In<'a>, Block, Ex> + Clone + 'a) -> Rule<'a, FnDecl> {
+fn function<'a>(rules: &Rules<'a>, body: impl Parser<'a, In<'a>, Block, Ex> + Clone + 'a) -> GrammarRule<'a, FnDecl> {
     word("gen")
         .or_not()
         .then_ignore(kw(Kw::Fn))
@@ -172,7 +174,7 @@ fn function<'a>(rules: &Rules<'a>, body: impl Parser<'a, In<'a>, Block, Ex> + Cl
 }
 
 /// `pipeline name(…) -> T extends base {…}`.
-fn pipeline<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
+fn pipeline<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
     let extends = || kw(Kw::Extends).ignore_then(name(rules.cx)).or_not();
     kw(Kw::Pipeline)
         .ignore_then(name(rules.cx))
@@ -196,7 +198,7 @@ fn pipeline<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 }
 
 /// `tool name(…) -> T { description "…" body }`.
-fn tool<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
+fn tool<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
     let cx = rules.cx;
     let first = |t| matches!(t, Token::StrStart(_) | Token::Raw(_));
     let text = when(first, rules.expr.clone());
@@ -219,18 +221,18 @@ fn tool<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 }
 
 /// Members between line breaks or commas, each recovering for itself, with their braces.
-fn members<'a, T: 'a>(member: Rule<'a, T>) -> Rule<'a, Vec<T>> {
+fn members<'a, T: 'a>(member: GrammarRule<'a, T>) -> GrammarRule<'a, Vec<T>> {
     members_up_to(member, ends_member)
 }
 
 /// Functions of a type; one may follow the other's `}` on the same line.
-fn functions<'a, T: 'a>(function: Rule<'a, T>) -> Rule<'a, Vec<T>> {
+fn functions<'a, T: 'a>(function: GrammarRule<'a, T>) -> GrammarRule<'a, Vec<T>> {
     members_up_to(function, |token| ends_member(token) || begins_item(token) || token == Token::Kw(Kw::Pub))
 }
 
-fn members_up_to<'a, T: 'a>(member: Rule<'a, T>, ends: fn(Token<'_>) -> bool) -> Rule<'a, Vec<T>> {
+fn members_up_to<'a, T: 'a>(member: GrammarRule<'a, T>, ends: fn(Token<'_>) -> bool) -> GrammarRule<'a, Vec<T>> {
     let one = member
-        .then_ignore(before(ends, &[Want::Comma, Want::RBrace]))
+        .then_ignore(before(ends, &[TokenClass::Comma, TokenClass::RBrace]))
         .map(Some)
         .recover_with(via_parser(skip_some(ends).map(|_| None)));
     member_separators()
@@ -241,7 +243,7 @@ fn members_up_to<'a, T: 'a>(member: Rule<'a, T>, ends: fn(Token<'_>) -> bool) ->
 }
 
 /// `struct P<T> { x: int = 0, y: int }`.
-fn structure<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
+fn structure<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
     let ty = tok(Token::Colon).ignore_then(rules.ty.clone()).or_not();
     let default = tok(Token::Assign).ignore_then(rules.expr.clone()).or_not();
     let field = kw(Kw::Pub)
@@ -260,8 +262,8 @@ fn structure<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 }
 
 /// `impl P {…}`, `impl I for P {…}`.
-fn implementation<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
-    let method = function(rules, rules.block.clone()).map(ItemKind::Fn).labelled(Want::Fn).boxed();
+fn implementation<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
+    let method = function(rules, rules.block.clone()).map(ItemKind::Fn).labelled(TokenClass::Fn).boxed();
     let target = || name(rules.cx).then_ignore(generics(rules));
     kw(Kw::Impl)
         .ignore_then(generics(rules))
@@ -276,10 +278,10 @@ fn implementation<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 }
 
 /// `enum E { A, B(int, string), C(r: float) }`.
-fn enumeration<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
+fn enumeration<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
     let label = name(rules.cx).then(tok(Token::Colon)).or_not();
     let field = label.ignore_then(rules.ty.clone()).boxed();
-    let fields = elements(field, &[Want::Comma, Want::RParen], error_type)
+    let fields = elements(field, &[TokenClass::Comma, TokenClass::RParen], error_type)
         .delimited_by(tok(Token::LParen), tok(Token::RParen))
         .or_not();
     let variant =
@@ -293,7 +295,7 @@ fn enumeration<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 }
 
 /// `interface I { fn m(self) -> T }`.
-fn interface<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
+fn interface<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
     let cx = rules.cx;
     let body = rules.block.clone().or_not().map_with(|body, e| body.unwrap_or_else(|| cx.block(Vec::new(), e.span())));
     let doc = select! { Token::Doc(_) => () };
@@ -307,7 +309,7 @@ fn interface<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 }
 
 /// `type Name = T`.
-fn alias<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
+fn alias<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
     kw(Kw::Type)
         .ignore_then(name(rules.cx))
         .then(generics(rules))
@@ -318,9 +320,9 @@ fn alias<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 }
 
 /// `import "path"`, `import {a, b as c} from "path"`.
-fn import<'a>(cx: &'a Cx) -> Rule<'a, ItemKind> {
+fn import<'a>(cx: &'a ParseState) -> GrammarRule<'a, ItemKind> {
     let one = name(cx).then(word("as").ignore_then(name(cx)).or_not()).map(Some).boxed();
-    let names = elements(one, &[Want::Comma, Want::RBrace], |_| None)
+    let names = elements(one, &[TokenClass::Comma, TokenClass::RBrace], |_| None)
         .delimited_by(tok(Token::LDict), tok(Token::RBrace))
         .map(|names: Vec<_>| names.into_iter().flatten().collect::<Vec<_>>())
         .then_ignore(kw(Kw::From));

@@ -1,7 +1,7 @@
 //! Numbers, strings, lists, dicts, struct literals.
 
-use super::failure::{Failure, Problem, Want, Wants};
-use super::input::{Cx, Ex, In, Reader, Rule, by_token, missed, note_inside, take, tok, when};
+use super::failure::{ParseFailure, Problem, TokenClass, Wants};
+use super::input::{Ex, GrammarRule, In, ParseState, RuleInput, by_token, missed, note_inside, take, tok, when};
 use super::recover::{elements, ends_element, error_expr, recovering};
 use crate::ast::{DictItem, Expr, ExprKind, ListItem, Name, StrPart};
 use crate::lex::strings::{dedent, unescape};
@@ -10,8 +10,8 @@ use crate::source::Span;
 use chumsky::prelude::*;
 
 /// `nil`, `true`, `42`, `3.14`, `name`, `_`, `r"…"`, `break`, `continue`.
-pub(super) fn simple<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Expr, Ex> + Clone {
-    custom(|inp: &mut Reader<'a, '_>| {
+pub(super) fn simple<'a>(cx: &'a ParseState) -> impl Parser<'a, In<'a>, Expr, Ex> + Clone {
+    custom(|inp: &mut RuleInput<'a, '_>| {
         let start = inp.cursor();
         let Some(kind) = inp.peek().and_then(simple_kind) else { return Err(missed(inp, Wants::default())) };
         inp.skip();
@@ -43,31 +43,31 @@ fn text_parts(text: &str) -> Vec<StrPart> {
 }
 
 /// `"…${…}…"`.
-pub(super) fn string<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
-    let inside = recovering(expr, ends_element, &[Want::RBrace], error_expr);
-    custom(move |inp: &mut Reader<'a, '_>| {
+pub(super) fn string<'a>(cx: &'a ParseState, expr: GrammarRule<'a, Expr>) -> GrammarRule<'a, Expr> {
+    let inside = recovering(expr, ends_element, &[TokenClass::RBrace], error_expr);
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let start = inp.cursor();
-        let Some(Token::StrStart(quote)) = inp.peek() else { return Err(missed(inp, Wants::of(Want::Str))) };
+        let Some(Token::StrStart(quote)) = inp.peek() else { return Err(missed(inp, Wants::of(TokenClass::Str))) };
         inp.skip();
         let parts = match quote {
             Quote::Plain => plain_parts(inp, &inside)?,
             Quote::Triple => triple_parts(inp, &inside)?,
         };
-        take(inp, |token| matches!(token, Token::StrEnd), Want::Operator)?;
+        take(inp, |token| matches!(token, Token::StrEnd), TokenClass::Operator)?;
         Ok(cx.node(ExprKind::Str(parts), inp.span_since(&start)))
     })
     .boxed()
 }
 
 /// The `${…}` that comes next.
-fn interpolation<'a>(inp: &mut Reader<'a, '_>, inside: &Rule<'a, Expr>) -> Result<Expr, Failure> {
+fn interpolation<'a>(inp: &mut RuleInput<'a, '_>, inside: &GrammarRule<'a, Expr>) -> Result<Expr, ParseFailure> {
     inp.skip();
     let value = inp.parse(inside)?;
-    take(inp, |token| matches!(token, Token::InterpEnd), Want::RBrace)?;
+    take(inp, |token| matches!(token, Token::InterpEnd), TokenClass::RBrace)?;
     Ok(value)
 }
 
-fn plain_parts<'a>(inp: &mut Reader<'a, '_>, inside: &Rule<'a, Expr>) -> Result<Vec<StrPart>, Failure> {
+fn plain_parts<'a>(inp: &mut RuleInput<'a, '_>, inside: &GrammarRule<'a, Expr>) -> Result<Vec<StrPart>, ParseFailure> {
     let mut parts = Vec::new();
     loop {
         let part = match inp.peek() {
@@ -86,7 +86,7 @@ fn plain_parts<'a>(inp: &mut Reader<'a, '_>, inside: &Rule<'a, Expr>) -> Result<
 }
 
 /// The indentation that all lines share, also those behind an interpolation, is left out.
-fn triple_parts<'a>(inp: &mut Reader<'a, '_>, inside: &Rule<'a, Expr>) -> Result<Vec<StrPart>, Failure> {
+fn triple_parts<'a>(inp: &mut RuleInput<'a, '_>, inside: &GrammarRule<'a, Expr>) -> Result<Vec<StrPart>, ParseFailure> {
     let mut texts = vec![""];
     let mut interps = Vec::new();
     loop {
@@ -116,7 +116,7 @@ fn triple_parts<'a>(inp: &mut Reader<'a, '_>, inside: &Rule<'a, Expr>) -> Result
 }
 
 /// A string without interpolation, where a constant is needed.
-pub(super) fn plain_string<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
+pub(super) fn plain_string<'a>(cx: &'a ParseState) -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
     let raw = select! { Token::Raw(text) = e => cx.name(text, e.span()) };
     let text = select! { Token::StrText(text) => text };
     let inside = any().filter(|t: &Token<'_>| *t != Token::StrEnd).repeated();
@@ -127,7 +127,7 @@ pub(super) fn plain_string<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Name, Ex> 
         .validate(move |((quote, text), rest), e, emitter| {
             let span = e.span();
             if rest > 0 {
-                emitter.emit(Failure::problem(Problem::NotConstant, span));
+                emitter.emit(ParseFailure::problem(Problem::NotConstant, span));
             }
             let text = text.unwrap_or("");
             let text = match quote {
@@ -136,15 +136,15 @@ pub(super) fn plain_string<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Name, Ex> 
             };
             cx.name(&text, span)
         });
-    choice((raw, quoted)).labelled(Want::Str)
+    choice((raw, quoted)).labelled(TokenClass::Str)
 }
 
 fn error_item(span: Span) -> ListItem {
     ListItem { value: error_expr(span), spread: false }
 }
 
-fn item<'a>(expr: Rule<'a, Expr>) -> Rule<'a, ListItem> {
-    custom(move |inp: &mut Reader<'a, '_>| {
+fn item<'a>(expr: GrammarRule<'a, Expr>) -> GrammarRule<'a, ListItem> {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let spread = matches!(inp.peek(), Some(Token::Ellipsis));
         if spread {
             inp.skip();
@@ -155,22 +155,22 @@ fn item<'a>(expr: Rule<'a, Expr>) -> Rule<'a, ListItem> {
 }
 
 /// Arguments of a call such as `f(a, ...b)`, with the parentheses.
-pub(super) fn arguments<'a>(expr: Rule<'a, Expr>) -> Rule<'a, Vec<ListItem>> {
-    elements(item(expr), &[Want::Comma, Want::RParen], error_item)
+pub(super) fn arguments<'a>(expr: GrammarRule<'a, Expr>) -> GrammarRule<'a, Vec<ListItem>> {
+    elements(item(expr), &[TokenClass::Comma, TokenClass::RParen], error_item)
         .delimited_by(tok(Token::LParen), tok(Token::RParen))
         .boxed()
 }
 
 /// `[a, ...b]`.
-pub(super) fn list<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
-    let rule = elements(item(expr), &[Want::Comma, Want::RBracket], error_item)
+pub(super) fn list<'a>(cx: &'a ParseState, expr: GrammarRule<'a, Expr>) -> GrammarRule<'a, Expr> {
+    let rule = elements(item(expr), &[TokenClass::Comma, TokenClass::RBracket], error_item)
         .delimited_by(tok(Token::LBracket), tok(Token::RBracket))
         .map_with(|items, e| cx.node(ExprKind::List(items), e.span()));
     when(|t| t == Token::LBracket, rule.boxed())
 }
 
 /// `{a: 1, "b c": 2, [k]: 3, ...d, name}`, with its braces.
-fn entries<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Vec<DictItem>> {
+fn entries<'a>(cx: &'a ParseState, expr: &GrammarRule<'a, Expr>) -> GrammarRule<'a, Vec<DictItem>> {
     let value = || tok(Token::Colon).ignore_then(expr.clone());
     let quoted = plain_string(cx).then(value()).map(|(key, value)| DictItem::Entry { key, value });
     let computed = expr
@@ -188,25 +188,25 @@ fn entries<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Vec<DictItem>> {
             Token::Ellipsis => Some(3),
             _ => None,
         },
-        Want::Name,
+        TokenClass::Name,
     );
-    elements(entry, &[Want::Comma, Want::RBrace], |span| DictItem::Spread(error_expr(span)))
+    elements(entry, &[TokenClass::Comma, TokenClass::RBrace], |span| DictItem::Spread(error_expr(span)))
         .delimited_by(tok(Token::LDict), tok(Token::RBrace))
         .boxed()
 }
 
 /// `a: 1`, and `a` for `a: a`.
-fn named_entry<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, DictItem> {
-    custom(move |inp: &mut Reader<'a, '_>| {
+fn named_entry<'a>(cx: &'a ParseState, expr: GrammarRule<'a, Expr>) -> GrammarRule<'a, DictItem> {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let start = inp.cursor();
-        let Some(Token::Ident(text)) = inp.peek() else { return Err(missed(inp, Wants::of(Want::Name))) };
+        let Some(Token::Ident(text)) = inp.peek() else { return Err(missed(inp, Wants::of(TokenClass::Name))) };
         inp.skip();
         let key = cx.name(text, inp.span_since(&start));
         if matches!(inp.peek(), Some(Token::Colon)) {
             inp.skip();
             return Ok(DictItem::Entry { key, value: inp.parse(&expr)? });
         }
-        note_inside(inp, Wants::of(Want::Colon));
+        note_inside(inp, Wants::of(TokenClass::Colon));
         let value = cx.leaf(ExprKind::Name(key.text.clone()), key.span);
         Ok(DictItem::Entry { key, value })
     })
@@ -214,14 +214,14 @@ fn named_entry<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, DictItem> {
 }
 
 /// `{a: 1}` and `P {x: 1}`.
-pub(super) fn dict<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Expr> {
+pub(super) fn dict<'a>(cx: &'a ParseState, expr: &GrammarRule<'a, Expr>) -> GrammarRule<'a, Expr> {
     let entries = entries(cx, expr);
     let plain = entries.clone().map_with(|items, e| cx.node(ExprKind::Dict(items), e.span()));
     when(|t| t == Token::LDict, plain.boxed())
 }
 
 /// `P {x: 1}`.
-pub(super) fn structure<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Expr> {
+pub(super) fn structure<'a>(cx: &'a ParseState, expr: &GrammarRule<'a, Expr>) -> GrammarRule<'a, Expr> {
     let named = select! { Token::Ident(text) = e => cx.name(text, e.span()) };
     named
         .then(entries(cx, expr))
@@ -230,8 +230,8 @@ pub(super) fn structure<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Expr>
 }
 
 /// `(a)` and `(a, b)`.
-pub(super) fn group<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
-    let rule = recovering(expr, ends_element, &[Want::Comma, Want::RParen], error_expr)
+pub(super) fn group<'a>(cx: &'a ParseState, expr: GrammarRule<'a, Expr>) -> GrammarRule<'a, Expr> {
+    let rule = recovering(expr, ends_element, &[TokenClass::Comma, TokenClass::RParen], error_expr)
         .separated_by(just(Token::Comma))
         .at_least(1)
         .allow_trailing()
@@ -244,7 +244,7 @@ pub(super) fn group<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
                 (Some(only), None, _) => Expr { span, parens: only.parens.saturating_add(1), ..only },
                 (Some(first), Some(second), None) => cx.node(ExprKind::Pair(Box::new(first), Box::new(second)), span),
                 _ => {
-                    emitter.emit(Failure::problem(Problem::NoTriple, span));
+                    emitter.emit(ParseFailure::problem(Problem::NoTriple, span));
                     error_expr(span)
                 }
             }

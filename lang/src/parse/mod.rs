@@ -31,7 +31,7 @@ use crate::lex::token::Token;
 use crate::lex::{self, Lexed};
 use crate::source::{SourceRef, Span};
 use chumsky::Parser;
-use input::{Cx, In};
+use input::{In, ParseState};
 
 /// A parsed text.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ pub fn parse(source: &SourceRef) -> Parsed {
 pub fn parse_with_tokens(source: &SourceRef) -> (Parsed, Vec<(Token<'_>, Span)>) {
     let Lexed { tokens, comments, mut diagnostics, damaged, incomplete } = lex::lex(source);
     let end = u32::try_from(source.text().len()).unwrap_or(u32::MAX);
-    let cx = Cx::default();
+    let cx = ParseState::default();
     let (body, failures) = rules::module(&cx).parse(In::new(&tokens, end)).into_output_errors();
     let lexed_well = diagnostics.is_empty();
     let at_end = failures.iter().all(|f| f.is_at_end(&tokens, end));

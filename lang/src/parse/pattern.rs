@@ -1,7 +1,7 @@
 //! Patterns and parameters.
 
-use super::failure::{Failure, Problem, Want, Wants};
-use super::input::{Cx, Ex, In, Reader, Rule, by_token, kw, name, note_inside, tok};
+use super::failure::{ParseFailure, Problem, TokenClass, Wants};
+use super::input::{Ex, GrammarRule, In, ParseState, RuleInput, by_token, kw, name, note_inside, tok};
 use super::literal::plain_string;
 use super::recover::{elements, ends_element, recovering};
 use crate::ast::{Expr, ExprKind, Name, NodeId, Param, Pattern, PatternField, PatternKind, StrPart, TypeExpr, UnaryOp};
@@ -10,7 +10,11 @@ use crate::source::Span;
 use chumsky::prelude::*;
 
 /// A pattern, made of patterns and, for defaults, expressions.
-pub(super) fn pattern<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: Rule<'a, Expr>) -> Rule<'a, Pattern> {
+pub(super) fn pattern<'a>(
+    cx: &'a ParseState,
+    pattern: &GrammarRule<'a, Pattern>,
+    expr: GrammarRule<'a, Expr>,
+) -> GrammarRule<'a, Pattern> {
     let blank = select! {
         Token::Underscore = e => cx.pattern(PatternKind::Wildcard, e.span()),
         Token::Damaged = e => error_pattern(e.span()),
@@ -38,10 +42,10 @@ pub(super) fn pattern<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: Rule<'a
             | Token::Kw(Kw::Nil | Kw::True | Kw::False) => Some(5),
             _ => None,
         },
-        Want::Pattern,
+        TokenClass::Pattern,
     );
     let another = tok(Token::Bar).ignore_then(primary.clone()).or_not().boxed();
-    custom(move |inp: &mut Reader<'a, '_>| {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let start = inp.cursor();
         if matches!(inp.peek(), Some(Token::Bar)) {
             inp.skip();
@@ -79,8 +83,12 @@ enum Behind {
 type Fields = (Vec<PatternField>, Option<Option<Box<Name>>>);
 
 /// `x`, `Ok(v)`, `E.A`, `E.B(x)`, `P {x, y}`.
-fn named<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Pattern> {
-    let args = elements(pattern.clone(), &[Want::Comma, Want::RParen], error_pattern)
+fn named<'a>(
+    cx: &'a ParseState,
+    pattern: &GrammarRule<'a, Pattern>,
+    expr: &GrammarRule<'a, Expr>,
+) -> GrammarRule<'a, Pattern> {
+    let args = elements(pattern.clone(), &[TokenClass::Comma, TokenClass::RParen], error_pattern)
         .delimited_by(tok(Token::LParen), tok(Token::RParen));
     let variant = tok(Token::Dot)
         .ignore_then(name(cx))
@@ -100,7 +108,7 @@ fn named<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> 
         cx.pattern(kind, e.span())
     });
     let rule = rule.boxed();
-    custom(move |inp: &mut Reader<'a, '_>| {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let (before, start) = (inp.save(), inp.cursor());
         let Some(Token::Ident(name)) = inp.next() else { return inp.parse(&rule) };
         if matches!(inp.peek(), Some(Token::Dot | Token::LParen | Token::LDict)) {
@@ -113,13 +121,13 @@ fn named<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> 
 }
 
 /// An element of a list or dict pattern: one that fits a value, or the rest.
-enum Part<T> {
+enum PatternPart<T> {
     One(T),
     Rest(Option<Box<Name>>),
     Error,
 }
 
-fn rest<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Option<Box<Name>>, Ex> + Clone {
+fn rest<'a>(cx: &'a ParseState) -> impl Parser<'a, In<'a>, Option<Box<Name>>, Ex> + Clone {
     let named = select! {
         Token::Ident(text) = e => Some(Box::new(cx.name(text, e.span()))),
         Token::Underscore => None,
@@ -129,54 +137,66 @@ fn rest<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Option<Box<Name>>, Ex> + Clon
 
 /// Parts apart from their rest, which must be the last.
 fn split<T>(
-    parts: Vec<(Part<T>, Span)>,
-    emitter: &mut chumsky::input::Emitter<Failure>,
+    parts: Vec<(PatternPart<T>, Span)>,
+    emitter: &mut chumsky::input::Emitter<ParseFailure>,
 ) -> (Vec<T>, Option<Option<Box<Name>>>) {
     let mut ones = Vec::with_capacity(parts.len());
     let mut rest = None;
     let count = parts.len();
     for (index, (part, span)) in parts.into_iter().enumerate() {
         match part {
-            Part::One(one) => ones.push(one),
-            Part::Rest(name) => {
+            PatternPart::One(one) => ones.push(one),
+            PatternPart::Rest(name) => {
                 rest = Some(name);
                 if index + 1 < count {
-                    emitter.emit(Failure::problem(Problem::RestNotLast, span));
+                    emitter.emit(ParseFailure::problem(Problem::RestNotLast, span));
                 }
             }
-            Part::Error => {}
+            PatternPart::Error => {}
         }
     }
     (ones, rest)
 }
 
 /// `{a, b: p, c = d, ...rest}`, with its braces.
-fn fields<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Fields> {
+fn fields<'a>(
+    cx: &'a ParseState,
+    pattern: &GrammarRule<'a, Pattern>,
+    expr: &GrammarRule<'a, Expr>,
+) -> GrammarRule<'a, Fields> {
     let value = tok(Token::Colon).ignore_then(pattern.clone()).or_not();
     let default = tok(Token::Assign).ignore_then(expr.clone()).or_not();
     let field = choice((name(cx), plain_string(cx))).then(value).then(default).map(|((key, pattern), default)| {
         let pattern = pattern.unwrap_or_else(|| cx.pattern(PatternKind::Bind(key.text.clone()), key.span));
-        Part::One(PatternField { key, pattern, default })
+        PatternPart::One(PatternField { key, pattern, default })
     });
-    let part = choice((rest(cx).map(Part::Rest), field)).map_with(|part, e| (part, e.span())).boxed();
-    elements(part, &[Want::Comma, Want::RBrace], |span| (Part::Error, span))
+    let part = choice((rest(cx).map(PatternPart::Rest), field)).map_with(|part, e| (part, e.span())).boxed();
+    elements(part, &[TokenClass::Comma, TokenClass::RBrace], |span| (PatternPart::Error, span))
         .delimited_by(tok(Token::LDict), tok(Token::RBrace))
         .validate(|parts, _, emitter| split(parts, emitter))
         .boxed()
 }
 
-fn dict<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Pattern> {
+fn dict<'a>(
+    cx: &'a ParseState,
+    pattern: &GrammarRule<'a, Pattern>,
+    expr: &GrammarRule<'a, Expr>,
+) -> GrammarRule<'a, Pattern> {
     fields(cx, pattern, expr)
         .map_with(|(fields, rest), e| cx.pattern(PatternKind::Dict { name: None, fields, rest }, e.span()))
         .boxed()
 }
 
 /// `[x, _ = 1, ...tail]`.
-fn list<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: Rule<'a, Expr>) -> Rule<'a, Pattern> {
+fn list<'a>(
+    cx: &'a ParseState,
+    pattern: &GrammarRule<'a, Pattern>,
+    expr: GrammarRule<'a, Expr>,
+) -> GrammarRule<'a, Pattern> {
     let default = tok(Token::Assign).ignore_then(expr).or_not();
-    let one = pattern.clone().then(default).map(Part::One);
-    let part = choice((rest(cx).map(Part::Rest), one)).map_with(|part, e| (part, e.span())).boxed();
-    elements(part, &[Want::Comma, Want::RBracket], |span| (Part::Error, span))
+    let one = pattern.clone().then(default).map(PatternPart::One);
+    let part = choice((rest(cx).map(PatternPart::Rest), one)).map_with(|part, e| (part, e.span())).boxed();
+    elements(part, &[TokenClass::Comma, TokenClass::RBracket], |span| (PatternPart::Error, span))
         .delimited_by(tok(Token::LBracket), tok(Token::RBracket))
         .validate(|parts, e, emitter| {
             let (items, rest) = split(parts, emitter);
@@ -186,8 +206,8 @@ fn list<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: Rule<'a, Expr>) -> Ru
 }
 
 /// `(k, v)`, `(p)`.
-fn pair<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>) -> Rule<'a, Pattern> {
-    recovering(pattern.clone(), ends_element, &[Want::Comma, Want::RParen], error_pattern)
+fn pair<'a>(cx: &'a ParseState, pattern: &GrammarRule<'a, Pattern>) -> GrammarRule<'a, Pattern> {
+    recovering(pattern.clone(), ends_element, &[TokenClass::Comma, TokenClass::RParen], error_pattern)
         .separated_by(just(Token::Comma))
         .at_least(1)
         .allow_trailing()
@@ -200,7 +220,7 @@ fn pair<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>) -> Rule<'a, Pattern> {
                 (Some(only), None, _) => only,
                 (Some(a), Some(b), None) => cx.pattern(PatternKind::Pair(Box::new(a), Box::new(b)), span),
                 _ => {
-                    emitter.emit(Failure::problem(Problem::NoTriple, span));
+                    emitter.emit(ParseFailure::problem(Problem::NoTriple, span));
                     error_pattern(span)
                 }
             }
@@ -209,7 +229,7 @@ fn pair<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>) -> Rule<'a, Pattern> {
 }
 
 /// `1`, `-1`, `"a"`, `true`, `nil`, `1 to 5`.
-fn constant<'a>(cx: &'a Cx) -> Rule<'a, Pattern> {
+fn constant<'a>(cx: &'a ParseState) -> GrammarRule<'a, Pattern> {
     let number = select! {
         Token::Int(value) = e => cx.node(ExprKind::Int(value), e.span()),
         Token::Float(value) = e => cx.node(ExprKind::Float(value), e.span()),
@@ -247,8 +267,12 @@ fn constant<'a>(cx: &'a Cx) -> Rule<'a, Pattern> {
 }
 
 /// `name`, `name: T = default`, `{a, b}`, `...rest`.
-pub(super) fn param<'a>(pattern: Rule<'a, Pattern>, ty: Rule<'a, TypeExpr>, expr: Rule<'a, Expr>) -> Rule<'a, Param> {
-    custom(move |inp: &mut Reader<'a, '_>| {
+pub(super) fn param<'a>(
+    pattern: GrammarRule<'a, Pattern>,
+    ty: GrammarRule<'a, TypeExpr>,
+    expr: GrammarRule<'a, Expr>,
+) -> GrammarRule<'a, Param> {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let start = inp.cursor();
         let rest = matches!(inp.peek(), Some(Token::Ellipsis));
         if rest {
@@ -258,8 +282,8 @@ pub(super) fn param<'a>(pattern: Rule<'a, Pattern>, ty: Rule<'a, TypeExpr>, expr
         let ty = annotation(inp, &ty)?;
         let default = assigned(inp, &expr)?;
         if default.is_none() {
-            let wants = Wants::of(Want::Assign);
-            note_inside(inp, if ty.is_none() { wants.and(Wants::of(Want::Colon)) } else { wants });
+            let wants = Wants::of(TokenClass::Assign);
+            note_inside(inp, if ty.is_none() { wants.and(Wants::of(TokenClass::Colon)) } else { wants });
         }
         Ok(Param { pattern, ty, default, rest, span: inp.span_since(&start) })
     })
@@ -268,9 +292,9 @@ pub(super) fn param<'a>(pattern: Rule<'a, Pattern>, ty: Rule<'a, TypeExpr>, expr
 
 /// `: T`, if it is there.
 pub(super) fn annotation<'a>(
-    inp: &mut Reader<'a, '_>,
-    ty: &Rule<'a, TypeExpr>,
-) -> Result<Option<Box<TypeExpr>>, Failure> {
+    inp: &mut RuleInput<'a, '_>,
+    ty: &GrammarRule<'a, TypeExpr>,
+) -> Result<Option<Box<TypeExpr>>, ParseFailure> {
     if !matches!(inp.peek(), Some(Token::Colon)) {
         return Ok(None);
     }
@@ -279,7 +303,10 @@ pub(super) fn annotation<'a>(
 }
 
 /// `= e`, if it is there.
-pub(super) fn assigned<'a>(inp: &mut Reader<'a, '_>, expr: &Rule<'a, Expr>) -> Result<Option<Expr>, Failure> {
+pub(super) fn assigned<'a>(
+    inp: &mut RuleInput<'a, '_>,
+    expr: &GrammarRule<'a, Expr>,
+) -> Result<Option<Expr>, ParseFailure> {
     if !matches!(inp.peek(), Some(Token::Assign)) {
         return Ok(None);
     }

@@ -1,9 +1,9 @@
-//! Where a rule that failed goes on: behind the statement, the element or the head that holds the mistake.
+//! Recovery after a rule that failed: parsing continues after the statement, the element or the head that holds the mistake.
 //!
 //! Brackets are balanced, so skipping is counting.
 
-use super::failure::{Failure, Want, Wants};
-use super::input::{Ex, In, Reader, Rule, note_failure};
+use super::failure::{ParseFailure, TokenClass, Wants};
+use super::input::{Ex, GrammarRule, In, RuleInput, note_failure};
 use crate::ast::{Expr, ExprKind, NodeId};
 use crate::lex::token::Token;
 use crate::source::Span;
@@ -36,7 +36,10 @@ pub(super) fn begins_body(token: Token<'_>) -> bool {
 }
 
 /// Looks, without taking it, whether the next token is one of `last`, or the text ends; otherwise `want` was missing.
-pub(super) fn before<'a>(last: fn(Token<'_>) -> bool, want: &'static [Want]) -> impl Parser<'a, In<'a>, (), Ex> + Copy {
+pub(super) fn before<'a>(
+    last: fn(Token<'_>) -> bool,
+    want: &'static [TokenClass],
+) -> impl Parser<'a, In<'a>, (), Ex> + Copy {
     custom(move |inp: &mut InputRef<'a, '_, In<'a>, Ex>| {
         let Some(token) = inp.peek() else { return Ok(()) };
         if last(token) {
@@ -45,18 +48,22 @@ pub(super) fn before<'a>(last: fn(Token<'_>) -> bool, want: &'static [Want]) -> 
         let start = inp.cursor();
         inp.skip();
         let span = inp.span_since(&start);
-        Err(Failure { span, wants: Wants::all(want), problem: None })
+        Err(ParseFailure { span, wants: Wants::all(want), problem: None })
     })
 }
 
 /// Looks, without taking it, whether the next token is one of `last`. A failure counts with those that were noted there.
 #[inline]
-fn ensure(inp: &mut Reader<'_, '_>, last: fn(Token<'_>) -> bool, want: &'static [Want]) -> Result<(), Failure> {
+fn ensure(
+    inp: &mut RuleInput<'_, '_>,
+    last: fn(Token<'_>) -> bool,
+    want: &'static [TokenClass],
+) -> Result<(), ParseFailure> {
     if inp.peek().is_none_or(last) { Ok(()) } else { inp.parse(before(last, want)) }
 }
 
 /// Skips to the next of `last` at this depth. Returns the span of the skipped tokens, and whether there are any.
-fn skip_to(inp: &mut Reader<'_, '_>, last: fn(Token<'_>) -> bool) -> (Span, bool) {
+fn skip_to(inp: &mut RuleInput<'_, '_>, last: fn(Token<'_>) -> bool) -> (Span, bool) {
     let start = inp.cursor();
     let mut depth = 0usize;
     let mut taken = false;
@@ -77,31 +84,31 @@ fn skip_to(inp: &mut Reader<'_, '_>, last: fn(Token<'_>) -> bool) -> (Span, bool
 
 /// Skips at least one token, to the next of `last` at this depth.
 pub(super) fn skip_some<'a>(last: fn(Token<'_>) -> bool) -> impl Parser<'a, In<'a>, Span, Ex> + Clone {
-    custom(move |inp: &mut Reader<'a, '_>| {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let (span, taken) = skip_to(inp, last);
-        if taken { Ok(span) } else { Err(Failure::wanted(Want::Operator, span)) }
+        if taken { Ok(span) } else { Err(ParseFailure::wanted(TokenClass::Operator, span)) }
     })
 }
 
 /// `rule` up to one of `last`; when it fails, `fallback` stands for everything up to there.
 pub(super) fn recovering<'a, T: 'a>(
-    rule: Rule<'a, T>,
+    rule: GrammarRule<'a, T>,
     last: fn(Token<'_>) -> bool,
-    want: &'static [Want],
+    want: &'static [TokenClass],
     fallback: fn(Span) -> T,
-) -> Rule<'a, T> {
-    custom(move |inp: &mut Reader<'a, '_>| recovered(inp, &rule, last, want, fallback)).boxed()
+) -> GrammarRule<'a, T> {
+    custom(move |inp: &mut RuleInput<'a, '_>| recovered(inp, &rule, last, want, fallback)).boxed()
 }
 
 /// Reads `rule` up to one of `last`; when it fails, `fallback` stands for everything up to there.
 #[inline]
 pub(super) fn recovered<'a, T>(
-    inp: &mut Reader<'a, '_>,
-    rule: &Rule<'a, T>,
+    inp: &mut RuleInput<'a, '_>,
+    rule: &GrammarRule<'a, T>,
     last: fn(Token<'_>) -> bool,
-    want: &'static [Want],
+    want: &'static [TokenClass],
     fallback: fn(Span) -> T,
-) -> Result<T, Failure> {
+) -> Result<T, ParseFailure> {
     let start = inp.save();
     let failure = match inp.parse(rule) {
         Ok(read) => match ensure(inp, last, want) {
@@ -130,18 +137,18 @@ pub(super) fn push<T>(list: &mut Vec<T>, element: T, last: bool) {
 }
 
 /// The head of a body: an expression up to the body's `{`.
-pub(super) fn head<'a>(expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
+pub(super) fn head<'a>(expr: GrammarRule<'a, Expr>) -> GrammarRule<'a, Expr> {
     fn other(token: Token<'_>) -> bool {
         !begins_body(token)
     }
     fn stops(token: Token<'_>) -> bool {
         begins_body(token) || ends_member(token)
     }
-    custom(move |inp: &mut Reader<'a, '_>| {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let start = inp.save();
-        let read = ensure(inp, other, &[Want::Expr])
+        let read = ensure(inp, other, &[TokenClass::Expr])
             .and_then(|()| inp.parse(&expr))
-            .and_then(|expr| ensure(inp, begins_body, &[Want::Body]).map(|()| expr));
+            .and_then(|expr| ensure(inp, begins_body, &[TokenClass::Body]).map(|()| expr));
         read.or_else(|failure| {
             inp.rewind(start.clone());
             let (span, _) = skip_to(inp, stops);
@@ -163,11 +170,11 @@ pub(super) fn error_expr(span: Span) -> Expr {
 
 /// Elements between commas, a last comma allowed, each recovering for itself.
 pub(super) fn elements<'a, T: 'a>(
-    element: Rule<'a, T>,
-    closer: &'static [Want],
+    element: GrammarRule<'a, T>,
+    closer: &'static [TokenClass],
     fallback: fn(Span) -> T,
-) -> Rule<'a, Vec<T>> {
-    custom(move |inp: &mut Reader<'a, '_>| {
+) -> GrammarRule<'a, Vec<T>> {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let mut elements = Vec::new();
         while inp.peek().is_some_and(|token| !token.closes()) {
             let element = match recovered(inp, &element, ends_element, closer, fallback) {

@@ -1,7 +1,7 @@
 //! Ties the rules together: expressions hold statements, patterns and types, and those hold expressions.
 
-use super::failure::Want;
-use super::input::{Cx, Ex, In, Reader, Rule, note_failure, skip_separators, take};
+use super::failure::TokenClass;
+use super::input::{Ex, GrammarRule, In, ParseState, RuleInput, note_failure, skip_separators, take};
 use super::recover::{ends_statement, push, recovered};
 use super::{expr, pattern, stmt, types};
 use crate::ast::{Block, Expr, Param, Pattern, Stmt, StmtKind, TypeExpr};
@@ -12,17 +12,22 @@ use chumsky::prelude::*;
 /// The rules that the others are made of.
 #[derive(Clone)]
 pub(super) struct Rules<'a> {
-    pub(super) cx: &'a Cx,
-    pub(super) expr: Rule<'a, Expr>,
-    pub(super) stmts: Rule<'a, Vec<Stmt>>,
-    pub(super) block: Rule<'a, Block>,
-    pub(super) pattern: Rule<'a, Pattern>,
-    pub(super) ty: Rule<'a, TypeExpr>,
-    pub(super) param: Rule<'a, Param>,
+    pub(super) cx: &'a ParseState,
+    pub(super) expr: GrammarRule<'a, Expr>,
+    pub(super) stmts: GrammarRule<'a, Vec<Stmt>>,
+    pub(super) block: GrammarRule<'a, Block>,
+    pub(super) pattern: GrammarRule<'a, Pattern>,
+    pub(super) ty: GrammarRule<'a, TypeExpr>,
+    pub(super) param: GrammarRule<'a, Param>,
 }
 
 impl<'a> Rules<'a> {
-    fn new(cx: &'a Cx, expr: Rule<'a, Expr>, stmt: Rule<'a, Stmt>, ty: Rule<'a, TypeExpr>) -> Self {
+    fn new(
+        cx: &'a ParseState,
+        expr: GrammarRule<'a, Expr>,
+        stmt: GrammarRule<'a, Stmt>,
+        ty: GrammarRule<'a, TypeExpr>,
+    ) -> Self {
         let stmts = statements(stmt);
         let block = block(cx, stmts.clone());
         let pattern = recursive(|pattern| pattern::pattern(cx, &pattern.boxed(), expr.clone())).boxed();
@@ -32,7 +37,7 @@ impl<'a> Rules<'a> {
 }
 
 /// A whole file.
-pub(super) fn module<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Vec<Stmt>, Ex> {
+pub(super) fn module<'a>(cx: &'a ParseState) -> impl Parser<'a, In<'a>, Vec<Stmt>, Ex> {
     let ty = recursive(|ty| types::ty(cx, ty.boxed())).boxed();
     let stmt = recursive(|stmt| {
         let stmt = stmt.boxed();
@@ -43,12 +48,12 @@ pub(super) fn module<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Vec<Stmt>, Ex> {
 }
 
 /// Statements between separators, each recovering for itself.
-fn statements<'a>(stmt: Rule<'a, Stmt>) -> Rule<'a, Vec<Stmt>> {
-    custom(move |inp: &mut Reader<'a, '_>| {
+fn statements<'a>(stmt: GrammarRule<'a, Stmt>) -> GrammarRule<'a, Vec<Stmt>> {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let mut stmts = Vec::new();
         skip_separators(inp);
         while inp.peek().is_some_and(|token| !token.closes()) {
-            let stmt = match recovered(inp, &stmt, ends_statement, &[Want::Separator], error_stmt) {
+            let stmt = match recovered(inp, &stmt, ends_statement, &[TokenClass::Separator], error_stmt) {
                 Ok(stmt) => stmt,
                 Err(failure) => {
                     note_failure(inp, failure);
@@ -67,12 +72,12 @@ fn statements<'a>(stmt: Rule<'a, Stmt>) -> Rule<'a, Vec<Stmt>> {
 }
 
 /// Statements between braces.
-fn block<'a>(cx: &'a Cx, stmts: Rule<'a, Vec<Stmt>>) -> Rule<'a, Block> {
-    custom(move |inp: &mut Reader<'a, '_>| {
+fn block<'a>(cx: &'a ParseState, stmts: GrammarRule<'a, Vec<Stmt>>) -> GrammarRule<'a, Block> {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let start = inp.cursor();
-        take(inp, |token| matches!(token, Token::LBody), Want::Body)?;
+        take(inp, |token| matches!(token, Token::LBody), TokenClass::Body)?;
         let stmts = inp.parse(&stmts)?;
-        take(inp, |token| matches!(token, Token::RBrace), Want::RBrace)?;
+        take(inp, |token| matches!(token, Token::RBrace), TokenClass::RBrace)?;
         Ok(cx.block(stmts, inp.span_since(&start)))
     })
     .boxed()

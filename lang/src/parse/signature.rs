@@ -3,8 +3,8 @@
 //! They are read by the rules for types and parameters. The rules for expressions and statements are left out, since a grammar is built
 //! for each signature; a default is a literal.
 
-use super::failure::Want;
-use super::input::{Cx, In, Rule, kw, name, tok};
+use super::failure::TokenClass;
+use super::input::{GrammarRule, In, ParseState, kw, name, tok};
 use super::literal::{plain_string, simple};
 use super::recover::elements;
 use super::{pattern, types};
@@ -25,19 +25,19 @@ pub fn signature(sig: &str) -> Option<FnDecl> {
         return None;
     }
     let end = u32::try_from(source.text().len()).unwrap_or(u32::MAX);
-    let cx = Cx::default();
+    let cx = ParseState::default();
     let mut decl = head(&cx).parse(In::new(&tokens, end)).into_result().ok()?;
     decl.name.text = own_name.into();
     Some(decl)
 }
 
 /// `fn name(…) -> T {}`.
-fn head<'a>(cx: &'a Cx) -> Rule<'a, FnDecl> {
+fn head<'a>(cx: &'a ParseState) -> GrammarRule<'a, FnDecl> {
     let ty = recursive(|ty| types::ty(cx, ty.boxed())).boxed();
     let bound = name(cx).map(|name| cx.pattern(PatternKind::Bind(name.text), name.span)).boxed();
     let param = pattern::param(bound, ty.clone(), default(cx));
-    let params =
-        elements(param, &[Want::Comma, Want::RParen], error_param).delimited_by(tok(Token::LParen), tok(Token::RParen));
+    let params = elements(param, &[TokenClass::Comma, TokenClass::RParen], error_param)
+        .delimited_by(tok(Token::LParen), tok(Token::RParen));
     let returns = tok(Token::Arrow).ignore_then(ty).or_not();
     let body = tok(Token::LBody).then(tok(Token::RBrace)).map_with(|_, e| cx.block(Vec::new(), e.span()));
     kw(Kw::Fn)
@@ -58,7 +58,7 @@ fn head<'a>(cx: &'a Cx) -> Rule<'a, FnDecl> {
 }
 
 /// A number, a word, a string, `[]` or `{}`; the sign of a number is not kept.
-fn default<'a>(cx: &'a Cx) -> Rule<'a, Expr> {
+fn default<'a>(cx: &'a ParseState) -> GrammarRule<'a, Expr> {
     let text = plain_string(cx).map(|text| {
         let parts = if text.text.is_empty() { Vec::new() } else { vec![StrPart::Text(text.text.to_string())] };
         cx.node(ExprKind::Str(parts), text.span)

@@ -2,7 +2,7 @@
 
 use super::ParseCode;
 use super::error::Scene;
-use super::failure::Want;
+use super::failure::TokenClass;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::foreign;
 use crate::lex::token::{Kw, Token};
@@ -13,9 +13,9 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
     let found = scene.found()?;
     let before = scene.before(1).map(|(t, _)| t);
     let wants = scene.wants;
-    let head = wants.has(Want::Body) || wants.has(Want::Else);
+    let head = wants.has(TokenClass::Body) || wants.has(TokenClass::Else);
     match found {
-        Token::Assign if head && !wants.has(Want::Separator) => Some(
+        Token::Assign if head && !wants.has(TokenClass::Separator) => Some(
             Diagnostic::new(ParseCode::AssignInCondition, "expected a comparison, found `=`")
                 .label(scene.source, at, "assignment in a condition")
                 .help("write `==` to compare")
@@ -23,8 +23,8 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
         ),
         Token::LClosure | Token::LBody
             if !head
-                && (wants.has(Want::Separator) && matches!(before, Some(Token::RParen | Token::Ident(_)))
-                    || wants.has(Want::Comma) && found == Token::LClosure && before == Some(Token::RParen)) =>
+                && (wants.has(TokenClass::Separator) && matches!(before, Some(Token::RParen | Token::Ident(_)))
+                    || wants.has(TokenClass::Comma) && found == Token::LClosure && before == Some(Token::RParen)) =>
         {
             Some(
                 Diagnostic::new(ParseCode::TrailingClosure, "closure after a call")
@@ -32,7 +32,7 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                     .help("pass the closure between the parentheses, `f(xs, { x -> … })`"),
             )
         }
-        Token::Colon if head && !wants.has(Want::Separator) => Some(colon_for_body(scene, at)),
+        Token::Colon if head && !wants.has(TokenClass::Separator) => Some(colon_for_body(scene, at)),
         Token::Assign | Token::Colon if names_argument(scene, before) => {
             let span = scene.before(1).map_or(at, |(_, name)| name.to(at));
             let d = foreign_syntax(scene, "named arguments are not supported", span, "named argument")
@@ -44,7 +44,7 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
         }
         Token::StrStart(_) | Token::Raw(_) => prefixed_string(scene, at).or_else(|| foreign_word(scene, at)),
         Token::Kw(Kw::If)
-            if (wants.has(Want::Separator) || wants.has(Want::Comma))
+            if (wants.has(TokenClass::Separator) || wants.has(TokenClass::Comma))
                 && !scene.at_statement_start()
                 && before.is_some_and(Token::ends_operand) =>
         {
@@ -63,16 +63,16 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
             let d = foreign_syntax(scene, "an import must begin with `import`", at, "unexpected");
             Some(d.help("write `import {a, b} from \"file\"`"))
         }
-        Token::FatArrow if wants.has(Want::Separator) || wants.has(Want::Comma) => {
+        Token::FatArrow if wants.has(TokenClass::Separator) || wants.has(TokenClass::Comma) => {
             let d = foreign_syntax(scene, "unknown syntax: arrow function", at, "not part of the syntax");
             Some(d.help("write a closure as `{ x -> … }`"))
         }
-        Token::LBody | Token::LClosure if wants.has(Want::In) && before == Some(Token::RParen) => {
+        Token::LBody | Token::LClosure if wants.has(TokenClass::In) && before == Some(Token::RParen) => {
             let open = scene.partner_before(1)?;
             let d = foreign_syntax(scene, "unknown form of `for`", open.1, "unexpected");
             Some(d.help("write `for x in xs { … }`, or `for i in range(3) { … }` to count"))
         }
-        Token::Ident(_) if wants.has(Want::RParen) && catches(scene) => {
+        Token::Ident(_) if wants.has(TokenClass::RParen) && catches(scene) => {
             let d = foreign_syntax(scene, "expected a name, then `:` and a type", at, "unexpected");
             Some(d.help("write `catch (e)`, or `catch (e: Type)` for errors of one type"))
         }
@@ -112,7 +112,7 @@ fn names_argument(scene: &Scene<'_, '_>, before: Option<Token<'_>>) -> bool {
     let Some((index, Token::LParen, _)) = scene.opener() else { return false };
     let word = |back: usize| index.checked_sub(back).and_then(|i| scene.tokens.get(i)).map(|(token, _)| *token);
     let declares = matches!(word(2), Some(Token::Kw(Kw::Fn | Kw::Tool | Kw::Pipeline)));
-    scene.wants.has(Want::Comma)
+    scene.wants.has(TokenClass::Comma)
         && matches!(before, Some(Token::Ident(_) | Token::Kw(_)))
         && matches!(scene.before(2), Some((Token::LParen | Token::Comma, _)))
         && word(1).is_some_and(Token::ends_operand)
@@ -184,7 +184,7 @@ fn misspelt_word(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     ];
     let (Token::Ident(word), span) = scene.before(1)? else { return None };
     let begins = matches!(scene.before(2), None | Some((Token::Newline | Token::Semi | Token::LBody, _)));
-    if !begins || !scene.wants.has(Want::Separator) {
+    if !begins || !scene.wants.has(TokenClass::Separator) {
         return None;
     }
     let meant = nearest(word, BEFORE_NAMES.iter().map(|kw| kw.text()))?;
@@ -200,7 +200,7 @@ fn wants_name(scene: &Scene<'_, '_>) -> bool {
     let wants = scene.wants;
     let binds = match scene.before(1) {
         Some((Token::Kw(Kw::Let | Kw::Var | Kw::Const | Kw::For), _)) => true,
-        Some((Token::Comma | Token::LParen, _)) => wants.has(Want::Pattern) && !wants.has(Want::Expr),
+        Some((Token::Comma | Token::LParen, _)) => wants.has(TokenClass::Pattern) && !wants.has(TokenClass::Expr),
         _ => false,
     };
     let declares = matches!(
@@ -210,7 +210,7 @@ fn wants_name(scene: &Scene<'_, '_>) -> bool {
             _
         ))
     );
-    (wants.has(Want::Pattern) && binds) || (wants.has(Want::Name) && declares)
+    (wants.has(TokenClass::Pattern) && binds) || (wants.has(TokenClass::Name) && declares)
 }
 
 /// Returns the help for a mistake with an ordinary message.
@@ -227,47 +227,53 @@ fn for_tokens(scene: &Scene<'_, '_>, before: Option<Token<'_>>, found: Option<To
         Token::ColonAssign => "write `let x = …` to bind a new name, or `x = …` to assign",
         Token::FatArrow => "write `->` for an arrow",
         Token::Assign if opener == Some(Token::LDict) => "write `:` between a key and its value",
-        Token::Plus | Token::Newline if before == Some(Token::Plus) && wants.has(Want::Expr) => "write `x += 1`",
-        Token::Kw(Kw::Fn) if wants.has(Want::Expr) => "write a function without a name as a closure: `{ x -> … }`",
+        Token::Plus | Token::Newline if before == Some(Token::Plus) && wants.has(TokenClass::Expr) => "write `x += 1`",
+        Token::Kw(Kw::Fn) if wants.has(TokenClass::Expr) => {
+            "write a function without a name as a closure: `{ x -> … }`"
+        }
         Token::Kw(Kw::Else) if scene.at_statement_start() => "`else` must follow the `}` of an `if` or a `guard`",
         Token::Kw(Kw::In | Kw::To) if scene.at_statement_start() => "end the line above with `\\` to continue it here",
         Token::Assign | Token::PlusAssign | Token::MinusAssign | Token::StarAssign | Token::SlashAssign
-            if wants.has(Want::Comma) || wants.has(Want::Separator) =>
+            if wants.has(TokenClass::Comma) || wants.has(TokenClass::Separator) =>
         {
             "write the assignment as a separate statement; write `==` to compare"
         }
         Token::Kw(Kw::Catch | Kw::Finally) if scene.at_statement_start() => "it must follow the `}` of a `try`",
-        Token::Semi if wants.has(Want::Comma) => "separate the elements with `,`",
-        Token::Bar if wants.has(Want::Expr) || wants.has(Want::Separator) => {
+        Token::Semi if wants.has(TokenClass::Comma) => "separate the elements with `,`",
+        Token::Bar if wants.has(TokenClass::Expr) || wants.has(TokenClass::Separator) => {
             "write a closure as `{ x -> … }`, \"or\" as `||` and a pipe as `|>`"
         }
-        Token::At if wants.has(Want::Expr) => "put attributes before a declaration",
+        Token::At if wants.has(TokenClass::Expr) => "put attributes before a declaration",
         Token::Dot if before == Some(Token::Dot) => "write a range as `1 to 5`",
         Token::Int(_) | Token::Float(_) if before == Some(Token::Dot) => "read an element with `[0]`",
-        Token::LBody | Token::LClosure if wants.has(Want::Expr) => "add the condition or value before the `{`",
-        _ if before == Some(Token::Question) && wants.has(Want::Separator) => {
+        Token::LBody | Token::LClosure if wants.has(TokenClass::Expr) => "add the condition or value before the `{`",
+        _ if before == Some(Token::Question) && wants.has(TokenClass::Separator) => {
             "put a space before the `?` of `c ? a : b`; without one it unwraps a Result"
         }
-        Token::StrStart(_) | Token::Raw(_) if wants.has(Want::Separator) && matches!(before, Some(Token::Ident(_))) => {
+        Token::StrStart(_) | Token::Raw(_)
+            if wants.has(TokenClass::Separator) && matches!(before, Some(Token::Ident(_))) =>
+        {
             "enclose the arguments in parentheses: `f(\"text\")`"
         }
-        Token::Colon if wants.has(Want::Separator) && opener == Some(Token::LBody) => {
+        Token::Colon if wants.has(TokenClass::Separator) && opener == Some(Token::LBody) => {
             "this `{` begins a block; enclose a dict in parentheses: `({a: 1})`"
         }
-        Token::Arrow if wants.has(Want::Separator) && opener == Some(Token::LBody) => {
+        Token::Arrow if wants.has(TokenClass::Separator) && opener == Some(Token::LBody) => {
             "this `{` begins a block; enclose a closure in parentheses: `({ x -> … })`"
         }
-        Token::LDict if wants.has(Want::Separator) && matches!(before, Some(Token::Ident(_))) => {
+        Token::LDict if wants.has(TokenClass::Separator) && matches!(before, Some(Token::Ident(_))) => {
             "write a call as `f({a: 1})`; the name of a struct begins with a capital letter"
         }
-        Token::Ident(_) if wants.has(Want::Comma) && wants.has(Want::Colon) && opener != Some(Token::LDict) => {
+        Token::Ident(_)
+            if wants.has(TokenClass::Comma) && wants.has(TokenClass::Colon) && opener != Some(Token::LDict) =>
+        {
             "put a `,` between two names, and a `:` between a name and its type"
         }
-        _ if wants.has(Want::Comma) && super::expr::begins_expr(found) => "put a `,` between them",
-        _ if wants.has(Want::Separator) && super::expr::begins_expr(found) => {
+        _ if wants.has(TokenClass::Comma) && super::expr::begins_expr(found) => "put a `,` between them",
+        _ if wants.has(TokenClass::Separator) && super::expr::begins_expr(found) => {
             "begin a new line, or put a `;` between them"
         }
-        Token::Newline if wants.has(Want::Body) => "begin the body with `{`",
+        Token::Newline if wants.has(TokenClass::Body) => "begin the body with `{`",
         _ => return None,
     })
 }

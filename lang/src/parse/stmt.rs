@@ -1,8 +1,8 @@
 //! Statements.
 
 use super::expr::{begins_expr, is_place};
-use super::failure::{Failure, Problem, Want, Wants};
-use super::input::{Reader, Rule, kw, missed, note_inside, tok};
+use super::failure::{ParseFailure, Problem, TokenClass, Wants};
+use super::input::{GrammarRule, RuleInput, kw, missed, note_inside, tok};
 use super::item::{begins_item, item};
 use super::pattern::{annotation, assigned};
 use super::recover::head;
@@ -12,13 +12,13 @@ use crate::lex::token::{Kw, Token};
 use chumsky::prelude::*;
 
 /// Any statement.
-pub(super) fn stmt<'a>(rules: &Rules<'a>) -> Rule<'a, Stmt> {
+pub(super) fn stmt<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Stmt> {
     let (looping, iterating) = (looping(rules), iterating(rules));
     let (guarding, requiring) = (guarding(rules), requiring(rules));
     let deferring = kw(Kw::Defer).ignore_then(rules.block.clone()).map(StmtKind::Defer).boxed();
     let item = item(rules);
     let rules = rules.clone();
-    custom(move |inp: &mut Reader<'a, '_>| {
+    custom(move |inp: &mut RuleInput<'a, '_>| {
         let start = inp.cursor();
         let kind = match inp.peek() {
             Some(Token::Kw(Kw::Let | Kw::Const | Kw::Var)) => binding(inp, &rules),
@@ -31,7 +31,7 @@ pub(super) fn stmt<'a>(rules: &Rules<'a>) -> Rule<'a, Stmt> {
             Some(Token::Ident("gen")) if second(inp) != Some(Token::Kw(Kw::Fn)) => expression(inp, &rules),
             Some(token) if begins_item(token) => inp.parse(&item),
             Some(token) if begins_expr(token) => expression(inp, &rules),
-            _ => Err(missed(inp, Wants::of(Want::Expr).and(Wants::of(Want::Separator)))),
+            _ => Err(missed(inp, Wants::of(TokenClass::Expr).and(Wants::of(TokenClass::Separator)))),
         }?;
         Ok(Stmt { kind, span: inp.span_since(&start) })
     })
@@ -39,7 +39,7 @@ pub(super) fn stmt<'a>(rules: &Rules<'a>) -> Rule<'a, Stmt> {
 }
 
 /// The token after the next one.
-fn second<'a>(inp: &mut Reader<'a, '_>) -> Option<Token<'a>> {
+fn second<'a>(inp: &mut RuleInput<'a, '_>) -> Option<Token<'a>> {
     let start = inp.save();
     inp.skip();
     let second = inp.peek();
@@ -58,7 +58,7 @@ fn binding_kind(token: Option<Token<'_>>) -> Option<LetKind> {
 }
 
 /// `let p: T = v`.
-fn binding<'a>(inp: &mut Reader<'a, '_>, rules: &Rules<'a>) -> Result<StmtKind, Failure> {
+fn binding<'a>(inp: &mut RuleInput<'a, '_>, rules: &Rules<'a>) -> Result<StmtKind, ParseFailure> {
     let public = matches!(inp.peek(), Some(Token::Kw(Kw::Pub)));
     if public {
         inp.skip();
@@ -69,13 +69,13 @@ fn binding<'a>(inp: &mut Reader<'a, '_>, rules: &Rules<'a>) -> Result<StmtKind, 
     let ty = annotation(inp, &rules.ty)?;
     let value = assigned(inp, &rules.expr)?;
     if value.is_none() {
-        let wants = Wants::of(Want::Assign);
-        note_inside(inp, if ty.is_none() { wants.and(Wants::of(Want::Colon)) } else { wants });
+        let wants = Wants::of(TokenClass::Assign);
+        note_inside(inp, if ty.is_none() { wants.and(Wants::of(TokenClass::Colon)) } else { wants });
     }
     Ok(StmtKind::Let { kind, pattern, ty, value, public })
 }
 
-fn iterating<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
+fn iterating<'a>(rules: &Rules<'a>) -> GrammarRule<'a, StmtKind> {
     kw(Kw::For)
         .ignore_then(rules.pattern.clone())
         .then_ignore(kw(Kw::In))
@@ -85,7 +85,7 @@ fn iterating<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
         .boxed()
 }
 
-fn looping<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
+fn looping<'a>(rules: &Rules<'a>) -> GrammarRule<'a, StmtKind> {
     kw(Kw::While)
         .ignore_then(head(rules.expr.clone()))
         .then(rules.block.clone())
@@ -93,7 +93,7 @@ fn looping<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
         .boxed()
 }
 
-fn guarding<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
+fn guarding<'a>(rules: &Rules<'a>) -> GrammarRule<'a, StmtKind> {
     kw(Kw::Guard)
         .ignore_then(rules.expr.clone())
         .then_ignore(kw(Kw::Else))
@@ -102,7 +102,7 @@ fn guarding<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
         .boxed()
 }
 
-fn requiring<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
+fn requiring<'a>(rules: &Rules<'a>) -> GrammarRule<'a, StmtKind> {
     kw(Kw::Require)
         .ignore_then(rules.expr.clone())
         .then(tok(Token::Comma).ignore_then(rules.expr.clone()).or_not())
@@ -124,13 +124,13 @@ fn assign_op(token: Token<'_>) -> Option<Option<BinaryOp>> {
 }
 
 /// An expression, or an assignment to what it names.
-fn expression<'a>(inp: &mut Reader<'a, '_>, rules: &Rules<'a>) -> Result<StmtKind, Failure> {
+fn expression<'a>(inp: &mut RuleInput<'a, '_>, rules: &Rules<'a>) -> Result<StmtKind, ParseFailure> {
     let target = inp.parse(&rules.expr)?;
     let Some(op) = inp.peek().and_then(assign_op) else { return Ok(StmtKind::Expr(target)) };
     inp.skip();
     let value = inp.parse(&rules.expr)?;
     if !is_place(&target) && !matches!(target.kind, ExprKind::Placeholder) {
-        inp.emit(Failure::problem(Problem::AssignTarget, target.span));
+        inp.emit(ParseFailure::problem(Problem::AssignTarget, target.span));
     }
     Ok(StmtKind::Assign { target, op, value })
 }

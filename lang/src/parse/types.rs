@@ -1,7 +1,7 @@
 //! Written types: `int`, `list<T>`, `fn(T) -> U`, `{a: T, b?: U}`, `"literal"`, `A | B`, `T?`.
 
-use super::failure::Want;
-use super::input::{Cx, Ex, In, Rule, kw, name, tok};
+use super::failure::TokenClass;
+use super::input::{Ex, GrammarRule, In, ParseState, kw, name, tok};
 use super::literal::plain_string;
 use super::recover::{ends_element, recovering};
 use crate::ast::{Name, NodeId, TypeExpr, TypeKind};
@@ -10,10 +10,10 @@ use crate::source::Span;
 use chumsky::prelude::*;
 
 /// A type, made of types.
-pub(super) fn ty<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
+pub(super) fn ty<'a>(cx: &'a ParseState, ty: GrammarRule<'a, TypeExpr>) -> GrammarRule<'a, TypeExpr> {
     let primary =
         choice((named(cx, ty.clone()), function(cx, ty.clone()), shape(cx, ty.clone()), literal(cx), grouped(ty)))
-            .labelled(Want::Type)
+            .labelled(TokenClass::Type)
             .boxed();
     let optional = primary
         .foldl_with(one_of([Token::Question, Token::Ternary]).repeated(), |inner, _, e| {
@@ -39,7 +39,7 @@ pub(super) fn error_type(span: Span) -> TypeExpr {
 }
 
 /// `int`, `list<T>`, `nil`.
-fn named<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
+fn named<'a>(cx: &'a ParseState, ty: GrammarRule<'a, TypeExpr>) -> GrammarRule<'a, TypeExpr> {
     let args = ty
         .separated_by(just(Token::Comma))
         .at_least(1)
@@ -55,8 +55,8 @@ fn named<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
 }
 
 /// `fn(T) -> U`.
-fn function<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
-    let params = recovering(ty.clone(), ends_element, &[Want::Comma, Want::RParen], error_type)
+fn function<'a>(cx: &'a ParseState, ty: GrammarRule<'a, TypeExpr>) -> GrammarRule<'a, TypeExpr> {
+    let params = recovering(ty.clone(), ends_element, &[TokenClass::Comma, TokenClass::RParen], error_type)
         .separated_by(just(Token::Comma))
         .allow_trailing()
         .collect()
@@ -70,32 +70,32 @@ fn function<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
 }
 
 /// One key of a shape, or its `...`.
-enum Part {
+enum ShapePart {
     Field(Box<(Name, bool, TypeExpr)>),
     Open,
 }
 
 /// `{a: T, b?: U, ...}`.
-fn shape<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
+fn shape<'a>(cx: &'a ParseState, ty: GrammarRule<'a, TypeExpr>) -> GrammarRule<'a, TypeExpr> {
     let key = choice((name(cx), plain_string(cx)));
     let optional = one_of([Token::Question, Token::Ternary]).or_not().map(|mark| mark.is_some());
     let field = key
         .then(optional)
         .then_ignore(tok(Token::Colon))
         .then(ty)
-        .map(|((name, optional), ty)| Some(Part::Field(Box::new((name, optional, ty)))));
-    let part = choice((tok(Token::Ellipsis).map(|()| Some(Part::Open)), field)).boxed();
-    recovering(part, ends_element, &[Want::Comma, Want::RBrace], |_| None)
+        .map(|((name, optional), ty)| Some(ShapePart::Field(Box::new((name, optional, ty)))));
+    let part = choice((tok(Token::Ellipsis).map(|()| Some(ShapePart::Open)), field)).boxed();
+    recovering(part, ends_element, &[TokenClass::Comma, TokenClass::RBrace], |_| None)
         .separated_by(just(Token::Comma))
         .allow_trailing()
         .collect::<Vec<_>>()
         .delimited_by(tok(Token::LDict), tok(Token::RBrace))
         .map_with(|parts, e| {
-            let open = parts.iter().any(|p| matches!(p, Some(Part::Open)));
+            let open = parts.iter().any(|p| matches!(p, Some(ShapePart::Open)));
             let fields = parts
                 .into_iter()
                 .filter_map(|p| match p {
-                    Some(Part::Field(field)) => Some(*field),
+                    Some(ShapePart::Field(field)) => Some(*field),
                     _ => None,
                 })
                 .collect();
@@ -105,11 +105,11 @@ fn shape<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
 }
 
 /// `"literal"`.
-fn literal<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, TypeExpr, Ex> + Clone {
+fn literal<'a>(cx: &'a ParseState) -> impl Parser<'a, In<'a>, TypeExpr, Ex> + Clone {
     plain_string(cx).map(|text| cx.ty(TypeKind::Literal(text.text), text.span))
 }
 
 /// `(T)`.
-fn grouped<'a>(ty: Rule<'a, TypeExpr>) -> impl Parser<'a, In<'a>, TypeExpr, Ex> + Clone {
+fn grouped<'a>(ty: GrammarRule<'a, TypeExpr>) -> impl Parser<'a, In<'a>, TypeExpr, Ex> + Clone {
     ty.delimited_by(tok(Token::LParen), tok(Token::RParen))
 }

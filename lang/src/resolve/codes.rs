@@ -29,10 +29,7 @@ pub enum ResolveCode {
     /// Invalid use of a namespace.
     Namespace = "HARN-NAM-004", Error {
         title: "invalid use of a namespace",
-        meaning: "A namespace such as `transcript` has a fixed list of builtins, which are called with a dot. It is not a \
-                  value.",
-        fails: "event_log.emitt(\"topic\", \"kind\")\n",
-        mended: "event_log.emit(\"topic\", \"kind\")\n",
+        meaning: "A namespace has a fixed list of builtins, which are called with a dot. It is not a value.",
     },
     /// Unused binding.
     Unused = "HARN-NAM-005", Warning {

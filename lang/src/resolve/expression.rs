@@ -2,8 +2,8 @@
 
 use super::BindingKind;
 use super::messages;
+use super::resolver::Resolver;
 use super::scope::{Binding, Target};
-use super::walk::Walk;
 use super::yields::BodyOf;
 use crate::ast::*;
 use crate::declaration::TypeDecl;
@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 /// Name that the piped value is bound to; no pattern binds it.
 const PIPED: SmolStr = SmolStr::new_inline("_");
 
-impl Walk<'_> {
+impl Resolver<'_> {
     pub(super) fn exprs<'e>(&mut self, items: impl IntoIterator<Item = &'e Expr>) {
         for e in items {
             self.expr(e);
@@ -74,9 +74,9 @@ impl Walk<'_> {
             }
             ExprKind::Match { value, arms } => self.arms(value, arms),
             ExprKind::Block(b) | ExprKind::Mutex(b) => self.block(b),
-            ExprKind::Spawn(b) => self.in_function(None, |walk| {
-                walk.begin_body(BodyOf::Task, b);
-                walk.block(b);
+            ExprKind::Spawn(b) => self.in_function(None, |resolver| {
+                resolver.begin_body(BodyOf::Task, b);
+                resolver.block(b);
             }),
             ExprKind::Return(value) => self.exprs(value.iter().map(|e| &**e)),
             ExprKind::Retry { times: a, body } | ExprKind::Deadline { limit: a, body } => {
@@ -147,11 +147,11 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn closure(&mut self, closure: &Closure, of: BodyOf) {
-        self.in_function(None, |walk| {
-            walk.params(&closure.params);
-            walk.begin_body(of, &closure.body);
-            walk.block(&closure.body);
+    pub(super) fn closure(&mut self, closure: &ClosureExpr, of: BodyOf) {
+        self.in_function(None, |resolver| {
+            resolver.params(&closure.params);
+            resolver.begin_body(of, &closure.body);
+            resolver.block(&closure.body);
         });
     }
 

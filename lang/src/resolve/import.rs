@@ -4,8 +4,8 @@
 //! further out: the file's own names hide it.
 
 use super::messages::{self, did_you_mean};
+use super::resolver::Resolver;
 use super::scope::Binding;
-use super::walk::Walk;
 use super::{BindingId, BindingKind};
 use crate::ast::Name;
 use crate::diagnostic::{Diagnostic, nearest};
@@ -14,10 +14,10 @@ use crate::source::Span;
 use smol_str::SmolStr;
 
 /// Names as an import lists them, with what they are called here.
-type Listed<'a> = &'a [(Name, Option<Name>)];
+type ImportedNames<'a> = &'a [(Name, Option<Name>)];
 
-impl Walk<'_> {
-    pub(super) fn import(&mut self, names: Option<Listed<'_>>, path: &Name) {
+impl Resolver<'_> {
+    pub(super) fn import(&mut self, names: Option<ImportedNames<'_>>, path: &Name) {
         let (id, path, path_span) = (path.id, path.text.as_str(), path.span);
         let listed = names.unwrap_or_default();
         if !self.at_top() {
@@ -46,15 +46,16 @@ impl Walk<'_> {
     }
 
     /// Binds names of which nothing is known but that they were meant to be there.
-    fn unknown(&mut self, listed: Listed<'_>) {
+    fn unknown(&mut self, listed: ImportedNames<'_>) {
         for (name, alias) in listed {
             let name = alias.as_ref().unwrap_or(name);
             self.bind(&name.text, name.at(), BindingKind::Import);
         }
     }
 
-    /// What the standard modules offer is global: an import gives it another name, or only has to be right.
-    fn standard(&mut self, listed: Listed<'_>, path: &str, path_span: Span) {
+    /// Resolves an import of a standard module. Its names are global, so the import gives them other names or only has to be
+    /// correct.
+    fn standard(&mut self, listed: ImportedNames<'_>, path: &str, path_span: Span) {
         if !self.registry.modules().contains(&path) {
             let mut d = messages::unknown_standard(self.source, path, path_span);
             if let Some(near) = nearest(path, self.registry.modules().iter().copied()) {
@@ -87,7 +88,7 @@ impl Walk<'_> {
     }
 
     /// `import {a, b as c} from "path"`
-    fn listed(&mut self, listed: Listed<'_>, exports: &Exports, path: &str, path_span: Span) {
+    fn listed(&mut self, listed: ImportedNames<'_>, exports: &Exports, path: &str, path_span: Span) {
         for (name, alias) in listed {
             let local = alias.as_ref().unwrap_or(name);
             let Some(export) = exports.names.get(&name.text).cloned() else {

@@ -1,6 +1,6 @@
-//! Which binding every name means.
+//! Resolution of names to their bindings.
 //!
-//! One walk over the tree finds undefined names, double definitions and forbidden assignments, and tells the compiler
+//! One visit of the tree finds undefined names, double definitions and forbidden assignments, and tells the compiler
 //! what it must know before the first instruction: which bindings are captured, which of them must live in a cell, and
 //! which are globals.
 //!
@@ -13,10 +13,10 @@ mod import;
 mod messages;
 mod names;
 mod pipelines;
+mod resolver;
 mod scope;
 mod statement;
 mod types;
-mod walk;
 mod yields;
 
 pub use crate::declaration::{BindingId, BindingKind};
@@ -41,7 +41,7 @@ pub struct Outer {
     pub variable: bool,
     /// The global it lives in.
     pub slot: u32,
-    /// Where it was first bound, if that was in another file.
+    /// Place where it was first bound, if that was in another file.
     pub origin: Option<Origin>,
     /// The builtin that it is another name for.
     pub builtin: Option<&'static Builtin>,
@@ -49,7 +49,7 @@ pub struct Outer {
     pub def: Option<TypeDecl>,
 }
 
-/// Where a text stands: what came before it and what stands around it.
+/// Surroundings of a text: the code before it and the scopes around it.
 pub struct Surroundings<'a> {
     /// Bindings of earlier pieces.
     pub outer: &'a [Outer],
@@ -79,7 +79,7 @@ pub fn resolve(
     registry: Registry,
     around: &Surroundings<'_>,
 ) -> (Resolution, Vec<Diagnostic>) {
-    let mut walk = walk::Walk::new(source, registry, around);
-    walk.module(module);
-    walk.finish()
+    let mut resolver = resolver::Resolver::new(source, registry, around);
+    resolver.module(module);
+    resolver.finish()
 }

@@ -1,8 +1,8 @@
 //! Looks names up, and reports those that are unknown.
 
 use super::messages::{self, did_you_mean, with_instead};
+use super::resolver::Resolver;
 use super::scope::Target;
-use super::walk::Walk;
 use super::{BindingId, BindingKind};
 use crate::ast::{Expr, ExprKind, Name, NodeAt};
 use crate::diagnostic::{Diagnostic, nearest};
@@ -10,7 +10,7 @@ use crate::foreign;
 use crate::source::Span;
 use smol_str::SmolStr;
 
-impl Walk<'_> {
+impl Resolver<'_> {
     pub(super) fn lookup(&self, name: &str) -> Option<(BindingId, usize)> {
         self.scopes.iter().enumerate().rev().find_map(|(depth, s)| s.names.get(name).map(|id| (id, depth)))
     }

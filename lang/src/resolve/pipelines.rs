@@ -5,28 +5,28 @@
 
 use super::BindingId;
 use super::messages;
+use super::resolver::Resolver;
 use super::types::signature;
-use super::walk::Walk;
 use super::yields::BodyOf;
 use crate::ast::*;
 use crate::declaration::Signature;
 use crate::diagnostic::nearest;
 use smol_str::SmolStr;
 
-/// How many pipelines may extend one another in a row: each holds the bodies of all below it.
+/// Maximum length of a chain of pipelines that extend one another: each holds the bodies of all below it.
 const DEEPEST: usize = 32;
 
 /// Members that a pipeline offers to the pipelines that extend it.
 #[derive(Clone)]
 pub(super) struct Base {
     /// Its functions and those of its own base.
-    members: Vec<Member>,
+    members: Vec<PipelineMember>,
     /// Pipelines below it.
     below: usize,
 }
 
 #[derive(Clone)]
-struct Member {
+struct PipelineMember {
     name: SmolStr,
     id: BindingId,
     /// The block that binds it.
@@ -34,7 +34,7 @@ struct Member {
     signature: Signature,
 }
 
-impl Walk<'_> {
+impl Resolver<'_> {
     /// The pipelines of a block, each after the one that it extends.
     pub(super) fn pipelines(&mut self, stmts: &[Stmt]) {
         let all: Vec<(&FnDecl, Option<&Name>)> = stmts.iter().filter_map(pipeline).collect();
@@ -107,34 +107,35 @@ impl Walk<'_> {
         }
         let inherited = base.as_ref().map(|b| b.members.clone()).unwrap_or_default();
         self.pipeline_body(decl, &inherited);
-        let mut members: Vec<Member> = decl.body.stmts.iter().filter_map(|s| self.member(s, decl.body.id)).collect();
+        let mut members: Vec<PipelineMember> =
+            decl.body.stmts.iter().filter_map(|s| self.member(s, decl.body.id)).collect();
         members.extend(inherited.into_iter().filter(|i| !decl.body.stmts.iter().any(|s| declares(s, &i.name))));
         self.bases.insert(decl.name.id, Base { members, below: base.map_or(0, |b| b.below + 1) });
     }
 
-    fn pipeline_body(&mut self, decl: &FnDecl, inherited: &[Member]) {
+    fn pipeline_body(&mut self, decl: &FnDecl, inherited: &[PipelineMember]) {
         let own = self.out.made(decl.name.id);
-        self.in_function(own, |walk| {
-            decl.returns.iter().for_each(|ty| walk.type_names(ty));
-            walk.params(&decl.params);
-            walk.begin_body(BodyOf::Pipeline, &decl.body);
-            walk.open(NodeId::NONE);
+        self.in_function(own, |resolver| {
+            decl.returns.iter().for_each(|ty| resolver.type_names(ty));
+            resolver.params(&decl.params);
+            resolver.begin_body(BodyOf::Pipeline, &decl.body);
+            resolver.open(NodeId::NONE);
             for member in inherited {
-                walk.scope().names.insert(member.name.clone(), member.id);
+                resolver.scope().names.insert(member.name.clone(), member.id);
             }
-            walk.in_pipeline = true;
-            walk.block(&decl.body);
-            walk.close(false);
+            resolver.in_pipeline = true;
+            resolver.block(&decl.body);
+            resolver.close(false);
         });
     }
 
-    fn member(&self, stmt: &Stmt, block: NodeId) -> Option<Member> {
+    fn member(&self, stmt: &Stmt, block: NodeId) -> Option<PipelineMember> {
         let Some(ItemKind::Fn(decl)) = stmt.item() else { return None };
         let id = self.out.made(decl.name.id)?;
-        Some(Member { name: decl.name.text.clone(), id, block, signature: signature(decl) })
+        Some(PipelineMember { name: decl.name.text.clone(), id, block, signature: signature(decl) })
     }
 
-    /// What the pipeline offers whose name stands behind `extends`.
+    /// Returns the contents of the pipeline whose name follows `extends`.
     fn base(&mut self, name: &Name) -> Option<Base> {
         let known = self.scopes.iter().rev().find_map(|s| s.pipelines.get(&name.text).copied());
         let Some(at) = known else {
@@ -226,12 +227,12 @@ impl Walk<'_> {
             self.nothing_to_override(decl, "this is not the body of a pipeline");
         }
         let own = self.out.overrides.get(&decl.name.id).copied();
-        self.with_generics(&decl.generics, |walk| {
-            walk.in_function(own, |walk| {
-                decl.returns.iter().for_each(|ty| walk.type_names(ty));
-                walk.params(&decl.params);
-                walk.begin_body(if decl.generator { BodyOf::Stream } else { BodyOf::Function }, &decl.body);
-                walk.block(&decl.body);
+        self.with_generics(&decl.generics, |resolver| {
+            resolver.in_function(own, |resolver| {
+                decl.returns.iter().for_each(|ty| resolver.type_names(ty));
+                resolver.params(&decl.params);
+                resolver.begin_body(if decl.generator { BodyOf::Stream } else { BodyOf::Function }, &decl.body);
+                resolver.block(&decl.body);
             });
         });
     }

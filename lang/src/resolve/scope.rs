@@ -15,7 +15,7 @@ use std::rc::Rc;
 pub struct Binding {
     /// Its name.
     pub name: SmolStr,
-    /// Where it was bound.
+    /// Span of the binding.
     pub span: Span,
     /// Kind of the declaration that made it.
     pub kind: BindingKind,
@@ -27,7 +27,7 @@ pub struct Binding {
     pub slot: Option<u32>,
     /// `pub` stands before it.
     pub public: bool,
-    /// Where it was first bound, if it is imported from a file.
+    /// Place where it was first bound, if it is imported from a file.
     pub origin: Option<Origin>,
     /// The builtin that it is another name for.
     pub builtin: Option<&'static Builtin>,

@@ -1,7 +1,7 @@
 //! Statements, declarations and patterns.
 
-use super::walk::Walk;
-use super::yields::{Body, BodyOf};
+use super::resolver::Resolver;
+use super::yields::{BodyOf, FunctionBody};
 use super::{BindingId, BindingKind};
 use crate::ast::*;
 use crate::declaration::TypeDecl;
@@ -9,7 +9,7 @@ use crate::module::Takes;
 use smol_str::SmolStr;
 use std::rc::Rc;
 
-impl Walk<'_> {
+impl Resolver<'_> {
     pub(super) fn statements(&mut self, stmts: &[Stmt]) {
         let in_pipeline = std::mem::take(&mut self.in_pipeline);
         for stmt in stmts {
@@ -79,26 +79,28 @@ impl Walk<'_> {
                 self.generics.extend(id.and_then(|id| self.type_generics.get(&id)).into_iter().flatten().cloned());
                 for method in methods {
                     if let ItemKind::Fn(decl) = &method.kind {
-                        self.apart(|walk| walk.function(decl));
+                        self.apart(|resolver| resolver.function(decl));
                     }
                 }
                 self.generics.truncate(before);
             }
-            ItemKind::Struct { generics, fields, .. } => self.with_generics(generics, |walk| {
+            ItemKind::Struct { generics, fields, .. } => self.with_generics(generics, |resolver| {
                 for field in fields {
-                    field.ty.iter().for_each(|ty| walk.type_names(ty));
+                    field.ty.iter().for_each(|ty| resolver.type_names(ty));
                     if let Some(default) = &field.default {
-                        walk.apart(|walk| walk.in_function(None, |walk| walk.expr(default)));
+                        resolver.apart(|resolver| resolver.in_function(None, |resolver| resolver.expr(default)));
                     }
                 }
             }),
-            ItemKind::Enum { generics, variants, .. } => self.with_generics(generics, |walk| {
-                variants.iter().flat_map(|v| &v.fields).for_each(|ty| walk.type_names(ty));
+            ItemKind::Enum { generics, variants, .. } => self.with_generics(generics, |resolver| {
+                variants.iter().flat_map(|v| &v.fields).for_each(|ty| resolver.type_names(ty));
             }),
-            ItemKind::Interface { generics, methods, .. } => self.with_generics(generics, |walk| {
-                methods.iter().for_each(|method| walk.head(method));
+            ItemKind::Interface { generics, methods, .. } => self.with_generics(generics, |resolver| {
+                methods.iter().for_each(|method| resolver.head(method));
             }),
-            ItemKind::TypeAlias { generics, ty, .. } => self.with_generics(generics, |walk| walk.type_names(ty)),
+            ItemKind::TypeAlias { generics, ty, .. } => {
+                self.with_generics(generics, |resolver| resolver.type_names(ty));
+            }
         }
     }
 
@@ -111,8 +113,12 @@ impl Walk<'_> {
 
     /// The types in a function's head.
     fn head(&mut self, decl: &FnDecl) {
-        self.with_generics(&decl.generics, |walk| {
-            decl.params.iter().filter_map(|p| p.ty.as_deref()).chain(&decl.returns).for_each(|ty| walk.type_names(ty));
+        self.with_generics(&decl.generics, |resolver| {
+            decl.params
+                .iter()
+                .filter_map(|p| p.ty.as_deref())
+                .chain(&decl.returns)
+                .for_each(|ty| resolver.type_names(ty));
         });
     }
 
@@ -122,12 +128,12 @@ impl Walk<'_> {
 
     pub(super) fn function_of(&mut self, decl: &FnDecl, of: BodyOf) {
         let own = self.out.made(decl.name.id);
-        self.with_generics(&decl.generics, |walk| {
-            walk.in_function(own, |walk| {
-                decl.returns.iter().for_each(|ty| walk.type_names(ty));
-                walk.params(&decl.params);
-                walk.begin_body(of, &decl.body);
-                walk.block(&decl.body);
+        self.with_generics(&decl.generics, |resolver| {
+            resolver.in_function(own, |resolver| {
+                decl.returns.iter().for_each(|ty| resolver.type_names(ty));
+                resolver.params(&decl.params);
+                resolver.begin_body(of, &decl.body);
+                resolver.block(&decl.body);
             });
         });
     }
@@ -135,7 +141,8 @@ impl Walk<'_> {
     pub(super) fn in_function(&mut self, own: Option<BindingId>, body: impl FnOnce(&mut Self)) {
         self.functions += 1;
         let outer = (std::mem::replace(&mut self.function, self.functions), std::mem::take(&mut self.loops));
-        let outer_body = std::mem::replace(&mut self.body, Body { of: BodyOf::Parameter, ..Body::default() });
+        let outer_body =
+            std::mem::replace(&mut self.body, FunctionBody { of: BodyOf::Parameter, ..FunctionBody::default() });
         self.own.push(own);
         self.open(NodeId::NONE);
         body(self);
@@ -156,10 +163,10 @@ impl Walk<'_> {
     }
 
     pub(super) fn block(&mut self, block: &Block) {
-        self.noting_assigned(block.id, |walk| {
-            walk.open(block.id);
-            walk.statements(&block.stmts);
-            walk.close(false);
+        self.noting_assigned(block.id, |resolver| {
+            resolver.open(block.id);
+            resolver.statements(&block.stmts);
+            resolver.close(false);
         });
     }
 
@@ -191,16 +198,16 @@ impl Walk<'_> {
                 self.target(target, op.is_some());
             }
             StmtKind::Expr(e) => self.expr(e),
-            StmtKind::While { cond, body } => self.noting_assigned(body.id, |walk| {
-                walk.expr(cond);
-                walk.in_loop(|walk| walk.block(body));
+            StmtKind::While { cond, body } => self.noting_assigned(body.id, |resolver| {
+                resolver.expr(cond);
+                resolver.in_loop(|resolver| resolver.block(body));
             }),
-            StmtKind::For { pattern, iter, body } => self.noting_assigned(body.id, |walk| {
-                walk.expr(iter);
-                walk.open(NodeId::NONE);
-                walk.pattern(pattern, BindingKind::Loop);
-                walk.in_loop(|walk| walk.block(body));
-                walk.close(false);
+            StmtKind::For { pattern, iter, body } => self.noting_assigned(body.id, |resolver| {
+                resolver.expr(iter);
+                resolver.open(NodeId::NONE);
+                resolver.pattern(pattern, BindingKind::Loop);
+                resolver.in_loop(|resolver| resolver.block(body));
+                resolver.close(false);
             }),
             StmtKind::Guard { cond, otherwise } => {
                 self.expr(cond);

@@ -1,8 +1,8 @@
 //! Declared types: what a `struct`, `enum`, `interface`, `type` or `impl` tells those who use it.
 
 use super::messages::{self, describe};
+use super::resolver::Resolver;
 use super::scope::Target;
-use super::walk::Walk;
 use super::{BindingId, BindingKind};
 use crate::ast::*;
 use crate::builtin_type::{BUILTIN_TYPES, builtin_type};
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
-impl Walk<'_> {
+impl Resolver<'_> {
     /// Binds the name of a type, and what it stands for.
     pub(super) fn declare_type(&mut self, item: &Item) {
         let Some((name, def)) = self.type_def(item) else { return };
@@ -85,7 +85,7 @@ impl Walk<'_> {
         self.found.push(messages::duplicate_member(self.source, name, first, what));
     }
 
-    /// What the types of a block say of one another, once all of them are known.
+    /// Checks the relations between the types of a block, once all of them are known.
     pub(super) fn link_types(&mut self, stmts: &[Stmt]) {
         for stmt in stmts {
             let StmtKind::Item(item) = &stmt.kind else { continue };
@@ -193,7 +193,7 @@ impl Walk<'_> {
         self.names_in(ty, true);
     }
 
-    /// The same where a name may be that of a type which only the runtime knows.
+    /// Resolves the names of a type in which a name may be that of a type that only the runtime knows.
     pub(super) fn some_type_names(&mut self, ty: &TypeExpr) {
         self.names_in(ty, false);
     }

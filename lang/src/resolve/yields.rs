@@ -1,7 +1,7 @@
 //! `yield` and `emit`: which functions stop in the middle, and where none can.
 
 use super::messages;
-use super::walk::Walk;
+use super::resolver::Resolver;
 use crate::ast::*;
 use crate::builtin_type::Flavor;
 use crate::source::Span;
@@ -28,7 +28,7 @@ pub(super) enum BodyOf {
 
 /// The function being walked.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Body {
+pub(super) struct FunctionBody {
     pub(super) of: BodyOf,
     /// Its body.
     pub(super) id: NodeId,
@@ -36,10 +36,10 @@ pub(super) struct Body {
     pub(super) guards: u32,
 }
 
-impl Walk<'_> {
-    /// What follows is the body of the innermost function.
+impl Resolver<'_> {
+    /// Begins the body of the innermost function.
     pub(super) fn begin_body(&mut self, of: BodyOf, body: &Block) {
-        self.body = Body { of, id: body.id, guards: 0 };
+        self.body = FunctionBody { of, id: body.id, guards: 0 };
         if of == BodyOf::Stream {
             self.out.iterators.insert(body.id, Flavor::Stream);
         }

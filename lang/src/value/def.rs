@@ -9,7 +9,7 @@ use std::cell::Cell;
 pub struct StructDef {
     /// Its name.
     pub name: Str,
-    /// Where it is declared.
+    /// Location of the declaration.
     pub site: Site,
     /// Its fields in the order of the declaration.
     pub fields: Box<[FieldDef]>,
@@ -21,7 +21,7 @@ pub struct StructDef {
 pub struct FieldDef {
     /// Its name.
     pub name: Str,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
     /// Default, used if a literal leaves it out.
     pub default: FieldDefault,
@@ -41,7 +41,7 @@ pub enum FieldDefault {
 pub struct EnumDef {
     /// Its name.
     pub name: Str,
-    /// Where it is declared; nothing for `Result`.
+    /// Location of the declaration, or `None` for `Result`.
     pub site: Option<Site>,
     /// Its variants in the order of the declaration.
     pub variants: Box<[VariantDef]>,
@@ -53,9 +53,9 @@ pub struct EnumDef {
 pub struct VariantDef {
     /// Its name.
     pub name: Str,
-    /// Where.
+    /// Span of the name.
     pub span: Span,
-    /// How many values it holds.
+    /// Number of values that it holds.
     pub arity: usize,
 }
 
@@ -73,7 +73,7 @@ pub struct Method {
     pub name: Str,
     /// Its first parameter is `self`.
     pub takes_self: bool,
-    /// How many arguments it takes besides `self`, where that is one number.
+    /// Number of arguments besides `self`, if it is fixed.
     pub exact: Option<usize>,
     /// Its number in the isolate.
     pub function: u16,
@@ -86,7 +86,7 @@ impl HasName for Method {
 }
 
 impl StructDef {
-    /// Which field has that name.
+    /// Returns the index of the field with that name.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|f| f.name.as_str() == name)
@@ -99,7 +99,7 @@ impl StructDef {
 }
 
 impl EnumDef {
-    /// Which variant has that name.
+    /// Returns the index of the variant with that name.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.variants.iter().position(|v| v.name.as_str() == name)

@@ -33,7 +33,7 @@ impl Dict {
         Self { entries: Vec::with_capacity(capacity), ..Self::default() }
     }
 
-    /// How many entries.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -45,7 +45,7 @@ impl Dict {
         self.entries.is_empty()
     }
 
-    /// Where `key` lies, with `hint` looked at first.
+    /// Returns the index of `key`, looking at `hint` first.
     #[inline]
     #[must_use]
     pub fn position_near(&self, key: &Str, hint: usize) -> Option<usize> {
@@ -62,7 +62,7 @@ impl Dict {
         self.entries.get(position).filter(|(k, _)| k.same(key)).map(|(_, v)| v)
     }
 
-    /// Where `key` lies.
+    /// Returns the index of `key`.
     #[must_use]
     pub fn position(&self, key: &Str) -> Option<usize> {
         match &self.index {

@@ -27,25 +27,25 @@ fn compare(a: &Value, b: &Value, meter: &mut Meter) -> Result<bool, Stopped> {
     } else if work.is_empty() {
         return Ok(true);
     }
-    let mut frames = vec![Frame::new(work)];
+    let mut frames = vec![PendingPairs::new(work)];
     loop {
         let Some(frame) = frames.last_mut() else { return Ok(true) };
         match frame.step(meter)? {
-            Next::On => {}
-            Next::Same => {
+            CompareStep::On => {}
+            CompareStep::Same => {
                 frames.pop();
                 let Some(outer) = frames.last_mut() else { return Ok(true) };
                 outer.found();
             }
-            Next::Differ => loop {
+            CompareStep::Differ => loop {
                 frames.pop();
                 let Some(outer) = frames.last_mut() else { return Ok(false) };
                 if let Some(work) = outer.try_next() {
-                    frames.push(Frame::new(work));
+                    frames.push(PendingPairs::new(work));
                     break;
                 }
             },
-            Next::Try(work) => frames.push(Frame::new(work)),
+            CompareStep::Try(work) => frames.push(PendingPairs::new(work)),
         }
     }
 }
@@ -58,16 +58,16 @@ const FORGETFUL: usize = 256;
 
 /// Pairs of values that must all be the same. Members of sets have no partner that is known beforehand: a frame above
 /// this one tries whether one of them fits. So nothing recurses on the native stack, however deep sets lie in sets.
-struct Frame {
+struct PendingPairs {
     work: Vec<(Value, Value)>,
-    search: Option<Search>,
+    search: Option<MemberSearch>,
     steps: usize,
     /// Pairs of shared collections that were taken up: all pairs of the frame must be the same, so each is compared once.
     seen: HashSet<(*const (), *const ())>,
 }
 
 /// Looks for the members of one set in another.
-struct Search {
+struct MemberSearch {
     /// Items still to be found.
     members: Vec<Value>,
     among: Rc<Set>,
@@ -76,7 +76,7 @@ struct Search {
     candidates: Vec<Value>,
 }
 
-enum Next {
+enum CompareStep {
     /// There is more to compare.
     On,
     /// All were the same.
@@ -87,7 +87,7 @@ enum Next {
     Try(Vec<(Value, Value)>),
 }
 
-impl Frame {
+impl PendingPairs {
     fn new(work: Vec<(Value, Value)>) -> Self {
         Self { work, search: None, steps: 0, seen: HashSet::new() }
     }
@@ -98,38 +98,38 @@ impl Frame {
         self.steps > FORGETFUL && a.shared_place().zip(b.shared_place()).is_some_and(|places| !self.seen.insert(places))
     }
 
-    fn step(&mut self, meter: &mut Meter) -> Result<Next, Stopped> {
+    fn step(&mut self, meter: &mut Meter) -> Result<CompareStep, Stopped> {
         meter.step()?;
         if let Some(search) = &mut self.search {
             let Some(wanted) = search.members.pop() else {
                 self.search = None;
-                return Ok(Next::On);
+                return Ok(CompareStep::On);
             };
             search.candidates = search.among.candidates(&wanted);
             search.wanted = wanted;
             meter.steps(search.candidates.len())?;
-            return Ok(self.try_next().map_or(Next::Differ, Next::Try));
+            return Ok(self.try_next().map_or(CompareStep::Differ, CompareStep::Try));
         }
-        let Some((a, b)) = self.work.pop() else { return Ok(Next::Same) };
+        let Some((a, b)) = self.work.pop() else { return Ok(CompareStep::Same) };
         if self.is_known(&a, &b) {
-            return Ok(Next::On);
+            return Ok(CompareStep::On);
         }
         if let (Value::Set(x), Value::Set(y)) = (&a, &b) {
             if x.len() != y.len() {
-                return Ok(Next::Differ);
+                return Ok(CompareStep::Differ);
             }
-            self.search = Some(Search {
+            self.search = Some(MemberSearch {
                 members: x.items().to_vec(),
                 among: y.clone(),
                 wanted: Value::Nil,
                 candidates: Vec::new(),
             });
-            return Ok(Next::On);
+            return Ok(CompareStep::On);
         }
-        Ok(if same_shape(&a, &b, &mut self.work, meter)? { Next::On } else { Next::Differ })
+        Ok(if same_shape(&a, &b, &mut self.work, meter)? { CompareStep::On } else { CompareStep::Differ })
     }
 
-    /// What would make the next candidate the one; nothing when there is none left.
+    /// Returns the pairs that must be equal for the next candidate to match, or `None` if no candidate is left.
     fn try_next(&mut self) -> Option<Vec<(Value, Value)>> {
         let search = self.search.as_mut()?;
         let candidate = search.candidates.pop()?;
@@ -237,7 +237,7 @@ pub(crate) fn order_int_and_float(i: i64, f: f64) -> Option<Ordering> {
     Some(i.cmp(&(f.trunc() as i64)).then(0.0_f64.partial_cmp(&f.fract())?))
 }
 
-/// Which comes first, for numbers and strings (and lists and pairs of them); nothing for what has no order.
+/// Compares numbers and strings (and lists and pairs of them); returns `None` for values without an order.
 #[must_use]
 pub fn order(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {

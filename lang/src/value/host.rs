@@ -1,11 +1,12 @@
-//! Values that the runtime hands out (`transcript`, sessions, streams …): opaque, immutable, read like dicts.
+//! Values that the host of the language hands out: opaque, immutable, read like dicts.
 
 use super::{Str, Value};
 use crate::later::{Machine, ThisCrate};
 use std::any::Any;
 use std::rc::Rc;
 
-/// What a host value must be able to do; one that says nothing but its name is opaque. Reads convert scalars and hand out child views; nothing is copied whole.
+/// Interface of host values; one that implements only its name is opaque. Reads convert scalars and return child views;
+/// nothing is copied as a whole.
 pub trait HostObject: Any {
     /// Returns the name that `type_of` returns.
     fn type_name(&self) -> &'static str;
@@ -20,7 +21,7 @@ pub trait HostObject: Any {
         None
     }
 
-    /// How many entries or elements, where that is known.
+    /// Returns the number of entries or elements, if it is known.
     fn size(&self) -> Option<usize> {
         None
     }

@@ -7,7 +7,7 @@ use crate::later::{Machine, ThisCrate};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// Where an iterator stands.
+/// Status of an iterator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// It can be asked for an item.
@@ -18,8 +18,8 @@ pub enum Status {
     Over,
 }
 
-/// Where the items come from.
-pub(crate) enum Body {
+/// Source of the items.
+pub(crate) enum ItemSource {
     /// A value that is walked without running anything, and the position of the next item.
     Items {
         /// A list, range, string, or host value.
@@ -40,7 +40,7 @@ pub(crate) enum Body {
     },
     /// A machine between two items.
     Native {
-        /// Which.
+        /// Builtin that runs as this machine.
         machine: &'static Builtin,
         /// Its window.
         registers: Vec<Value>,
@@ -53,18 +53,18 @@ pub(crate) enum Body {
 pub struct Iter {
     flavor: Flavor,
     status: Cell<Status>,
-    body: RefCell<Body>,
+    body: RefCell<ItemSource>,
 }
 
 impl Iter {
     /// A new iterator; the machine makes those with registers.
-    pub(crate) fn new(flavor: Flavor, body: Body) -> Self {
+    pub(crate) fn new(flavor: Flavor, body: ItemSource) -> Self {
         Self { flavor, status: Cell::new(Status::Ready), body: RefCell::new(body) }
     }
 
     /// An iterator over what a value holds.
     pub(crate) fn over(source: Value) -> Value {
-        Value::Iter(Rc::new(Self::new(Flavor::Iter, Body::Items { source, position: 0 })))
+        Value::Iter(Rc::new(Self::new(Flavor::Iter, ItemSource::Items { source, position: 0 })))
     }
 
     /// Name in scripts.
@@ -73,7 +73,7 @@ impl Iter {
         self.flavor
     }
 
-    /// Where it stands.
+    /// Returns the status of the iterator.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status.get()
@@ -83,27 +83,27 @@ impl Iter {
         self.status.set(status);
     }
 
-    pub(crate) fn body(&self) -> &RefCell<Body> {
+    pub(crate) fn body(&self) -> &RefCell<ItemSource> {
         &self.body
     }
 
     /// It has no more items; what it held is let go.
     pub(crate) fn finish(&self, result: Value) {
         self.status.set(Status::Over);
-        let old = self.body.replace(Body::Over(result));
+        let old = self.body.replace(ItemSource::Over(result));
         std::mem::drop(old);
     }
 
     /// Returns the return value of a generator the first time, then `None`.
     pub(crate) fn take_result(&self) -> Value {
         match &mut *self.body.borrow_mut() {
-            Body::Over(result) => std::mem::take(result),
+            ItemSource::Over(result) => std::mem::take(result),
             _ => Value::Nil,
         }
     }
 }
 
-impl Drop for Body {
+impl Drop for ItemSource {
     fn drop(&mut self) {
         match self {
             Self::Script { registers, .. } | Self::Native { registers, .. } => {

@@ -18,11 +18,11 @@ const BYTES: usize = 64;
 const LARGE_TEXT: usize = 64 << 10;
 
 thread_local! {
-    static WALKS: Walks = const { Walks { left: Cell::new(STEP), stopped: Cell::new(false) } };
+    static WALKS: StepBudget = const { StepBudget { left: Cell::new(STEP), stopped: Cell::new(false) } };
 }
 
 /// The walks of a thread.
-struct Walks {
+struct StepBudget {
     /// Steps until the next look, over all walks: many small ones count like a large one.
     left: Cell<u32>,
     /// Whether a walk was stopped.

@@ -30,7 +30,7 @@ pub(crate) use drop::release;
 pub(crate) use equal::order_int_and_float;
 pub use equal::{equal, order};
 pub use host::{HostBox, HostObject};
-pub(crate) use iter::Body;
+pub(crate) use iter::ItemSource;
 pub use iter::{Iter, Status};
 pub use meter::{Meter, Stopped};
 pub use print::{brief, display, inspect};
@@ -130,7 +130,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// How many items. A range over all of i64 has more than fit; it saturates.
+    /// Returns the number of items. A range over all of i64 has more than fit; the number saturates.
     #[must_use]
     pub fn len(self) -> usize {
         let span = i128::from(self.to) - i128::from(self.from) + i128::from(!self.exclusive);
@@ -173,7 +173,7 @@ impl Range {
         i64::try_from(sum).map_or(Value::Float(sum as f64), Value::Int)
     }
 
-    /// Where the item lies that equals `value`, which may be a float.
+    /// Returns the position of the item that equals `value`, which may be a float.
     #[must_use]
     pub fn find(self, value: &Value) -> Option<usize> {
         let wanted = match value {
@@ -370,7 +370,7 @@ impl Value {
         self.raw_tag() == other.raw_tag() && self.on_heap() && words(self) == words(other)
     }
 
-    /// Where a collection is stored that several places hold.
+    /// Returns the address of a collection that has several holders.
     pub(crate) fn shared_place(&self) -> Option<*const ()> {
         let (holders, place): (usize, *const ()) = match self {
             Self::Closure(c) => (Rc::strong_count(c), Rc::as_ptr(c).cast()),
@@ -410,7 +410,7 @@ impl Value {
         }
     }
 
-    /// Which methods apply.
+    /// Returns the tag that decides which methods apply.
     #[must_use]
     pub fn tag(&self) -> Tag {
         match self {

@@ -1,4 +1,4 @@
-//! How values look: bare at top level for `println` and `"${}"`, quoted for error messages and the REPL.
+//! Printing of values: bare at top level for `println` and `"${}"`, quoted for error messages and the REPL.
 
 use super::{Meter, Status, Stopped, Str, Value};
 use std::fmt::Write;
@@ -47,7 +47,7 @@ pub(crate) fn float(f: f64) -> String {
     text
 }
 
-/// How values are written.
+/// Form in which values are written.
 struct Form {
     /// Strings are quoted.
     quote: bool,
@@ -58,14 +58,14 @@ struct Form {
 }
 
 /// A collection that is being written.
-struct Open {
+struct OpenCollection {
     parts: Parts,
     /// Whether something stands before the next part.
     begun: bool,
     close: &'static str,
 }
 
-/// What is left of a collection.
+/// Remaining parts of a collection.
 enum Parts {
     /// Elements of a list, set, pair or variant, from an index on.
     Items(Value, usize),
@@ -94,7 +94,7 @@ impl Parts {
 
 /// Depth first with a stack of its own, so that no nesting is too deep. A walk that must stop leaves the text as it is.
 fn walk(value: &Value, form: &Form) -> String {
-    let mut writer = Writer { form, out: String::new(), open: Vec::new(), meter: Meter::start() };
+    let mut writer = ValueWriter { form, out: String::new(), open: Vec::new(), meter: Meter::start() };
     let done = writer.value(value.clone()).and_then(|()| writer.rest());
     let mut out = writer.out;
     if done.is_ok() && out.len() > form.length {
@@ -104,14 +104,14 @@ fn walk(value: &Value, form: &Form) -> String {
     out
 }
 
-struct Writer<'f> {
+struct ValueWriter<'f> {
     form: &'f Form,
     out: String,
-    open: Vec<Open>,
+    open: Vec<OpenCollection>,
     meter: Meter,
 }
 
-impl Writer<'_> {
+impl ValueWriter<'_> {
     /// Writes what is left of all open collections, or as much as the form allows.
     fn rest(&mut self) -> Result<(), Stopped> {
         while let Some(open) = self.open.last_mut()
@@ -161,7 +161,7 @@ impl Writer<'_> {
     fn collection(&mut self, open: &str, parts: Parts, close: &'static str) {
         self.out.push_str(open);
         if self.open.len() < self.form.depth {
-            self.open.push(Open { parts, begun: false, close });
+            self.open.push(OpenCollection { parts, begun: false, close });
         } else {
             self.out.push('…');
             self.out.push_str(close);

@@ -11,7 +11,7 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 #[repr(C)]
-struct Header<D> {
+struct RecordHeader<D> {
     refs: Cell<usize>,
     def: Rc<D>,
     tag: u32,
@@ -20,7 +20,7 @@ struct Header<D> {
 
 /// An instance of `D`.
 pub struct Record<D> {
-    block: NonNull<Header<D>>,
+    block: NonNull<RecordHeader<D>>,
 }
 
 impl<D> Record<D> {
@@ -33,11 +33,11 @@ impl<D> Record<D> {
         let len = u32::try_from(values.len()).unwrap_or(u32::MAX);
         let layout = Self::layout(len);
         // SAFETY: the layout is never empty (the header has a size).
-        let raw = unsafe { alloc(layout) }.cast::<Header<D>>();
+        let raw = unsafe { alloc(layout) }.cast::<RecordHeader<D>>();
         let Some(block) = NonNull::new(raw) else { handle_alloc_error(layout) };
         // SAFETY: freshly allocated for a header and `len` values behind it; nothing here can unwind.
         unsafe {
-            block.as_ptr().write(Header { refs: Cell::new(1), def, tag, len });
+            block.as_ptr().write(RecordHeader { refs: Cell::new(1), def, tag, len });
             let first = block.as_ptr().add(1).cast::<Value>();
             for (i, value) in values.iter_mut().take(len as usize).enumerate() {
                 first.add(i).write(std::mem::take(value));
@@ -47,17 +47,17 @@ impl<D> Record<D> {
     }
 
     fn layout(len: u32) -> Layout {
-        const { assert!(align_of::<Header<u8>>() == align_of::<Value>()) };
-        let size = (len as usize).saturating_mul(size_of::<Value>()).saturating_add(size_of::<Header<D>>());
-        match Layout::from_size_align(size, align_of::<Header<D>>()) {
+        const { assert!(align_of::<RecordHeader<u8>>() == align_of::<Value>()) };
+        let size = (len as usize).saturating_mul(size_of::<Value>()).saturating_add(size_of::<RecordHeader<D>>());
+        match Layout::from_size_align(size, align_of::<RecordHeader<D>>()) {
             Ok(layout) => layout,
             // Larger than the address space: no allocator could have given it.
-            Err(_) => handle_alloc_error(Layout::new::<Header<D>>()),
+            Err(_) => handle_alloc_error(Layout::new::<RecordHeader<D>>()),
         }
     }
 
     #[inline(always)]
-    fn header(&self) -> &Header<D> {
+    fn header(&self) -> &RecordHeader<D> {
         // SAFETY: the block lives as long as any `Record` that points to it.
         unsafe { self.block.as_ref() }
     }
@@ -68,13 +68,13 @@ impl<D> Record<D> {
         unsafe { self.block.as_ptr().add(1).cast() }
     }
 
-    /// How many hold the block.
+    /// Returns the number of holders of the block.
     #[must_use]
     pub(crate) fn holders(&self) -> usize {
         self.header().refs.get()
     }
 
-    /// Where the block lies.
+    /// Returns the address of the block.
     #[must_use]
     pub(crate) fn place(&self) -> *const () {
         self.block.as_ptr().cast_const().cast()

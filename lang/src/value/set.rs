@@ -14,9 +14,9 @@ use std::hash::{Hash, Hasher};
 pub struct Set {
     /// Members and holes (`Value::Unbound`).
     slots: Vec<Value>,
-    /// Where the first member lies.
+    /// Index of the first member.
     start: usize,
-    /// How many members.
+    /// Number of members.
     len: usize,
     index: HashTable<u32>,
     /// The members without the holes between them, made when they are read.
@@ -24,7 +24,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// How many members.
+    /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len

@@ -11,7 +11,7 @@ use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
 #[repr(C)]
-struct Header {
+struct StrHeader {
     refs: Cell<usize>,
     len: usize,
     capacity: usize,
@@ -21,11 +21,11 @@ struct Header {
     ascii: Cell<u32>,
 }
 
-const HEADER: usize = size_of::<Header>();
+const HEADER: usize = size_of::<StrHeader>();
 
 /// An immutable string that shares its bytes; `push_str` copies only when somebody else holds them.
 pub struct Str {
-    block: NonNull<Header>,
+    block: NonNull<StrHeader>,
 }
 
 /// The capacity that follows on this one: twice as much, but for large texts a quarter more, since a run's limit of memory may
@@ -48,11 +48,11 @@ impl Str {
     pub fn with_capacity(capacity: usize) -> Self {
         let layout = Self::layout(capacity);
         // SAFETY: the layout is never empty (the header has a size).
-        let raw = unsafe { alloc(layout) }.cast::<Header>();
+        let raw = unsafe { alloc(layout) }.cast::<StrHeader>();
         let Some(block) = NonNull::new(raw) else { handle_alloc_error(layout) };
         // SAFETY: freshly allocated for a header and `capacity` bytes.
         unsafe {
-            block.as_ptr().write(Header {
+            block.as_ptr().write(StrHeader {
                 refs: Cell::new(1),
                 len: 0,
                 capacity,
@@ -64,14 +64,14 @@ impl Str {
     }
 
     fn layout(capacity: usize) -> Layout {
-        match Layout::from_size_align(HEADER.saturating_add(capacity), align_of::<Header>()) {
+        match Layout::from_size_align(HEADER.saturating_add(capacity), align_of::<StrHeader>()) {
             Ok(layout) => layout,
             // Larger than the address space: no allocator could have given it.
-            Err(_) => handle_alloc_error(Layout::new::<Header>()),
+            Err(_) => handle_alloc_error(Layout::new::<StrHeader>()),
         }
     }
 
-    fn header(&self) -> &Header {
+    fn header(&self) -> &StrHeader {
         // SAFETY: the block lives as long as any `Str` that points to it.
         unsafe { self.block.as_ref() }
     }
@@ -98,7 +98,7 @@ impl Str {
     /// Returns the text `times` times in a row, made where it will be.
     #[must_use]
     pub fn repeated(&self, times: usize) -> Self {
-        /// What is copied at once is at most so long, so that it stays in the cache.
+        /// Number of bytes that are copied at once, small enough to stay in the cache.
         const UNIT: usize = 64 * 1024;
         let len = self.len();
         let all = len.saturating_mul(times);
@@ -154,7 +154,7 @@ impl Str {
         let old = Self::layout(self.header().capacity);
         let new = Self::layout(capacity);
         // SAFETY: the block was allocated with `old`; we are its only holder.
-        let raw = unsafe { realloc(self.block.as_ptr().cast(), old, new.size()) }.cast::<Header>();
+        let raw = unsafe { realloc(self.block.as_ptr().cast(), old, new.size()) }.cast::<StrHeader>();
         let Some(block) = NonNull::new(raw) else { handle_alloc_error(new) };
         self.block = block;
         // SAFETY: just reallocated, still ours alone.
@@ -187,7 +187,7 @@ impl Str {
         }
     }
 
-    /// How many characters (Unicode scalar values).
+    /// Returns the number of characters (Unicode scalar values).
     #[must_use]
     pub fn char_count(&self) -> usize {
         if self.is_ascii_text() { self.len() } else { self.as_str().chars().count() }
@@ -247,7 +247,7 @@ impl PartialEq for Str {
 
 impl Eq for Str {}
 
-/// As `str` hashes, so that a set of `Str` can be asked for a `str`.
+/// Hashes like `str`, so that a set of `Str` can be queried with a `str`.
 impl std::hash::Hash for Str {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.as_str().hash(state);

@@ -2,7 +2,7 @@
 
 use super::call::with_article;
 use super::fiber::Fiber;
-use super::native::{Next, Run};
+use super::native::{BuiltinRun, Next};
 use super::{Cx, FieldSite, Place, Proto, Raise, RunCode, Wait, operate, record};
 use crate::declaration::{Builtin, Methods, Registry};
 use crate::diagnostic::nearest;
@@ -10,7 +10,7 @@ use crate::value::{DictBox, Iter, List, Str, StructValue, Value, inspect};
 use std::rc::Rc;
 
 /// An item of a walk.
-pub(super) enum Item {
+pub(super) enum IterItem {
     /// The next one.
     Some(Value),
     /// There is none.
@@ -41,10 +41,10 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
     }
 }
 
-/// What a value holds under a key, for other languages: a string names a field, an int an element.
+/// Returns the value under a key, for other languages: a string names a field, an int an element.
 ///
 /// # Errors
-/// When there is nothing, as reading it in a script has them.
+/// Returns the error that a read in a script raises, if there is no such value.
 pub fn read(cx: &mut Cx<'_>, object: &Value, key: &Value) -> Result<Value, Box<Raise>> {
     match key {
         Value::Str(name) if !matches!(object, Value::Dict(_)) => field(cx, object, name),
@@ -90,7 +90,7 @@ fn own_member(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value, Box<
     property(cx, object, name)?.ok_or_else(|| no_member(cx, object, name))
 }
 
-/// Which of a struct's values a site reads; remembered for the next time.
+/// Returns the index of the struct's value that a site reads, and remembers it for the next time.
 pub(super) fn slot(s: &StructValue, site: &FieldSite) -> Option<usize> {
     let shape = Rc::as_ptr(s.def());
     if site.shape.get() == shape {
@@ -104,7 +104,7 @@ pub(super) fn slot(s: &StructValue, site: &FieldSite) -> Option<usize> {
 /// A method that may be read without parentheses.
 fn property(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Option<Value>, Box<Raise>> {
     let row = find_method(cx.isolate.registry(), object, name).filter(|row| row.property);
-    let Some(Run::Plain(function)) = row.map(|row| row.run) else { return Ok(None) };
+    let Some(BuiltinRun::Plain(function)) = row.map(|row| row.run) else { return Ok(None) };
     let mut args = [object.clone(), Value::Nil, Value::Nil, Value::Nil];
     let max = row.map_or(1, |row| usize::from(row.arity.max)).clamp(1, args.len());
     function(cx, &mut args[..max]).map(Some)
@@ -155,7 +155,7 @@ pub(super) fn find_method(registry: Registry, value: &Value, name: &str) -> Opti
     own.or_else(|| registry.find(if h.object().is_list() { "<list>" } else { "<dict>" }, name))
 }
 
-/// Where `index` of a sequence of `len` lies; negative ones count from the end.
+/// Returns the position of `index` in a sequence of `len`; negative ones count from the end.
 fn offset(index: i64, len: usize) -> Option<usize> {
     // A range may have more elements than an int can count.
     let at = if index < 0 { i128::from(index) + len as i128 } else { i128::from(index) };
@@ -273,7 +273,7 @@ pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
     })
 }
 
-/// What [`item`] can walk in place of a value; the value itself when it has no items.
+/// Returns the value that [`item`] can iterate over in place of a value, or the value itself if it has no items.
 pub(crate) fn walkable(value: Value) -> Result<Value, Value> {
     match &value {
         Value::List(_) | Value::Range(_) | Value::Str(_) | Value::Iter(_) => Ok(value),
@@ -304,21 +304,23 @@ fn entries(d: &DictBox) -> Value {
 }
 
 /// The item at `position` of a prepared value, and the position behind it.
-pub(super) fn item(value: &Value, position: i64) -> Result<(Item, i64), Box<Raise>> {
+pub(super) fn item(value: &Value, position: i64) -> Result<(IterItem, i64), Box<Raise>> {
     let at = usize::try_from(position).unwrap_or(usize::MAX);
     let found = match value {
         Value::List(l) => l.items.get(at).cloned(),
         Value::Range(r) => r.at(at).map(Value::Int),
         Value::Str(s) => {
             // The position of a string's walk is a byte offset.
-            let Some(c) = s.get(at..).and_then(|rest| rest.chars().next()) else { return Ok((Item::End, position)) };
+            let Some(c) = s.get(at..).and_then(|rest| rest.chars().next()) else {
+                return Ok((IterItem::End, position));
+            };
             let next = position.saturating_add(i64::try_from(c.len_utf8()).unwrap_or(1));
-            return Ok((Item::Some(Value::str(c.encode_utf8(&mut [0; 4]))), next));
+            return Ok((IterItem::Some(Value::str(c.encode_utf8(&mut [0; 4]))), next));
         }
         Value::Host(h) if h.object().is_list() => h.object().at(position),
         Value::Host(h) => match h.object().next() {
             Some(Next::Ready(result)) => result?,
-            Some(Next::Later(wait)) => return Ok((Item::Wait(wait), position)),
+            Some(Next::Later(wait)) => return Ok((IterItem::Wait(wait), position)),
             None => {
                 let message = format!("{} is not iterable", with_article(value));
                 return Err(Raise::error(RunCode::Type, message));
@@ -327,7 +329,7 @@ pub(super) fn item(value: &Value, position: i64) -> Result<(Item, i64), Box<Rais
         _ => None,
     };
     // Only corrupted code has a position that is no place: its register may hold any number.
-    Ok((found.map_or(Item::End, Item::Some), position.saturating_add(1)))
+    Ok((found.map_or(IterItem::End, IterItem::Some), position.saturating_add(1)))
 }
 
 impl Fiber {

@@ -3,8 +3,8 @@
 
 use super::fiber::{Exit, Fiber, Frame, Pending};
 use super::iterate::Advanced;
-use super::native::{Run, Step};
-use super::wait::State;
+use super::native::{BuiltinRun, Step};
+use super::wait::WaitState;
 use super::{Cx, Proto, Raise, RunCode, Wait};
 use crate::declaration::Builtin;
 use crate::value::{Closure, HostBox, Value, article, inspect};
@@ -222,7 +222,7 @@ impl Fiber {
             *value = Value::Nil;
         }
         match builtin.run {
-            Run::Plain(function) => {
+            BuiltinRun::Plain(function) => {
                 let Self { isolate, context, stack, .. } = self;
                 let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
                 self.clear(base, size);
@@ -230,7 +230,7 @@ impl Fiber {
                 self.weigh()?;
                 Ok(Begun::Value(value))
             }
-            Run::Waits(function) => {
+            BuiltinRun::Waits(function) => {
                 let Self { isolate, context, stack, .. } = self;
                 let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
                 self.clear(base, size);
@@ -238,7 +238,7 @@ impl Fiber {
                 self.weigh()?;
                 begun(wait)
             }
-            Run::Native(native) => {
+            BuiltinRun::Native(native) => {
                 self.check_depth()?;
                 let window = size + usize::from(native.slots);
                 self.ensure(base + window + 1);
@@ -270,7 +270,7 @@ impl Fiber {
         argc: usize,
         dst: usize,
     ) -> Result<bool, Box<Raise>> {
-        let Run::Plain(function) = builtin.run else { return Ok(false) };
+        let BuiltinRun::Plain(function) = builtin.run else { return Ok(false) };
         let arity = builtin.arity;
         let size = argc.max(usize::from(arity.max));
         if !builtin.caps.is_empty()
@@ -310,7 +310,9 @@ impl Fiber {
     fn resume_native(&mut self, value: Value) -> Result<Step, Box<Raise>> {
         let Some(frame) = self.frames.last() else { return Ok(Step::Return(value)) };
         let (base, window, wants_item) = (frame.base, frame.window(), frame.wants_item);
-        let Some(Builtin { run: Run::Native(native), .. }) = frame.builtin() else { return Ok(Step::Return(value)) };
+        let Some(Builtin { run: BuiltinRun::Native(native), .. }) = frame.builtin() else {
+            return Ok(Step::Return(value));
+        };
         let Self { isolate, context, stack, .. } = self;
         let (cx, registers) = (&mut Cx { isolate, context }, &mut stack[base..base + window]);
         if wants_item {
@@ -450,8 +452,8 @@ impl Fiber {
 /// Returns a value that is already available without a wait.
 fn begun(wait: Wait) -> Result<Begun, Box<Raise>> {
     match wait.state {
-        State::Now(outcome) => outcome.map(Begun::Value),
-        State::Later(_) => Ok(Begun::Wait(wait)),
+        WaitState::Now(outcome) => outcome.map(Begun::Value),
+        WaitState::Later(_) => Ok(Begun::Wait(wait)),
     }
 }
 

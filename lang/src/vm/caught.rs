@@ -1,8 +1,9 @@
 //! Errors that were caught and may be thrown again: they keep their code, their place and their stack trace.
 //!
-//! What `catch` binds is a plain value, so that scripts can print, store and compare it. Which error a dict came from is
-//! told by its identity: the last few are remembered for as long as somebody holds the dict. Values without an identity
-//! (`throw "text"`) are thrown again by their name in the `catch` itself, and the error waits in a register beside it.
+//! Origin of caught errors. `catch` binds a plain value, so that scripts can print, store and compare it. The identity of a
+//! dict tells the error that it came from: the last few are remembered for as long as the dict is held. Values without an
+//! identity (`throw "text"`) are thrown again by their name in the `catch` itself, and the error waits in a register beside
+//! it.
 
 use super::Raise;
 use super::fiber::Fiber;

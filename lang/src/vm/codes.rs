@@ -8,15 +8,14 @@ pub enum RunCode {
     /// Memory limit reached.
     Memory = "HARN-LIM-001", Error {
         title: "memory limit reached",
-        meaning: "All values of a run together may use at most 4 GiB, or the limit that `--max-memory` or `memory` in \
-                  `harn.toml` sets. The error cannot be caught, and the exit code is 3.",
+        meaning: "All values of a run together use more memory than the limit of the run allows. The error cannot be \
+                  caught.",
     },
     /// Time limit reached.
     Time = "HARN-LIM-002", Error {
         title: "time limit reached",
-        meaning: "The run took longer than `--timeout` or `timeout` in `harn.toml` allows, by the system's clock. The script \
-                  can catch the error once and then has a tenth of its time, at least 100 ms, to clean up; after that it is ended \
-                  with exit code 3.",
+        meaning: "The run took longer than the limit of the run allows, by the system's clock. The script can catch the error \
+                  once and then has a tenth of its time, at least 100 ms, to clean up; after that it is ended.",
     },
     /// Uncaught error.
     Uncaught = "HARN-RUN-001", Error {
@@ -94,7 +93,7 @@ pub enum RunCode {
     /// Fuel limit reached.
     Fuel = "HARN-RUN-011", Error {
         title: "fuel limit reached",
-        meaning: "The run executed more instructions than `--fuel` allows. The error cannot be caught.",
+        meaning: "The run executed more instructions than the limit of the run allows. The error cannot be caught.",
     },
     /// Variable read before it is bound.
     Unbound = "HARN-RUN-012", Error {
@@ -114,8 +113,7 @@ pub enum RunCode {
     /// Missing capability.
     Denied = "HARN-RUN-014", Error {
         title: "missing capability",
-        meaning: "The builtin needs a capability (files, processes, network, environment, models) that was removed with \
-                  `--deny`.",
+        meaning: "The builtin needs a capability (files, processes, network, environment, models) that the run does not have.",
     },
     /// Run cancelled.
     Cancelled = "HARN-RUN-015", Error {
@@ -158,7 +156,7 @@ pub enum RunCode {
     Deadline = "HARN-RUN-030", Error {
         title: "deadline exceeded",
         meaning: "The body of a `deadline` block was not done in time. `defer` and `finally` inside of it have run. A `catch` \
-                  around the block sees the error; one inside of it does not. With `--timeout`, the whole run is such a block.",
+                  around the block sees the error; one inside of it does not.",
         fails: "mock_time()\ndeadline 1s { sleep(5s) }\n",
         mended: "mock_time()\nlet r = try { deadline 1s { sleep(5s) } }\nprintln(is_err(r))\n",
     },

@@ -1,6 +1,6 @@
-//! What a fiber carries with it, and what a builtin is given.
+//! Context of a fiber, and the context that a builtin gets.
 
-use super::tasks::{Globals, Open, Task};
+use super::tasks::{Globals, OpenBlocks, Task};
 use super::{Halt, Isolate, Local, Path, Raise};
 use crate::value::Value;
 use std::any::Any;
@@ -76,7 +76,7 @@ pub enum Idle {
     Never,
 }
 
-/// How far a run may go.
+/// Limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Calls in one another.
@@ -95,7 +95,7 @@ pub struct Limits {
     pub suggestions: &'static Suggestions,
 }
 
-/// What errors suggest where a limit is reached or a right is missing. The embedder knows by which settings they are raised.
+/// Suggestions for errors about a reached limit or a missing capability. The embedder knows the settings that raise them.
 #[derive(Debug)]
 pub struct Suggestions {
     /// For nested calls.
@@ -132,21 +132,21 @@ impl Default for Limits {
     }
 }
 
-/// What travels with a fiber and its children: the task they run in, and what the crate above wants to know of
-/// them (the session at hand, for instance).
+/// Context that is inherited by a fiber's children: the task they run in, and the data of the crate above (the current
+/// session, for instance).
 #[derive(Clone, Default)]
 pub struct Context {
     /// The task: cancellation and deadlines reach the fiber through it.
     pub task: Rc<Task>,
     /// The variables at the top of the file as this task has them; nothing means those of the run.
     pub(super) globals: Option<Rc<Globals>>,
-    /// What the fiber must close behind it; a clone starts with nothing.
-    pub(crate) open: Open,
+    /// Resources that the fiber must close; a clone starts with none.
+    pub(crate) open: OpenBlocks,
     /// Signal that stops only this call of a function.
     pub halt: Option<Halt>,
     /// Whatever the crate above put there.
     pub data: Option<Rc<dyn Any>>,
-    /// Where its line of work stands among all of the run.
+    /// Path of its line of work among all of the run.
     pub path: Path,
 }
 
@@ -172,7 +172,7 @@ pub struct Cx<'a> {
     pub context: &'a Rc<Context>,
 }
 
-/// What a builtin may go through for nothing: a look at it would cost more.
+/// Size that a builtin may go through without a charge: a check would cost more.
 pub(super) const LARGE: usize = 256;
 
 impl Cx<'_> {
@@ -191,7 +191,7 @@ impl Cx<'_> {
         }
     }
 
-    /// As [`Cx::charge_part`], with so many instructions for each of it, such as elements.
+    /// Charges like [`Cx::charge_part`], with `each` instructions for each part, such as an element.
     #[inline(always)]
     pub fn charge(&self, size: usize, each: usize) {
         if size >= LARGE {

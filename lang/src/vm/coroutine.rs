@@ -25,7 +25,7 @@ use std::sync::Once;
 
 /// Address space of one stack. Only what is used of it takes memory.
 const STACK: usize = 256 << 20;
-/// What must be left of it wherever code is at work: for what it calls between two looks.
+/// Part of the stack that must be free while code runs, for the calls between two checks.
 const RESERVE: usize = 512 << 10;
 /// Stacks of which more was used are given back to the system.
 const KEPT_SIZE: usize = 256 << 10;
@@ -36,8 +36,8 @@ const SLICE: i64 = 1_000;
 
 thread_local! {
     static UNUSED: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
-    /// Whose stack the thread is on; nothing on its own.
-    static CURRENT: RefCell<Option<Rc<Line>>> = const { RefCell::new(None) };
+    /// Line whose stack the thread is on, or `None` if it is on its own.
+    static CURRENT: RefCell<Option<Rc<StackState>>> = const { RefCell::new(None) };
 }
 
 /// Why such code is suspended.
@@ -48,10 +48,10 @@ enum Pause {
     Turn,
 }
 
-type Body = Coroutine<Outcome, Pause, Outcome>;
+type StackCoroutine = Coroutine<Outcome, Pause, Outcome>;
 
 /// State of the run that the code on a stack can reach.
-struct Line {
+struct StackState {
     isolate: Rc<Isolate>,
     context: Rc<Context>,
     /// Into the stack, while the coroutine is there.
@@ -77,7 +77,7 @@ pub fn begin(cx: &Cx<'_>, body: impl FnOnce() -> Outcome + 'static) -> Result<Wa
     if nesting.level() >= nesting::MOST {
         return Err(nesting::too_deep());
     }
-    let mut work = Work::new(cx, body)?;
+    let mut work = CoroutineWork::new(cx, body)?;
     let _within = nesting.enter();
     let paused = match with_room(|| work.step(Ok(Value::Nil))) {
         CoroutineResult::Return(outcome) => return Ok(Wait::ready(outcome)),
@@ -95,7 +95,7 @@ pub fn call(function: Value, args: Vec<Value>) -> Outcome {
     let spare = line.spare.take();
     let started = line.clone();
     let run = outside(move || {
-        let Line { isolate, context, .. } = &*started;
+        let StackState { isolate, context, .. } = &*started;
         let mut fiber = match spare {
             Some(fiber) => fiber,
             None => Fiber::idle(isolate, context),
@@ -116,7 +116,7 @@ pub fn call(function: Value, args: Vec<Value>) -> Outcome {
     }
 }
 
-/// What [`begin`]'s code is at work for; nothing outside of any.
+/// Runs `work` with the context for which [`begin`]'s code runs, or returns `None` outside of any.
 pub fn inside<T>(work: impl FnOnce(&mut Cx<'_>) -> T) -> Option<T> {
     let line = current()?;
     Some(work(&mut Cx { isolate: &line.isolate, context: &line.context }))
@@ -144,9 +144,9 @@ pub fn tick() -> Result<(), Box<Raise>> {
 pub fn outside<T>(work: impl FnOnce() -> T) -> T {
     let Some(line) = current() else { return work() };
     let yielder = line.yielder.get();
-    let work = Crossing(move || {
+    let work = ParentWork(move || {
         // What is done there is not done by the code at work: it cannot suspend it.
-        let _others = Entered::new(None);
+        let _others = LineGuard::new(None);
         work()
     });
     // SAFETY: the current line's coroutine is running, so its yielder is on its stack; see `Crossing` for the other stack.
@@ -157,13 +157,13 @@ pub fn outside<T>(work: impl FnOnce() -> T) -> T {
 pub fn roomy<T>(work: impl FnOnce() -> T) -> T {
     let stack = UNUSED.try_with(|unused| unused.borrow_mut().pop()).ok().flatten();
     let Some(mut stack) = stack.or_else(|| DefaultStack::new(STACK).ok()) else { return work() };
-    let _others = Entered::new(None);
+    let _others = LineGuard::new(None);
     // Nobody knows how much of it was used: it goes back to the system.
     corosensei::on_stack(&mut stack, work)
 }
 
 /// Runs the code at work. A panic in it is an error of the script: neither its message nor its backtrace is printed.
-fn guarded(line: &Line, body: impl FnOnce() -> Outcome) -> Outcome {
+fn guarded(line: &StackState, body: impl FnOnce() -> Outcome) -> Outcome {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(outcome) => outcome,
         // That is how a stack is unwound which nobody wants any more.
@@ -188,38 +188,38 @@ fn silence_panics() {
 }
 
 /// Work for the parent's stack.
-struct Crossing<F>(F);
+struct ParentWork<F>(F);
 
 // SAFETY: the bound keeps references to the yielder away from the parent's stack. Nobody but `Line` holds one, and no line
 // is current there, so nobody can reach it. The thread is the same.
-unsafe impl<F> Send for Crossing<F> {}
+unsafe impl<F> Send for ParentWork<F> {}
 
-impl<F: FnOnce() -> T, T> Crossing<F> {
+impl<F: FnOnce() -> T, T> ParentWork<F> {
     fn run(self) -> T {
         (self.0)()
     }
 }
 
-fn current() -> Option<Rc<Line>> {
+fn current() -> Option<Rc<StackState>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// Who is current, for as long as this is there; also when a panic passes.
-struct Entered(Option<Rc<Line>>);
+/// Guard that restores the current line when it is dropped, also when a panic passes.
+struct LineGuard(Option<Rc<StackState>>);
 
-impl Entered {
-    fn new(line: Option<Rc<Line>>) -> Self {
+impl LineGuard {
+    fn new(line: Option<Rc<StackState>>) -> Self {
         Self(CURRENT.replace(line))
     }
 }
 
-impl Drop for Entered {
+impl Drop for LineGuard {
     fn drop(&mut self) {
         CURRENT.set(self.0.take());
     }
 }
 
-impl Line {
+impl StackState {
     /// Waits for what is paused; what that gives.
     fn suspend(&self, pause: Pause) -> Outcome {
         // SAFETY: the line is current, so its coroutine is running and its yielder is on its stack.
@@ -228,12 +228,12 @@ impl Line {
 }
 
 /// A coroutine and its line. Dropped while it is suspended, it is unwound.
-struct Work {
-    body: Option<Body>,
-    line: Rc<Line>,
+struct CoroutineWork {
+    body: Option<StackCoroutine>,
+    line: Rc<StackState>,
 }
 
-impl Work {
+impl CoroutineWork {
     fn new(cx: &Cx<'_>, body: impl FnOnce() -> Outcome + 'static) -> Result<Self, Box<Raise>> {
         let stack = match UNUSED.with_borrow_mut(Vec::pop) {
             Some(stack) => stack,
@@ -242,7 +242,7 @@ impl Work {
         silence_panics();
         let mut meter = Fiber::idle(cx.isolate, cx.context);
         meter.slice_of(SLICE);
-        let line = Rc::new(Line {
+        let line = Rc::new(StackState {
             isolate: cx.isolate.clone(),
             context: cx.context.clone(),
             yielder: Cell::new(ptr::null()),
@@ -253,7 +253,7 @@ impl Work {
             dropped: Cell::new(false),
         });
         let own = line.clone();
-        let body = Body::with_stack(stack, move |yielder, _| {
+        let body = StackCoroutine::with_stack(stack, move |yielder, _| {
             own.yielder.set(yielder);
             // The body is dropped before it has returned, while its stack is there.
             let outcome = guarded(&own, body);
@@ -266,7 +266,7 @@ impl Work {
     /// Lets it go on until it pauses again.
     fn step(&mut self, given: Outcome) -> CoroutineResult<Pause, Outcome> {
         let Some(body) = &mut self.body else { return CoroutineResult::Return(Err(nobody())) };
-        let _at_work = Entered::new(Some(self.line.clone()));
+        let _at_work = LineGuard::new(Some(self.line.clone()));
         self.line.isolate.on_account(|| body.resume(given))
     }
 
@@ -290,12 +290,12 @@ impl Work {
     }
 }
 
-impl Drop for Work {
+impl Drop for CoroutineWork {
     fn drop(&mut self) {
         let Some(mut body) = self.body.take() else { return };
         if !body.done() {
             // What lies on its stack is dropped as if it were at work.
-            let _at_work = Entered::new(Some(self.line.clone()));
+            let _at_work = LineGuard::new(Some(self.line.clone()));
             self.line.dropped.set(true);
             self.line.isolate.on_account(|| body.force_unwind());
         }

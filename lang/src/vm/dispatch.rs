@@ -914,9 +914,9 @@ impl Fiber {
                             let (item, next) = check!(access::item(&other, position));
                             set!(at + 1, Value::Int(next));
                             match item {
-                                access::Item::Some(value) => set!(dst, value),
-                                access::Item::End => short_jump!(by),
-                                access::Item::Wait(wait) => {
+                                access::IterItem::Some(value) => set!(dst, value),
+                                access::IterItem::End => short_jump!(by),
+                                access::IterItem::Wait(wait) => {
                                     self.pending = Pending::Item;
                                     return Some(Exit::Wait(wait));
                                 }

@@ -1,7 +1,7 @@
 //! Fibers as futures, and script functions that the runtime may call.
 
 use super::tasks::wait_for;
-use super::{Called, Context, Exit, Fiber, Isolate, On, Outcome, Step, Wait, Why, nesting};
+use super::{Called, Context, Exit, Fiber, Isolate, On, Outcome, RuntimeStep, Wait, Why, nesting};
 use crate::value::Value;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ pub async fn drive(mut fiber: Fiber) -> Outcome {
 /// limit.
 async fn wait_in(fiber: &mut Fiber, wait: Wait) {
     let mut result = wait_for(fiber, wait).await;
-    let stopped = match fiber.isolate.step_of(Step::Wait) {
+    let stopped = match fiber.isolate.step_of(RuntimeStep::Wait) {
         Ok(false) => None,
         Ok(true) => {
             yield_once().await;
@@ -113,7 +113,7 @@ impl Function {
     /// Returns the value for another context.
     #[must_use]
     pub fn call_in(&self, mut context: Context, args: impl IntoIterator<Item = Value>) -> Called {
-        if let Err(raise) = self.isolate.step_of(Step::Call) {
+        if let Err(raise) = self.isolate.step_of(RuntimeStep::Call) {
             return Called::Now(Err(raise));
         }
         let nesting = self.isolate.nesting();

@@ -3,10 +3,10 @@
 //! Here for speed, not for meaning: an instruction without its arm would only be slower. Which ones go straight to
 //! `dispatch` is listed by name in the last arm, so that a new instruction is not forgotten.
 //!
-//! What makes it fast was measured. Registers are reached by one raw pointer to the window. Every arm writes its result
-//! where it belongs, never through a temporary `Value`. Whatever is not the common case falls out of the `match` to the one
-//! call of [`Fiber::step`] at its end, which carries the instruction out in full: so the arms stay small, and all that the
-//! loop needs stays in processor registers. An arm either finishes its instruction and goes on, or has changed nothing.
+//! Every choice here was measured. Registers are reached by one raw pointer to the window. Every arm writes its result where
+//! it belongs, never through a temporary `Value`. Every uncommon case falls out of the `match` to the one call of
+//! [`Fiber::step`] at its end, which carries the instruction out in full: so the arms stay small, and all that the loop
+//! needs stays in processor registers. An arm either finishes its instruction and goes on, or has changed nothing.
 #![allow(unsafe_code)]
 
 use super::call::NO_CLOSURE;

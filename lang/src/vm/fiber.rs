@@ -31,13 +31,13 @@ pub enum Exit {
 
 /// One call that is not finished.
 pub(super) struct Frame {
-    /// Where it goes on.
+    /// Instruction at which it continues.
     pub(super) pc: *const Op,
     /// The function's code; null for a builtin's frame.
     pub(super) proto: *const Proto,
-    /// What it captured, null where there is nothing; for a builtin's frame, which builtin.
+    /// Captures of the function, null if there are none; for a builtin's frame, the builtin.
     pub(super) what: *const (),
-    /// Where its window starts.
+    /// Start of its window.
     pub(super) base: usize,
     /// Registers of a builtin's window.
     pub(super) window: u32,
@@ -71,7 +71,7 @@ pub struct Fiber {
     /// All of it is always initialised; what no window holds is nil or harmless.
     pub(super) stack: Vec<Value>,
     pub(super) frames: Vec<Frame>,
-    /// As many frames fit without a look at their limit and at the vector's capacity.
+    /// Number of frames that fit without a check of their limit and of the vector's capacity.
     pub(super) room: usize,
     pub(super) pending: Pending,
     /// Value of the wait.
@@ -90,7 +90,7 @@ pub struct Fiber {
     pub(super) caught: Vec<Caught>,
     /// Signals of its task that it has seen.
     pub(super) noticed: Noticed,
-    /// How often it was interrupted by its call's own switch.
+    /// Number of interruptions by its call's own switch.
     pub(super) halted: u16,
 }
 
@@ -190,7 +190,7 @@ impl Fiber {
         if self.context.task.is_ending(self.isolate.nesting()) { None } else { halt.interrupt(&mut self.halted) }
     }
 
-    /// Where it is.
+    /// Returns the current source position.
     pub(super) fn place(&self) -> Option<(SourceRef, Span)> {
         let frame = self.frames.iter().rev().find(|f| !f.proto.is_null())?;
         // SAFETY: a frame's code is kept as long as the frame.

@@ -9,7 +9,7 @@ use std::cell::Cell;
 #[derive(Default)]
 pub(super) struct Fuel {
     used: Cell<u64>,
-    /// What single calls and operators have done since the last look, beyond an instruction each.
+    /// Cost of single calls and operators since the last check, beyond an instruction each.
     heavy: Cell<u64>,
 }
 
@@ -19,7 +19,7 @@ impl Isolate {
         self.limits().fuel.map(|limit| limit.saturating_sub(self.fuel.used.get()))
     }
 
-    /// What was burnt is forgotten: another part of the run begins.
+    /// Resets the fuel that was used, because another part of the run begins.
     pub fn refuel(&self) {
         self.fuel.used.set(0);
         self.fuel.heavy.set(0);

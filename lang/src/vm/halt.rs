@@ -5,15 +5,15 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::Waker;
 
-/// How often the call is interrupted after the grace, before nothing of it runs any more.
+/// Number of interruptions of the call after the grace period, before it is stopped for good.
 const PATIENCE: u16 = 1_000;
 
 /// A switch for one call. `catch` does not see that it was thrown; `defer` and `finally` run. Clones are the same switch.
 #[derive(Clone, Default)]
-pub struct Halt(Rc<State>);
+pub struct Halt(Rc<HaltState>);
 
 #[derive(Default)]
-struct State {
+struct HaltState {
     reason: RefCell<Option<String>>,
     over: Cell<bool>,
     watchers: RefCell<Vec<Waker>>,
@@ -50,7 +50,7 @@ impl Halt {
         self.0.reason.borrow().is_some() && (times == 0 || self.0.over.get())
     }
 
-    /// What a fiber is interrupted by that was interrupted so often.
+    /// Returns the interruption for a fiber that was interrupted `times` times.
     pub(super) fn interrupt(&self, times: &mut u16) -> Option<Box<Raise>> {
         let reason = self.0.reason.borrow();
         let reason = reason.as_ref()?;

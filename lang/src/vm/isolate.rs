@@ -10,7 +10,7 @@ use super::tasks::{Globals, Tasks};
 use super::watch::Watch;
 use super::{Definitions, Host, Limits, Proto, Task};
 use crate::declaration::{Registry, Right};
-use crate::value::{Body, Closure, Dict, Flavor, Iter, Str, Value};
+use crate::value::{Closure, Dict, Flavor, ItemSource, Iter, Str, Value};
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -58,7 +58,7 @@ pub struct Isolate {
     seen_globals: RefCell<Rc<Globals>>,
     /// Globals that are known to reach no captured variable.
     plain_globals: RefCell<Vec<Value>>,
-    /// How many there are.
+    /// Number of globals.
     global_count: Cell<usize>,
 }
 
@@ -146,14 +146,14 @@ impl Isolate {
         functions.len() - 1
     }
 
-    /// How many functions there are.
+    /// Returns the number of functions.
     #[must_use]
     pub fn function_count(&self) -> usize {
         // SAFETY: as above.
         unsafe { (&*self.functions.get()).len() }
     }
 
-    /// How many globals there are.
+    /// Returns the number of globals.
     #[must_use]
     pub fn global_count(&self) -> usize {
         self.global_count.get()
@@ -258,7 +258,7 @@ impl Isolate {
         }
     }
 
-    /// How deep the runtime's calls stand within one another.
+    /// Returns the nesting of the runtime's calls.
     pub(super) fn nesting(&self) -> &Nesting {
         &self.nesting
     }
@@ -334,7 +334,7 @@ impl Isolate {
     }
 
     /// A new iterator with registers of its own, which may come to hold the iterator itself.
-    pub(crate) fn iterator(&self, flavor: Flavor, body: Body) -> Value {
+    pub(crate) fn iterator(&self, flavor: Flavor, body: ItemSource) -> Value {
         let iter = Rc::new(Iter::new(flavor, body));
         note(&self.iters, &iter);
         Value::Iter(iter)

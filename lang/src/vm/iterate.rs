@@ -8,11 +8,11 @@
 
 use super::call::Entered;
 use super::fiber::{Fiber, Frame, Pending};
-use super::native::{Run, Step};
+use super::native::{BuiltinRun, Step};
 use super::op::{FAR, Op};
 use super::{Cx, Proto, Raise, RunCode, access};
 use crate::declaration::Builtin;
-use crate::value::{Body, Closure, Flavor, Iter, Status, Tag, Value};
+use crate::value::{Closure, Flavor, ItemSource, Iter, Status, Tag, Value};
 use std::rc::Rc;
 
 /// Outcome of a request to an iterator.
@@ -40,10 +40,10 @@ impl Fiber {
             Status::Running => return Err(running(iter)),
             Status::Ready => {}
         }
-        if let Body::Items { source, position } = &mut *iter.body().borrow_mut() {
+        if let ItemSource::Items { source, position } = &mut *iter.body().borrow_mut() {
             let (item, next) = access::item(source, *position)?;
             *position = next;
-            if !matches!(item, access::Item::End) {
+            if !matches!(item, access::IterItem::End) {
                 return walked(item);
             }
         } else {
@@ -62,7 +62,7 @@ impl Fiber {
         iter.set_status(Status::Running);
         let mut body = iter.body().borrow_mut();
         let (frame, machine) = match &mut *body {
-            Body::Script { code, closure, pc, registers } => {
+            ItemSource::Script { code, closure, pc, registers } => {
                 self.ensure(base + registers.len() + 1);
                 self.stack[base..base + registers.len()].swap_with_slice(registers);
                 let closure = closure.as_ref().map_or(std::ptr::null(), Rc::as_ptr);
@@ -72,18 +72,18 @@ impl Fiber {
                 frame.pc = unsafe { code.code.as_ptr().add(*pc) };
                 (frame, None)
             }
-            Body::Native { machine, registers } => {
+            ItemSource::Native { machine, registers } => {
                 let window = registers.len();
                 self.ensure(base + window + 1);
                 self.stack[base..base + window].swap_with_slice(registers);
                 (Frame::native(machine, base, window, dst), Some(*machine))
             }
-            Body::Items { .. } | Body::Over(_) => return Ok(Advanced::Ready(None)),
+            ItemSource::Items { .. } | ItemSource::Over(_) => return Ok(Advanced::Ready(None)),
         };
         drop(body);
         self.frames.push(Frame { owned: true, ..frame });
         self.stack[owner] = Value::Iter(iter);
-        let Some(Builtin { run: Run::Native(native), .. }) = machine else { return Ok(Advanced::Frame) };
+        let Some(Builtin { run: BuiltinRun::Native(native), .. }) = machine else { return Ok(Advanced::Frame) };
         let window = self.frames.last().map_or(0, Frame::window);
         let Self { isolate, context, stack, .. } = self;
         (native.enter)(&mut Cx { isolate, context }, &mut stack[base..base + window]).map(Advanced::Step)
@@ -102,14 +102,14 @@ impl Fiber {
         let Some(frame) = self.frames.pop() else { return 0 };
         let Value::Iter(iter) = std::mem::take(&mut self.stack[frame.base - 1]) else { return frame.dst };
         match &mut *iter.body().borrow_mut() {
-            Body::Script { code, pc, registers, .. } => {
+            ItemSource::Script { code, pc, registers, .. } => {
                 *pc = frame.at(code) + 1;
                 self.stack[frame.base..frame.base + registers.len()].swap_with_slice(registers);
             }
-            Body::Native { registers, .. } => {
+            ItemSource::Native { registers, .. } => {
                 self.stack[frame.base..frame.base + registers.len()].swap_with_slice(registers);
             }
-            Body::Items { .. } | Body::Over(_) => {}
+            ItemSource::Items { .. } | ItemSource::Over(_) => {}
         }
         iter.set_status(Status::Ready);
         frame.dst
@@ -138,7 +138,7 @@ impl Fiber {
         let pc = frame.at(&code) + 1;
         let window = &mut self.stack[frame.base..frame.base + usize::from(code.regs)];
         let registers = window.iter_mut().map(std::mem::take).collect();
-        (self.isolate.iterator(flavor, Body::Script { code, closure, pc, registers }), frame.dst)
+        (self.isolate.iterator(flavor, ItemSource::Script { code, closure, pc, registers }), frame.dst)
     }
 
     /// The `for` of the frame on top has no more items.
@@ -188,11 +188,11 @@ impl Drop for Fiber {
     }
 }
 
-fn walked(item: access::Item) -> Result<Advanced, Box<Raise>> {
+fn walked(item: access::IterItem) -> Result<Advanced, Box<Raise>> {
     Ok(match item {
-        access::Item::Some(value) => Advanced::Ready(Some(value)),
-        access::Item::End => Advanced::Ready(None),
-        access::Item::Wait(wait) => Advanced::Wait(wait),
+        access::IterItem::Some(value) => Advanced::Ready(Some(value)),
+        access::IterItem::End => Advanced::Ready(None),
+        access::IterItem::Wait(wait) => Advanced::Wait(wait),
     })
 }
 

@@ -14,14 +14,14 @@ use std::sync::Arc;
 /// Characters of a constant that are shown.
 const WIDTH: usize = 60;
 
-/// How the top-level statements are called.
+/// Name of the top-level statements.
 const MAIN: &str = "main";
 
 /// All functions of the file of `main`: `main` itself, those with a number, and those inside them. `globals` are the names of
 /// globals.
 #[must_use]
 pub fn listing(isolate: &Isolate, main: &Rc<Proto>, globals: &[(u32, &str)]) -> String {
-    let mut listed = Listed { isolate, globals: HashMap::new(), labels: HashMap::new(), functions: Vec::new() };
+    let mut listed = NamedValues { isolate, globals: HashMap::new(), labels: HashMap::new(), functions: Vec::new() };
     for (slot, name) in globals {
         listed.globals.entry(*slot).or_insert_with(|| (*name).to_owned());
     }
@@ -44,20 +44,20 @@ pub fn listing(isolate: &Isolate, main: &Rc<Proto>, globals: &[(u32, &str)]) -> 
         if !out.is_empty() {
             out.push('\n');
         }
-        Function { listed: &listed, proto, at: 0 }.write(label, &mut out);
+        ListedFunction { listed: &listed, proto, at: 0 }.write(label, &mut out);
     }
     out
 }
 
 /// Values to show, with their names.
-struct Listed<'a> {
+struct NamedValues<'a> {
     isolate: &'a Isolate,
     globals: HashMap<u32, String>,
     labels: HashMap<*const Proto, String>,
     functions: Vec<(Rc<Proto>, String)>,
 }
 
-impl Listed<'_> {
+impl NamedValues<'_> {
     /// Adds a function and those inside it that have no name yet.
     fn collect(&mut self, proto: &Rc<Proto>, label: &str) {
         self.labels.insert(Rc::as_ptr(proto), label.to_owned());
@@ -80,14 +80,14 @@ impl Listed<'_> {
 }
 
 /// A function that is written.
-struct Function<'a> {
-    listed: &'a Listed<'a>,
+struct ListedFunction<'a> {
+    listed: &'a NamedValues<'a>,
     proto: &'a Proto,
     /// The instruction.
     at: usize,
 }
 
-impl Function<'_> {
+impl ListedFunction<'_> {
     fn write(&mut self, label: &str, out: &mut String) {
         // Writing to a text cannot fail.
         let _ = self.head(label, out);

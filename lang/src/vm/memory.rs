@@ -1,4 +1,4 @@
-//! What a run holds in memory.
+//! Memory of a run.
 //!
 //! [`Counted`] counts the bytes of each thread; a program makes it its global allocator, or no run has a limit of memory.
 //! A run's share is what the count has grown by during its slices and the turns of its tasks. It is looked at where a
@@ -205,7 +205,7 @@ impl Fiber {
         self.isolate.check_memory(bytes)
     }
 
-    /// The same for a copy of a list or dict that others hold as well: a change makes one.
+    /// Checks the memory for a copy of a list or dict that has other holders: a change makes a copy.
     pub(super) fn afford_copy(&self, value: &Value) -> Result<(), Box<Raise>> {
         let bytes = match value {
             Value::List(list) if Rc::strong_count(list) > 1 => list.items.len() * size_of::<Value>(),
@@ -233,7 +233,7 @@ impl Fiber {
         Ok(())
     }
 
-    /// What a builtin says of its argument explains nothing where memory is used up.
+    /// Replaces a builtin's error about its argument if memory is used up, because it would explain nothing.
     pub(super) fn as_memory(&mut self, raise: Box<Raise>) -> Box<Raise> {
         // A walk that was stopped has led to whatever this is.
         let raise = if Meter::is_stopped() { self.stopped_walk().unwrap_or(raise) } else { raise };

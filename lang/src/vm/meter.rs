@@ -15,29 +15,29 @@ use std::ptr;
 use std::rc::Rc;
 
 thread_local! {
-    static WALKS: Walks = const {
-        Walks {
+    static WALKS: FiberMeter = const {
+        FiberMeter {
             run: Cell::new(ptr::null()),
-            line: Cell::new(Line { context: ptr::null(), noticed: Noticed::NEW, halted: 0 }),
+            line: Cell::new(InterruptState { context: ptr::null(), noticed: Noticed::NEW, halted: 0 }),
             done: Cell::new(0),
         }
     };
     /// Why a walk was stopped, until that is raised.
-    static WHY: RefCell<Option<Why>> = const { RefCell::new(None) };
+    static WHY: RefCell<Option<StopReason>> = const { RefCell::new(None) };
 }
 
 /// The walks of a thread.
-struct Walks {
+struct FiberMeter {
     /// The run at work; null outside of any.
     run: Cell<*const Isolate>,
     /// The fiber at work.
-    line: Cell<Line>,
+    line: Cell<InterruptState>,
     /// Steps since the slice was last asked to end.
     done: Cell<u64>,
 }
 
 /// Why a walk was stopped.
-enum Why {
+enum StopReason {
     /// A limit of the run was reached.
     Limit(Box<Raise>),
     /// The fiber is interrupted; it knows by what.
@@ -46,7 +46,7 @@ enum Why {
 
 /// State that decides whether a fiber is interrupted.
 #[derive(Clone, Copy)]
-pub(super) struct Line {
+pub(super) struct InterruptState {
     context: *const Context,
     noticed: Noticed,
     halted: u16,
@@ -64,7 +64,7 @@ impl Stopped {
             None
         });
         match limit {
-            Some(Why::Limit(raise)) => raise,
+            Some(StopReason::Limit(raise)) => raise,
             _ => Raise::cancelled("interrupted"),
         }
     }
@@ -72,7 +72,7 @@ impl Stopped {
 
 impl Machine for ThisCrate {
     type Proto = Proto;
-    type Run = native::Run;
+    type Run = native::BuiltinRun;
     type Callable<'a> = dyn native::Callable + 'a;
     type Next = native::Next;
 
@@ -86,12 +86,12 @@ impl Machine for ThisCrate {
                 isolate.account().look_soon();
             }
             if !isolate.burn(steps) {
-                return Some(Why::Limit(isolate.out_of_fuel()));
+                return Some(StopReason::Limit(isolate.out_of_fuel()));
             }
             match isolate.check_memory(0).and_then(|()| isolate.check_time(false)) {
-                Err(raise) => Some(Why::Limit(raise)),
+                Err(raise) => Some(StopReason::Limit(raise)),
                 // The main task was told, and takes the error from there.
-                Ok(told) => (told || is_interrupted(isolate)).then_some(Why::Interrupted),
+                Ok(told) => (told || is_interrupted(isolate)).then_some(StopReason::Interrupted),
             }
         })
         .flatten()
@@ -99,12 +99,14 @@ impl Machine for ThisCrate {
     }
 
     fn lacks_room(bytes: usize) -> bool {
-        with_run(|isolate| isolate.check_memory(bytes).err()).flatten().is_some_and(|raise| stop(Why::Limit(raise)))
+        with_run(|isolate| isolate.check_memory(bytes).err())
+            .flatten()
+            .is_some_and(|raise| stop(StopReason::Limit(raise)))
     }
 }
 
 /// Remembers why a walk must stop; the machine looks soon. Returns true.
-fn stop(why: Why) -> bool {
+fn stop(why: StopReason) -> bool {
     with_run(|isolate| isolate.account().look_soon());
     WHY.with_borrow_mut(|known| {
         known.get_or_insert(why);
@@ -165,7 +167,7 @@ impl Isolate {
 impl Fiber {
     /// Runs a slice of this fiber; what interrupts the fiber stops its walks.
     pub(super) fn on_line<T>(&mut self, slice: impl FnOnce(&mut Self) -> T) -> T {
-        let line = Line { context: Rc::as_ptr(&self.context), noticed: self.noticed, halted: self.halted };
+        let line = InterruptState { context: Rc::as_ptr(&self.context), noticed: self.noticed, halted: self.halted };
         let outer = WALKS.with(|walks| walks.line.replace(line));
         let done = slice(self);
         WALKS.with(|walks| walks.line.set(outer));
@@ -177,7 +179,7 @@ impl Fiber {
         WALKS.with(|walks| {
             let line = walks.line.get();
             if ptr::eq(line.context, Rc::as_ptr(&self.context)) {
-                walks.line.set(Line { noticed: self.noticed, halted: self.halted, ..line });
+                walks.line.set(InterruptState { noticed: self.noticed, halted: self.halted, ..line });
             }
         });
     }
@@ -188,8 +190,8 @@ impl Fiber {
         start_anew();
         let why = WHY.take()?;
         Some(match why {
-            Why::Limit(raise) => raise,
-            Why::Interrupted => {
+            StopReason::Limit(raise) => raise,
+            StopReason::Interrupted => {
                 if self.isolate.host().is_interrupted() {
                     tasks::interrupt(&self.isolate, &self.context.task, "interrupted");
                 }

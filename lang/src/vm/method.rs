@@ -93,7 +93,7 @@ impl Fiber {
         };
         site.cache.set(Some((tag, row)));
         let (given, max) = (usize::from(argc) + 1, usize::from(row.arity.max));
-        let super::native::Run::Plain(function) = row.run else {
+        let super::native::BuiltinRun::Plain(function) = row.run else {
             self.put_place(place, receiver);
             return Ok(0);
         };

@@ -72,7 +72,7 @@ pub use native::{Callable, Next};
 pub use op::Op;
 #[cfg(test)]
 pub(crate) use operate::binary;
-pub use pace::Step;
+pub use pace::RuntimeStep;
 pub use path::Path;
 pub use proto::{
     CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, MethodSite, PathSite, Place, Proto, Rebuild, Str0,

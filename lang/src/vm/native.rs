@@ -32,7 +32,7 @@ pub enum Step {
         callee: usize,
         /// Register of the first argument.
         args: usize,
-        /// How many.
+        /// Number of arguments.
         argc: usize,
     },
 }
@@ -58,9 +58,9 @@ pub fn no_item(_: &mut Cx<'_>, _: &mut [Value], _: Option<Value>) -> Result<Step
     Ok(Step::Return(Value::Nil))
 }
 
-/// How a builtin runs.
+/// Way in which a builtin runs.
 #[derive(Clone, Copy)]
-pub enum Run {
+pub enum BuiltinRun {
     /// At once.
     Plain(PlainFn),
     /// It may wait.
@@ -74,15 +74,15 @@ pub trait Callable {
     /// Calls it. Arguments beyond those it takes are left out.
     ///
     /// # Errors
-    /// What it raises before it has to wait; what comes later is in the wait.
+    /// Returns the error that it raises before it has to wait; later ones are in the wait.
     fn call(&self, cx: &mut Cx<'_>, args: Vec<Value>) -> Result<Wait, Box<Raise>>;
 
-    /// How many arguments it takes, where that is known.
+    /// Returns the number of arguments, if it is known.
     fn parameters(&self) -> Option<usize> {
         None
     }
 
-    /// Where it was written.
+    /// Returns the source position at which it was written.
     fn place(&self) -> Option<(SourceRef, Span)> {
         None
     }

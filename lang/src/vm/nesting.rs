@@ -11,9 +11,9 @@ use super::{Isolate, Raise, RunCode};
 /// The most calls within one another.
 pub(super) const MOST: usize = 32;
 
-/// What one call may need of the native stack, with everything that the runtime puts below it until the next call.
+/// Native stack that one call may need, with everything that the runtime puts on it until the next call.
 const NEEDED: usize = 1 << 20;
-/// How much the stack grows by where that is not left.
+/// Growth of the stack when less than that is left.
 const GROWTH: usize = 8 << 20;
 
 /// The error of a call more than may be.

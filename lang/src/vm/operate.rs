@@ -22,8 +22,8 @@ pub(crate) fn binary(op: BinaryOp, a: Value, b: &Value, limit: usize) -> Result<
     result.map_err(|raise| (a, raise))
 }
 
-/// What `a op b` goes through beyond one instruction, in instructions: a left side that others hold as well is copied, a right side
-/// is gone through. What is compared is charged by the walk that compares it.
+/// Returns the cost of `a op b` beyond one instruction, in instructions: a left side with other holders is copied, a right
+/// side is gone through. Comparisons are charged where the values are compared.
 #[inline(always)] // for the sake of `op`, which is known at each call
 pub(crate) fn work(op: BinaryOp, a: &Value, b: &Value) -> usize {
     match op {

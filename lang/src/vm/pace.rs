@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 /// A step of the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RuntimeStep {
     /// A call of a script's function.
     Call,
     /// A wait of a fiber that is over.
@@ -19,7 +19,7 @@ pub enum Step {
     Iteration,
 }
 
-impl Step {
+impl RuntimeStep {
     /// Cost in instructions.
     fn fuel(self) -> u64 {
         match self {
@@ -28,7 +28,7 @@ impl Step {
         }
     }
 
-    /// How much of a turn it takes.
+    /// Returns the part of a turn that it takes.
     fn weight(self) -> u32 {
         match self {
             Self::Call | Self::Wait => 1,
@@ -52,16 +52,16 @@ impl Isolate {
     ///
     /// # Errors
     /// A limit that is reached.
-    pub fn step_of(&self, step: Step) -> Result<bool, Box<Raise>> {
+    pub fn step_of(&self, step: RuntimeStep) -> Result<bool, Box<Raise>> {
         if !self.burn(step.fuel()) {
             return Err(self.out_of_fuel());
         }
         self.check_memory(0)?;
-        let mut is_due = self.check_time(step != Step::Wait)?;
+        let mut is_due = self.check_time(step != RuntimeStep::Wait)?;
         let done = self.pace().done.get().saturating_add(step.weight());
         is_due |= done >= TURN;
         // A call cannot let the driver go first; whatever comes next does.
-        let turns = is_due && step != Step::Call;
+        let turns = is_due && step != RuntimeStep::Call;
         self.pace().done.set(if turns { 0 } else { done.max(u32::from(is_due) * TURN) });
         Ok(turns)
     }
@@ -81,22 +81,22 @@ mod tests {
     #[test]
     fn the_driver_gets_its_turn_after_enough_steps() {
         let isolate = isolate(Limits::default());
-        let turns = (0..TURN * 3).filter(|_| isolate.step_of(Step::Wait).unwrap()).count();
+        let turns = (0..TURN * 3).filter(|_| isolate.step_of(RuntimeStep::Wait).unwrap()).count();
         assert_eq!(turns, 3);
     }
 
     #[test]
     fn a_call_leaves_the_turn_to_the_next_wait() {
         let isolate = isolate(Limits::default());
-        assert!((0..TURN * 3).all(|_| !isolate.step_of(Step::Call).unwrap()));
-        assert!(isolate.step_of(Step::Wait).unwrap());
-        assert!(!isolate.step_of(Step::Wait).unwrap());
+        assert!((0..TURN * 3).all(|_| !isolate.step_of(RuntimeStep::Call).unwrap()));
+        assert!(isolate.step_of(RuntimeStep::Wait).unwrap());
+        assert!(!isolate.step_of(RuntimeStep::Wait).unwrap());
     }
 
     #[test]
     fn steps_use_fuel() {
         let isolate = isolate(Limits { fuel: Some(1_000), ..Limits::default() });
-        let steps = (0..1_000).take_while(|_| isolate.step_of(Step::Call).is_ok()).count();
+        let steps = (0..1_000).take_while(|_| isolate.step_of(RuntimeStep::Call).is_ok()).count();
         assert_eq!(steps, 20);
     }
 }

@@ -7,9 +7,9 @@ use std::rc::Rc;
 /// The longest name that is written out; what stands below a longer one is named by a digest of it.
 const LONGEST: usize = 96;
 
-/// Where a line of work stands in the tree of all of them: `main`, and below each what it started, by kind and in the order
-/// of starting (`main.task2`, `main.each1.0`). It says nothing of who came first, so two runs of one script give the same
-/// work the same name however their tasks interleave. Clones count on together.
+/// Path of a line of work in the tree of all of them: `main`, and below each the lines that it started, by kind and in the
+/// order of starting (`main.task2`, `main.each1.0`). It does not depend on which finished first, so two runs of one script
+/// give the same work the same name however their tasks interleave. Clones share their counters.
 #[derive(Clone, Debug)]
 pub struct Path(Rc<Node>);
 
@@ -17,7 +17,7 @@ pub struct Path(Rc<Node>);
 struct Node {
     /// Written out when somebody asks: every call of a tool has a path, and hardly any is ever named.
     name: OnceCell<Rc<str>>,
-    /// What the name is made of. Of those above only the name is held, so that tasks which start tasks keep no chain alive.
+    /// Name of the path above. Only the name is held, so that tasks that start tasks keep no chain alive.
     above: Rc<str>,
     kind: &'static str,
     number: u64,

@@ -17,13 +17,13 @@ pub struct Proto {
     pub source: Option<SourceRef>,
     /// Positional parameters, the rest parameter not counted.
     pub params: u16,
-    /// How many of them must be given.
+    /// Number of required parameters.
     pub required: u16,
     /// A rest parameter follows.
     pub rest: bool,
     /// The first parameter is `self`.
     pub method: bool,
-    /// How many arguments go in just as they are: `params`, unless there is a rest parameter.
+    /// Number of arguments that are passed unchanged: `params`, unless there is a rest parameter.
     pub exact: u16,
     /// The window's size.
     pub regs: u16,
@@ -35,7 +35,7 @@ pub struct Proto {
     pub constants: Vec<Value>,
     /// Functions inside.
     pub protos: Vec<Rc<Proto>>,
-    /// Where a closure of this function takes its captures from, when it is made.
+    /// Sources of the captures, for when a closure of this function is made.
     pub captures: Vec<Capture>,
     /// Builtins called.
     pub builtins: Vec<&'static Builtin>,
@@ -76,7 +76,7 @@ pub struct Proto {
 /// A shared name that may be empty.
 pub type Str0 = Option<Str>;
 
-/// Where a capture comes from.
+/// Source of a capture.
 #[derive(Clone, Copy, Debug)]
 pub enum Capture {
     /// A register of the enclosing function.
@@ -90,7 +90,7 @@ pub enum Capture {
 pub struct FieldSite {
     /// Its name.
     pub name: Str,
-    /// Where it lay last time.
+    /// Index at which it was found last time.
     pub hint: Cell<u32>,
     /// In which struct; only compared, never followed.
     pub shape: Cell<*const StructDef>,
@@ -122,7 +122,7 @@ pub struct MethodSite {
     pub cache: Cell<Option<(Tag, &'static Builtin)>>,
     /// The struct or enum whose own method it was last time; only compared, never followed.
     pub shape: Cell<*const ()>,
-    /// That method, which takes the arguments as they are.
+    /// Function of that method, which takes the arguments unchanged.
     pub function: Cell<u16>,
 }
 
@@ -144,7 +144,7 @@ pub struct Rebuild {
     pub given: Box<[u16]>,
 }
 
-/// Where an assignable variable lives.
+/// Place in which an assignable variable lives.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
     /// A register.
@@ -162,11 +162,11 @@ pub enum Place {
 pub struct PathSite {
     /// The variable at its start.
     pub root: Place,
-    /// How many keys.
+    /// Number of keys.
     pub keys: u16,
     /// The operator of a compound assignment.
     pub op: Option<crate::ast::BinaryOp>,
-    /// Where each key stands.
+    /// Span of each key.
     pub spans: Vec<Span>,
 }
 
@@ -175,14 +175,14 @@ pub struct PathSite {
 pub enum Test {
     /// A list of `len` elements, or of at least so many.
     List {
-        /// How many.
+        /// Number of elements.
         len: usize,
         /// There may be more.
         rest: bool,
     },
     /// Something that reads like a dict and has these keys.
     Keys(Vec<Str>),
-    /// That struct.
+    /// Instance of that struct.
     Struct(Rc<StructDef>),
     /// A variant of that enum.
     Variant(Rc<EnumDef>, u32),
@@ -206,9 +206,9 @@ pub struct Handler {
     pub start: u32,
     /// One past the last.
     pub end: u32,
-    /// Where it goes on.
+    /// Instruction at which it continues.
     pub target: u32,
-    /// Where the error goes.
+    /// Register that gets the error.
     pub reg: u16,
     /// Parameters.
     pub kind: HandlerKind,
@@ -219,7 +219,7 @@ pub struct Handler {
 pub enum HandlerKind {
     /// Errors and thrown values, as values.
     Catch,
-    /// The same, with the error itself in the register behind, to be thrown again.
+    /// Errors and thrown values, as values, with the error itself in the next register, to be thrown again.
     CatchAndHold,
     /// Everything, to go on with it afterwards.
     Finally,

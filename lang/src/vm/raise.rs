@@ -33,7 +33,7 @@ impl Why {
     }
 }
 
-/// Which part of a call an error is about; the VM turns it into a span.
+/// Part of a call that an error is about; the VM turns it into a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     /// The call or operation as a whole.
@@ -59,7 +59,7 @@ pub struct Raise {
     pub labels: Vec<Label>,
     /// Facts.
     pub notes: Vec<String>,
-    /// What to do.
+    /// Help texts.
     pub help: Vec<String>,
     /// Text of the main label.
     pub label: String,
@@ -71,7 +71,7 @@ pub struct Raise {
     pub(crate) told: Option<usize>,
     /// Call stack, innermost first.
     pub trace: Vec<TraceFrame>,
-    /// What the first clean-up that failed raised, where this is the interruption that it cleaned up after.
+    /// Error of the first clean-up that failed, if this is the interruption that it cleaned up after.
     pub clean_up: Option<Box<Raise>>,
     /// More entries of the error that `catch` binds.
     pub fields: Vec<(&'static str, Value)>,
@@ -162,7 +162,7 @@ impl Raise {
         self
     }
 
-    /// What to do.
+    /// Adds a help text.
     #[must_use]
     pub fn help(mut self: Box<Self>, text: impl Into<String>) -> Box<Self> {
         self.help.push(text.into());

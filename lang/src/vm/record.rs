@@ -19,7 +19,7 @@ pub(super) fn methods(value: &Value) -> Option<&Methods<Method>> {
     }
 }
 
-/// What a method site remembers of a receiver; null where its methods are builtins.
+/// Returns the key by which a method site remembers a receiver, or null if its methods are builtins.
 #[inline(always)]
 pub(super) fn shape(value: &Value) -> *const () {
     match value {
@@ -34,7 +34,7 @@ pub(super) fn method(value: &Value, name: &str) -> Option<Rc<Method>> {
     methods(value)?.get(name).filter(|m| m.takes_self)
 }
 
-/// Where the type of a value is declared.
+/// Returns the location at which the type of a value is declared.
 pub(super) fn site(value: &Value) -> Option<&Site> {
     match value {
         Value::Struct(s) => Some(&s.def().site),
@@ -167,7 +167,7 @@ fn with_self(target: &Proto, function: u16) -> Proto {
     }
 }
 
-/// What to add to an error about a member that a struct or variant lacks: a near name, and where its type is declared.
+/// Adds a similar name and the declaration of the type to an error about a missing member of a struct or variant.
 pub(super) fn explain(raise: Box<Raise>, value: &Value, name: &str) -> Box<Raise> {
     let raise = match site(value) {
         Some(site) => raise.also(&site.source, site.span, "declared here"),

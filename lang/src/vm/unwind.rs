@@ -126,8 +126,9 @@ fn takes(kind: HandlerKind, why: Why) -> bool {
     }
 }
 
-/// What goes on where a clean-up raises: the interruption that it cleans up after, when there is one, with the raise as a
-/// note. A later cancellation or deadline comes from further out and goes first; only the first `exit` counts.
+/// Returns the error that continues after a clean-up raised: the interruption that it cleaned up after, if there is one,
+/// with the raise as a note. A later cancellation or deadline comes from further out and takes precedence; only the first
+/// `exit` counts.
 fn outranked(raise: Box<Raise>, beside: &Value, depth: usize) -> Box<Raise> {
     let Some(first) = held_why(beside).filter(|why| why.interrupts()) else { return raise };
     let goes_first = match raise.why {

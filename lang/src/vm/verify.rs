@@ -1,7 +1,7 @@
 //! Checks compiled functions before they run.
 //!
 //! The machine reaches registers, constants, captures, globals, functions and instructions without a look at their bounds.
-//! What it takes for granted is established here, for each function once, whatever compiled it:
+//! These checks run once for each function, whatever compiled it, and establish the assumptions of the machine:
 //!
 //! - every register and every window of registers lies within `regs`, and so do the parameters;
 //! - every index into a table of the function, the globals and the functions of the run names an entry;
@@ -11,8 +11,9 @@
 //! - an iterator gives items only after it was made;
 //! - a value is never moved into itself, and inline caches are empty.
 //!
-//! What an instruction's operands are for stands in the table of instructions ([`super::op`]), and each role has its check
-//! here: an operand that is not checked does not compile. The few rules about two operands at once follow by hand.
+//! Checks of operands by their role. The table of instructions ([`super::op`]) defines the role of each operand, and each
+//! role has its check here: an operand that is not checked does not compile. The few rules about two operands at once are
+//! written by hand.
 
 use super::op::{Effect, FAR, Op, Operand, Reg};
 use super::{Capture, HandlerKind, Isolate, Place, Proto};

@@ -1,4 +1,4 @@
-//! What a builtin that must wait hands back, and what a call of a script's function gives.
+//! Results of a builtin that must wait and of a call of a script's function.
 
 use super::Raise;
 use crate::value::{Str, Value};
@@ -12,17 +12,17 @@ pub type Local<T> = Pin<Box<dyn Future<Output = T>>>;
 
 /// The result of a builtin that may wait: there already, or later.
 pub struct Wait {
-    pub(super) state: State,
+    pub(super) state: WaitState,
     pub(super) on: On,
     pub(super) stop: Option<Stop>,
     /// Polling it takes something.
     pub(super) takes: bool,
 }
 
-/// How work that must not be dropped half way is told to end.
+/// Callback that tells work to end which must not be dropped half way.
 pub(super) type Stop = Box<dyn FnOnce(&str)>;
 
-pub(super) enum State {
+pub(super) enum WaitState {
     Now(Outcome),
     Later(Local<Outcome>),
 }
@@ -43,13 +43,13 @@ pub enum On {
 impl Wait {
     /// For something outside the run. It is dropped when the task is cancelled.
     pub fn new(future: impl Future<Output = Outcome> + 'static) -> Self {
-        Self { state: State::Later(Box::pin(future)), on: On::Outside, stop: None, takes: false }
+        Self { state: WaitState::Later(Box::pin(future)), on: On::Outside, stop: None, takes: false }
     }
 
     /// Value that is already available.
     #[must_use]
     pub fn ready(result: Outcome) -> Self {
-        Self { state: State::Now(result), on: On::Outside, stop: None, takes: false }
+        Self { state: WaitState::Now(result), on: On::Outside, stop: None, takes: false }
     }
 
     /// For something else than the outside world.
@@ -76,8 +76,8 @@ impl Wait {
     #[must_use]
     pub fn into_local(self) -> Local<Outcome> {
         match self.state {
-            State::Now(result) => Box::pin(std::future::ready(result)),
-            State::Later(future) => future,
+            WaitState::Now(result) => Box::pin(std::future::ready(result)),
+            WaitState::Later(future) => future,
         }
     }
 
@@ -87,8 +87,8 @@ impl Wait {
     /// Cause of the interruption.
     pub async fn get(self) -> Outcome {
         match self.state {
-            State::Now(result) => result,
-            State::Later(future) => future.await,
+            WaitState::Now(result) => result,
+            WaitState::Later(future) => future.await,
         }
     }
 }

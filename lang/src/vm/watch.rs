@@ -1,6 +1,6 @@
-//! How long a run may take, by the system's clock: a mocked clock does not stretch it.
+//! Time limit of a run, by the system's clock: a mocked clock does not stretch it.
 
-use super::tasks::Key;
+use super::tasks::FutureKey;
 use super::{Isolate, Local, Raise, RunCode, Task, Why};
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
@@ -13,7 +13,7 @@ pub(super) struct Watch {
     told: Cell<bool>,
 }
 
-/// What a run may take beyond its limit to clean up: a tenth of the limit, within reason.
+/// Returns the time that a run may take beyond its limit to clean up: a tenth of the limit, within bounds.
 fn grace(limit: Duration) -> Duration {
     (limit / 10).clamp(Duration::from_millis(100), Duration::from_secs(5))
 }
@@ -62,7 +62,7 @@ impl Isolate {
 #[must_use]
 pub struct Watched {
     isolate: Weak<Isolate>,
-    timer: Key,
+    timer: FutureKey,
 }
 
 impl Drop for Watched {

@@ -1,4 +1,4 @@
-//! What is said about scripts that mean nothing: one finding per mistake, at the place of the mistake.
+//! Diagnostics of invalid scripts: one per mistake, at the place of the mistake.
 
 use crate::parsed;
 

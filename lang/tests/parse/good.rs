@@ -1,4 +1,4 @@
-//! What scripts mean.
+//! Meaning of valid scripts.
 
 use crate::{parsed, tree};
 

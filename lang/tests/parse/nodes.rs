@@ -1,4 +1,4 @@
-//! What the tree and its comments keep of a text, over every script of the repository.
+//! Preservation of a text in the tree and its comments, over every script of the repository.
 #![allow(clippy::unwrap_used)]
 
 use crate::parsed;

@@ -134,7 +134,7 @@ fn entries(items: &[DictItem]) -> String {
     })
 }
 
-fn closure(c: &Closure) -> String {
+fn closure(c: &ClosureExpr) -> String {
     format!("(\\ ({}) {})", list(&c.params, param), list(&c.body.stmts, stmt))
 }
 

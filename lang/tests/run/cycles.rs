@@ -18,7 +18,7 @@ impl HostObject for Witness {
     }
 }
 
-/// How many witnesses are left after a run, when its isolate is gone too.
+/// Returns the number of witnesses that are left after a run, when its isolate is gone too.
 fn left_over(text: &str) -> usize {
     let count = Rc::new(());
     let isolate = isolate(Limits::default());

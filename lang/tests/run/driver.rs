@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// What the tests run on.
+/// Host that the tests run on.
 #[derive(Default)]
 pub(crate) struct Bench {
     pub(crate) out: RefCell<String>,
@@ -126,7 +126,7 @@ pub(crate) fn block_on_with<T>(future: impl Future<Output = T>, mut before: impl
     unreachable!("so many polls take years")
 }
 
-/// As [`block_on_with`], with nothing to tell.
+/// Runs a future like [`block_on_with`], without a notification.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     block_on_with(future, |_| {})
 }

@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 static GROUPS: &[&[&[lang::builtins::Builtin]]] = &[TABLES, driver::OWN];
 
-/// What a script prints; diagnostics are drawn behind it.
+/// Returns the output of a script, followed by its rendered diagnostics.
 fn run(text: &str) -> String {
     let host = Rc::new(Bench::default());
     // A limit that is reached soon.

@@ -42,7 +42,7 @@ fn loaded(loader: Rc<dyn Loader>, script: &str) -> (Rc<Isolate>, Rc<Bench>, Load
     (isolate, host, loaded)
 }
 
-/// What a script prints, or what is found before it runs.
+/// Returns the output of a script, or the diagnostics that are found before it runs.
 fn run(loader: Rc<dyn Loader>, script: &str) -> String {
     let (isolate, host, loaded) = loaded(loader, script);
     let Some(unit) = loaded.unit else { return loaded.diagnostics.iter().map(show).collect() };

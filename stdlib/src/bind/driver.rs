@@ -1,7 +1,7 @@
 //! The run as what drives the loops of the core.
 
 use crate::fault::Thrown;
-use lang::vm::{Isolate, Step, end_run, yield_once};
+use lang::vm::{Isolate, RuntimeStep, end_run, yield_once};
 use runtime::seam::{Answer, Driver, Outcome};
 use std::rc::{Rc, Weak};
 
@@ -18,7 +18,7 @@ impl RunDriver {
 impl Driver for RunDriver {
     fn before_iteration(&self) -> Answer<'static, Outcome<()>> {
         let Some(isolate) = self.0.upgrade() else { return Answer::Now(Ok(())) };
-        match isolate.step_of(Step::Iteration) {
+        match isolate.step_of(RuntimeStep::Iteration) {
             Ok(false) => Answer::Now(Ok(())),
             Ok(true) => Answer::later(async {
                 yield_once().await;

@@ -1,14 +1,14 @@
-//! What adaptors run to make an item: machines whose registers rest in the iterator between two items. The source is
-//! in register 0; each is entered anew for every item.
+//! Machines that adaptors run to make an item; their registers rest in the iterator between two items. The source is in
+//! register 0; each machine is entered anew for every item.
 
 use super::make::try_iter;
 use crate::builtins::walk::push;
-use crate::builtins::{Builtin, Native, Run, Step, items};
+use crate::builtins::{Builtin, BuiltinRun, Native, Step, items};
 use crate::value::{List, Value};
 use crate::vm::{Cx, Raise};
 use std::rc::Rc;
 
-type Stepped = Result<Step, Box<Raise>>;
+type LazyStep = Result<Step, Box<Raise>>;
 
 const fn machine(name: &'static str, native: &'static Native) -> Builtin {
     Builtin {
@@ -20,7 +20,7 @@ const fn machine(name: &'static str, native: &'static Native) -> Builtin {
         pure: false,
         property: false,
         arity: crate::builtins::arity("next()"),
-        run: Run::Native(native),
+        run: BuiltinRun::Native(native),
         lint: None,
     }
 }
@@ -31,12 +31,12 @@ const SOURCE: usize = 0;
 const FUNCTION: usize = 1;
 const NEXT: Step = Step::Next { source: SOURCE };
 
-fn next(_: &mut Cx<'_>, _: &mut [Value]) -> Stepped {
+fn next(_: &mut Cx<'_>, _: &mut [Value]) -> LazyStep {
     Ok(NEXT)
 }
 
 /// For machines that call nothing.
-fn no_answer(_: &mut Cx<'_>, _: &mut [Value], _: Value) -> Stepped {
+fn no_answer(_: &mut Cx<'_>, _: &mut [Value], _: Value) -> LazyStep {
     Ok(OVER)
 }
 
@@ -58,14 +58,14 @@ pub(super) static MAP: Builtin = machine(
 const ITEM: usize = 2;
 const CALL: usize = 3;
 
-fn ask(_: &mut Cx<'_>, regs: &mut [Value], item: Option<Value>) -> Stepped {
+fn ask(_: &mut Cx<'_>, regs: &mut [Value], item: Option<Value>) -> LazyStep {
     let Some(item) = item else { return Ok(OVER) };
     regs[ITEM] = item.clone();
     regs[CALL] = item;
     Ok(Step::Call { callee: FUNCTION, args: CALL, argc: 1 })
 }
 
-fn give(regs: &mut [Value]) -> Stepped {
+fn give(regs: &mut [Value]) -> LazyStep {
     Ok(Step::Yield(std::mem::take(&mut regs[ITEM])))
 }
 
@@ -155,7 +155,7 @@ pub(super) static TAKE: Builtin = machine(
     &Native { enter: |_, regs| Ok(if counted(regs) { NEXT } else { OVER }), item: pass, resume: no_answer, slots: 0 },
 );
 
-fn pass(_: &mut Cx<'_>, _: &mut [Value], item: Option<Value>) -> Stepped {
+fn pass(_: &mut Cx<'_>, _: &mut [Value], item: Option<Value>) -> LazyStep {
     Ok(item.map_or(OVER, Step::Yield))
 }
 

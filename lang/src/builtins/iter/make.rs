@@ -2,7 +2,7 @@
 
 use super::lazy;
 use crate::builtins::{Builtin, args, items};
-use crate::value::{Body, Flavor, Iter, Value};
+use crate::value::{Flavor, ItemSource, Iter, Value};
 use crate::vm::{Cx, Raise, RunCode, walkable};
 
 crate::builtins! { "<iter>" =>
@@ -65,7 +65,7 @@ pub(in crate::builtins) fn iter(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Va
 }
 
 fn made(cx: &Cx<'_>, machine: &'static Builtin, registers: Vec<Value>) -> Value {
-    cx.isolate.iterator(Flavor::Iter, Body::Native { machine, registers })
+    cx.isolate.iterator(Flavor::Iter, ItemSource::Native { machine, registers })
 }
 
 /// An iterator whose machine has a source, a function, and registers of its own.

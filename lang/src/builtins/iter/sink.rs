@@ -16,7 +16,7 @@ crate::builtins! { "<iter>" =>
     native "to_set(self: iter) -> set" TO_SET;
     /// A dict from items that are pairs `(key, value)`, lists `[key, value]` or entries `{key, value}`.
     native "to_dict(self: iter) -> dict" TO_DICT;
-    /// How many items are left.
+    /// Counts the remaining items.
     native "count(self: iter) -> int" COUNT;
     /// The sum of the items, 0 when there are none.
     native "sum(self: iter) -> int | float" SUM;
@@ -24,8 +24,8 @@ crate::builtins! { "<iter>" =>
     native "min(self: iter) -> any" MIN;
     /// The greatest item, nil when there is none.
     native "max(self: iter) -> any" MAX;
-    /// What is left when the function has taken each item in turn: it is given what came so far, from `start` on, and
-    /// the item.
+    /// Combines the items into one value: calls the function with the result so far, which begins as `start`, and each item
+    /// in turn.
     native "reduce(self: iter, start: any, f: fn(any, any) -> any) -> any" REDUCE;
     /// The next item, nil when there is none.
     native "first(self: iter) -> any" FIRST;
@@ -49,16 +49,16 @@ pub(super) mod stream {
     }
 }
 
-type Stepped = Result<Step, Box<Raise>>;
+type SinkStep = Result<Step, Box<Raise>>;
 
 const SOURCE: usize = 0;
 const NEXT: Step = Step::Next { source: SOURCE };
 
-fn next(_: &mut Cx<'_>, _: &mut [Value]) -> Stepped {
+fn next(_: &mut Cx<'_>, _: &mut [Value]) -> SinkStep {
     Ok(NEXT)
 }
 
-fn no_answer(_: &mut Cx<'_>, _: &mut [Value], _: Value) -> Stepped {
+fn no_answer(_: &mut Cx<'_>, _: &mut [Value], _: Value) -> SinkStep {
     Ok(Step::Return(Value::Nil))
 }
 

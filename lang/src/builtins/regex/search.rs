@@ -32,7 +32,7 @@ const GROUPS: usize = 16 << 20;
 const STATE: usize = 16;
 
 /// A compiled pattern.
-pub(super) struct Pattern {
+pub(super) struct CompiledRegex {
     regex: Regex,
     text: Box<str>,
     /// The most steps of a search that cannot be interrupted; tests lower it.
@@ -59,7 +59,7 @@ pub(super) enum Unusable {
     Groups(usize),
 }
 
-impl Pattern {
+impl CompiledRegex {
     pub(super) fn new(text: &str) -> Result<Self, Unusable> {
         if text.len() > LONGEST {
             return Err(Unusable::TooLong(LONGEST));
@@ -207,7 +207,7 @@ impl Large {
     }
 }
 
-/// The one pattern of a [`Pattern`].
+/// The one pattern of a [`CompiledRegex`].
 pub(super) const ONLY: PatternID = PatternID::ZERO;
 
 #[cfg(test)]

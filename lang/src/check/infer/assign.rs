@@ -1,9 +1,9 @@
 //! Assignments.
 
 use super::Checker;
-use super::want::{Want, Why};
+use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::*;
-use crate::check::types::{Field, Shape, Type, fill, join};
+use crate::check::types::{Shape, ShapeKey, Type, fill, join};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -14,8 +14,8 @@ impl<'a> Checker<'a> {
         }
         let place = self.place(target);
         let found = match (op, &place) {
-            (None, Some((wanted, at))) => self.expr(value, Want::must(wanted, Why::Declared(*at))),
-            _ => self.expr(value, Want::FREE),
+            (None, Some((wanted, at))) => self.expr(value, ExpectedType::must(wanted, DemandOrigin::Declared(*at))),
+            _ => self.expr(value, ExpectedType::FREE),
         };
         let Some(root) = root_of(target) else { return };
         let Some(id) = self.binding_of(root.id) else { return };
@@ -29,18 +29,18 @@ impl<'a> Checker<'a> {
 
     fn variable(&mut self, target: &'a Expr, op: Option<BinaryOp>, value: &'a Expr, span: Span) {
         let Some(id) = self.binding_of(target.id) else {
-            self.expr(value, Want::FREE);
+            self.expr(value, ExpectedType::FREE);
             return;
         };
         let base = self.base(id);
         let written = self.world.names.binding(id).span;
         let found = match op {
-            None => self.expr(value, Want::must(&base, Why::Written(written))),
+            None => self.expr(value, ExpectedType::must(&base, DemandOrigin::Written(written))),
             Some(op) => {
                 let old = self.known(id);
-                let new = self.expr(value, Want::FREE);
+                let new = self.expr(value, ExpectedType::FREE);
                 let found = self.operation(op, &old, &new, target.span, value.span, span);
-                self.fit(target.span, found, Want::must(&base, Why::Written(written)))
+                self.fit(target.span, found, ExpectedType::must(&base, DemandOrigin::Written(written)))
             }
         };
         let now = self.as_written(found, &base);
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Index { object, index, .. } => {
                 let holder = self.place_value(object);
-                let index_type = self.expr(index, Want::FREE);
+                let index_type = self.expr(index, ExpectedType::FREE);
                 self.assigned_index(&holder, &index_type, object.span, index.span)
             }
             _ => None,
@@ -65,7 +65,7 @@ impl<'a> Checker<'a> {
 
     /// Value of a part of the path.
     fn place_value(&mut self, e: &'a Expr) -> Type {
-        self.expr(e, Want::FREE)
+        self.expr(e, ExpectedType::FREE)
     }
 }
 
@@ -80,7 +80,7 @@ fn root_of(target: &Expr) -> Option<&Expr> {
     }
 }
 
-/// What a variable is after one of its parts was assigned to.
+/// Returns the type of a variable after one of its parts was assigned to.
 fn changed(before: &Type, target: &Expr, value: &Type) -> Type {
     let (object, key) = match &target.kind {
         ExprKind::Field { object, name, .. } => (object, Some(name.text.as_str())),
@@ -94,21 +94,21 @@ fn changed(before: &Type, target: &Expr, value: &Type) -> Type {
         (Type::List(of), _) => Type::list(join((**of).clone(), value.clone())),
         (Type::Dict(of), _) => Type::dict(join((**of).clone(), value.clone())),
         (Type::Shape(shape), Some(key)) if shape.literal => {
-            let mut fields: Vec<Field> = shape.fields.iter().filter(|f| f.name != key).cloned().collect();
-            fields.push(Field { name: key.into(), ty: value.clone(), optional: false, at: None });
+            let mut fields: Vec<ShapeKey> = shape.fields.iter().filter(|f| f.name != key).cloned().collect();
+            fields.push(ShapeKey { name: key.into(), ty: value.clone(), optional: false, at: None });
             Type::Shape(Rc::new(Shape { fields, ..**shape }))
         }
         _ => shell(before),
     }
 }
 
-/// What is left when some part deep inside has changed.
+/// Returns the type without its details, after some part deep inside has changed.
 fn shell(before: &Type) -> Type {
     match before {
         Type::List(_) => Type::list(Type::Any),
         Type::Dict(_) => Type::dict(Type::Any),
         Type::Shape(shape) if shape.literal => {
-            let fields = shape.fields.iter().map(|f| Field { ty: Type::Any, at: None, ..f.clone() });
+            let fields = shape.fields.iter().map(|f| ShapeKey { ty: Type::Any, at: None, ..f.clone() });
             Type::Shape(Rc::new(Shape { fields: fields.collect(), open: true, literal: true, told: false }))
         }
         Type::Union(members) => members.iter().map(shell).fold(Type::Never, join),

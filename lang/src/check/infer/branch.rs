@@ -3,10 +3,10 @@
 use super::Checker;
 use super::condition::{of_kind, of_name};
 use super::flow::Flow;
-use super::want::{Want, Why};
+use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::*;
 use crate::builtin_type::Tag;
-use crate::check::types::{Field, Kinds, Shape, Type, join};
+use crate::check::types::{Kinds, Shape, ShapeKey, Type, join};
 use crate::resolve::BindingId;
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ impl<'a> Checker<'a> {
         cond: &'a Expr,
         then: &'a Block,
         otherwise: Option<&'a Expr>,
-        want: Want<'_>,
+        want: ExpectedType<'_>,
     ) -> Type {
         let (before, mark) = (self.flow.clone(), self.loosened.len());
         let (holds, fails) = self.condition(cond);
@@ -35,7 +35,7 @@ impl<'a> Checker<'a> {
         join(first, second)
     }
 
-    pub(super) fn ternary(&mut self, cond: &'a Expr, a: &'a Expr, b: &'a Expr, want: Want<'_>) -> Type {
+    pub(super) fn ternary(&mut self, cond: &'a Expr, a: &'a Expr, b: &'a Expr, want: ExpectedType<'_>) -> Type {
         let (before, mark) = (self.flow.clone(), self.loosened.len());
         let (holds, fails) = self.condition(cond);
         self.flow = holds;
@@ -58,8 +58,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    pub(super) fn arms(&mut self, subject: &'a Expr, arms: &'a [Arm], want: Want<'_>) -> Type {
-        let mut rest = self.expr(subject, Want::FREE);
+    pub(super) fn arms(&mut self, subject: &'a Expr, arms: &'a [Arm], want: ExpectedType<'_>) -> Type {
+        let mut rest = self.expr(subject, ExpectedType::FREE);
         let place = self.place_of(subject);
         let asked = self.type_asked(subject);
         let mark = self.loosened.len();
@@ -109,12 +109,12 @@ impl<'a> Checker<'a> {
         self.binding_of(e.id)
     }
 
-    pub(super) fn try_block(&mut self, t: &'a TryBlock, want: Want<'_>) -> Type {
+    pub(super) fn try_block(&mut self, t: &'a TryBlock, want: ExpectedType<'_>) -> Type {
         let before = self.flow.clone();
         let alone = t.catch.is_none() && t.finally.is_none();
         let catches = usize::from(t.catch.is_some() || alone);
         self.caught += catches;
-        let mut value = self.block(&t.body, if alone { Want::FREE } else { want });
+        let mut value = self.block(&t.body, if alone { ExpectedType::FREE } else { want });
         self.caught -= catches;
         if alone {
             self.after_attempt(before, &t.body);
@@ -133,7 +133,7 @@ impl<'a> Checker<'a> {
             if let Some(catch) = &t.catch {
                 self.forget_assigned(&catch.body);
             }
-            self.block(finally, Want::FREE);
+            self.block(finally, ExpectedType::FREE);
             let dead = self.flow.dead || after.dead;
             self.flow = after;
             self.flow.dead = dead;
@@ -148,8 +148,8 @@ impl<'a> Checker<'a> {
         self.forget_assigned(body);
     }
 
-    pub(super) fn retry(&mut self, times: &'a Expr, body: &'a Block, want: Want<'_>) -> Type {
-        self.expr(times, Want::must(&Type::Int, Why::Nobody));
+    pub(super) fn retry(&mut self, times: &'a Expr, body: &'a Block, want: ExpectedType<'_>) -> Type {
+        self.expr(times, ExpectedType::must(&Type::Int, DemandOrigin::Nobody));
         // The body may run again after it was left anywhere.
         self.forget_assigned(body);
         self.block(body, want)
@@ -160,13 +160,13 @@ impl<'a> Checker<'a> {
         kind: ParallelKind,
         over: &'a Expr,
         options: Option<&'a Expr>,
-        body: &'a Closure,
+        body: &'a ClosureExpr,
     ) -> Type {
-        let over_type = self.expr(over, Want::FREE);
+        let over_type = self.expr(over, ExpectedType::FREE);
         if let Some(options) = options {
-            let limit = Field { name: "max_concurrent".into(), ty: Type::Int, optional: true, at: None };
+            let limit = ShapeKey { name: "max_concurrent".into(), ty: Type::Int, optional: true, at: None };
             let wanted = Type::Shape(Rc::new(Shape { fields: vec![limit], open: false, literal: false, told: false }));
-            self.expr(options, Want::must(&wanted.optional(), Why::Builtin(PARALLEL)));
+            self.expr(options, ExpectedType::must(&wanted.optional(), DemandOrigin::Builtin(PARALLEL)));
         }
         let item = match kind {
             ParallelKind::Count => Type::Int,
@@ -177,7 +177,7 @@ impl<'a> Checker<'a> {
         };
         let settles = usize::from(kind == ParallelKind::Settle);
         self.caught += settles;
-        let function = self.closure_of(body, &[item], Want::FREE);
+        let function = self.closure_of(body, &[item], ExpectedType::FREE);
         self.caught -= settles;
         match kind {
             ParallelKind::Count | ParallelKind::Each => Type::list(function.returns).bounded(),
@@ -188,15 +188,15 @@ impl<'a> Checker<'a> {
     /// A body that another task runs, with copies of what it captures; who awaits it may catch.
     pub(super) fn spawn(&mut self, body: &'a Block) -> Type {
         self.caught += 1;
-        self.in_frame(super::function::Frame::default(), |checker| {
+        self.in_frame(super::function::FunctionFrame::default(), |checker| {
             checker.flow.dead = false;
-            checker.block(body, Want::FREE);
+            checker.block(body, ExpectedType::FREE);
         });
         self.caught -= 1;
         Type::Any
     }
 
-    pub(super) fn select(&mut self, arms: &'a [SelectArm], want: Want<'_>) -> Type {
+    pub(super) fn select(&mut self, arms: &'a [SelectArm], want: ExpectedType<'_>) -> Type {
         let before = self.flow.clone();
         let mut value = Type::Never;
         let mut after = Flow::nowhere();
@@ -204,11 +204,11 @@ impl<'a> Checker<'a> {
             self.flow = before.clone();
             let body = match arm {
                 SelectArm::Receive { channel, body, .. } => {
-                    self.expr(channel, Want::FREE);
+                    self.expr(channel, ExpectedType::FREE);
                     body
                 }
                 SelectArm::Timeout { limit, body } => {
-                    self.expr(limit, Want::must(&Type::Int, Why::Nobody));
+                    self.expr(limit, ExpectedType::must(&Type::Int, DemandOrigin::Nobody));
                     body
                 }
                 SelectArm::Default(body) => body,

@@ -1,7 +1,7 @@
 //! Calls of functions: how many arguments, of which types, and what comes back.
 
 use super::Checker;
-use super::want::{Want, Why};
+use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::{Expr, ExprKind, FnDecl, ItemKind, ListItem, Name, TypeExpr};
 use crate::builtin_type::Tag;
 use crate::check::types::{Bound, FnType, Kinds, Type, bind, fill};
@@ -11,10 +11,10 @@ use crate::source::Span;
 use std::rc::Rc;
 
 /// Demand of a parameter: its type and origin.
-pub(super) type Taken = (Type, Why);
+pub(super) type Taken = (Type, DemandOrigin);
 
 impl<'a> Checker<'a> {
-    pub(super) fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], span: Span, want: Want<'_>) -> Type {
+    pub(super) fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], span: Span, want: ExpectedType<'_>) -> Type {
         if let ExprKind::Field { object, name, optional } = &callee.kind {
             if let Some(row) = self.world.names.namespaced.get(&name.id).copied() {
                 return self.builtin_call(row, args, span);
@@ -25,19 +25,19 @@ impl<'a> Checker<'a> {
             return self.method_call(object, name, *optional, args, span);
         }
         match self.called_by_name(callee) {
-            Some(Named::Builtin(row)) => self.builtin_call(row, args, span),
-            Some(Named::Function(decl)) => {
+            Some(NamedFunction::Builtin(row)) => self.builtin_call(row, args, span),
+            Some(NamedFunction::Function(decl)) => {
                 let name = decl.name.text.as_str();
                 let function = self.function_type(decl);
                 self.arity(args, span, name, function.min, most(&function), Some(decl.name.span), None);
                 self.declared_call(decl, &decl.params, args)
             }
-            Some(Named::Pipeline) => {
+            Some(NamedFunction::Pipeline) => {
                 self.arguments(args, &[], None, false);
                 Type::Any
             }
             None => {
-                let function = self.expr(callee, Want::FREE);
+                let function = self.expr(callee, ExpectedType::FREE);
                 self.imported_arity(callee, args, span);
                 let name = if let ExprKind::Name(name) = &callee.kind { name.as_str() } else { "" };
                 self.value_call(&function, name, callee.span, args, span)
@@ -45,15 +45,15 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn called_by_name(&mut self, callee: &Expr) -> Option<Named<'a>> {
+    fn called_by_name(&mut self, callee: &Expr) -> Option<NamedFunction<'a>> {
         let ExprKind::Name(_) = &callee.kind else { return None };
         match self.world.names.used(callee.id)? {
-            Target::Builtin(row) => Some(Named::Builtin(row)),
+            Target::Builtin(row) => Some(NamedFunction::Builtin(row)),
             Target::Binding(id) => {
                 let item = self.world.items.get(id)?;
                 let named = match &item.kind {
-                    ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } => Named::Function(decl),
-                    ItemKind::Pipeline { .. } => Named::Pipeline,
+                    ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } => NamedFunction::Function(decl),
+                    ItemKind::Pipeline { .. } => NamedFunction::Pipeline,
                     _ => return None,
                 };
                 self.used(id, callee.span);
@@ -62,7 +62,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// How many arguments a function of another file takes is certain; what its types mean is that file's to know.
+    /// Checks the number of arguments of a call to an imported function. Only the number is known here; the meaning of its
+    /// types is known only to its own file.
     fn imported_arity(&mut self, callee: &Expr, args: &'a [ListItem], span: Span) {
         let (ExprKind::Name(name), Some(Target::Binding(id))) = (&callee.kind, self.world.names.used(callee.id)) else {
             return;
@@ -86,13 +87,13 @@ impl<'a> Checker<'a> {
         args: &'a [ListItem],
     ) -> Type {
         let rest = params.iter().find(|p| p.rest).and_then(|p| p.ty.as_ref());
-        let rest = rest.map(|ty| (self.one_of_rest(ty, &decl.generics), Why::Parameter(ty.span)));
+        let rest = rest.map(|ty| (self.one_of_rest(ty, &decl.generics), DemandOrigin::Parameter(ty.span)));
         let taken: Vec<Taken> = params
             .iter()
             .filter(|p| !p.rest)
             .map(|p| {
                 let at = p.ty.as_ref().map_or(p.span, |ty| ty.span);
-                (self.world.param(p, &decl.generics), Why::Parameter(at))
+                (self.world.param(p, &decl.generics), DemandOrigin::Parameter(at))
             })
             .collect();
         let bound = self.arguments(args, &taken, rest.as_ref(), true);
@@ -129,7 +130,7 @@ impl<'a> Checker<'a> {
         args: &'a [ListItem],
     ) -> Type {
         let signature = self.world.signatures.of(row);
-        let why = Why::Builtin(row.sig);
+        let why = DemandOrigin::Builtin(row.sig);
         let mut bound = Bound::new();
         if let (Some(receiver), Some(first)) = (receiver, signature.params.first()) {
             bind(&first.ty, receiver, &mut bound);
@@ -185,11 +186,11 @@ impl<'a> Checker<'a> {
                 Some((ty, why)) => {
                     // What a type parameter is must not be demanded of one argument because of another.
                     let wanted = if closure { as_callback(ty, &bound) } else { fill(ty, &Bound::new()) };
-                    let found = self.expr(&arg.value, Want::must(&wanted, *why));
+                    let found = self.expr(&arg.value, ExpectedType::must(&wanted, *why));
                     bind(ty, &found, &mut bound);
                 }
                 None => {
-                    self.expr(&arg.value, Want::FREE);
+                    self.expr(&arg.value, ExpectedType::FREE);
                 }
             }
             self.caught -= caught;
@@ -220,7 +221,7 @@ impl<'a> Checker<'a> {
             .params
             .iter()
             .enumerate()
-            .map(|(i, ty)| (if i < function.min { ty.clone() } else { ty.clone().optional() }, Why::Nobody))
+            .map(|(i, ty)| (if i < function.min { ty.clone() } else { ty.clone().optional() }, DemandOrigin::Nobody))
             .collect();
         let bound = self.arguments(args, &taken, None, true);
         fill(&function.returns, &bound)
@@ -229,26 +230,27 @@ impl<'a> Checker<'a> {
     /// `x |> f`
     pub(super) fn piped_call(&mut self, a: &'a Expr, value: &Type, f: &'a Expr, span: Span) -> Type {
         let (params, returns) = match self.called_by_name(f) {
-            Some(Named::Builtin(row)) => {
+            Some(NamedFunction::Builtin(row)) => {
                 let signature = self.world.signatures.of(row);
                 let first = signature.params.first().filter(|p| !p.rest);
-                let first = first
-                    .map(|p| (if p.optional { p.ty.clone().optional() } else { p.ty.clone() }, Why::Builtin(row.sig)));
+                let first = first.map(|p| {
+                    (if p.optional { p.ty.clone().optional() } else { p.ty.clone() }, DemandOrigin::Builtin(row.sig))
+                });
                 (first, signature.returns.clone())
             }
-            Some(Named::Function(decl)) => {
+            Some(NamedFunction::Function(decl)) => {
                 let param = decl.params.first().filter(|p| !p.rest);
                 let at = |p: &crate::ast::Param| p.ty.as_ref().map_or(p.span, |ty| ty.span);
-                let first = param.map(|p| (self.world.param(p, &decl.generics), Why::Parameter(at(p))));
+                let first = param.map(|p| (self.world.param(p, &decl.generics), DemandOrigin::Parameter(at(p))));
                 (first, self.function_type(decl).returns.clone())
             }
-            Some(Named::Pipeline) => (None, Type::Any),
+            Some(NamedFunction::Pipeline) => (None, Type::Any),
             None => {
                 let hint =
                     Type::Fn(Rc::new(FnType { params: vec![value.clone()], min: 1, rest: false, returns: Type::Any }));
-                match self.expr(f, Want::hint(&hint)) {
+                match self.expr(f, ExpectedType::hint(&hint)) {
                     Type::Fn(function) => {
-                        (function.params.first().map(|p| (p.clone(), Why::Nobody)), function.returns.clone())
+                        (function.params.first().map(|p| (p.clone(), DemandOrigin::Nobody)), function.returns.clone())
                     }
                     other if other.is_open() || other.kinds().meets(Kinds::of(Tag::Function)) => (None, Type::Any),
                     other => {
@@ -262,21 +264,27 @@ impl<'a> Checker<'a> {
         let mut bound = Bound::new();
         if let Some((ty, why)) = params {
             let wanted = fill(&ty, &Bound::new());
-            self.fit(a.span, value.clone(), Want::must(&wanted, why));
+            self.fit(a.span, value.clone(), ExpectedType::must(&wanted, why));
             bind(&ty, value, &mut bound);
         }
         fill(&returns, &bound)
     }
 
     /// `E.B(…)`
-    fn variant_call(&mut self, object: &Expr, name: &Name, args: &'a [ListItem], want: Want<'_>) -> Option<Type> {
+    fn variant_call(
+        &mut self,
+        object: &Expr,
+        name: &Name,
+        args: &'a [ListItem],
+        want: ExpectedType<'_>,
+    ) -> Option<Type> {
         let id = self.plain_binding(object)?;
         let item = self.world.items.get(id)?;
         let ItemKind::Enum { generics, .. } = &item.kind else { return None };
         self.used(id, object.span);
         let fields = self.world.variant(id, &name.text).map_or(&[][..], |(_, fields)| fields);
         let taken: Vec<Taken> =
-            fields.iter().map(|ty| (self.world.read(ty, generics), Why::Declared(ty.span))).collect();
+            fields.iter().map(|ty| (self.world.read(ty, generics), DemandOrigin::Declared(ty.span))).collect();
         let bound = self.arguments(args, &taken, None, false);
         let _ = want;
         let arg = |g: &Name| bound.iter().find(|(n, _)| *n == g.text).map_or(Type::Never, |(_, ty)| ty.clone());
@@ -285,13 +293,13 @@ impl<'a> Checker<'a> {
 }
 
 /// Function that is called by its name.
-enum Named<'a> {
+enum NamedFunction<'a> {
     Builtin(&'static Builtin),
     Function(&'a FnDecl),
     Pipeline,
 }
 
-/// How many arguments a function takes at most.
+/// Returns the maximum number of arguments of a function.
 pub(super) fn most(function: &FnType) -> Option<usize> {
     (!function.rest).then_some(function.params.len())
 }

@@ -1,14 +1,14 @@
-//! What a test tells: of variables and of the paths below them, where it holds and where it fails.
+//! Flow of types through a test: types of variables, and of the paths below them, if it holds and if it fails.
 //!
 //! A recognised test narrows the path that it names. Any test that mentions a dict of known keys may be a guard that is
 //! not understood: in the branches, keys that are missing or nil are then unknown ([`Checker::loosen`]).
 
 use super::Checker;
 use super::flow::Flow;
-use super::want::Want;
+use super::want::ExpectedType;
 use crate::ast::*;
 use crate::builtin_type::{Kind, Tag, builtin_type};
-use crate::check::types::{Field, Kinds, Shape, Type, join};
+use crate::check::types::{Kinds, Shape, ShapeKey, Type, join};
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use smol_str::SmolStr;
@@ -22,7 +22,7 @@ const LONGEST_NAMED_TEST: u32 = 300;
 const MOST_LOOSENED: usize = 32;
 
 /// A variable and the keys that lead from it.
-pub(super) type Place = (BindingId, Vec<SmolStr>);
+pub(super) type AccessPath = (BindingId, Vec<SmolStr>);
 
 /// Effect on the type of a place.
 type Narrow<'n> = &'n dyn Fn(&Type) -> Type;
@@ -48,17 +48,17 @@ impl<'a> Checker<'a> {
                 (fails, holds)
             }
             ExprKind::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), _, a, b) => {
-                self.expr(e, Want::FREE);
+                self.expr(e, ExpectedType::FREE);
                 let (same, other) = self.compared(e, a, b);
                 if *op == BinaryOp::Eq { (same, other) } else { (other, same) }
             }
             ExprKind::Binary(op @ (BinaryOp::In | BinaryOp::NotIn), _, key, holder) => {
-                self.expr(e, Want::FREE);
+                self.expr(e, ExpectedType::FREE);
                 let (has, lacks) = self.contained(e, key, holder);
                 if *op == BinaryOp::In { (has, lacks) } else { (lacks, has) }
             }
             ExprKind::Call { callee, args } => {
-                self.expr(e, Want::FREE);
+                self.expr(e, ExpectedType::FREE);
                 match (&callee.kind, args.as_slice()) {
                     (ExprKind::Field { object, name, .. }, [key])
                         if !key.spread && matches!(name.text.as_str(), "has" | "contains") =>
@@ -69,11 +69,11 @@ impl<'a> Checker<'a> {
                 }
             }
             ExprKind::Name(_) | ExprKind::Field { .. } | ExprKind::Index { .. } => {
-                self.expr(e, Want::FREE);
+                self.expr(e, ExpectedType::FREE);
                 self.truth(e)
             }
             _ => {
-                self.expr(e, Want::FREE);
+                self.expr(e, ExpectedType::FREE);
                 self.unrecognised(e)
             }
         }
@@ -87,7 +87,7 @@ impl<'a> Checker<'a> {
         self.tighten(&before, mark);
     }
 
-    /// What a test that has been looked at told, without a word.
+    /// Returns the flows of a test that has already been checked, without reporting anything.
     pub(super) fn told_by(&mut self, e: &'a Expr) -> (Flow, Flow) {
         let (said, mark) = (self.found.len(), self.loosened.len());
         let before = self.flow.clone();
@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The place whose type `type_of(x)` asks for.
-    pub(super) fn type_asked(&self, e: &Expr) -> Option<Place> {
+    pub(super) fn type_asked(&self, e: &Expr) -> Option<AccessPath> {
         let ExprKind::Call { callee, args } = &e.kind else { return None };
         let Some(Target::Builtin(row)) = self.world.names.used(callee.id) else { return None };
         let (true, [arg]) = (row.module.is_empty() && row.name == "type_of", args.as_slice()) else { return None };
@@ -187,7 +187,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The variable and the keys that an expression names, where tests can tell something of it.
-    pub(super) fn place_of(&self, e: &Expr) -> Option<Place> {
+    pub(super) fn place_of(&self, e: &Expr) -> Option<AccessPath> {
         match &e.kind {
             ExprKind::Name(_) => Some((self.narrowable(e)?, Vec::new())),
             ExprKind::Field { object, name, .. } => {
@@ -220,7 +220,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The facts where a test of a place holds and where it fails.
-    pub(super) fn tell(&mut self, place: &Place, holds: Narrow<'_>, fails: Narrow<'_>) -> (Flow, Flow) {
+    pub(super) fn tell(&mut self, place: &AccessPath, holds: Narrow<'_>, fails: Narrow<'_>) -> (Flow, Flow) {
         let (id, keys) = (place.0, place.1.as_slice());
         if !keys.is_empty() {
             // One key may say which others there are.
@@ -251,13 +251,13 @@ impl<'a> Checker<'a> {
                 if new == now && old.is_some_and(|f| !f.optional) {
                     return ty.clone();
                 }
-                let mut fields: Vec<Field> = shape.fields.clone();
+                let mut fields: Vec<ShapeKey> = shape.fields.clone();
                 match fields.iter_mut().find(|f| f.name == *key) {
                     // What may be missing stays so until it is known not to be nil.
                     Some(field) if new == now => field.ty = field.ty.clone(),
                     Some(field) => (field.ty, field.optional) = (new, false),
                     None if new == now => return ty.clone(),
-                    None => fields.push(Field { name: key.clone(), ty: new, optional: false, at: None }),
+                    None => fields.push(ShapeKey { name: key.clone(), ty: new, optional: false, at: None }),
                 }
                 Type::Shape(Rc::new(Shape { fields, ..**shape })).bounded()
             }
@@ -360,7 +360,7 @@ fn loose(ty: &Type) -> Type {
     match ty {
         Type::Nil | Type::Never => Type::Any,
         Type::Shape(shape) if shape.literal => {
-            let fields = shape.fields.iter().map(|f| Field { ty: loose(&f.ty), at: None, ..f.clone() });
+            let fields = shape.fields.iter().map(|f| ShapeKey { ty: loose(&f.ty), at: None, ..f.clone() });
             Type::Shape(Rc::new(Shape { fields: fields.collect(), open: true, literal: true, told: false }))
         }
         Type::List(of) => Type::list(loose(of)),
@@ -371,7 +371,7 @@ fn loose(ty: &Type) -> Type {
     }
 }
 
-/// What `type_of` calls by that name; nothing for names that the file or the runtime give.
+/// Returns the type that `type_of` calls by that name, or `None` for names that come from the file or the runtime.
 pub(super) fn of_name(name: &str) -> Option<Type> {
     if name == "closure" {
         return Some(Type::function());

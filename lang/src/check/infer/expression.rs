@@ -1,11 +1,11 @@
 //! Expressions, by kind.
 
 use super::Checker;
-use super::want::{Want, Why};
+use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::*;
 use crate::builtin_type::Tag;
 use crate::check::items::deprecated;
-use crate::check::types::{Field, Kinds, MOST_KEYS, Shape, Type, fill, join};
+use crate::check::types::{Kinds, MOST_KEYS, Shape, ShapeKey, Type, fill, join};
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ const LONGEST_CHOICE: usize = 40;
 
 impl<'a> Checker<'a> {
     /// The type of an expression. What its place demands has been reported if it does not fit; the type is unknown then.
-    pub(super) fn expr(&mut self, e: &'a Expr, want: Want<'_>) -> Type {
+    pub(super) fn expr(&mut self, e: &'a Expr, want: ExpectedType<'_>) -> Type {
         match &e.kind {
             // These hand the demand on to what they hold.
             ExprKind::If { cond, then, otherwise } => self.if_else(cond, then, otherwise.as_deref(), want),
@@ -29,7 +29,7 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Retry { times, body } => self.retry(times, body, want),
             ExprKind::Deadline { limit, body } => {
-                self.expr(limit, Want::must(&Type::Int, Why::Nobody));
+                self.expr(limit, ExpectedType::must(&Type::Int, DemandOrigin::Nobody));
                 self.block(body, want)
             }
             ExprKind::Select(arms) => self.select(arms, want),
@@ -42,7 +42,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn plain(&mut self, e: &'a Expr, want: Want<'_>) -> Type {
+    fn plain(&mut self, e: &'a Expr, want: ExpectedType<'_>) -> Type {
         match &e.kind {
             ExprKind::Nil => Type::Nil,
             ExprKind::Bool(_) => Type::Bool,
@@ -53,8 +53,8 @@ impl<'a> Checker<'a> {
             ExprKind::Placeholder => self.piped.last().cloned().unwrap_or(Type::Any),
             ExprKind::Struct { name, items } => self.structure(name, items),
             ExprKind::Pair(a, b) => {
-                let first = self.expr(a, Want::FREE);
-                Type::Pair(Rc::new((first, self.expr(b, Want::FREE)))).bounded()
+                let first = self.expr(a, ExpectedType::FREE);
+                Type::Pair(Rc::new((first, self.expr(b, ExpectedType::FREE)))).bounded()
             }
             ExprKind::Closure(closure) => self.closure(closure, want),
             ExprKind::Unary(op, a) => self.unary(*op, a),
@@ -66,8 +66,8 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Pipe(a, b) => self.pipe(a, b, e.span),
             ExprKind::Range { from, to, .. } => {
-                self.expr(from, Want::must(&Type::Int, Why::Nobody));
-                self.expr(to, Want::must(&Type::Int, Why::Nobody));
+                self.expr(from, ExpectedType::must(&Type::Int, DemandOrigin::Nobody));
+                self.expr(to, ExpectedType::must(&Type::Int, DemandOrigin::Nobody));
                 Type::Range
             }
             ExprKind::Field { object, name, optional } => self.field(object, name, *optional),
@@ -77,14 +77,14 @@ impl<'a> Checker<'a> {
             ExprKind::Try(a) => self.unwrapped(a),
             ExprKind::TryStar(a) => {
                 // What is no Result is passed on.
-                let ty = self.expr(a, Want::FREE);
+                let ty = self.expr(a, ExpectedType::FREE);
                 ty.members().iter().fold(Type::Never, |all, m| {
                     join(all, if let Type::Result(both) = m { both.0.clone() } else { m.clone() })
                 })
             }
             ExprKind::Return(value) => self.return_from(value.as_deref(), e.span),
             ExprKind::Throw(value) => {
-                self.expr(value, Want::FREE);
+                self.expr(value, ExpectedType::FREE);
                 self.leaves(e.span)
             }
             ExprKind::Break => {
@@ -98,13 +98,13 @@ impl<'a> Checker<'a> {
             ExprKind::Yield(value) => {
                 self.yields();
                 if let Some(value) = value {
-                    self.expr(value, Want::FREE);
+                    self.expr(value, ExpectedType::FREE);
                 }
                 Type::Any
             }
             ExprKind::Emit(value) => {
                 self.yields();
-                self.expr(value, Want::FREE);
+                self.expr(value, ExpectedType::FREE);
                 Type::Any
             }
             ExprKind::Parallel { kind, over, options, body } => self.parallel(*kind, over, options.as_deref(), body),
@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
         }
         for part in parts {
             if let StrPart::Interp(inner) = part {
-                self.expr(inner, Want::FREE);
+                self.expr(inner, ExpectedType::FREE);
             }
         }
         Type::Str
@@ -176,11 +176,11 @@ impl<'a> Checker<'a> {
                     Some(crate::ast::Field { ty: Some(ty), .. }) => {
                         let wanted = self.world.read(ty, generics);
                         let demanded = fill(&wanted, &Vec::new());
-                        let found = self.expr(value, Want::must(&demanded, Why::Declared(ty.span)));
+                        let found = self.expr(value, ExpectedType::must(&demanded, DemandOrigin::Declared(ty.span)));
                         crate::check::types::bind(&wanted, &found, &mut bound);
                     }
                     _ => {
-                        self.expr(value, Want::FREE);
+                        self.expr(value, ExpectedType::FREE);
                     }
                 },
                 DictItem::Computed { .. } | DictItem::Spread(_) => self.entries(std::slice::from_ref(item)),
@@ -194,29 +194,29 @@ impl<'a> Checker<'a> {
         for item in items {
             match item {
                 DictItem::Entry { value, .. } | DictItem::Spread(value) => {
-                    self.expr(value, Want::FREE);
+                    self.expr(value, ExpectedType::FREE);
                 }
                 DictItem::Computed { key, value } => {
-                    self.expr(key, Want::FREE);
-                    self.expr(value, Want::FREE);
+                    self.expr(key, ExpectedType::FREE);
+                    self.expr(value, ExpectedType::FREE);
                 }
             }
         }
     }
 
-    fn list(&mut self, e: &'a Expr, items: &'a [ListItem], want: Want<'_>) -> Type {
+    fn list(&mut self, e: &'a Expr, items: &'a [ListItem], want: ExpectedType<'_>) -> Type {
         let lists = want.ty.map_or(&[][..], Type::members);
         let mut lists = lists.iter().filter_map(|m| if let Type::List(of) = m { Some(of.clone()) } else { None });
         // The one list that is asked for says what its elements are.
         let element = lists.next().filter(|_| lists.next().is_none());
         let of = match &element {
             Some(of) => want.part(of),
-            None => Want::FREE,
+            None => ExpectedType::FREE,
         };
         let mut joined = Type::Never;
         for item in items {
             let found = if item.spread {
-                let walked = self.expr(&item.value, Want::FREE);
+                let walked = self.expr(&item.value, ExpectedType::FREE);
                 Self::element_of(&walked)
             } else {
                 self.expr(&item.value, of)
@@ -228,12 +228,12 @@ impl<'a> Checker<'a> {
         if element.is_some() { self.fit(e.span, ty.loose(), want) } else { self.fit(e.span, ty, want) }
     }
 
-    fn dict(&mut self, e: &'a Expr, items: &'a [DictItem], want: Want<'_>) -> Type {
+    fn dict(&mut self, e: &'a Expr, items: &'a [DictItem], want: ExpectedType<'_>) -> Type {
         let shape = want.ty.and_then(Self::one_shape);
         let of = want.ty.and_then(|ty| {
             ty.members().iter().find_map(|m| if let Type::Dict(of) = m { Some(of.clone()) } else { None })
         });
-        let mut fields: Vec<Field> = Vec::with_capacity(items.len());
+        let mut fields: Vec<ShapeKey> = Vec::with_capacity(items.len());
         let (mut open, mut wide) = (false, false);
         for item in items {
             if fields.len() > MOST_KEYS {
@@ -247,20 +247,25 @@ impl<'a> Checker<'a> {
                     let found = match (&wanted, &of) {
                         (Some(ty), _) => self.expr(value, want.part(ty)),
                         (None, Some(of)) if shape.is_none() => self.expr(value, want.part(of)),
-                        _ => self.expr(value, Want::FREE),
+                        _ => self.expr(value, ExpectedType::FREE),
                     };
                     put(
                         &mut fields,
-                        Field { name: key.text.clone(), ty: found, optional: false, at: Some((key.span, value.span)) },
+                        ShapeKey {
+                            name: key.text.clone(),
+                            ty: found,
+                            optional: false,
+                            at: Some((key.span, value.span)),
+                        },
                     );
                 }
                 DictItem::Computed { key, value } => {
-                    let key_type = self.expr(key, Want::FREE);
+                    let key_type = self.expr(key, ExpectedType::FREE);
                     self.dict_key(&key_type, key.span);
-                    let _ = self.expr(value, Want::FREE);
+                    let _ = self.expr(value, ExpectedType::FREE);
                     open = true;
                 }
-                DictItem::Spread(inner) => match self.expr(inner, Want::FREE) {
+                DictItem::Spread(inner) => match self.expr(inner, ExpectedType::FREE) {
                     Type::Shape(other) if other.literal && !other.open => {
                         for field in &other.fields {
                             put_spread(&mut fields, field);
@@ -282,8 +287,8 @@ impl<'a> Checker<'a> {
         self.fit_dict(e.span, ty, want, shape)
     }
 
-    fn coalesce(&mut self, a: &'a Expr, b: &'a Expr, want: Want<'_>) -> Type {
-        let hint = want.ty.map_or(Want::FREE, Want::hint);
+    fn coalesce(&mut self, a: &'a Expr, b: &'a Expr, want: ExpectedType<'_>) -> Type {
+        let hint = want.ty.map_or(ExpectedType::FREE, ExpectedType::hint);
         let left = self.expr(a, hint);
         let before = self.flow.clone();
         let right = self.expr(b, hint);
@@ -293,10 +298,10 @@ impl<'a> Checker<'a> {
     }
 
     fn pipe(&mut self, a: &'a Expr, b: &'a Expr, span: Span) -> Type {
-        let value = self.expr(a, Want::FREE);
+        let value = self.expr(a, ExpectedType::FREE);
         if self.world.names.piped(b.id).is_some() {
             self.piped.push(value);
-            let ty = self.expr(b, Want::FREE);
+            let ty = self.expr(b, ExpectedType::FREE);
             self.piped.pop();
             return ty;
         }
@@ -317,7 +322,7 @@ impl<'a> Checker<'a> {
 
     /// `e?`
     fn unwrapped(&mut self, e: &'a Expr) -> Type {
-        let ty = self.expr(e, Want::FREE);
+        let ty = self.expr(e, ExpectedType::FREE);
         if self.may_be_outcome(&ty) {
             return ty;
         }
@@ -333,14 +338,14 @@ impl<'a> Checker<'a> {
 }
 
 /// A later key of the same name wins.
-fn put(fields: &mut Vec<Field>, new: Field) {
+fn put(fields: &mut Vec<ShapeKey>, new: ShapeKey) {
     match fields.iter_mut().find(|f| f.name == new.name) {
         Some(old) => *old = new,
         None => fields.push(new),
     }
 }
 
-fn put_spread(fields: &mut Vec<Field>, new: &Field) {
+fn put_spread(fields: &mut Vec<ShapeKey>, new: &ShapeKey) {
     let mut new = new.clone();
     if new.optional
         && let Some(old) = fields.iter().find(|f| f.name == new.name)

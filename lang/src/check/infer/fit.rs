@@ -1,14 +1,14 @@
 //! Whether a value fits where it stands.
 
 use super::Checker;
-use super::want::{Want, Why};
-use crate::check::types::{Field, Shape, Type, refuses};
+use super::want::{DemandOrigin, ExpectedType};
+use crate::check::types::{Shape, ShapeKey, Type, refuses};
 use crate::source::Span;
 use std::rc::Rc;
 
 impl Checker<'_> {
     /// Reports a value that certainly is not what is demanded; the type that is known afterwards.
-    pub(super) fn fit(&mut self, at: Span, found: Type, want: Want<'_>) -> Type {
+    pub(super) fn fit(&mut self, at: Span, found: Type, want: ExpectedType<'_>) -> Type {
         let (Some(wanted), Some(why)) = (want.ty, want.why) else { return found };
         if let (Type::Shape(given), Some(shape)) = (&found, Self::one_shape(wanted))
             && given.literal
@@ -22,8 +22,8 @@ impl Checker<'_> {
         found
     }
 
-    /// The same for a dict literal that stands right there: its values have been looked at one by one.
-    pub(super) fn fit_dict(&mut self, at: Span, found: Type, want: Want<'_>, shape: Option<Rc<Shape>>) -> Type {
+    /// Checks a dict literal in place like [`Self::fit`]; its values have already been checked one by one.
+    pub(super) fn fit_dict(&mut self, at: Span, found: Type, want: ExpectedType<'_>, shape: Option<Rc<Shape>>) -> Type {
         let (Type::Shape(given), Some(shape), Some(why)) = (&found, shape, want.why) else {
             return self.fit(at, found, want);
         };
@@ -31,14 +31,14 @@ impl Checker<'_> {
     }
 
     /// Compares a dict of known keys with the one shape that is asked for.
-    fn against(&mut self, at: Span, given: &Shape, shape: &Shape, why: Why, direct: bool) -> bool {
+    fn against(&mut self, at: Span, given: &Shape, shape: &Shape, why: DemandOrigin, direct: bool) -> bool {
         let before = self.found.len();
         let mut meant = Vec::new();
         for field in &given.fields {
             match shape.field(&field.name) {
                 Some(wanted) => self.against_field(at, field, wanted, why),
                 // A dict with more keys than a function reads does no harm; an option that nobody reads does.
-                None if !shape.open && (direct || matches!(why, Why::Builtin(_))) => {
+                None if !shape.open && (direct || matches!(why, DemandOrigin::Builtin(_))) => {
                     meant.extend(self.unknown_key(field, at, shape, why));
                 }
                 None => {}
@@ -54,10 +54,10 @@ impl Checker<'_> {
         self.found.len() == before
     }
 
-    fn against_field(&mut self, at: Span, field: &Field, wanted: &Field, why: Why) {
+    fn against_field(&mut self, at: Span, field: &ShapeKey, wanted: &ShapeKey, why: DemandOrigin) {
         let ty = if wanted.optional { wanted.ty.clone().optional() } else { wanted.ty.clone() };
         let at = field.at.map_or(at, |(_, value)| value);
-        self.fit(at, field.ty.clone(), Want::must(&ty, why));
+        self.fit(at, field.ty.clone(), ExpectedType::must(&ty, why));
     }
 
     /// The shape that a dict must have to be of this type, if there is one and nothing else would do.
@@ -73,7 +73,7 @@ impl Checker<'_> {
         shape
     }
 
-    /// What a variable holds whose type is written: of several, those that its value may be.
+    /// Returns the type of a variable with an annotation: of several alternatives, those that its value may have.
     pub(super) fn as_written(&self, found: Type, written: &Type) -> Type {
         if *written == Type::Any {
             return found;

@@ -22,7 +22,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Where no road leads.
+    /// Returns the flow at an unreachable point.
     pub(super) fn nowhere() -> Self {
         Self { dead: true, ..Self::default() }
     }

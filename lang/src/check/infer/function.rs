@@ -1,7 +1,7 @@
 //! Functions and closures: what they take and what they give.
 
 use super::Checker;
-use super::want::{Want, Why};
+use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::*;
 use crate::check::types::{FnType, Type, join};
 use crate::source::Span;
@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 /// The function that is being looked at.
 #[derive(Default)]
-pub(super) struct Frame {
+pub(super) struct FunctionFrame {
     /// Declared result type, and its place.
-    promised: Option<(Type, Why)>,
+    promised: Option<(Type, DemandOrigin)>,
     /// Types of its `return`s so far.
     given: Option<Type>,
     /// It yields or emits, so its result is another thing.
     yields: bool,
-    /// Where control left last.
+    /// Span at which control last left.
     pub(super) left: Option<Span>,
     /// Its type parameters: within it, nothing is known of them.
     generics: Vec<Name>,
@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
             }
             ItemKind::Tool { decl, description } => {
                 if let Some(description) = description {
-                    self.expr(description, Want::FREE);
+                    self.expr(description, ExpectedType::FREE);
                 }
                 self.function(decl, None, &[]);
             }
@@ -62,10 +62,10 @@ impl<'a> Checker<'a> {
         match ty {
             Some(ty) => {
                 let wanted = self.written(ty).optional();
-                self.expr(default, Want::must(&wanted, Why::Written(ty.span)));
+                self.expr(default, ExpectedType::must(&wanted, DemandOrigin::Written(ty.span)));
             }
             None => {
-                self.expr(default, Want::FREE);
+                self.expr(default, ExpectedType::FREE);
             }
         }
     }
@@ -77,10 +77,13 @@ impl<'a> Checker<'a> {
     }
 
     fn function(&mut self, decl: &'a FnDecl, owner: Option<&Type>, generics: &[Name]) {
-        let frame = Frame { generics: decl.generics.iter().chain(generics).cloned().collect(), ..Frame::default() };
+        let frame = FunctionFrame {
+            generics: decl.generics.iter().chain(generics).cloned().collect(),
+            ..FunctionFrame::default()
+        };
         self.in_frame(frame, |checker| {
             checker.flow = checker.flow.at_another_time();
-            let promised = decl.returns.as_ref().map(|ty| (checker.written(ty), Why::Returns(ty.span)));
+            let promised = decl.returns.as_ref().map(|ty| (checker.written(ty), DemandOrigin::Returns(ty.span)));
             checker.frame.promised = promised.filter(|_| !decl.generator && !yields(&decl.body));
             for (i, param) in decl.params.iter().enumerate() {
                 // A function of a type without `self` has no receiver.
@@ -98,9 +101,9 @@ impl<'a> Checker<'a> {
             // Falling off the end gives nil, but who returns elsewhere may never fall off it.
             Some((ty, why)) if falls_off(body) => {
                 if Self::frame_returns(body) {
-                    self.block(body, Want::FREE)
+                    self.block(body, ExpectedType::FREE)
                 } else {
-                    self.block(body, Want::FREE);
+                    self.block(body, ExpectedType::FREE);
                     let end = Span::new(body.span.end.saturating_sub(1), body.span.end);
                     if !self.flow.dead {
                         self.falls_off(ty, *why, end);
@@ -108,8 +111,8 @@ impl<'a> Checker<'a> {
                     Type::Nil
                 }
             }
-            Some((ty, why)) => self.block(body, Want::must(ty, *why)),
-            None => self.block(body, Want::FREE),
+            Some((ty, why)) => self.block(body, ExpectedType::must(ty, *why)),
+            None => self.block(body, ExpectedType::FREE),
         };
         let given = self.frame.given.take();
         join(value, given.unwrap_or(Type::Never))
@@ -145,7 +148,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a parameter holds: never nil where a default stands in for it, unless that is nil.
+    /// Returns the type of a parameter: never nil if a default replaces it, unless the default is nil.
     fn given_type(&self, ty: &TypeExpr, default: Option<&Expr>) -> Type {
         let ty = self.written(ty);
         match default.map(|d| &d.kind) {
@@ -155,7 +158,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Looks at the body of a function with a frame of its own; variables around it keep what is known of them.
-    pub(super) fn in_frame<R>(&mut self, frame: Frame, look: impl FnOnce(&mut Self) -> R) -> R {
+    pub(super) fn in_frame<R>(&mut self, frame: FunctionFrame, look: impl FnOnce(&mut Self) -> R) -> R {
         let flow = self.flow.clone();
         let frame = std::mem::replace(&mut self.frame, frame);
         let loops = std::mem::take(&mut self.loops);
@@ -166,7 +169,7 @@ impl<'a> Checker<'a> {
         result
     }
 
-    pub(super) fn closure(&mut self, closure: &'a Closure, want: Want<'_>) -> Type {
+    pub(super) fn closure(&mut self, closure: &'a ClosureExpr, want: ExpectedType<'_>) -> Type {
         let hints = match want.ty {
             Some(ty) => ty.members().iter().find_map(|m| if let Type::Fn(f) = m { Some(f.clone()) } else { None }),
             None => None,
@@ -174,17 +177,17 @@ impl<'a> Checker<'a> {
         let params = hints.as_ref().map_or(&[][..], |f| &f.params);
         let returns = hints.as_ref().map(|f| &f.returns).filter(|r| !r.is_open());
         let want = match (returns, want.why) {
-            (Some(ty), Some(why)) => Want::must(ty, why),
-            (Some(ty), None) => Want::hint(ty),
-            _ => Want::FREE,
+            (Some(ty), Some(why)) => ExpectedType::must(ty, why),
+            (Some(ty), None) => ExpectedType::hint(ty),
+            _ => ExpectedType::FREE,
         };
         Type::Fn(Rc::new(self.closure_of(closure, params, want))).bounded()
     }
 
     /// A closure whose parameters its caller gives; `want` is about its result.
-    pub(super) fn closure_of(&mut self, closure: &'a Closure, params: &[Type], want: Want<'_>) -> FnType {
+    pub(super) fn closure_of(&mut self, closure: &'a ClosureExpr, params: &[Type], want: ExpectedType<'_>) -> FnType {
         let generics = self.frame.generics.clone();
-        let frame = Frame { generics, ..Frame::default() };
+        let frame = FunctionFrame { generics, ..FunctionFrame::default() };
         let yielding = yields(&closure.body);
         let promised = want.ty.cloned().zip(want.why).filter(|_| !yielding);
         self.in_frame(frame, |checker| {
@@ -231,8 +234,8 @@ impl<'a> Checker<'a> {
     pub(super) fn return_from(&mut self, value: Option<&'a Expr>, span: Span) -> Type {
         let promised = self.frame.promised.clone();
         let found = match (value, &promised) {
-            (Some(value), Some((ty, why))) => self.expr(value, Want::must(ty, *why)),
-            (Some(value), None) => self.expr(value, Want::FREE),
+            (Some(value), Some((ty, why))) => self.expr(value, ExpectedType::must(ty, *why)),
+            (Some(value), None) => self.expr(value, ExpectedType::FREE),
             (None, _) => Type::Nil,
         };
         let given = self.frame.given.take().unwrap_or(Type::Never);

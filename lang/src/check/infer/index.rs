@@ -1,10 +1,10 @@
-//! Indexes, slices and walks: what is in a collection.
+//! Indexes, slices and iteration: the items of a collection.
 
 use super::Checker;
-use super::want::{Want, Why};
+use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::{Expr, ExprKind};
 use crate::builtin_type::Tag;
-use crate::check::types::{Field, Kinds, Nominal, Shape, Type, join};
+use crate::check::types::{Kinds, Nominal, Shape, ShapeKey, Type, join};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -26,8 +26,8 @@ const UNWALKED: Kinds = Kinds::of(Tag::Nil).and(Kinds::of(Tag::Bool)).and(Kinds:
 
 impl<'a> Checker<'a> {
     pub(super) fn indexed(&mut self, object: &'a Expr, index: &'a Expr, optional: bool) -> Type {
-        let holder = self.expr(object, Want::FREE);
-        let by = self.expr(index, Want::FREE);
+        let holder = self.expr(object, ExpectedType::FREE);
+        let by = self.expr(index, ExpectedType::FREE);
         let asked = if optional { Self::unlifted(&holder) } else { holder };
         if optional && asked == Type::Never {
             return Type::Any;
@@ -90,10 +90,10 @@ impl<'a> Checker<'a> {
 
     /// The key of a computed entry.
     pub(super) fn dict_key(&mut self, key: &Type, at: Span) {
-        self.fit(at, key.clone(), Want::must(&Type::Str, Why::Nobody));
+        self.fit(at, key.clone(), ExpectedType::must(&Type::Str, DemandOrigin::Nobody));
     }
 
-    /// What a list or dict takes under an index that is assigned to.
+    /// Returns the type that a list or dict accepts under an assigned index.
     pub(super) fn assigned_index(&mut self, holder: &Type, by: &Type, at: Span, by_at: Span) -> Option<(Type, Span)> {
         if !self.can_index(holder, by, at, by_at) {
             return None;
@@ -106,10 +106,10 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn sliced(&mut self, object: &'a Expr, from: Option<&'a Expr>, to: Option<&'a Expr>) -> Type {
-        let holder = self.expr(object, Want::FREE);
+        let holder = self.expr(object, ExpectedType::FREE);
         let bound = Type::Int.optional();
         for e in from.iter().chain(&to) {
-            self.expr(e, Want::must(&bound, Why::Nobody));
+            self.expr(e, ExpectedType::must(&bound, DemandOrigin::Nobody));
         }
         if !holder.is_open() && !holder.kinds().meets(SLICED) {
             self.cannot_be_sliced(&holder, object.span);
@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a walk over it gives; reports what cannot be walked over.
+    /// Returns the type of the items of an iterated value; reports a value that is not iterable.
     pub(super) fn element(&mut self, walked: &Type, e: &Expr) -> Type {
         if !walked.is_open() && walked.kinds().within(UNWALKED) {
             let number = if let ExprKind::Int(n) = e.kind { Some(n) } else { None };
@@ -154,7 +154,7 @@ impl<'a> Checker<'a> {
 
 /// `{key, value}`, as walks over dicts give them.
 fn entry(value: Type) -> Type {
-    let field = |name: &str, ty| Field { name: name.into(), ty, optional: false, at: None };
+    let field = |name: &str, ty| ShapeKey { name: name.into(), ty, optional: false, at: None };
     let fields = vec![field("key", Type::Str), field("value", value)];
     Type::Shape(Rc::new(Shape { fields, open: false, literal: true, told: false }))
 }

@@ -1,7 +1,7 @@
 //! Fields: what a value holds under a name.
 
 use super::Checker;
-use super::want::Want;
+use super::want::ExpectedType;
 use crate::ast::{Expr, ItemKind, Name};
 use crate::check::items::Declared;
 use crate::check::types::{NamedKind, NamedType, Nominal, Shape, Type, bind, fill, join};
@@ -10,7 +10,7 @@ use crate::diagnostic::nearest;
 use crate::foreign;
 use crate::source::Span;
 
-/// What a value of one type has under a name.
+/// Member of a value of one type under a name.
 pub(super) enum Member {
     /// A value.
     Value(Type),
@@ -18,7 +18,7 @@ pub(super) enum Member {
     Missing,
     /// Nothing: nil, where a shape promises no such key.
     NoKey,
-    /// Who knows.
+    /// Nothing is known about it.
     Unknown,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
         if let Some(ty) = self.variant_value(object, name) {
             return ty;
         }
-        let holder = self.expr(object, Want::FREE);
+        let holder = self.expr(object, ExpectedType::FREE);
         self.member(&holder, object.span, name, optional).or_unknown()
     }
 
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
         if optional { found.optional() } else { found }
     }
 
-    /// What `?.` and `?[` look into: no nil, and of a Result nobody knows.
+    /// Returns the type into which `?.` and `?[` look: without nil, and unknown for a Result.
     pub(super) fn unlifted(ty: &Type) -> Type {
         let open = ty.members().iter().any(|m| matches!(m, Type::Result(_)));
         if open { Type::Any } else { ty.without_nil() }
@@ -147,7 +147,7 @@ impl<'a> Checker<'a> {
         Some(self.result_for(row, ty))
     }
 
-    /// What a method gives for a receiver of this type, as far as that alone tells.
+    /// Returns the result type of a method for a receiver of this type, as far as the receiver decides it.
     pub(super) fn result_for(&self, row: &'static Builtin, receiver: &Type) -> Type {
         let signature = self.world.signatures.of(row);
         let mut bound = Vec::new();
@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
         fill(&signature.returns, &bound)
     }
 
-    /// What a dict or struct takes under a name that is assigned to, and where that is written.
+    /// Returns the type that a dict or struct accepts under an assigned name, and the span of its annotation.
     pub(super) fn assigned_key(&mut self, holder: &Type, name: &str, at: Span) -> Option<(Type, Span)> {
         match holder {
             Type::Shape(shape) if !shape.literal => match shape.field(name) {

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::call::most;
-use super::want::Want;
+use super::want::ExpectedType;
 use crate::ast::{Expr, FnDecl, ItemKind, ListItem, Name};
 use crate::builtin_type::Tag;
 use crate::check::items::Declared;
@@ -11,7 +11,7 @@ use crate::declaration::Builtin;
 use crate::source::Span;
 
 /// Meaning of a called name after a dot.
-enum Method<'a> {
+enum CalledMember<'a> {
     /// A builtin of the receiver's type.
     Row(&'static Builtin),
     /// One that an `impl` gives.
@@ -20,7 +20,7 @@ enum Method<'a> {
     Value(Type),
     /// Nothing.
     Missing,
-    /// Who knows.
+    /// Nothing is known about it.
     Unknown,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Checker<'a> {
         args: &'a [ListItem],
         span: Span,
     ) -> Type {
-        let holder = self.expr(object, Want::FREE);
+        let holder = self.expr(object, ExpectedType::FREE);
         let receiver = if optional { Self::unlifted(&holder) } else { holder };
         if receiver == Type::Never {
             self.unknown_arguments(args);
@@ -48,19 +48,19 @@ impl<'a> Checker<'a> {
 
     fn unknown_arguments(&mut self, args: &'a [ListItem]) {
         for arg in args {
-            self.expr(&arg.value, Want::FREE);
+            self.expr(&arg.value, ExpectedType::FREE);
         }
     }
 
     fn call_of(&mut self, receiver: &Type, object: &'a Expr, name: &'a Name, args: &'a [ListItem], span: Span) -> Type {
         match self.method_of(receiver, &name.text) {
-            Method::Row(row) => {
+            CalledMember::Row(row) => {
                 let fewer = |n: u8| usize::from(n).saturating_sub(1);
                 let max = (!row.arity.rest).then_some(fewer(row.arity.max));
                 self.arity(args, span, &row.full_name(), fewer(row.arity.min), max, None, Some(row));
                 self.builtin_arguments(row, 1, Some(receiver), args)
             }
-            Method::Declared(decl) => {
+            CalledMember::Declared(decl) => {
                 let function = self.function_type(decl);
                 let max = most(&function).map(|n| n.saturating_sub(1));
                 let min = function.min.saturating_sub(1);
@@ -71,13 +71,13 @@ impl<'a> Checker<'a> {
                     _ => result,
                 }
             }
-            Method::Value(ty) => self.value_call(&ty, &name.text, name.span, args, span),
-            Method::Missing => {
+            CalledMember::Value(ty) => self.value_call(&ty, &name.text, name.span, args, span),
+            CalledMember::Missing => {
                 self.unknown_arguments(args);
                 self.no_member(receiver, object.span, name);
                 Type::Any
             }
-            Method::Unknown => {
+            CalledMember::Unknown => {
                 self.unknown_arguments(args);
                 Type::Any
             }
@@ -98,8 +98,8 @@ impl<'a> Checker<'a> {
         let mut missing = 0;
         for member in members {
             let one = match self.method_of(member, &name.text) {
-                Method::Row(row) => self.result_for(row, member),
-                Method::Missing => {
+                CalledMember::Row(row) => self.result_for(row, member),
+                CalledMember::Missing => {
                     missing += 1;
                     Type::Never
                 }
@@ -114,45 +114,45 @@ impl<'a> Checker<'a> {
         result
     }
 
-    fn method_of(&self, ty: &Type, name: &str) -> Method<'a> {
+    fn method_of(&self, ty: &Type, name: &str) -> CalledMember<'a> {
         let row = Declared::module(ty).and_then(|module| self.world.registry.find(module, name));
         match ty {
-            Type::Any | Type::Never | Type::Param(_) | Type::Union(_) => Method::Unknown,
+            Type::Any | Type::Never | Type::Param(_) | Type::Union(_) => CalledMember::Unknown,
             Type::Shape(shape) => match (shape.field(name), row) {
                 (Some(field), _) if !field.optional && !field.ty.kinds().meets(Kinds::of(Tag::Function)) => {
-                    Method::Value(field.ty.clone())
+                    CalledMember::Value(field.ty.clone())
                 }
-                (Some(field), None) => Method::Value(field.ty.clone()),
-                (None, Some(row)) if !shape.open => Method::Row(row),
-                (None, None) if shape.literal && !shape.open => Method::Missing,
-                (Some(_), Some(_)) | (None, _) => Method::Unknown,
+                (Some(field), None) => CalledMember::Value(field.ty.clone()),
+                (None, Some(row)) if !shape.open => CalledMember::Row(row),
+                (None, None) if shape.literal && !shape.open => CalledMember::Missing,
+                (Some(_), Some(_)) | (None, _) => CalledMember::Unknown,
             },
             // A key of the dict comes before its methods.
             Type::Dict(of) => match row {
-                Some(row) if !of.kinds().meets(Kinds::of(Tag::Function)) => Method::Row(row),
-                _ => Method::Unknown,
+                Some(row) if !of.kinds().meets(Kinds::of(Tag::Function)) => CalledMember::Row(row),
+                _ => CalledMember::Unknown,
             },
             Type::Named(named) => self.named_method(named, name, row),
-            _ => row.map_or(Method::Missing, Method::Row),
+            _ => row.map_or(CalledMember::Missing, CalledMember::Row),
         }
     }
 
-    fn named_method(&self, named: &NamedType, name: &str, row: Option<&'static Builtin>) -> Method<'a> {
+    fn named_method(&self, named: &NamedType, name: &str, row: Option<&'static Builtin>) -> CalledMember<'a> {
         if let Some(decl) = self.world.method(named, name) {
-            return Method::Declared(decl);
+            return CalledMember::Declared(decl);
         }
         if named.kind == NamedKind::Interface {
             let item = self.world.items.get(named.id).map(|item| &item.kind);
-            let Some(ItemKind::Interface { methods, .. }) = item else { return Method::Unknown };
-            return methods.iter().find(|m| m.name.text == name).map_or(Method::Unknown, Method::Declared);
+            let Some(ItemKind::Interface { methods, .. }) = item else { return CalledMember::Unknown };
+            return methods.iter().find(|m| m.name.text == name).map_or(CalledMember::Unknown, CalledMember::Declared);
         }
         if let Some(field) = self.world.fields(named).as_ref().and_then(|fields| fields.field(name)) {
-            return Method::Value(fill(&field.ty, &self.arguments_of(named)));
+            return CalledMember::Value(fill(&field.ty, &self.arguments_of(named)));
         }
         match row {
-            Some(row) => Method::Row(row),
-            None if self.world.items.get(named.id).is_some() => Method::Missing,
-            None => Method::Unknown,
+            Some(row) => CalledMember::Row(row),
+            None if self.world.items.get(named.id).is_some() => CalledMember::Missing,
+            None => CalledMember::Unknown,
         }
     }
 }

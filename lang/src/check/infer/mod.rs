@@ -1,6 +1,6 @@
 //! The types of expressions, and what is certain to fail because of them.
 //!
-//! One walk in the order of evaluation. It knows of every expression what it is certain to be, and of every variable
+//! One visit in the order of evaluation. It knows of every expression what it is certain to be, and of every variable
 //! what tests and assignments before have told ([`flow`]). What fails is reported once: the expression is then of
 //! unknown type, and nothing is said about what is done with it.
 //!
@@ -35,24 +35,24 @@ use crate::hash::Keyed;
 use crate::resolve::{BindingId, Resolution};
 use crate::source::SourceRef;
 use flow::Flow;
-use function::Frame;
+use function::FunctionFrame;
 use std::collections::HashMap;
 
-/// The walk.
+/// State of the checker while it infers types.
 pub(super) struct Checker<'a> {
     source: &'a SourceRef,
     world: Declared<'a>,
     /// Types that bindings have everywhere.
     bases: Vec<Type>,
     flow: Flow,
-    frame: Frame,
-    /// What `break`s have left of the loops around, innermost last.
+    frame: FunctionFrame,
+    /// Flows at the `break`s of the surrounding loops, innermost last.
     loops: Vec<Vec<Flow>>,
     /// Types of `_`, innermost pipe last.
     piped: Vec<Type>,
     /// Around this, somebody catches what is raised.
     caught: usize,
-    /// What tests that were not understood have made of types, for the `if` around them.
+    /// Types that were loosened by tests that are not understood, for the surrounding `if`.
     loosened: Vec<(BindingId, Type)>,
     /// Tests that a `let` has given a name.
     tests: HashMap<BindingId, &'a Expr, Keyed>,
@@ -73,7 +73,7 @@ pub(super) fn check<'a>(
         world: Declared::new(names, registry),
         bases: vec![Type::Any; names.bindings.len()],
         flow: Flow::default(),
-        frame: Frame::default(),
+        frame: FunctionFrame::default(),
         loops: Vec::new(),
         piped: Vec::new(),
         caught: 0,

@@ -1,10 +1,10 @@
 //! Operators: which pairs of values they work on, and what they give.
 
 use super::Checker;
-use super::want::Want;
+use super::want::ExpectedType;
 use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 use crate::builtin_type::Tag;
-use crate::check::types::{Field, Kinds, Shape, Type, join};
+use crate::check::types::{Kinds, Shape, ShapeKey, Type, join};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -38,7 +38,7 @@ impl<'a> Checker<'a> {
             self.test(a);
             return Type::Bool;
         }
-        let ty = self.expr(a, Want::FREE);
+        let ty = self.expr(a, ExpectedType::FREE);
         if !ty.is_open() && !ty.kinds().meets(Kinds::NUMBER) {
             self.cannot_negate(&ty, a.span);
             return Type::Any;
@@ -47,8 +47,8 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn binary(&mut self, op: BinaryOp, a: &'a Expr, b: &'a Expr, span: Span) -> Type {
-        let left = self.expr(a, Want::FREE);
-        let right = self.expr(b, Want::FREE);
+        let left = self.expr(a, ExpectedType::FREE);
+        let right = self.expr(b, ExpectedType::FREE);
         if matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
             self.never_equal(op, (&left, a), (&right, b), span);
             return Type::Bool;
@@ -108,10 +108,10 @@ fn sum(a: &Type, b: &Type) -> Type {
 }
 
 fn merged(x: &Shape, y: &Shape) -> Type {
-    let mut fields: Vec<Field> = x.fields.iter().filter(|f| y.field(&f.name).is_none()).cloned().collect();
+    let mut fields: Vec<ShapeKey> = x.fields.iter().filter(|f| y.field(&f.name).is_none()).cloned().collect();
     fields.extend(y.fields.iter().map(|f| match x.field(&f.name) {
         Some(old) if f.optional => {
-            Field { ty: join(f.ty.clone(), old.ty.clone()), optional: old.optional, ..f.clone() }
+            ShapeKey { ty: join(f.ty.clone(), old.ty.clone()), optional: old.optional, ..f.clone() }
         }
         _ => f.clone(),
     }));

@@ -1,7 +1,7 @@
 //! Patterns: what they bind, and what of a value they fit.
 
 use super::Checker;
-use super::want::Want;
+use super::want::ExpectedType;
 use crate::ast::*;
 use crate::check::types::{NamedKind, Nominal, Type, fill, join};
 use crate::resolve::BindingId;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 pub(super) struct Fits {
     /// Type of the value if the pattern fits; `never` if it cannot.
     pub(super) matched: Type,
-    /// What it may be where the pattern did not fit.
+    /// Type of the value if the pattern did not fit.
     pub(super) rest: Type,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a pattern has bound may be assigned to: it is known only until then.
+    /// Loosens the variables that a pattern has bound if they are assigned to: their types are known only until then.
     fn loosen_variables(&mut self, pattern: &Pattern) {
         let mut bound = Vec::new();
         names_of(pattern, &mut |name| bound.extend(self.world.names.made(name)));
@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
     }
 
     fn literal_pattern(&mut self, e: &'a Expr, found: &Type) -> Fits {
-        let literal = self.expr(e, Want::FREE);
+        let literal = self.expr(e, ExpectedType::FREE);
         let range = matches!(e.kind, ExprKind::Range { .. });
         let wanted = if range { Type::Int } else { literal };
         let matched = found.only(|m| !Self::apart(m, &wanted));
@@ -135,7 +135,7 @@ impl<'a> Checker<'a> {
         for field in fields {
             let ty = self.key_type(&taken, &field.key.text);
             if let Some(default) = &field.default {
-                self.expr(default, Want::FREE);
+                self.expr(default, ExpectedType::FREE);
             }
             let ty = match &field.default {
                 Some(default) => join(ty.without_nil(), Self::default_type(default)),
@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
         Fits::some(matched, found.clone())
     }
 
-    /// What a key of such a value holds; nil where it may be missing.
+    /// Returns the type of a key of such a value, with nil if it may be missing.
     fn key_type(&self, ty: &Type, key: &str) -> Type {
         ty.members().iter().fold(Type::Never, |all, m| {
             let one = match m {
@@ -212,7 +212,7 @@ impl<'a> Checker<'a> {
         for (item, default) in items {
             let ty = match default {
                 Some(default) => {
-                    self.expr(default, Want::FREE);
+                    self.expr(default, ExpectedType::FREE);
                     join(of.without_nil(), Self::default_type(default))
                 }
                 None if exact => of.clone(),

@@ -1,16 +1,16 @@
 //! The words for what does not fit.
 
 use super::Checker;
-use super::want::Why;
+use super::want::DemandOrigin;
 use crate::ast::{BinaryOp, ListItem, Name};
 use crate::check::CheckCode;
-use crate::check::types::{Field, NamedKind, Nominal, Shape, Type, apart};
+use crate::check::types::{NamedKind, Nominal, Shape, ShapeKey, Type, apart};
 use crate::declaration::Builtin;
 use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::source::Span;
 
 impl Checker<'_> {
-    pub(super) fn mismatch(&mut self, at: Span, found: &Type, wanted: &Type, why: Why) {
+    pub(super) fn mismatch(&mut self, at: Span, found: &Type, wanted: &Type, why: DemandOrigin) {
         if let Some((min, given)) = too_many_parameters(found, wanted) {
             return self.callback_arity(at, min, given, why);
         }
@@ -32,7 +32,7 @@ impl Checker<'_> {
         if let Some(lacking) = self.lacking(found, wanted) {
             d = d.help(lacking);
         }
-        if let Why::Builtin(_) | Why::Nobody = why { self.raises(d) } else { self.say(d) }
+        if let DemandOrigin::Builtin(_) | DemandOrigin::Nobody = why { self.raises(d) } else { self.say(d) }
     }
 
     /// Statements that never run; `left` is what leaves before them.
@@ -55,7 +55,7 @@ impl Checker<'_> {
     }
 
     /// A function that needs more arguments than it will be called with.
-    fn callback_arity(&mut self, at: Span, min: usize, given: usize, why: Why) {
+    fn callback_arity(&mut self, at: Span, min: usize, given: usize, why: DemandOrigin) {
         let plural = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
         let message = format!("this function takes {}, but will be called with {given}", plural(min));
         let d = Diagnostic::new(CheckCode::Arity, message).label(self.source, at, format!("takes {}", plural(min)));
@@ -64,14 +64,14 @@ impl Checker<'_> {
     }
 
     /// Shows where a type is written, or what the builtin takes.
-    fn with_origin(&self, d: Diagnostic, why: Why, asked: &str) -> Diagnostic {
+    fn with_origin(&self, d: Diagnostic, why: DemandOrigin, asked: &str) -> Diagnostic {
         match why {
-            Why::Written(span) => d.label(self.source, span, "declared here"),
-            Why::Returns(span) => d.label(self.source, span, format!("the function declares {asked}")),
-            Why::Parameter(span) => d.label(self.source, span, "the parameter is declared here"),
-            Why::Declared(span) if span != Span::default() => d.label(self.source, span, "declared here"),
-            Why::Builtin(sig) => d.note(format!("its signature is `{sig}`")),
-            Why::Declared(_) | Why::Nobody => d,
+            DemandOrigin::Written(span) => d.label(self.source, span, "declared here"),
+            DemandOrigin::Returns(span) => d.label(self.source, span, format!("the function declares {asked}")),
+            DemandOrigin::Parameter(span) => d.label(self.source, span, "the parameter is declared here"),
+            DemandOrigin::Declared(span) if span != Span::default() => d.label(self.source, span, "declared here"),
+            DemandOrigin::Builtin(sig) => d.note(format!("its signature is `{sig}`")),
+            DemandOrigin::Declared(_) | DemandOrigin::Nobody => d,
         }
     }
 
@@ -91,10 +91,16 @@ impl Checker<'_> {
     }
 
     /// A key that the shape does not have; the one that was meant, if one is near.
-    pub(super) fn unknown_key<'s>(&mut self, field: &Field, at: Span, shape: &'s Shape, why: Why) -> Option<&'s str> {
+    pub(super) fn unknown_key<'s>(
+        &mut self,
+        field: &ShapeKey,
+        at: Span,
+        shape: &'s Shape,
+        why: DemandOrigin,
+    ) -> Option<&'s str> {
         let at = field.at.map_or(at, |(key, _)| key);
         let names = || shape.fields.iter().map(|f| f.name.as_str());
-        let builtin = matches!(why, Why::Builtin(_));
+        let builtin = matches!(why, DemandOrigin::Builtin(_));
         let what = if builtin { "option" } else { "key" };
         let mut d = Diagnostic::new(CheckCode::Key, format!("unknown {what} `{}`", field.name)).label(
             self.source,
@@ -114,11 +120,11 @@ impl Checker<'_> {
         near
     }
 
-    pub(super) fn missing_key(&mut self, name: &str, at: Span, why: Why) {
+    pub(super) fn missing_key(&mut self, name: &str, at: Span, why: DemandOrigin) {
         let d = Diagnostic::new(CheckCode::Missing, format!("missing key `{name}`"))
             .label(self.source, at, "not in this dict")
             .help(format!("add `{name}: …`"));
-        let d = if let Why::Builtin(_) = why { d } else { self.with_origin(d, why, "") };
+        let d = if let DemandOrigin::Builtin(_) = why { d } else { self.with_origin(d, why, "") };
         self.say(d);
     }
 
@@ -309,7 +315,7 @@ impl Checker<'_> {
     }
 
     /// A body that promises a value and has none.
-    pub(super) fn falls_off(&mut self, promised: &Type, why: Why, end: Span) {
+    pub(super) fn falls_off(&mut self, promised: &Type, why: DemandOrigin, end: Span) {
         if promised.members().iter().any(|m| *m == Type::Nil || m.is_open()) {
             return;
         }
@@ -331,7 +337,7 @@ impl Checker<'_> {
     }
 }
 
-/// How many arguments a function needs at least and how many it gets, where that is too few.
+/// Returns the number of required arguments of a function and the number that it gets, if that is too few.
 fn too_many_parameters(found: &Type, wanted: &Type) -> Option<(usize, usize)> {
     let functions = wanted.members().iter().filter_map(|m| if let Type::Fn(f) = m { Some(f) } else { None });
     match (found, functions.collect::<Vec<_>>().as_slice()) {

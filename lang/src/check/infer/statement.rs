@@ -1,22 +1,22 @@
 //! Statements and blocks, and what control never reaches.
 
 use super::Checker;
-use super::want::{Want, Why};
+use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::*;
 use crate::check::types::Type;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
     pub(super) fn module(&mut self, module: &'a Module) {
-        self.statements(&module.body, Want::FREE);
+        self.statements(&module.body, ExpectedType::FREE);
     }
 
     /// The value of a block's last expression.
-    pub(super) fn block(&mut self, block: &'a Block, want: Want<'_>) -> Type {
+    pub(super) fn block(&mut self, block: &'a Block, want: ExpectedType<'_>) -> Type {
         self.statements(&block.stmts, want)
     }
 
-    fn statements(&mut self, stmts: &'a [Stmt], want: Want<'_>) -> Type {
+    fn statements(&mut self, stmts: &'a [Stmt], want: ExpectedType<'_>) -> Type {
         self.world.items.declare(stmts, self.world.names);
         let mut value = Type::Nil;
         for (i, stmt) in stmts.iter().enumerate() {
@@ -27,7 +27,7 @@ impl<'a> Checker<'a> {
             let last = i + 1 == stmts.len();
             value = match &stmt.kind {
                 StmtKind::Expr(e) => {
-                    let ty = self.expr(e, if last { want } else { Want::FREE });
+                    let ty = self.expr(e, if last { want } else { ExpectedType::FREE });
                     if last { ty } else { Type::Nil }
                 }
                 _ => {
@@ -60,7 +60,7 @@ impl<'a> Checker<'a> {
             }
             StmtKind::Assign { target, op, value } => self.assignment(target, *op, value, stmt.span),
             StmtKind::Expr(e) => {
-                self.expr(e, Want::FREE);
+                self.expr(e, ExpectedType::FREE);
             }
             StmtKind::While { cond, body } => self.while_loop(cond, body, stmt.span),
             StmtKind::For { pattern, iter, body } => self.for_loop(pattern, iter, body),
@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
                 let (holds, fails) = self.condition(cond);
                 self.keep_loose(mark);
                 self.flow = fails;
-                self.block(otherwise, Want::FREE);
+                self.block(otherwise, ExpectedType::FREE);
                 // Whether the block leaves is looked at elsewhere.
                 self.flow = holds;
             }
@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
                 self.keep_loose(mark);
                 self.flow = fails;
                 if let Some(message) = message {
-                    self.expr(message, Want::FREE);
+                    self.expr(message, ExpectedType::FREE);
                 }
                 self.flow = holds;
             }
@@ -87,7 +87,7 @@ impl<'a> Checker<'a> {
                 // It runs later, when variables may hold something else.
                 let before = self.flow.clone();
                 self.flow = before.at_another_time();
-                self.block(body, Want::FREE);
+                self.block(body, ExpectedType::FREE);
                 self.flow = before;
             }
             StmtKind::Item(_) | StmtKind::Error => {}
@@ -99,10 +99,10 @@ impl<'a> Checker<'a> {
         let found = match (value, &written) {
             (Some(value), Some(wanted)) => {
                 let span = ty.map_or(pattern.span, |t| t.span);
-                let found = self.expr(value, Want::must(wanted, Why::Written(span)));
+                let found = self.expr(value, ExpectedType::must(wanted, DemandOrigin::Written(span)));
                 self.as_written(found, wanted)
             }
-            (Some(value), None) => self.expr(value, Want::FREE),
+            (Some(value), None) => self.expr(value, ExpectedType::FREE),
             (None, _) => Type::Nil,
         };
         if kind == LetKind::Var {
@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
         self.keep_loose(mark);
         self.flow = holds;
         self.loops.push(Vec::new());
-        self.block(body, Want::FREE);
+        self.block(body, ExpectedType::FREE);
         let breaks = self.loops.pop().unwrap_or_default();
         // What the body has told may not hold when it never ran.
         self.flow = fails;
@@ -140,13 +140,13 @@ impl<'a> Checker<'a> {
     }
 
     fn for_loop(&mut self, pattern: &'a Pattern, iter: &'a Expr, body: &'a Block) {
-        let walked = self.expr(iter, Want::FREE);
+        let walked = self.expr(iter, ExpectedType::FREE);
         let item = self.element(&walked, iter);
         self.forget_assigned(body);
         let before = self.flow.clone();
         self.bind_pattern(pattern, &item, false);
         self.loops.push(Vec::new());
-        self.block(body, Want::FREE);
+        self.block(body, ExpectedType::FREE);
         self.loops.pop();
         self.flow = before;
     }

@@ -5,15 +5,15 @@ use crate::source::Span;
 
 /// The type that the place of an expression suggests or demands.
 #[derive(Clone, Copy)]
-pub(super) struct Want<'t> {
+pub(super) struct ExpectedType<'t> {
     pub(super) ty: Option<&'t Type>,
     /// Set where it is demanded: who demands it.
-    pub(super) why: Option<Why>,
+    pub(super) why: Option<DemandOrigin>,
 }
 
 /// Origin of a demanded type.
 #[derive(Clone, Copy)]
-pub(super) enum Why {
+pub(super) enum DemandOrigin {
     /// An annotation at that place.
     Written(Span),
     /// The result of a function, written there.
@@ -28,15 +28,15 @@ pub(super) enum Why {
     Nobody,
 }
 
-impl<'t> Want<'t> {
-    pub(super) const FREE: Want<'static> = Want { ty: None, why: None };
+impl<'t> ExpectedType<'t> {
+    pub(super) const FREE: ExpectedType<'static> = ExpectedType { ty: None, why: None };
 
     /// Suggests: closures learn their parameters from it.
     pub(super) fn hint(ty: &'t Type) -> Self {
         Self { ty: Some(ty), why: None }
     }
 
-    pub(super) fn must(ty: &'t Type, why: Why) -> Self {
+    pub(super) fn must(ty: &'t Type, why: DemandOrigin) -> Self {
         Self { ty: Some(ty), why: Some(why) }
     }
 

@@ -1,6 +1,6 @@
 //! Type parameters: what a call says they are.
 
-use super::{Field, FnType, NamedType, Shape, Type, join};
+use super::{FnType, NamedType, Shape, ShapeKey, Type, join};
 use smol_str::SmolStr;
 use std::rc::Rc;
 
@@ -105,7 +105,7 @@ fn filled(ty: &Type, bound: &Bound) -> Type {
             ..**f
         })),
         Type::Shape(shape) => Type::Shape(Rc::new(Shape {
-            fields: shape.fields.iter().map(|f| Field { ty: filled(&f.ty, bound), ..f.clone() }).collect(),
+            fields: shape.fields.iter().map(|f| ShapeKey { ty: filled(&f.ty, bound), ..f.clone() }).collect(),
             ..**shape
         })),
         Type::Named(named) => Type::Named(Rc::new(NamedType {

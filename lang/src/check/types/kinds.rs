@@ -1,4 +1,4 @@
-//! Which kinds of value a type allows: what operators and methods ask.
+//! Kinds of value that a type allows, for operators and methods.
 
 use super::{NamedKind, Type};
 use crate::builtin_type::{Kind, Tag};
@@ -29,7 +29,7 @@ impl Kinds {
     }
 }
 
-/// What a dict may turn out to be where its type was only written.
+/// Kinds of value that may be in a place whose annotation is a dict.
 const DICT_LIKE: Kinds = Kinds::of(Tag::Dict).and(Kinds::of(Tag::Host)).and(Kinds::of(Tag::Struct));
 const LIST_LIKE: Kinds = Kinds::of(Tag::List).and(Kinds::of(Tag::Host)).and(Kinds::of(Tag::Range));
 

@@ -21,7 +21,7 @@ mod signature;
 pub(super) use generic::{Bound, bind, fill};
 pub(super) use join::join;
 pub(super) use kinds::Kinds;
-pub(super) use read::{FileNames, Reader};
+pub(super) use read::{FileNames, TypeReader};
 pub(super) use relate::{Nominal, refuses};
 pub(super) use show::apart;
 pub(super) use signature::Signatures;
@@ -86,7 +86,7 @@ pub(super) enum Type {
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     /// In the order of the text.
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<ShapeKey>,
     /// There may be other keys.
     pub(super) open: bool,
     /// It is the type of a dict literal: the keys are those and no others, and none of them was promised.
@@ -97,7 +97,7 @@ pub(super) struct Shape {
 
 /// A key of a dict.
 #[derive(Clone, Debug)]
-pub(super) struct Field {
+pub(super) struct ShapeKey {
     pub(super) name: SmolStr,
     pub(super) ty: Type,
     /// It may be missing, or nil.
@@ -111,7 +111,7 @@ pub(super) struct Field {
 pub(super) struct FnType {
     /// Without the rest.
     pub(super) params: Vec<Type>,
-    /// How many arguments it needs.
+    /// Number of required arguments.
     pub(super) min: usize,
     /// It takes any number more.
     pub(super) rest: bool,
@@ -137,7 +137,7 @@ pub(super) enum NamedKind {
 
 impl PartialEq for Shape {
     fn eq(&self, other: &Self) -> bool {
-        let same = |a: &Field, b: &Field| a.name == b.name && a.ty == b.ty && a.optional == b.optional;
+        let same = |a: &ShapeKey, b: &ShapeKey| a.name == b.name && a.ty == b.ty && a.optional == b.optional;
         self.open == other.open
             && self.literal == other.literal
             && self.fields.len() == other.fields.len()
@@ -146,7 +146,7 @@ impl PartialEq for Shape {
 }
 
 impl Shape {
-    pub(super) fn field(&self, name: &str) -> Option<&Field> {
+    pub(super) fn field(&self, name: &str) -> Option<&ShapeKey> {
         self.fields.iter().find(|f| f.name == name)
     }
 }
@@ -207,7 +207,7 @@ impl Type {
         }
     }
 
-    /// The same collection, of whose elements nothing is said.
+    /// Returns the same collection with unknown elements.
     pub(super) fn loose(self) -> Self {
         match self {
             Self::List(_) => Self::list(Self::Any),

@@ -1,10 +1,10 @@
 //! Written types as types.
 
 use super::signature::Signatures;
-use super::{Bound, Field, FnType, NamedType, Shape, Type, fill, join};
+use super::{Bound, FnType, NamedType, Shape, ShapeKey, Type, fill, join};
 use crate::ast::{ItemKind, Name, TypeExpr, TypeKind};
 use crate::builtin_type::{Kind, builtin_type};
-use crate::check::items::Items;
+use crate::check::items::ItemTable;
 use crate::resolve::{BindingId, Resolution, Target};
 use smol_str::SmolStr;
 use std::rc::Rc;
@@ -48,11 +48,11 @@ const MOST_ALIASES: usize = 100;
 #[derive(Clone, Copy)]
 pub(in crate::check) struct FileNames<'r, 'a> {
     pub(in crate::check) names: &'r Resolution,
-    pub(in crate::check) items: &'r Items<'a>,
+    pub(in crate::check) items: &'r ItemTable<'a>,
 }
 
 /// Reads the written types of a file or of a signature.
-pub(in crate::check) struct Reader<'r, 'a> {
+pub(in crate::check) struct TypeReader<'r, 'a> {
     /// The names of the file; nothing for a signature, in which a single capital letter is a type parameter.
     pub(in crate::check) file: Option<FileNames<'r, 'a>>,
     pub(in crate::check) signatures: &'r Signatures,
@@ -62,7 +62,7 @@ pub(in crate::check) struct Reader<'r, 'a> {
     pub(in crate::check) open: Vec<BindingId>,
 }
 
-impl<'r, 'a> Reader<'r, 'a> {
+impl<'r, 'a> TypeReader<'r, 'a> {
     pub(in crate::check) fn read(&mut self, ty: &TypeExpr) -> Type {
         match &ty.kind {
             TypeKind::Name { name, args } => self.named(name, args, ty),
@@ -73,7 +73,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             TypeKind::Shape { fields, open } => {
                 let told = *open && self.file.is_none();
-                let fields = fields.iter().map(|(name, optional, ty)| Field {
+                let fields = fields.iter().map(|(name, optional, ty)| ShapeKey {
                     name: name.text.clone(),
                     ty: self.read(ty),
                     optional: *optional,
@@ -136,7 +136,7 @@ impl<'r, 'a> Reader<'r, 'a> {
                 }
                 self.open.push(id);
                 let open = std::mem::take(&mut self.open);
-                let mut inner = Reader { file: Some(file), signatures: self.signatures, generics, open };
+                let mut inner = TypeReader { file: Some(file), signatures: self.signatures, generics, open };
                 let read = inner.read(ty).bounded();
                 self.open = inner.open;
                 self.open.pop();

@@ -1,6 +1,6 @@
 //! Types in messages.
 
-use super::{Field, Type};
+use super::{ShapeKey, Type};
 use crate::article::article;
 use crate::builtin_type::Kind;
 use std::fmt;
@@ -63,7 +63,7 @@ fn open(ty: &Type) -> String {
     if ty.is_open() { "any".to_owned() } else { ty.to_string() }
 }
 
-fn field(field: &Field) -> String {
+fn field(field: &ShapeKey) -> String {
     let mark = if field.optional { "?" } else { "" };
     format!("{}{mark}: {}", field.name, field.ty)
 }
@@ -95,7 +95,7 @@ impl Type {
         }
     }
 
-    /// The same of a value that was found: a text is a string.
+    /// Describes the type of a value that was found: a literal text is called a string.
     pub(in crate::check) fn described_value(&self) -> String {
         match self {
             Self::Text(_) => "a string".to_owned(),

@@ -1,6 +1,6 @@
 //! Signatures of builtins, read from their rows when a script uses them.
 
-use super::{Reader, Type};
+use super::{Type, TypeReader};
 use crate::ast::{PatternKind, TypeExpr, TypeKind};
 use crate::declaration::{Arity, Builtin, Index, Registry};
 use crate::parse::signature;
@@ -11,15 +11,15 @@ use std::rc::Rc;
 
 /// A builtin's parameters and result; single capital letters are type parameters.
 #[derive(Debug, PartialEq)]
-pub(in crate::check) struct Signature {
+pub(in crate::check) struct BuiltinSignature {
     /// Name, type, and whether nil stands for a default. The receiver of a method comes first.
-    pub(in crate::check) params: Vec<Param>,
+    pub(in crate::check) params: Vec<BuiltinParam>,
     pub(in crate::check) returns: Type,
 }
 
 /// A parameter of a builtin.
 #[derive(Debug, PartialEq)]
-pub(in crate::check) struct Param {
+pub(in crate::check) struct BuiltinParam {
     pub(in crate::check) name: SmolStr,
     pub(in crate::check) ty: Type,
     pub(in crate::check) optional: bool,
@@ -31,7 +31,7 @@ pub(in crate::check) struct Param {
 /// The signatures and shapes of a registry that were read so far, each once.
 pub(in crate::check) struct Signatures {
     registry: Registry,
-    read: RefCell<HashMap<*const u8, Rc<Signature>>>,
+    read: RefCell<HashMap<*const u8, Rc<BuiltinSignature>>>,
     shapes: RefCell<HashMap<&'static str, Type>>,
 }
 
@@ -53,20 +53,20 @@ impl Signatures {
         })
     }
 
-    pub(in crate::check) fn of(&self, row: &'static Builtin) -> Rc<Signature> {
+    pub(in crate::check) fn of(&self, row: &'static Builtin) -> Rc<BuiltinSignature> {
         // Rows that share their text share their signature.
         let key = row.sig.as_ptr();
         if let Some(known) = self.read.borrow().get(&key) {
             return known.clone();
         }
-        let signature = Rc::new(Signature::read(row, self));
+        let signature = Rc::new(BuiltinSignature::read(row, self));
         self.read.borrow_mut().insert(key, signature.clone());
         signature
     }
 
     /// A type of a signature: it names no declarations of a file.
     fn ty(&self, ty: &TypeExpr) -> Type {
-        Reader { file: None, signatures: self, generics: &[], open: Vec::new() }.read(ty)
+        TypeReader { file: None, signatures: self, generics: &[], open: Vec::new() }.read(ty)
     }
 
     /// A named type of the registry.
@@ -84,11 +84,11 @@ impl Signatures {
     }
 }
 
-impl Signature {
+impl BuiltinSignature {
     fn read(row: &Builtin, signatures: &Signatures) -> Self {
         let Some(decl) = signature(row.sig) else { return Self::unknown(row) };
         let ty = |ty: Option<&TypeExpr>| ty.map_or(Type::Any, |ty| signatures.ty(ty));
-        let params = decl.params.iter().map(|param| Param {
+        let params = decl.params.iter().map(|param| BuiltinParam {
             name: if let PatternKind::Bind(name) = &param.pattern.kind { name.clone() } else { SmolStr::default() },
             ty: ty(param.ty.as_deref()),
             optional: param.default.is_some(),
@@ -101,8 +101,13 @@ impl Signature {
     /// The signature of a row whose text is not well formed: only the number of its parameters is known.
     fn unknown(row: &Builtin) -> Self {
         let Arity { min, max, rest } = row.arity;
-        let param =
-            |optional, rest| Param { name: SmolStr::default(), ty: Type::Any, optional, rest, mentions_event: false };
+        let param = |optional, rest| BuiltinParam {
+            name: SmolStr::default(),
+            ty: Type::Any,
+            optional,
+            rest,
+            mentions_event: false,
+        };
         let params = (0..max).map(|i| param(i >= min, false)).chain(rest.then(|| param(false, true)));
         Self { params: params.collect(), returns: Type::Any }
     }

@@ -28,7 +28,7 @@ pub(super) struct Excerpt {
     len: usize,
     /// Lines above that it lacks.
     hidden: usize,
-    /// Where the first span really is, when its line was cut: `line:` and its column.
+    /// Line and column of the first span, if its line was cut.
     cut: Option<(u32, u32)>,
 }
 
@@ -116,7 +116,7 @@ impl Excerpt {
         start..end.min(self.len)
     }
 
-    /// How many bytes the character at `at` has.
+    /// Returns the number of bytes of the character at `at`.
     fn width(&self, at: usize) -> usize {
         self.source.text().get(at..).and_then(|t| t.chars().next()).map_or(1, char::len_utf8)
     }

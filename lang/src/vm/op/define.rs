@@ -19,7 +19,7 @@ macro_rules! instructions {
             /// Calls `see` with each operand in the order of the table; stops at the first error.
             ///
             /// # Errors
-            /// Those of `see`.
+            /// Returns the first error of `see`.
             #[inline]
             pub(super) fn each_operand<E>(
                 self,
@@ -58,7 +58,7 @@ macro_rules! instructions {
                 }
             }
 
-            /// How it prints: `{operand}` stands for an operand.
+            /// Returns the format in which it prints: `{operand}` is replaced by an operand.
             pub(super) const fn text(self) -> &'static str {
                 match self {
                     $(Self::$name { .. } => $text,)*

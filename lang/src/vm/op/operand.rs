@@ -18,9 +18,9 @@ pub mod role {
     pub type Change = Reg;
     /// The first of some registers in a row.
     pub type Window = Reg;
-    /// How many registers a window has.
+    /// Number of registers of a window.
     pub type Count = u16;
-    /// How many arguments a call has; [`IN_LIST`](super::IN_LIST) where they lie in a list.
+    /// Number of arguments of a call; [`IN_LIST`](super::IN_LIST) if they are in a list.
     pub type Given = u8;
     /// A number.
     pub type Long = i32;
@@ -111,7 +111,7 @@ pub(in crate::vm) enum Operand {
     Failure(role::Failure),
 }
 
-/// How many registers a window has.
+/// Number of registers that an operand covers in a window.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vm) enum Extent {
     /// This many.

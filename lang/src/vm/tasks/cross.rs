@@ -6,7 +6,9 @@
 //! on from where it is, on both sides by itself. Channels, handles
 //! of tasks, atomics and what else the runtime hands out are meant to be shared, and are.
 
-use crate::value::{Body, Closure, Dict, DictBox, Iter, List, Pair, Set, Status, StructValue, Value, VariantValue};
+use crate::value::{
+    Closure, Dict, DictBox, ItemSource, Iter, List, Pair, Set, Status, StructValue, Value, VariantValue,
+};
 use crate::vm::{Isolate, Raise, RunCode};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -124,8 +126,10 @@ impl<'a> Crossing<'a> {
             return Err(Raise::error(RunCode::Running, message));
         }
         let body = match &*iter.body().borrow() {
-            Body::Items { source, position } => Body::Items { source: self.owned(source, depth)?, position: *position },
-            Body::Script { code, closure, pc, registers } => {
+            ItemSource::Items { source, position } => {
+                ItemSource::Items { source: self.owned(source, depth)?, position: *position }
+            }
+            ItemSource::Script { code, closure, pc, registers } => {
                 let closure = match closure {
                     Some(closure) => match self.owned(&Value::Closure(closure.clone()), depth)? {
                         Value::Closure(closure) => Some(closure),
@@ -134,12 +138,12 @@ impl<'a> Crossing<'a> {
                     None => None,
                 };
                 let registers = self.owned_all(registers, depth)?;
-                Body::Script { code: code.clone(), closure, pc: *pc, registers }
+                ItemSource::Script { code: code.clone(), closure, pc: *pc, registers }
             }
-            Body::Native { machine, registers } => {
-                Body::Native { machine, registers: self.owned_all(registers, depth)? }
+            ItemSource::Native { machine, registers } => {
+                ItemSource::Native { machine, registers: self.owned_all(registers, depth)? }
             }
-            Body::Over(result) => Body::Over(self.owned(result, depth)?),
+            ItemSource::Over(result) => ItemSource::Over(self.owned(result, depth)?),
         };
         let copy = self.isolate.iterator(iter.flavor(), body);
         if let Value::Iter(copy) = &copy {

@@ -6,14 +6,14 @@ use crate::vm::{Isolate, Raise};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Where the variables at the top of the file are while another task runs: those of the running one are in the isolate.
+/// Storage for the variables at the top of the file while another task runs: those of the running one are in the isolate.
 #[derive(Default)]
 pub(in crate::vm) struct Globals {
     pub(in crate::vm) values: RefCell<Vec<Value>>,
 }
 
 impl Globals {
-    /// What a fiber sees while it runs; gives back what was seen before.
+    /// Enters the variables that a fiber sees while it runs; returns those that were visible before.
     pub(in crate::vm) fn enter(isolate: &Isolate, wanted: Option<&Rc<Self>>) -> Rc<Self> {
         let wanted = wanted.unwrap_or(isolate.own_globals()).clone();
         isolate.swap_globals(wanted)

@@ -15,27 +15,27 @@ use std::task::{Poll, Waker};
 const AT_ONCE: usize = 10_000;
 
 /// Code that runs for each item.
-pub(crate) struct Work {
+pub(crate) struct ItemWork {
     /// The items.
-    pub(crate) items: Items,
+    pub(crate) items: ParallelItems,
     /// The closure.
     pub(crate) function: Value,
-    /// How many at one time.
+    /// Maximum number of concurrent tasks.
     pub(crate) at_once: Option<usize>,
     /// Failures are results.
     pub(crate) settle: bool,
 }
 
 /// The items.
-pub(crate) enum Items {
+pub(crate) enum ParallelItems {
     /// The numbers from 0 up to this one.
     Count(usize),
     /// The elements of what reads like a list, and how many there are.
     Of(Value, usize),
 }
 
-impl Items {
-    /// How many.
+impl ParallelItems {
+    /// Returns the number of tasks.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Count(n) | Self::Of(_, n) => *n,
@@ -54,14 +54,14 @@ impl Items {
 pub(crate) struct Group {
     isolate: Rc<Isolate>,
     context: Rc<Context>,
-    work: Work,
-    /// Whoever waits for it is cleaning up.
+    work: ItemWork,
+    /// Whether its waiter is cleaning up.
     cleans_up: bool,
-    state: RefCell<State>,
+    state: RefCell<GroupState>,
 }
 
 #[derive(Default)]
-struct State {
+struct GroupState {
     next: usize,
     running: BTreeMap<usize, Rc<Task>>,
     outcomes: Vec<Option<Outcome>>,
@@ -75,16 +75,16 @@ struct State {
 }
 
 /// Runs the work.
-pub(crate) fn parallel(cx: &Cx<'_>, work: Work) -> Wait {
+pub(crate) fn parallel(cx: &Cx<'_>, work: ItemWork) -> Wait {
     let group = Rc::new(Group {
         isolate: cx.isolate.clone(),
         context: Rc::new(Context { path: cx.context.path.child("each"), ..(**cx.context).clone() }),
-        state: RefCell::new(State { outcomes: vec![None; work.items.len()], ..State::default() }),
+        state: RefCell::new(GroupState { outcomes: vec![None; work.items.len()], ..GroupState::default() }),
         work,
         cleans_up: cx.context.task.signals.is_stopped(),
     });
     let stopped = Rc::downgrade(&group);
-    let guard = Guard(group);
+    let guard = GroupGuard(group);
     Wait::new(poll_fn(move |cx| guard.0.poll(cx.waker())))
         .on(On::Task("for the items of a `parallel`", None))
         .stopped_by(move |reason| {
@@ -95,9 +95,9 @@ pub(crate) fn parallel(cx: &Cx<'_>, work: Work) -> Wait {
 }
 
 /// Items do not outlive the `parallel`.
-struct Guard(Rc<Group>);
+struct GroupGuard(Rc<Group>);
 
-impl Drop for Guard {
+impl Drop for GroupGuard {
     fn drop(&mut self) {
         self.0.give_up("the `parallel` was cancelled");
     }

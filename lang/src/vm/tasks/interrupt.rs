@@ -29,7 +29,7 @@ pub fn end_run(isolate: &Isolate, raise: &Raise) {
     }
 }
 
-/// What follows belongs to another main task: the one before it was interrupted.
+/// Begins another main task, because the one before it was interrupted.
 pub fn begin_anew(isolate: &Isolate, main: &Rc<Task>) {
     isolate.tasks().take_over(main);
 }

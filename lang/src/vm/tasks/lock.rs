@@ -35,7 +35,7 @@ impl Lock {
             return Wait::ready(Ok(Value::Nil));
         }
         self.tickets.set(self.tickets.get() + 1);
-        let mut place = Place { lock: self.clone(), ticket: self.tickets.get(), taken: false };
+        let mut place = LockTicket { lock: self.clone(), ticket: self.tickets.get(), taken: false };
         self.queue.borrow_mut().insert(place.ticket, (task.clone(), None));
         let wait = poll_fn(move |cx| {
             if place.lock.handed.get() == place.ticket {
@@ -86,13 +86,13 @@ impl Lock {
 }
 
 /// A place in the queue. One that is dropped after it was handed the lock hands it on.
-struct Place {
+struct LockTicket {
     lock: Rc<Lock>,
     ticket: u64,
     taken: bool,
 }
 
-impl Drop for Place {
+impl Drop for LockTicket {
     fn drop(&mut self) {
         if self.taken {
             return;

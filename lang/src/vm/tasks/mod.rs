@@ -9,7 +9,7 @@
 //! - `spawn`: how a task begins and ends. `group`: `parallel`.
 //! - `deadline`, `lock`: what stands behind `deadline` and `mutex` blocks.
 //! - `cross`: the one place where values are copied for another task. [`Globals`]: a task's own variables of the file.
-//! - [`Open`]: what a fiber must close behind it, however it ends.
+//! - [`OpenBlocks`]: what a fiber must close behind it, however it ends.
 //! - [`Waiters`]: who waits for one thing, in order.
 
 mod cross;
@@ -30,11 +30,11 @@ mod waiting;
 pub(crate) use cross::cross;
 pub use deadline::Deadline;
 pub(super) use globals::Globals;
-pub(crate) use group::{Items, Work, parallel};
+pub(crate) use group::{ItemWork, ParallelItems, parallel};
 pub use interrupt::{begin_anew, end_grace, end_run, interrupt};
 pub(crate) use lock::Lock;
-pub(crate) use open::Open;
-pub(super) use set::Key;
+pub(crate) use open::OpenBlocks;
+pub(super) use set::FutureKey;
 pub(super) use set::Tasks;
 pub use set::{close, run, run_beside, run_by};
 pub(super) use signals::Noticed;

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Futures polled before the driver may look at sockets and timers again.
 const TURN: u32 = 16;
 
-/// How long they may take together.
+/// Time that the turns may take together.
 const TURN_TIME: Duration = Duration::from_millis(10);
 
 /// The main future's place in the queue.
@@ -53,7 +53,7 @@ struct Slot {
 
 /// Names a future of the set.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::vm) struct Key {
+pub(in crate::vm) struct FutureKey {
     slot: usize,
     number: u64,
 }
@@ -114,7 +114,7 @@ impl Tasks {
     }
 
     /// Puts a future in, to be polled soon.
-    pub(in crate::vm) fn add(&self, job: Local<()>, task: Option<Rc<Task>>) -> Key {
+    pub(in crate::vm) fn add(&self, job: Local<()>, task: Option<Rc<Task>>) -> FutureKey {
         let number = self.number();
         let free = self.free.borrow_mut().pop();
         let mut slots = self.slots.borrow_mut();
@@ -128,11 +128,11 @@ impl Tasks {
             self.live.set(self.live.get() + 1);
         }
         slots[slot] = Slot { job: Some(job), waker: Some(waker), task, number };
-        Key { slot, number }
+        FutureKey { slot, number }
     }
 
     /// Takes a timer out.
-    pub(in crate::vm) fn remove(&self, key: Key) {
+    pub(in crate::vm) fn remove(&self, key: FutureKey) {
         let freed = match self.slots.borrow_mut().get_mut(key.slot) {
             Some(slot) if slot.number == key.number => std::mem::take(slot),
             _ => return,
@@ -181,7 +181,7 @@ impl Tasks {
         waker.queued.store(false, Ordering::Release);
         let done = job.as_mut().poll(&mut Context::from_waker(&Waker::from(waker))).is_ready();
         if done {
-            self.remove(Key { slot: index, number });
+            self.remove(FutureKey { slot: index, number });
             return;
         }
         let mut slots = self.slots.borrow_mut();

@@ -4,32 +4,32 @@
 //! the number it has noticed last; where they differ it looks closer. A fiber that begins while its task is being cancelled
 //! belongs to the cleaning up and is left alone until the grace is over.
 
-use super::Key;
+use super::FutureKey;
 use crate::vm::nesting::Nesting;
 use crate::vm::{Raise, RunCode, Why};
 use std::cell::{Cell, RefCell};
 
-/// How long `defer` and `finally` may wait once their task was interrupted.
+/// Time that `defer` and `finally` may wait once their task was interrupted.
 pub(super) const GRACE_MS: u64 = 2_000;
 
-/// How often a fiber is interrupted after the grace, before nothing of it runs any more.
+/// Number of interruptions of a fiber after the grace period, before it is stopped for good.
 const PATIENCE: u16 = 1_000;
 
 /// The events of a task.
 #[derive(Default)]
 pub(super) struct Signals {
     serial: Cell<u32>,
-    state: RefCell<State>,
+    state: RefCell<SignalState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SignalState {
     /// Why the task must end.
     stop: Option<Event>,
     /// An error that it is told, once.
     told: Option<Box<Raise>>,
     /// Open deadlines, the outermost first.
-    deadlines: Vec<Deadline>,
+    deadlines: Vec<OpenDeadline>,
     next: u64,
 }
 
@@ -40,14 +40,14 @@ struct Event {
     over: bool,
 }
 
-struct Deadline {
+struct OpenDeadline {
     id: u64,
     /// The call of the runtime that it was opened in; 0 for none. What stands outside of that call does not notice it.
     call: u64,
     message: String,
     passed: Option<u32>,
     over: bool,
-    timer: Option<Key>,
+    timer: Option<FutureKey>,
 }
 
 /// Signals of its task that a fiber has seen.
@@ -74,7 +74,7 @@ impl Signals {
         Noticed { serial: self.serial.get(), pressed: 0 }
     }
 
-    /// What a fiber that has noticed so much is interrupted by now.
+    /// Returns the interruption for a fiber, given what it has noticed so far.
     pub(super) fn interrupt(&self, noticed: &mut Noticed, nesting: &Nesting) -> Option<Box<Raise>> {
         let serial = self.serial.get();
         if serial == 0 {
@@ -165,18 +165,18 @@ impl Signals {
     pub(super) fn open_deadline(&self, message: String, call: u64) -> u64 {
         let state = &mut *self.state.borrow_mut();
         state.next += 1;
-        state.deadlines.push(Deadline { id: state.next, call, message, passed: None, over: false, timer: None });
+        state.deadlines.push(OpenDeadline { id: state.next, call, message, passed: None, over: false, timer: None });
         state.next
     }
 
     /// Notes the timer of a deadline and gives the one it had.
-    pub(super) fn set_timer(&self, id: u64, timer: Key) -> Option<Key> {
+    pub(super) fn set_timer(&self, id: u64, timer: FutureKey) -> Option<FutureKey> {
         let mut state = self.state.borrow_mut();
         state.deadlines.iter_mut().find(|d| d.id == id)?.timer.replace(timer)
     }
 
     /// Closes a deadline; its timer.
-    pub(super) fn close_deadline(&self, id: u64) -> Option<Key> {
+    pub(super) fn close_deadline(&self, id: u64) -> Option<FutureKey> {
         let mut state = self.state.borrow_mut();
         let at = state.deadlines.iter().position(|d| d.id == id)?;
         state.deadlines.remove(at).timer

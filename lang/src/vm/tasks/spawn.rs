@@ -1,4 +1,4 @@
-//! How a task begins and ends, and how several are cancelled.
+//! Start and end of a task, and cancellation of several.
 
 use super::cross::{Crossing, cross};
 use super::group::Group;
@@ -73,7 +73,7 @@ fn check_room(isolate: &Isolate) -> Result<(), Box<Raise>> {
         .help("run fewer at the same time: `parallel each xs with {max_concurrent: 100} { x -> … }`"))
 }
 
-/// Where a closure was written.
+/// Returns the source position of a closure.
 fn origin(function: &Value) -> Option<(SourceRef, Span)> {
     match function {
         Value::Closure(closure) => Some((closure.proto.source.clone()?, closure.proto.span)),

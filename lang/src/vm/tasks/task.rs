@@ -16,7 +16,7 @@ use std::task::Waker;
 /// (a hook in a loop in a function) are in the same task.
 #[derive(Default)]
 pub struct Task {
-    /// Where it was started; nothing for the main one.
+    /// Source position at which it was started; `None` for the main task.
     pub(super) origin: Option<(SourceRef, Span)>,
     pub(super) signals: Signals,
     /// Wakers of its waiting fibers, for signals.
@@ -90,7 +90,7 @@ impl Task {
         self.signals.noticed()
     }
 
-    /// What a fiber that has noticed so much is interrupted by.
+    /// Returns the interruption for a fiber, given what it has noticed so far.
     pub(in crate::vm) fn interrupt(&self, noticed: &mut Noticed, nesting: &Nesting) -> Option<Box<Raise>> {
         self.signals.interrupt(noticed, nesting)
     }

@@ -1,17 +1,17 @@
-//! How a fiber waits, and how it is interrupted while it does.
+//! Waits of a fiber, and their interruption.
 
 use super::Task;
 use crate::source::{SourceRef, Span};
-use crate::vm::wait::State;
+use crate::vm::wait::WaitState;
 use crate::vm::{Fiber, Isolate, Local, On, Outcome, Wait};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-/// How long work that was told to end may go on once the grace is over for what it waits for.
+/// Time that work may continue after it was told to end, once the grace period of its waiter is over.
 const FAREWELL_MS: u64 = 500;
 
-/// What a fiber waits for, and where: for the message when nothing can go on.
+/// Wait of a fiber and its source position, for the message about a deadlock.
 #[derive(Debug)]
 pub(in crate::vm) struct Noted {
     id: u64,
@@ -20,7 +20,7 @@ pub(in crate::vm) struct Noted {
 }
 
 impl Isolate {
-    /// Where in the script the task that runs now waits, for those who find something wrong while it does.
+    /// Returns the source position at which the current task waits, for code that finds an error in the meantime.
     #[must_use]
     pub fn waiting_place(&self) -> Option<(SourceRef, Span)> {
         let task = self.tasks().current()?;
@@ -34,8 +34,8 @@ impl Isolate {
 pub(in crate::vm) async fn wait_for(fiber: &mut Fiber, wait: Wait) -> Outcome {
     let Wait { state, on, mut stop, takes } = wait;
     let mut future = match state {
-        State::Now(outcome) => return outcome,
-        State::Later(future) => future,
+        WaitState::Now(outcome) => return outcome,
+        WaitState::Later(future) => future,
     };
     // The fiber inside sees the signals, and cleans up behind itself.
     if let On::Script = on {

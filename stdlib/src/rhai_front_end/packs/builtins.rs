@@ -11,7 +11,7 @@ use crate::convert::{to_data, to_value};
 use crate::limits::SUGGESTIONS;
 use crate::table::file::AT_ONCE;
 use crate::table::registry;
-use lang::builtins::{Builtin, PlainFn, Run};
+use lang::builtins::{Builtin, BuiltinRun, PlainFn};
 use lang::value::Value;
 use lang::vm::{Context, Cx, Isolate, Limits, NoHost, Raise, Why};
 use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, Map, Position};
@@ -66,12 +66,12 @@ pub(super) fn rows(granted: &[Capability]) -> impl Iterator<Item = (&'static Bui
         .filter(|row| row.caps.iter().all(|right| granted.iter().any(|known| known.right() == *right)));
     data.filter(|row| row.caps.is_empty()).chain(with_rights.filter(|row| !row.caps.is_empty())).filter_map(|row| {
         match row.run {
-            Run::Plain(run) => Some((row, run)),
+            BuiltinRun::Plain(run) => Some((row, run)),
             // A pack cannot wait: its files are read and written at once.
-            Run::Waits(_) if row.module.is_empty() => {
+            BuiltinRun::Waits(_) if row.module.is_empty() => {
                 AT_ONCE.iter().find(|(name, _)| *name == row.name).map(|&(_, run)| (row, run))
             }
-            Run::Waits(_) | Run::Native(_) => None,
+            BuiltinRun::Waits(_) | BuiltinRun::Native(_) => None,
         }
     })
 }
@@ -176,7 +176,7 @@ mod tests {
             for name in list {
                 let row = registry().find(module, name).unwrap_or_else(|| panic!("no {module} {name}"));
                 assert!(row.caps.is_empty(), "{name} needs a right");
-                assert!(matches!(row.run, Run::Plain(_)), "{name} waits or calls closures");
+                assert!(matches!(row.run, BuiltinRun::Plain(_)), "{name} waits or calls closures");
             }
         }
     }
@@ -196,7 +196,9 @@ mod tests {
     fn what_reaches_outside_and_is_not_granted_needs_a_run() {
         let missing: Vec<&str> = registry()
             .all()
-            .filter(|row| !row.caps.is_empty() && matches!(row.run, Run::Plain(_)) && !GRANTED.contains(&row.name))
+            .filter(|row| {
+                !row.caps.is_empty() && matches!(row.run, BuiltinRun::Plain(_)) && !GRANTED.contains(&row.name)
+            })
             .map(|row| row.name)
             .collect();
         // Tools and streams live in a run.

@@ -22,7 +22,7 @@ struct Threads {
 }
 
 /// Something left to do while states that read nothing are followed.
-enum Left {
+enum PendingStep {
     Follow(StateID),
     /// Restores a slot before the next alternative is followed.
     Restore(usize, Option<usize>),
@@ -104,13 +104,13 @@ fn follow(
     at: usize,
     threads: &mut Threads,
     slots: &mut [Option<usize>],
-    stack: &mut Vec<Left>,
+    stack: &mut Vec<PendingStep>,
 ) {
-    stack.push(Left::Follow(from));
+    stack.push(PendingStep::Follow(from));
     while let Some(left) = stack.pop() {
         let mut state = match left {
-            Left::Follow(state) => state,
-            Left::Restore(slot, was) => {
+            PendingStep::Follow(state) => state,
+            PendingStep::Restore(slot, was) => {
                 slots[slot] = was;
                 continue;
             }
@@ -119,11 +119,11 @@ fn follow(
             match nfa.state(state) {
                 State::Union { alternates } => {
                     let Some((first, others)) = alternates.split_first() else { break };
-                    stack.extend(others.iter().rev().map(|other| Left::Follow(*other)));
+                    stack.extend(others.iter().rev().map(|other| PendingStep::Follow(*other)));
                     state = *first;
                 }
                 State::BinaryUnion { alt1, alt2 } => {
-                    stack.push(Left::Follow(*alt2));
+                    stack.push(PendingStep::Follow(*alt2));
                     state = *alt1;
                 }
                 State::Look { look, next } => {
@@ -134,7 +134,7 @@ fn follow(
                 }
                 State::Capture { next, slot, .. } => {
                     if let Some(place) = slots.get_mut(slot.as_usize()) {
-                        stack.push(Left::Restore(slot.as_usize(), *place));
+                        stack.push(PendingStep::Restore(slot.as_usize(), *place));
                         *place = Some(at);
                     }
                     state = *next;

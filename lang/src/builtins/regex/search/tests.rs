@@ -78,7 +78,7 @@ const TEXTS: &[&str] = &[
 /// The matches of a search: the ends of each group.
 type Found = Vec<Vec<Option<(usize, usize)>>>;
 
-fn all(pattern: &Pattern, text: &str, groups: bool) -> Found {
+fn all(pattern: &CompiledRegex, text: &str, groups: bool) -> Found {
     let mut found = Found::new();
     let done = pattern.each(text, groups, |captures, _| {
         found.push(captures.iter().map(|span| span.map(|s| (s.start, s.end))).collect());
@@ -89,8 +89,8 @@ fn all(pattern: &Pattern, text: &str, groups: bool) -> Found {
 }
 
 /// The pattern as if each text were too long for the usual engine.
-fn long(text: &str, lazy: bool) -> Pattern {
-    let Ok(mut pattern) = Pattern::new(text) else { panic!("{text}") };
+fn long(text: &str, lazy: bool) -> CompiledRegex {
+    let Ok(mut pattern) = CompiledRegex::new(text) else { panic!("{text}") };
     pattern.short = 0;
     if !lazy {
         let mut large = Large::new(text);
@@ -115,7 +115,7 @@ fn random() -> impl FnMut(usize) -> usize {
 fn each_way_to_search_finds_the_same() {
     let mut matches = 0;
     for pattern in PATTERNS {
-        let Ok(usual) = Pattern::new(pattern) else { panic!("{pattern}") };
+        let Ok(usual) = CompiledRegex::new(pattern) else { panic!("{pattern}") };
         let (lazy, simulated) = (long(pattern, true), long(pattern, false));
         for text in TEXTS {
             for groups in [false, true] {
@@ -137,7 +137,7 @@ fn generated_patterns_find_the_same() {
     let mut tried = 0;
     while tried < 3_000 {
         let pattern: String = (0..=next(9)).map(|_| PARTS[next(PARTS.len())]).collect();
-        let Ok(usual) = Pattern::new(&pattern) else { continue };
+        let Ok(usual) = CompiledRegex::new(&pattern) else { continue };
         tried += 1;
         let text: String = (0..next(14)).map(|_| ["a", "b", "é", " ", "\n"][next(5)]).collect();
         let expected = all(&usual, &text, true);
@@ -148,15 +148,15 @@ fn generated_patterns_find_the_same() {
 
 #[test]
 fn a_pattern_whose_text_is_too_long_is_refused_unread() {
-    assert!(matches!(Pattern::new(&"x".repeat(LONGEST + 1)), Err(Unusable::TooLong(LONGEST))));
-    assert!(Pattern::new(&"x".repeat(LONGEST / 2)).is_ok());
+    assert!(matches!(CompiledRegex::new(&"x".repeat(LONGEST + 1)), Err(Unusable::TooLong(LONGEST))));
+    assert!(CompiledRegex::new(&"x".repeat(LONGEST / 2)).is_ok());
 }
 
 #[test]
 fn a_pattern_whose_groups_would_take_too_much_is_refused() {
-    assert!(matches!(Pattern::new(&"(a)".repeat(6_000)), Err(Unusable::Groups(GROUPS))));
-    assert!(Pattern::new(&"(a)".repeat(100)).is_ok());
-    assert!(Pattern::new(&"(?:a)".repeat(6_000)).is_ok());
+    assert!(matches!(CompiledRegex::new(&"(a)".repeat(6_000)), Err(Unusable::Groups(GROUPS))));
+    assert!(CompiledRegex::new(&"(a)".repeat(100)).is_ok());
+    assert!(CompiledRegex::new(&"(?:a)".repeat(6_000)).is_ok());
 }
 
 /// The simulation is what searches where the pattern makes the automaton give up.

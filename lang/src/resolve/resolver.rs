@@ -1,8 +1,8 @@
-//! The walk over a module: scopes, bindings, and what a binding must know of who captures it.
+//! Visit of a module: scopes, bindings, and the functions that capture a binding.
 
 use super::pipelines::Base;
 use super::scope::{Binding, Resolution, ScopeNames};
-use super::yields::Body;
+use super::yields::FunctionBody;
 use super::{BindingId, BindingKind, Role, Surroundings, messages};
 use crate::ast::{Module, NodeAt, NodeId, NodeMap};
 use crate::declaration::Registry;
@@ -21,7 +21,7 @@ pub(super) struct Scope {
     pub(super) function: u32,
 }
 
-pub(super) struct Walk<'a> {
+pub(super) struct Resolver<'a> {
     pub(super) source: &'a SourceRef,
     pub(super) registry: Registry,
     pub(super) out: Resolution,
@@ -34,17 +34,17 @@ pub(super) struct Walk<'a> {
     /// Loops around, in the running function.
     pub(super) loops: u32,
     /// The function around.
-    pub(super) body: Body,
+    pub(super) body: FunctionBody,
     /// Body of a hoisted function of this scope depth is being walked.
     pub(super) hoisted: Vec<usize>,
     pub(super) around: &'a Surroundings<'a>,
-    /// How many scopes there were where a function of a type began: it sees nothing of the blocks around it.
+    /// Number of scopes at the start of each function of a type: it does not see the blocks around it.
     pub(super) barriers: Vec<usize>,
     /// Names that an earlier alternative of the same pattern bound.
     pub(super) shared: Vec<(SmolStr, BindingId)>,
     /// Members that pipelines offer to the pipelines that extend them, by name.
     pub(super) bases: NodeMap<Base>,
-    /// Which functions are overridden: the function, the name behind `extends`, the name that overrides.
+    /// Overridden functions: the function, the name after `extends`, the overriding name.
     pub(super) overridden: Vec<(BindingId, Span, Span)>,
     /// The block that follows is the body of a pipeline.
     pub(super) in_pipeline: bool,
@@ -59,9 +59,9 @@ pub(super) struct Walk<'a> {
     pub(super) ambiguous: KeyedMap<BindingId, Span>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Resolver<'a> {
     pub(super) fn new(source: &'a SourceRef, registry: Registry, around: &'a Surroundings<'a>) -> Self {
-        let mut walk = Self {
+        let mut resolver = Self {
             source,
             registry,
             out: Resolution::default(),
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
             functions: 0,
             own: vec![None],
             loops: 0,
-            body: Body::default(),
+            body: FunctionBody::default(),
             hoisted: Vec::new(),
             around,
             barriers: Vec::new(),
@@ -85,9 +85,9 @@ impl<'a> Walk<'a> {
             type_generics: KeyedMap::default(),
             ambiguous: KeyedMap::default(),
         };
-        walk.open(NodeId::NONE);
+        resolver.open(NodeId::NONE);
         for o in around.outer {
-            let id = walk.push(Binding {
+            let id = resolver.push(Binding {
                 name: o.name.clone(),
                 span: Span::default(),
                 kind: match &o.def {
@@ -109,9 +109,9 @@ impl<'a> Walk<'a> {
                 def: o.def.clone(),
                 function: 0,
             });
-            walk.scope().names.insert(o.name.clone(), id);
+            resolver.scope().names.insert(o.name.clone(), id);
         }
-        walk
+        resolver
     }
 
     pub(super) fn module(&mut self, module: &Module) {
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
         self.close(true);
     }
 
-    /// What other files may import must live where they can see it.
+    /// Makes exported bindings live where other files can see them.
     fn offer(&mut self) {
         if self.around.role != Role::Imported {
             return;
