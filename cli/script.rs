@@ -54,7 +54,7 @@ impl Script {
         if scripts.is_empty() {
             let name = path.display().to_string();
             let endings: Vec<String> = endings.iter().map(|end| format!("`.{end}`")).collect();
-            return Err(unreadable_source(&name, "it is a folder without scripts")
+            return Err(unreadable_source(&name, "the folder contains no scripts")
                 .help(format!("the names of scripts end in {}", endings.join(" or "))));
         }
         Ok(scripts)

@@ -6,8 +6,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Folders whose scripts are run by the other test targets.
-const ELSEWHERE: [&str; 5] =
-    ["tests/a2a/agents", "tests/acp/agents", "tests/fixtures/aimock", "tests/rhai/packs", "tests/trace"];
+const ELSEWHERE: [&str; 7] = [
+    "tests/a2a/agents",
+    "tests/acp/agents",
+    "tests/fixtures/aimock",
+    "tests/fixtures/layout_1",
+    "tests/otel",
+    "tests/rhai/packs",
+    "tests/trace",
+];
 
 /// `names` are those of the tests that run scripts.
 pub(crate) fn trials(names: Vec<String>) -> Vec<Trial> {

@@ -157,7 +157,7 @@ fn a_log_with_a_schema_of_its_own_is_refused() {
         rusqlite::Connection::open(folder.join("events.db")).unwrap().execute_batch(&sql).unwrap();
         let outcome = soon(&folder, &args, &[]);
         assert_eq!((outcome.code, outcome.drawn("error")), (Some(1), 1), "{name}: {}", outcome.err);
-        assert!(outcome.err.contains(&format!("it has a {name} `")), "{name}: {}", outcome.err);
+        assert!(outcome.err.contains(&format!("it contains a {name} `")), "{name}: {}", outcome.err);
         let outcome = soon(&folder, &["trace", "events.db"], &[]);
         assert_eq!(outcome.code, Some(1), "{name}: {}", outcome.err);
     }
@@ -185,7 +185,7 @@ fn a_log_that_takes_long_to_read_ends_with_the_time_of_the_run() {
     rusqlite::Connection::open(folder.join("events.db")).unwrap().execute_batch(strange).unwrap();
     let (outcome, took) = run("1s");
     assert_eq!((outcome.code, outcome.drawn("error")), (Some(1), 1), "{}", outcome.err);
-    assert!(outcome.err.contains("took too long"), "{}", outcome.err);
+    assert!(outcome.err.contains("reading timed out"), "{}", outcome.err);
     assert!(took < Duration::from_secs(5), "{took:?}");
 }
 

@@ -203,7 +203,7 @@ impl Reminder {
         };
         let count = |name: ReminderField| {
             let whole = field(name).as_int().and_then(|number| u32::try_from(number).ok());
-            whole.ok_or_else(|| format!("`{}` is no count", name.name(surface)))
+            whole.ok_or_else(|| format!("`{}` is not a count", name.name(surface)))
         };
         let ttl_turns = match field(ReminderField::TtlTurns) {
             Data::Nil => None,

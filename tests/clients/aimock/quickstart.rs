@@ -11,7 +11,7 @@ const BODIES: [(&str, &str); 4] = [
     ("house_rules", "Answer in at most 2 sentences"),
     ("draft:notes.md", "notes.md is a draft"),
     ("token_pressure", "of the context window are used"),
-    ("tool_output_truncated:read_file", "was cut short"),
+    ("tool_output_truncated:read_file", "was truncated"),
 ];
 
 /// The reminders that the model sees in each turn.

@@ -101,7 +101,7 @@ pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration)
         (APPLICATION, found) if found > LAYOUT => Err(LogError::Newer { path: path.clone(), found, known: LAYOUT }),
         (0, 0) if tables == 0 => Ok(Found::Empty),
         (0, _) => foreign("it is a SQLite database with other tables".to_owned()),
-        (APPLICATION, found) => foreign(format!("it claims the layout {found}, which does not exist")),
+        (APPLICATION, found) => foreign(format!("it has the unknown layout {found}")),
         (other, _) => foreign(format!("it is the SQLite database of another application ({other:#x})")),
     }
 }

@@ -188,7 +188,7 @@ impl EventsStep {
     }
 
     fn apply(self, events: &mut Vec<StoredEvent>) -> Result<(), String> {
-        let unknown = |place: usize| format!("there is no event {place}");
+        let unknown = |place: usize| format!("event {place} not found");
         for (place, left) in self.ttl_turns {
             let reminder = events.get_mut(place).and_then(|event| event.pending.as_mut());
             reminder.ok_or_else(|| unknown(place))?.ttl_turns = left;

@@ -194,7 +194,7 @@ try { a2a.inject_reminder(args()[0], "t", {body: "b"}, options[3]) } catch (e) {
         assert_eq!(*line, "HARN-A2A-110 a message is empty");
     }
     assert!(lines[4].contains("not an int"), "{}", lines[4]);
-    assert!(lines[5].contains("has no field `text`"), "{}", lines[5]);
+    assert!(lines[5].contains("unknown field `text`"), "{}", lines[5]);
     assert!(lines[6].contains("unknown field `parts[0].txt`"), "{}", lines[6]);
     assert!(lines[7].contains("`metadata` of a message must be a dict"), "{}", lines[7]);
     assert_eq!(lines[8], "HARN-RMD-001 reminders.0.ttl_turn ttl_turns");
