@@ -178,7 +178,7 @@ fn what_is_wrong_with_packs_in_the_project_is_found_with_its_place() {
         ("packs = [{file = \"pack.rhai\", timeout_ms = 0}]", "integer above 0"),
         ("packs = [{file = \"pack.rhai\", max_depth = 100000}]", "at most 256"),
         ("packs = [\"pakc.rhai\"]", "HARN-PCK-001"),
-        ("packs = [\"pack.rhai\"]\n[providers.openai]\nbase_url = 3", "this must be a quoted string"),
+        ("packs = [\"pack.rhai\"]\n[providers.openai]\nbase_url = 3", "`base_url` must be a string"),
     ] {
         let dir = project("packs-toml", &format!("[providers]\n{toml}\n"), &pack, "println(\"ran\")\n");
         for command in ["run", "check"] {

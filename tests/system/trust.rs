@@ -193,7 +193,7 @@ fn a_name_that_is_not_that_of_a_key_is_refused() {
         for command in [&["run", "main.harn"][..], &["check", "main.harn"], &["trust"]] {
             let outcome = case.harn(command, &[(name, KEY)]);
             assert_eq!((outcome.code, outcome.drawn("error")), (Some(1), 1), "{name}: {}", outcome.err);
-            assert!(outcome.err.contains("is not the name of a model's key"), "{}", outcome.err);
+            assert!(outcome.err.contains("is not allowed as the name of a model's key"), "{}", outcome.err);
         }
     }
 }

@@ -81,8 +81,8 @@ async fn ask_all(wanting: Vec<Rc<dyn Hook>>, turn: Turn<'_>, event: &HookEvent<'
 /// Notes a decision that has no effect at this event. A handler that only returned `false` may not have meant it.
 fn note_ignored(turn: Turn<'_>, hook: &dyn Hook, kind: EventKind, ignored: &Decision) {
     let what = match ignored {
-        Decision::Block { reason } if *reason != default_reason(kind) => "refuse",
-        Decision::Modify(_) => "change",
+        Decision::Block { reason } if *reason != default_reason(kind) => "refuse anything",
+        Decision::Modify(_) => "change anything",
         _ => return,
     };
     let message = format!("a `{kind}` hook cannot {what}; its result was ignored");
