@@ -119,9 +119,11 @@ fn what_is_no_consent_refuses_with_the_reason() {
         assert!(status == "failed" && text.contains(why), "{result}: {status} {text}");
         assert_eq!(client.result(prompt)["stopReason"], "end_turn", "{result}");
     }
-    for (code, why) in
-        [(-32601, "does not support permission requests"), (-32603, "no dialog here"), (-32800, "the permission request was cancelled")]
-    {
+    for (code, why) in [
+        (-32601, "does not support permission requests"),
+        (-32603, "no dialog here"),
+        (-32800, "the permission request was cancelled"),
+    ] {
         let session = client.session();
         let prompt = client.prompt(&session, "pay");
         let id = client.question()["id"].clone();
@@ -200,7 +202,9 @@ fn a_write_over_a_file_shows_what_it_replaces_and_is_refused_once_that_has_chang
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "changed meanwhile\n");
     let refused = |frame: &Value| {
         frame["params"]["update"]["status"] == "failed"
-            && frame["params"]["update"]["rawOutput"].to_string().contains("because it changed after the permission was requested")
+            && frame["params"]["update"]["rawOutput"]
+                .to_string()
+                .contains("because it changed after the permission was requested")
     };
     assert!(client.frames.iter().any(refused), "{:?}", client.frames);
 
