@@ -33,7 +33,7 @@ words! {
         Developer = "developer",
         /// A block of a user message.
         UserBlock = "user_block",
-        /// The same, marked for the prompt cache.
+        /// A block of a user message, marked for the prompt cache.
         EphemeralCache = "ephemeral_cache",
     }
 }

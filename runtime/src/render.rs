@@ -24,7 +24,7 @@ words! {
         Developer = "developer",
         /// A content block of a user message.
         UserBlock = "user_block",
-        /// The same, with a cache mark if the route supports it.
+        /// A content block of a user message, with a cache mark if the route supports it.
         EphemeralCache = "ephemeral_cache",
         /// System text.
         System = "system",

@@ -20,7 +20,10 @@ const WORDED: &[&str] = &[
     "jsonrpc/src",
     "lang",
     "providers/src",
+    "runtime",
+    "serve/src",
     "stdlib/src",
+    "telemetry/src",
     "tests",
 ];
 

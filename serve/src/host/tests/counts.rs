@@ -7,7 +7,7 @@ use runtime::reminder::bridge::RemindPayload;
 
 const LOOP: &str = "
 let tools = tool_define(tool_registry(), \"edit\", \"Edits.\", {handler: { args -> return \"edited\" }})
-pipeline default(task) {
+pipeline default(task, context) {
   with_llm_script([llm_tool_call(\"edit\", {}), llm_text(\"ok\")], { ->
     agent_loop(task, nil, {provider: \"mock\", tools: tools, reminders: false, session_id: context.session_id})
   })

@@ -231,7 +231,7 @@ fn what_follows_a_snapshot_and_is_no_step_is_refused() {
     let line = written.line(&bench.session, &bench.suspension(), &bench.state()).unwrap();
     let line = String::from_utf8(line).unwrap();
     let removes = line.replace("\"queue_ids\"", "\"events\":{\"removed\":[7]},\"queue_ids\"");
-    assert!(why(&removes).contains("step 1: there is no event 7"));
+    assert!(why(&removes).contains("step 1: event 7 not found"));
     let turns = line.replace("\"turns\":0", "\"turns\":4294967295");
     assert!(why(&turns).contains("`session.turns` cannot be"), "{}", why(&turns));
 }
