@@ -55,7 +55,7 @@ pub(super) fn seams<'a>(view: &CallView<'a>, kinds: &'a Expr, found: &mut Vec<Di
     }
     let Some(text) = view.text(kinds) else { return };
     if text != "*" && text.parse::<Seam>().is_err() {
-        found.push(unknown(view, kinds, "seam", text, &Seam::WORDS));
+        found.push(unknown(view, kinds, "seam", text, Seam::WORDS));
     }
 }
 
@@ -64,13 +64,14 @@ pub(super) fn step<'a>(view: &CallView<'a>, name: &'a Expr, found: &mut Vec<Diag
     let Some(text) = view.text(name) else { return };
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
     if is_name && text.parse::<Step>().is_err() {
-        found.push(unknown(view, name, "step", text, &Step::WORDS));
+        found.push(unknown(view, name, "step", text, Step::WORDS));
     }
 }
 
 /// Returns the diagnostic of an unknown word, with the nearest known one or else with all of them.
 fn unknown<'a>(view: &CallView<'a>, at: &'a Expr, what: &str, word: &str, known: &[&str]) -> Diagnostic {
-    let d = Diagnostic::new(RunCode::Value, format!("unknown {what} `{word}`")).label(view.source(), at.span, "unknown");
+    let d =
+        Diagnostic::new(RunCode::Value, format!("unknown {what} `{word}`")).label(view.source(), at.span, "unknown");
     match nearest(word, known.iter().copied()) {
         Some(near) => d.fix(at.span, format!("\"{near}\"")).help(format!("did you mean `{near}`?")),
         None => d.help(format!("the {what}s are {}", known.join(", "))),
