@@ -6,6 +6,7 @@
 //! time; an int that a pipeline returns is the exit code of `harn run`.
 
 mod check;
+mod completions;
 mod console;
 mod dis;
 mod doc;
@@ -16,6 +17,7 @@ mod lazy;
 mod limits;
 mod live;
 mod log;
+mod man;
 mod otel;
 mod repl;
 mod report;
@@ -27,7 +29,7 @@ mod trace;
 mod trust;
 mod whole_file;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use console::Console;
 use lazy::Lazy;
 use std::ffi::OsString;
@@ -63,6 +65,10 @@ enum Command {
     Trust(Lazy<trust::TrustArgs>),
     /// Start an interactive session
     Repl(Lazy<repl::ReplArgs>),
+    /// Print a script that completes commands in a shell
+    Completions(Lazy<completions::CompletionsArgs>),
+    /// Print or write manual pages
+    Man(Lazy<man::ManArgs>),
     /// Serve a script to an editor or to other agents
     #[command(subcommand)]
     Serve(Lazy<serve::Wire>),
@@ -99,6 +105,8 @@ pub fn main() -> ExitCode {
         Command::Trace(Lazy(args)) => trace::run(&args),
         Command::Trust(Lazy(args)) => trust::run(&args),
         Command::Repl(Lazy(args)) => repl::run(args),
+        Command::Completions(Lazy(args)) => completions::run(&args, Cli::command()),
+        Command::Man(Lazy(args)) => man::run(&args, Cli::command()),
         Command::Serve(Lazy(wire)) => serve::run(wire),
     }))
 }
