@@ -27,6 +27,7 @@ mod serve;
 mod stdout;
 mod trace;
 mod trust;
+mod usage;
 mod whole_file;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -74,25 +75,13 @@ enum Command {
     Serve(Lazy<serve::Wire>),
 }
 
-/// Prints what is wrong with the arguments, or the help that was asked for, and ends. What an argument would make a
-/// terminal do is shown as text.
-fn refuse(error: &clap::Error) -> ! {
-    let hostile = |arg: std::ffi::OsString| arg.to_string_lossy().chars().any(|c| stdlib::shown(c) != Some(c));
-    if !error.use_stderr() || !std::env::args_os().any(hostile) {
-        error.exit();
-    }
-    for line in error.render().to_string().lines() {
-        eprintln!("{}", report::visible(line));
-    }
-    std::process::exit(error.exit_code())
-}
-
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let command = match Cli::try_parse_from(script::expand_shebang(std::env::args_os().collect())) {
+    let line = script::expand_shebang(std::env::args_os().collect());
+    let command = match Cli::try_parse_from(&line) {
         Ok(cli) => cli.command,
-        Err(error) => refuse(&error),
+        Err(error) => usage::refuse(error, Cli::command(), &line),
     };
     let console = Console::of_process();
     ExitCode::from(exit_code(match command {
