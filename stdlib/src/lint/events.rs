@@ -4,7 +4,7 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::vm::RunCode;
-use runtime::hooks::{EventKind, Step};
+use runtime::hooks::{EventKind, IterationStep};
 use runtime::reminder::bridge::Seam;
 
 /// A literal name of an event that the builtin does not take.
@@ -64,8 +64,8 @@ pub(super) fn seams<'a>(view: &CallView<'a>, kinds: &'a Expr, found: &mut Vec<Di
 pub(super) fn step<'a>(view: &CallView<'a>, name: &'a Expr, found: &mut Vec<Diagnostic>) {
     let Some(text) = view.text(name) else { return };
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if is_name && text.parse::<Step>().is_err() {
-        let near = nearest(text, Step::WORDS.iter().copied());
+    if is_name && text.parse::<IterationStep>().is_err() {
+        let near = nearest(text, IterationStep::WORDS.iter().copied());
         found.push(unknown(view, name, format!("unknown step `{text}`"), near));
     }
 }
