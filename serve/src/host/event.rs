@@ -1,5 +1,5 @@
-//! [`Event`]: an event of a session for its client. Plain data, independent of the protocol; events that a client
-//! needs again when it loads the session are stored in the event log.
+//! [`SessionEvent`]: an event of a session for its client. Plain data, independent of the protocol; events that a
+//! client needs again when it loads the session are stored in the event log.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub use stdlib::{Made, Part, PlanEntry, Priority, Progress};
 
 /// An event of a session for its client.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum SessionEvent {
     /// A message of the user: from a prompt, or injected into a running one.
     UserMessage {
         /// The id of the message.
@@ -112,14 +112,14 @@ pub fn new_message_id() -> Arc<str> {
     uuid::Uuid::new_v4().to_string().into()
 }
 
-impl From<Said> for Event {
-    fn from(said: Said) -> Event {
+impl From<Said> for SessionEvent {
+    fn from(said: Said) -> SessionEvent {
         match said {
-            Said::Status { text, partial } => Event::Status { message_id: new_message_id(), text, partial },
-            Said::Title(title) => Event::Title(title),
-            Said::Mode(mode) => Event::Mode(mode),
-            Said::Plan(entries) => Event::Plan(entries),
-            Said::Artifact(made) => Event::Artifact { message_id: new_message_id(), made },
+            Said::Status { text, partial } => SessionEvent::Status { message_id: new_message_id(), text, partial },
+            Said::Title(title) => SessionEvent::Title(title),
+            Said::Mode(mode) => SessionEvent::Mode(mode),
+            Said::Plan(entries) => SessionEvent::Plan(entries),
+            Said::Artifact(made) => SessionEvent::Artifact { message_id: new_message_id(), made },
         }
     }
 }
