@@ -10,7 +10,7 @@
 //!
 //! - [`Host`]: all sessions of a script; opens, finds and closes them. [`Served`]: the script and its settings.
 //! - [`SessionHandle`]: a session, for other threads. `mailbox`: pending requests to its worker.
-//! - [`NewSession`], [`Prompt`]: requests to a session. [`EndedPrompt`], [`PromptEnd`], [`ScriptFailure`]: results.
+//! - [`NewSession`], [`Prompt`]: requests to a session. [`EndedPrompt`], [`PromptOutcome`], [`ScriptFailure`]: results.
 //!   [`HostError`]: refusals.
 //! - [`Peer`]: the client of the sessions, implemented by each protocol. [`SessionEvent`]: an event of a session for
 //!   its client.
@@ -50,5 +50,5 @@ pub(crate) use mailbox::CLEARS;
 pub use mode::Mode;
 pub use peer::{Peer, PermissionQuestion, Verdict, Waiting};
 pub use permission_scope::PermissionScope;
-pub use prompt::{EndedPrompt, NewSession, Prompt, PromptEnd};
+pub use prompt::{EndedPrompt, NewSession, Prompt, PromptOutcome};
 pub use served::{HostSettings, Served, Taps};

@@ -21,7 +21,7 @@ pub use window::{MAX_CONTENT, MAX_THINGS};
 
 /// An update of a task.
 #[derive(Debug, Clone, PartialEq)]
-pub enum TaskUpdate {
+pub enum FeedUpdate {
     /// A frame of the protocol.
     Frame(Frame),
     /// A reminder of its session was queued, delivered or dropped.
@@ -32,7 +32,7 @@ pub enum TaskUpdate {
 #[derive(Debug, Clone, PartialEq)]
 pub enum FeedItem {
     /// An update, and whether it is the last.
-    Told(Arc<TaskUpdate>, bool),
+    Told(Arc<FeedUpdate>, bool),
     /// The subscriber was too slow; nothing more follows.
     Lagged,
     /// The server stops while the task is not over; nothing more follows here.
@@ -68,7 +68,7 @@ impl Feed {
 
     /// Sends an update to all subscribers, without waiting. The last update ends the current subscriptions. Later
     /// subscribers get the updates that follow: a task that waits for its caller ends the streams, and goes on.
-    pub fn tell(&self, told: &TaskUpdate, is_last: bool) {
+    pub fn tell(&self, told: &FeedUpdate, is_last: bool) {
         if !self.is_followed() {
             return;
         }

@@ -5,7 +5,7 @@ use runtime::model::Usage;
 use serde_json::{Map, Value, json};
 
 use super::error::ErrorResponse;
-use crate::host::{EndedPrompt, PromptEnd};
+use crate::host::{EndedPrompt, PromptOutcome};
 
 /// Converts the end of a prompt to a response. Values that the protocol does not define are under `_meta.harn`.
 ///
@@ -14,20 +14,20 @@ use crate::host::{EndedPrompt, PromptEnd};
 pub(crate) fn of_prompt(ended: EndedPrompt, used: Usage) -> Result<Value, ErrorResponse> {
     let mut harn = Map::new();
     let reason = match ended.stop {
-        PromptEnd::Done => StopReason::EndTurn,
-        PromptEnd::Cancelled => StopReason::Cancelled,
-        PromptEnd::MaxTokens => StopReason::MaxTokens,
-        PromptEnd::MaxTurns => StopReason::MaxTurnRequests,
-        PromptEnd::Refused(why) => {
+        PromptOutcome::Done => StopReason::EndTurn,
+        PromptOutcome::Cancelled => StopReason::Cancelled,
+        PromptOutcome::MaxTokens => StopReason::MaxTokens,
+        PromptOutcome::MaxTurns => StopReason::MaxTurnRequests,
+        PromptOutcome::Refused(why) => {
             harn.insert("reason".to_owned(), (*why).into());
             StopReason::Refusal
         }
-        PromptEnd::Asked(question) => {
+        PromptOutcome::Asked(question) => {
             harn.insert("inputRequired".to_owned(), true.into());
             harn.insert("question".to_owned(), (*question).into());
             StopReason::EndTurn
         }
-        PromptEnd::Failed(failure) => return Err(ErrorResponse::failed(&failure).with("usage", usage(used))),
+        PromptOutcome::Failed(failure) => return Err(ErrorResponse::failed(&failure).with("usage", usage(used))),
     };
     if used != Usage::default() {
         harn.insert("usage".to_owned(), usage(used));
@@ -73,20 +73,23 @@ mod tests {
     use super::*;
     use crate::host::ScriptFailure;
 
-    fn ended(stop: PromptEnd) -> EndedPrompt {
+    fn ended(stop: PromptOutcome) -> EndedPrompt {
         EndedPrompt { stop, value: Data::Nil, closing: None, uncleaned: None, diagnostics: Vec::new() }
     }
 
     #[test]
     fn each_end_has_the_protocols_word() {
         let cases = [
-            (PromptEnd::Done, json!({"stopReason": "end_turn"})),
-            (PromptEnd::Cancelled, json!({"stopReason": "cancelled"})),
-            (PromptEnd::MaxTokens, json!({"stopReason": "max_tokens"})),
-            (PromptEnd::MaxTurns, json!({"stopReason": "max_turn_requests"})),
-            (PromptEnd::Refused("no".into()), json!({"stopReason": "refusal", "_meta": {"harn": {"reason": "no"}}})),
+            (PromptOutcome::Done, json!({"stopReason": "end_turn"})),
+            (PromptOutcome::Cancelled, json!({"stopReason": "cancelled"})),
+            (PromptOutcome::MaxTokens, json!({"stopReason": "max_tokens"})),
+            (PromptOutcome::MaxTurns, json!({"stopReason": "max_turn_requests"})),
             (
-                PromptEnd::Asked("which?".into()),
+                PromptOutcome::Refused("no".into()),
+                json!({"stopReason": "refusal", "_meta": {"harn": {"reason": "no"}}}),
+            ),
+            (
+                PromptOutcome::Asked("which?".into()),
                 json!({"stopReason": "end_turn", "_meta": {"harn": {"inputRequired": true, "question": "which?"}}}),
             ),
         ];
@@ -100,7 +103,7 @@ mod tests {
         let ended = EndedPrompt {
             value: Data::dict([("a", 1.into())]),
             diagnostics: vec![stdlib::Diagnostic::new(stdlib::from_core(LogCode::NotWritten), "the disk is full")],
-            ..ended(PromptEnd::Done)
+            ..ended(PromptOutcome::Done)
         };
         let used = Usage { input_tokens: 3, output_tokens: 2, ..Usage::default() };
         let answer = of_prompt(ended, used).unwrap();
@@ -122,7 +125,7 @@ mod tests {
             drawn: "picture".into(),
             words: None,
         };
-        let error = of_prompt(ended(PromptEnd::Failed(failure)), Usage::default()).unwrap_err().into_json();
+        let error = of_prompt(ended(PromptOutcome::Failed(failure)), Usage::default()).unwrap_err().into_json();
         assert_eq!((&error["code"], &error["message"]), (&json!(-32603), &json!("it broke")));
         let data = (&error["data"]["code"], &error["data"]["diagnostic"]);
         assert_eq!(data, (&json!("HARN-RUN-001"), &json!("picture")));

@@ -141,7 +141,7 @@ impl SessionHandle {
     }
 
     /// Cancels the current prompt: its loops, tools and plain code, with two seconds of grace for `finally`. It ends
-    /// as [`super::PromptEnd::Cancelled`]. Without a current prompt, cancels the question that waits for an answer: its
+    /// as [`super::PromptOutcome::Cancelled`]. Without a current prompt, cancels the question that waits for an answer: its
     /// end is not reported, but [`SessionHandle::idle`] waits for it, and the next prompt is independent of it. Returns
     /// false if there is neither.
     pub fn cancel(&self, reason: impl Into<Arc<str>>) -> bool {

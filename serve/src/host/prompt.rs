@@ -48,7 +48,7 @@ pub struct Prompt {
 #[derive(Debug, Clone)]
 pub struct EndedPrompt {
     /// The way in which it ended.
-    pub stop: PromptEnd,
+    pub stop: PromptOutcome,
     /// The pipeline's result if it is a dict or list made by the script, otherwise nil. It was also sent as an event.
     pub value: Data,
     /// The closing message of a pipeline that ended well, if the script has set one and the protocol's end of a task
@@ -62,7 +62,7 @@ pub struct EndedPrompt {
 
 /// The ways in which a prompt ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PromptEnd {
+pub enum PromptOutcome {
     /// The pipeline returned.
     Done,
     /// It was cancelled by [`super::SessionHandle::cancel`], or the session was closed.

@@ -24,7 +24,7 @@ use super::permission::SessionApprover;
 use super::show::SessionReporter;
 use super::worker::SessionOpening;
 use super::{
-    EndedPrompt, HostError, Mode, NewSession, Peer, Prompt, PromptEnd, ScriptFailure, Served, SessionEvent,
+    EndedPrompt, HostError, Mode, NewSession, Peer, Prompt, PromptOutcome, ScriptFailure, Served, SessionEvent,
     SessionHandle, new_message_id,
 };
 
@@ -211,7 +211,7 @@ impl HostedSession {
         }
         self.hosted.pause_time();
         self.shown.show(SessionEvent::Question { message_id: new_message_id(), text: question.text.clone() });
-        let stop = PromptEnd::Asked(question.text.clone());
+        let stop = PromptOutcome::Asked(question.text.clone());
         let ended = self
             .kept(EndedPrompt { stop, value: Data::Nil, closing: None, uncleaned: None, diagnostics: Vec::new() })
             .await;
@@ -242,21 +242,21 @@ impl HostedSession {
         let PromptResult { end, mut closing, uncleaned, mut diagnostics } = came;
         diagnostics.splice(..0, uncleaned.clone());
         let (stop, value) = match end {
-            End::Cancelled => (PromptEnd::Cancelled, Data::Nil),
-            End::Refused(reason) => (PromptEnd::Refused(reason), Data::Nil),
-            End::Failed(diagnostic) => (PromptEnd::Failed(ScriptFailure::from(diagnostic.as_ref())), Data::Nil),
+            End::Cancelled => (PromptOutcome::Cancelled, Data::Nil),
+            End::Refused(reason) => (PromptOutcome::Refused(reason), Data::Nil),
+            End::Failed(diagnostic) => (PromptOutcome::Failed(ScriptFailure::from(diagnostic.as_ref())), Data::Nil),
             End::Declined(words, diagnostic) => {
                 let failure = ScriptFailure { words: Some(words), ..ScriptFailure::from(diagnostic.as_ref()) };
-                (PromptEnd::Failed(failure), Data::Nil)
+                (PromptOutcome::Failed(failure), Data::Nil)
             }
-            End::Returned(Returned::Nothing) => (PromptEnd::Done, Data::Nil),
+            End::Returned(Returned::Nothing) => (PromptOutcome::Done, Data::Nil),
             End::Returned(Returned::Text(text)) => {
                 self.shown.say(text);
-                (PromptEnd::Done, Data::Nil)
+                (PromptOutcome::Done, Data::Nil)
             }
             End::Returned(Returned::Data(data)) => {
                 self.shown.give(data.clone());
-                (PromptEnd::Done, data)
+                (PromptOutcome::Done, data)
             }
             End::Returned(Returned::Loop { text, status, stop_reason }) => {
                 if let Some(text) = text {
@@ -265,7 +265,7 @@ impl HostedSession {
                 (of_loop(status, stop_reason), Data::Nil)
             }
         };
-        closing = closing.filter(|_| stop == PromptEnd::Done);
+        closing = closing.filter(|_| stop == PromptOutcome::Done);
         if !self.hosted.hosting().has_closing()
             && let Some(text) = closing.take()
         {
@@ -308,12 +308,12 @@ fn tell(answer: Option<oneshot::Sender<EndedPrompt>>, ended: EndedPrompt) {
 }
 
 /// Returns the end of a prompt whose pipeline returned the result of a loop.
-fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReason>) -> PromptEnd {
+fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReason>) -> PromptOutcome {
     use runtime::agent_loop::LoopStatus as Status;
     match status {
-        Status::BudgetExhausted if stop_reason == Some(StopReason::TokenBudget) => PromptEnd::MaxTokens,
-        Status::BudgetExhausted => PromptEnd::MaxTurns,
-        _ => PromptEnd::Done,
+        Status::BudgetExhausted if stop_reason == Some(StopReason::TokenBudget) => PromptOutcome::MaxTokens,
+        Status::BudgetExhausted => PromptOutcome::MaxTurns,
+        _ => PromptOutcome::Done,
     }
 }
 

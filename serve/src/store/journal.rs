@@ -9,7 +9,7 @@ use runtime::event_log::{NewRecord, OfRun, Settled, SharedLog, SqliteLog, Ticket
 use runtime::model::Delta;
 use runtime::session::{Change, ConversationJournal, MESSAGE_TOPIC, Session};
 
-use crate::host::{PromptEnd, SessionEvent};
+use crate::host::{PromptOutcome, SessionEvent};
 
 use super::about::title_of;
 use super::shown::{NamedRecord, TextAssembly};
@@ -192,17 +192,17 @@ impl SessionJournal {
     }
 
     /// Records the end of a prompt.
-    pub fn answered(&self, session: &Session, stop: &PromptEnd) {
+    pub fn answered(&self, session: &Session, stop: &PromptOutcome) {
         self.flush();
         self.see(session);
         let (word, reason) = match stop {
-            PromptEnd::Done => ("done", Data::Nil),
-            PromptEnd::Cancelled => ("cancelled", Data::Nil),
-            PromptEnd::MaxTokens => ("max_tokens", Data::Nil),
-            PromptEnd::MaxTurns => ("max_turns", Data::Nil),
-            PromptEnd::Refused(reason) => ("refused", reason.into()),
-            PromptEnd::Failed(failure) => ("failed", failure.code.as_str().into()),
-            PromptEnd::Asked(text) => ("asked", text.into()),
+            PromptOutcome::Done => ("done", Data::Nil),
+            PromptOutcome::Cancelled => ("cancelled", Data::Nil),
+            PromptOutcome::MaxTokens => ("max_tokens", Data::Nil),
+            PromptOutcome::MaxTurns => ("max_turns", Data::Nil),
+            PromptOutcome::Refused(reason) => ("refused", reason.into()),
+            PromptOutcome::Failed(failure) => ("failed", failure.code.as_str().into()),
+            PromptOutcome::Asked(text) => ("asked", text.into()),
         };
         self.life("answered", [("stop", Data::from(word)), ("reason", reason)]);
     }

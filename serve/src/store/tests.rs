@@ -26,7 +26,7 @@ use runtime::seam::{Answer, Model, Outcome, Output, Scope, Tool, Turn};
 use runtime::session::Session;
 
 use super::*;
-use crate::host::{PromptEnd, SessionEvent};
+use crate::host::{PromptOutcome, SessionEvent};
 
 mod damaged;
 mod elsewhere;
@@ -156,7 +156,7 @@ impl ServedSession {
         self.journal.note(&SessionEvent::UserMessage { message_id: message_id.clone(), content: text.into() });
         let result = block_on(agent_loop(&self.session, &self.scope, &self.parts(), LoopOptions::new(text.to_owned())));
         assert_eq!(result.unwrap().status, LoopStatus::Done);
-        self.journal.answered(&self.session, &PromptEnd::Done);
+        self.journal.answered(&self.session, &PromptOutcome::Done);
     }
 
     fn parts(&self) -> Parts {

@@ -6,27 +6,27 @@ use std::sync::Arc;
 use a2a::{Artifact, ArtifactUpdate, Content, Frame, Part};
 use runtime::data::Data;
 
-use super::TaskUpdate;
+use super::FeedUpdate;
 
 /// Consecutive text chunks of one artifact.
 pub(super) struct TextChunks {
     text: String,
     /// The first of them as it was sent.
-    first: Arc<TaskUpdate>,
+    first: Arc<FeedUpdate>,
     /// The last of them, and the offset at which its text begins.
-    last: (usize, Arc<TaskUpdate>),
+    last: (usize, Arc<FeedUpdate>),
 }
 
 impl TextChunks {
     /// Begins with an update that later ones can be joined to: a piece of text with more to come.
-    pub(super) fn begin(told: &Arc<TaskUpdate>) -> Option<TextChunks> {
+    pub(super) fn begin(told: &Arc<FeedUpdate>) -> Option<TextChunks> {
         let (_, text) = joinable(told).filter(|(_, text)| !text.is_empty())?;
         Some(TextChunks { text: text.to_owned(), first: told.clone(), last: (0, told.clone()) })
     }
 
     /// Joins the next update if it continues this text and both together have at most `room` bytes. Returns the number
     /// of bytes added.
-    pub(super) fn join(&mut self, told: &Arc<TaskUpdate>, room: usize) -> Option<usize> {
+    pub(super) fn join(&mut self, told: &Arc<FeedUpdate>, room: usize) -> Option<usize> {
         let (update, text) = joinable(told)?;
         let goes_on = update.append
             && self.artifact_id() == Some(&update.artifact.artifact_id)
@@ -52,16 +52,16 @@ impl TextChunks {
     }
 
     /// Returns the update for a subscriber that has read the first `from` bytes; `from` is the end of a chunk.
-    pub(super) fn rest(&self, from: usize) -> Arc<TaskUpdate> {
+    pub(super) fn rest(&self, from: usize) -> Arc<FeedUpdate> {
         let (start, last) = &self.last;
         if from == *start {
             return last.clone();
         }
-        let TaskUpdate::Frame(Frame::Artifact(first)) = &*self.first else { return last.clone() };
+        let FeedUpdate::Frame(Frame::Artifact(first)) = &*self.first else { return last.clone() };
         let text = self.text.get(from..).unwrap_or_default();
         let artifact = Artifact { parts: vec![Part::text(text)], ..(*first.artifact).clone() };
         let append = first.append || from > 0;
-        Arc::new(TaskUpdate::Frame(Frame::Artifact(ArtifactUpdate {
+        Arc::new(FeedUpdate::Frame(Frame::Artifact(ArtifactUpdate {
             artifact: artifact.into(),
             append,
             ..first.clone()
@@ -70,16 +70,16 @@ impl TextChunks {
 }
 
 /// Returns the id of the artifact that an update belongs to.
-pub(super) fn artifact_id(told: &TaskUpdate) -> Option<&Arc<str>> {
+pub(super) fn artifact_id(told: &FeedUpdate) -> Option<&Arc<str>> {
     match told {
-        TaskUpdate::Frame(Frame::Artifact(update)) => Some(&update.artifact.artifact_id),
+        FeedUpdate::Frame(Frame::Artifact(update)) => Some(&update.artifact.artifact_id),
         _ => None,
     }
 }
 
 /// Returns an update, and its text, if it is only a piece of text with more to come.
-fn joinable(told: &TaskUpdate) -> Option<(&ArtifactUpdate, &str)> {
-    let TaskUpdate::Frame(Frame::Artifact(update)) = told else { return None };
+fn joinable(told: &FeedUpdate) -> Option<(&ArtifactUpdate, &str)> {
+    let FeedUpdate::Frame(Frame::Artifact(update)) = told else { return None };
     match update.artifact.parts.as_slice() {
         [Part { content: Content::Text(text), filename: None, media_type: None, metadata: Data::Nil }]
             if !update.last_chunk && update.metadata.is_nil() =>

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use a2a::Frame;
 
 use super::window::{WindowRead, WindowReader};
-use super::{FeedItem, FeedState, TaskUpdate};
+use super::{FeedItem, FeedState, FeedUpdate};
 
 /// A subscriber of a task. Dropping it ends the subscription and nothing else.
 pub struct Subscription {
@@ -31,7 +31,7 @@ impl Subscription {
     /// future loses nothing.
     pub async fn next(&mut self) -> Option<FeedItem> {
         if let Some(first) = self.first.take() {
-            return Some(FeedItem::Told(Arc::new(TaskUpdate::Frame(first)), self.reader.is_none()));
+            return Some(FeedItem::Told(Arc::new(FeedUpdate::Frame(first)), self.reader.is_none()));
         }
         let shared = self.shared.clone();
         loop {

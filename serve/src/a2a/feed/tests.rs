@@ -25,9 +25,9 @@ fn task() -> Frame {
     }))
 }
 
-fn said(text: &str) -> TaskUpdate {
+fn said(text: &str) -> FeedUpdate {
     let message = Message::new(Role::Agent, "m", vec![Part::text(text)]);
-    TaskUpdate::Frame(Frame::Status(StatusUpdate {
+    FeedUpdate::Frame(Frame::Status(StatusUpdate {
         task_id: "t".into(),
         context_id: "c".into(),
         status: Status { message: Some(message.into()), ..status(TaskState::Working) },
@@ -35,7 +35,7 @@ fn said(text: &str) -> TaskUpdate {
     }))
 }
 
-fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> TaskUpdate {
+fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> FeedUpdate {
     let artifact = Artifact {
         artifact_id: id.into(),
         name: Some(id.into()),
@@ -44,7 +44,7 @@ fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> TaskUpdate {
         metadata: Data::Nil,
         extensions: Vec::new(),
     };
-    TaskUpdate::Frame(Frame::Artifact(ArtifactUpdate {
+    FeedUpdate::Frame(Frame::Artifact(ArtifactUpdate {
         task_id: "t".into(),
         context_id: "c".into(),
         artifact: artifact.into(),
@@ -54,14 +54,14 @@ fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> TaskUpdate {
     }))
 }
 
-fn text(id: &str, text: &str, append: bool) -> TaskUpdate {
+fn text(id: &str, text: &str, append: bool) -> FeedUpdate {
     chunk(id, Part::text(text), append, false)
 }
 
 /// Returns a subscriber that has received the task.
 fn following(feed: &Feed) -> Subscription {
     let mut subscription = feed.follow(task(), false);
-    assert_eq!(now(&mut subscription), Some(FeedItem::Told(Arc::new(TaskUpdate::Frame(task())), false)));
+    assert_eq!(now(&mut subscription), Some(FeedItem::Told(Arc::new(FeedUpdate::Frame(task())), false)));
     subscription
 }
 
@@ -70,7 +70,7 @@ fn now(subscription: &mut Subscription) -> Option<FeedItem> {
     subscription.next().now_or_never().expect("something is told")
 }
 
-fn told(subscription: &mut Subscription) -> Arc<TaskUpdate> {
+fn told(subscription: &mut Subscription) -> Arc<FeedUpdate> {
     match now(subscription) {
         Some(FeedItem::Told(told, _)) => told,
         other => panic!("{other:?} is told"),
@@ -115,7 +115,7 @@ fn the_last_ends_who_follows_and_not_who_follows_later() {
     assert_eq!(*told(&mut after), text("a", "after", false));
     assert!(nothing_yet(&mut after));
     let mut over = feed.follow(task(), true);
-    assert_eq!(now(&mut over), Some(FeedItem::Told(TaskUpdate::Frame(task()).into(), true)));
+    assert_eq!(now(&mut over), Some(FeedItem::Told(FeedUpdate::Frame(task()).into(), true)));
     assert_eq!(now(&mut over), None);
 }
 
@@ -310,13 +310,13 @@ struct AssembledTask {
 }
 
 impl AssembledTask {
-    fn take(&mut self, told: &TaskUpdate) {
+    fn take(&mut self, told: &FeedUpdate) {
         match told {
-            TaskUpdate::Frame(Frame::Status(update)) => {
+            FeedUpdate::Frame(Frame::Status(update)) => {
                 self.said.extend(update.status.message.iter().map(|m| m.text()));
             }
-            TaskUpdate::Frame(Frame::Artifact(update)) => self.take_artifact(update),
-            TaskUpdate::Frame(Frame::Task(_) | Frame::Message(_)) | TaskUpdate::Reminder(_) => {}
+            FeedUpdate::Frame(Frame::Artifact(update)) => self.take_artifact(update),
+            FeedUpdate::Frame(Frame::Task(_) | Frame::Message(_)) | FeedUpdate::Reminder(_) => {}
         }
     }
 
@@ -350,7 +350,7 @@ impl AssembledTask {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Tell(TaskUpdate),
+    Tell(FeedUpdate),
     /// The given subscriber reads this many pending items.
     Read(usize, usize),
     Drop(usize),
@@ -420,7 +420,7 @@ fn what_reminders_say_is_content() {
         let body = "x".repeat(MAX_CONTENT / 4);
         let reminder = ReminderSpec::new(body).into_reminder(format!("r{n}").into(), Source::Bridge, 0);
         let event = ReminderEvent::Emitted { reminder: reminder.into(), turn: 1 };
-        feed.tell(&TaskUpdate::Reminder(Arc::new(PeerReminderEvent::of(event, &TaskInjections::default()))), false);
+        feed.tell(&FeedUpdate::Reminder(Arc::new(PeerReminderEvent::of(event, &TaskInjections::default()))), false);
     }
     assert_eq!(kept(&feed), (4, MAX_CONTENT));
     assert_eq!(now(&mut slow), Some(FeedItem::Lagged));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use a2a::{Content, Frame, Part};
 
 use super::chunks::{TextChunks, artifact_id};
-use super::{FeedItem, TaskUpdate};
+use super::{FeedItem, FeedUpdate};
 use crate::host::ReminderEvent;
 
 /// The maximum number of pending updates of a subscriber; consecutive text chunks count as one.
@@ -74,7 +74,7 @@ struct WindowEntry {
 
 enum WindowContent {
     /// An update, and whether it is the last.
-    Whole(Arc<TaskUpdate>, bool),
+    Whole(Arc<FeedUpdate>, bool),
     Text(TextChunks),
 }
 
@@ -123,7 +123,7 @@ impl Window {
     }
 
     /// Adds an update.
-    pub(super) fn push(&mut self, told: Arc<TaskUpdate>, is_last: bool) {
+    pub(super) fn push(&mut self, told: Arc<FeedUpdate>, is_last: bool) {
         if self.followers == 0 {
             return;
         }
@@ -191,7 +191,7 @@ impl Window {
     }
 
     /// Joins a text chunk to the one before it, if possible. Returns the number of bytes added.
-    fn join(&mut self, told: &Arc<TaskUpdate>, is_last: bool) -> Option<usize> {
+    fn join(&mut self, told: &Arc<FeedUpdate>, is_last: bool) -> Option<usize> {
         let Some(WindowEntry { what: WindowContent::Text(chunks), .. }) = self.entries.back_mut() else { return None };
         // The text must fit alone; older entries are dropped to make room.
         let added = if is_last { None } else { chunks.join(told, MAX_CONTENT) }?;
@@ -202,8 +202,8 @@ impl Window {
 
     /// Removes entries that the new beginning of an artifact makes obsolete. Subscriptions that ended earlier still get
     /// them.
-    fn supersede(&mut self, told: &TaskUpdate) {
-        let TaskUpdate::Frame(Frame::Artifact(update)) = told else { return };
+    fn supersede(&mut self, told: &FeedUpdate) {
+        let FeedUpdate::Frame(Frame::Artifact(update)) = told else { return };
         if update.append {
             return;
         }
@@ -248,20 +248,20 @@ impl Window {
 }
 
 /// Returns the size of the content that only the window holds, in bytes.
-fn content(told: &TaskUpdate) -> usize {
+fn content(told: &FeedUpdate) -> usize {
     match told {
-        TaskUpdate::Frame(Frame::Artifact(update)) if update.append => update.artifact.parts.iter().map(size).sum(),
-        TaskUpdate::Frame(Frame::Status(update)) => {
+        FeedUpdate::Frame(Frame::Artifact(update)) if update.append => update.artifact.parts.iter().map(size).sum(),
+        FeedUpdate::Frame(Frame::Status(update)) => {
             let said = update.status.message.iter().flat_map(|message| &message.parts).map(size).sum::<usize>();
             said + update.metadata.weight()
         }
-        TaskUpdate::Frame(Frame::Message(message)) => message.parts.iter().map(size).sum(),
-        TaskUpdate::Reminder(reminded) => match &reminded.event {
+        FeedUpdate::Frame(Frame::Message(message)) => message.parts.iter().map(size).sum(),
+        FeedUpdate::Reminder(reminded) => match &reminded.event {
             // A pending reminder is also held by its session, but it may be over by now.
             ReminderEvent::Emitted { reminder, .. } => reminder.body.len(),
             ReminderEvent::Deduped { .. } | ReminderEvent::Expired { .. } => 0,
         },
-        TaskUpdate::Frame(Frame::Artifact(_) | Frame::Task(_)) => 0,
+        FeedUpdate::Frame(Frame::Artifact(_) | Frame::Task(_)) => 0,
     }
 }
 

@@ -6,7 +6,7 @@ use a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskStat
 use runtime::reminder::ReminderCode;
 
 use super::*;
-use crate::a2a::feed::{FeedItem, Subscription, TaskUpdate};
+use crate::a2a::feed::{FeedItem, FeedUpdate, Subscription};
 use crate::a2a::reminder::{ReminderFormat, ReminderReport};
 use crate::a2a::tasks::{TaskCaller, TaskSettings};
 use crate::a2a::{Refusal, TaskManager};
@@ -200,8 +200,8 @@ async fn told(follows: &mut Subscription, spelling: &mut ReminderFormat) -> Vec<
     while let Some(next) = follows.next().await {
         let FeedItem::Told(told, _) = next else { panic!("it lags") };
         match &*told {
-            TaskUpdate::Frame(frame) => spelling.saw(frame),
-            TaskUpdate::Reminder(reminded) => match spelling.spell(reminded) {
+            FeedUpdate::Frame(frame) => spelling.saw(frame),
+            FeedUpdate::Reminder(reminded) => match spelling.spell(reminded) {
                 Some(ReminderReport::Notification(notification)) => all.push(notification),
                 Some(ReminderReport::Frame(Frame::Status(update))) => all.push(update.metadata),
                 other => panic!("{other:?}"),

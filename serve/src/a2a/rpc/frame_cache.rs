@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use a2a::{Frame, Version};
 
-use crate::a2a::feed::TaskUpdate;
+use crate::a2a::feed::FeedUpdate;
 
 /// The number of cached frames: subscribers read at about the same time.
 const KEPT: usize = 64;
@@ -15,7 +15,7 @@ const KEPT: usize = 64;
 pub(in crate::a2a) struct FrameCache(Arc<Mutex<VecDeque<CachedFrame>>>);
 
 struct CachedFrame {
-    told: Arc<TaskUpdate>,
+    told: Arc<FeedUpdate>,
     version: Version,
     is_last: bool,
     text: Arc<str>,
@@ -23,7 +23,7 @@ struct CachedFrame {
 
 impl FrameCache {
     /// Returns a frame as text in a version. `told` is the update that it came in.
-    pub(super) fn text(&self, told: &Arc<TaskUpdate>, frame: &Frame, version: Version, is_last: bool) -> Arc<str> {
+    pub(super) fn text(&self, told: &Arc<FeedUpdate>, frame: &Frame, version: Version, is_last: bool) -> Arc<str> {
         // Code that holds this lock does not panic.
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |entry: &&CachedFrame| {
@@ -47,12 +47,12 @@ mod tests {
 
     use super::*;
 
-    fn told(number: u64) -> (Arc<TaskUpdate>, Frame) {
+    fn told(number: u64) -> (Arc<FeedUpdate>, Frame) {
         let status = Status { state: TaskState::Working, message: None, at_ms: Some(number) };
         let update =
             StatusUpdate { task_id: "t".into(), context_id: "c".into(), status, metadata: runtime::data::Data::Nil };
         let frame = Frame::Status(update);
-        (Arc::new(TaskUpdate::Frame(frame.clone())), frame)
+        (Arc::new(FeedUpdate::Frame(frame.clone())), frame)
     }
 
     #[test]

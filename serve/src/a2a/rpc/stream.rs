@@ -14,7 +14,7 @@ use super::frame_cache::FrameCache;
 use super::json_pieces::JsonPieces;
 use crate::a2a::count_limit::CountPermit;
 use crate::a2a::error::{RpcError, code};
-use crate::a2a::feed::{FeedItem, Subscription, TaskUpdate};
+use crate::a2a::feed::{FeedItem, FeedUpdate, Subscription};
 use crate::a2a::reminder::{ReminderFormat, ReminderReport};
 use crate::a2a::{A2aCode, Refusal};
 
@@ -170,9 +170,9 @@ impl TaskEventStream {
         event(&answer::refused(&self.id, &fault, self.version), text);
     }
 
-    fn event(&mut self, told: &Arc<TaskUpdate>, is_last: bool, text: &mut String) {
+    fn event(&mut self, told: &Arc<FeedUpdate>, is_last: bool, text: &mut String) {
         match &**told {
-            TaskUpdate::Frame(frame) => {
+            FeedUpdate::Frame(frame) => {
                 self.spelling.saw(frame);
                 if let Some(shorter) = self.shorter(frame) {
                     return self.frame(&shorter, is_last, text);
@@ -187,7 +187,7 @@ impl TaskEventStream {
                 text.push_str(&result);
                 text.push_str(END);
             }
-            TaskUpdate::Reminder(reminded) => match self.spelling.spell(reminded) {
+            FeedUpdate::Reminder(reminded) => match self.spelling.spell(reminded) {
                 Some(ReminderReport::Notification(notification)) => event(&notification.to_json(), text),
                 Some(ReminderReport::Frame(frame)) => self.frame(&frame, is_last, text),
                 None => {}

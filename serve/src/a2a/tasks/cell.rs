@@ -17,7 +17,7 @@ use super::life::{HaltReason, MessageOutcome, TaskEffect, TaskLife, TaskQuestion
 use super::{RestoredTask, TaskChange, TaskJournal, TaskOrigin};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
-use crate::a2a::feed::{Feed, Subscription, TaskUpdate};
+use crate::a2a::feed::{Feed, FeedUpdate, Subscription};
 use crate::a2a::injection::{PeerReminder, TaskInjections, of_metadata};
 use crate::a2a::reminder::PeerReminderEvent;
 use crate::host::{HostError, SessionEvent, SessionHandle};
@@ -304,7 +304,7 @@ impl TaskCell {
             }
             _ => false,
         };
-        self.feed.tell(&TaskUpdate::Frame(frame.clone()), is_last);
+        self.feed.tell(&FeedUpdate::Frame(frame.clone()), is_last);
     }
 
     /// Records that the session is open.
@@ -325,7 +325,7 @@ impl TaskCell {
                 let state = self.lock();
                 if !state.is_left && !state.life.is_over() && self.feed.is_followed() {
                     let reminded = PeerReminderEvent::of(event, &self.injections);
-                    self.feed.tell(&TaskUpdate::Reminder(Arc::new(reminded)), false);
+                    self.feed.tell(&FeedUpdate::Reminder(Arc::new(reminded)), false);
                 }
             }
             event => self.change(|life, now| life.show(event, now)),

@@ -15,7 +15,7 @@ use super::life::{HaltReason, TaskEnd, answered as answered_before};
 use super::shared::ManagerState;
 use crate::a2a::clock::now_ms;
 use crate::a2a::context::{SessionLease, prompt};
-use crate::host::{EndedPrompt, HostError, Prompt, PromptEnd, SessionHandle};
+use crate::host::{EndedPrompt, HostError, Prompt, PromptOutcome, SessionHandle};
 
 /// A task to run.
 pub(super) struct TaskRun {
@@ -57,7 +57,7 @@ pub(super) async fn drive(shared: Arc<ManagerState>, cell: Arc<TaskCell>, start:
     shared.sessions.end(lease.session_id(), &cell);
     match &how {
         // If the task itself was not cancelled, its session was closed.
-        TaskEnd::Ended(ended) if ended.stop != PromptEnd::Cancelled || cell.is_halted() => lease.rests(),
+        TaskEnd::Ended(ended) if ended.stop != PromptOutcome::Cancelled || cell.is_halted() => lease.rests(),
         // The session may not have received the cancellation yet.
         TaskEnd::Halted => {}
         _ => lease.spoil(),
@@ -130,7 +130,7 @@ async fn work(
     let mut came = until_halted(cell, &handle, handle.prompt(first)).await;
     loop {
         match came {
-            Ok(EndedPrompt { stop: PromptEnd::Asked(question), .. }) => {
+            Ok(EndedPrompt { stop: PromptOutcome::Asked(question), .. }) => {
                 cell.ask(&question);
                 came = answered(cell, &handle, |reply| prompt(reply, &task, metadata.clone())).await;
             }

@@ -7,7 +7,7 @@ use runtime::data::Data;
 
 use super::{TaskCaller, TaskManager, TaskSettings};
 use crate::a2a::Refusal;
-use crate::a2a::feed::{FeedItem, Subscription, TaskUpdate};
+use crate::a2a::feed::{FeedItem, FeedUpdate, Subscription};
 use crate::host::testing::served;
 
 mod broken;
@@ -93,8 +93,8 @@ async fn told(mut follows: Subscription) -> Vec<String> {
         };
         let end = if is_last { " ." } else { "" };
         lines.push(match &*told {
-            TaskUpdate::Frame(frame) => format!("{}{end}", line(frame)),
-            TaskUpdate::Reminder(_) => format!("reminder{end}"),
+            FeedUpdate::Frame(frame) => format!("{}{end}", line(frame)),
+            FeedUpdate::Reminder(_) => format!("reminder{end}"),
         });
     }
     lines

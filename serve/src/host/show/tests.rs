@@ -5,14 +5,14 @@ use runtime::reminder::Source;
 use runtime::reminder::lifecycle::ExpireReason;
 
 use crate::host::testing::{block_on_runtime, host, named, once, says};
-use crate::host::{PromptEnd, ReminderEvent, SessionEvent};
+use crate::host::{PromptOutcome, ReminderEvent, SessionEvent};
 
 /// Returns the events of one prompt of a script.
 fn shown(script: &str) -> Vec<SessionEvent> {
     let (host, watcher) = host(script, 1);
     block_on_runtime(async {
         let ended = once(&host, "s", "go").await;
-        assert_eq!(ended.stop, PromptEnd::Done, "{ended:?}");
+        assert_eq!(ended.stop, PromptOutcome::Done, "{ended:?}");
         watcher.all().into_iter().map(|(_, event)| event).collect()
     })
 }
@@ -316,10 +316,10 @@ fn a_question_is_answered_by_the_next_prompt_and_a_rejection_ends_the_pipeline()
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         for (answer, end) in
-            [("a", PromptEnd::Done), ("none", PromptEnd::Refused("Then there is nothing to do.".into()))]
+            [("a", PromptOutcome::Done), ("none", PromptOutcome::Refused("Then there is nothing to do.".into()))]
         {
             let asked = session.prompt(says("sir")).await.unwrap();
-            assert_eq!(asked.stop, PromptEnd::Asked("Which, sir?".into()));
+            assert_eq!(asked.stop, PromptOutcome::Asked("Which, sir?".into()));
             assert_eq!(session.prompt(says(answer)).await.unwrap().stop, end);
         }
         let asked = |(_, event): &(_, SessionEvent)| matches!(event, SessionEvent::Question { .. });

@@ -1,10 +1,10 @@
 //! Cancelling the work of a session.
 
 use crate::host::testing::{block_on_runtime, host, named, says};
-use crate::host::{PromptEnd, SessionHandle};
+use crate::host::{PromptOutcome, SessionHandle};
 
 /// Runs a prompt, cancels it once the session is busy, and returns the end.
-async fn cancelled(session: &SessionHandle, task: &str, at_work: impl Fn() -> bool) -> PromptEnd {
+async fn cancelled(session: &SessionHandle, task: &str, at_work: impl Fn() -> bool) -> PromptOutcome {
     let (ended, ()) = tokio::join!(session.prompt(says(task)), async {
         while !at_work() {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
@@ -39,9 +39,9 @@ fn it_reaches_models_tools_and_plain_code_and_the_session_goes_on() {
         assert!(!session.cancel("nothing is at hand"));
         for (i, task) in ["compute", "model", "tool"].into_iter().enumerate() {
             let stop = cancelled(&session, task, || watcher.text("s").len() > i).await;
-            assert_eq!(stop, PromptEnd::Cancelled, "{task}");
+            assert_eq!(stop, PromptOutcome::Cancelled, "{task}");
         }
-        assert_eq!(session.prompt(says("notes")).await.unwrap().stop, PromptEnd::Done);
+        assert_eq!(session.prompt(says("notes")).await.unwrap().stop, PromptOutcome::Done);
         assert_eq!(watcher.text("s"), "!!!compute model nap tool");
     });
 }
@@ -52,8 +52,8 @@ fn what_does_not_heed_it_is_given_up_after_the_grace() {
     let (host, watcher) = host(text, 1);
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        assert_eq!(cancelled(&session, "compute", || watcher.text("s") == "!").await, PromptEnd::Cancelled);
-        assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptEnd::Done);
+        assert_eq!(cancelled(&session, "compute", || watcher.text("s") == "!").await, PromptOutcome::Cancelled);
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptOutcome::Done);
         assert_eq!(watcher.text("s"), "!on");
     });
 }
@@ -84,7 +84,7 @@ fn what_a_clean_up_throws_is_told_beside_the_end() {
                 assert!(session.cancel("enough"));
             });
             let ended = ended.unwrap();
-            assert_eq!(ended.stop, PromptEnd::Cancelled, "{task}");
+            assert_eq!(ended.stop, PromptOutcome::Cancelled, "{task}");
             let [told] = &ended.diagnostics[..] else { panic!("{task}: {:?}", ended.diagnostics) };
             assert_eq!((told.severity.word(), told.message.contains(message)), (severity, true), "{}", told.message);
         }
@@ -97,7 +97,7 @@ fn closing_cancels_the_prompt_at_hand() {
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         let (ended, closed) = tokio::join!(session.prompt(says("a")), host.close("s"));
-        assert_eq!(ended.unwrap().stop, PromptEnd::Cancelled);
+        assert_eq!(ended.unwrap().stop, PromptOutcome::Cancelled);
         closed.unwrap();
     });
 }
@@ -108,7 +108,7 @@ fn stopping_the_host_cancels_all_of_them() {
     block_on_runtime(async {
         let (a, b) = (host.open(named("a")).await.unwrap(), host.open(named("b")).await.unwrap());
         let (first, second, ()) = tokio::join!(a.prompt(says("sleep")), b.prompt(says("b")), host.stop());
-        assert_eq!((first.unwrap().stop, second.unwrap().stop), (PromptEnd::Cancelled, PromptEnd::Cancelled));
+        assert_eq!((first.unwrap().stop, second.unwrap().stop), (PromptOutcome::Cancelled, PromptOutcome::Cancelled));
     });
 }
 

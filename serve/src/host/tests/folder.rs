@@ -1,7 +1,7 @@
 //! The working directory of a session.
 
 use crate::host::testing::{block_on_runtime, host, named, says};
-use crate::host::{NewSession, PromptEnd};
+use crate::host::{NewSession, PromptOutcome};
 
 #[test]
 fn relative_paths_begin_in_the_folder_of_the_session() {
@@ -26,7 +26,7 @@ fn relative_paths_begin_in_the_folder_of_the_session() {
             std::fs::create_dir_all(&cwd).unwrap();
             let session = host.open(NewSession { cwd: Some(cwd), ..named(name) }).await.unwrap();
             let ended = session.prompt(says(name)).await.unwrap();
-            assert_eq!(ended.stop, PromptEnd::Done, "{ended:?}");
+            assert_eq!(ended.stop, PromptOutcome::Done, "{ended:?}");
             assert_eq!(watcher.text(name), format!("{name}! false true [a.txt] loop.json notes"));
         }
     });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::host::testing::{block_on_runtime, host, named, says};
-use crate::host::{HostError, NewSession, PromptEnd, ReminderEvent, SessionEvent};
+use crate::host::{HostError, NewSession, PromptOutcome, ReminderEvent, SessionEvent};
 use runtime::data::Data;
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::bridge::{Mode, RemindPayload};
@@ -41,7 +41,7 @@ fn what_is_put_in_wakes_a_daemon_that_sleeps() {
         assert_eq!(inbox.accept_reminder(reminder("get up", Mode::InterruptImmediate)).unwrap().deduped_count, 0);
         assert_eq!(inbox.durable().await, Ok(()));
         // Two answers and a nap are all that it may do.
-        assert_eq!(prompt.await.unwrap().unwrap().stop, PromptEnd::Done);
+        assert_eq!(prompt.await.unwrap().unwrap().stop, PromptOutcome::Done);
         assert_eq!(watcher.text("s"), "I rest.I am up.");
         assert!(inbox.pending().is_empty(), "it was delivered");
         host.stop().await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 
 use crate::host::testing::{Watcher, block_on_runtime, host, named, says};
-use crate::host::{EndedPrompt, Host, PromptEnd, SessionEvent, SessionHandle, Verdict};
+use crate::host::{EndedPrompt, Host, PromptOutcome, SessionEvent, SessionHandle, Verdict};
 
 /// The prompt names the tools that the model calls; the pipeline returns what the model reads of them.
 const SCRIPT: &str = r#"
@@ -134,7 +134,7 @@ fn a_question_that_nobody_answers_ends_with_its_prompt() {
             tokio::task::yield_now().await;
         }
         assert!(session.cancel("the user has stopped it"));
-        assert_eq!(running.await.unwrap().stop, PromptEnd::Cancelled);
+        assert_eq!(running.await.unwrap().stop, PromptOutcome::Cancelled);
         assert_eq!(ask(&session, "write").await, ["write ran"], "the session is as good as before");
     });
 }
@@ -161,7 +161,7 @@ pipeline default(task) {
         assert_eq!((&*session.mode(), &*watcher.text("s")), ("auto", "wellautowellauto"));
         let told = watcher.all().into_iter().filter(|(_, event)| matches!(event, SessionEvent::Mode(_))).count();
         assert_eq!(told, 1, "it is told of once");
-        let PromptEnd::Failed(failure) = session.prompt(says("wrong")).await.unwrap().stop else { panic!() };
+        let PromptOutcome::Failed(failure) = session.prompt(says("wrong")).await.unwrap().stop else { panic!() };
         assert!(failure.drawn.contains("did you mean `auto`?"), "{}", failure.drawn);
     });
 }

@@ -1,7 +1,7 @@
 //! The results of prompts.
 
 use crate::host::testing::{block_on_runtime, host, host_of, named, once, says, served};
-use crate::host::{HostError, NewSession, Prompt, PromptEnd};
+use crate::host::{HostError, NewSession, Prompt, PromptOutcome};
 use runtime::data::Data;
 
 #[test]
@@ -11,7 +11,7 @@ fn a_prompt_runs_the_pipeline_and_shows_the_loop() {
         1,
     );
     block_on_runtime(async {
-        assert_eq!(once(&host, "s", "hello").await.stop, PromptEnd::Done);
+        assert_eq!(once(&host, "s", "hello").await.stop, PromptOutcome::Done);
         assert_eq!(watcher.text("s"), "you said hello");
         host.stop().await;
     });
@@ -36,15 +36,15 @@ fn what_a_pipeline_returns_is_shown_once() {
         let session = host.open(named("s")).await.unwrap();
         let mut shown = String::new();
         for (task, stop, said) in [
-            ("text", PromptEnd::Done, "plain"),
-            ("data", PromptEnd::Done, r#"{"answer":42}"#),
-            ("loop", PromptEnd::Done, "done"),
-            ("sub", PromptEnd::Done, "below"),
-            ("keep", PromptEnd::Done, "kept"),
-            ("again", PromptEnd::Done, "kept"),
-            ("int", PromptEnd::Done, ""),
-            ("exit", PromptEnd::Done, ""),
-            ("nothing", PromptEnd::Done, ""),
+            ("text", PromptOutcome::Done, "plain"),
+            ("data", PromptOutcome::Done, r#"{"answer":42}"#),
+            ("loop", PromptOutcome::Done, "done"),
+            ("sub", PromptOutcome::Done, "below"),
+            ("keep", PromptOutcome::Done, "kept"),
+            ("again", PromptOutcome::Done, "kept"),
+            ("int", PromptOutcome::Done, ""),
+            ("exit", PromptOutcome::Done, ""),
+            ("nothing", PromptOutcome::Done, ""),
         ] {
             let ended = session.prompt(says(task)).await.unwrap();
             assert_eq!(ended.stop, stop, "{task}");
@@ -53,10 +53,12 @@ fn what_a_pipeline_returns_is_shown_once() {
             assert_eq!(watcher.text("s"), shown, "{task}");
         }
         for (task, part) in [("err", "returned an error: no"), ("throw", "bad"), ("exit 3", "`exit(3)`")] {
-            let PromptEnd::Failed(failure) = session.prompt(says(task)).await.unwrap().stop else { panic!("{task}") };
+            let PromptOutcome::Failed(failure) = session.prompt(says(task)).await.unwrap().stop else {
+                panic!("{task}")
+            };
             assert!(failure.drawn.contains(part), "{task}: {failure:?}");
         }
-        assert_eq!(session.prompt(says("text")).await.unwrap().stop, PromptEnd::Done, "it is as good as before");
+        assert_eq!(session.prompt(says("text")).await.unwrap().stop, PromptOutcome::Done, "it is as good as before");
     });
 }
 
@@ -75,10 +77,10 @@ fn how_the_loop_ended_whose_result_is_returned_is_how_the_prompt_ended() {
     let (host, _) = host(text, 1);
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        assert_eq!(session.prompt(says("turns")).await.unwrap().stop, PromptEnd::MaxTurns);
-        let PromptEnd::Failed(failure) = session.prompt(says("error")).await.unwrap().stop else { panic!() };
+        assert_eq!(session.prompt(says("turns")).await.unwrap().stop, PromptOutcome::MaxTurns);
+        let PromptOutcome::Failed(failure) = session.prompt(says("error")).await.unwrap().stop else { panic!() };
         assert!(failure.message.contains("out of order"), "{failure:?}");
-        assert_eq!(session.prompt(says("blocked")).await.unwrap().stop, PromptEnd::Refused("not today".into()));
+        assert_eq!(session.prompt(says("blocked")).await.unwrap().stop, PromptOutcome::Refused("not today".into()));
     });
 }
 
@@ -108,7 +110,7 @@ fn globals_and_the_conversation_live_from_prompt_to_prompt() {
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         for _ in 0..3 {
-            assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptEnd::Done);
+            assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptOutcome::Done);
         }
         assert_eq!(watcher.text("s"), "a 1 2;b 2 4;c 3 6;");
     });
@@ -122,10 +124,10 @@ fn a_script_in_rhai_is_served_as_well() {
     let (host, watcher) = host_of(served("test.rhai", text, 1, None));
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        let PromptEnd::Failed(failure) = session.prompt(says("bad")).await.unwrap().stop else { panic!() };
+        let PromptOutcome::Failed(failure) = session.prompt(says("bad")).await.unwrap().stop else { panic!() };
         assert!(failure.drawn.contains("no"), "{failure:?}");
         for _ in 0..2 {
-            assert_eq!(session.prompt(says("you")).await.unwrap().stop, PromptEnd::Done);
+            assert_eq!(session.prompt(says("you")).await.unwrap().stop, PromptOutcome::Done);
         }
         assert_eq!(watcher.text("s"), "hi you4askhi you4ask");
     });
@@ -184,7 +186,7 @@ fn limits_are_those_of_one_prompt() {
         let session = host.open(named("s")).await.unwrap();
         for task in ["a", "ever", "b", "c"] {
             let stop = session.prompt(says(task)).await.unwrap().stop;
-            assert_eq!(matches!(stop, PromptEnd::Failed(_)), task == "ever", "{task}: {stop:?}");
+            assert_eq!(matches!(stop, PromptOutcome::Failed(_)), task == "ever", "{task}: {stop:?}");
         }
     });
 }
@@ -209,7 +211,7 @@ fn a_closing_message_is_shown_last_if_the_prompt_ends_well() {
                 }
             };
             let (ended, ()) = tokio::join!(ended, cancel);
-            assert_eq!(ended.unwrap().stop == PromptEnd::Done, task == "go", "{task}");
+            assert_eq!(ended.unwrap().stop == PromptOutcome::Done, task == "go", "{task}");
             assert_eq!(watcher.text("s"), shown, "{task}");
         });
     }
@@ -222,8 +224,8 @@ fn a_closing_message_belongs_to_one_prompt() {
     let (host, watcher) = host(text, 1);
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        assert!(matches!(session.prompt(says("one")).await.unwrap().stop, PromptEnd::Failed(_)));
-        assert_eq!(session.prompt(says("two")).await.unwrap().stop, PromptEnd::Done);
+        assert!(matches!(session.prompt(says("one")).await.unwrap().stop, PromptOutcome::Failed(_)));
+        assert_eq!(session.prompt(says("two")).await.unwrap().stop, PromptOutcome::Done);
         assert_eq!(watcher.text("s"), "two");
     });
 }
@@ -235,7 +237,7 @@ fn outside_of_a_pipeline_there_is_no_prompt_to_close() {
     let (host, watcher) = host(text, 1);
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptEnd::Done);
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptOutcome::Done);
         assert_eq!(watcher.text("s"), "HARN-RUN-016");
     });
 }

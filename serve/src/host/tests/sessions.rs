@@ -1,7 +1,7 @@
 //! Several sessions at the same time.
 
 use crate::host::testing::{BLOCKS, FULL, PANICS, Watcher, block_on_runtime, host, host_of, named, once, says, served};
-use crate::host::{HostError, PromptEnd};
+use crate::host::{HostError, PromptOutcome};
 
 /// Returns the ids of sessions in the order of their events, without consecutive repeats.
 fn turns(watcher: &Watcher) -> Vec<String> {
@@ -24,7 +24,11 @@ fn two_sessions_on_one_worker_take_turns() {
         block_on_runtime(async {
             let (a, b) = (host.open(named("a")).await.unwrap(), host.open(named("b")).await.unwrap());
             let (first, second) = tokio::join!(a.prompt(says("go")), b.prompt(says("go")));
-            assert_eq!((first.unwrap().stop, second.unwrap().stop), (PromptEnd::Done, PromptEnd::Done), "{name}");
+            assert_eq!(
+                (first.unwrap().stop, second.unwrap().stop),
+                (PromptOutcome::Done, PromptOutcome::Done),
+                "{name}"
+            );
             assert!(turns(&watcher).len() > 2, "{name}: {:?}", watcher.all());
         });
     }
@@ -46,11 +50,11 @@ fn a_busy_session_does_not_stop_the_others_of_its_worker() {
                 tokio::task::yield_now().await;
             }
             for id in ["a", "b"] {
-                assert_eq!(once(&host, id, "go").await.stop, PromptEnd::Done);
+                assert_eq!(once(&host, id, "go").await.stop, PromptOutcome::Done);
             }
             let was_busy = busy.is_busy();
             busy.cancel("enough");
-            assert_eq!((running.await.unwrap().unwrap().stop, was_busy), (PromptEnd::Cancelled, true));
+            assert_eq!((running.await.unwrap().unwrap().stop, was_busy), (PromptOutcome::Cancelled, true));
         });
     }
 }
@@ -67,11 +71,11 @@ fn a_peer_without_room_holds_up_the_session_and_no_other() {
             while watcher.asked_for_room() == 0 {
                 tokio::task::yield_now().await;
             }
-            assert_eq!(once(&host, "a", "go").await.stop, PromptEnd::Done);
+            assert_eq!(once(&host, "a", "go").await.stop, PromptOutcome::Done);
             assert_eq!(watcher.asked_for_room(), 1 + 3, "before each model and each tool");
             assert!(full.cancel("enough"));
         });
-        assert_eq!(ended.unwrap().stop, PromptEnd::Cancelled);
+        assert_eq!(ended.unwrap().stop, PromptOutcome::Cancelled);
         assert!(watcher.all().iter().all(|(id, _)| id.as_ref() != FULL), "{:?}", watcher.all());
     });
 }
@@ -106,7 +110,7 @@ fn loops_that_name_no_session_work_in_the_current_one_where_it_is_free() {
         {
             let before = watcher.text("s").len();
             let stop = session.prompt(says(task)).await.unwrap().stop;
-            assert_eq!(stop, PromptEnd::Done, "{task}");
+            assert_eq!(stop, PromptOutcome::Done, "{task}");
             assert!(watcher.text("s")[before..].ends_with(said), "{task}: {:?}", &watcher.text("s")[before..]);
         }
     });
@@ -122,7 +126,7 @@ fn a_second_prompt_is_refused_while_one_runs() {
             session.cancel("enough");
             second
         });
-        assert_eq!(first.unwrap().stop, PromptEnd::Cancelled);
+        assert_eq!(first.unwrap().stop, PromptOutcome::Cancelled);
         assert_eq!(second.unwrap_err(), HostError::Busy("s".into()));
         assert!(!session.is_busy());
     });
@@ -183,9 +187,9 @@ fn a_new_session_passes_over_a_worker_that_another_holds_up() {
         loads(1, 1);
         // Both have one session. The first of these for the blocked worker waits, and the next one skips that worker.
         for n in 0..3 {
-            assert_eq!(once(&host, &format!("s{n}"), "go").await.stop, PromptEnd::Done);
+            assert_eq!(once(&host, &format!("s{n}"), "go").await.stop, PromptOutcome::Done);
         }
-        assert_eq!(free.prompt(says("go")).await.unwrap().stop, PromptEnd::Done);
+        assert_eq!(free.prompt(says("go")).await.unwrap().stop, PromptOutcome::Done);
         // Each counts on the worker that runs it.
         loads(1, 4);
         // A caller that no longer waits leaves nothing behind.
@@ -193,7 +197,7 @@ fn a_new_session_passes_over_a_worker_that_another_holds_up() {
             host.close(&format!("s{n}")).await.unwrap();
         }
         watcher.open_gate();
-        assert_eq!(blocked.await.unwrap().unwrap().stop, PromptEnd::Done);
+        assert_eq!(blocked.await.unwrap().unwrap().stop, PromptOutcome::Done);
         loads(1, 1);
         host.open(named("one more")).await.unwrap();
     });
@@ -216,8 +220,8 @@ fn a_session_waits_where_all_workers_are_held_up_and_is_gone_with_whoever_waits_
             tokio::time::sleep(soon).await;
             watcher.open_gate();
         });
-        assert_eq!(opened.unwrap().prompt(says("go")).await.unwrap().stop, PromptEnd::Done);
-        assert_eq!(blocked.await.unwrap().unwrap().stop, PromptEnd::Done);
+        assert_eq!(opened.unwrap().prompt(says("go")).await.unwrap().stop, PromptOutcome::Done);
+        assert_eq!(blocked.await.unwrap().unwrap().stop, PromptOutcome::Done);
         assert_eq!(host.loads(), [2]);
     });
 }
@@ -262,7 +266,7 @@ fn a_session_that_panics_breaks_off_alone() {
                 let HostError::Broken { id, why } = &error else { panic!("{error:?}") };
                 assert!(id.as_ref() == PANICS && why.contains("as it should"), "{error}");
             }
-            assert_eq!(well.prompt(says("go")).await.unwrap().stop, PromptEnd::Done, "{name}");
+            assert_eq!(well.prompt(says("go")).await.unwrap().stop, PromptOutcome::Done, "{name}");
             assert_eq!(host.session(PANICS).unwrap().id().as_ref(), PANICS);
             host.close(PANICS).await.unwrap();
             assert_eq!(host.loads(), [1]);
@@ -300,10 +304,12 @@ fn a_session_is_not_charged_for_what_another_of_its_worker_holds() {
         let all = [host.open(named("a")).await.unwrap(), host.open(named("b")).await.unwrap()];
         for _ in 0..2 {
             for session in &all {
-                assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptEnd::Done);
+                assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptOutcome::Done);
             }
         }
-        let PromptEnd::Failed(failure) = all[0].prompt(says("go")).await.unwrap().stop else { panic!("it held 60 MB") };
+        let PromptOutcome::Failed(failure) = all[0].prompt(says("go")).await.unwrap().stop else {
+            panic!("it held 60 MB")
+        };
         assert_eq!(failure.code.as_str(), "HARN-LIM-001");
         assert_eq!((watcher.text("a"), watcher.text("b")), ("12".to_owned(), "12".to_owned()));
     });
@@ -318,8 +324,8 @@ fn what_a_prompt_left_at_work_goes_on_until_the_session_is_closed() {
     let (host, _) = host(text, 1);
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        assert_eq!(session.prompt(says("start")).await.unwrap().stop, PromptEnd::Done);
-        assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptEnd::Done);
+        assert_eq!(session.prompt(says("start")).await.unwrap().stop, PromptOutcome::Done);
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptOutcome::Done);
         host.close("s").await.unwrap();
     });
 }
@@ -334,7 +340,7 @@ fn many_sessions_in_rhai_wait_beside_one_another() {
             running.push(tokio::spawn(async move { session.prompt(says("go")).await }));
         }
         for ended in running {
-            assert_eq!(ended.await.unwrap().unwrap().stop, PromptEnd::Done);
+            assert_eq!(ended.await.unwrap().unwrap().stop, PromptOutcome::Done);
         }
     });
 }

@@ -18,7 +18,7 @@ fn lists_come_in_pages_newest_first() {
     let folder = StoreFolder::new();
     let store = folder.store();
     let sessions: Vec<_> = (0..7).map(|n| write(&store, n, if n % 2 == 0 { "/even" } else { "/odd/" })).collect();
-    sessions[3].journal.answered(&sessions[3].session, &PromptEnd::Done);
+    sessions[3].journal.answered(&sessions[3].session, &PromptOutcome::Done);
     let first = store.list(None, None, 3).unwrap();
     assert_eq!(ids(&first), [3, 6, 5]);
     let even = first.rows[1].clone();

@@ -11,9 +11,9 @@ fn status(text: &str) -> Status {
     Status { state: TaskState::Working, message: Some(message.into()), at_ms: None }
 }
 
-fn said(text: &str) -> TaskUpdate {
+fn said(text: &str) -> FeedUpdate {
     let (task_id, context_id) = ("t".into(), "c".into());
-    TaskUpdate::Frame(Frame::Status(StatusUpdate {
+    FeedUpdate::Frame(Frame::Status(StatusUpdate {
         task_id,
         context_id,
         status: status(text),

@@ -8,7 +8,7 @@ use runtime::event_log::Ticket;
 use super::super::life::TaskEnd;
 use super::TaskCell;
 use crate::a2a::clock::now_ms;
-use crate::a2a::feed::TaskUpdate;
+use crate::a2a::feed::FeedUpdate;
 use crate::a2a::reminder::PeerReminderEvent;
 use crate::host::ReminderEvent;
 
@@ -46,7 +46,7 @@ impl TaskCell {
             for reminder_id in self.injections.withdraw(handle.as_ref().and_then(|handle| handle.inbox().ok())) {
                 if self.feed.is_followed() {
                     let reminded = PeerReminderEvent::of(ReminderEvent::cleared(reminder_id), &self.injections);
-                    self.feed.tell(&TaskUpdate::Reminder(Arc::new(reminded)), false);
+                    self.feed.tell(&FeedUpdate::Reminder(Arc::new(reminded)), false);
                 }
             }
         }

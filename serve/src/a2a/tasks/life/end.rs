@@ -9,7 +9,7 @@ use stdlib::Diagnostic;
 
 use super::super::agent_message::{self, ReportedError};
 use super::{HaltReason, TaskEffect, TaskLife};
-use crate::host::{EndedPrompt, HostError, PromptEnd};
+use crate::host::{EndedPrompt, HostError, PromptOutcome};
 
 /// The ways in which a task ends.
 pub(in crate::a2a::tasks) enum TaskEnd {
@@ -34,7 +34,7 @@ impl TaskLife {
     /// Returns whether only the server's stop ends the task, so that another process could continue it.
     pub(in crate::a2a::tasks) fn is_stopped(&self, how: &TaskEnd) -> bool {
         let is_cut = match how {
-            TaskEnd::Ended(ended) => matches!(ended.stop, PromptEnd::Cancelled),
+            TaskEnd::Ended(ended) => matches!(ended.stop, PromptOutcome::Cancelled),
             TaskEnd::Gone(error) => matches!(error, HostError::Closed(_) | HostError::Stopping),
             TaskEnd::Halted | TaskEnd::Lost => true,
             TaskEnd::Rejected { .. } => false,
@@ -101,7 +101,7 @@ impl TaskLife {
 
     fn of_stop(
         &self,
-        stop: PromptEnd,
+        stop: PromptOutcome,
         closing: Option<&str>,
         metadata: &mut Data,
         log: &mut Vec<String>,
@@ -113,26 +113,26 @@ impl TaskLife {
             (TaskState::Completed, Some(agent_message::sentence(text)))
         };
         match stop {
-            PromptEnd::Done => (TaskState::Completed, closing.map(agent_message::sentence)),
-            PromptEnd::MaxTokens => {
+            PromptOutcome::Done => (TaskState::Completed, closing.map(agent_message::sentence)),
+            PromptOutcome::MaxTokens => {
                 cut("max_tokens", "The agent has reached its token limit; the answer contains its results so far.")
             }
-            PromptEnd::MaxTurns => cut(
+            PromptOutcome::MaxTurns => cut(
                 "max_turns",
                 "The agent has reached its turn limit; the answer contains its \
                 results so far.",
             ),
-            PromptEnd::Cancelled => self.of_halt(),
-            PromptEnd::Refused(reason) => {
+            PromptOutcome::Cancelled => self.of_halt(),
+            PromptOutcome::Refused(reason) => {
                 let (reason, detail) = match reason.split_once(": ") {
                     Some((word, detail)) if is_word(word) => (word, Some(detail)),
                     _ => (&*reason, None),
                 };
                 (TaskState::Rejected, Some(agent_message::rejection(reason, detail, agent_id, now)))
             }
-            PromptEnd::Failed(failure) => failed(agent_message::failure(&failure), log),
+            PromptOutcome::Failed(failure) => failed(agent_message::failure(&failure), log),
             // Questions are handled while the task runs; none can be answered here.
-            PromptEnd::Asked(_) => {
+            PromptOutcome::Asked(_) => {
                 (TaskState::Failed, Some(agent_message::sentence("no client was attached to answer")))
             }
         }

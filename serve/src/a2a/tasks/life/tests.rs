@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::super::history::{MOST_SAID, MOST_SAID_BYTES};
 use super::*;
 use crate::host::{
-    EndedPrompt, Made, PermissionQuestion, PermissionScope, PromptEnd, ScriptFailure, SessionEvent, Verdict,
+    EndedPrompt, Made, PermissionQuestion, PermissionScope, PromptOutcome, ScriptFailure, SessionEvent, Verdict,
 };
 use runtime::event_log::LogCode;
 use runtime::message::ToolCall;
@@ -34,7 +34,7 @@ fn says(id: &str, text: &str) -> Message {
     Message::new(Role::User, id, vec![Part::text(text)])
 }
 
-fn ended(stop: PromptEnd) -> TaskEnd {
+fn ended(stop: PromptOutcome) -> TaskEnd {
     TaskEnd::Ended(Box::new(EndedPrompt {
         stop,
         value: Data::Nil,
@@ -111,9 +111,9 @@ fn all() -> Vec<Happening> {
             life.halt(HaltReason::Deadline);
             Vec::new()
         }),
-        ("done", |life| life.end(ended(PromptEnd::Done), "a", 2)),
-        ("cancelled", |life| life.end(ended(PromptEnd::Cancelled), "a", 2)),
-        ("refused", |life| life.end(ended(PromptEnd::Refused("no".into())), "a", 2)),
+        ("done", |life| life.end(ended(PromptOutcome::Done), "a", 2)),
+        ("cancelled", |life| life.end(ended(PromptOutcome::Cancelled), "a", 2)),
+        ("refused", |life| life.end(ended(PromptOutcome::Refused("no".into())), "a", 2)),
         ("halted", |life| life.end(TaskEnd::Halted, "a", 2)),
         ("lost", |life| life.end(TaskEnd::Lost, "a", 2)),
     ]
@@ -122,13 +122,13 @@ fn all() -> Vec<Happening> {
 #[test]
 fn only_a_task_that_ends_well_has_the_closing_message() {
     for (stop, state, expected) in [
-        (PromptEnd::Done, TaskState::Completed, "All sorted."),
+        (PromptOutcome::Done, TaskState::Completed, "All sorted."),
         (
-            PromptEnd::MaxTurns,
+            PromptOutcome::MaxTurns,
             TaskState::Completed,
             "The agent has reached its turn limit; the answer contains its results so far.",
         ),
-        (PromptEnd::Refused("No.".into()), TaskState::Rejected, "Task rejected: No."),
+        (PromptOutcome::Refused("No.".into()), TaskState::Rejected, "Task rejected: No."),
     ] {
         let mut life = working();
         let closing = Some("All sorted.".into());
@@ -150,7 +150,7 @@ fn a_cancelled_task_blames_its_clean_up_for_nothing_else() {
         let uncleaned = uncleaned.map(told);
         let mut diagnostics: Vec<_> = uncleaned.clone().into_iter().collect();
         diagnostics.push(told("the disk is full"));
-        let stop = PromptEnd::Cancelled;
+        let stop = PromptOutcome::Cancelled;
         let out = life.end(
             TaskEnd::Ended(Box::new(EndedPrompt { stop, value: Data::Nil, closing: None, uncleaned, diagnostics })),
             "a",
@@ -188,7 +188,7 @@ fn a_failure_keeps_its_details_on_this_machine() {
     };
     for (words, begins) in [(None, "the task failed: "), (Some("no such ticket"), "no such ticket")] {
         let mut life = working();
-        let out = life.end(ended(PromptEnd::Failed(failure(words))), "a", 1);
+        let out = life.end(ended(PromptOutcome::Failed(failure(words))), "a", 1);
         let task = life.task();
         let message = task.status.message.clone().unwrap();
         let shown = format!("{message:?}");
@@ -202,7 +202,7 @@ fn a_failure_keeps_its_details_on_this_machine() {
 
 #[test]
 fn nothing_changes_a_task_that_is_over() {
-    for stop in [PromptEnd::Done, PromptEnd::Cancelled, PromptEnd::Refused("no".into())] {
+    for stop in [PromptOutcome::Done, PromptOutcome::Cancelled, PromptOutcome::Refused("no".into())] {
         for (name, happens) in all() {
             let mut life = working();
             life.show(text("a", "answer"), 1);
@@ -242,7 +242,7 @@ fn whatever_happens_in_whatever_order_a_task_ends_once_and_then_stays() {
 
 #[test]
 fn what_came_first_decides_between_an_end_and_a_halt() {
-    let end = |halts: &[HaltReason], stop: PromptEnd| {
+    let end = |halts: &[HaltReason], stop: PromptOutcome| {
         let mut life = working();
         for halt in halts {
             life.halt(*halt);
@@ -251,13 +251,13 @@ fn what_came_first_decides_between_an_end_and_a_halt() {
         life.state()
     };
     // The answer came before the stop.
-    assert_eq!(end(&[HaltReason::Cancelled], PromptEnd::Done), TaskState::Completed);
-    assert_eq!(end(&[HaltReason::Deadline], PromptEnd::Done), TaskState::Completed);
-    assert_eq!(end(&[HaltReason::Cancelled], PromptEnd::Cancelled), TaskState::Canceled);
-    assert_eq!(end(&[HaltReason::Deadline], PromptEnd::Cancelled), TaskState::Failed);
-    assert_eq!(end(&[HaltReason::Cancelled, HaltReason::Deadline], PromptEnd::Cancelled), TaskState::Canceled);
-    assert_eq!(end(&[HaltReason::Deadline, HaltReason::Cancelled], PromptEnd::Cancelled), TaskState::Failed);
-    assert_eq!(end(&[], PromptEnd::Cancelled), TaskState::Failed, "its session was closed");
+    assert_eq!(end(&[HaltReason::Cancelled], PromptOutcome::Done), TaskState::Completed);
+    assert_eq!(end(&[HaltReason::Deadline], PromptOutcome::Done), TaskState::Completed);
+    assert_eq!(end(&[HaltReason::Cancelled], PromptOutcome::Cancelled), TaskState::Canceled);
+    assert_eq!(end(&[HaltReason::Deadline], PromptOutcome::Cancelled), TaskState::Failed);
+    assert_eq!(end(&[HaltReason::Cancelled, HaltReason::Deadline], PromptOutcome::Cancelled), TaskState::Canceled);
+    assert_eq!(end(&[HaltReason::Deadline, HaltReason::Cancelled], PromptOutcome::Cancelled), TaskState::Failed);
+    assert_eq!(end(&[], PromptOutcome::Cancelled), TaskState::Failed, "its session was closed");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn an_answer_streams_and_is_whole_at_the_end() {
     for event in [text("a", "first"), text("b", "sec"), text("b", "ond"), text("b", "")] {
         told.extend(life.show(event, 2));
     }
-    told.extend(life.end(ended(PromptEnd::Done), "a", 3));
+    told.extend(life.end(ended(PromptOutcome::Done), "a", 3));
     let line = |out: &TaskEffect| match out {
         TaskEffect::Change(TaskChange::Artifact(update)) => {
             let Content::Text(text) = &update.artifact.parts[0].content else { panic!() };
@@ -363,7 +363,7 @@ fn followed(told: &[TaskEffect]) -> Vec<Part> {
 fn data_of_an_answer_stands_where_it_came_and_on_its_own() {
     let data = |n: i64| SessionEvent::Data { message_id: "a".into(), data: Data::dict([("n", n.into())]) };
     let part = |n: i64| Part::data(Data::dict([("n", n.into())]));
-    for stop in [PromptEnd::Done, PromptEnd::Cancelled] {
+    for stop in [PromptOutcome::Done, PromptOutcome::Cancelled] {
         let mut life = working();
         let mut told = Vec::new();
         for event in [text("a", "one "), text("a", "two"), data(1), data(2), text("a", "thr"), text("a", "ee")] {
@@ -438,7 +438,7 @@ fn what_grows_beyond_all_bounds_ends() {
     }
     assert_eq!(life.halted(), Some(HaltReason::TooMuch));
     assert!(life.weight() <= artifacts::MOST + (1 << 20), "{}", life.weight());
-    life.end(ended(PromptEnd::Cancelled), "a", 3);
+    life.end(ended(PromptOutcome::Cancelled), "a", 3);
     let task = life.task();
     assert_eq!(task.status.state, TaskState::Failed);
     assert!(task.status.message.as_ref().unwrap().text().contains("64 MiB"));
@@ -453,7 +453,7 @@ fn a_long_history_keeps_its_beginning_and_its_end() {
             2,
         );
     }
-    life.end(ended(PromptEnd::Done), "a", 3);
+    life.end(ended(PromptOutcome::Done), "a", 3);
     let task = life.task();
     let said: Vec<_> = task.history.iter().map(|message| message.text()).collect();
     assert_eq!((said.len(), &*said[0], &*said[1], &*said[999]), (MOST_SAID, "go", "1001", "1999"));
@@ -498,8 +498,8 @@ fn only_what_a_stop_of_the_server_cuts_off_may_go_on_elsewhere() {
         life.halt(halt);
         life.halt(HaltReason::Stopping);
         assert_eq!(life.is_stopped(&TaskEnd::Halted), cut, "{halt:?}");
-        assert_eq!(life.is_stopped(&ended(PromptEnd::Cancelled)), cut, "{halt:?}");
-        assert!(!life.is_stopped(&ended(PromptEnd::Done)), "{halt:?}");
+        assert_eq!(life.is_stopped(&ended(PromptOutcome::Cancelled)), cut, "{halt:?}");
+        assert!(!life.is_stopped(&ended(PromptOutcome::Done)), "{halt:?}");
         life.end(TaskEnd::Halted, "a", 2);
         assert!(!life.is_stopped(&TaskEnd::Halted), "it is over");
     }
