@@ -44,7 +44,7 @@ mod worker;
 
 pub use directory::Host;
 pub use error::{HostError, ScriptFailure};
-pub use event::{Made, Part, PlanEntry, Priority, Progress, ReminderEvent, SessionEvent, new_message_id};
+pub use event::{Part, PlanEntry, Priority, Progress, ReminderEvent, SessionEvent, TaskArtifact, new_message_id};
 pub use handle::SessionHandle;
 pub(crate) use mailbox::CLEARS;
 pub use mode::Mode;

@@ -1,7 +1,7 @@
 //! Scripts, and the events of their sessions.
 
 use runtime::message::ToolCall;
-use runtime::reminder::Source;
+use runtime::reminder::ReminderSource;
 use runtime::reminder::lifecycle::ExpireReason;
 
 use crate::host::testing::{block_on_runtime, host, named, once, says};
@@ -220,7 +220,7 @@ fn a_reminder_is_emitted_before_the_text_of_each_turn_that_carries_it() {
         }
         _ => None,
     });
-    assert_eq!(made, Some((Source::StdlibProvider, Some("guard".into()))));
+    assert_eq!(made, Some((ReminderSource::StdlibProvider, Some("guard".into()))));
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn the_hook_that_made_a_reminder_is_named() {
         }
         _ => None,
     });
-    let Some((Source::Hook, Some(name))) = made else { panic!("{made:?}") };
+    let Some((ReminderSource::Hook, Some(name))) = made else { panic!("{made:?}") };
     assert!(!name.is_empty());
 }
 

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::super::history::{MOST_SAID, MOST_SAID_BYTES};
 use super::*;
 use crate::host::{
-    EndedPrompt, Made, PermissionQuestion, PermissionScope, PromptOutcome, ScriptFailure, SessionEvent, Verdict,
+    EndedPrompt, PermissionQuestion, PermissionScope, PromptOutcome, ScriptFailure, SessionEvent, TaskArtifact, Verdict,
 };
 use runtime::event_log::LogCode;
 use runtime::message::ToolCall;
@@ -89,7 +89,10 @@ fn all() -> Vec<Happening> {
         ("plan", |life| life.show(SessionEvent::Plan(Vec::new()), 2)),
         ("made", |life| {
             life.show(
-                SessionEvent::Artifact { message_id: "m".into(), made: Made { name: "n".into(), ..Made::default() } },
+                SessionEvent::Artifact {
+                    message_id: "m".into(),
+                    made: TaskArtifact { name: "n".into(), ..TaskArtifact::default() },
+                },
                 2,
             )
         }),
@@ -413,7 +416,7 @@ fn pieces_of_an_artifact_come_behind_each_other() {
         let parts = vec![crate::host::Part::Text(text.into())];
         SessionEvent::Artifact {
             message_id: "m".into(),
-            made: Made { name: "list".into(), parts, append, last_chunk, ..Made::default() },
+            made: TaskArtifact { name: "list".into(), parts, append, last_chunk, ..TaskArtifact::default() },
         }
     };
     let frames: Vec<_> = [made("a", true, false), made("b", true, true), made("c", false, true)]

@@ -1,7 +1,7 @@
 //! A panic in the runtime under a task, on its worker.
 
 use a2a::{ListTasks, TaskPage};
-use runtime::event_log::{Settled, Ticket};
+use runtime::event_log::{DurableFuture, Ticket};
 
 use super::super::{NoJournal, RestoredTask, TaskChange, TaskJournal};
 use super::*;
@@ -24,7 +24,7 @@ impl TaskJournal for PanickingJournal {
         false
     }
 
-    fn settled(&self, upto: Ticket) -> Settled {
+    fn settled(&self, upto: Ticket) -> DurableFuture {
         NoJournal.settled(upto)
     }
 
