@@ -150,7 +150,7 @@ fn reminders(turn: Turn<'_>, rendered: &Rendered) -> Vec<PreviewedReminder> {
             name: name.flatten().unwrap_or_else(|| fired.id.to_string()),
             slot: fired.rendered_role.as_str(),
             text: text?.clone(),
-            ttl_left: pending.and_then(|pending| transcript.ttl_left(pending)),
+            ttl_left: pending.and_then(|pending| transcript.ttl_after_open_prompts(pending)),
         })
     });
     found.collect()
