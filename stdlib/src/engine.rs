@@ -11,7 +11,7 @@ mod waiting;
 
 pub use embedded::Evaluated;
 pub use ending::RunResult;
-pub use hosted::{End, Hosted, PromptResult, Request, Returned, Servable, check_served};
+pub use hosted::{Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, check_served};
 pub use piece::Piece;
 
 use ending::errors;
@@ -22,7 +22,7 @@ use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
-use crate::recording::{RunRecording, RunStart};
+use crate::recording::{Preview, RunRecording, RunStart};
 use crate::rhai_front_end::packs::PackSpec;
 use crate::rhai_front_end::{self, Constants, FrontEndConfig, RhaiFrontEnd, Session, is_rhai};
 use crate::table::registry;
@@ -62,6 +62,8 @@ pub struct RunOptions {
     pub activity: Option<Activity>,
     /// The recording that it writes or replays; a replay takes seed and clock from it.
     pub recording: Option<RunRecording>,
+    /// Keeps the requests to models, which are not sent; tools do not run.
+    pub preview: Option<Rc<Preview>>,
     /// The output that it prints to.
     pub output: Rc<dyn Output>,
     /// The observer of its running loops; with one, answers are streamed.
@@ -72,6 +74,8 @@ pub struct RunOptions {
     pub packs: Vec<PackSpec>,
     /// Reads the files that it imports.
     pub loader: Rc<dyn Loader>,
+    /// Whether the script was read from standard input, so that it cannot read from there.
+    pub from_stdin: bool,
     /// The host that serves it, if any.
     pub hosting: Option<Rc<Hosting>>,
 }
@@ -88,11 +92,13 @@ impl Default for RunOptions {
             log: None,
             activity: None,
             recording: None,
+            preview: None,
             output: Rc::new(Terminal),
             live: None,
             interrupt: None,
             packs: Vec::new(),
             loader: Rc::new(NoFiles),
+            from_stdin: false,
             hosting: None,
         }
     }
@@ -129,7 +135,7 @@ impl Engine {
         }
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
         let world = World::new(
-            RunStart::of(options.seed, options.recording),
+            RunStart::of(options.seed, options.recording, options.preview),
             options.output,
             options.live,
             options.interrupt,
@@ -153,6 +159,9 @@ impl Engine {
         // The driver is not set before.
         let _ = world.driver.set(Rc::new(RunDriver::of(&isolate)));
         world.packs.read_by(options.loader.clone());
+        if options.from_stdin {
+            world.input.was_script();
+        }
         let modules = Modules::new(options.loader.clone());
         let (context, names, front_end, session, runtime, watched, activity) = Default::default();
         let loader = options.loader;

@@ -1,6 +1,8 @@
 //! A loop as a script describes it, made into what the core runs. `agent_loop`, sub-agents and workers share it.
 
-use crate::bind::{OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools};
+use crate::bind::{
+    OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools, silent_tools,
+};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
 use crate::here;
@@ -13,7 +15,7 @@ use crate::world::World;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::agent_loop::{LoopOptions, LoopResult, Parts, ToolMode};
+use runtime::agent_loop::{LoopOptions, LoopParts, LoopResult, ToolMode};
 use runtime::capabilities::Capabilities;
 use runtime::data::Data;
 use runtime::hooks::Hook;
@@ -27,7 +29,7 @@ use std::sync::Arc;
 
 /// The parts and options of a loop.
 pub(crate) struct Prepared {
-    pub(crate) parts: Parts,
+    pub(crate) parts: LoopParts,
     pub(crate) options: LoopOptions,
 }
 
@@ -62,7 +64,7 @@ fn parts(
     world: &Rc<World>,
     options: &OptionReader<'_>,
     loop_options: &LoopOptions,
-) -> Result<Parts, Box<Raise>> {
+) -> Result<LoopParts, Box<Raise>> {
     let mut tools = Vec::new();
     let at_fault = |raise: Box<Raise>| raise.about(options.arg(), "invalid `tools`");
     tools_from(cx, &options.value("tools"), &mut tools).map_err(at_fault)?;
@@ -77,12 +79,13 @@ fn parts(
         }
     };
     let model = if loop_options.model.tool_mode == ToolMode::Text { Rc::new(TextTools::new(model)) } else { model };
+    let tools = if world.routes.is_preview() { silent_tools(&tools) } else { tools };
     let (model, tools) = match &world.hosting {
         Some(hosting) => (roomy_model(model, hosting), roomy_tools(tools, hosting)),
         None => (model, tools),
     };
     let (hooks, providers) = (world.hooks.clone(), world.providers.clone());
-    Ok(Parts { model, tools, hooks, providers, post_turn, live: watch(world) })
+    Ok(LoopParts { model, tools, hooks, providers, post_turn, live: watch(world) })
 }
 
 fn loop_options(

@@ -17,6 +17,7 @@
 //! - [`examples`]: the guide's programs print what its pages show.
 //! - [`recipes`]: the guide's recipes are programs in both languages and print the same.
 //! - [`command_line`]: where scripts come from, and which arguments are theirs.
+//! - [`completions`]: completion scripts and manual pages.
 //! - [`dis`]: what scripts are compiled to.
 //! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
@@ -38,6 +39,7 @@
 //! - [`properties`]: what is fuzzed holds of every script.
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
 //! - [`peers`]: the programs of the bench still print their values.
+//! - [`preview`]: requests that are shown are those that a server receives.
 //! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
 //! - [`mutants`]: programs spliced from others.
 //! - [`wire_shapes`]: the JSON of the guide through the types of core and wires.
@@ -52,6 +54,7 @@ mod borders;
 mod check_bounds;
 mod code_literals;
 mod command_line;
+mod completions;
 #[path = "../support/diff.rs"]
 mod diff;
 mod dis;
@@ -78,6 +81,7 @@ mod oracle;
 mod peers;
 mod persist;
 mod plain_words;
+mod preview;
 mod properties;
 mod recipes;
 mod recording;

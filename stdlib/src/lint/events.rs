@@ -4,7 +4,7 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::vm::RunCode;
-use runtime::hooks::{EventKind, Step};
+use runtime::hooks::{EventKind, IterationStep};
 use runtime::reminder::bridge::Seam;
 
 /// A literal name of an event that the builtin does not take.
@@ -63,8 +63,8 @@ pub(super) fn seams<'a>(view: &CallView<'a>, kinds: &'a Expr, found: &mut Vec<Di
 pub(super) fn step<'a>(view: &CallView<'a>, name: &'a Expr, found: &mut Vec<Diagnostic>) {
     let Some(text) = view.text(name) else { return };
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if is_name && text.parse::<Step>().is_err() {
-        found.push(unknown(view, name, "step", text, Step::WORDS));
+    if is_name && text.parse::<IterationStep>().is_err() {
+        found.push(unknown(view, name, "step", text, IterationStep::WORDS));
     }
 }
 
