@@ -7,6 +7,7 @@
 
 mod check;
 mod console;
+mod difference;
 mod dis;
 mod doc;
 mod explain;
@@ -17,6 +18,7 @@ mod limits;
 mod live;
 mod log;
 mod otel;
+mod parallel;
 mod repl;
 mod report;
 mod run;
