@@ -52,6 +52,9 @@ pub(crate) struct CheckArgs {
 
 /// Checks all scripts, even if the first has errors. Warnings alone are not a failure.
 pub(crate) fn run(args: &CheckArgs, console: &Console) -> i32 {
+    if let Some(code) = Script::refuse_stdin_twice(&args.paths, console) {
+        return code;
+    }
     let stdin = args.paths.iter().any(|path| path.as_os_str() == "-");
     let conflict = if stdin && args.watch {
         Some("`--watch` cannot watch standard input; name files or folders")

@@ -73,7 +73,7 @@ impl ProjectSettings {
     fn engine(&self, files: Files) -> Engine {
         Engine::new(RunOptions {
             loader: Rc::new(files),
-            limits: self.limits.clone(),
+            limits: self.limits,
             denied: self.denied.clone(),
             ..RunOptions::default()
         })

@@ -178,7 +178,7 @@ impl Checker<'_> {
         if op == BinaryOp::Add && (text(a) || text(b)) {
             d = d.help("convert the value with `\"…${value}\"` or `to_string(value)`");
             let (value, value_at) = if text(a) { (b, b_at) } else { (a, a_at) };
-            if !matches!(value, Type::Nil) && !(text(a) && text(b)) {
+            if !(matches!(value, Type::Nil) || text(a) && text(b)) {
                 d = d.fix_by(Applicability::Safe, self.joined(a_at, b_at, value_at));
             }
         } else if matches!(a, Type::Nil) || matches!(b, Type::Nil) {
