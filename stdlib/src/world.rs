@@ -13,6 +13,7 @@ use crate::progress::CutShort;
 use crate::recording::{Models, RunStart};
 use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::table::input::Input;
+use crate::testing::TestContext;
 use crate::values::{UnreadFailures, failed_loop};
 use lang::diagnostic::Diagnostic;
 use lang::value::Value;
@@ -86,6 +87,8 @@ pub struct World {
     pub(crate) hosting: Option<Rc<Hosting>>,
     /// The driver of the run's loops; set once its isolate exists.
     pub(crate) driver: OnceCell<Rc<dyn Driver>>,
+    /// The test that it runs.
+    pub(crate) test: OnceCell<TestContext>,
     /// Notes shown once each.
     shown: RefCell<SeenTexts>,
 }
@@ -153,6 +156,7 @@ impl World {
             hook_timeout_ms: Cell::new(Scope::HOOK_TIMEOUT_MS),
             hosting,
             driver: OnceCell::new(),
+            test: OnceCell::new(),
             shown: RefCell::new(SeenTexts::new(MAX_SHOWN)),
         })
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The crates whose type names are unique, with their sources.
 const UNIQUE: &[&str] =
-    &["a2a/src", "cli", "embed", "fmt/src", "jsonrpc/src", "lang/src", "providers/src", "stdlib/src"];
+    &["a2a/src", "cli", "embed", "fmt/src", "jsonrpc/src", "lang/src", "providers/src", "stdlib/src", "testing/src"];
 
 /// The sources whose doc comments are held. Tests and benches are several crates, so their types may share names.
 const WORDED: &[&str] = &[
@@ -24,6 +24,7 @@ const WORDED: &[&str] = &[
     "serve/src",
     "stdlib/src",
     "telemetry/src",
+    "testing/src",
     "tests",
 ];
 

@@ -60,7 +60,7 @@ const LENGTHS: [u32; 128] = {
 };
 
 /// Words that mean something in one place and are names everywhere else.
-pub const CONTEXTUAL: &[&str] = &["gen", "with", "as", "stream", "where", "not", "timeout", "default"];
+pub const CONTEXTUAL: &[&str] = &["gen", "with", "as", "stream", "where", "not", "timeout", "default", "test"];
 
 /// Quotes of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
