@@ -30,7 +30,7 @@ fn folder(name: &str, files: &[(&str, &str)]) -> std::path::PathBuf {
 fn the_tests_of_the_examples_pass() {
     let ran = test_in(root(), &["examples"], &[]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
-    assert!(ran.out.ends_with("6 passed (3 files)\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("5 passed (3 files)\n"), "{}", ran.out);
 }
 
 #[test]
@@ -135,6 +135,20 @@ fn limits_and_capabilities_hold_for_each_test() {
     assert!(ran.out.contains("HARN-RUN-003") || ran.out.contains("fuel"), "{}", ran.out);
     assert!(ran.out.contains("fs.read"), "{}", ran.out);
     assert!(ran.out.ends_with("1 passed, 2 failed (1 file)\n"), "{}", ran.out);
+}
+
+#[test]
+fn cases_that_do_not_fit_are_an_error() {
+    let script = "fn pairs() { return [[1, 2], 3] }\n@test(cases: pairs())\nfn adds(a, b) { assert(a < b) }\n";
+    let folder = folder("test-cases", &[("a_test.harn", script), ("b_test.harn", "@test(cases: [])\nfn b(n) { n }\n")]);
+    let ran = test_in(&folder, &[], &[]);
+    assert!(ran.code == Some(1) && ran.out.matches("HARN-TST-005").count() == 2, "{}", ran.out);
+    assert!(
+        ran.out.contains("has 2 parameters, and this case is 3") && ran.out.contains("has no cases"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.ends_with("1 passed, 1 failed, 1 file that cannot run (2 files)\n"), "{}", ran.out);
 }
 
 #[test]
