@@ -2,12 +2,15 @@
 
 use crate::otel;
 use crate::report::{Format, show};
-use runtime::event_log::{SharedLog as _, Tap, Tapped};
-use std::path::Path;
+use runtime::event_log::{ObservedLog, RecordObserver, SharedLog as _};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 use stdlib::limits::{RunLimits, parse_size, parse_time};
 use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Project, RunOptions};
+
+/// The providers of models, which are not files.
+const MODEL_PROVIDERS: [&str; 6] = ["mock", "anthropic", "openai", "gemini", "ollama", "openai_compatible"];
 
 /// The limits, capabilities and event log of a run.
 #[derive(clap::Args)]
@@ -78,12 +81,12 @@ impl Limits {
         script: &Path,
         to: &dyn Output,
         format: Format,
-        tap: Option<Tap>,
+        tap: Option<RecordObserver>,
     ) -> Result<RunOptions, Vec<Diagnostic>> {
         let (setup, log) = self.read(script, to, format)?;
         let activity = (setup.activity || tap.is_some()).then(otel::activity);
         let open = || match tap {
-            Some(tap) => Ok(Tapped::new(log.open_shared(&[])?, tap).here()),
+            Some(tap) => Ok(ObservedLog::new(log.open_shared(&[])?, tap).here()),
             None => log.open(&[]),
         };
         let log = match setup.limits.time {
@@ -150,4 +153,17 @@ pub(crate) fn capability(written: &str) -> Result<Capability, String> {
             None => format!("unknown capability; use one of {}", names.join(", ")),
         }
     })
+}
+
+/// Takes the path of a file with reminder providers. A provider of models is not one.
+pub(crate) fn pack(path: PathBuf) -> Result<PathBuf, String> {
+    let written = path.to_str().unwrap_or_default();
+    let is_model_provider = MODEL_PROVIDERS.contains(&written) && !path.exists();
+    if is_model_provider {
+        return Err(format!(
+            "`--provider` names a Rhai file with reminder providers; to select a provider of models, set \
+             HARN_LLM_PROVIDER={written}"
+        ));
+    }
+    Ok(path)
 }

@@ -210,8 +210,7 @@ impl<'a> Layout<'a, '_> {
             || matches!(self.prev(), None | Some(Token::Newline | Token::Semi | Token::LBody | Token::LClosure));
         let run = self.lexemes[at..].iter().take_while(|l| matches!(l.token, Token::Doc(_))).count();
         let item = match self.peek(at + run) {
-            Some(Token::At) => true,
-            Some(Token::Ident("gen")) => true,
+            Some(Token::At | Token::Ident("gen")) => true,
             Some(Token::Ident("test")) => {
                 matches!(self.peek(at + run + 1), Some(Token::StrStart(_) | Token::Raw(_)))
             }

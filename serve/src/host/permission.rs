@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use runtime::data::Data;
 use runtime::event_log::NewRecord;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, Approver, Demand, Permit, Preview, Turn};
+use runtime::seam::{Answer, ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
 
 use super::policy::demand;
 use super::{Mode, Peer, PermissionQuestion, PermissionScope, Verdict};
@@ -36,37 +36,37 @@ impl SessionApprover {
     }
 
     /// Returns the permit for a call that needs no question.
-    fn settled(&self, scope: &PermissionScope) -> Option<Permit> {
+    fn settled(&self, scope: &PermissionScope) -> Option<PermissionOutcome> {
         if Mode::of(&self.mode) == Mode::Auto {
-            return Some(Permit { allow: true, reason: Some("the mode `auto` allows every tool".into()) });
+            return Some(PermissionOutcome { allow: true, reason: Some("the mode `auto` allows every tool".into()) });
         }
         let allow = *self.always.borrow().get(scope)?;
         Some(match allow {
-            true => Permit { allow, reason: Some(always("allowed", scope)) },
-            false => Permit::deny(always("refused", scope)),
+            true => PermissionOutcome { allow, reason: Some(always("allowed", scope)) },
+            false => PermissionOutcome::deny(always("refused", scope)),
         })
     }
 
-    fn permit(&self, scope: PermissionScope, verdict: Verdict) -> Permit {
+    fn permit(&self, scope: PermissionScope, verdict: Verdict) -> PermissionOutcome {
         match verdict {
-            Verdict::AllowOnce => Permit { allow: true, reason: Some("the user allowed it".into()) },
+            Verdict::AllowOnce => PermissionOutcome { allow: true, reason: Some("the user allowed it".into()) },
             Verdict::AllowAlways => {
                 let reason = Some(always("allowed", &scope));
                 match self.remember(scope, true) {
-                    true => Permit { allow: true, reason },
-                    false => Permit { allow: true, reason: Some("the user allowed it".into()) },
+                    true => PermissionOutcome { allow: true, reason },
+                    false => PermissionOutcome { allow: true, reason: Some("the user allowed it".into()) },
                 }
             }
-            Verdict::RejectOnce => Permit::deny("the user refused it"),
+            Verdict::RejectOnce => PermissionOutcome::deny("the user refused it"),
             Verdict::RejectAlways => {
                 let reason = always("refused", &scope);
                 match self.remember(scope, false) {
-                    true => Permit::deny(reason),
-                    false => Permit::deny("the user refused it"),
+                    true => PermissionOutcome::deny(reason),
+                    false => PermissionOutcome::deny("the user refused it"),
                 }
             }
-            Verdict::Cancelled => Permit::deny("the permission request was cancelled"),
-            Verdict::Unusable(why) => Permit::deny(why),
+            Verdict::Cancelled => PermissionOutcome::deny("the permission request was cancelled"),
+            Verdict::Unusable(why) => PermissionOutcome::deny(why),
         }
     }
 
@@ -116,7 +116,7 @@ fn always(decided: &str, scope: &PermissionScope) -> Arc<str> {
 }
 
 impl Approver for SessionApprover {
-    fn demand(&self, tool: &ToolSpec, _: &ToolCall) -> Demand {
+    fn demand(&self, tool: &ToolSpec, _: &ToolCall) -> ApprovalDemand {
         demand(Mode::of(&self.mode), tool)
     }
 
@@ -127,7 +127,7 @@ impl Approver for SessionApprover {
         call: &'a ToolCall,
         preview: Option<&'a Preview>,
         reason: &'a Arc<str>,
-    ) -> Answer<'a, Permit> {
+    ) -> Answer<'a, PermissionOutcome> {
         let scope = PermissionScope::of(tool, call);
         if let Some(permit) = self.settled(&scope) {
             return Answer::Now(permit);
@@ -161,22 +161,22 @@ mod tests {
 
     use futures_util::FutureExt as _;
     use runtime::clock::ManualClock;
-    use runtime::event_log::{EventLog as _, Filter, MemoryLog};
+    use runtime::event_log::{EventLog as _, MemoryLog, RecordFilter};
     use runtime::ids::IdStream;
     use runtime::seam::Scope;
     use runtime::session::Session;
 
-    use super::super::{Event, Waiting};
+    use super::super::{SessionEvent, Waiting};
     use super::*;
 
     /// Returns configured verdicts, and remembers the questions.
-    struct Fake {
+    struct VerdictPeer {
         verdicts: Mutex<Vec<Verdict>>,
         asked: Mutex<Vec<String>>,
     }
 
-    impl Peer for Fake {
-        fn show(&self, _: &Arc<str>, _: Event) {}
+    impl Peer for VerdictPeer {
+        fn show(&self, _: &Arc<str>, _: SessionEvent) {}
 
         fn room(&self, _: &Arc<str>) -> Waiting<()> {
             Box::pin(async {})
@@ -190,19 +190,19 @@ mod tests {
         }
     }
 
-    struct Bench {
-        peer: Arc<Fake>,
+    struct PermissionBench {
+        peer: Arc<VerdictPeer>,
         mode: Arc<Mutex<Arc<str>>>,
         approver: SessionApprover,
         log: MemoryLog,
     }
 
-    impl Bench {
-        fn new(verdicts: impl Into<Vec<Verdict>>) -> Bench {
-            let peer = Arc::new(Fake { verdicts: Mutex::new(verdicts.into()), asked: Mutex::default() });
+    impl PermissionBench {
+        fn new(verdicts: impl Into<Vec<Verdict>>) -> PermissionBench {
+            let peer = Arc::new(VerdictPeer { verdicts: Mutex::new(verdicts.into()), asked: Mutex::default() });
             let mode = Arc::new(Mutex::new("ask".into()));
             let approver = SessionApprover::new("s".into(), mode.clone(), peer.clone());
-            Bench { peer, mode, approver, log: MemoryLog::new() }
+            PermissionBench { peer, mode, approver, log: MemoryLog::new() }
         }
 
         fn ask(&self, tool: &str) -> (bool, String) {
@@ -226,7 +226,12 @@ mod tests {
 
     #[test]
     fn what_is_said_for_always_is_not_asked_again_for_this_tool() {
-        let bench = Bench::new([Verdict::AllowOnce, Verdict::AllowAlways, Verdict::RejectAlways, Verdict::RejectOnce]);
+        let bench = PermissionBench::new([
+            Verdict::AllowOnce,
+            Verdict::AllowAlways,
+            Verdict::RejectAlways,
+            Verdict::RejectOnce,
+        ]);
         assert_eq!(bench.ask("a"), (true, "the user allowed it".to_owned()));
         assert!(bench.ask("a").0 && bench.ask("a").0);
         assert_eq!(bench.asked(), 2);
@@ -238,13 +243,13 @@ mod tests {
 
     #[test]
     fn always_covers_the_commands_first_word_and_is_on_the_log() {
-        let bench = Bench::new([Verdict::AllowAlways, Verdict::RejectOnce, Verdict::RejectOnce]);
+        let bench = PermissionBench::new([Verdict::AllowAlways, Verdict::RejectOnce, Verdict::RejectOnce]);
         let shell = |command: &str| bench.ask_with("shell", Data::dict([("command", Data::from(command))])).0;
         assert!(shell("ls") && shell("ls -l"));
         assert_eq!(bench.asked(), 1);
         assert!(!shell("rm x") && !shell("ls; rm x"), "an answer for `ls` does not let `rm` run");
         assert_eq!(bench.asked(), 3);
-        let records = bench.log.read(&Filter::default(), 9).unwrap();
+        let records = bench.log.read(&RecordFilter::default(), 9).unwrap();
         let read = |key: &str| records.iter().map(|it| it.payload.to_data().get(key).to_json()).collect::<Vec<_>>();
         assert_eq!(read("answer"), [r#""allow_always""#, r#""reject_once""#, r#""reject_once""#]);
         assert_eq!(read("scope"), [r#"{"command":"ls","tool":"shell"}"#, "null", "null"]);
@@ -252,14 +257,15 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_a_refusal_with_its_reason() {
-        let bench = Bench::new([Verdict::Cancelled, Verdict::Unusable("the client has no such option".into())]);
+        let bench =
+            PermissionBench::new([Verdict::Cancelled, Verdict::Unusable("the client has no such option".into())]);
         assert_eq!(bench.ask("a"), (false, "the permission request was cancelled".to_owned()));
         assert_eq!(bench.ask("a"), (false, "the client has no such option".to_owned()));
     }
 
     #[test]
     fn the_mode_of_the_moment_counts() {
-        let bench = Bench::new([Verdict::RejectAlways]);
+        let bench = PermissionBench::new([Verdict::RejectAlways]);
         assert!(!bench.ask("a").0);
         *bench.mode.lock().unwrap() = "auto".into();
         assert_eq!((bench.ask("a").0, bench.asked()), (true, 1));
@@ -269,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_answers_is_not_remembered_beyond_the_bound() {
-        let bench = Bench::new(vec![Verdict::AllowAlways; MAX_ANSWERS + 2]);
+        let bench = PermissionBench::new(vec![Verdict::AllowAlways; MAX_ANSWERS + 2]);
         for n in 0..MAX_ANSWERS {
             assert!(bench.ask(&format!("tool{n}")).0);
         }

@@ -12,13 +12,13 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::message::ToolSpec;
-use runtime::seam::Demand;
+use runtime::seam::ApprovalDemand;
 
 use super::Mode;
 
 /// The known effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Nature {
+enum ToolEffect {
     /// The tool changes nothing.
     Harmless,
     /// The tool changes something.
@@ -27,44 +27,44 @@ enum Nature {
     Unknown,
 }
 
-impl Nature {
+impl ToolEffect {
     /// Reads the annotations. If they contradict each other, the tool counts as one that changes something.
-    fn of(annotations: &Data) -> Nature {
+    fn of(annotations: &Data) -> ToolEffect {
         let kind = match annotations.get("kind").as_str() {
-            Some("edit" | "delete" | "move" | "execute") => Nature::Changes,
-            Some("read" | "search" | "think" | "fetch") => Nature::Harmless,
-            _ => Nature::Unknown,
+            Some("edit" | "delete" | "move" | "execute") => ToolEffect::Changes,
+            Some("read" | "search" | "think" | "fetch") => ToolEffect::Harmless,
+            _ => ToolEffect::Unknown,
         };
         let read_only = ["read_only", "readOnlyHint"].map(|key| match annotations.get(key) {
-            Data::Bool(true) => Nature::Harmless,
-            Data::Bool(false) => Nature::Changes,
-            _ => Nature::Unknown,
+            Data::Bool(true) => ToolEffect::Harmless,
+            Data::Bool(false) => ToolEffect::Changes,
+            _ => ToolEffect::Unknown,
         });
         let destructive = match annotations.get("destructiveHint") {
-            Data::Bool(true) => Nature::Changes,
-            _ => Nature::Unknown,
+            Data::Bool(true) => ToolEffect::Changes,
+            _ => ToolEffect::Unknown,
         };
         let all = [kind, read_only[0], read_only[1], destructive];
         let said = |nature| all.contains(&nature).then_some(nature);
-        said(Nature::Changes).or_else(|| said(Nature::Harmless)).unwrap_or(Nature::Unknown)
+        said(ToolEffect::Changes).or_else(|| said(ToolEffect::Harmless)).unwrap_or(ToolEffect::Unknown)
     }
 }
 
 /// Returns the requirement for a call of the tool in this mode.
-pub(super) fn demand(mode: Mode, tool: &ToolSpec) -> Demand {
+pub(super) fn demand(mode: Mode, tool: &ToolSpec) -> ApprovalDemand {
     let (name, wish) = (&tool.name, tool.annotations.get("permission"));
     match mode {
-        Mode::Auto => Demand::Nothing,
-        Mode::Plan => match Nature::of(&tool.annotations) {
-            Nature::Changes => Demand::Refused(in_plan(name)),
-            Nature::Unknown if wish.is_nil() => {
+        Mode::Auto => ApprovalDemand::Nothing,
+        Mode::Plan => match ToolEffect::of(&tool.annotations) {
+            ToolEffect::Changes => ApprovalDemand::Refused(in_plan(name)),
+            ToolEffect::Unknown if wish.is_nil() => {
                 let why = format!(
                     "`{name}` does not declare whether it changes anything, and the session is in \
                     the mode `plan`"
                 );
-                Demand::Asked(why.into())
+                ApprovalDemand::Asked(why.into())
             }
-            Nature::Unknown | Nature::Harmless => wished(name, wish),
+            ToolEffect::Unknown | ToolEffect::Harmless => wished(name, wish),
         },
         Mode::Ask => wished(name, wish),
     }
@@ -76,11 +76,11 @@ fn in_plan(name: &str) -> Arc<str> {
     format!("{why}, and continue without `{name}`").into()
 }
 
-fn wished(name: &str, wish: &Data) -> Demand {
+fn wished(name: &str, wish: &Data) -> ApprovalDemand {
     match wish {
-        Data::Str(why) if !why.trim().is_empty() => Demand::Asked(why.clone()),
-        wish if wish.truthy() => Demand::Asked(format!("`{name}` needs permission").into()),
-        _ => Demand::Nothing,
+        Data::Str(why) if !why.trim().is_empty() => ApprovalDemand::Asked(why.clone()),
+        wish if wish.truthy() => ApprovalDemand::Asked(format!("`{name}` needs permission").into()),
+        _ => ApprovalDemand::Nothing,
     }
 }
 
@@ -95,9 +95,9 @@ mod tests {
 
     fn word(mode: Mode, annotations: &str) -> &'static str {
         match demand(mode, &tool(annotations)) {
-            Demand::Nothing => "runs",
-            Demand::Asked(_) => "asks",
-            Demand::Refused(_) => "refused",
+            ApprovalDemand::Nothing => "runs",
+            ApprovalDemand::Asked(_) => "asks",
+            ApprovalDemand::Refused(_) => "refused",
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_text_says_why() {
         let why = |annotations| match demand(Mode::Ask, &tool(annotations)) {
-            Demand::Asked(why) => why.to_string(),
+            ApprovalDemand::Asked(why) => why.to_string(),
             _ => String::new(),
         };
         assert_eq!(why(r#"{"permission": "it costs money"}"#), "it costs money");

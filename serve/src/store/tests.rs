@@ -9,24 +9,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use runtime::agent_loop::{LoopOptions, LoopStatus, Parts, Seen, Sight, agent_loop};
+use runtime::agent_loop::{LoopEvent, LoopObservation, LoopOptions, LoopParts, LoopStatus, agent_loop};
 use runtime::clock::ManualClock;
 use runtime::data::Data;
-use runtime::event_log::{EventLog, Filter, NewRecord, Record, SharedLog, SqliteLog, SqliteOptions};
+use runtime::event_log::{EventLog, NewRecord, Record, RecordFilter, SharedLog, SqliteLog, SqliteOptions};
 use runtime::hooks::Hooks;
 use runtime::ids::IdStream;
 use runtime::message::{Message, Role, ToolCall, ToolSpec};
-use runtime::model::{Delta, Reply, Request};
-use runtime::reminder::bridge::{Mode, RemindPayload};
+use runtime::model::{Delta, ModelReply, Request};
+use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
 use runtime::reminder::lifecycle::rebuild::rebuild;
-use runtime::reminder::lifecycle::{Charge, compact, preserve_only};
+use runtime::reminder::lifecycle::{CompactionCharge, compact, preserve_only};
 use runtime::reminder::providers::ReminderProviders;
-use runtime::reminder::{ReminderSpec, Source};
+use runtime::reminder::{ReminderSource, ReminderSpec};
 use runtime::seam::{Answer, Model, Outcome, Output, Scope, Tool, Turn};
 use runtime::session::Session;
 
 use super::*;
-use crate::host::{Event, Stop};
+use crate::host::{PromptOutcome, SessionEvent};
 
 mod damaged;
 mod elsewhere;
@@ -47,27 +47,27 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A folder of its own, removed after the test.
-struct Folder(PathBuf);
+struct StoreFolder(PathBuf);
 
-impl Folder {
-    fn new() -> Folder {
+impl StoreFolder {
+    fn new() -> StoreFolder {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let name = format!("harn-store-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        StoreFolder(path)
     }
 
     fn log(&self) -> SqliteLog {
         SqliteLog::open(self.0.join("events.db"), &SqliteOptions::default()).unwrap()
     }
 
-    fn store(&self) -> Store {
-        Store::new(self.log()).unwrap()
+    fn store(&self) -> SessionStore {
+        SessionStore::new(self.log()).unwrap()
     }
 }
 
-impl Drop for Folder {
+impl Drop for StoreFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -75,18 +75,18 @@ impl Drop for Folder {
 
 /// Returns configured replies, then `done`; records the requests.
 #[derive(Default)]
-struct Fake {
-    replies: RefCell<VecDeque<Reply>>,
+struct ScriptedModel {
+    replies: RefCell<VecDeque<ModelReply>>,
     asked: RefCell<Vec<Request>>,
 }
 
-impl Model for Fake {
+impl Model for ScriptedModel {
     fn call<'a>(
         &'a self,
         _: Turn<'a>,
         request: &'a Request,
         live: &'a dyn Fn(Delta<'_>),
-    ) -> Answer<'a, Outcome<Reply>> {
+    ) -> Answer<'a, Outcome<ModelReply>> {
         self.asked.borrow_mut().push(request.clone());
         let reply = self.replies.borrow_mut().pop_front().unwrap_or_else(|| says("done"));
         live(Delta::Text(&reply.text));
@@ -94,17 +94,17 @@ impl Model for Fake {
     }
 }
 
-fn says(text: &str) -> Reply {
-    Reply { text: text.into(), ..Reply::default() }
+fn says(text: &str) -> ModelReply {
+    ModelReply { text: text.into(), ..ModelReply::default() }
 }
 
-fn calls(id: &str) -> Reply {
-    Reply { tool_calls: vec![ToolCall::new(id, "echo", Data::empty_dict())], ..says("let me see") }
+fn calls(id: &str) -> ModelReply {
+    ModelReply { tool_calls: vec![ToolCall::new(id, "echo", Data::empty_dict())], ..says("let me see") }
 }
 
-struct Echo(ToolSpec);
+struct EchoTool(ToolSpec);
 
-impl Tool for Echo {
+impl Tool for EchoTool {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
@@ -115,69 +115,72 @@ impl Tool for Echo {
 }
 
 /// A served session without a host, in place of a worker.
-struct Served {
+struct ServedSession {
     session: Rc<Session>,
     scope: Scope,
-    book: Rc<SessionJournal>,
-    model: Rc<Fake>,
+    journal: Rc<SessionJournal>,
+    model: Rc<ScriptedModel>,
 }
 
-impl Served {
-    fn open(store: &Store, id: &str) -> Served {
-        let about = About { cwd: Some("/work".into()), protocol: "acp".into(), ..About::default() };
+impl ServedSession {
+    fn open(store: &SessionStore, id: &str) -> ServedSession {
+        let about =
+            SessionDescription { cwd: Some("/work".into()), protocol: "acp".into(), ..SessionDescription::default() };
         {
-            let served = Served::with(store, id, SessionJournal::new(store, &id.into(), about));
-            served.book.opened(store);
+            let served = ServedSession::with(store, id, SessionJournal::new(store, &id.into(), about));
+            served.journal.opened(store);
             served
         }
     }
 
-    fn load(store: &Store, claim: Claim) -> Served {
+    fn load(store: &SessionStore, claim: SessionClaim) -> ServedSession {
         let stored = claim.stored;
         let about = stored.about().clone();
-        let served = Served::with(store, &stored.id, SessionJournal::load(store, &stored, about));
+        let served = ServedSession::with(store, &stored.id, SessionJournal::load(store, &stored, about));
         served.session.recover(stored.left(), &served.scope);
-        served.book.see(&served.session);
+        served.journal.see(&served.session);
         served
     }
 
-    fn with(store: &Store, id: &str, book: SessionJournal) -> Served {
+    fn with(store: &SessionStore, id: &str, journal: SessionJournal) -> ServedSession {
         let scope = Scope::new(Rc::new(ManualClock::new(1_000)), store.log_of(id).here());
         let session = Session::new(id, IdStream::new(7, id), 1_000);
-        Served { session, scope, book: Rc::new(book), model: Rc::default() }
+        ServedSession { session, scope, journal: Rc::new(journal), model: Rc::default() }
     }
 
     /// Runs one prompt, as a client sends it.
-    fn prompt(&self, text: &str, replies: impl IntoIterator<Item = Reply>) {
+    fn prompt(&self, text: &str, replies: impl IntoIterator<Item = ModelReply>) {
         self.model.replies.borrow_mut().extend(replies);
-        self.book.prompted(text);
+        self.journal.prompted(text);
         let message_id: Arc<str> = text.into();
-        self.book.note(&Event::UserMessage { message_id: message_id.clone(), content: text.into() });
+        self.journal.note(&SessionEvent::UserMessage { message_id: message_id.clone(), content: text.into() });
         let result = block_on(agent_loop(&self.session, &self.scope, &self.parts(), LoopOptions::new(text.to_owned())));
         assert_eq!(result.unwrap().status, LoopStatus::Done);
-        self.book.answered(&self.session, &Stop::Done);
+        self.journal.answered(&self.session, &PromptOutcome::Done);
     }
 
-    fn parts(&self) -> Parts {
-        let book = self.book.clone();
-        let watch = move |sight: Sight<'_>| {
-            book.sight(&sight);
+    fn parts(&self) -> LoopParts {
+        let journal = self.journal.clone();
+        let watch = move |sight: LoopObservation<'_>| {
+            journal.sight(&sight);
             let message_id = || format!("{}", sight.turn.number).into();
             match sight.seen {
-                Seen::Piece(Delta::Text(text)) => {
-                    book.note(&Event::Text { message_id: message_id(), text: text.into() });
+                LoopEvent::Piece(Delta::Text(text)) => {
+                    journal.note(&SessionEvent::Text { message_id: message_id(), text: text.into() });
                 }
-                Seen::ToolBegan(call) => book.note(&Event::ToolCall { call: call.clone(), annotations: Data::Nil }),
-                Seen::ToolEnded(call) => {
+                LoopEvent::ToolBegan(call) => {
+                    journal.note(&SessionEvent::ToolCall { call: call.clone(), annotations: Data::Nil });
+                }
+                LoopEvent::ToolEnded(call) => {
                     let (text, value): (Arc<str>, Data) = ("echoed".into(), "echoed".into());
-                    book.note(&Event::ToolEnded { id: call.id.clone(), text, value, ok: true });
+                    journal.note(&SessionEvent::ToolEnded { id: call.id.clone(), text, value, ok: true });
                 }
                 _ => {}
             }
         };
-        Parts {
+        LoopParts {
             model: self.model.clone(),
-            tools: vec![Rc::new(Echo(ToolSpec::new("echo", "a tool", Data::empty_dict())))],
+            tools: vec![Rc::new(EchoTool(ToolSpec::new("echo", "a tool", Data::empty_dict())))],
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(Vec::new())),
             post_turn: None,
@@ -187,11 +190,11 @@ impl Served {
 
     fn remind(&self, body: &str, ttl_turns: Option<u32>) {
         let spec = ReminderSpec { ttl_turns, ..ReminderSpec::new(body) };
-        self.session.inject_reminder(&self.scope, spec, Source::InPipeline, None);
+        self.session.inject_reminder(&self.scope, spec, ReminderSource::InPipeline, None);
     }
 
     /// Injects a host's reminder into the queue.
-    fn put_in(&self, body: &str, mode: Mode) {
+    fn put_in(&self, body: &str, mode: DeliveryMode) {
         let payload = RemindPayload { spec: ReminderSpec::new(body), mode, meta: Data::Nil };
         self.session.accept_reminder(&self.scope, payload).unwrap();
     }
@@ -200,7 +203,7 @@ impl Served {
         self.session.apply(
             &self.scope,
             |t, _| {
-                let mut records = compact(t, Charge::Carried).records;
+                let mut records = compact(t, CompactionCharge::Carried).records;
                 records.extend(preserve_only(t));
                 records
             },
@@ -224,6 +227,6 @@ impl Served {
     }
 }
 
-fn pending(stored: &Stored) -> Vec<(String, Option<u32>)> {
+fn pending(stored: &StoredSession) -> Vec<(String, Option<u32>)> {
     stored.pending().into_iter().map(|reminder| (reminder.body.to_string(), reminder.ttl_turns)).collect()
 }

@@ -203,7 +203,7 @@ impl Engine {
             Value::List(list) if list.items.len() > MOST_CASES => {
                 Err(invalid(&format!("the test `{}` has more than {MOST_CASES} cases", entry.name)))
             }
-            Value::List(list) => Ok(list.items.iter().cloned().collect()),
+            Value::List(list) => Ok(list.items.clone()),
             other => Err(invalid(&format!("`cases` must be a list, found {}", inspect(&other)))),
         }
     }
@@ -215,7 +215,7 @@ fn arguments(source: &SourceRef, entry: &TestEntry, case: Value) -> Result<Vec<V
         return Ok(vec![case]);
     }
     match &case {
-        Value::List(list) if list.items.len() == entry.params => Ok(list.items.iter().cloned().collect()),
+        Value::List(list) if list.items.len() == entry.params => Ok(list.items.clone()),
         _ => Err(Raise::error(
             TestCode::Cases,
             format!("the test has {} parameters, and this case is {}", entry.params, short(&case)),

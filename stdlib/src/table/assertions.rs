@@ -10,12 +10,13 @@ use crate::values::find_session;
 use crate::world::World;
 use lang::builtins::{Unequal, args};
 use lang::diagnostic::nearest;
-use lang::value::{Value, brief, inspect};
+use lang::value::{Dict, Value, brief, inspect};
 use lang::vm::{Cx, On, Raise, Wait, Why};
+use providers::model::MockCall;
 use runtime::data::Data;
-use runtime::event_log::{Filter, LogError, LogReader, Record};
+use runtime::event_log::{LogError, LogReader, Record, RecordFilter};
 use runtime::reminder::lifecycle::rebuild::{Biography, Rebuilt};
-use runtime::seam::fault;
+use runtime::seam::call_error;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -143,7 +144,7 @@ fn with_log<T: Send + 'static>(
 ) -> Wait {
     let log = world.log.reader();
     if !log.blocks() {
-        let judged = read(&log).map_err(|error| to_raise(&fault(error))).and_then(judge);
+        let judged = read(&log).map_err(|error| to_raise(&call_error(error))).and_then(judge);
         return Wait::ready(judged.map(|()| Value::Nil));
     }
     let world = world.clone();
@@ -295,7 +296,7 @@ fn assert_tool_called(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
     let messages = messages(args, 0, &world)?;
     let name = args::str(args, 1)?.as_str();
     let (mut times, mut arguments) = (None, Data::Nil);
-    for (key, value) in args::opt_dict(args, 2)?.into_iter().flat_map(|dict| dict.iter()) {
+    for (key, value) in args::opt_dict(args, 2)?.into_iter().flat_map(Dict::iter) {
         match key.as_str() {
             "times" => times = Some(count(value).ok_or_else(|| args::mismatch(args, 2, "a number as `times`"))?),
             "arguments" => arguments = to_data_lossy(value),
@@ -359,7 +360,7 @@ fn assert_event(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>>
     let kind = args::str(args, 0)?.as_str().to_owned();
     let wanted = args::opt_dict(args, 1)?.map(|_| to_data_lossy(&args[1]));
     let read = |log: &LogReader| {
-        let (mut filter, mut all): (Filter, Vec<Arc<Record>>) = Default::default();
+        let (mut filter, mut all): (RecordFilter, Vec<Arc<Record>>) = Default::default();
         loop {
             let page = log.read(&filter, 1024)?;
             let Some(last) = page.last() else { return Ok(all) };
@@ -396,13 +397,13 @@ fn assert_prompt_contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, 
     let world = here::world(cx)?;
     let text = args::str(args, 0)?.as_str();
     let mut number = None;
-    for (key, value) in args::opt_dict(args, 1)?.into_iter().flat_map(|dict| dict.iter()) {
+    for (key, value) in args::opt_dict(args, 1)?.into_iter().flat_map(Dict::iter) {
         match key.as_str() {
             "call" => number = Some(value.as_int().ok_or_else(|| args::mismatch(args, 1, "an int as `call`"))?),
             other => return Err(unknown_key(other, 1, "`call`")),
         }
     }
-    let calls: Vec<Data> = world.routes.mock().calls().iter().map(|call| call.to_data()).collect();
+    let calls: Vec<Data> = world.routes.mock().calls().iter().map(MockCall::to_data).collect();
     let chosen: Vec<(usize, &Data)> = match number {
         None => calls.iter().enumerate().collect(),
         Some(number) => {

@@ -11,7 +11,7 @@ pub use codes::TestCode;
 pub use pretty::pretty;
 
 use lang::value::Value;
-use runtime::event_log::{Filter, LogError, LogReader};
+use runtime::event_log::{LogError, LogReader, RecordFilter};
 use runtime::reminder::lifecycle::rebuild::{Biography, Rebuilt};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -78,7 +78,7 @@ const PAGE: usize = 1024;
 
 /// Reads the lives of all reminders in a log.
 pub(crate) fn lives(log: &LogReader) -> Result<Rebuilt, LogError> {
-    let (mut rebuilt, mut filter) = (Rebuilt::default(), Filter::default());
+    let (mut rebuilt, mut filter) = (Rebuilt::default(), RecordFilter::default());
     loop {
         let records = log.read(&filter, PAGE)?;
         let Some(last) = records.last() else { return Ok(rebuilt) };

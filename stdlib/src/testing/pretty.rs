@@ -56,7 +56,7 @@ impl PrettyWriter {
             _ if is_short || depth >= DEEPEST => self.out.push_str(&short),
             Value::List(list) => {
                 self.out.push_str("[\n");
-                for item in list.items.iter() {
+                for item in &list.items {
                     self.indent(depth + 1);
                     self.write(item, depth + 1);
                     self.out.push_str(",\n");
