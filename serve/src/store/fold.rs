@@ -39,8 +39,6 @@ pub(super) struct Life {
     pub(super) updated_at_ms: u64,
     /// The process that has it open, according to the log.
     pub(super) owner: Option<Arc<str>>,
-    /// Whether a prompt has begun and not ended.
-    pub(super) at_work: bool,
 }
 
 impl SessionFold {
@@ -92,15 +90,8 @@ impl SessionFold {
                 self.about.metadata = payload.get("metadata").clone();
                 self.life.owner = Some(process(payload)?);
             }
-            "loaded" => {
-                self.life.owner = Some(process(payload)?);
-                self.life.at_work = false;
-            }
-            "prompted" => self.life.at_work = true,
-            "answered" => {
-                self.life.at_work = false;
-                self.draft.clear();
-            }
+            "loaded" => self.life.owner = Some(process(payload)?),
+            "answered" => self.draft.clear(),
             "closed" => self.life.owner = None,
             _ => {}
         }
