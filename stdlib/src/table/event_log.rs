@@ -55,7 +55,7 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         occurred_at_ms: world.clock.now_ms(),
     };
     let number = |written: Outcome<RecordPosition>| written.map(|place| int(place.id)).map_err(|e| to_raise(&e));
-    Ok(match world.log.emit(record) {
+    Ok(match world.observers.log.emit(record) {
         Answer::Now(written) => Wait::ready(number(written)),
         Answer::Later(written) => Wait::new(async move { number(written.await) }),
     })
@@ -67,7 +67,7 @@ fn int(number: u64) -> Value {
 
 fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let (log, topic) = (world.log.reader(), args::str(args, 0)?.to_string());
+    let (log, topic) = (world.observers.log.reader(), args::str(args, 0)?.to_string());
     let shown = |id: Option<u64>| id.map_or(Value::Nil, int);
     if !log.blocks() {
         return Ok(Wait::ready(log.latest(&topic).map(shown).map_err(|e| to_raise(&call_error(e)))));
@@ -114,7 +114,7 @@ const PAGE: usize = 1024;
 
 fn read(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let log = world.log.reader();
+    let log = world.observers.log.reader();
     let mut reading = Reading { filter: filter_arg(args)?, found: Vec::new(), is_done: false };
     if !log.blocks() {
         while !reading.is_done {
@@ -157,7 +157,7 @@ impl Reading {
 
 fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let mut subscription = world.log.subscribe(filter_arg(args)?);
+    let mut subscription = world.observers.log.subscribe(filter_arg(args)?);
     if let Some(pool) = world.pool() {
         subscription.read_on(pool);
     }

@@ -96,7 +96,7 @@ fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 /// Reads the next line, as `read_line` returns it.
 pub(super) fn line(world: &Rc<World>) -> Wait {
-    let (world, answer) = (world.clone(), world.input.ask(Wanted::Line));
+    let (world, answer) = (world.clone(), world.parameters.input.ask(Wanted::Line));
     Wait::new(async move {
         let _outside = world.clock.outside();
         Ok(match text(answer.await, MOST)? {
@@ -116,7 +116,7 @@ pub(super) fn line(world: &Rc<World>) -> Wait {
 
 fn read_stdin(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let answer = world.input.ask(Wanted::All);
+    let answer = world.parameters.input.ask(Wanted::All);
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         Ok(Value::from(text(answer.await, 16 * MOST)?.unwrap_or_default()))

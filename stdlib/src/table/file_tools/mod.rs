@@ -189,7 +189,7 @@ impl FileTool {
         };
         Answer::later(async move {
             let output = tokio::select! {
-                output = on_pool(&world.disk, job) => output,
+                output = on_pool(&world.services.disk, job) => output,
                 _ = turn.scope.cancel.cancelled() => Output::error(INTERRUPTED),
             };
             if self.kind.writes() && output.ok { self.told(turn, call, output).await } else { Ok(output) }
@@ -205,7 +205,7 @@ impl FileTool {
     async fn tell(&self, turn: Turn<'_>, path: Arc<str>) -> Outcome<()> {
         let Some(world) = self.world.upgrade() else { return Ok(()) };
         let (reminders, providers) = here::reminders_of_loop(turn.scope, &world).map_err(Thrown::fault)?;
-        let (hooks, config, strict) = (&world.hooks, &reminders.config, reminders.strict);
+        let (hooks, config, strict) = (&world.agents.hooks, &reminders.config, reminders.strict);
         let listeners = Listeners { hooks, providers: &providers, config, strict };
         let metadata = Data::dict([("tool", Data::from(self.kind.name()))]);
         let event = HookEvent::FileEdited { path: &path, metadata: &metadata };
