@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a::{ListTasks, TaskPage};
-use runtime::event_log::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket};
+use runtime::event_log::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket, Topic};
 use tokio::sync::Semaphore;
 
 use super::clock::now_ms;
@@ -38,11 +38,6 @@ mod pieces;
 mod record;
 #[cfg(test)]
 mod tests;
-
-/// The topic of a task's lifecycle.
-pub const TASK_TOPIC: &str = "a2a.task";
-/// The topic of a task's content.
-pub const CONTENT_TOPIC: &str = "a2a.content";
 
 /// The tasks of a log file. Clones share their state.
 #[derive(Clone)]
@@ -111,7 +106,7 @@ impl TaskStore {
         let append = |Written { topic, word, payload }| {
             log.append(NewRecord {
                 topic: topic.into(),
-                kind: format!("{topic}.{word}").into(),
+                kind: topic.kind(word).into(),
                 payload: payload.into(),
                 headers: runtime::data::Data::Nil,
                 occurred_at_ms: at_ms,

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{About, LIFE_TOPIC, Store, StoreError, is_session};
+use super::{About, Store, StoreError, is_session};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Store {
         let (mut page, mut last) = (Page::default(), 0);
         let most = most.max(1);
         self.log().look(|file| {
-            file.last_of_runs(LIFE_TOPIC, before, |record| {
+            file.last_of_runs(Topic::Life.as_str(), before, |record| {
                 let mut about = About::default();
                 about.read_brief(&record.payload);
                 let Some(id) = record.payload.get("session_id").as_shared_str().filter(|id| is_session(id)) else {

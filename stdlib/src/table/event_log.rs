@@ -10,7 +10,7 @@ use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait, take_over};
 use runtime::clock::Clock;
-use runtime::event_log::{NewRecord, Record, RecordFilter, RecordPosition};
+use runtime::event_log::{NewRecord, Record, RecordFilter, RecordPosition, Topic};
 use runtime::seam::{Answer, Outcome, call_error};
 use std::sync::Arc;
 
@@ -25,9 +25,6 @@ lang::builtins! { "event_log" =>
     plain "subscribe(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> stream" subscribe;
 }
 
-/// The prefixes of topics that the runtime writes.
-const RESERVED: [&str; 3] = ["transcript.", "session.", "a2a."];
-
 fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let topic: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
@@ -35,7 +32,7 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         return Err(Raise::error(RunCode::Value, "a record needs a topic").about(0, "blank"));
     }
     // What audit and replay read must come from the runtime alone.
-    if let Some(reserved) = RESERVED.into_iter().find(|reserved| topic.starts_with(reserved)) {
+    if let Some(reserved) = Topic::RESERVED.into_iter().find(|reserved| topic.starts_with(reserved)) {
         let message = format!("the topic `{topic}` is reserved for the runtime; scripts cannot write to it");
         return Err(Raise::error(RunCode::Value, message)
             .about(0, "reserved")

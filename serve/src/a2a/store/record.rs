@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use a2a::{Frame, StatusUpdate, Task, TaskState, Version};
 use runtime::data::Data;
+use runtime::event_log::Topic;
 
 use super::super::desk::{Begun, Change};
-use super::{CONTENT_TOPIC, Open, TASK_TOPIC};
+use super::Open;
 
 /// A record to write.
 pub(super) struct Written {
-    pub(super) topic: &'static str,
+    pub(super) topic: Topic,
     pub(super) word: &'static str,
     pub(super) payload: Data,
 }
@@ -83,7 +84,7 @@ impl Brief {
 
     /// Returns a lifecycle record.
     pub(super) fn life(&self, word: &'static str) -> Written {
-        Written { topic: TASK_TOPIC, word, payload: self.to_data() }
+        Written { topic: Topic::Task, word, payload: self.to_data() }
     }
 
     /// Returns the record of a status change.
@@ -125,7 +126,7 @@ impl Open {
             }
             Change::Injected(value) => {
                 let payload = Data::dict([("task_id", Data::from(&self.brief.task_id)), ("value", value.clone())]);
-                written.push(Written { topic: CONTENT_TOPIC, word: "injected", payload });
+                written.push(Written { topic: Topic::TaskContent, word: "injected", payload });
             }
         }
         written
@@ -134,7 +135,7 @@ impl Open {
     fn content(&self, word: &'static str, frame: &Frame) -> Written {
         let frame = SPELLING.frame(frame, false);
         let payload = Data::dict([("task_id", Data::from(&self.brief.task_id)), ("frame", frame)]);
-        Written { topic: CONTENT_TOPIC, word, payload }
+        Written { topic: Topic::TaskContent, word, payload }
     }
 
     fn begun(&self, task: &Arc<Task>, begun: &Begun) -> Written {
