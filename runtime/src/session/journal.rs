@@ -60,9 +60,9 @@ impl Conversation {
                 let providers = payload.get("providers").as_dict().cloned().unwrap_or_default();
                 self.provider_memory = providers.into_iter().collect();
             }
-            (Topic::State, _)
-            | (
-                Topic::Reminder
+            (
+                Topic::State
+                | Topic::Reminder
                 | Topic::Turn
                 | Topic::Injection
                 | Topic::Activity
