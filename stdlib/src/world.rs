@@ -224,6 +224,7 @@ impl Services {
         // The table is part of the program and has a test of its own.
         let table = || models.unwrap_or_else(|| CapabilityTable::built_in().unwrap_or_default());
         let routes = Routes::new(table, |name| std::env::var(name).ok());
+        let routes = if matches!(deck, RecordingMode::Previews(_)) { routes.without_servers() } else { routes };
         let memory_root = std::env::var_os("HARN_MEMORY_ROOT").filter(|root| !root.is_empty());
         Services {
             routes: Rc::new(Models::new(routes, clock.clone(), deck)),
@@ -263,6 +264,11 @@ impl Host for World {
 
     fn random(&self) -> u64 {
         self.random.next()
+    }
+
+    fn exempts(&self, builtin: &str) -> bool {
+        // The tool is offered to the model and does not run.
+        builtin == "shell_tool" && self.services.routes.is_preview()
     }
 
     fn outcome(&self, value: &Value) -> Option<Result<(), Box<Raise>>> {
