@@ -8,6 +8,7 @@
 mod check;
 mod completions;
 mod console;
+mod difference;
 mod dis;
 mod doc;
 mod explain;
@@ -19,6 +20,7 @@ mod live;
 mod log;
 mod man;
 mod otel;
+mod parallel;
 mod preview;
 mod repl;
 mod report;
