@@ -113,7 +113,7 @@ impl Engine {
         let _ = self.world.test.set(TestContext { name: test.name.clone(), snapshots, unnamed: Cell::new(0) });
         let ran = self.execute_test(source, &unit, entry, test.case);
         // A log that cannot be read is reported by `finish`.
-        let read = ran.is_err().then(|| lives(&self.world.log.reader()).ok()).flatten();
+        let read = ran.is_err().then(|| lives(&self.world.observers.log.reader()).ok()).flatten();
         let pending = read.as_ref().and_then(pending_note);
         let (difference, raised) = match &ran {
             Ok(()) => (None, false),

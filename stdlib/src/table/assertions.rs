@@ -142,7 +142,7 @@ fn with_log<T: Send + 'static>(
     read: impl FnOnce(&LogReader) -> Result<T, LogError> + Send + 'static,
     judge: impl FnOnce(T) -> Result<(), Box<Raise>> + 'static,
 ) -> Wait {
-    let log = world.log.reader();
+    let log = world.observers.log.reader();
     if !log.blocks() {
         let judged = read(&log).map_err(|error| to_raise(&call_error(error))).and_then(judge);
         return Wait::ready(judged.map(|()| Value::Nil));
@@ -403,7 +403,7 @@ fn assert_prompt_contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, 
             other => return Err(unknown_key(other, 1, "`call`")),
         }
     }
-    let calls: Vec<Data> = world.routes.mock().calls().iter().map(MockCall::to_data).collect();
+    let calls: Vec<Data> = world.services.routes.mock().calls().iter().map(MockCall::to_data).collect();
     let chosen: Vec<(usize, &Data)> = match number {
         None => calls.iter().enumerate().collect(),
         Some(number) => {
