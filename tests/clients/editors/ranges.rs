@@ -59,6 +59,7 @@ impl<'a> Visit<'a> for Collector<'_> {
             ItemKind::Fn(_) | ItemKind::Override(_) => "function_declaration",
             ItemKind::Pipeline { .. } => "pipeline_declaration",
             ItemKind::Tool { .. } => "tool_declaration",
+            ItemKind::Test(_) => "test_declaration",
             ItemKind::Struct { .. } => "struct_declaration",
             ItemKind::Impl { .. } => "impl_declaration",
             ItemKind::Enum { .. } => "enum_declaration",
@@ -213,6 +214,7 @@ const SAME: &[&str] = &[
     "function_declaration",
     "pipeline_declaration",
     "tool_declaration",
+    "test_declaration",
     "struct_declaration",
     "impl_declaration",
     "enum_declaration",
@@ -294,7 +296,7 @@ fn range(node: &Value) -> Option<Range> {
         // Names and keys there.
         "string" => {
             matches!((parent, field), ("entry", "key") | ("field_pattern" | "shape_field", "name"))
-                || matches!(parent, "import_declaration" | "literal_type")
+                || matches!(parent, "import_declaration" | "test_declaration" | "literal_type")
         }
         "wildcard" => matches!(parent, "rest_pattern" | "catch_clause" | "select_arm"),
         // Alternatives are nested here and a list there.
