@@ -83,10 +83,6 @@ impl<'a> Visit<'a> for Collector<'_> {
     fn expr(&mut self, e: &'a Expr) {
         if e.parens > 0 {
             self.push("parenthesized_expression", e.span);
-        } else if matches!(e.kind, ExprKind::Int(i64::MIN)) {
-            // Its sign is part of the number.
-            self.push("unary_expression", e.span);
-            self.push("number", Span::new(e.span.start + 1, e.span.end));
         } else if let Some(kind) = kind_of(&e.kind) {
             self.push(kind, e.span);
         }
@@ -117,6 +113,11 @@ impl<'a> Visit<'a> for Collector<'_> {
                 // Its range is that pattern.
                 match &value.kind {
                     ExprKind::Range { from, to, .. } => [from, to].into_iter().for_each(|e| self.expr(e)),
+                    // The smallest int; its sign is part of it.
+                    ExprKind::Int(i64::MIN) => {
+                        self.push("unary_expression", value.span);
+                        self.push("number", Span::new(value.span.start + 1, value.span.end));
+                    }
                     _ => self.expr(value),
                 }
                 return;
@@ -307,7 +308,7 @@ fn range(node: &Value) -> Option<Range> {
     (!skipped).then(|| (kind, at(3), at(4)))
 }
 
-/// What only one of the two has, as text.
+/// Describes the nodes that only one of the two has.
 pub(crate) fn differences(name: &str, text: &str, ours: &BTreeSet<Range>, theirs: &BTreeSet<Range>) -> Vec<String> {
     let shown = |who: &str, (kind, start, end): &Range| {
         let line = text[..*start].matches('\n').count() + 1;
