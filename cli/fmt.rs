@@ -1,6 +1,7 @@
 //! `harn fmt PATH…`: formats scripts, or shows which are not formatted.
 
 use crate::console::Console;
+use crate::progress::ProgressLine;
 use crate::report::{Format, show, visible};
 use crate::script::Script;
 use crate::stdout;
@@ -80,7 +81,12 @@ pub(crate) fn run(args: &FmtArgs, console: &Console) -> i32 {
         }
     }
     let widths = Widths::default();
-    let outcomes = in_parallel(&scripts, |script| outcome(script, args, &widths));
+    let progress = ProgressLine::new("formatting", Some(scripts.len()), console.owns_process);
+    let outcomes = in_parallel(&scripts, |script| {
+        progress.step(&script.path().display().to_string());
+        outcome(script, args, &widths)
+    });
+    drop(progress);
     let (mut changed, mut same) = (0usize, 0usize);
     let mut out = String::new();
     for (script, outcome) in scripts.iter().zip(outcomes) {

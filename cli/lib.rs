@@ -16,10 +16,12 @@ mod interrupt;
 mod lazy;
 mod limits;
 mod live;
+mod llms;
 mod log;
 mod man;
 mod otel;
 mod preview;
+mod progress;
 mod repl;
 mod report;
 mod run;
@@ -61,8 +63,10 @@ enum Command {
     Explain(Lazy<explain::ExplainArgs>),
     /// Print the bytecode of a script
     Dis(Lazy<dis::DisArgs>),
-    /// List all builtins, or write Rhai definition files for editors
+    /// Document scripts or builtins, or write Rhai definition files for editors
     Doc(Lazy<doc::DocArgs>),
+    /// Print the language and its builtins in one text, for coding agents
+    Llms(Lazy<llms::LlmsArgs>),
     /// Show the life of every reminder in an event log
     Trace(Lazy<trace::TraceArgs>),
     /// Trust the harn.toml of a folder, list the trusted folders, or revoke trust
@@ -95,6 +99,7 @@ pub fn main() -> ExitCode {
         Command::Explain(Lazy(args)) => explain::run(&args),
         Command::Dis(Lazy(args)) => dis::run(args, &console),
         Command::Doc(Lazy(args)) => doc::run(&args),
+        Command::Llms(Lazy(args)) => llms::run(&args),
         Command::Trace(Lazy(args)) => trace::run(&args),
         Command::Trust(Lazy(args)) => trust::run(&args),
         Command::Repl(Lazy(args)) => repl::run(args),

@@ -21,6 +21,7 @@
 //! - [`dis`]: what scripts are compiled to.
 //! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
+//! - [`llms`]: the text for coding agents is complete, and its blocks run.
 //! - [`plain_words`]: messages, help texts and pages use plain words.
 //! - [`walkthroughs`]: every block of the pages for newcomers, the reference of the command and of `harn.toml`.
 //! - [`snapshots`]: workers that one process suspends and another resumes.
@@ -71,6 +72,7 @@ mod guide;
 mod harn;
 mod interrupt;
 mod limits;
+mod llms;
 #[path = "../support/markdown.rs"]
 mod markdown;
 mod model_server;
