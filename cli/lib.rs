@@ -8,6 +8,7 @@
 mod check;
 mod completions;
 mod console;
+mod difference;
 mod dis;
 mod doc;
 mod explain;
@@ -20,6 +21,7 @@ mod llms;
 mod log;
 mod man;
 mod otel;
+mod parallel;
 mod preview;
 mod progress;
 mod repl;

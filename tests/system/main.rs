@@ -34,6 +34,8 @@
 //! - [`trace`]: the life of reminders, read from logs of real runs.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
+//! - [`check`]: the formats, fixes and paths of `harn check`.
+//! - [`fixes`]: what the fixes of diagnostics make of the catalogue's scripts and of `tests/diagnostics`.
 //! - [`check_bounds`]: `harn check` ends in bounded time and memory.
 //! - [`names`]: type names are unique in their crate, and doc comments begin with a verb or a noun phrase.
 //! - [`narrowing`]: `harn check` accepts programs that guard what they use.
@@ -52,6 +54,7 @@
 mod agent_bench;
 mod bad_input;
 mod borders;
+mod check;
 mod check_bounds;
 mod code_literals;
 mod command_line;
@@ -66,6 +69,7 @@ mod event_log;
 mod examples;
 mod explain;
 mod facts;
+mod fixes;
 mod fmt;
 mod guide;
 #[path = "../support/harn.rs"]
