@@ -14,7 +14,8 @@ pub(super) fn page(title: &str, sections: &[DocSection]) -> String {
         for entry in &section.entries {
             let _ = writeln!(page, "\n### {}", entry.name);
             if entry.signature.contains('\n') {
-                let _ = writeln!(page, "\n```\n{}\n```", entry.signature);
+                let lines: Vec<String> = entry.signature.lines().map(|line| format!("    {line}")).collect();
+                let _ = writeln!(page, "\n{}", lines.join("\n"));
             } else {
                 let _ = writeln!(page, "\n`{}`", entry.signature);
             }
