@@ -81,7 +81,7 @@ fn text(doc: &str, out: &mut String) {
 fn with_code(paragraph: &str) -> String {
     let parts: Vec<&str> = paragraph.split('`').collect();
     // An odd number of backticks is text.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escape(paragraph);
     }
     let code = |(i, part): (usize, &&str)| {
