@@ -20,6 +20,7 @@ mod live;
 mod llms;
 mod log;
 mod man;
+mod new;
 mod otel;
 mod parallel;
 mod preview;
@@ -62,6 +63,8 @@ enum Command {
     Test(Lazy<test::TestArgs>),
     /// Format scripts
     Fmt(Lazy<fmt::FmtArgs>),
+    /// Make a new project
+    New(Lazy<new::NewArgs>),
     /// Show the requests that a script would send to a model
     Preview(Lazy<preview::PreviewArgs>),
     /// Explain a diagnostic code, with a failing and a fixed script
@@ -101,6 +104,7 @@ pub fn main() -> ExitCode {
         Command::Check(Lazy(args)) => check::run(&args, &console),
         Command::Test(Lazy(args)) => test::run(args, &console),
         Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
+        Command::New(Lazy(args)) => new::run(&args),
         Command::Preview(Lazy(args)) => preview::run(args, &console),
         Command::Explain(Lazy(args)) => explain::run(&args),
         Command::Dis(Lazy(args)) => dis::run(args, &console),

@@ -43,6 +43,7 @@
 //! - [`properties`]: what is fuzzed holds of every script.
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
 //! - [`peers`]: the programs of the bench still print their values.
+//! - [`new`]: projects of every template check, run and pass their tests.
 //! - [`preview`]: requests that are shown are those that a server receives.
 //! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
 //! - [`mutants`]: programs spliced from others.
@@ -84,6 +85,7 @@ mod model_server;
 mod mutants;
 mod names;
 mod narrowing;
+mod new;
 mod oracle;
 mod peers;
 mod persist;
