@@ -21,9 +21,9 @@ mod diff;
 #[allow(dead_code, reason = "the other test targets use more of it")]
 #[path = "../support/harn.rs"]
 mod harn;
+mod junit;
 #[path = "../support/markdown.rs"]
 mod markdown;
-mod junit;
 mod otel;
 mod packages;
 mod sarif;
