@@ -21,6 +21,7 @@ mod bind;
 mod capability;
 mod catalogue;
 mod clock;
+mod completion;
 mod confinement;
 mod convert;
 mod descendants;
@@ -54,8 +55,8 @@ mod world;
 pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
 pub use engine::{
-    Engine, Evaluated, Hosted, Piece, PromptEnd, PromptResult, Request, ReturnedValue, RunOptions, RunResult, Servable,
-    check_served,
+    ConversationView, Engine, Evaluated, Hosted, Piece, PromptEnd, PromptResult, ReminderView, Request, ReturnedValue,
+    RunOptions, RunResult, Servable, check_served,
 };
 pub use fault::AgentCode;
 pub use hosting::{
@@ -78,6 +79,7 @@ pub use table::builtins;
 pub use world::{Live, World};
 
 pub use capability::Capability;
+pub use completion::{Completion, NameSource, ValueMembers, complete};
 pub use lang::builtins::Builtin;
 pub use lang::codes;
 pub use lang::diagnostic::code::{Code, CodeRef};

@@ -4,6 +4,7 @@
 //! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
 //! - [`a2a`]: agents that talk to each other.
 //! - [`otel`]: traces as a collector gets them.
+//! - [`repl`]: the REPL in a pseudo-terminal.
 //! - [`sarif`]: diagnostics against the schema of their format.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
 //!
@@ -24,6 +25,7 @@ mod harn;
 mod markdown;
 mod otel;
 mod packages;
+mod repl;
 mod sarif;
 mod sdk_cases;
 mod vendor_types;
