@@ -88,7 +88,7 @@ pub(crate) fn run(args: ReplArgs) -> i32 {
     let mut session =
         Session { engine, recipe, language, typed: String::new(), pieces: 0, accepted: Vec::new(), color, depth };
     if lines.interactive() {
-        session.say(&format!("harn {}. :help lists the commands, Ctrl-D exits.\n", env!("CARGO_PKG_VERSION")));
+        say(&format!("harn {}. :help lists the commands, Ctrl-D exits.\n", env!("CARGO_PKG_VERSION")));
     }
     let [first, more] = language.prompts();
     loop {
@@ -119,7 +119,7 @@ impl EngineRecipe {
     fn engine(&self) -> Rc<Engine> {
         let options = RunOptions {
             log: self.log.clone(),
-            activity: self.activity.clone(),
+            activity: self.activity,
             interrupt: Some(self.interrupt.clone()),
             ..self.setup.options()
         };
@@ -169,8 +169,8 @@ impl Session {
             Line::Text(text) if self.typed.is_empty() && text.trim_start().starts_with(':') => {
                 return self.command(text.trim());
             }
-            Line::Text(text) if self.typed.is_empty() && self.asks_for_doc(&text) => {
-                self.say(&self.doc(text.trim().trim_end_matches('?')));
+            Line::Text(text) if self.typed.is_empty() && asks_for_doc(&text) => {
+                say(&commands::doc(text.trim().trim_end_matches('?')));
             }
             Line::Text(text) => {
                 self.typed.push_str(&text);
@@ -183,12 +183,6 @@ impl Session {
             }
         }
         None
-    }
-
-    /// Whether a line is `NAME?` with the name of a builtin. For any other name, `?` unwraps a result.
-    fn asks_for_doc(&self, line: &str) -> bool {
-        let name = line.trim().strip_suffix('?');
-        name.is_some_and(|name| stdlib::builtins().any(|row| !row.is_method() && row.full_name() == name))
     }
 
     /// Runs a whole text at once.
@@ -227,14 +221,20 @@ impl Session {
         }
         show(&Terminal, &diagnostics, Format::Text);
         if let Some(value) = value {
-            self.say(&format!("{}\n", if self.color { highlight::paint(&value) } else { value }));
+            say(&format!("{}\n", if self.color { highlight::paint(&value) } else { value }));
         }
         exit
     }
+}
 
-    fn say(&self, text: &str) {
-        let mut output = std::io::stdout().lock();
-        // If standard output is closed, the next read of a line ends the session.
-        let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-    }
+fn say(text: &str) {
+    let mut output = std::io::stdout().lock();
+    // If standard output is closed, the next read of a line ends the session.
+    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+}
+
+/// Whether a line is `NAME?` with the name of a builtin. For any other name, `?` unwraps a result.
+fn asks_for_doc(line: &str) -> bool {
+    let name = line.trim().strip_suffix('?');
+    name.is_some_and(|name| stdlib::builtins().any(|row| !row.is_method() && row.full_name() == name))
 }

@@ -1,7 +1,7 @@
 //! The commands of the REPL: lines that begin with a colon.
 
-use super::Session;
 use super::tables::{columns, reminders, shortened};
+use super::{Session, say};
 use crate::explain;
 use crate::report::{Format, show, visible, wants_color};
 use std::path::Path;
@@ -32,6 +32,9 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
 /// Providers whose prompts are shown: one for each way to send reminders.
 const PROVIDERS: [&str; 3] = ["anthropic", "openai", "gemini"];
 
+/// Providers that get the same messages, and those: role and text.
+type SharedPrompt = (Vec<&'static str>, Vec<(String, String)>);
+
 pub(super) fn help() -> String {
     let mut text = "Statements run when you enter them, and the value of the last one is printed. Names stay bound;\n\
                     `_` is the last value. An incomplete statement continues on the next line.\n\n"
@@ -51,76 +54,49 @@ impl Session {
         let rest = rest.trim();
         match name {
             ":quit" | ":q" => return Some(0),
-            ":help" | ":h" => self.say(&help()),
-            ":explain" if rest.is_empty() => self.say(&explain::list()),
+            ":help" | ":h" => say(&help()),
+            ":explain" if rest.is_empty() => say(&explain::list()),
             ":explain" => match explain::find(rest) {
-                Ok(row) => self.say(&explain::page(row, wants_color(&std::io::stdout()))),
-                Err(near) => self.say(&format!("unknown code `{}`; the nearest is {near}\n", visible(rest))),
+                Ok(row) => say(&explain::page(row, wants_color(&std::io::stdout()))),
+                Err(near) => say(&format!("unknown code `{}`; the nearest is {near}\n", visible(rest))),
             },
-            ":type" if rest.is_empty() => self.usage(name),
+            ":type" | ":doc" | ":time" | ":load" | ":save" if rest.is_empty() => usage(name),
             ":type" => self.show_type(rest),
-            ":doc" if rest.is_empty() => self.usage(name),
-            ":doc" => self.say(&self.doc(rest.trim_end_matches('?'))),
-            ":reminders" => self.say(&reminders(&self.engine.conversations())),
-            ":session" => self.say(&self.sessions(rest)),
-            ":prompt" => self.say(&self.prompt(rest)),
+            ":doc" => say(&doc(rest.trim_end_matches('?'))),
+            ":reminders" => say(&reminders(&self.engine.conversations())),
+            ":session" => say(&self.sessions(rest)),
+            ":prompt" => say(&self.prompt(rest)),
             ":events" => self.events(rest),
-            ":time" if rest.is_empty() => self.usage(name),
             ":time" => {
                 let start = Instant::now();
                 let code = self.run_text(rest);
-                self.say(&format!("took {:.1} ms\n", start.elapsed().as_secs_f64() * 1000.0));
+                say(&format!("took {:.1} ms\n", start.elapsed().as_secs_f64() * 1000.0));
                 return code;
             }
-            ":load" | ":save" if rest.is_empty() => self.usage(name),
             ":load" => match std::fs::read_to_string(rest) {
                 Ok(text) => return self.run_text(&text),
-                Err(error) => self.say(&format!("cannot read {}: {error}\n", visible(rest))),
+                Err(error) => say(&format!("cannot read {}: {error}\n", visible(rest))),
             },
             ":save" => self.save(rest),
             ":edit" => return self.edit(),
             ":reset" => self.reset(),
             ":set" => self.set(rest),
             _ => match lang::diagnostic::nearest(name, COMMANDS.iter().map(|(name, ..)| *name)) {
-                Some(near) => self.say(&format!("unknown command `{}`; did you mean `{near}`?\n", visible(name))),
-                None => self.say(&format!("unknown command `{}`; :help lists the commands\n", visible(name))),
+                Some(near) => say(&format!("unknown command `{}`; did you mean `{near}`?\n", visible(name))),
+                None => say(&format!("unknown command `{}`; :help lists the commands\n", visible(name))),
             },
         }
         None
     }
 
-    fn usage(&self, command: &str) {
-        if let Some((name, argument, what)) = COMMANDS.iter().find(|(name, ..)| *name == command) {
-            self.say(&format!("{name} {argument}: {what}\n"));
-        }
-    }
-
     fn show_type(&self, text: &str) {
         if self.is_rhai() {
-            return self.say("types are known only in Harn\n");
+            return say("types are known only in Harn\n");
         }
         match self.engine.type_of(&Source::new("repl", text)) {
-            Ok(ty) => self.say(&format!("{ty}\n")),
+            Ok(ty) => say(&format!("{ty}\n")),
             Err(found) => show(&Terminal, &found, Format::Text),
         }
-    }
-
-    /// The signature and the text of a builtin.
-    pub(super) fn doc(&self, name: &str) -> String {
-        let rows: Vec<_> =
-            builtins().filter(|row| row.full_name() == name || row.is_method() && row.name == name).collect();
-        if rows.is_empty() {
-            let names: Vec<String> = builtins().map(|row| row.full_name()).collect();
-            let near = lang::diagnostic::nearest(name, names.iter().map(String::as_str));
-            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return format!("unknown builtin `{}`{near}\n", visible(name));
-        }
-        let one = |row: &&stdlib::Builtin| {
-            let of = if row.is_method() { format!("{}.", row.module.trim_matches(['<', '>'])) } else { String::new() };
-            let of = if row.module.is_empty() || row.is_method() { of } else { format!("{}.", row.module) };
-            format!("{of}{}\n  {}\n", row.sig, row.doc.split_whitespace().collect::<Vec<_>>().join(" "))
-        };
-        rows.iter().map(one).collect()
     }
 
     fn sessions(&self, name: &str) -> String {
@@ -154,7 +130,7 @@ impl Session {
             ("", names) => return format!("name one of them: {}\n", visible(&names.join(", "))),
             (name, _) => name,
         };
-        let mut prompts: Vec<(Vec<&str>, Vec<(String, String)>)> = Vec::new();
+        let mut prompts: Vec<SharedPrompt> = Vec::new();
         for provider in PROVIDERS {
             let Some(prompt) = self.engine.next_prompt(name, provider) else {
                 return format!("unknown session or transcript `{}`\n", visible(name));
@@ -176,7 +152,7 @@ impl Session {
 
     fn events(&mut self, prefix: &str) {
         if self.is_rhai() {
-            return self.say(":events works only in Harn\n");
+            return say(":events works only in Harn\n");
         }
         let code = format!(
             "event_log.read({{kind_prefix: {:?}}}).map({{ r -> \"${{r.topic}}\\t${{r.kind}}\\t${{json_stringify(r.payload)}}\" }})\
@@ -185,24 +161,24 @@ impl Session {
         );
         let lines = match self.engine.evaluate(&Source::new(":events", code)) {
             stdlib::Evaluated::Ran { result: Ok(value), .. } => lang::value::display(&value),
-            _ => return self.say("the event log cannot be read\n"),
+            _ => return say("the event log cannot be read\n"),
         };
         if lines.is_empty() {
-            return self.say("no records\n");
+            return say("no records\n");
         }
         let rows: Vec<Vec<String>> = lines
             .lines()
             .map(|line| line.splitn(3, '\t').map(|cell| shortened(&visible(cell), 60)).collect())
             .collect();
-        self.say(&columns(&rows));
+        say(&columns(&rows));
     }
 
     fn save(&self, file: &str) {
         let text: String = self.accepted.iter().map(|piece| format!("{}\n", piece.trim_end())).collect();
         let pieces = self.accepted.len();
         match crate::whole_file::write_whole(Path::new(file), &text) {
-            Ok(()) => self.say(&format!("wrote {pieces} statements to {}\n", visible(file))),
-            Err(error) => self.say(&format!("cannot write {}: {error}\n", visible(file))),
+            Ok(()) => say(&format!("wrote {pieces} statements to {}\n", visible(file))),
+            Err(error) => say(&format!("cannot write {}: {error}\n", visible(file))),
         }
     }
 
@@ -211,7 +187,7 @@ impl Session {
         let editor =
             ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
         let Some(editor) = editor else {
-            self.say("set VISUAL or EDITOR to the command of an editor\n");
+            say("set VISUAL or EDITOR to the command of an editor\n");
             return None;
         };
         let file = std::env::temp_dir().join(format!("harn-repl-{}{}", std::process::id(), self.ending()));
@@ -227,7 +203,7 @@ impl Session {
             Ok(text) if text.trim().is_empty() => None,
             Ok(text) => self.run_text(&text),
             Err(error) => {
-                self.say(&format!("cannot edit: {error}\n"));
+                say(&format!("cannot edit: {error}\n"));
                 None
             }
         }
@@ -237,7 +213,7 @@ impl Session {
         match rest.split_whitespace().collect::<Vec<_>>().as_slice() {
             [] => {
                 let color = if self.color { "on" } else { "off" };
-                self.say(&format!("depth {}\ncolor {color}\n", self.depth));
+                say(&format!("depth {}\ncolor {color}\n", self.depth));
             }
             ["depth", depth] if depth.parse().is_ok_and(|depth: usize| depth > 0) => {
                 self.depth = depth.parse().unwrap_or(self.depth);
@@ -245,7 +221,7 @@ impl Session {
             }
             ["color", "on"] => self.color = true,
             ["color", "off"] => self.color = false,
-            _ => self.usage(":set"),
+            _ => usage(":set"),
         }
     }
 }
@@ -258,4 +234,28 @@ fn write_new(file: &Path, text: &str) -> std::io::Result<()> {
 
 fn clean(text: &str) -> String {
     text.lines().map(visible).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the signature and the text of a builtin.
+pub(super) fn doc(name: &str) -> String {
+    let rows: Vec<_> =
+        builtins().filter(|row| row.full_name() == name || row.is_method() && row.name == name).collect();
+    if rows.is_empty() {
+        let names: Vec<String> = builtins().map(stdlib::Builtin::full_name).collect();
+        let near = lang::diagnostic::nearest(name, names.iter().map(String::as_str));
+        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        return format!("unknown builtin `{}`{near}\n", visible(name));
+    }
+    let one = |row: &&stdlib::Builtin| {
+        let of = if row.is_method() { format!("{}.", row.module.trim_matches(['<', '>'])) } else { String::new() };
+        let of = if row.module.is_empty() || row.is_method() { of } else { format!("{}.", row.module) };
+        format!("{of}{}\n  {}\n", row.sig, row.doc.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    rows.iter().map(one).collect()
+}
+
+fn usage(command: &str) {
+    if let Some((name, argument, what)) = COMMANDS.iter().find(|(name, ..)| *name == command) {
+        say(&format!("{name} {argument}: {what}\n"));
+    }
 }

@@ -59,7 +59,7 @@ pub trait NameSource {
 pub fn complete(text: &str, at: usize, names: &dyn NameSource) -> (usize, Vec<Completion>) {
     let Some(before) = text.get(..at) else { return (at, Vec::new()) };
     let place = Place::of(before);
-    let word = place.string.map_or_else(|| word_start(before), |start| start);
+    let word = place.string.unwrap_or_else(|| word_start(before));
     let written = before.get(word..).unwrap_or("");
     let mut found = if place.string.is_some() {
         place.words()

@@ -45,8 +45,8 @@ impl Engine {
     /// Returns the open sessions, then the transcripts that names are bound to.
     #[must_use]
     pub fn conversations(&self) -> Vec<ConversationView> {
-        let sessions = self.world.sessions.list().into_iter().filter_map(|id| {
-            let transcript = self.world.sessions.get(&id).ok()?.transcript();
+        let sessions = self.world.agents.sessions.list().into_iter().filter_map(|id| {
+            let transcript = self.world.agents.sessions.get(&id).ok()?.transcript();
             Some(view(&id, true, &transcript))
         });
         let names = self.names.borrow();
@@ -69,7 +69,7 @@ impl Engine {
     #[must_use]
     pub fn next_prompt(&self, name: &str, provider: &str) -> Option<Vec<(String, String)>> {
         let transcript = self.transcript_of(name)?;
-        let capabilities = self.world.routes.capabilities(provider);
+        let capabilities = self.world.services.routes.capabilities(provider);
         let pending = transcript.pending().map(|pending| pending.reminder.as_ref());
         let rendered = render(pending, &capabilities, RenderOptions::default());
         let messages = transcript.messages().clone();
@@ -82,7 +82,7 @@ impl Engine {
     }
 
     fn transcript_of(&self, name: &str) -> Option<Transcript> {
-        if let Ok(session) = self.world.sessions.get(name) {
+        if let Ok(session) = self.world.agents.sessions.get(name) {
             return Some(session.transcript());
         }
         self.value_of(name)?.as_host::<TranscriptValue>().map(|value| value.transcript.clone())
