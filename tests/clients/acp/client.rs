@@ -37,7 +37,7 @@ fn this_thread() -> PathBuf {
     Path::new("/proc").join(fs::read_link("/proc/thread-self").unwrap())
 }
 
-/// How long a thread was ready and had no processor, according to its folder in `/proc`.
+/// Returns how long a thread was ready and had no processor, according to its folder in `/proc`.
 fn unscheduled(thread: &Path) -> Duration {
     let text = fs::read_to_string(thread.join("schedstat")).unwrap_or_default();
     Duration::from_nanos(text.split(' ').nth(1).and_then(|ns| ns.parse().ok()).unwrap_or(0))
@@ -296,8 +296,8 @@ impl Client {
         line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() * 1024
     }
 
-    /// How long the threads that a message passes were ready and had no processor so far: this one, the one that reads
-    /// answers, and those of the agent that read, answer and write. Sessions and the log have threads of other names.
+    /// Returns how long the threads that a message passes were ready and had no processor so far: this one, the one that
+    /// reads answers, and those of the agent that read, answer and write. Sessions and the log have threads of other names.
     pub(super) fn unscheduled(&self) -> Duration {
         let agent = Path::new("/proc").join(self.child.id().to_string());
         let name = fs::read_to_string(agent.join("comm")).unwrap();
