@@ -6,6 +6,7 @@
 //! - [`editors`]: the tree-sitter grammar beside the parser, and the extension for Visual Studio Code.
 //! - [`junit`]: results of tests as a reader of JUnit documents finds them.
 //! - [`otel`]: traces as a collector gets them.
+//! - [`repl`]: the REPL in a pseudo-terminal.
 //! - [`sarif`]: diagnostics against the schema of their format.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
 //!
@@ -28,6 +29,7 @@ mod junit;
 mod markdown;
 mod otel;
 mod packages;
+mod repl;
 mod sarif;
 mod sdk_cases;
 mod vendor_types;
