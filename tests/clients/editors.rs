@@ -78,12 +78,8 @@ fn tree_sitter(texts: &[&str]) -> Value {
 fn the_tree_sitter_grammar_agrees_with_the_parser() {
     let texts = texts();
     let sources: Vec<_> = texts.iter().map(|text| Source::new(&text.name, &*text.text)).collect();
-    let accepted: Vec<_> = sources
-        .iter()
-        .map(|source| parse_with_tokens(source))
-        .zip(&texts)
-        .filter(|((parsed, _), _)| parsed.is_ok())
-        .collect();
+    let accepted: Vec<_> =
+        sources.iter().map(parse_with_tokens).zip(&texts).filter(|((parsed, _), _)| parsed.is_ok()).collect();
     assert!(accepted.len() > 1000, "only {} of {} texts are well formed", accepted.len(), texts.len());
 
     let found = tree_sitter(&accepted.iter().map(|(_, text)| &*text.text).collect::<Vec<_>>());
