@@ -20,7 +20,7 @@ pub(crate) struct CheckArgs {
     /// Read standard input as a Rhai script
     #[arg(long)]
     rhai: bool,
-    /// Check for a run without these capabilities; without fs.read, packs that a script names are not read
+    /// Check as if these capabilities were denied; without fs.read, packs that a script names are not read
     #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', value_parser = capability)]
     deny: Vec<Capability>,
     /// Format of diagnostics; text is written to standard error, JSON to standard output

@@ -14,8 +14,8 @@ use stdlib::{Capability, Code, CodeRef, Diagnostic, Engine, Files, RunOptions, S
 
 #[derive(clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// Code such as HARN-RMD-005 (in any case, with or without HARN-), family such as RMD, or words to search for. Without a
-    /// topic, all codes are listed
+    /// Code such as HARN-RMD-005 or rmd-005, family such as RMD, or words to search for; without a topic, all codes are
+    /// listed
     #[arg(value_name = "TOPIC")]
     topic: Vec<String>,
     /// Print JSON

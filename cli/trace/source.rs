@@ -103,7 +103,7 @@ fn json_lines(
             }
             Err(_) if !is_whole && told.records > 0 => {
                 let message = format!("line {number} of `{}` is incomplete and was skipped", path.display());
-                told.warnings.push(warning(message, "perhaps another process is still writing the log"));
+                told.warnings.push(warning(message, "another process may still be writing the log"));
             }
             Err(why) => {
                 // A file that begins like this is not an event log, and would only produce

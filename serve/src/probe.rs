@@ -119,7 +119,11 @@ async fn answer(front: Arc<Front>, request: hyper::Request<Incoming>) -> Result<
 impl Front {
     fn answer<B>(&self, request: &hyper::Request<B>) -> Response<Body> {
         if let Err((status, _)) = self.guard.admit(request.version(), request.uri(), request.headers()) {
-            return plain(status, "this server answers its own machine, by a name of it, and no web page\n");
+            return plain(
+                status,
+                "this server accepts only requests from its own machine that use one of its names \
+                and do not come from a web page\n",
+            );
         }
         let path = request.uri().path();
         if ![HEALTH, READY, METRICS].contains(&path) {
@@ -136,7 +140,7 @@ impl Front {
             _ if self.knows(request.headers()) => metrics(&*self.probed),
             _ => {
                 let mut response =
-                    plain(StatusCode::UNAUTHORIZED, "token missing or wrong: send `Authorization: Bearer TOKEN`\n");
+                    plain(StatusCode::UNAUTHORIZED, "missing or invalid token: send `Authorization: Bearer TOKEN`\n");
                 let challenge = HeaderValue::from_static("Bearer realm=\"harn\"");
                 response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
                 response

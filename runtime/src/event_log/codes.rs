@@ -23,11 +23,11 @@ pub enum LogCode {
         meaning: "The file is not a SQLite database, or it belongs to another application. The file was not \
             changed, and nothing was run.",
     },
-    /// An event log of a later version.
+    /// An event log from a newer version.
     Newer = "HARN-LOG-004", Error {
-        title: "event log of a later version",
-        meaning: "A later version of harn has written the file with a layout that this version does not know. The \
-            file was not changed, and nothing was run.",
+        title: "event log from a newer version",
+        meaning: "A newer version of harn wrote the file, in a layout that this version does not support. The file was \
+            not changed, and nothing was run.",
     },
     /// An event log that is locked.
     Locked = "HARN-LOG-005", Error {
@@ -78,8 +78,8 @@ pub enum LogCode {
     /// A session or task that is open in another process.
     Elsewhere = "HARN-LOG-012", Error {
         title: "session or task is open in another process",
-        meaning: "Only one process at a time can have a session or a task open. Close it there, or end that \
-            process, and load it again. If a process is killed, its sessions are closed.",
+        meaning: "Only one process at a time can have a session or a task open. Close it there, or stop that process, \
+            then load it again. If a process is killed, its sessions are closed.",
     },
     /// A session that cannot be read from the event log.
     Unreadable = "HARN-LOG-013", Error {
@@ -108,9 +108,9 @@ pub enum LogCode {
     /// A task whose process ended.
     ProcessEnded = "HARN-LOG-017", Error {
         title: "process of the task ended",
-        meaning: "The process that worked on the task ended before the task was done. The results up to then are \
-            in the event log, and the task has failed. To run such a task again instead, put `@resumable` before \
-            the pipeline that is served.",
+        meaning: "The process that worked on the task ended before the task was done. The results so far are in the \
+            event log, and the task has failed. To run such tasks again instead, put `@resumable` before the \
+            served pipeline.",
     },
 }
 }

@@ -54,9 +54,9 @@ pub enum AcpCode {
             misspelled. The response has the error code -32002. `session/list` returns the ids; `session/load` \
             opens a session of an earlier process again if the event log is in a file.",
     },
-    /// Request not possible now.
+    /// Request cannot be processed now.
     NotNow = "HARN-ACP-008", Error {
-        title: "request not possible now",
+        title: "request cannot be processed now",
         meaning: "The session is processing another prompt (`data.reason` is `busy`: wait until it is done, or \
             send `session/cancel`), too many sessions are open (`sessions_full`: close one), or the server is \
             stopping (`stopping`). The response has the error code -32004, and the request had no effect.",
@@ -64,8 +64,8 @@ pub enum AcpCode {
     /// Internal server error.
     Internal = "HARN-ACP-009", Error {
         title: "internal server error",
-        meaning: "An error occurred that neither the client nor the script has caused. Other sessions are not \
-            affected; close this one and open another.",
+        meaning: "An error occurred that neither the client nor the script caused. Other sessions are not affected; \
+            close this one and open another.",
     },
     /// Request cancelled.
     Cancelled = "HARN-ACP-010", Error {

@@ -79,7 +79,7 @@ async fn talk(
     let probed: Arc<dyn Probed> = Arc::new(host.clone());
     let probe = settings.probe.map(|at| Probe::open(at.listen, at.token, probed)).transpose()?;
     if let Some(probe) = &probe {
-        tracing::info!("answering {HEALTH}, {READY} and {METRICS} on http://{}", probe.address);
+        tracing::info!("serving {HEALTH}, {READY} and {METRICS} on http://{}", probe.address);
     }
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
     let front = Front::new(settings.reminders, Sessions { host: host.clone(), peer: peer.clone(), mode });

@@ -186,7 +186,7 @@ fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, Refusa
 /// Logs once that the MCP servers that clients name are not started.
 fn note_servers() {
     static SAID: Once = Once::new();
-    let said = "the client lists MCP servers; they are not started, and scripts can read the list in \
+    let said = "the MCP servers that the client lists are not started; scripts can read the list in \
         `context.metadata.mcp_servers`";
     SAID.call_once(|| tracing::info!("{said}"));
 }

@@ -40,7 +40,7 @@ impl Checker<'_> {
         let mut d = Diagnostic::new(CheckCode::Dead, "unreachable statement").label(self.source, span, "never runs");
         if let Some(left) = left {
             let endless = self.source.slice(left).starts_with("while");
-            let how = if endless { "this loop never ends" } else { "always leaves here" };
+            let how = if endless { "this loop never ends" } else { "always exits here" };
             d = d.label(self.source, left, how);
         }
         self.say(d.help("remove it, or move it before that statement"));

@@ -156,9 +156,8 @@ impl<'d> Given<'d> {
     fn of(params: &'d Data, known: &Known, shape: &str) -> Result<Given<'d>, ReminderError> {
         let Some(given) = params.as_dict() else {
             let message = format!("{shape}, got {}", params.type_name());
-            return Err(
-                ReminderError::new(ReminderCode::Bridge, "", message).help("push {body: \"…\", mode: \"finish_step\"}")
-            );
+            return Err(ReminderError::new(ReminderCode::Bridge, "", message)
+                .help("push `{body: \"…\", mode: \"finish_step\"}`"));
         };
         Given::read(given.iter().map(|(key, value)| (&**key, Cow::Borrowed(value))), known)
     }

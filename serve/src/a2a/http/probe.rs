@@ -42,7 +42,7 @@ impl Probed for Front {
         self.desk.expose(to);
         let places = &self.streams.places;
         to.value("harn_a2a_streams_open", "gauge", "Streams open.", places.taken());
-        to.value("harn_a2a_streams_open_limit", "gauge", "Largest number of streams open.", places.most());
+        to.value("harn_a2a_streams_open_limit", "gauge", "Maximum number of open streams.", places.most());
     }
 }
 
