@@ -2,7 +2,7 @@
 
 use crate::otel;
 use crate::report::{Format, show};
-use runtime::event_log::{SharedLog as _, Tap, Tapped};
+use runtime::event_log::{ObservedLog, RecordObserver, SharedLog as _};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -50,12 +50,12 @@ impl Limits {
         script: &Path,
         to: &dyn Output,
         format: Format,
-        tap: Option<Tap>,
+        tap: Option<RecordObserver>,
     ) -> Result<RunOptions, Vec<Diagnostic>> {
         let (setup, log) = self.read(script, to, format)?;
         let activity = (setup.activity || tap.is_some()).then(otel::activity);
         let open = || match tap {
-            Some(tap) => Ok(Tapped::new(log.open_shared(&[])?, tap).here()),
+            Some(tap) => Ok(ObservedLog::new(log.open_shared(&[])?, tap).here()),
             None => log.open(&[]),
         };
         let log = match setup.limits.time {

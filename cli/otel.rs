@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use runtime::activity::Activity;
-use runtime::event_log::Tap;
+use runtime::event_log::RecordObserver;
 use stdlib::shown;
 use telemetry::{Destination, ExportError, Exported, Live, captures_content};
 
@@ -56,12 +56,12 @@ pub(crate) struct Exporting {
 
 impl Exporting {
     /// Returns the tap for the records of one writer.
-    pub(crate) fn tap(&self, writer: &str) -> Tap {
+    pub(crate) fn tap(&self, writer: &str) -> RecordObserver {
         self.live.tap(writer)
     }
 
     /// Returns a function that creates such taps on any thread.
-    pub(crate) fn taps(&self) -> Arc<dyn Fn(&str) -> Tap + Send + Sync> {
+    pub(crate) fn taps(&self) -> Arc<dyn Fn(&str) -> RecordObserver + Send + Sync> {
         self.live.taps()
     }
 

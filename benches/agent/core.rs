@@ -1,17 +1,17 @@
 //! The job without a script: model, tool and hook as Rust, for the share that the core has in it.
 
 use crate::marks::Marks;
-use runtime::agent_loop::{LoopOptions, LoopStatus, Parts, agent_loop};
+use runtime::agent_loop::{LoopOptions, LoopParts, LoopStatus, agent_loop};
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::MemoryLog;
 use runtime::hooks::{EventKind, Hook, HookEvent, Hooks, SessionHook, Verdict};
 use runtime::ids::IdStream;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::model::{Delta, Reply, Request, Usage};
+use runtime::model::{Delta, ModelReply, Request, Usage};
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::providers::ReminderProviders;
-use runtime::seam::{Answer, Local, Model, Outcome, Scope, Tool, Turn};
+use runtime::seam::{Answer, LocalFuture, Model, Outcome, Scope, Tool, Turn};
 use runtime::session::Session;
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ fn one_loop(turns: usize, marks: &Rc<RefCell<Marks>>) -> Result<(), String> {
     let facts = Rc::new(providers::fact::Facts::new(Some(PathBuf::from("no-facts"))));
     let hooks = Hooks::new();
     hooks.add_session(SessionHook::new(EventKind::PostTurn, Rc::new(RemindingHook)));
-    let parts = Parts {
+    let parts = LoopParts {
         model: Rc::new(AskingModel { left: Cell::new(turns), asked: RefCell::default() }),
         tools: vec![Rc::new(StepTool { spec: step(), marks: marks.clone() })],
         hooks: Rc::new(hooks),
@@ -79,15 +79,20 @@ struct AskingModel {
 }
 
 impl Model for AskingModel {
-    fn call<'a>(&'a self, _: Turn<'a>, request: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+    fn call<'a>(
+        &'a self,
+        _: Turn<'a>,
+        request: &'a Request,
+        _: &'a dyn Fn(Delta<'_>),
+    ) -> Answer<'a, Outcome<ModelReply>> {
         self.asked.borrow_mut().push(request.clone());
         let usage = Usage { input_tokens: 100, output_tokens: 5, ..Usage::default() };
         let Some(left) = self.left.get().checked_sub(1) else {
-            return Answer::Now(Ok(Reply { text: "done".into(), usage, ..Reply::default() }));
+            return Answer::Now(Ok(ModelReply { text: "done".into(), usage, ..ModelReply::default() }));
         };
         self.left.set(left);
         let call = ToolCall::new(format!("call_{left}"), "step", Data::dict([("n", Data::from(left))]));
-        Answer::Now(Ok(Reply { tool_calls: vec![call], usage, ..Reply::default() }))
+        Answer::Now(Ok(ModelReply { tool_calls: vec![call], usage, ..ModelReply::default() }))
     }
 }
 
@@ -130,7 +135,7 @@ impl Clock for SystemClock {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn sleep_until(&self, _: u64) -> Local<'_, ()> {
+    fn sleep_until(&self, _: u64) -> LocalFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
 }

@@ -4,7 +4,7 @@
 use crate::measure::median;
 use crate::options::Options;
 use crate::pending::{Scene, recorded};
-use runtime::event_log::{EventLog, MemoryLog, NewRecord, Place, SqliteLog, SqliteOptions, Synchronous};
+use runtime::event_log::{EventLog, MemoryLog, NewRecord, RecordPosition, SqliteLog, SqliteOptions, Synchronous};
 use runtime::seam::Outcome;
 use rusqlite::{Connection, TransactionBehavior, params};
 use std::collections::VecDeque;
@@ -73,7 +73,7 @@ fn into_file(path: &Path, records: &[NewRecord], synchronous: Synchronous) {
 }
 
 /// An append on its way.
-type AppendInFlight = Pin<Box<dyn Future<Output = Outcome<Place>>>>;
+type AppendInFlight = Pin<Box<dyn Future<Output = Outcome<RecordPosition>>>>;
 
 /// Appends with so many in flight; each is awaited until it is durable and has its place.
 fn in_flight(log: &dyn EventLog, records: &[NewRecord]) {

@@ -5,9 +5,9 @@ use runtime::capabilities::Capabilities;
 use runtime::event_log::{NewRecord, Record};
 use runtime::reminder::lifecycle::rebuild::rebuild;
 use runtime::reminder::lifecycle::{
-    Charge, Command, LifecycleRecord, Selector, apply, clear, fire, inject, post_turn, void,
+    CompactionCharge, LifecycleCommand, LifecycleRecord, Selector, apply, clear, fire, inject, post_turn, void,
 };
-use runtime::reminder::{Reminder, ReminderSpec, Source};
+use runtime::reminder::{Reminder, ReminderSource, ReminderSpec};
 use runtime::render::{RenderOptions, Rendered, render};
 use runtime::transcript::Transcript;
 use std::hint::black_box;
@@ -136,14 +136,14 @@ impl PreparedRun {
             Row::Inject | Row::InjectKey => {
                 let at = self.scene.at(1);
                 for spec in self.specs.drain(..times) {
-                    black_box(inject(t, spec, Source::InPipeline, None, &at));
+                    black_box(inject(t, spec, ReminderSource::InPipeline, None, &at));
                 }
             }
             Row::InjectKept | Row::InjectKeyKept => {
                 let at = self.scene.at(1);
                 for spec in self.specs.drain(..times) {
                     self.kept.push(t.clone());
-                    black_box(inject(t, spec, Source::InPipeline, None, &at));
+                    black_box(inject(t, spec, ReminderSource::InPipeline, None, &at));
                 }
             }
             Row::ClearId | Row::ClearKey | Row::ClearTag => {
@@ -167,7 +167,8 @@ impl PreparedRun {
             }
             Row::Compact => {
                 for _ in 0..times {
-                    let (after, records) = apply(std::mem::take(t), Command::Compact(Charge::All), &self.scene.at(1));
+                    let (after, records) =
+                        apply(std::mem::take(t), LifecycleCommand::Compact(CompactionCharge::All), &self.scene.at(1));
                     black_box(&records);
                     self.kept.push(after);
                 }

@@ -2,8 +2,8 @@
 //! compaction, and ten expire after the first prompt.
 
 use runtime::ids::{IdStream, SharedIds};
-use runtime::reminder::lifecycle::{LifecycleRecord, Moment, inject};
-use runtime::reminder::{ReminderSpec, Source};
+use runtime::reminder::lifecycle::{LifecycleContext, LifecycleRecord, inject};
+use runtime::reminder::{ReminderSource, ReminderSpec};
 use runtime::transcript::Transcript;
 use std::sync::Arc;
 
@@ -20,8 +20,15 @@ impl Scene {
     }
 
     /// A moment in a turn.
-    pub(crate) fn at(&self, turn: u32) -> Moment<'_> {
-        Moment { session_id: &self.session, task_id: None, agent_id: None, turn, now_ms: 1_000, ids: &self.ids }
+    pub(crate) fn at(&self, turn: u32) -> LifecycleContext<'_> {
+        LifecycleContext {
+            session_id: &self.session,
+            task_id: None,
+            agent_id: None,
+            turn,
+            now_ms: 1_000,
+            ids: &self.ids,
+        }
     }
 }
 
@@ -55,7 +62,7 @@ pub(crate) fn recorded(n: usize, scene: &Scene) -> (Transcript, Vec<LifecycleRec
     let at = scene.at(0);
     let mut records = Vec::new();
     for n in 0..n {
-        records.extend(inject(&mut transcript, spec(n), Source::InPipeline, None, &at).records);
+        records.extend(inject(&mut transcript, spec(n), ReminderSource::InPipeline, None, &at).records);
     }
     (transcript, records)
 }

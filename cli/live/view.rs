@@ -2,7 +2,7 @@
 
 use super::clean::{LineWrapper, cut, one_line};
 use super::screen::{Screen, ScreenSupport};
-use runtime::agent_loop::{Seen, Sight};
+use runtime::agent_loop::{LoopEvent, LoopObservation};
 use runtime::hooks::event::ToolResult;
 use runtime::message::ToolCall;
 use runtime::model::Delta;
@@ -89,28 +89,28 @@ impl View {
     }
 
     /// Takes in what is seen; what is to be written for it.
-    pub(super) fn see(&mut self, sight: &Sight<'_>, columns: usize) -> String {
+    pub(super) fn see(&mut self, sight: &LoopObservation<'_>, columns: usize) -> String {
         let id = sight.turn.session.id().as_ref();
-        if let Seen::Began = sight.seen {
+        if let LoopEvent::Began = sight.seen {
             self.begin(id, sight);
         }
         let Some(looping) = self.loops.get_mut(id) else { return String::new() };
         looping.iteration = sight.iteration;
         let mut done = Vec::new();
         match sight.seen {
-            Seen::Asked => {
+            LoopEvent::Asked => {
                 done = sight.turn.session.with(|s| looping.new_reminders(&s.transcript));
                 looping.doing = "asking";
                 looping.streaming = false;
             }
-            Seen::Piece(Delta::Text(text)) => {
+            LoopEvent::Piece(Delta::Text(text)) => {
                 let prefix = if self.several { super::clean::columns(&looping.name) + 3 } else { 0 };
                 looping.doing = "";
                 looping.streaming = true;
                 done = looping.lines.take(text, columns.saturating_sub(prefix + 1).max(1));
             }
-            Seen::Piece(Delta::Reasoning(_)) => looping.doing = "thinking",
-            Seen::Piece(Delta::Restart) => {
+            LoopEvent::Piece(Delta::Reasoning(_)) => looping.doing = "thinking",
+            LoopEvent::Piece(Delta::Restart) => {
                 done.extend(looping.lines.end());
                 // A refusal, such as a 429, comes before the first piece.
                 done.push(match std::mem::take(&mut looping.streaming) {
@@ -118,39 +118,46 @@ impl View {
                     false => "(the request failed; asking the model again)".to_owned(),
                 });
             }
-            Seen::Began | Seen::Piece(_) | Seen::Interrupted { .. } | Seen::ToolWanted { .. } | Seen::Delivered(_) => {}
-            Seen::ToolAnswered { call, result } => done.push(tool_line(call, result)),
-            Seen::Answered { reply, .. } => {
+            LoopEvent::Began
+            | LoopEvent::Piece(_)
+            | LoopEvent::Interrupted { .. }
+            | LoopEvent::ToolWanted { .. }
+            | LoopEvent::Delivered(_) => {}
+            LoopEvent::ToolAnswered { call, result } => done.push(tool_line(call, result)),
+            LoopEvent::Answered { reply, .. } => {
                 self.tokens.0 += reply.usage.input_tokens;
                 self.tokens.1 += reply.usage.output_tokens;
                 done.extend(looping.lines.end());
                 looping.doing = "";
             }
-            Seen::ToolBegan(call) => looping.tools.push(one_line(&call.name)),
-            Seen::ToolEnded(call) => {
+            LoopEvent::ToolBegan(call) => looping.tools.push(one_line(&call.name)),
+            LoopEvent::ToolEnded(call) => {
                 let name = one_line(&call.name);
                 if let Some(at) = looping.tools.iter().position(|tool| *tool == name) {
                     looping.tools.remove(at);
                 }
             }
-            Seen::Idle => looping.doing = "idle",
-            Seen::Unanswered | Seen::Ended(_) => done.extend(looping.lines.end()),
+            LoopEvent::Idle => looping.doing = "idle",
+            LoopEvent::Unanswered | LoopEvent::Ended(_) => done.extend(looping.lines.end()),
         }
         let name = if self.several { looping.name.clone() } else { String::new() };
-        if let Seen::Ended(_) = sight.seen {
+        if let LoopEvent::Ended(_) = sight.seen {
             self.loops.remove(id);
             if self.loops.is_empty() {
                 self.several = false;
             }
         }
         let most = columns.saturating_sub(1).max(1);
-        if !matches!(sight.seen, Seen::Piece(_) | Seen::Answered { .. } | Seen::Unanswered | Seen::Ended(_)) {
+        if !matches!(
+            sight.seen,
+            LoopEvent::Piece(_) | LoopEvent::Answered { .. } | LoopEvent::Unanswered | LoopEvent::Ended(_)
+        ) {
             done.iter_mut().for_each(|line| line.truncate(cut(line, most).len()));
         }
         self.redraw(columns, |screen, out| done.iter().for_each(|line| screen.line(&name, line, out)), !done.is_empty())
     }
 
-    fn begin(&mut self, id: &str, sight: &Sight<'_>) {
+    fn begin(&mut self, id: &str, sight: &LoopObservation<'_>) {
         self.begun += 1;
         self.since.get_or_insert_with(Instant::now);
         let scope = sight.turn.scope;

@@ -3,9 +3,10 @@
 use super::Trace;
 use super::text::is_forgettable;
 use runtime::data::Data;
-use runtime::reminder::lifecycle::Charge;
+use runtime::reminder::lifecycle::CompactionCharge;
 use runtime::reminder::lifecycle::rebuild::{
-    Biography, Carried, End, Evaluation, How, Passage, Prompt, QueueEnd, RebuildNote, Refusal, SessionLife, Tally,
+    Biography, Carrier, Evaluation, LifeEnd, LifeEndReason, QueueEnd, RebuildNote, RebuiltPass, RebuiltPrompt, Refusal,
+    ReminderCounts, SessionLife,
 };
 
 /// The version of the shape.
@@ -47,7 +48,7 @@ fn session(session: &SessionLife) -> Data {
     ])
 }
 
-fn conservation(tally: &Tally) -> Data {
+fn conservation(tally: &ReminderCounts) -> Data {
     Data::dict([
         ("injected", Data::from(tally.injected)),
         ("inherited", tally.inherited.into()),
@@ -86,7 +87,7 @@ fn reminder(life: &Biography) -> Data {
         .with("end", life.end.as_ref().map_or(Data::Nil, end))
 }
 
-fn carried(carried: &Carried) -> Data {
+fn carried(carried: &Carrier) -> Data {
     Data::dict([
         ("cursor", Data::from(carried.cursor)),
         ("turn", carried.turn.into()),
@@ -96,12 +97,12 @@ fn carried(carried: &Carried) -> Data {
     ])
 }
 
-fn end(end: &End) -> Data {
+fn end(end: &LifeEnd) -> Data {
     let (word, reason, by, detail) = match &end.how {
-        How::Deduped { by } => ("deduped", None, Some(by), None),
-        How::Expired(reason) => ("expired", Some(reason.as_str()), None, None),
-        How::Dropped(reason, detail) => ("dropped", Some(reason.as_str()), None, detail.as_ref()),
-        How::Discarded(reason) => ("discarded", Some(reason.as_str()), None, None),
+        LifeEndReason::Deduped { by } => ("deduped", None, Some(by), None),
+        LifeEndReason::Expired(reason) => ("expired", Some(reason.as_str()), None, None),
+        LifeEndReason::Dropped(reason, detail) => ("dropped", Some(reason.as_str()), None, detail.as_ref()),
+        LifeEndReason::Discarded(reason) => ("discarded", Some(reason.as_str()), None, None),
     };
     Data::dict([
         ("how", Data::from(word)),
@@ -114,7 +115,7 @@ fn end(end: &End) -> Data {
     ])
 }
 
-fn prompt(prompt: &Prompt) -> Data {
+fn prompt(prompt: &RebuiltPrompt) -> Data {
     let carried = prompt
         .carried
         .iter()
@@ -164,8 +165,8 @@ fn queue_end(it: &QueueEnd) -> Data {
     ])
 }
 
-fn passage(it: &Passage) -> Data {
-    let charges = if it.pass.charges() == Charge::All { "all" } else { "carried" };
+fn passage(it: &RebuiltPass) -> Data {
+    let charges = if it.pass.charges() == CompactionCharge::All { "all" } else { "carried" };
     Data::dict([
         ("cursor", Data::from(it.cursor)),
         ("turn", it.turn.into()),

@@ -4,7 +4,7 @@
 use super::names::ShortNames;
 use super::page::escape;
 use super::text::bytes;
-use runtime::reminder::lifecycle::rebuild::{Biography, BornBy, Carried, How, Prompt, SessionLife};
+use runtime::reminder::lifecycle::rebuild::{Biography, BirthKind, Carrier, LifeEndReason, RebuiltPrompt, SessionLife};
 use runtime::render::RenderedRole;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -71,7 +71,7 @@ impl RecordPositions {
 
     /// Returns the position of the request that carried a reminder: its record comes after those of
     /// its reminders.
-    fn of_carried(&self, carried: &Carried) -> f64 {
+    fn of_carried(&self, carried: &Carrier) -> f64 {
         let prompt = self.prompts.range(carried.cursor..).next().map(|(_, x)| *x);
         prompt.unwrap_or((f64::from(carried.turn) + 0.5) * self.column)
     }
@@ -97,7 +97,7 @@ impl RecordPositions {
             "Share of each request that is identical to the start of the \
             request before it",
         );
-        let mut before: Option<&Prompt> = None;
+        let mut before: Option<&RebuiltPrompt> = None;
         for prompt in &session.prompts {
             let x = self.at(prompt.cursor);
             let total = prompt.total_bytes.unwrap_or(0);
@@ -136,7 +136,7 @@ impl RecordPositions {
         let from = self.at(life.birth.cursor);
         let to = life.end.as_ref().map_or(self.end() - 3.0, |end| self.at(end.cursor)).max(from + 5.0);
         let mut out = open(self.width(), HEIGHT, &format!("{}, {word}", life_in_words(life)));
-        if life.birth.by == BornBy::Audited {
+        if life.birth.by == BirthKind::Audited {
             let _ = write!(out, r#"<path d="M{from:.1} 7l6 6-6 6-6-6z" class="audited"/>"#);
             let _ = write!(out, r#"<text x="{:.1}" y="17" class="word">{}</text></svg>"#, from + 11.0, escape(&word));
             return out;
@@ -160,14 +160,14 @@ fn open(width: f64, height: f64, label: &str) -> String {
 
 /// Requests in a row that showed a reminder in the same way.
 pub(super) struct Run<'a> {
-    all: Vec<&'a Carried>,
+    all: Vec<&'a Carrier>,
 }
 
 /// Requests that carried a reminder, those alike together: hundreds of turns are one run.
 pub(super) fn runs(life: &Biography) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for carried in &life.carried {
-        let alike = |last: &&Carried| {
+        let alike = |last: &&Carrier| {
             (last.slot, last.void, last.charges) == (carried.slot, carried.void, carried.charges)
                 && carried.turn.saturating_sub(last.turn) <= 1
         };
@@ -207,12 +207,12 @@ fn form(slot: RenderedRole, x: f64) -> String {
 /// Returns the class and the words for the end of a life.
 pub(super) fn ending(life: &Biography, names: &ShortNames) -> (&'static str, String) {
     match life.end.as_ref().map(|end| &end.how) {
-        None if life.birth.by == BornBy::Audited => ("audited", "audit only".to_owned()),
+        None if life.birth.by == BirthKind::Audited => ("audited", "audit only".to_owned()),
         None => {
             let left = life.ttl_left.map(|left| format!(", {left} left")).unwrap_or_default();
             ("pending", format!("pending{left}"))
         }
-        Some(How::Deduped { by }) => ("deduped", format!("→ {}", names.short(by))),
+        Some(LifeEndReason::Deduped { by }) => ("deduped", format!("→ {}", names.short(by))),
         Some(how) => (how.word(), how.word().to_owned()),
     }
 }

@@ -223,14 +223,14 @@ fn facts(life: &Biography, names: &ShortNames) -> Vec<(&'static str, String)> {
 }
 
 fn ending_in_words(life: &Biography, names: &ShortNames) -> String {
-    use runtime::reminder::lifecycle::rebuild::How;
+    use runtime::reminder::lifecycle::rebuild::LifeEndReason;
     match life.end.as_ref().map(|end| &end.how) {
-        Some(How::Deduped { by }) => format!("replaced by {}", names.short(by)),
-        Some(How::Expired(reason)) => format!("expired ({reason}), {}", seen(life)),
-        Some(How::Dropped(reason, detail)) => {
+        Some(LifeEndReason::Deduped { by }) => format!("replaced by {}", names.short(by)),
+        Some(LifeEndReason::Expired(reason)) => format!("expired ({reason}), {}", seen(life)),
+        Some(LifeEndReason::Dropped(reason, detail)) => {
             format!("dropped ({reason}){}", detail.as_deref().map(|d| format!(": {}", clean(d))).unwrap_or_default())
         }
-        Some(How::Discarded(reason)) => format!("discarded ({reason})"),
+        Some(LifeEndReason::Discarded(reason)) => format!("discarded ({reason})"),
         None => ending(life, names).1,
     }
 }

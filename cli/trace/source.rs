@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use runtime::data::Data;
-use runtime::event_log::{Filter, LogCode, LogError, LogFile, Record};
+use runtime::event_log::{LogCode, LogError, LogFile, Record, RecordFilter};
 use stdlib::{Diagnostic, Severity, from_core};
 
 /// The first bytes of a SQLite file.
@@ -59,7 +59,7 @@ pub(crate) fn read(path: &Path, mut take: impl FnMut(&Record)) -> Result<LogRead
 
 fn sqlite(path: &Path, take: &mut dyn FnMut(&Record)) -> Result<LogReading, LogError> {
     let log = LogFile::open(path)?;
-    let (mut told, mut filter) = (LogReading::default(), Filter::default());
+    let (mut told, mut filter) = (LogReading::default(), RecordFilter::default());
     loop {
         let page = match log.read(&filter, PAGE) {
             // Another process deletes old records during the read: the remaining ones are shown,

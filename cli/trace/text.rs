@@ -5,10 +5,10 @@ use super::names::{ShortNames, clean, count, first_line, fit, grouped};
 use super::paint::Paint;
 use super::timeline::{Item, Turn, turns};
 use runtime::reminder::lifecycle::rebuild::{
-    Biography, BornBy, Carried, End, Evaluation, How, Prompt, SessionLife, Tally,
+    Biography, BirthKind, Carrier, Evaluation, LifeEnd, LifeEndReason, RebuiltPrompt, ReminderCounts, SessionLife,
 };
-use runtime::reminder::lifecycle::{Charge, Pass};
-use runtime::reminder::{ReminderCode, Source};
+use runtime::reminder::lifecycle::{ChargePass, CompactionCharge};
+use runtime::reminder::{ReminderCode, ReminderSource};
 use std::fmt::Write;
 
 /// The indentation of reminder texts.
@@ -41,7 +41,7 @@ pub(super) fn nothing(trace: &Trace) -> String {
 }
 
 /// The line of conservation.
-pub(super) fn conservation(tally: &Tally) -> String {
+pub(super) fn conservation(tally: &ReminderCounts) -> String {
     let sum = |terms: &[(usize, &str)], zero: &str| {
         let terms: Vec<String> = terms
             .iter()
@@ -140,7 +140,7 @@ impl Writer<'_> {
             }
             Item::Resumed => format!("    {}\n", self.paint.dim("· the session continues from its stored state")),
             Item::Passed(passage) => match passage.pass {
-                Pass::PostTurn if !self.verbose => String::new(),
+                ChargePass::PostTurn if !self.verbose => String::new(),
                 pass => format!("    {}\n", self.paint.dim(&format!("· {}", passed(pass)))),
             },
         }
@@ -148,16 +148,16 @@ impl Writer<'_> {
 
     fn born(&self, life: &Biography) -> String {
         let reminder = &life.reminder;
-        let sign = if life.birth.by == BornBy::Audited { self.paint.cyan("o") } else { self.paint.green("+") };
+        let sign = if life.birth.by == BirthKind::Audited { self.paint.cyan("o") } else { self.paint.green("+") };
         let mut facts = Vec::new();
         match life.birth.by {
-            BornBy::Injected => {}
-            BornBy::Audited => facts.push("audit only".to_owned()),
+            BirthKind::Injected => {}
+            BirthKind::Audited => facts.push("audit only".to_owned()),
             by => facts.push(by.to_string()),
         }
         match &reminder.producer {
             Some(producer) => facts.push(format!("{} {}", reminder.source, clean(producer))),
-            None if reminder.source == Source::Inherited && life.birth.by == BornBy::Inherited => {}
+            None if reminder.source == ReminderSource::Inherited && life.birth.by == BirthKind::Inherited => {}
             None => facts.push(reminder.source.to_string()),
         }
         facts.push(reminder.ttl_turns.map_or("no ttl".to_owned(), |ttl| format!("ttl {ttl}")));
@@ -174,7 +174,7 @@ impl Writer<'_> {
         format!("    {sign} {}  {facts}\n{:INDENT$}{body}\n", self.names.short(&reminder.id), "")
     }
 
-    fn sent(&self, prompt: &Prompt, before: Option<&Prompt>) -> String {
+    fn sent(&self, prompt: &RebuiltPrompt, before: Option<&RebuiltPrompt>) -> String {
         let route = [&prompt.provider, &prompt.model].into_iter().flatten().map(|word| clean(word)).collect::<Vec<_>>();
         let mut facts = vec![if route.is_empty() { "a request".to_owned() } else { route.join("/") }];
         if !prompt.charges {
@@ -194,20 +194,20 @@ impl Writer<'_> {
         out
     }
 
-    fn ended(&self, life: &Biography, end: &End) -> String {
+    fn ended(&self, life: &Biography, end: &LifeEnd) -> String {
         let why = match &end.how {
-            How::Deduped { by } if *by == life.reminder.id => "replaced by a newer copy of itself".to_owned(),
-            How::Deduped { by } => format!("replaced by {}", self.names.short(by)),
-            How::Expired(reason) => match reason.as_str() {
+            LifeEndReason::Deduped { by } if *by == life.reminder.id => "replaced by a newer copy of itself".to_owned(),
+            LifeEndReason::Deduped { by } => format!("replaced by {}", self.names.short(by)),
+            LifeEndReason::Expired(reason) => match reason.as_str() {
                 "ttl" => format!("expired, its turns are used up ({})", seen(life)),
                 "compaction" => format!("expired in a compaction ({})", seen(life)),
                 _ => format!("cleared ({})", seen(life)),
             },
-            How::Dropped(reason, detail) => {
+            LifeEndReason::Dropped(reason, detail) => {
                 let detail = detail.as_deref().map(|detail| format!(": {}", clean(detail))).unwrap_or_default();
                 format!("dropped, {reason}{detail}")
             }
-            How::Discarded(reason) => format!("discarded, {reason} ({})", seen(life)),
+            LifeEndReason::Discarded(reason) => format!("discarded, {reason} ({})", seen(life)),
         };
         format!("    {} {}  {why}\n", self.paint.magenta("×"), self.names.short(&life.reminder.id))
     }
@@ -253,12 +253,12 @@ impl Writer<'_> {
 /// Whether a reminder may live for ever in ordinary turns and is gone at the next compaction.
 pub(super) fn is_forgettable(life: &Biography) -> bool {
     let reminder = &life.reminder;
-    life.birth.by == BornBy::Injected && reminder.ttl_turns.is_none() && !reminder.preserve_on_compact
+    life.birth.by == BirthKind::Injected && reminder.ttl_turns.is_none() && !reminder.preserve_on_compact
 }
 
 /// Returns in how many requests a reminder was seen.
 pub(super) fn seen(life: &Biography) -> String {
-    let seen = life.carried.iter().filter(|carried: &&Carried| !carried.void).count();
+    let seen = life.carried.iter().filter(|carried: &&Carrier| !carried.void).count();
     if seen == 0 { "never seen".to_owned() } else { format!("seen in {}", count(seen, "request")) }
 }
 
@@ -277,12 +277,12 @@ pub(super) fn bytes(total: u64, shared: Option<u64>, before: Option<u64>) -> Str
     }
 }
 
-fn passed(pass: Pass) -> String {
+fn passed(pass: ChargePass) -> String {
     match pass {
-        Pass::PostTurn => "end of turn: the reminders of its prompt are charged".to_owned(),
-        Pass::ByHand(turn) => format!("manual pass: all reminders created in turn {turn} or before are charged"),
-        Pass::Compaction(Charge::All) => "compaction: all reminders are charged".to_owned(),
-        Pass::Compaction(Charge::Carried) => {
+        ChargePass::PostTurn => "end of turn: the reminders of its prompt are charged".to_owned(),
+        ChargePass::ByHand(turn) => format!("manual pass: all reminders created in turn {turn} or before are charged"),
+        ChargePass::Compaction(CompactionCharge::All) => "compaction: all reminders are charged".to_owned(),
+        ChargePass::Compaction(CompactionCharge::Carried) => {
             "compaction: the reminders that a prompt has carried are charged".to_owned()
         }
     }

@@ -1,17 +1,17 @@
 //! The events of a session, in the order of the log.
 
 use runtime::reminder::lifecycle::rebuild::{
-    Biography, End, Evaluation, Passage, Prompt, QueueEnd, Refusal, SessionLife,
+    Biography, Evaluation, LifeEnd, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal, SessionLife,
 };
 
 /// One thing that happened.
 pub(super) enum Item<'a> {
     Born(&'a Biography),
-    Sent(&'a Prompt, Option<&'a Prompt>),
-    Ended(&'a Biography, &'a End),
+    Sent(&'a RebuiltPrompt, Option<&'a RebuiltPrompt>),
+    Ended(&'a Biography, &'a LifeEnd),
     Evaluated(&'a Evaluation),
     Refused(&'a Refusal),
-    Passed(&'a Passage),
+    Passed(&'a RebuiltPass),
     Unqueued(&'a QueueEnd),
     /// The session goes on as it was stored.
     Resumed,

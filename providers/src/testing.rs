@@ -14,9 +14,9 @@ use runtime::hooks::{EventKind, HookEvent};
 use runtime::ids::IdStream;
 use runtime::model::{Delta, Request};
 use runtime::reminder::providers::ReminderProvider;
-use runtime::reminder::{Reminder, ReminderSpec, RoleHint, Source};
+use runtime::reminder::{Reminder, ReminderSource, ReminderSpec, RoleHint};
 use runtime::render::{RenderOptions, render};
-use runtime::seam::{Local, Scope, Turn};
+use runtime::seam::{LocalFuture, Scope, Turn};
 use runtime::session::Session;
 
 use crate::model::http::retry::schedule;
@@ -47,7 +47,7 @@ impl Clock for SkippingClock {
         self.now.get()
     }
 
-    fn sleep_until(&self, at_ms: u64) -> Local<'_, ()> {
+    fn sleep_until(&self, at_ms: u64) -> LocalFuture<'_, ()> {
         Box::pin(async move {
             let ms = at_ms.saturating_sub(self.now.get());
             self.slept.borrow_mut().push(ms);
@@ -93,7 +93,7 @@ pub(crate) fn remind(
         .enumerate()
         .map(|(index, (body, role_hint))| {
             let spec = ReminderSpec { role_hint: *role_hint, ..ReminderSpec::new(*body) };
-            spec.into_reminder(index.to_string().into(), Source::InPipeline, 0)
+            spec.into_reminder(index.to_string().into(), ReminderSource::InPipeline, 0)
         })
         .collect();
     let rendered = render(&made, capabilities, RenderOptions { placement: Some(placement) });

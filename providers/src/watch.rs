@@ -10,9 +10,9 @@ use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runtime::seam::{Answer, Local};
+use runtime::seam::{Answer, LocalFuture};
 use runtime::seen_texts::SeenTexts;
-use runtime::watch::{Change, Seen, Watch};
+use runtime::watch::{FileChange, FileChanges, FileWatcher};
 
 mod census;
 mod pattern;
@@ -60,15 +60,15 @@ impl FileWatch {
         FileWatch { folder, ..self }
     }
 
-    async fn start(&self, anchor: Option<&str>) -> Seen {
+    async fn start(&self, anchor: Option<&str>) -> FileChanges {
         // A suspended loop continues: changes made meanwhile are reported.
         if self.state.borrow().is_some() {
-            return Seen::default();
+            return FileChanges::default();
         }
         let base = anchor.map(PathBuf::from).or_else(|| self.folder.clone());
         let base = base.unwrap_or_else(|| std::env::current_dir().unwrap_or_default());
         let base = base.canonicalize().unwrap_or(base);
-        let Ok(patterns) = Patterns::read(&self.written, &base) else { return Seen::default() };
+        let Ok(patterns) = Patterns::read(&self.written, &base) else { return FileChanges::default() };
         let patterns = Arc::new(patterns);
         let mut signals = Signals::new();
         // Armed first: what changes while the census is taken is looked at once more.
@@ -82,15 +82,15 @@ impl FileWatch {
         remarks.retain(|remark| remarked.insert(remark.clone()));
         let state = WatchState { patterns, known: census, signals, remarked };
         *self.state.borrow_mut() = Some(state);
-        Seen { changes: Vec::new(), remarks }
+        FileChanges { changes: Vec::new(), remarks }
     }
 
-    async fn compare(&self) -> Seen {
-        let Some(patterns) = self.with(|state| state.patterns.clone()) else { return Seen::default() };
+    async fn compare(&self) -> FileChanges {
+        let Some(patterns) = self.with(|state| state.patterns.clone()) else { return FileChanges::default() };
         let armed = self.with(|state| state.signals.arm(patterns.roots())).unwrap_or_default();
         let now = take(&patterns).await;
         let compared = self.with(|state| {
-            let mut seen = Seen { changes: now.since(&state.known, &patterns), remarks: armed };
+            let mut seen = FileChanges { changes: now.since(&state.known, &patterns), remarks: armed };
             seen.remarks.extend(now.remarks());
             seen.remarks.retain(|remark| state.remarked.insert(remark.clone()));
             state.known = now;
@@ -104,16 +104,16 @@ impl FileWatch {
     }
 }
 
-impl Watch for FileWatch {
+impl FileWatcher for FileWatch {
     fn patterns(&self) -> &[Arc<str>] {
         &self.written
     }
 
-    fn begin<'a>(&'a self, anchor: Option<&'a str>) -> Answer<'a, Seen> {
+    fn begin<'a>(&'a self, anchor: Option<&'a str>) -> Answer<'a, FileChanges> {
         Answer::later(self.start(anchor))
     }
 
-    fn signal(&self) -> Local<'_, ()> {
+    fn signal(&self) -> LocalFuture<'_, ()> {
         let raised = self.with(|state| state.signals.raised());
         Box::pin(async move {
             match raised {
@@ -123,14 +123,14 @@ impl Watch for FileWatch {
         })
     }
 
-    fn look(&self) -> Answer<'_, Seen> {
+    fn look(&self) -> Answer<'_, FileChanges> {
         Answer::later(self.compare())
     }
 }
 
 /// Returns a change as it is reported.
-fn change(patterns: &Patterns, path: &Path, kind: runtime::watch::ChangeKind) -> Change {
-    Change { path: patterns.shown(path).into(), kind }
+fn change(patterns: &Patterns, path: &Path, kind: runtime::watch::FileChangeKind) -> FileChange {
+    FileChange { path: patterns.shown(path).into(), kind }
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::agent_loop::{LoopResult, LoopStatus, Seen, Sight};
+use crate::agent_loop::{LoopEvent, LoopObservation, LoopResult, LoopStatus};
 use crate::data::{Data, shared};
 use crate::event_log::NewRecord;
-use crate::model::{Reply, Usage};
+use crate::model::{ModelReply, Usage};
 use crate::seam::{Caller, Scope, Turn};
 
 /// Topic of all records of the activity of runs and loops.
@@ -22,9 +22,9 @@ pub struct Activity {
 }
 
 /// The outcome of a model call.
-pub enum Called<'a> {
+pub enum ModelCallOutcome<'a> {
     /// With an answer.
-    Answered(&'a Reply),
+    Answered(&'a ModelReply),
     /// Without a reply; the kind of the failure, if known.
     Failed(Option<&'a str>),
 }
@@ -42,18 +42,18 @@ impl Activity {
     }
 
     /// Records an observed event of a loop.
-    pub fn see(&self, sight: &Sight<'_>) {
+    pub fn see(&self, sight: &LoopObservation<'_>) {
         let turn = sight.turn;
         match sight.seen {
-            Seen::Began => began(turn),
-            Seen::Asked => asked(turn),
-            Seen::Answered { reply, .. } => self.called(turn, &Called::Answered(reply)),
-            Seen::Unanswered => self.called(turn, &Called::Failed(None)),
-            Seen::ToolBegan(call) => {
+            LoopEvent::Began => began(turn),
+            LoopEvent::Asked => asked(turn),
+            LoopEvent::Answered { reply, .. } => self.called(turn, &ModelCallOutcome::Answered(reply)),
+            LoopEvent::Unanswered => self.called(turn, &ModelCallOutcome::Failed(None)),
+            LoopEvent::ToolBegan(call) => {
                 let fields = [("call_id", Data::from(&call.id)), ("tool", (&call.name).into())];
                 put_in(turn, shared!("session.activity.tool_began"), fields);
             }
-            Seen::ToolAnswered { call, result } => {
+            LoopEvent::ToolAnswered { call, result } => {
                 let mut fields =
                     vec![("call_id", Data::from(&call.id)), ("tool", (&call.name).into()), ("ok", result.ok.into())];
                 if self.content {
@@ -62,7 +62,7 @@ impl Activity {
                 }
                 put_in(turn, shared!("session.activity.tool_ended"), fields);
             }
-            Seen::Ended(result) => ended(turn, result),
+            LoopEvent::Ended(result) => ended(turn, result),
             _ => {}
         }
     }
@@ -73,10 +73,10 @@ impl Activity {
     }
 
     /// Records the outcome of a model call.
-    pub fn called(&self, turn: Turn<'_>, called: &Called<'_>) {
+    pub fn called(&self, turn: Turn<'_>, called: &ModelCallOutcome<'_>) {
         let mut fields = Vec::with_capacity(10);
         match called {
-            Called::Answered(reply) => {
+            ModelCallOutcome::Answered(reply) => {
                 fields.extend([
                     ("ok", Data::from(true)),
                     ("provider", (&reply.provider).into()),
@@ -88,7 +88,7 @@ impl Activity {
                     fields.push(("output", reply.to_message().to_data()));
                 }
             }
-            Called::Failed(kind) => fields.extend([("ok", Data::from(false)), ("error", (*kind).into())]),
+            ModelCallOutcome::Failed(kind) => fields.extend([("ok", Data::from(false)), ("error", (*kind).into())]),
         }
         put_in(turn, shared!("session.activity.model_ended"), fields);
     }

@@ -21,16 +21,16 @@ use std::sync::Arc;
 
 use open_calls::OpenCalls;
 use park::AwaitResumption;
+use subscriptions::ProviderSubscriptions;
 use toolbox::Toolbox;
 use tracing::Instrument as _;
-use watchers::Watchers;
 
 use crate::data::Data;
 use crate::hooks::{Hook, HookEvent, Hooks, Listeners};
 use crate::message::ToolSpec;
 use crate::note::Note;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
-use crate::seam::{Caller, Fault, Model, Outcome, Receipts, Scope, Sort, Tool, Turn, fault};
+use crate::seam::{CallError, CallErrorKind, Caller, Model, Outcome, Receipts, Scope, Tool, Turn, call_error};
 use crate::session::Session;
 
 mod compact;
@@ -38,6 +38,7 @@ mod daemon;
 mod deltas;
 mod finish;
 mod iteration;
+mod observe;
 mod open_calls;
 mod options;
 mod park;
@@ -52,30 +53,29 @@ mod start;
 mod state;
 mod steps;
 mod stop;
+mod subscriptions;
 mod tool_call;
 mod toolbox;
 mod tools;
 mod validate;
-mod watch;
-mod watchers;
 
 #[cfg(test)]
 mod tests;
 
 pub use daemon::{DaemonState, WakeCause};
+pub use observe::{LoopEvent, LoopObservation};
 pub use open_calls::close_open_calls;
-pub use options::{Continuity, DaemonOptions, LoopLimits, LoopOptions, ModelOptions, Sentinel};
+pub use options::{Continuity, DaemonOptions, LoopLimits, LoopOptions, ModelOptions, SentinelOptions};
 pub use park::{ParkRequest, Parking};
-pub use persist::{Persist, Resumed};
+pub use persist::{LoopStorage, ResumedLoop};
 pub use prompt::interruption_mark;
 pub use result::{LoopResult, LoopStatus, StopReason, ToolMode, ToolNames};
 pub use state::LoopState;
 pub use stop::{GRACE_MS, stopped, until_stopped};
-pub use watch::{Seen, Sight};
 
 /// The behaviour that a loop calls: model, tools, hooks, providers.
 #[derive(Clone)]
-pub struct Parts {
+pub struct LoopParts {
     /// The model.
     pub model: Rc<dyn Model>,
     /// The tools on offer. The later of two with the same name wins.
@@ -87,7 +87,7 @@ pub struct Parts {
     /// Hook called after each turn, after all handlers. A block from it ends the loop.
     pub post_turn: Option<Rc<dyn Hook>>,
     /// Callback that receives each event, including the pieces of an answer, as it happens.
-    pub live: Rc<dyn Fn(Sight<'_>)>,
+    pub live: Rc<dyn Fn(LoopObservation<'_>)>,
 }
 
 /// Loops nest deeper than allowed.
@@ -96,11 +96,11 @@ pub struct Parts {
     "agent loops nested more than {} levels deep; a hook or tool probably starts the loop that calls it",
     Scope::MAX_DEPTH
 )]
-pub struct TooDeep;
+pub struct NestingTooDeep;
 
-impl Fault for TooDeep {
-    fn sort(&self) -> Sort {
-        Sort::Limit
+impl CallError for NestingTooDeep {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Limit
     }
 
     fn as_any(&self) -> &dyn std::any::Any {
@@ -114,14 +114,14 @@ impl Fault for TooDeep {
 pub async fn agent_loop(
     session: &Rc<Session>,
     scope: &Scope,
-    parts: &Parts,
+    parts: &LoopParts,
     options: LoopOptions,
 ) -> Outcome<LoopResult> {
     if scope.caller.depth >= Scope::MAX_DEPTH {
-        return Err(fault(TooDeep));
+        return Err(call_error(NestingTooDeep));
     }
-    let providers = options.reminders.select(&parts.providers).map_err(fault)?;
-    let _occupied = session.occupy().map_err(fault)?;
+    let providers = options.reminders.select(&parts.providers).map_err(call_error)?;
+    let _occupied = session.occupy().map_err(call_error)?;
     let _open_calls = OpenCalls(session);
     let own_deadline = options.limits.deadline_ms.map(|ms| scope.clock.now_ms().saturating_add(ms));
     let cancel = scope.cancel.child();
@@ -147,36 +147,49 @@ pub async fn agent_loop(
     let tools = Toolbox::new(AwaitResumption::beside(&parts.tools, &parking));
     let specs = Arc::new(tools.specs());
     let (left, now_ms) = (options.continuity.from.clone(), scope.clock.now_ms());
-    let watchers = Watchers::new(&providers);
-    let run =
-        Run { session, scope, parts, options, providers, watchers, tools, specs, parking, withdrawn: Cell::new(false) };
+    let watchers = ProviderSubscriptions::new(&providers);
+    let run = RunningLoop {
+        session,
+        scope,
+        parts,
+        options,
+        providers,
+        watchers,
+        tools,
+        specs,
+        parking,
+        withdrawn: Cell::new(false),
+    };
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
-    run.let_see(state.iteration, Seen::Began);
+    run.let_see(state.iteration, LoopEvent::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
     let span = tracing::info_span!("session", session_id = %session.id(), depth = run.scope.caller.depth);
     let ended = match Box::pin(run.steps(&mut state)).instrument(span.clone()).await {
         // An operation that was awaited when the loop was stopped has stopped with it; the end is reported all the
         // same.
-        Err(thrown) if run.scope.check().is_err() && matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => {
-            Run::ended_by(thrown.as_ref())
+        Err(thrown)
+            if run.scope.check().is_err()
+                && matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline) =>
+        {
+            RunningLoop::ended_by(thrown.as_ref())
         }
         ended => ended?,
     };
     let ended = match ended.status {
-        LoopStatus::Cancelled if session.is_closed() => Ended { stop_reason: StopReason::SessionClosed, ..ended },
+        LoopStatus::Cancelled if session.is_closed() => LoopEnd { stop_reason: StopReason::SessionClosed, ..ended },
         _ => ended,
     };
     Box::pin(run.finish(state, ended, first_note)).instrument(span).await
 }
 
 /// A running loop: the data that does not change from step to step.
-struct Run<'a> {
+struct RunningLoop<'a> {
     session: &'a Rc<Session>,
     scope: Scope,
-    parts: &'a Parts,
+    parts: &'a LoopParts,
     options: LoopOptions,
     providers: Vec<Rc<dyn ReminderProvider>>,
-    watchers: Watchers,
+    watchers: ProviderSubscriptions,
     tools: Toolbox,
     specs: Arc<Vec<ToolSpec>>,
     parking: Rc<Parking>,
@@ -186,25 +199,25 @@ struct Run<'a> {
 
 /// The outcome of a loop.
 #[derive(Debug, Clone)]
-struct Ended {
+struct LoopEnd {
     status: LoopStatus,
     stop_reason: StopReason,
     error: Data,
 }
 
-impl Ended {
-    fn new(status: LoopStatus, stop_reason: StopReason) -> Ended {
-        Ended { status, stop_reason, error: Data::Nil }
+impl LoopEnd {
+    fn new(status: LoopStatus, stop_reason: StopReason) -> LoopEnd {
+        LoopEnd { status, stop_reason, error: Data::Nil }
     }
 }
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     fn turn(&self) -> Turn<'_> {
         Turn { session: self.session, number: self.session.with(|state| state.turns), scope: &self.scope }
     }
 
     /// Runs the loop from the first step to the last iteration.
-    async fn steps(&self, state: &mut LoopState) -> Outcome<Ended> {
+    async fn steps(&self, state: &mut LoopState) -> Outcome<LoopEnd> {
         Box::pin(self.begin_to_watch()).await;
         self.remark_on_resumption();
         // A resumed loop has begun already.

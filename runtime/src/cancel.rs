@@ -9,12 +9,12 @@ use tokio::sync::Notify;
 
 /// A node of the tree. Clones are the same node.
 #[derive(Clone, Default)]
-pub struct Cancel(Rc<Node>);
+pub struct Cancel(Rc<CancelNode>);
 
 #[derive(Default)]
-struct Node {
+struct CancelNode {
     reason: RefCell<Option<Arc<str>>>,
-    children: RefCell<Vec<Weak<Node>>>,
+    children: RefCell<Vec<Weak<CancelNode>>>,
     thrown: Notify,
     /// Number of children at which a sweep is worthwhile.
     sweep_at: Cell<usize>,

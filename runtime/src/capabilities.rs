@@ -6,7 +6,7 @@ use crate::words::words;
 
 words! {
     /// The vendor's wire format.
-    pub enum Wire {
+    pub enum WireFormat {
         /// Anthropic's Messages API.
         Anthropic = "anthropic",
         /// OpenAI's Chat Completions, and the many compatible services.
@@ -67,7 +67,7 @@ impl Price {
 #[allow(clippy::struct_excessive_bools)] // a row of yes-or-no facts, read from a table
 pub struct Capabilities {
     /// The wire format.
-    pub wire: Wire,
+    pub wire: WireFormat,
     /// The model reads `role: "developer"` messages, and prefers them to system text.
     pub prefers_role_developer: bool,
     /// The model reads XML-like tags well.
@@ -92,7 +92,7 @@ impl Default for Capabilities {
     /// Returns the capabilities of an unknown route: plain system text, native tools.
     fn default() -> Capabilities {
         Capabilities {
-            wire: Wire::OpenaiChat,
+            wire: WireFormat::OpenaiChat,
             prefers_role_developer: false,
             prefers_xml_scaffolding: false,
             prompt_caching: false,

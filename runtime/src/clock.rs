@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use crate::seam::Local;
+use crate::seam::LocalFuture;
 
 /// A source of time.
 pub trait Clock {
@@ -15,21 +15,21 @@ pub trait Clock {
     fn now_ms(&self) -> u64;
 
     /// Waits until [`Clock::now_ms`] has reached `at_ms`.
-    fn sleep_until(&self, at_ms: u64) -> Local<'_, ()>;
+    fn sleep_until(&self, at_ms: u64) -> LocalFuture<'_, ()>;
 
     /// Sleeps like `sleep_until`, but for limits: sleepers advance a mocked clock, tasks that only check a limit do
     /// not.
-    fn alarm(&self, at_ms: u64) -> Local<'_, ()> {
+    fn alarm(&self, at_ms: u64) -> LocalFuture<'_, ()> {
         self.sleep_until(at_ms)
     }
 }
 
 /// A clock that advances only when told to. Clones share the same time.
 #[derive(Clone, Default)]
-pub struct ManualClock(Rc<State>);
+pub struct ManualClock(Rc<ManualClockState>);
 
 #[derive(Default)]
-struct State {
+struct ManualClockState {
     now: Cell<u64>,
     sleepers: RefCell<BTreeMap<(u64, u64), Waker>>,
     next: Cell<u64>,
@@ -68,10 +68,10 @@ impl Clock for ManualClock {
         self.0.now.get()
     }
 
-    fn sleep_until(&self, at_ms: u64) -> Local<'_, ()> {
+    fn sleep_until(&self, at_ms: u64) -> LocalFuture<'_, ()> {
         let seq = self.0.next.get();
         self.0.next.set(seq + 1);
-        let entry = Sleeper { state: &self.0, key: (at_ms, seq) };
+        let entry = SleepGuard { state: &self.0, key: (at_ms, seq) };
         Box::pin(poll_fn(move |cx| {
             if entry.state.now.get() >= at_ms {
                 return Poll::Ready(());
@@ -83,12 +83,12 @@ impl Clock for ManualClock {
 }
 
 /// Removes its entry when the sleep is dropped, so that a cancelled sleep wakes no task.
-struct Sleeper<'a> {
-    state: &'a State,
+struct SleepGuard<'a> {
+    state: &'a ManualClockState,
     key: (u64, u64),
 }
 
-impl Drop for Sleeper<'_> {
+impl Drop for SleepGuard<'_> {
     fn drop(&mut self) {
         self.state.sleepers.borrow_mut().remove(&self.key);
     }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::hooks::{CompactionAction, EventKind, HookEvent, Listeners, PreCompact};
 use crate::note::{Note, Severity};
-use crate::patience::{is_late, patiently};
 use crate::reminder::bridge::Seam;
 use crate::seam::{Compactor, Outcome, Scope, Summary, Turn};
 use crate::session::Session;
-use crate::transcript::compact::{Begun, CompactOptions, Strategy, begin};
+use crate::timeout::{is_timeout, with_timeout};
+use crate::transcript::compact::{CompactOptions, PendingCompaction, Strategy, begin};
 
 mod auto;
 mod by_model;
@@ -110,7 +110,7 @@ impl Compaction<'_> {
         options
     }
 
-    async fn sum_up(&self, begun: &Begun) -> Outcome<Summary> {
+    async fn sum_up(&self, begun: &PendingCompaction) -> Outcome<Summary> {
         let text = match (begun.strategy(), begun.given_summary()) {
             (Strategy::ObservationMask, _) => return Ok(Summary::Messages(begun.masked())),
             (Strategy::Custom, _) => {
@@ -121,8 +121,8 @@ impl Compaction<'_> {
                     let told = Turn { scope: &scope, ..self.told };
                     let summary = custom.compact(told, &begun.archived, &begun.survivors);
                     let ms = scope.hook_timeout_ms;
-                    let summed_up = patiently(self.told.scope, &cancel, summary).await;
-                    return summed_up.map_err(|thrown| if is_late(&thrown) { custom.late(ms) } else { thrown });
+                    let summed_up = with_timeout(self.told.scope, &cancel, summary).await;
+                    return summed_up.map_err(|thrown| if is_timeout(&thrown) { custom.late(ms) } else { thrown });
                 }
                 begun.truncation_note()
             }
@@ -136,7 +136,7 @@ impl Compaction<'_> {
         Ok(Summary::Text(text))
     }
 
-    fn truncation(&self, begun: &Begun) -> Arc<str> {
+    fn truncation(&self, begun: &PendingCompaction) -> Arc<str> {
         match self.summarisers.remember {
             Some(task) => format!("{}\n\nThe task is:\n{task}", begun.truncation_note()).into(),
             None => begun.truncation_note(),

@@ -5,50 +5,50 @@
 //! until everything up to it would survive a crash. A record's id and cursor are known only once it is written:
 //! [`EventLog::emit`] waits for that.
 //!
-//! - [`Home`]: the backend as a person names it, `memory` or `sqlite:PATH`.
+//! - [`LogBackend`]: the backend as a person names it, `memory` or `sqlite:PATH`.
 //! - [`LogFile`]: a log in a file, read while others write it.
-//! - [`OfRun`]: adds the run to each record of the runtime, since many runs write to a log in a file.
-//! - [`Payload`]: the content of a record; [`Facts`]: content from the runtime, converted to data on demand; [`Batch`]:
+//! - [`RunTaggedLog`]: adds the run to each record of the runtime, since many runs write to a log in a file.
+//! - [`RecordPayload`]: the content of a record; [`PayloadSource`]: content from the runtime, converted to data on demand; [`RecordBatch`]:
 //!   records that are appended together.
 //! - [`LogReader`]: reads a log on any thread.
-//! - [`Room`]: space for records, reserved before a lock is taken.
+//! - [`LogReservation`]: space for records, reserved before a lock is taken.
 //! - [`SharedLog`]: a log that several threads write to.
-//! - [`Tapped`]: a log whose records another subscriber sees too.
-//! - [`Through`]: a log with a [`Passage`] in front of it.
+//! - [`ObservedLog`]: a log whose records another subscriber sees too.
+//! - [`InterceptedLog`]: a log with a [`RecordInterceptor`] in front of it.
 //! - [`LogError`]: the errors; its codes are [`LogCode`].
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::seam::{Answer, BlockingPool, Local, Outcome, fault};
+use crate::seam::{Answer, BlockingPool, LocalFuture, Outcome, call_error};
 
+mod backend;
 mod codes;
 mod error;
-mod home;
+mod intercepted;
 mod memory;
-mod of_run;
+mod observed;
 mod payload;
 mod read;
 mod reader;
-mod room;
+mod reservation;
+mod run_tagged;
 mod shared;
 mod sqlite;
-mod tapped;
-mod through;
 
+pub use backend::LogBackend;
 pub use codes::LogCode;
 pub use error::LogError;
-pub use home::Home;
-pub use memory::{Kept, MemoryLog};
-pub use of_run::{OfRun, RUN_ID};
-pub use payload::{Batch, Facts, Payload};
+pub use intercepted::{InterceptedLog, RecordInterceptor};
+pub use memory::{MemoryLog, MemoryRetention};
+pub use observed::{ObservedLog, RecordObserver};
+pub use payload::{PayloadSource, RecordBatch, RecordPayload};
 pub use reader::LogReader;
-pub use room::Room;
-pub use shared::{Settled, SharedLog};
+pub use reservation::LogReservation;
+pub use run_tagged::{RUN_ID, RunTaggedLog};
+pub use shared::{DurableFuture, SharedLog};
 pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, while_wanted, within};
-pub use tapped::{Tap, Tapped};
-pub use through::{Passage, Through};
 
 /// A record that is about to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +58,7 @@ pub struct NewRecord {
     /// The kind of event.
     pub kind: Arc<str>,
     /// Content of the record.
-    pub payload: Payload,
+    pub payload: RecordPayload,
     /// Headers, a dict or nil.
     pub headers: Data,
     /// Time of the event, in milliseconds since 1970-01-01 UTC.
@@ -81,9 +81,9 @@ impl NewRecord {
 
     /// Returns the record of a batch at index `place`.
     #[must_use]
-    pub fn of(batch: &Arc<dyn Batch>, place: usize, occurred_at_ms: u64) -> NewRecord {
+    pub fn of(batch: &Arc<dyn RecordBatch>, place: usize, occurred_at_ms: u64) -> NewRecord {
         let (topic, kind) = batch.names(place);
-        let payload = Payload::part(batch.clone(), place);
+        let payload = RecordPayload::part(batch.clone(), place);
         NewRecord { topic: topic.clone(), kind: kind.clone(), payload, headers: Data::Nil, occurred_at_ms }
     }
 }
@@ -96,7 +96,7 @@ pub struct Record {
     /// The kind of event.
     pub kind: Arc<str>,
     /// Content of the record.
-    pub payload: Payload,
+    pub payload: RecordPayload,
     /// Headers, a dict or nil.
     pub headers: Data,
     /// Time of the event, in milliseconds since 1970-01-01 UTC. Clocks jump; the order is that of the cursors.
@@ -142,7 +142,7 @@ impl Ticket {
 
 /// The id and cursor of a written record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct RecordPosition {
     /// Its number within its topic, from 1.
     pub id: u64,
     /// Its place in the whole log, from 1.
@@ -151,7 +151,7 @@ pub struct Place {
 
 /// Selection of records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct RecordFilter {
     /// Only this topic.
     pub topic: Option<Arc<str>>,
     /// Only kinds with this prefix.
@@ -160,10 +160,10 @@ pub struct Filter {
     pub after: u64,
 }
 
-impl Filter {
+impl RecordFilter {
     /// Creates a filter for all records of one topic.
-    pub fn topic(topic: impl Into<Arc<str>>) -> Filter {
-        Filter { topic: Some(topic.into()), ..Filter::default() }
+    pub fn topic(topic: impl Into<Arc<str>>) -> RecordFilter {
+        RecordFilter { topic: Some(topic.into()), ..RecordFilter::default() }
     }
 
     /// Returns whether a record of this topic and kind is selected.
@@ -189,7 +189,7 @@ pub trait Subscription {
     /// Returns the next record if it is available already.
     fn try_next(&mut self) -> Answer<'_, Outcome<Option<Arc<Record>>>>;
     /// Waits for the next record and returns it.
-    fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>>;
+    fn next(&mut self) -> LocalFuture<'_, Outcome<Option<Arc<Record>>>>;
 }
 
 /// An append-only list of records. A caller sees the records it has appended in all its later reads.
@@ -200,18 +200,18 @@ pub trait EventLog {
 
     /// Reserves room for a number of records with a total size in bytes. Waits like [`EventLog::append`], so call it
     /// before taking a lock.
-    fn reserve(&self, _records: usize, _bytes: usize) -> Room {
-        Room::default()
+    fn reserve(&self, _records: usize, _bytes: usize) -> LogReservation {
+        LogReservation::default()
     }
 
     /// Appends a record like [`EventLog::append`], into reserved room, and never waits: it may be called while a lock
     /// is held. A record that needs more than the reserved room is accepted all the same.
-    fn append_in(&self, _room: &mut Room, record: NewRecord) -> Ticket {
+    fn append_in(&self, _room: &mut LogReservation, record: NewRecord) -> Ticket {
         self.append(record)
     }
 
     /// Appends all records of a batch in order, like [`EventLog::append`].
-    fn tell(&self, batch: Arc<dyn Batch>, occurred_at_ms: u64) -> Ticket {
+    fn tell(&self, batch: Arc<dyn RecordBatch>, occurred_at_ms: u64) -> Ticket {
         let records = (0..batch.count()).map(|place| NewRecord::of(&batch, place, occurred_at_ms));
         // The ticket of a refused record is greater than all others.
         records.fold(Ticket::NONE, |last, record| last.max(self.append(record)))
@@ -221,7 +221,7 @@ pub trait EventLog {
     ///
     /// # Errors
     /// The record was not written and will not be.
-    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>>;
+    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<RecordPosition>>;
 
     /// Returns a reader of the log, for this thread or another one.
     fn reader(&self) -> LogReader;
@@ -229,19 +229,19 @@ pub trait EventLog {
     /// Returns the id, within its topic, of the record last appended there, or `None` if the topic is empty. Waits for
     /// the disk if the log is a file: the thread of a session reads with [`EventLog::reader`] on a pool.
     fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        self.reader().latest(topic).map_err(fault)
+        self.reader().latest(topic).map_err(call_error)
     }
 
     /// Waits until everything up to a ticket would survive the end of the process.
-    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>>;
+    fn durable(&self, upto: Ticket) -> LocalFuture<'_, Outcome<()>>;
 
     /// Reads at most `limit` records after `filter.after`, oldest first. Waits for the disk like [`EventLog::latest`].
-    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
-        self.reader().read(filter, limit).map_err(fault)
+    fn read(&self, filter: &RecordFilter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
+        self.reader().read(filter, limit).map_err(call_error)
     }
 
     /// Reads history after `filter.after`, then new records.
-    fn subscribe(&self, filter: Filter) -> Box<dyn Subscription>;
+    fn subscribe(&self, filter: RecordFilter) -> Box<dyn Subscription>;
 }
 
 #[cfg(test)]

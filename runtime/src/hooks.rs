@@ -5,9 +5,9 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use crate::patience::TookTooLong;
 use crate::reminder::ReminderError;
-use crate::seam::{Answer, Fault, Outcome, Sort, Turn, fault};
+use crate::seam::{Answer, CallError, CallErrorKind, Outcome, Turn, call_error};
+use crate::timeout::TimedOut;
 
 mod action;
 pub mod event;
@@ -17,10 +17,10 @@ pub mod registry;
 pub mod verdict;
 
 pub use action::{
-    ActionableEvent, CompactionAction, HookAction, PostToolUse, PostTurn, PreCompact, PreToolUse, PromptAction, Reply,
-    ToolCallAction, ToolResultAction, TurnAction, UserPromptSubmit,
+    ActionableEvent, CompactionAction, HookAction, HookReply, PostToolUse, PostTurn, PreCompact, PreToolUse,
+    PromptAction, ToolCallAction, ToolResultAction, TurnAction, UserPromptSubmit,
 };
-pub use event::{EventKind, EventSet, HookEvent, PermissionAnswer, Step};
+pub use event::{EventKind, EventSet, HookEvent, IterationStep, PermissionAnswer};
 pub use listeners::Listeners;
 pub use registry::{Hooks, Pattern, PatternError, PersonaHook, SessionHook, ToolHook};
 pub use verdict::Verdict;
@@ -32,18 +32,18 @@ pub trait Hook {
 
     /// Returns the diagnostic for a returned reminder that cannot be added. Implementations that know the handler's
     /// source location add it here.
-    fn malformed(&self, error: &ReminderError) -> Rc<dyn Fault> {
-        fault(error.clone())
+    fn malformed(&self, error: &ReminderError) -> Rc<dyn CallError> {
+        call_error(error.clone())
     }
 
     /// Returns the diagnostic for an answer that cannot be used.
-    fn unusable(&self, why: &str) -> Rc<dyn Fault> {
-        fault(Unusable(why.to_owned()))
+    fn unusable(&self, why: &str) -> Rc<dyn CallError> {
+        call_error(InvalidReply(why.to_owned()))
     }
 
     /// Returns the diagnostic for a handler that took longer than `ms` milliseconds.
-    fn late(&self, ms: u64) -> Rc<dyn Fault> {
-        fault(TookTooLong { ms })
+    fn late(&self, ms: u64) -> Rc<dyn CallError> {
+        call_error(TimedOut { ms })
     }
 
     /// Returns its name, for diagnostics and for the `producer` of its reminders.
@@ -55,11 +55,11 @@ pub trait Hook {
 /// An answer that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unusable(pub String);
+pub struct InvalidReply(pub String);
 
-impl Fault for Unusable {
-    fn sort(&self) -> Sort {
-        Sort::Invalid
+impl CallError for InvalidReply {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Invalid
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -15,7 +15,7 @@
 //! | [`event_log`] | the log and its backends in memory and in a file |
 //! | [`hooks`] | events, verdicts, registered handlers |
 //! | [`receipt`] | receipts of tool calls |
-//! | [`patience`] | time limits of handlers |
+//! | [`timeout`] | time limits of handlers |
 //! | [`schema`] | JSON Schema, with mismatches in words |
 //! | [`session`] | sessions and their directory |
 //! | [`compaction`] | shortening a session's transcript: subscribers and summarisers |
@@ -43,7 +43,6 @@ pub mod message;
 pub mod model;
 pub mod moment;
 pub mod note;
-pub mod patience;
 pub mod receipt;
 pub mod reminder;
 pub mod render;
@@ -51,6 +50,7 @@ pub mod schema;
 pub mod seam;
 pub mod seen_texts;
 pub mod session;
+pub mod timeout;
 pub mod transcript;
 pub mod watch;
 pub mod words;

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use crate::data::{Data, Entries};
 use crate::message::{Block, Content, Message, Messages, ToolCall, ToolSpec};
 use crate::render::Rendered;
-use crate::seam::{Fault, Sort};
+use crate::seam::{CallError, CallErrorKind};
 use crate::words::words;
 
 mod conversation;
-mod piece;
+mod owned_delta;
 mod prefix;
 mod system;
 pub mod text_tools;
 
-pub use piece::Piece;
-pub use prefix::{Measured, PrefixMeter};
+pub use owned_delta::OwnedDelta;
+pub use prefix::{PrefixMeter, RequestSize};
 pub use system::System;
 
 /// A request to a model.
@@ -104,7 +104,7 @@ impl Usage {
 
 /// A model's reply.
 #[derive(Debug, Clone, Default)]
-pub struct Reply {
+pub struct ModelReply {
     /// The text without thinking.
     pub text: Arc<str>,
     /// The calls it requests.
@@ -125,7 +125,7 @@ pub struct Reply {
     pub extra: Entries,
 }
 
-impl Reply {
+impl ModelReply {
     /// Returns the answer as a message of the conversation.
     #[must_use]
     pub fn to_message(&self) -> Message {
@@ -250,11 +250,11 @@ impl ModelError {
     }
 }
 
-impl Fault for ModelError {
-    fn sort(&self) -> Sort {
+impl CallError for ModelError {
+    fn kind(&self) -> CallErrorKind {
         match self.kind {
-            ModelErrorKind::Cancelled => Sort::Cancelled,
-            _ => Sort::Model,
+            ModelErrorKind::Cancelled => CallErrorKind::Cancelled,
+            _ => CallErrorKind::Model,
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::codes::CodeRef;
 use crate::data::Data;
-use crate::seam::Fault;
+use crate::seam::CallError;
 
 /// The severity of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,12 +44,12 @@ pub struct Note {
     /// Subject of the note: the id of a provider, the pattern of a hook, a route.
     pub about: Option<Arc<str>>,
     /// The error that was thrown; `stdlib` takes span and stack from it.
-    pub fault: Option<Rc<dyn Fault>>,
+    pub fault: Option<Rc<dyn CallError>>,
 }
 
 impl Note {
     /// Creates a note about a fault.
-    pub fn of_fault(about: impl Into<Arc<str>>, fault: Rc<dyn Fault>) -> Note {
+    pub fn of_fault(about: impl Into<Arc<str>>, fault: Rc<dyn CallError>) -> Note {
         let (code, said) = (fault.code(), fault.to_string());
         // The code has a field of its own.
         let message =

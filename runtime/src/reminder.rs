@@ -7,11 +7,11 @@ use std::sync::Arc;
 use crate::words::words;
 
 pub mod bridge;
-mod by_hand;
 pub mod codec;
 mod codes;
 mod error;
-mod handed;
+mod event_form;
+mod inherited_list;
 mod lenient;
 pub mod lifecycle;
 pub mod limits;
@@ -52,7 +52,7 @@ words! {
 
 words! {
     /// The producer of a reminder.
-    pub enum Source {
+    pub enum ReminderSource {
         /// A reminder provider.
         StdlibProvider = "stdlib_provider",
         /// A hook.
@@ -87,7 +87,7 @@ pub struct Reminder {
     /// The requested slot.
     pub role_hint: RoleHint,
     /// Producer of the reminder.
-    pub source: Source,
+    pub source: ReminderSource,
     /// The turn in which it was made; 0 before a loop and in pipelines.
     pub fired_at_turn: u32,
     /// The session that first made it, if it was inherited.

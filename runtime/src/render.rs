@@ -5,12 +5,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::capabilities::{Capabilities, Placement, Wire};
+use crate::capabilities::{Capabilities, Placement, WireFormat};
 use crate::data::Data;
 use crate::message::Block;
 use crate::note::{Note, Severity};
 use crate::reminder::{Reminder, ReminderCode, ReminderError, RoleHint};
-use crate::seam::fault;
+use crate::seam::call_error;
 use crate::words::words;
 
 pub mod quote;
@@ -52,7 +52,7 @@ impl UserBlock {
 
 /// A reminder that was rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fired {
+pub struct RenderedReminder {
     /// The reminder's id.
     pub id: Arc<str>,
     /// The slot it was rendered into.
@@ -71,7 +71,7 @@ pub struct Rendered {
     /// Position of messages and blocks.
     pub placement: Placement,
     /// The rendered reminders, oldest first.
-    pub fired: Vec<Fired>,
+    pub fired: Vec<RenderedReminder>,
     /// Ids of the reminders for which this route has no slot at all.
     pub dropped: Vec<Arc<str>>,
     /// Ids of the reminders that requested a user block on a route without such blocks (`HARN-RMD-003`); they were
@@ -127,13 +127,13 @@ fn is_block(role: RenderedRole) -> bool {
 
 fn place(reminder: &Reminder, capabilities: &Capabilities, out: &mut Rendered) {
     let wants_block = matches!(reminder.role_hint, RoleHint::UserBlock | RoleHint::EphemeralCache);
-    if reminder.role_hint == RoleHint::UserBlock && capabilities.wire != Wire::Anthropic {
+    if reminder.role_hint == RoleHint::UserBlock && capabilities.wire != WireFormat::Anthropic {
         out.demoted.push(reminder.id.clone());
     }
     let role = if capabilities.prefers_role_developer {
         push(&mut out.developer_messages, plain(&reminder.body));
         RenderedRole::Developer
-    } else if capabilities.wire == Wire::Anthropic && wants_block {
+    } else if capabilities.wire == WireFormat::Anthropic && wants_block {
         push_block(out, xml(&reminder.body));
         if reminder.role_hint == RoleHint::UserBlock { RenderedRole::UserBlock } else { RenderedRole::EphemeralCache }
     } else if !capabilities.system_text {
@@ -152,7 +152,7 @@ fn place(reminder: &Reminder, capabilities: &Capabilities, out: &mut Rendered) {
             }
         }
     };
-    push(&mut out.fired, Fired { id: reminder.id.clone(), rendered_role: role });
+    push(&mut out.fired, RenderedReminder { id: reminder.id.clone(), rendered_role: role });
 }
 
 /// Appends an item. Most prompts carry one or two reminders, and a request may be stored, so the first reserves only
@@ -234,5 +234,5 @@ pub fn demotion(reminder: &Reminder, route: Option<&str>) -> Note {
     );
     let error = ReminderError::new(ReminderCode::UserBlock, "role_hint", message)
         .help("write `role_hint: \"system\"` or `\"developer\"`, which every route supports");
-    Note { severity: Severity::Warning, about: None, ..Note::of_fault(from, fault(error)) }
+    Note { severity: Severity::Warning, about: None, ..Note::of_fault(from, call_error(error)) }
 }

@@ -13,8 +13,8 @@ use boon::{CompileError, Compiler, SchemaIndex, Schemas, UrlLoader};
 use crate::data::Data;
 
 mod answer;
-mod circle;
-mod misfit;
+mod cycle;
+mod mismatch;
 mod plain;
 mod pointer;
 mod shared;
@@ -22,7 +22,7 @@ mod shared;
 mod tests;
 
 pub use answer::read_answer;
-pub use misfit::{Misfit, Misfits};
+pub use mismatch::{Mismatch, Mismatches};
 pub use shared::compiled;
 
 /// Internal name under which a schema is compiled; it is never shown.
@@ -43,7 +43,7 @@ pub struct Schema {
     source: Data,
     depth: usize,
     /// The schema in a form that needs no validator, if it is simple enough.
-    plain: Option<plain::Plain>,
+    plain: Option<plain::PlainSchema>,
 }
 
 /// The reason a value is not a schema.
@@ -52,9 +52,9 @@ pub struct Schema {
 pub struct SchemaError(pub String);
 
 /// A `$ref` may only refer into the schema itself.
-struct Nowhere;
+struct ExternalRef;
 
-impl UrlLoader for Nowhere {
+impl UrlLoader for ExternalRef {
     fn load(&self, _: &str) -> Result<serde_json::Value, Box<dyn Error>> {
         Err("references to other documents are not supported; move the referenced schema to `$defs`".into())
     }
@@ -75,25 +75,25 @@ impl Schema {
 
     fn compiled(source: &Data, depth: usize) -> Result<Schema, SchemaError> {
         let mut compiler = Compiler::new();
-        compiler.use_loader(Box::new(Nowhere));
+        compiler.use_loader(Box::new(ExternalRef));
         let mut all = Schemas::new();
-        if let Some(at) = circle::find(source) {
+        if let Some(at) = cycle::find(source) {
             return Err(SchemaError(format!("the `$ref` to `{at}` refers to itself")));
         }
         let refused = |error| SchemaError(why(&error));
         compiler.add_resource(HERE, serde_json::Value::from(source)).map_err(refused)?;
         let root = compiler.compile(HERE, &mut all).map_err(refused)?;
-        Ok(Schema { all, root, source: source.clone(), depth, plain: plain::Plain::of(source) })
+        Ok(Schema { all, root, source: source.clone(), depth, plain: plain::PlainSchema::of(source) })
     }
 
     /// Checks whether a value fits; `what` names the value in the messages (`the arguments`).
     ///
     /// # Errors
     /// Returns all mismatches, the first eight in words.
-    pub fn check(&self, value: &Data, what: &str) -> Result<(), Misfits> {
+    pub fn check(&self, value: &Data, what: &str) -> Result<(), Mismatches> {
         let depth = value.depth();
         if depth > DEEPEST_VALUE {
-            return Err(Misfits::one(format!("{what} may not be nested more than {DEEPEST_VALUE} levels deep")));
+            return Err(Mismatches::one(format!("{what} may not be nested more than {DEEPEST_VALUE} levels deep")));
         }
         if self.plain.as_ref().is_some_and(|plain| plain.accepts(value)) {
             return Ok(());
@@ -101,7 +101,7 @@ impl Schema {
         with_stack_for((depth + 1) * (self.depth + 1), || {
             let json = serde_json::Value::from(value);
             let found = self.all.validate(&json, self.root);
-            found.map_err(|error| Misfits::of(&error, &self.source, value, what))
+            found.map_err(|error| Mismatches::of(&error, &self.source, value, what))
         })
     }
 }

@@ -1,5 +1,5 @@
 //! The seams between the core and everything that has behaviour: how an answer is returned ([`Answer`]), how a failure
-//! is passed on ([`Fault`]), the context of a call ([`Turn`], [`Scope`]), and the traits that the loop calls ([`Tool`],
+//! is passed on ([`CallError`]), the context of a call ([`Turn`], [`Scope`]), and the traits that the loop calls ([`Tool`],
 //! [`Model`], [`Compactor`], [`Permissions`], [`Approver`]; hooks and reminder providers have their traits next to
 //! their registries).
 //!
@@ -19,30 +19,30 @@ use crate::data::Data;
 use crate::event_log::EventLog;
 use crate::hooks::EventKind;
 use crate::message::{Message, ToolCall, ToolSpec};
-use crate::model::{Delta, Reply, Request};
+use crate::model::{Delta, ModelReply, Request};
 use crate::note::{Note, Notes};
-use crate::patience::TookTooLong;
 use crate::receipt::{AuditLog, ReminderReport, Reports};
 use crate::reminder::Reminder;
-use crate::reminder::lifecycle::Admitted;
+use crate::reminder::lifecycle::Admission;
 use crate::session::Session;
+use crate::timeout::TimedOut;
 use crate::words::words;
 
 mod blocking;
 mod permission;
 
 pub use blocking::{BlockingPool, run_blocking};
-pub use permission::{Approver, Demand, Permissions, Permit, Ruling};
+pub use permission::{ApprovalDemand, Approver, PermissionOutcome, PermissionRuling, Permissions};
 
 /// A future that stays on its thread.
-pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// An answer that is usually ready; only one that waits is boxed.
 pub enum Answer<'a, T> {
     /// The callee did not wait.
     Now(T),
     /// The callee waits.
-    Later(Local<'a, T>),
+    Later(LocalFuture<'a, T>),
 }
 
 impl<'a, T> Answer<'a, T> {
@@ -70,8 +70,8 @@ impl<'a, T> Answer<'a, T> {
 }
 
 words! {
-    /// The kind of a [`Fault`], by which the loop decides how to go on.
-    pub enum Sort {
+    /// The kind of a [`CallError`], by which the loop decides how to go on.
+    pub enum CallErrorKind {
         /// A script threw.
         Script = "script",
         /// The work was cancelled.
@@ -90,10 +90,10 @@ words! {
 }
 
 /// A failure of a script, a route or a provider. Opaque here; `stdlib` recovers its value and stack by
-/// [`Fault::as_any`].
-pub trait Fault: fmt::Debug + fmt::Display {
+/// [`CallError::as_any`].
+pub trait CallError: fmt::Debug + fmt::Display {
     /// Returns the kind of failure.
-    fn sort(&self) -> Sort;
+    fn kind(&self) -> CallErrorKind;
     /// Returns the concrete failure.
     fn as_any(&self) -> &dyn Any;
     /// Returns the diagnostic code, if the failure has one.
@@ -103,10 +103,10 @@ pub trait Fault: fmt::Debug + fmt::Display {
 }
 
 /// A result that fails with the callee's error.
-pub type Outcome<T> = Result<T, Rc<dyn Fault>>;
+pub type Outcome<T> = Result<T, Rc<dyn CallError>>;
 
 /// Converts a concrete failure to an outcome's failure.
-pub fn fault<F: Fault + 'static>(failure: F) -> Rc<dyn Fault> {
+pub fn call_error<F: CallError + 'static>(failure: F) -> Rc<dyn CallError> {
     Rc::new(failure)
 }
 
@@ -121,11 +121,11 @@ pub enum Stopped {
     Deadline,
 }
 
-impl Fault for Stopped {
-    fn sort(&self) -> Sort {
+impl CallError for Stopped {
+    fn kind(&self) -> CallErrorKind {
         match self {
-            Stopped::Cancelled(_) => Sort::Cancelled,
-            Stopped::Deadline => Sort::Deadline,
+            Stopped::Cancelled(_) => CallErrorKind::Cancelled,
+            Stopped::Deadline => CallErrorKind::Deadline,
         }
     }
 
@@ -135,25 +135,25 @@ impl Fault for Stopped {
 }
 
 /// The position of a line of work within a run. Names are the same in every run of a script, whatever the timing.
-pub trait Path {
+pub trait WorkPath {
     /// Returns the name: letters, digits, dots and tildes.
     fn name(&self) -> Rc<str>;
     /// Returns the path of the next child started here; `kind` consists of letters.
-    fn child(&self, kind: &'static str) -> Rc<dyn Path>;
+    fn child(&self, kind: &'static str) -> Rc<dyn WorkPath>;
     /// Returns the concrete path.
     fn as_any(&self) -> &dyn Any;
 }
 
 /// The path used if lines of work are not distinguished.
-struct OnlyLine;
+struct SinglePath;
 
-impl Path for OnlyLine {
+impl WorkPath for SinglePath {
     fn name(&self) -> Rc<str> {
         "main".into()
     }
 
-    fn child(&self, _kind: &'static str) -> Rc<dyn Path> {
-        Rc::new(OnlyLine)
+    fn child(&self, _kind: &'static str) -> Rc<dyn WorkPath> {
+        Rc::new(SinglePath)
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -169,9 +169,9 @@ pub trait Driver {
 }
 
 /// A driver without limits, for work that has its thread to itself.
-struct FreeRun;
+struct UnlimitedDriver;
 
-impl Driver for FreeRun {
+impl Driver for UnlimitedDriver {
     fn before_iteration(&self) -> Answer<'static, Outcome<()>> {
         Answer::Now(Ok(()))
     }
@@ -227,7 +227,7 @@ pub struct Scope {
 #[derive(Clone)]
 pub struct Caller {
     /// The line of work; the same in every run of a script.
-    pub path: Rc<dyn Path>,
+    pub path: Rc<dyn WorkPath>,
     /// The current tool call.
     pub task_id: Option<Arc<str>>,
     /// The current agent: the session's id, unless a worker or persona has a name of its own.
@@ -242,7 +242,7 @@ pub struct Caller {
 
 impl Default for Caller {
     fn default() -> Caller {
-        let path = Rc::new(OnlyLine);
+        let path = Rc::new(SinglePath);
         Caller { path, task_id: None, agent_id: None, persona: None, is_worker: false, depth: 0 }
     }
 }
@@ -270,7 +270,7 @@ impl Scope {
             deadline_ms: None,
             clock,
             log,
-            driver: Rc::new(FreeRun),
+            driver: Rc::new(UnlimitedDriver),
             seed: 0,
             caller: Caller::default(),
             options: Data::Nil,
@@ -293,7 +293,7 @@ impl Scope {
     }
 
     /// Records a reminder that a handler or a provider produced around the current tool call.
-    pub fn report(&self, hook_event: EventKind, admitted: &Admitted) {
+    pub fn report(&self, hook_event: EventKind, admitted: &Admission) {
         if let Some(reports) = self.receipts.as_ref().and_then(|receipts| receipts.of_call.as_ref()) {
             let (reminder, deduped_count) = (admitted.reminder.clone(), admitted.replaced.len());
             reports.borrow_mut().push(ReminderReport { hook_event, reminder, deduped_count });
@@ -416,7 +416,7 @@ pub trait Model {
         turn: Turn<'a>,
         request: &'a Request,
         live: &'a dyn Fn(Delta<'_>),
-    ) -> Answer<'a, Outcome<Reply>>;
+    ) -> Answer<'a, Outcome<ModelReply>>;
 }
 
 /// The result of a compactor.
@@ -431,8 +431,8 @@ pub enum Summary {
 /// A compactor that shortens a transcript.
 pub trait Compactor {
     /// Returns the diagnostic for a compactor that took longer than `ms` milliseconds, a handler's limit.
-    fn late(&self, ms: u64) -> Rc<dyn Fault> {
-        fault(TookTooLong { ms })
+    fn late(&self, ms: u64) -> Rc<dyn CallError> {
+        call_error(TimedOut { ms })
     }
     /// Receives the messages to archive and the reminders that survived TTL and dedupe.
     fn compact<'a>(

@@ -13,27 +13,27 @@ use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds};
 use crate::model::PrefixMeter;
 use crate::reminder::bridge::{Queue, SharedQueue};
-use crate::reminder::lifecycle::Whose;
+use crate::reminder::lifecycle::RecordOwner;
 use crate::transcript::Transcript;
 
 mod directory;
-mod go_on;
 mod inbox;
 mod injections;
 mod journal;
 mod observe;
 mod open_calls;
 mod prompts;
+mod recover;
 mod reminders;
 #[cfg(test)]
 mod tests;
 
 pub use directory::{SessionError, Sessions};
-pub use go_on::{Recovered, RecoveredReminder};
-pub use inbox::{INJECTION_TOPIC, Inbox, Injected};
-pub use journal::{Change, Conversation, ConversationJournal, MESSAGE_TOPIC, STATE_TOPIC};
+pub use inbox::{AcceptedInjection, INJECTION_TOPIC, Inbox};
+pub use journal::{Conversation, ConversationJournal, JournalChange, MESSAGE_TOPIC, STATE_TOPIC};
 pub use observe::{ReminderObserver, ReminderSeen};
 pub use open_calls::{NOT_RUN, close_open_calls, open_calls};
+pub use recover::{Recovered, RecoveredReminder};
 
 /// A session.
 pub struct Session {
@@ -43,16 +43,16 @@ pub struct Session {
     /// Set while an inbox accepts for it on another thread.
     watched: Cell<bool>,
     /// The owner that its records share.
-    whose: RefCell<Option<Arc<Whose>>>,
+    whose: RefCell<Option<Arc<RecordOwner>>>,
     /// Observer of its reminders.
     observer: RefCell<Option<Rc<dyn ReminderObserver>>>,
-    state: RefCell<State>,
+    state: RefCell<SessionState>,
 }
 
 /// The mutable state of a session.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct State {
+pub struct SessionState {
     /// The conversation and its events.
     pub transcript: Transcript,
     /// Time it was opened, in milliseconds since 1970-01-01 UTC.
@@ -89,7 +89,7 @@ impl Session {
         let id = id.into();
         let queue = Queue::shared(stream.child());
         let transcript = Transcript::new(id.clone());
-        let state = State { transcript, created_at_ms: now_ms, ..State::default() };
+        let state = SessionState { transcript, created_at_ms: now_ms, ..SessionState::default() };
         Rc::new(Session {
             id,
             ids: SharedIds::new(stream),
@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// Restores a stored session.
-    pub(crate) fn restored(id: Arc<str>, stream: IdStream, queue: SharedQueue, state: State) -> Rc<Session> {
+    pub(crate) fn restored(id: Arc<str>, stream: IdStream, queue: SharedQueue, state: SessionState) -> Rc<Session> {
         Rc::new(Session {
             id,
             ids: SharedIds::new(stream),
@@ -117,7 +117,7 @@ impl Session {
     /// Returns whether nothing has happened in it yet.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
-        let is_empty = |state: &mut State| {
+        let is_empty = |state: &mut SessionState| {
             state.turns == 0 && state.transcript.messages().is_empty() && state.transcript.event_count() == 0
         };
         let queued = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pending().len();
@@ -178,11 +178,11 @@ impl Session {
 
     /// Occupies it for one loop, until the returned guard is dropped. Two loops in one conversation would separate
     /// calls from their answers.
-    pub fn occupy(self: &Rc<Self>) -> Result<Occupied, SessionError> {
+    pub fn occupy(self: &Rc<Self>) -> Result<LoopGuard, SessionError> {
         if self.with(|state| std::mem::replace(&mut state.busy, true)) {
             return Err(SessionError::Busy(self.id.clone()));
         }
-        Ok(Occupied(self.clone()))
+        Ok(LoopGuard(self.clone()))
     }
 
     /// Returns the queue of injections, which a host on another thread shares.
@@ -192,7 +192,7 @@ impl Session {
     }
 
     /// Reads or changes the state. The closure must not call `with` again.
-    pub fn with<R>(&self, look: impl FnOnce(&mut State) -> R) -> R {
+    pub fn with<R>(&self, look: impl FnOnce(&mut SessionState) -> R) -> R {
         look(&mut self.state.borrow_mut())
     }
 
@@ -205,9 +205,9 @@ impl Session {
 
 /// Guard of a session that a loop occupies.
 #[derive(Debug)]
-pub struct Occupied(Rc<Session>);
+pub struct LoopGuard(Rc<Session>);
 
-impl Drop for Occupied {
+impl Drop for LoopGuard {
     fn drop(&mut self) {
         self.0.with(|state| (state.busy, state.at_work) = (false, None));
     }

@@ -25,7 +25,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Detail, Event, Pending};
+pub use event::{EventDetail, PendingReminder, TranscriptEvent};
 pub use read::{Imported, TranscriptError};
 
 use index::KeyIndex;
@@ -38,7 +38,7 @@ pub struct Transcript {
     /// The number of messages whose tokens were counted, and their tokens. Reset when one of them is removed.
     counted: (usize, usize),
     /// Events in order of arrival. A removed event stays there until the holes are closed.
-    slots: Vector<Arc<Event>>,
+    slots: Vector<Arc<TranscriptEvent>>,
     /// Bit set of the slots that are holes.
     gone: Vector<u64>,
     holes: usize,
@@ -115,7 +115,7 @@ impl Transcript {
     }
 
     /// Returns the events, oldest first.
-    pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<TranscriptEvent>> {
         let slots = (0..self.slots.len()).zip(&self.slots);
         slots.filter(|(slot, _)| self.holes == 0 || !self.is_hole(*slot)).map(|(_, event)| event)
     }
@@ -128,11 +128,11 @@ impl Transcript {
 
     /// Appends an event that is not a reminder.
     pub fn push_event(&mut self, id: Arc<str>, kind: impl Into<Arc<str>>, fields: Data) {
-        let event = Event {
+        let event = TranscriptEvent {
             id,
             kind: kind.into(),
             at_message: self.messages.len(),
-            detail: Detail::Other(fields),
+            detail: EventDetail::Other(fields),
             rising: false,
         };
         self.push_slot(event);

@@ -37,6 +37,6 @@ pub use error::WorkerError;
 pub use resume::{Resumption, resume};
 pub use snapshot::{Snapshot, SnapshotError};
 pub use status::{WorkerMode, WorkerStatus};
-pub use steer::{GiveError, Given, close, give};
+pub use steer::{GiveError, InputOutcome, close, give};
 pub use work::{begin, work};
 pub use worker::{Suspension, Worker};

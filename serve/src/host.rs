@@ -44,7 +44,7 @@ mod worker;
 
 pub use directory::Host;
 pub use error::{Failure, HostError};
-pub use event::{Event, Made, Part, PlanEntry, Priority, Progress, ReminderEvent, new_message_id};
+pub use event::{Event, Part, PlanEntry, Priority, Progress, ReminderEvent, TaskArtifact, new_message_id};
 pub use handle::Handle;
 pub(crate) use mailbox::CLEARS;
 pub use mode::Mode;

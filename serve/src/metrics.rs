@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use runtime::event_log::{EventLog, NewRecord, Room, Settled, SharedLog, Ticket};
+use runtime::event_log::{DurableFuture, EventLog, LogReservation, NewRecord, SharedLog, Ticket};
 use runtime::session::INJECTION_TOPIC;
 
 /// The counters of sessions, shared by threads.
@@ -187,16 +187,16 @@ impl SharedLog for CountedLog {
         self.log.put(record)
     }
 
-    fn reserve_now(&self, records: usize, bytes: usize) -> Option<Room> {
+    fn reserve_now(&self, records: usize, bytes: usize) -> Option<LogReservation> {
         self.log.reserve_now(records, bytes)
     }
 
-    fn put_in(&self, room: &mut Room, record: NewRecord) -> Ticket {
+    fn put_in(&self, room: &mut LogReservation, record: NewRecord) -> Ticket {
         self.count(&record);
         self.log.put_in(room, record)
     }
 
-    fn settled(&self, upto: Ticket) -> Settled {
+    fn settled(&self, upto: Ticket) -> DurableFuture {
         self.log.settled(upto)
     }
 

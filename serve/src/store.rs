@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use runtime::event_log::{OfRun, SqliteLog};
+use runtime::event_log::{RunTaggedLog, SqliteLog};
 use runtime::lock::{LockError, LockFile};
 
 mod about;
@@ -75,8 +75,8 @@ impl Store {
 
     /// Returns the log for the records of a session.
     #[must_use]
-    pub fn log_of(&self, id: &str) -> OfRun<SqliteLog> {
-        OfRun::new(self.0.log.clone(), id)
+    pub fn log_of(&self, id: &str) -> RunTaggedLog<SqliteLog> {
+        RunTaggedLog::new(self.0.log.clone(), id)
     }
 
     pub(crate) fn log(&self) -> &SqliteLog {

@@ -72,10 +72,10 @@ fn present<'a>(
 mod tests {
     use std::sync::Arc;
 
-    use runtime::reminder::bridge::{Mode, RemindPayload};
+    use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
     use runtime::reminder::codec::source_word;
     use runtime::reminder::lifecycle::ExpireReason;
-    use runtime::reminder::{Propagate, ReminderSpec, RoleHint, Source};
+    use runtime::reminder::{Propagate, ReminderSource, ReminderSpec, RoleHint};
 
     use super::*;
     use crate::a2a::injection::Incoming;
@@ -91,7 +91,7 @@ mod tests {
             preserve_on_compact: true,
             propagate: Propagate::All,
             role_hint: RoleHint::EphemeralCache,
-            source: Source::Hook,
+            source: ReminderSource::Hook,
             fired_at_turn: 4,
             originating_agent_id: Some("root".into()),
             producer: Some("guard".into()),
@@ -110,7 +110,9 @@ mod tests {
                 let found: Vec<_> = written.iter().filter(|(known, _)| *known == name).collect();
                 assert_eq!(found, [&(name, value.clone())], "{field:?} on {surface:?}");
                 match field {
-                    ReminderField::Source => assert_eq!(value.as_str(), Some(source_word(surface, Source::Hook))),
+                    ReminderField::Source => {
+                        assert_eq!(value.as_str(), Some(source_word(surface, ReminderSource::Hook)));
+                    }
                     _ => assert_eq!(value, full_reminder().value(*field), "{field:?} on {surface:?}"),
                 }
             }
@@ -120,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_reminder_without_options_has_only_the_fields_that_are_set() {
-        let bare = ReminderSpec::new("b").into_reminder("r".into(), Source::Bridge, 0);
+        let bare = ReminderSpec::new("b").into_reminder("r".into(), ReminderSource::Bridge, 0);
         let event = ReminderEvent::Emitted { reminder: Arc::new(bare), turn: 1 };
         let update = ReminderUpdate::of(&event, Surface::Acp);
         let names = |fields: &[(&'static str, Data)]| fields.iter().map(|(name, _)| *name).collect::<Vec<_>>();
@@ -133,7 +135,7 @@ mod tests {
         let Reminder { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint, .. } =
             full_reminder();
         let spec = ReminderSpec { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint };
-        let payload = RemindPayload { spec, mode: Mode::AuditOnly, meta: Data::Nil };
+        let payload = RemindPayload { spec, mode: DeliveryMode::AuditOnly, meta: Data::Nil };
         let sent = RemindNotification { session_id: Some("s".into()), payload };
         for surface in Surface::ALL {
             let params = sent.to_params(surface);
@@ -151,7 +153,7 @@ mod tests {
         }
         let incoming = Incoming::read(&reminder, &Data::Nil).unwrap();
         assert_eq!((incoming.id.as_deref(), incoming.echo.source.as_deref()), (Some("r1"), Some("hook")));
-        assert_eq!((incoming.payload.spec, incoming.payload.mode), (sent.payload.spec, Mode::AuditOnly));
+        assert_eq!((incoming.payload.spec, incoming.payload.mode), (sent.payload.spec, DeliveryMode::AuditOnly));
     }
 
     #[test]

@@ -16,7 +16,7 @@
 
 use lang::vm::Idle;
 use runtime::clock::Clock;
-use runtime::seam::Local;
+use runtime::seam::LocalFuture;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -299,11 +299,11 @@ impl Clock for RunClock {
         }
     }
 
-    fn sleep_until(&self, at_ms: u64) -> Local<'_, ()> {
+    fn sleep_until(&self, at_ms: u64) -> LocalFuture<'_, ()> {
         Box::pin(self.until(at_ms, true))
     }
 
-    fn alarm(&self, at_ms: u64) -> Local<'_, ()> {
+    fn alarm(&self, at_ms: u64) -> LocalFuture<'_, ()> {
         Box::pin(self.until(at_ms, false))
     }
 }

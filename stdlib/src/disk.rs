@@ -8,7 +8,7 @@
 //! is counted with [`lang::vm::take_over`].
 
 use runtime::event_log::while_wanted;
-use runtime::seam::{BlockingPool, Local};
+use runtime::seam::{BlockingPool, LocalFuture};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,7 +61,7 @@ pub(crate) struct DiskPool {
 }
 
 impl BlockingPool for DiskPool {
-    fn run(&self, work: Box<dyn FnOnce() + Send>) -> Local<'static, io::Result<()>> {
+    fn run(&self, work: Box<dyn FnOnce() + Send>) -> LocalFuture<'static, io::Result<()>> {
         let places = self.places.clone();
         Box::pin(async move {
             let place = places.acquire_owned().await.map_err(io::Error::other)?;

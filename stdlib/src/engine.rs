@@ -11,7 +11,7 @@ mod waiting;
 
 pub use embedded::Evaluated;
 pub use ending::RunResult;
-pub use hosted::{End, Hosted, PromptResult, Request, Returned, Servable, check_served};
+pub use hosted::{Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, check_served};
 pub use piece::Piece;
 
 use ending::errors;

@@ -14,7 +14,7 @@ use runtime::codes::CodeRef as CoreCode;
 use runtime::event_log::LogError;
 use runtime::model::ModelError;
 use runtime::reminder::ReminderError;
-use runtime::seam::{Fault, Sort};
+use runtime::seam::{CallError, CallErrorKind};
 use runtime::session::SessionError;
 use runtime::workers::{SnapshotError, WorkerError};
 use std::any::Any;
@@ -32,7 +32,7 @@ pub(crate) struct Thrown {
 
 impl Thrown {
     /// Wraps a raise as a fault of the core.
-    pub(crate) fn fault(raise: Box<Raise>) -> Rc<dyn Fault> {
+    pub(crate) fn fault(raise: Box<Raise>) -> Rc<dyn CallError> {
         let text = match raise.why {
             Why::Thrown => lang::value::brief(&message_of(&raise.value)),
             _ => raise.message.clone(),
@@ -58,14 +58,14 @@ impl fmt::Display for Thrown {
     }
 }
 
-impl Fault for Thrown {
-    fn sort(&self) -> Sort {
+impl CallError for Thrown {
+    fn kind(&self) -> CallErrorKind {
         match self.why {
             // `exit` inside a hook or tool ends the loop as a cancellation does.
-            Why::Cancelled | Why::Abandoned | Why::Exit(_) => Sort::Cancelled,
-            Why::Deadline(_) => Sort::Deadline,
-            Why::Exhausted => Sort::Limit,
-            Why::Thrown | Why::Error => Sort::Script,
+            Why::Cancelled | Why::Abandoned | Why::Exit(_) => CallErrorKind::Cancelled,
+            Why::Deadline(_) => CallErrorKind::Deadline,
+            Why::Exhausted => CallErrorKind::Limit,
+            Why::Thrown | Why::Error => CallErrorKind::Script,
         }
     }
 
@@ -79,7 +79,7 @@ impl Fault for Thrown {
 }
 
 /// A fault as a raise: the script's own comes back as it was.
-pub(crate) fn to_raise(fault: &Rc<dyn Fault>) -> Box<Raise> {
+pub(crate) fn to_raise(fault: &Rc<dyn CallError>) -> Box<Raise> {
     if let Some(thrown) = fault.as_any().downcast_ref::<Thrown>() {
         if let Some(raise) = thrown.raise.borrow_mut().take() {
             return raise;
@@ -104,8 +104,8 @@ pub(crate) fn to_raise(fault: &Rc<dyn Fault>) -> Box<Raise> {
     if let Some(error) = fault.as_any().downcast_ref::<WorkerError>() {
         return of_worker(error);
     }
-    match fault.sort() {
-        Sort::Cancelled => Raise::cancelled(fault.to_string()),
+    match fault.kind() {
+        CallErrorKind::Cancelled => Raise::cancelled(fault.to_string()),
         _ => Raise::error(fault.code().map_or(RunCode::Outside.code(), from_core), fault.to_string()),
     }
 }

@@ -4,9 +4,9 @@ use crate::fault::of_reminder;
 use crate::world::World;
 use lang::vm::{Context, Cx, Halt, Raise, RunCode};
 use runtime::receipt::AuditLog;
-use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
+use runtime::reminder::lifecycle::{LifecycleContext, LifecycleRecord};
 use runtime::reminder::providers::{ReminderOptions, ReminderProvider};
-use runtime::seam::{Caller, Path, Receipts, Scope, Turn};
+use runtime::seam::{Caller, Receipts, Scope, Turn, WorkPath};
 use runtime::session::Session;
 use std::any::Any;
 use std::rc::Rc;
@@ -63,12 +63,12 @@ impl CallContext {
 /// A line of work of the language, as the core sees it.
 pub(crate) struct WorkLine(pub(crate) lang::vm::Path);
 
-impl Path for WorkLine {
+impl WorkPath for WorkLine {
     fn name(&self) -> Rc<str> {
         self.0.name().clone()
     }
 
-    fn child(&self, kind: &'static str) -> Rc<dyn Path> {
+    fn child(&self, kind: &'static str) -> Rc<dyn WorkPath> {
         Rc::new(Self(self.0.child(kind)))
     }
 
@@ -91,7 +91,7 @@ pub(crate) fn session(cx: &Cx<'_>) -> Option<Rc<Session>> {
 
 /// The scope at hand, or one that nothing cancels.
 pub(crate) fn scope(cx: &Cx<'_>, world: &World) -> Scope {
-    let path: Rc<dyn Path> = Rc::new(WorkLine(cx.context.path.clone()));
+    let path: Rc<dyn WorkPath> = Rc::new(WorkLine(cx.context.path.clone()));
     let Some(here) = cx.context.data::<CallContext>() else {
         let scope = world.scope();
         return Scope { caller: Caller { path, ..scope.caller }, ..scope };
@@ -123,8 +123,8 @@ pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<LoopRemi
 }
 
 /// The moment of a change to a bare transcript.
-pub(crate) fn moment<'a>(id: &'a Arc<str>, scope: &'a Scope, world: &'a World) -> Moment<'a> {
-    Moment {
+pub(crate) fn moment<'a>(id: &'a Arc<str>, scope: &'a Scope, world: &'a World) -> LifecycleContext<'a> {
+    LifecycleContext {
         session_id: id,
         task_id: scope.caller.task_id.as_ref(),
         agent_id: scope.caller.agent_id.as_ref(),
@@ -136,7 +136,7 @@ pub(crate) fn moment<'a>(id: &'a Arc<str>, scope: &'a Scope, world: &'a World) -
 
 /// Writes what happened to the reminders of a bare transcript. Where it is a copy of an open session's, each record says so:
 /// the session itself is not touched by it.
-pub(crate) fn put_on_record(records: &[LifecycleRecord], moment: &Moment<'_>, scope: &Scope, world: &World) {
+pub(crate) fn put_on_record(records: &[LifecycleRecord], moment: &LifecycleContext<'_>, scope: &Scope, world: &World) {
     let detached = !records.is_empty() && world.sessions.exists(moment.session_id);
     for record in records {
         let mut entry = record.to_log(moment);

@@ -1,16 +1,16 @@
 //! [`Hosting`]: the exchange between a run and the host that serves it.
 
 mod codes;
-mod said;
+mod task_update;
 
 pub(crate) use codes::ServedCode;
-pub use said::{Made, Part, PlanEntry, Priority, Progress, Said};
+pub use task_update::{Part, PlanEntry, Priority, Progress, TaskArtifact, TaskUpdate};
 
 use lang::diagnostic::Diagnostic;
 use lang::vm::RunCode;
 use runtime::agent_loop::LoopResult;
 use runtime::data::Data;
-use runtime::seam::{Approver, Local};
+use runtime::seam::{Approver, LocalFuture};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -33,9 +33,9 @@ pub struct Hosting {
     /// The modes that there are.
     pub modes: &'static [&'static str],
     /// Ready once there is room for more to be shown: waited for before each call of a model and each tool.
-    pub room: Rc<dyn Fn() -> Local<'static, ()>>,
+    pub room: Rc<dyn Fn() -> LocalFuture<'static, ()>>,
     /// Shows what the script tells the person.
-    pub say: Rc<dyn Fn(Said)>,
+    pub say: Rc<dyn Fn(TaskUpdate)>,
     /// The approver of permissions that the script itself does not decide.
     pub approver: Option<Rc<dyn Approver>>,
     /// The messages between the run and its host.

@@ -54,11 +54,13 @@ mod world;
 pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
 pub use engine::{
-    End, Engine, Evaluated, Hosted, Piece, PromptResult, Request, Returned, RunOptions, RunResult, Servable,
+    Engine, Evaluated, Hosted, Piece, PromptEnd, PromptResult, Request, ReturnedValue, RunOptions, RunResult, Servable,
     check_served,
 };
 pub use fault::AgentCode;
-pub use hosting::{HostExchange, Hosting, Made, Part, PlanEntry, Priority, Progress, Question, Said, outside};
+pub use hosting::{
+    HostExchange, Hosting, Part, PlanEntry, Priority, Progress, Question, TaskArtifact, TaskUpdate, outside,
+};
 pub use interrupt::Interrupt;
 pub use log::LogSettings;
 pub use output::{Captured, Output};

@@ -7,9 +7,10 @@ use crate::world::World;
 use lang::diagnostic::Diagnostic;
 use lang::vm::{Meter, Raise, RunCode};
 use runtime::event_log::{
-    EventLog, Home, Kept, LogError, LogReader, MemoryLog, OfRun, SharedLog, SqliteLog, SqliteOptions, ask_while_reading,
+    EventLog, LogBackend, LogError, LogReader, MemoryLog, MemoryRetention, RunTaggedLog, SharedLog, SqliteLog,
+    SqliteOptions, ask_while_reading,
 };
-use runtime::seam::{fault, run_blocking};
+use runtime::seam::{call_error, run_blocking};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,11 +23,11 @@ const LOOK: usize = 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogSettings {
     /// The backend; `None` means in memory.
-    pub home: Option<Home>,
+    pub home: Option<LogBackend>,
     /// The options of a log in a file.
     pub sqlite: SqliteOptions,
     /// The limits of a log in memory.
-    pub kept: Kept,
+    pub kept: MemoryRetention,
 }
 
 impl LogSettings {
@@ -46,7 +47,7 @@ impl LogSettings {
         let settings = self.clone().said(said)?;
         Ok(match settings.open_file()? {
             None => Arc::new(MemoryLog::keeping(settings.kept)),
-            Some(log) => Arc::new(OfRun::new(log, &run_id())),
+            Some(log) => Arc::new(RunTaggedLog::new(log, &run_id())),
         })
     }
 
@@ -66,8 +67,8 @@ impl LogSettings {
     /// A file that cannot be opened.
     pub fn open_file(&self) -> Result<Option<SqliteLog>, Vec<Diagnostic>> {
         match &self.home {
-            None | Some(Home::Memory) => Ok(None),
-            Some(Home::Sqlite(path)) => {
+            None | Some(LogBackend::Memory) => Ok(None),
+            Some(LogBackend::Sqlite(path)) => {
                 // A read that takes long ends with the limits of the run that waits for it.
                 ask_while_reading(|| Meter::start().steps(LOOK).is_err());
                 SqliteLog::open(path, &self.sqlite).map(Some).map_err(|e| vec![diagnostic(&e)])
@@ -91,7 +92,7 @@ pub(crate) async fn read_log<T: Send + 'static>(
             Raise::error(RunCode::Outside, format!("cannot read the event log: could not start a thread ({error})"))
         })?,
     };
-    done.map_err(|error| to_raise(&fault(error)))
+    done.map_err(|error| to_raise(&call_error(error)))
 }
 
 /// Returns an id that distinguishes this process from all others that write to the same file. It

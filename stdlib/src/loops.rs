@@ -13,7 +13,7 @@ use crate::world::World;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::agent_loop::{LoopOptions, LoopResult, Parts, ToolMode};
+use runtime::agent_loop::{LoopOptions, LoopParts, LoopResult, ToolMode};
 use runtime::capabilities::Capabilities;
 use runtime::data::Data;
 use runtime::hooks::Hook;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 /// The parts and options of a loop.
 pub(crate) struct Prepared {
-    pub(crate) parts: Parts,
+    pub(crate) parts: LoopParts,
     pub(crate) options: LoopOptions,
 }
 
@@ -62,7 +62,7 @@ fn parts(
     world: &Rc<World>,
     options: &OptionReader<'_>,
     loop_options: &LoopOptions,
-) -> Result<Parts, Box<Raise>> {
+) -> Result<LoopParts, Box<Raise>> {
     let mut tools = Vec::new();
     let at_fault = |raise: Box<Raise>| raise.about(options.arg(), "invalid `tools`");
     tools_from(cx, &options.value("tools"), &mut tools).map_err(at_fault)?;
@@ -82,7 +82,7 @@ fn parts(
         None => (model, tools),
     };
     let (hooks, providers) = (world.hooks.clone(), world.providers.clone());
-    Ok(Parts { model, tools, hooks, providers, post_turn, live: watch(world) })
+    Ok(LoopParts { model, tools, hooks, providers, post_turn, live: watch(world) })
 }
 
 fn loop_options(

@@ -12,7 +12,7 @@ use crate::options::OptionReader;
 use crate::workers::recipe_of;
 use crate::world::World;
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::agent_loop::{LoopOptions, Parts, Persist, Resumed};
+use runtime::agent_loop::{LoopOptions, LoopParts, LoopStorage, ResumedLoop};
 use runtime::clock::Clock;
 use runtime::event_log::{EventLog, LogReader};
 use runtime::lock::LockFile;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// The plan of the two options. Every error has been found; nothing has changed yet except that the
 /// locks are held.
 pub(crate) struct Plan {
-    persist: Option<Persist>,
+    persist: Option<LoopStorage>,
     left: Option<LeftLoop>,
     arg: usize,
 }
@@ -76,7 +76,7 @@ pub(crate) fn plan(cx: &Cx<'_>, options: &OptionReader<'_>, system: Option<&str>
         fits(left, options).map_err(at("resume_path"))?;
     }
     let pool = here::world(cx)?.pool();
-    let persist = to.zip(lock).map(|(to, lock)| Persist::new(to, recipe(options, system), lock, pool));
+    let persist = to.zip(lock).map(|(to, lock)| LoopStorage::new(to, recipe(options, system), lock, pool));
     Ok(Plan { persist, left, arg: options.arg() })
 }
 
@@ -156,7 +156,7 @@ impl Plan {
         world: &World,
         session: &Rc<Session>,
         scope: &Scope,
-        parts: &Parts,
+        parts: &LoopParts,
         options: &mut LoopOptions,
     ) -> Result<(), Box<Raise>> {
         options.continuity.persist = self.persist.map(Rc::new);
@@ -189,7 +189,7 @@ impl Plan {
         if snapshot.ended.is_none() {
             options.continuity.from = Some(Box::new(snapshot.state));
         }
-        options.continuity.resumed = Some(Box::new(Resumed { suspension: snapshot.suspension, input, remarks }));
+        options.continuity.resumed = Some(Box::new(ResumedLoop { suspension: snapshot.suspension, input, remarks }));
         Ok(())
     }
 }
@@ -208,7 +208,7 @@ pub(crate) async fn pending_by_log(
 
 /// Returns remarks on the script's changes since the snapshot. The script takes precedence; but the
 /// change may be unintended.
-fn differences(snapshot: &Snapshot, parts: &Parts, options: &LoopOptions) -> Vec<String> {
+fn differences(snapshot: &Snapshot, parts: &LoopParts, options: &LoopOptions) -> Vec<String> {
     let mut remarks = Vec::new();
     let before = snapshot.options.get("system").as_shared_str();
     if before != options.model.request.system.primary {

@@ -1,7 +1,7 @@
 //! The loops that an interrupt cut short, for the user who interrupted.
 
 use crate::world::{Live, World};
-use runtime::agent_loop::{LoopResult, LoopStatus, Seen, Sight};
+use runtime::agent_loop::{LoopEvent, LoopObservation, LoopResult, LoopStatus};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -43,27 +43,27 @@ impl LoopProgress {
         }
     }
 
-    fn see(&mut self, sight: &Sight<'_>) {
+    fn see(&mut self, sight: &LoopObservation<'_>) {
         if self.cut.is_none() && sight.turn.scope.cancel.is_cancelled() {
             self.cut = Some(self.describe());
         }
         match sight.seen {
-            Seen::Asked => (self.asking, self.idle) = (true, false),
-            Seen::Answered { .. } | Seen::Unanswered => self.asking = false,
-            Seen::ToolBegan(call) => self.tools.push(call.name.to_string()),
-            Seen::ToolEnded(call) => {
+            LoopEvent::Asked => (self.asking, self.idle) = (true, false),
+            LoopEvent::Answered { .. } | LoopEvent::Unanswered => self.asking = false,
+            LoopEvent::ToolBegan(call) => self.tools.push(call.name.to_string()),
+            LoopEvent::ToolEnded(call) => {
                 if let Some(at) = self.tools.iter().position(|tool| **tool == *call.name) {
                     self.tools.remove(at);
                 }
             }
-            Seen::Idle => self.idle = true,
-            Seen::Began
-            | Seen::Piece(_)
-            | Seen::Interrupted { .. }
-            | Seen::ToolWanted { .. }
-            | Seen::ToolAnswered { .. }
-            | Seen::Delivered(_)
-            | Seen::Ended(_) => {}
+            LoopEvent::Idle => self.idle = true,
+            LoopEvent::Began
+            | LoopEvent::Piece(_)
+            | LoopEvent::Interrupted { .. }
+            | LoopEvent::ToolWanted { .. }
+            | LoopEvent::ToolAnswered { .. }
+            | LoopEvent::Delivered(_)
+            | LoopEvent::Ended(_) => {}
         }
     }
 }
@@ -77,7 +77,7 @@ pub(crate) fn watch(world: &Rc<World>) -> Live {
     let (world, progress) = (Rc::downgrade(world), RefCell::new(LoopProgress::default()));
     Rc::new(move |sight| {
         progress.borrow_mut().see(&sight);
-        if let Seen::Ended(result) = sight.seen
+        if let LoopEvent::Ended(result) = sight.seen
             && let Some(world) = world.upgrade()
             && result.status == LoopStatus::Cancelled
             && world.is_interrupted()
@@ -103,7 +103,7 @@ fn noted(world: &World) -> Option<Live> {
     }))
 }
 
-fn cut_short(sight: &Sight<'_>, result: &LoopResult, doing: String) -> CutShort {
+fn cut_short(sight: &LoopObservation<'_>, result: &LoopResult, doing: String) -> CutShort {
     let scope = sight.turn.scope;
     let name = scope.caller.agent_id.as_ref().or(scope.caller.persona.as_ref());
     CutShort {

@@ -21,7 +21,7 @@ use providers::fact::Facts;
 use providers::model::{CapabilityTable, Routes};
 use providers::web::Web;
 use runtime::activity::Activity;
-use runtime::agent_loop::Sight;
+use runtime::agent_loop::LoopObservation;
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::EventLog;
@@ -40,7 +40,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 /// Shown what happens in loops, as it happens.
-pub type Live = Rc<dyn Fn(Sight<'_>)>;
+pub type Live = Rc<dyn Fn(LoopObservation<'_>)>;
 
 /// Sessions, hooks, providers, routes, log and clock of a run.
 pub struct World {

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use runtime::data::Data;
-use runtime::event_log::{NewRecord, Tap};
+use runtime::event_log::{NewRecord, RecordObserver};
 
 use crate::builder::{ActivityRecord, SpanBuilder};
 use crate::destination::Destination;
@@ -79,13 +79,13 @@ impl Live {
 
     /// Returns a tap that sends it the records of one writer.
     #[must_use]
-    pub fn tap(&self, writer: &str) -> Tap {
+    pub fn tap(&self, writer: &str) -> RecordObserver {
         (self.taps())(writer)
     }
 
     /// Returns a function that creates such taps on any thread.
     #[must_use]
-    pub fn taps(&self) -> Arc<dyn Fn(&str) -> Tap + Send + Sync> {
+    pub fn taps(&self) -> Arc<dyn Fn(&str) -> RecordObserver + Send + Sync> {
         let (records, dropped) = (self.records.clone(), self.dropped.clone());
         Arc::new(move |writer| tap(records.clone(), dropped.clone(), writer.into()))
     }
@@ -117,7 +117,7 @@ impl Live {
     }
 }
 
-fn tap(records: SyncSender<Item>, dropped: Arc<AtomicU64>, writer: Arc<str>) -> Tap {
+fn tap(records: SyncSender<Item>, dropped: Arc<AtomicU64>, writer: Arc<str>) -> RecordObserver {
     Arc::new(move |record| {
         if !SpanBuilder::wants(&record.kind) {
             return;

@@ -7,7 +7,7 @@ mod killed;
 mod shared;
 
 use crate::harn::{Outcome, harn_with_input, scratch, trust};
-use runtime::event_log::{Filter, LogFile, Record};
+use runtime::event_log::{LogFile, Record, RecordFilter};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Project {
     }
 
     fn records(&self) -> Vec<Arc<Record>> {
-        LogFile::open(self.path("events.db")).unwrap().read(&Filter::default(), usize::MAX).unwrap()
+        LogFile::open(self.path("events.db")).unwrap().read(&RecordFilter::default(), usize::MAX).unwrap()
     }
 
     fn sqlite(&self) -> rusqlite::Connection {

@@ -4,10 +4,10 @@
 use crate::harn::root;
 use runtime::data::Data;
 use runtime::hooks::EventKind;
-use runtime::reminder::bridge::{Mode, Seam};
+use runtime::reminder::bridge::{DeliveryMode, Seam};
 use runtime::reminder::lifecycle::{DropReason, ExpireReason};
 use runtime::reminder::providers::ReminderProviders;
-use runtime::reminder::{Propagate, ReminderCode, ReminderSpec, RoleHint, Source};
+use runtime::reminder::{Propagate, ReminderCode, ReminderSource, ReminderSpec, RoleHint};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -96,12 +96,12 @@ fn the_words_are_those_of_the_code() {
     let field = |name: &str| tables["fields"].iter().find(|row| row.name == name).unwrap();
     assert_eq!(words(field("propagate"), 0), Propagate::WORDS);
     assert_eq!(words(field("role_hint"), 0), RoleHint::WORDS);
-    assert_eq!(words(field("source"), 0), Source::WORDS);
+    assert_eq!(words(field("source"), 0), ReminderSource::WORDS);
     assert_eq!(names(&tables["propagate"]), Propagate::WORDS);
     assert_eq!(names(&tables["codes"]), ReminderCode::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>());
-    assert_eq!(names(&tables["modes"]), Mode::WORDS);
+    assert_eq!(names(&tables["modes"]), DeliveryMode::WORDS);
     assert_eq!(names(&tables["providers"]), ReminderProviders::CANONICAL);
-    for (row, mode) in tables["modes"].iter().zip(Mode::ALL) {
+    for (row, mode) in tables["modes"].iter().zip(DeliveryMode::ALL) {
         let seams: Vec<_> = Seam::ALL.iter().filter(|seam| seam.drains(*mode)).map(|seam| seam.as_str()).collect();
         assert_eq!(words(row, 0), seams, "{mode}");
     }
@@ -120,7 +120,7 @@ fn the_words_are_those_of_the_code() {
 
 #[test]
 fn fields_and_defaults_are_those_of_a_bare_spec() {
-    let reminder = ReminderSpec::new("x").into_reminder("id".into(), Source::InPipeline, 0);
+    let reminder = ReminderSpec::new("x").into_reminder("id".into(), ReminderSource::InPipeline, 0);
     let data = reminder.to_data(None);
     let tables = tables();
     let fields = &tables["fields"];

@@ -3,9 +3,9 @@
 use crate::harn::root;
 use runtime::data::Data;
 use runtime::ids::{IdStream, SharedIds};
-use runtime::reminder::bridge::{Mode, Queue};
-use runtime::reminder::{Propagate, ReminderField, RoleHint, Source, Surface};
-use runtime::transcript::{Event, Transcript};
+use runtime::reminder::bridge::{DeliveryMode, Queue};
+use runtime::reminder::{Propagate, ReminderField, ReminderSource, RoleHint, Surface};
+use runtime::transcript::{Transcript, TranscriptEvent};
 use serde_json::{Value, json};
 use serve::bridge::{PendingInjections, RemindNotification};
 use std::fs;
@@ -24,7 +24,7 @@ fn ids() -> SharedIds {
 #[test]
 fn the_event_envelope_comes_out_as_it_went_in() {
     let (text, value) = block("01-event-envelope.json");
-    let event = Event::from_data(&Data::from_json(&text).unwrap(), &ids(), 0);
+    let event = TranscriptEvent::from_data(&Data::from_json(&text).unwrap(), &ids(), 0);
     assert_eq!(Value::from(&event.to_data(0)), value);
     let reminder = event.pending().expect("it is pending").reminder.clone();
     assert_eq!((event.id.as_ref(), reminder.id.as_ref()), ("0190abcd-...", "0190abcd-..."));
@@ -32,7 +32,7 @@ fn the_event_envelope_comes_out_as_it_went_in() {
     assert_eq!((reminder.ttl_turns, reminder.fired_at_turn, reminder.preserve_on_compact), (Some(3), 4, true));
     assert_eq!(
         (reminder.role_hint, reminder.propagate, reminder.source),
-        (RoleHint::Developer, Propagate::Session, Source::StdlibProvider)
+        (RoleHint::Developer, Propagate::Session, ReminderSource::StdlibProvider)
     );
 }
 
@@ -42,7 +42,7 @@ fn the_ids_of_event_and_reminder_are_two() {
     for slot in ["reminder", "metadata"] {
         value[slot]["id"] = "another".into();
     }
-    let event = Event::from_data(&Data::from(value.clone()), &ids(), 0);
+    let event = TranscriptEvent::from_data(&Data::from(value.clone()), &ids(), 0);
     assert_eq!((event.id.as_ref(), event.reminder().unwrap().id.as_ref()), ("0190abcd-...", "another"));
     assert_eq!(Value::from(&event.to_data(0)), value);
 }
@@ -51,14 +51,14 @@ fn the_ids_of_event_and_reminder_are_two() {
 fn the_metadata_of_the_envelope_mirrors_the_reminder_as_it_stands_now() {
     let (text, value) = block("01-event-envelope.json");
     assert_eq!(value["metadata"], value["reminder"], "in the guide");
-    let event = Event::from_data(&Data::from_json(&text).unwrap(), &ids(), 0);
+    let event = TranscriptEvent::from_data(&Data::from_json(&text).unwrap(), &ids(), 0);
     // After two prompts one turn is left, and both tell so.
     let later = Value::from(&event.to_data(2));
     assert_eq!((&later["reminder"]["ttl_turns"], &later["metadata"]), (&json!(1), &later["reminder"]));
     // The slot is what counts where the two differ.
     let mut other = value;
     other["metadata"]["body"] = "something else".into();
-    let event = Event::from_data(&Data::from(other), &ids(), 0).to_data(0);
+    let event = TranscriptEvent::from_data(&Data::from(other), &ids(), 0).to_data(0);
     assert_eq!(event.at("metadata.body").as_str(), Some("Approaching context window cap."));
 }
 
@@ -73,8 +73,8 @@ fn the_envelope_survives_a_transcript() {
 
 #[test]
 fn both_reminders_of_a_host_come_out_with_every_field() {
-    let first = ("06-session-remind.json", Mode::InterruptImmediate, json!({"propagate": "session"}));
-    let second = ("14-idle-workspace.json", Mode::FinishStep, json!({"role_hint": "system"}));
+    let first = ("06-session-remind.json", DeliveryMode::InterruptImmediate, json!({"propagate": "session"}));
+    let second = ("14-idle-workspace.json", DeliveryMode::FinishStep, json!({"role_hint": "system"}));
     for (name, mode, said_besides) in [first, second] {
         let (text, mut expected) = block(name);
         let remind = RemindNotification::from_json(&text).unwrap();

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use super::FactCode;
 use runtime::codes::CodeRef;
-use runtime::seam::{Fault, Sort};
+use runtime::seam::{CallError, CallErrorKind};
 use runtime::words::nearest;
 
 /// An invalid fact, or a failure of its store.
@@ -51,9 +51,9 @@ impl FactError {
     }
 }
 
-impl Fault for FactError {
-    fn sort(&self) -> Sort {
-        if self.code == FactCode::Store { Sort::Io } else { Sort::Invalid }
+impl CallError for FactError {
+    fn kind(&self) -> CallErrorKind {
+        if self.code == FactCode::Store { CallErrorKind::Io } else { CallErrorKind::Invalid }
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use globset::{Glob, GlobMatcher};
-use runtime::capabilities::{Capabilities, Placement, Wire};
+use runtime::capabilities::{Capabilities, Placement, WireFormat};
 use runtime::words::nearest;
 use serde::Deserialize;
 
@@ -76,7 +76,7 @@ struct Fields {
     provider: String,
     #[serde(default = "any_model")]
     model: String,
-    wire: Option<Wire>,
+    wire: Option<WireFormat>,
     prefers_role_developer: Option<bool>,
     prefers_xml_scaffolding: Option<bool>,
     prompt_caching: Option<bool>,
@@ -288,7 +288,7 @@ fn read_row(row: &toml::Value) -> Result<CapabilityRow, String> {
     if fields.context_window == Some(0) {
         return Err("`context_window` must be above 0".to_owned());
     }
-    if fields.wire == Some(Wire::Anthropic) && fields.prefers_role_developer == Some(true) {
+    if fields.wire == Some(WireFormat::Anthropic) && fields.prefers_role_developer == Some(true) {
         return Err("the wire \"anthropic\" has no role `developer`; remove `prefers_role_developer`".to_owned());
     }
     if let Some(price) = &fields.price {
@@ -324,7 +324,7 @@ mod tests {
         ] {
             let found = built_in().lookup("openai", model);
             assert_eq!(found.prefers_role_developer, developer, "{model}");
-            let wire = if model.contains("codex") { Wire::OpenaiResponses } else { Wire::OpenaiChat };
+            let wire = if model.contains("codex") { WireFormat::OpenaiResponses } else { WireFormat::OpenaiChat };
             assert_eq!(found.wire, wire, "{model}");
             assert!(!found.prefers_xml_scaffolding && !found.prompt_caching, "{model}");
         }
@@ -350,16 +350,16 @@ mod tests {
     #[test]
     fn claude_and_gemini_read_xml() {
         let claude = built_in().lookup("anthropic", "claude-sonnet-4-5");
-        assert_eq!(claude.wire, Wire::Anthropic);
+        assert_eq!(claude.wire, WireFormat::Anthropic);
         assert!(claude.prefers_xml_scaffolding && claude.prompt_caching && !claude.prefers_role_developer);
         assert_eq!(claude.context_window, Some(200_000));
         let gemini = built_in().lookup("gemini", "gemini-2.5-pro");
-        assert!(gemini.prefers_xml_scaffolding && gemini.wire == Wire::Gemini);
+        assert!(gemini.prefers_xml_scaffolding && gemini.wire == WireFormat::Gemini);
     }
 
     #[test]
     fn an_unknown_model_gets_what_its_provider_can() {
-        assert_eq!(built_in().lookup("anthropic", "something-new").wire, Wire::Anthropic);
+        assert_eq!(built_in().lookup("anthropic", "something-new").wire, WireFormat::Anthropic);
         assert_eq!(built_in().lookup("openai", "something-new").context_window, Some(128_000));
         assert_eq!(built_in().lookup("nobody", "x"), Capabilities::default());
     }

@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
-use runtime::capabilities::Wire;
+use runtime::capabilities::WireFormat;
 
 use super::CapabilityTable;
 use super::anthropic;
@@ -158,7 +158,7 @@ impl ServerLocation {
     pub(super) fn endpoint(
         &self,
         provider: Provider,
-        wire: Wire,
+        wire: WireFormat,
         model: &str,
         env: &Env,
         table: &CapabilityTable,
@@ -177,7 +177,7 @@ impl ServerLocation {
             let base_variable = self.bases.first().copied().unwrap_or_default();
             return Err(RouteError::NoKey { provider, variable: key.variable, base_variable });
         }
-        if wire == Wire::Anthropic {
+        if wire == WireFormat::Anthropic {
             headers.push(("anthropic-version", HeaderValue::from_static(anthropic::VERSION)));
         }
         Ok(Endpoint {
@@ -279,7 +279,7 @@ fn ollama_host(text: &str) -> String {
 
 /// Returns the URL of a request below a base URL. Each vendor's base ends at another point, and
 /// users often include a part more or less.
-fn asked(base: &Url, wire: Wire, model: &str, streamed: bool) -> Url {
+fn asked(base: &Url, wire: WireFormat, model: &str, streamed: bool) -> Url {
     let mut url = base.clone();
     let path = base.path().trim_end_matches('/').to_owned();
     let without = |ends: &[&str]| {
@@ -287,15 +287,15 @@ fn asked(base: &Url, wire: Wire, model: &str, streamed: bool) -> Url {
         end.unwrap_or(&path).trim_end_matches('/').to_owned()
     };
     match wire {
-        Wire::Anthropic => url.set_path(&format!("{}/v1/messages", without(&["/v1"]))),
-        Wire::OpenaiChat | Wire::OpenaiResponses => {
+        WireFormat::Anthropic => url.set_path(&format!("{}/v1/messages", without(&["/v1"]))),
+        WireFormat::OpenaiChat | WireFormat::OpenaiResponses => {
             // By convention the base URL holds the version, whatever it is called; only a bare host lacks it.
             let base = if path.is_empty() { "/v1" } else { &path };
-            let end = if wire == Wire::OpenaiChat { "chat/completions" } else { "responses" };
+            let end = if wire == WireFormat::OpenaiChat { "chat/completions" } else { "responses" };
             url.set_path(&format!("{base}/{end}"));
         }
-        Wire::Ollama => url.set_path(&format!("{}/api/chat", without(&["/api", "/v1"]))),
-        Wire::Gemini => {
+        WireFormat::Ollama => url.set_path(&format!("{}/api/chat", without(&["/api", "/v1"]))),
+        WireFormat::Gemini => {
             let has_version = ["/v1", "/v1beta", "/v1alpha"].iter().any(|version| path.ends_with(version));
             url.set_path(&if has_version { path } else { format!("{path}/v1beta") });
             let method = if streamed { "streamGenerateContent" } else { "generateContent" };
@@ -347,7 +347,7 @@ mod tests {
             ("tunedModels/mine", false, "/v1beta/tunedModels/mine:generateContent"),
             ("../../x?y#z", false, "/v1beta/models/..%2F..%2Fx%3Fy%23z:generateContent"),
         ] {
-            let found = asked(&base, Wire::Gemini, model, streamed);
+            let found = asked(&base, WireFormat::Gemini, model, streamed);
             assert_eq!(found.as_str(), format!("http://localhost:1{url}"), "{model}");
         }
     }

@@ -5,11 +5,11 @@ use std::cell::{LazyCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use runtime::capabilities::{Capabilities, Wire};
+use runtime::capabilities::{Capabilities, WireFormat};
 use runtime::data::Data;
-use runtime::model::{Delta, ModelError, Reply, Request};
+use runtime::model::{Delta, ModelError, ModelReply, Request};
 use runtime::note::{Note, Severity};
-use runtime::seam::{Answer, Destination, Model, Outcome, Turn, fault};
+use runtime::seam::{Answer, Destination, Model, Outcome, Turn, call_error};
 use serde_json::Value;
 
 use super::capabilities::KnownCapabilities;
@@ -30,7 +30,7 @@ pub struct Route {
     /// Its capabilities.
     pub capabilities: Capabilities,
     /// The wire format: the one of its capabilities, if the provider supports it.
-    pub wire: Wire,
+    pub wire: WireFormat,
     /// Whether this is the mock because no provider was named and no key is set. The runner of
     /// scripts reports that once, on stderr.
     pub fell_back_to_mock: bool,
@@ -58,11 +58,11 @@ impl Route {
     /// Returns the JSON document, and the reader of a streamed answer, if it is streamed.
     fn question(&self, request: &Request) -> Result<(Value, Option<http::Pieces>), ModelError> {
         let body = match self.wire {
-            Wire::Anthropic => anthropic::body(request, &self.model, &self.capabilities),
-            Wire::OpenaiChat => openai::body(request, &self.model, &self.capabilities),
-            Wire::OpenaiResponses => responses::body(request, &self.model, &self.capabilities),
-            Wire::Gemini => gemini::body(request, &self.model),
-            Wire::Ollama => ollama::body(request, &self.model, &self.capabilities),
+            WireFormat::Anthropic => anthropic::body(request, &self.model, &self.capabilities),
+            WireFormat::OpenaiChat => openai::body(request, &self.model, &self.capabilities),
+            WireFormat::OpenaiResponses => responses::body(request, &self.model, &self.capabilities),
+            WireFormat::Gemini => gemini::body(request, &self.model),
+            WireFormat::Ollama => ollama::body(request, &self.model, &self.capabilities),
         };
         let mut body = body.map_err(|error| self.named(error))?;
         let pieces = request.stream.then(|| stream::ask_for_pieces(self.wire, &mut body));
@@ -71,24 +71,24 @@ impl Route {
 
     /// Returns the function that finds a failure in a document with a status of success.
     fn failure(&self) -> fn(&Value) -> Option<ModelError> {
-        if self.wire == Wire::OpenaiResponses { responses::failure } else { |_| None }
+        if self.wire == WireFormat::OpenaiResponses { responses::failure } else { |_| None }
     }
 
     /// The answer that a body holds.
-    fn reply(&self, answer: Value, endpoint: &Endpoint) -> Result<Reply, ModelError> {
+    fn reply(&self, answer: Value, endpoint: &Endpoint) -> Result<ModelReply, ModelError> {
         let reply = match self.wire {
-            Wire::Anthropic => anthropic::reply(answer, &self.model),
-            Wire::OpenaiChat => openai::reply(answer, &self.model),
-            Wire::OpenaiResponses => responses::reply(answer, &self.model),
-            Wire::Gemini => gemini::reply(answer, &self.model),
-            Wire::Ollama => ollama::reply(answer, &self.model),
+            WireFormat::Anthropic => anthropic::reply(answer, &self.model),
+            WireFormat::OpenaiChat => openai::reply(answer, &self.model),
+            WireFormat::OpenaiResponses => responses::reply(answer, &self.model),
+            WireFormat::Gemini => gemini::reply(answer, &self.model),
+            WireFormat::Ollama => ollama::reply(answer, &self.model),
         };
         let reply = reply.map_err(|problem| self.named(http::failure::wrong_shape(endpoint, &problem)))?;
-        Ok(Reply { provider: self.provider.as_str().into(), ..reply })
+        Ok(ModelReply { provider: self.provider.as_str().into(), ..reply })
     }
 
     /// The reply with what it cost, where the price is known.
-    fn priced(&self, mut reply: Reply) -> Reply {
+    fn priced(&self, mut reply: ModelReply) -> ModelReply {
         reply.usage.cost_nano_usd = self.capabilities.price.map(|price| price.of(&reply.usage));
         reply
     }
@@ -193,7 +193,7 @@ impl Routes {
     ///
     /// # Errors
     /// Returns the scripted answer.
-    pub async fn ask_mock(&self, turn: Turn<'_>, request: &Request, model: &Arc<str>) -> Outcome<Reply> {
+    pub async fn ask_mock(&self, turn: Turn<'_>, request: &Request, model: &Arc<str>) -> Outcome<ModelReply> {
         self.mock.call(turn, request, model, &|_| {}).get().await
     }
 
@@ -204,8 +204,8 @@ impl Routes {
         route: &Route,
         endpoint: &Endpoint,
         live: &dyn Fn(Delta<'_>),
-    ) -> Outcome<Reply> {
-        let (body, pieces) = route.question(request).map_err(fault)?;
+    ) -> Outcome<ModelReply> {
+        let (body, pieces) = route.question(request).map_err(call_error)?;
         let timeout_ms = request.timeout_ms.unwrap_or(http::DEFAULT_TIMEOUT_MS);
         let post = Post {
             endpoint,
@@ -225,11 +225,11 @@ impl Routes {
         let live: &dyn Fn(Delta<'_>) = &named;
         let answer = http::post(&self.client, turn, &post, live).await.map_err(|failure| {
             match failure.as_any().downcast_ref::<ModelError>() {
-                Some(error) => fault(route.named(error.clone())),
+                Some(error) => call_error(route.named(error.clone())),
                 None => failure,
             }
         })?;
-        let reply = route.reply(answer.document, endpoint).map_err(fault)?;
+        let reply = route.reply(answer.document, endpoint).map_err(call_error)?;
         report_unreadable(turn, route, &reply);
         let mut reply = route.priced(reply);
         if !answer.was_told {
@@ -251,7 +251,7 @@ fn own_call_id<'a>(turn: Turn<'_>, index: usize, id: &'a str) -> Cow<'a, str> {
 impl Model for Routes {
     fn ready(&self, request: &Request) -> Outcome<()> {
         let route = self.choose(request.provider.as_deref(), request.model.as_deref());
-        route.map(drop).map_err(|error| fault(ModelError::from(error)))
+        route.map(drop).map_err(|error| call_error(ModelError::from(error)))
     }
 
     fn destination(&self, request: &Request) -> Destination {
@@ -266,10 +266,10 @@ impl Model for Routes {
         turn: Turn<'a>,
         request: &'a Request,
         live: &'a dyn Fn(Delta<'_>),
-    ) -> Answer<'a, Outcome<Reply>> {
+    ) -> Answer<'a, Outcome<ModelReply>> {
         let route = match self.choose(request.provider.as_deref(), request.model.as_deref()) {
             Ok(route) => route,
-            Err(error) => return Answer::Now(Err(fault(ModelError::from(error)))),
+            Err(error) => return Answer::Now(Err(call_error(ModelError::from(error)))),
         };
         match route.endpoint.clone() {
             None if request.stream => {
@@ -290,19 +290,19 @@ impl Model for Routes {
 }
 
 /// The wire of a route. A project's table may err, but a server speaks what it speaks.
-fn spoken(provider: Provider, capabilities: &Capabilities) -> Wire {
+fn spoken(provider: Provider, capabilities: &Capabilities) -> WireFormat {
     match (provider, capabilities.wire) {
         (Provider::Mock, wire) => wire,
-        (Provider::Anthropic, _) => Wire::Anthropic,
-        (Provider::Gemini, _) => Wire::Gemini,
-        (Provider::Ollama, _) => Wire::Ollama,
-        (Provider::Openai | Provider::OpenaiCompatible, Wire::OpenaiResponses) => Wire::OpenaiResponses,
-        (Provider::Openai | Provider::OpenaiCompatible, _) => Wire::OpenaiChat,
+        (Provider::Anthropic, _) => WireFormat::Anthropic,
+        (Provider::Gemini, _) => WireFormat::Gemini,
+        (Provider::Ollama, _) => WireFormat::Ollama,
+        (Provider::Openai | Provider::OpenaiCompatible, WireFormat::OpenaiResponses) => WireFormat::OpenaiResponses,
+        (Provider::Openai | Provider::OpenaiCompatible, _) => WireFormat::OpenaiChat,
     }
 }
 
 /// An answer that came in one piece is shown in one.
-fn show(reply: &Reply, live: &dyn Fn(Delta<'_>)) {
+fn show(reply: &ModelReply, live: &dyn Fn(Delta<'_>)) {
     if let Some(reasoning) = &reply.reasoning {
         live(Delta::Reasoning(reasoning));
     }
@@ -316,7 +316,7 @@ fn show(reply: &Reply, live: &dyn Fn(Delta<'_>)) {
 }
 
 /// Arguments that cannot be read are kept as text; the person should hear of it as well as the model.
-fn report_unreadable(turn: Turn<'_>, route: &Route, reply: &Reply) {
+fn report_unreadable(turn: Turn<'_>, route: &Route, reply: &ModelReply) {
     for call in reply.tool_calls.iter().filter(|call| matches!(call.arguments, Data::Str(_))) {
         turn.scope.note(Note {
             code: None,

@@ -2,8 +2,8 @@
 
 use runtime::data::Data;
 use runtime::message::{Block, ToolCall};
-use runtime::model::{ModelError, Reply, Usage};
-use runtime::seam::{Fault, Outcome, Sort, Stopped, fault};
+use runtime::model::{ModelError, ModelReply, Usage};
+use runtime::seam::{CallError, CallErrorKind, Outcome, Stopped, call_error};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub enum CallOutcome {
     /// An answer.
-    Reply(Box<Reply>),
+    Reply(Box<ModelReply>),
     /// The route failed.
     Error(ModelError),
     /// It was stopped, and said so.
@@ -23,33 +23,33 @@ pub enum CallOutcome {
 impl CallOutcome {
     /// Returns the part of an outcome that is recorded.
     #[must_use]
-    pub fn of(outcome: &Outcome<Reply>) -> CallOutcome {
+    pub fn of(outcome: &Outcome<ModelReply>) -> CallOutcome {
         match outcome {
             Ok(reply) => CallOutcome::Reply(Box::new(reply.clone())),
             Err(failure) => Self::failure(failure),
         }
     }
 
-    fn failure(failure: &Rc<dyn Fault>) -> CallOutcome {
+    fn failure(failure: &Rc<dyn CallError>) -> CallOutcome {
         if let Some(error) = failure.as_any().downcast_ref::<ModelError>() {
             return CallOutcome::Error(error.clone());
         }
         if let Some(stopped) = failure.as_any().downcast_ref::<Stopped>() {
             return CallOutcome::Stopped(stopped.clone());
         }
-        match failure.sort() {
-            Sort::Deadline => CallOutcome::Stopped(Stopped::Deadline),
+        match failure.kind() {
+            CallErrorKind::Deadline => CallOutcome::Stopped(Stopped::Deadline),
             _ => CallOutcome::Stopped(Stopped::Cancelled(failure.to_string().into())),
         }
     }
 
     /// The outcome again; nothing where there was none.
     #[must_use]
-    pub fn outcome(&self) -> Option<Outcome<Reply>> {
+    pub fn outcome(&self) -> Option<Outcome<ModelReply>> {
         match self {
             CallOutcome::Reply(reply) => Some(Ok(reply.as_ref().clone())),
-            CallOutcome::Error(error) => Some(Err(fault(error.clone()))),
-            CallOutcome::Stopped(stopped) => Some(Err(fault(stopped.clone()))),
+            CallOutcome::Error(error) => Some(Err(call_error(error.clone()))),
+            CallOutcome::Stopped(stopped) => Some(Err(call_error(stopped.clone()))),
             CallOutcome::GivenUp => None,
         }
     }
@@ -84,7 +84,7 @@ impl CallOutcome {
     }
 }
 
-fn reply_to_data(reply: &Reply) -> Data {
+fn reply_to_data(reply: &ModelReply) -> Data {
     let list = |items: Vec<Data>| if items.is_empty() { Data::Nil } else { Data::list(items) };
     let usage = serde_json::to_value(reply.usage).map_or(Data::Nil, Data::from);
     let extra = if reply.extra.is_empty() { Data::Nil } else { Data::from(reply.extra.clone()) };
@@ -101,7 +101,7 @@ fn reply_to_data(reply: &Reply) -> Data {
     ])
 }
 
-fn reply_from_data(data: &Data) -> Option<Reply> {
+fn reply_from_data(data: &Data) -> Option<ModelReply> {
     data.as_dict()?;
     let list = |key: &str| match data.get(key) {
         Data::Nil => Some(&[][..]),
@@ -114,7 +114,7 @@ fn reply_from_data(data: &Data) -> Option<Reply> {
             call.get("arguments").clone(),
         ))
     };
-    Some(Reply {
+    Some(ModelReply {
         text: data.get("text").as_shared_str()?,
         tool_calls: list("tool_calls")?.iter().map(call).collect::<Option<_>>()?,
         blocks: list("blocks")?.iter().map(Block::from_data).collect(),

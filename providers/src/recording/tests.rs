@@ -1,7 +1,7 @@
 use super::*;
 use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
-use runtime::model::{ModelError, ModelErrorKind, Reply, Request, System, Usage};
+use runtime::model::{ModelError, ModelErrorKind, ModelReply, Request, System, Usage};
 use runtime::note::{Note, Severity};
 use runtime::seam::{Destination, Turn};
 use std::fs;
@@ -36,8 +36,8 @@ fn request(system: &str, messages: &[&str]) -> Request {
     }
 }
 
-fn reply() -> Reply {
-    Reply {
+fn reply() -> ModelReply {
+    ModelReply {
         text: "hi".into(),
         tool_calls: vec![ToolCall::new("c1", "look", Data::from("no json"))],
         usage: Usage {
@@ -51,7 +51,7 @@ fn reply() -> Reply {
         reasoning: Some("hm".into()),
         model: "m".into(),
         provider: "p".into(),
-        ..Reply::default()
+        ..ModelReply::default()
     }
 }
 
@@ -109,7 +109,7 @@ fn what_was_written_is_read_again() {
 }
 
 /// A recording of one call, made where variables have these values, that asks `prompt` and is answered so.
-fn record_one(path: &Path, variables: &[(&str, &str)], prompt: Data, pieces: Vec<RecordedPiece>, reply: Reply) {
+fn record_one(path: &Path, variables: &[(&str, &str)], prompt: Data, pieces: Vec<RecordedPiece>, reply: ModelReply) {
     let place = TestSession::new();
     let turn = Turn { session: &place.session, number: 1, scope: &place.scope };
     let to = Destination { provider: Some("p".into()), model: None };
@@ -151,7 +151,7 @@ fn a_secret_in_several_pieces_is_on_no_tape() {
 fn a_secret_that_is_a_word_of_the_format_leaves_the_tape_readable() {
     for word in ["messages", "messages_as_before", "provider", "arguments", "reasoning", "stop_reason", "took_ms_"] {
         let path = folder("words");
-        let told = Reply { text: format!("it is {word}").into(), ..reply() };
+        let told = ModelReply { text: format!("it is {word}").into(), ..reply() };
         record_one(&path, &[("DB_PASSWORD", word)], Data::dict([("x", Data::from(word))]), vec![], told);
         let recording = Recording::open(&path).unwrap();
         assert!(recording.chosen(Some("provider"), None).is_some());
@@ -170,7 +170,7 @@ fn values_as_deep_as_they_may_be_are_written_and_read_again() {
         deep = Data::list([deep]);
     }
     let path = folder("deep");
-    let told = Reply { tool_calls: vec![ToolCall::new("c1", "look", deep.clone())], ..reply() };
+    let told = ModelReply { tool_calls: vec![ToolCall::new("c1", "look", deep.clone())], ..reply() };
     record_one(&path, &[], deep.clone(), vec![], told);
     let (call, asked) = Recording::open(&path).unwrap().next("main").unwrap();
     let CallOutcome::Reply(got) = &call.answered else { panic!("{:?}", call.answered) };

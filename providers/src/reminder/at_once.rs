@@ -24,7 +24,7 @@ macro_rules! at_once {
                 config: &'a runtime::data::Data,
             ) -> runtime::seam::Answer<'a, runtime::seam::Outcome<Vec<runtime::reminder::ReminderSpec>>> {
                 let look: $crate::reminder::at_once::Evaluation<$provider> = $look;
-                runtime::seam::Answer::Now(look(self, turn, event, config).map_err(runtime::seam::fault))
+                runtime::seam::Answer::Now(look(self, turn, event, config).map_err(runtime::seam::call_error))
             }
 
             fn look(
@@ -34,7 +34,7 @@ macro_rules! at_once {
                 config: &runtime::data::Data,
             ) -> Option<runtime::seam::Outcome<Vec<runtime::reminder::ReminderSpec>>> {
                 let look: $crate::reminder::at_once::Evaluation<$provider> = $look;
-                Some(look(self, turn, event, config).map_err(runtime::seam::fault))
+                Some(look(self, turn, event, config).map_err(runtime::seam::call_error))
             }
         }
     };

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use runtime::watch::{Change, ChangeKind};
+use runtime::watch::{FileChange, FileChangeKind};
 
 use crate::yielding::yield_once;
 
@@ -99,19 +99,19 @@ impl Census {
     }
 
     /// Returns the changes since an earlier census, in the order of the paths.
-    pub(super) fn since(&self, earlier: &Census, patterns: &Patterns) -> Vec<Change> {
+    pub(super) fn since(&self, earlier: &Census, patterns: &Patterns) -> Vec<FileChange> {
         let mut changes = Vec::new();
         for (path, print) in &self.files {
             match earlier.files.get(path) {
-                None => changes.push(change(patterns, path, ChangeKind::Created)),
+                None => changes.push(change(patterns, path, FileChangeKind::Created)),
                 Some(before) if print.differs(path, before) => {
-                    changes.push(change(patterns, path, ChangeKind::Modified));
+                    changes.push(change(patterns, path, FileChangeKind::Modified));
                 }
                 Some(_) => {}
             }
         }
         let gone = earlier.files.keys().filter(|path| !self.files.contains_key(*path));
-        changes.extend(gone.map(|path| change(patterns, path, ChangeKind::Removed)));
+        changes.extend(gone.map(|path| change(patterns, path, FileChangeKind::Removed)));
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         changes
     }

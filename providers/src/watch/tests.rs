@@ -23,7 +23,7 @@ struct WatchedFolder {
 }
 
 impl WatchedFolder {
-    fn new(name: &str, patterns: &[&str]) -> (WatchedFolder, Seen) {
+    fn new(name: &str, patterns: &[&str]) -> (WatchedFolder, FileChanges) {
         let root = std::env::temp_dir().join(format!("harn-watch-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(&root).unwrap();

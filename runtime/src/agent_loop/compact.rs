@@ -8,12 +8,12 @@ use crate::data::Data;
 use crate::hooks::{EventKind, HookEvent};
 use crate::message::{Message, Messages};
 use crate::note::{Note, Severity};
-use crate::seam::{Outcome, Sort};
+use crate::seam::{CallErrorKind, Outcome};
 use crate::transcript::compact::unseen_results;
 
-use super::{LoopState, Run};
+use super::{LoopState, RunningLoop};
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Compacts the transcript if the context has grown too large. This happens before the seam `iteration_start`, so
     /// the items delivered there are not compacted away unseen. A failure is noted, and the loop does not compact
     /// again.
@@ -102,7 +102,9 @@ impl Run<'_> {
             Ok(None) => {}
             // The next step sees the cancellation and ends the loop.
             Err(_) if self.scope.check().is_err() => {}
-            Err(thrown) if self.strict() || matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => {
+            Err(thrown)
+                if self.strict() || matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline) =>
+            {
                 return Err(thrown);
             }
             Err(thrown) => {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::hooks::HookEvent;
 use crate::reminder::bridge::{Queue, Seam};
 use crate::seam::Outcome;
-use crate::watch::{Change, Watch};
+use crate::watch::{FileChange, FileWatcher};
 
 use super::persist::Checkpoint;
-use super::{Ended, LoopState, LoopStatus, Run, StopReason, until_stopped};
+use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason, until_stopped};
 
 mod consolidate;
 mod files;
@@ -23,7 +23,7 @@ const QUIET_MS: u64 = 50;
 const BURST_MS: u64 = 1_000;
 
 /// The reason a nap ended.
-enum Woken {
+enum NapEnd {
     /// The interval was over.
     Interval,
     /// A host has injected an item.
@@ -31,14 +31,14 @@ enum Woken {
     /// The loop is to be suspended.
     Suspension,
     /// Files changed.
-    Files(Vec<Change>),
+    Files(Vec<FileChange>),
     /// A watcher signalled that files may have changed.
     Signal,
 }
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Returns whether the loop idles instead of ending.
-    pub(super) fn sleeps_after(&self, ended: &Ended) -> bool {
+    pub(super) fn sleeps_after(&self, ended: &LoopEnd) -> bool {
         // A callback's request to end the loop is final.
         let is_over = ended.stop_reason == StopReason::PostTurnCallback;
         let may = matches!(ended.status, LoopStatus::Done | LoopStatus::Stuck) && !is_over;
@@ -47,7 +47,7 @@ impl Run<'_> {
 
     /// Sleeps repeatedly until there is something new and returns `None`, or returns how the loop ended. Each nap
     /// counts as an iteration against the limit, so an abandoned daemon eventually ends.
-    pub(super) async fn idle(&self, state: &mut LoopState, done: Ended) -> Outcome<Option<Ended>> {
+    pub(super) async fn idle(&self, state: &mut LoopState, done: LoopEnd) -> Outcome<Option<LoopEnd>> {
         loop {
             if self.out_of_budget(state).is_some() {
                 return Ok(Some(done));
@@ -68,13 +68,13 @@ impl Run<'_> {
                     self.pass(Seam::DaemonIdlePost, state).await?;
                     return Ok(Some(Self::ended_by(&stopped)));
                 }
-                Ok(Woken::Files(changes)) => {
+                Ok(NapEnd::Files(changes)) => {
                     self.tell_of_files(state, &changes).await?;
                     (Some(WakeCause::Files), changes.len())
                 }
-                Ok(Woken::Queue) => (Some(WakeCause::Queue), 0),
-                Ok(Woken::Suspension) => (Some(WakeCause::Suspension), 0),
-                Ok(Woken::Interval | Woken::Signal) => (None, 0),
+                Ok(NapEnd::Queue) => (Some(WakeCause::Queue), 0),
+                Ok(NapEnd::Suspension) => (Some(WakeCause::Suspension), 0),
+                Ok(NapEnd::Interval | NapEnd::Signal) => (None, 0),
             };
             let delivered = self.pass(Seam::DaemonIdlePost, state).await?;
             // Items queued for `iteration_start` are delivered there; the rest is in the transcript.
@@ -91,20 +91,20 @@ impl Run<'_> {
     }
 
     /// Sleeps and returns the reason for waking.
-    async fn nap(&self, ms: u64) -> Woken {
+    async fn nap(&self, ms: u64) -> NapEnd {
         let until = self.scope.clock.now_ms().saturating_add(ms);
         loop {
             // Files may have changed while the loop worked.
             let changes = self.look().await;
             if !changes.is_empty() {
-                return Woken::Files(changes);
+                return NapEnd::Files(changes);
             }
             match self.sleep(until).await {
-                Woken::Signal => self.until_quiet().await,
-                Woken::Interval => {
+                NapEnd::Signal => self.until_quiet().await,
+                NapEnd::Interval => {
                     // Not every file system sends signals.
                     let changes = self.look().await;
-                    return if changes.is_empty() { Woken::Interval } else { Woken::Files(changes) };
+                    return if changes.is_empty() { NapEnd::Interval } else { NapEnd::Files(changes) };
                 }
                 woken => return woken,
             }
@@ -129,7 +129,7 @@ impl Run<'_> {
     }
 
     /// Returns the daemon's file watcher.
-    fn watch(&self) -> Option<&dyn Watch> {
+    fn watch(&self) -> Option<&dyn FileWatcher> {
         self.options.daemon.as_ref()?.watch.as_deref()
     }
 
@@ -141,20 +141,20 @@ impl Run<'_> {
         }
     }
 
-    async fn sleep(&self, until: u64) -> Woken {
+    async fn sleep(&self, until: u64) -> NapEnd {
         tokio::select! {
             biased;
-            () = Queue::news(self.session.queue()) => Woken::Queue,
+            () = Queue::news(self.session.queue()) => NapEnd::Queue,
             // A loop that is to be suspended goes on to the start of its next iteration.
-            () = self.parking.wait() => Woken::Suspension,
-            () = self.signal() => Woken::Signal,
-            () = self.scope.clock.sleep_until(until) => Woken::Interval,
+            () = self.parking.wait() => NapEnd::Suspension,
+            () = self.signal() => NapEnd::Signal,
+            () = self.scope.clock.sleep_until(until) => NapEnd::Interval,
         }
     }
 
     /// Returns the number of messages and the latest reminder, which together show whether something was added that the
     /// model should see.
-    fn newest(&self) -> Newest {
+    fn newest(&self) -> ConversationMark {
         self.session.with(|s| {
             let last = s.transcript.pending().next_back().map(|pending| pending.reminder.id.clone());
             (s.transcript.messages().len(), last)
@@ -162,7 +162,7 @@ impl Run<'_> {
     }
 
     /// Returns the cause to wake for if something was added since `known`.
-    fn newer_than(&self, known: &Newest) -> Option<WakeCause> {
+    fn newer_than(&self, known: &ConversationMark) -> Option<WakeCause> {
         let now = self.newest();
         match now.0 == known.0 {
             false => Some(WakeCause::Message),
@@ -172,4 +172,4 @@ impl Run<'_> {
 }
 
 /// The number of messages and the latest reminder.
-type Newest = (usize, Option<Arc<str>>);
+type ConversationMark = (usize, Option<Arc<str>>);

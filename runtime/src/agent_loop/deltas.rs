@@ -8,10 +8,10 @@ use std::pin::pin;
 use std::task::Poll;
 
 use crate::hooks::{EventKind, HookEvent};
-use crate::model::{Delta, Piece};
-use crate::seam::{Answer, Local, Outcome, fault};
+use crate::model::{Delta, OwnedDelta};
+use crate::seam::{Answer, LocalFuture, Outcome, call_error};
 
-use super::{GRACE_MS, Run, until_stopped};
+use super::{GRACE_MS, RunningLoop, until_stopped};
 
 /// Maximum number of pieces that wait for handlers; at this limit the model waits for them.
 const MOST: usize = 64;
@@ -19,7 +19,7 @@ const MOST: usize = 64;
 /// The pieces of one answer.
 pub(super) struct Deltas {
     /// The pieces that no handler has received yet. Stays empty if there is no handler.
-    waiting: RefCell<VecDeque<Piece>>,
+    waiting: RefCell<VecDeque<OwnedDelta>>,
     /// Whether handlers receive them.
     told: bool,
     /// The text so far, if the answer is streamed.
@@ -53,7 +53,7 @@ impl Deltas {
             }
         }
         if self.told {
-            self.waiting.borrow_mut().push_back(Piece::of(delta));
+            self.waiting.borrow_mut().push_back(OwnedDelta::of(delta));
         }
     }
 
@@ -71,7 +71,7 @@ impl Deltas {
 
     /// Returns the next piece for handlers, or `None` once all were delivered. The task that adds a piece polls this
     /// next.
-    async fn next(&self) -> Option<Piece> {
+    async fn next(&self) -> Option<OwnedDelta> {
         poll_fn(|_| match self.waiting.borrow_mut().pop_front() {
             Some(piece) => Poll::Ready(Some(piece)),
             None if self.over.get() => Poll::Ready(None),
@@ -81,7 +81,7 @@ impl Deltas {
     }
 }
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Returns whether a handler or a provider subscribes to pieces.
     pub(super) fn tells_deltas(&self) -> bool {
         let hooks = self.parts.hooks.session();
@@ -98,14 +98,14 @@ impl Run<'_> {
         iteration: u32,
         deltas: &'a Deltas,
         call: Answer<'a, Outcome<T>>,
-    ) -> Local<'a, Outcome<T>> {
+    ) -> LocalFuture<'a, Outcome<T>> {
         let grace_ms = self.parts.model.grace_ms();
         Box::pin(async move {
             let call = async {
-                until_stopped(&self.scope, grace_ms, call.get()).await.map_err(fault).and_then(|outcome| outcome)
+                until_stopped(&self.scope, grace_ms, call.get()).await.map_err(call_error).and_then(|outcome| outcome)
             };
             let told = until_stopped(&self.scope, GRACE_MS, self.tell_while(iteration, deltas, call)).await;
-            told.map_err(fault).and_then(|outcome| outcome)
+            told.map_err(call_error).and_then(|outcome| outcome)
         })
     }
 

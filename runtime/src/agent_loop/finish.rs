@@ -8,16 +8,21 @@ use crate::note::NoteMark;
 use crate::reminder::bridge::Seam;
 use crate::seam::{Outcome, Scope};
 
+use super::observe::LoopEvent;
 use super::persist::Checkpoint;
-use super::watch::Seen;
-use super::{Ended, LoopResult, LoopState, LoopStatus, Run, sentinel};
+use super::{LoopEnd, LoopResult, LoopState, LoopStatus, RunningLoop, sentinel};
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Passes `loop_exit`, reports the end, waits for the log, and builds the result.
-    pub(super) async fn finish(self, mut state: LoopState, ended: Ended, first_note: NoteMark) -> Outcome<LoopResult> {
+    pub(super) async fn finish(
+        self,
+        mut state: LoopState,
+        ended: LoopEnd,
+        first_note: NoteMark,
+    ) -> Outcome<LoopResult> {
         // The cancellation that stopped the loop must not stop its closing message.
         let scope = Scope { cancel: Cancel::new(), deadline_ms: None, ..self.scope.clone() };
-        let run = Run { scope, ..self };
+        let run = RunningLoop { scope, ..self };
         let suspension = Some(ended.status).filter(|status| *status == LoopStatus::Suspended);
         let suspension = suspension.and(run.parking.requested()).map(|request| request.reason);
         // A loop that can be resumed has not ended.
@@ -60,7 +65,7 @@ impl Run<'_> {
             transcript: run.session.transcript(),
             diagnostics,
         };
-        run.let_see(iteration, Seen::Ended(&result));
+        run.let_see(iteration, LoopEvent::Ended(&result));
         Ok(result)
     }
 }

@@ -8,17 +8,17 @@ use crate::hooks::event::ToolResults;
 use crate::hooks::fire::ask;
 use crate::hooks::{HookEvent, PostTurn, TurnAction};
 use crate::message::Message;
-use crate::model::Reply;
+use crate::model::ModelReply;
 use crate::reminder::bridge::Seam;
 use crate::reminder::lifecycle::post_turn;
-use crate::seam::{Fault, Outcome, Sort};
+use crate::seam::{CallError, CallErrorKind, Outcome};
 
 use super::persist::Checkpoint;
-use super::{Ended, LoopState, LoopStatus, Run, StopReason};
+use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason};
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Runs one iteration. Returns how the loop ended, if it did.
-    pub(super) async fn iteration(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
+    pub(super) async fn iteration(&self, state: &mut LoopState) -> Outcome<Option<LoopEnd>> {
         if let Err(stopped) = self.scope.check() {
             return Ok(Some(Self::ended_by(&stopped)));
         }
@@ -26,7 +26,7 @@ impl Run<'_> {
             return Ok(Some(closed));
         }
         if self.parking.requested().is_some() {
-            return Ok(Some(Ended::new(LoopStatus::Suspended, StopReason::Suspended)));
+            return Ok(Some(LoopEnd::new(LoopStatus::Suspended, StopReason::Suspended)));
         }
         if let Some(ended) = self.out_of_budget(state) {
             return Ok(Some(ended));
@@ -59,12 +59,17 @@ impl Run<'_> {
 
     /// Returns the outcome if a handler, a tool or a host has closed the session: no subscriber is left for further
     /// events.
-    fn closed(&self) -> Option<Ended> {
-        self.session.is_closed().then(|| Ended::new(LoopStatus::Cancelled, StopReason::SessionClosed))
+    fn closed(&self) -> Option<LoopEnd> {
+        self.session.is_closed().then(|| LoopEnd::new(LoopStatus::Cancelled, StopReason::SessionClosed))
     }
 
     /// Notifies subscribers of the turn, charges the reminders, and decides whether this was the last.
-    async fn end_of_turn(&self, state: &mut LoopState, reply: &Reply, results: &ToolResults) -> Outcome<Option<Ended>> {
+    async fn end_of_turn(
+        &self,
+        state: &mut LoopState,
+        reply: &ModelReply,
+        results: &ToolResults,
+    ) -> Outcome<Option<LoopEnd>> {
         let (iteration, text) = (state.iteration, &reply.text);
         let has_tool_calls = !reply.tool_calls.is_empty();
         self.evaluate(&HookEvent::PostAgentTurn { iteration, has_tool_calls, tool_results: results, text }).await?;
@@ -79,17 +84,17 @@ impl Run<'_> {
             return Ok(Some(Self::ended_by(&stopped)));
         }
         if wish == TurnAction::End {
-            return Ok(Some(Ended::new(LoopStatus::Done, StopReason::PostTurnCallback)));
+            return Ok(Some(LoopEnd::new(LoopStatus::Done, StopReason::PostTurnCallback)));
         }
         Ok(self.is_done(state, reply))
     }
 
-    fn is_done(&self, state: &mut LoopState, reply: &Reply) -> Option<Ended> {
+    fn is_done(&self, state: &mut LoopState, reply: &ModelReply) -> Option<LoopEnd> {
         if !reply.tool_calls.is_empty() {
             state.nudges = 0;
             let most = self.options.limits.max_repeats;
             let stuck = most > 0 && state.repeats.in_a_row() >= most;
-            return stuck.then(|| Ended::new(LoopStatus::Stuck, StopReason::RepeatedToolCalls));
+            return stuck.then(|| LoopEnd::new(LoopStatus::Stuck, StopReason::RepeatedToolCalls));
         }
         let sentinel = &self.options.sentinel.word;
         if reply.text.trim().is_empty() {
@@ -107,13 +112,13 @@ impl Run<'_> {
         }
         let stop_reason =
             if self.options.sentinel.is_required { StopReason::DoneSentinel } else { StopReason::Completed };
-        Some(Ended::new(LoopStatus::Done, stop_reason))
+        Some(LoopEnd::new(LoopStatus::Done, stop_reason))
     }
 
     /// Asks the model to go on, unless it was asked too often without having called a tool.
-    fn nudge(&self, state: &mut LoopState, nudge: String, stop_reason: StopReason) -> Option<Ended> {
+    fn nudge(&self, state: &mut LoopState, nudge: String, stop_reason: StopReason) -> Option<LoopEnd> {
         if state.nudges >= self.options.limits.max_nudges {
-            return Some(Ended::new(LoopStatus::Stuck, stop_reason));
+            return Some(LoopEnd::new(LoopStatus::Stuck, stop_reason));
         }
         state.nudges += 1;
         self.session.with(|s| s.transcript.push_message(Arc::new(Message::user(nudge))));
@@ -127,35 +132,36 @@ impl Run<'_> {
     }
 
     /// Returns whether the loop goes on for an injected item that no prompt has carried yet, if an iteration is left.
-    fn is_prolonged(&self, state: &LoopState, ended: &Ended) -> bool {
+    fn is_prolonged(&self, state: &LoopState, ended: &LoopEnd) -> bool {
         let may = matches!(ended.status, LoopStatus::Done | LoopStatus::Stuck);
         may && state.unseen > 0 && self.out_of_budget(state).is_none()
     }
 
-    pub(super) fn out_of_budget(&self, state: &LoopState) -> Option<Ended> {
+    pub(super) fn out_of_budget(&self, state: &LoopState) -> Option<LoopEnd> {
         if state.iteration.saturating_add(state.naps) >= self.options.limits.max_iterations {
-            return Some(Ended::new(LoopStatus::BudgetExhausted, StopReason::MaxIterations));
+            return Some(LoopEnd::new(LoopStatus::BudgetExhausted, StopReason::MaxIterations));
         }
         let used = state.usage.input_tokens + state.usage.output_tokens;
         let over = self.options.limits.token_budget.is_some_and(|budget| used >= budget);
-        over.then(|| Ended::new(LoopStatus::BudgetExhausted, StopReason::TokenBudget))
+        over.then(|| LoopEnd::new(LoopStatus::BudgetExhausted, StopReason::TokenBudget))
     }
 
-    async fn model_failed(&self, thrown: Rc<dyn Fault>) -> Outcome<Ended> {
-        if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) {
+    async fn model_failed(&self, thrown: Rc<dyn CallError>) -> Outcome<LoopEnd> {
+        if matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline) {
             return Ok(Self::ended_by(thrown.as_ref()));
         }
         let error = Self::describe_fault(thrown.as_ref());
         self.emit(&HookEvent::SessionError { error: &error }).await?;
-        let (status, stop_reason) = match thrown.sort() {
-            Sort::Model => (LoopStatus::ProviderError, StopReason::ProviderError),
+        let (status, stop_reason) = match thrown.kind() {
+            CallErrorKind::Model => (LoopStatus::ProviderError, StopReason::ProviderError),
             _ => (LoopStatus::Error, StopReason::Error),
         };
-        Ok(Ended { error, ..Ended::new(status, stop_reason) })
+        Ok(LoopEnd { error, ..LoopEnd::new(status, stop_reason) })
     }
 
-    pub(super) fn ended_by(stopped: &dyn Fault) -> Ended {
-        let stop_reason = if stopped.sort() == Sort::Deadline { StopReason::Deadline } else { StopReason::Cancelled };
-        Ended { error: Self::describe_fault(stopped), ..Ended::new(LoopStatus::Cancelled, stop_reason) }
+    pub(super) fn ended_by(stopped: &dyn CallError) -> LoopEnd {
+        let stop_reason =
+            if stopped.kind() == CallErrorKind::Deadline { StopReason::Deadline } else { StopReason::Cancelled };
+        LoopEnd { error: Self::describe_fault(stopped), ..LoopEnd::new(LoopStatus::Cancelled, stop_reason) }
     }
 }

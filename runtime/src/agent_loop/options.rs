@@ -9,9 +9,9 @@ use crate::data::Data;
 use crate::model::Request;
 use crate::reminder::providers::ReminderOptions;
 use crate::seam::{Approver, Permissions};
-use crate::watch::Watch;
+use crate::watch::FileWatcher;
 
-use super::{LoopState, Parking, Persist, Resumed, ToolMode};
+use super::{LoopState, LoopStorage, Parking, ResumedLoop, ToolMode};
 
 /// The options of a loop.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct LoopOptions {
     /// Limits of the loop.
     pub limits: LoopLimits,
     /// Detection of the word by which the model says that it is done.
-    pub sentinel: Sentinel,
+    pub sentinel: SentinelOptions,
     /// Whether the tools of one answer may run in parallel.
     pub parallel_tool_calls: bool,
     /// The loop's own compaction. With `None` the context keeps growing.
@@ -80,7 +80,7 @@ pub struct LoopLimits {
 
 /// Detection of the word by which the model says that it is done.
 #[derive(Debug, Clone)]
-pub struct Sentinel {
+pub struct SentinelOptions {
     /// The word.
     pub word: Arc<str>,
     /// Whether the loop goes on until the model says it.
@@ -94,7 +94,7 @@ pub struct DaemonOptions {
     /// Length of a sleep, in milliseconds, unless a host queues something earlier.
     pub wake_interval_ms: u64,
     /// File watcher: the daemon goes on when a file changes.
-    pub watch: Option<Rc<dyn Watch>>,
+    pub watch: Option<Rc<dyn FileWatcher>>,
     /// Compaction of the transcript before a sleep, run once for the messages since the last time. Its threshold is not
     /// used.
     pub consolidate: Option<Box<AutoCompact>>,
@@ -109,9 +109,9 @@ pub struct Continuity {
     /// State left by an earlier part of this loop, which continues from there.
     pub from: Option<Box<LoopState>>,
     /// Storage for the state that the loop needs to go on in another process.
-    pub persist: Option<Rc<Persist>>,
+    pub persist: Option<Rc<LoopStorage>>,
     /// Information about another process that has left this loop, or its conversation.
-    pub resumed: Option<Box<Resumed>>,
+    pub resumed: Option<Box<ResumedLoop>>,
 }
 
 impl LoopOptions {
@@ -136,7 +136,7 @@ impl LoopOptions {
                 deadline_ms: None,
                 hook_timeout_ms: None,
             },
-            sentinel: Sentinel { word: "##DONE##".into(), is_required: false },
+            sentinel: SentinelOptions { word: "##DONE##".into(), is_required: false },
             parallel_tool_calls: true,
             compaction: None,
             daemon: None,

@@ -6,17 +6,19 @@ use std::sync::Arc;
 use crate::hooks::{HookEvent, PermissionAnswer};
 use crate::message::{ToolCall, ToolSpec};
 use crate::note::Note;
-use crate::patience::{is_late, patiently};
 use crate::reminder::bridge::Queue;
-use crate::seam::{Demand, Outcome, Permissions, Permit, Preview, Ruling, Scope, Sort, Turn};
+use crate::seam::{
+    ApprovalDemand, CallErrorKind, Outcome, PermissionOutcome, PermissionRuling, Permissions, Preview, Scope, Turn,
+};
+use crate::timeout::{is_timeout, with_timeout};
 
-use super::{GRACE_MS, LoopState, Run, until_stopped};
+use super::{GRACE_MS, LoopState, RunningLoop, until_stopped};
 
 /// Text the model reads for a call that was skipped because of a bridge injection.
 pub(super) const INTERRUPTED: &str = "interrupted: the host sent a message. Read it, then decide again.";
 
 /// The state of a call before any approver is asked.
-pub(super) enum Gate {
+pub(super) enum PermissionGate {
     /// It may run.
     Open,
     /// It must not run, for this reason in words for the model.
@@ -25,7 +27,7 @@ pub(super) enum Gate {
     Question(Arc<str>),
 }
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Returns the script's ruling if the script or the approver requires a permission for the call.
     pub(super) async fn gate(
         &self,
@@ -33,32 +35,32 @@ impl Run<'_> {
         state: &LoopState,
         tool: &ToolSpec,
         call: &ToolCall,
-    ) -> Outcome<Gate> {
+    ) -> Outcome<PermissionGate> {
         let (permissions, approver) = (&self.options.permissions, &self.options.approver);
-        let demand = approver.as_ref().map_or(Demand::Nothing, |approver| approver.demand(tool, call));
-        if let Demand::Refused(reason) = demand {
+        let demand = approver.as_ref().map_or(ApprovalDemand::Nothing, |approver| approver.demand(tool, call));
+        if let ApprovalDemand::Refused(reason) = demand {
             self.asked(turn, state, call, &reason).await?;
-            return self.replied(turn, call, Permit::deny(reason.clone()), reason).await;
+            return self.replied(turn, call, PermissionOutcome::deny(reason.clone()), reason).await;
         }
         let wanted = permissions.as_ref().and_then(|permissions| Some((permissions, permissions.wanted(call)?)));
         let reason = match (wanted, demand) {
             (Some((permissions, reason)), _) => {
                 self.asked(turn, state, call, &reason).await?;
                 match self.ruling(turn, permissions.as_ref(), call, &reason).await {
-                    Ruling::Final(permit) => return self.replied(turn, call, permit, reason).await,
-                    Ruling::Open(said) => said.unwrap_or(reason),
+                    PermissionRuling::Final(permit) => return self.replied(turn, call, permit, reason).await,
+                    PermissionRuling::Open(said) => said.unwrap_or(reason),
                 }
             }
-            (None, Demand::Asked(reason)) => {
+            (None, ApprovalDemand::Asked(reason)) => {
                 self.asked(turn, state, call, &reason).await?;
                 reason
             }
-            (None, _) => return Ok(Gate::Open),
+            (None, _) => return Ok(PermissionGate::Open),
         };
         if approver.is_some() {
-            return Ok(Gate::Question(reason));
+            return Ok(PermissionGate::Question(reason));
         }
-        self.replied(turn, call, Permit::deny("no approver is attached"), reason).await
+        self.replied(turn, call, PermissionOutcome::deny("no approver is attached"), reason).await
     }
 
     /// Asks the approver and returns the reason, in words for the model, if the call must not run. The approver may
@@ -72,24 +74,24 @@ impl Run<'_> {
         reason: Arc<str>,
     ) -> Outcome<Option<Arc<str>>> {
         let permit = match (&self.options.approver, preview) {
-            (_, Err(why)) => Permit::deny(why),
+            (_, Err(why)) => PermissionOutcome::deny(why),
             (Some(approver), Ok(preview)) => {
                 let answer = self.unless_interrupted(approver.ask(turn, tool, call, preview, &reason).get());
                 match until_stopped(turn.scope, 0, answer).await {
                     Ok(Some(permit)) => permit,
                     Ok(None) => {
                         self.withdrawn.set(true);
-                        self.replied(turn, call, Permit::deny(INTERRUPTED), reason).await?;
+                        self.replied(turn, call, PermissionOutcome::deny(INTERRUPTED), reason).await?;
                         return Ok(Some(INTERRUPTED.into()));
                     }
-                    Err(stopped) => Permit::deny(stopped.to_string()),
+                    Err(stopped) => PermissionOutcome::deny(stopped.to_string()),
                 }
             }
-            (None, Ok(_)) => Permit::deny("no approver is attached"),
+            (None, Ok(_)) => PermissionOutcome::deny("no approver is attached"),
         };
         Ok(match self.replied(turn, call, permit, reason).await? {
-            Gate::Refused(why) => Some(why),
-            Gate::Open | Gate::Question(_) => None,
+            PermissionGate::Refused(why) => Some(why),
+            PermissionGate::Open | PermissionGate::Question(_) => None,
         })
     }
 
@@ -112,13 +114,19 @@ impl Run<'_> {
     }
 
     /// Notifies the handlers of the answer.
-    async fn replied(&self, turn: Turn<'_>, call: &ToolCall, permit: Permit, reason: Arc<str>) -> Outcome<Gate> {
+    async fn replied(
+        &self,
+        turn: Turn<'_>,
+        call: &ToolCall,
+        permit: PermissionOutcome,
+        reason: Arc<str>,
+    ) -> Outcome<PermissionGate> {
         let said = permit.reason.unwrap_or(reason);
         let decision = if permit.allow { PermissionAnswer::Allow } else { PermissionAnswer::Deny };
         self.emit_in(turn, &HookEvent::PermissionReplied { call, reason: &said, decision }).await?;
         Ok(match permit.allow {
-            true => Gate::Open,
-            false => Gate::Refused(format!("permission denied: {said}").into()),
+            true => PermissionGate::Open,
+            false => PermissionGate::Refused(format!("permission denied: {said}").into()),
         })
     }
 
@@ -129,22 +137,22 @@ impl Run<'_> {
         permissions: &dyn Permissions,
         call: &ToolCall,
         reason: &Arc<str>,
-    ) -> Ruling {
+    ) -> PermissionRuling {
         // The script's decision may take as long as a handler.
         let cancel = turn.scope.cancel.child();
         let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
         let asked = permissions.ask(Turn { scope: &scope, ..turn }, call, reason);
-        match until_stopped(turn.scope, GRACE_MS, patiently(turn.scope, &cancel, asked)).await {
+        match until_stopped(turn.scope, GRACE_MS, with_timeout(turn.scope, &cancel, asked)).await {
             Ok(Ok(ruling)) => ruling,
             Ok(Err(thrown)) => {
-                let thrown = if is_late(&thrown) { permissions.late(scope.hook_timeout_ms) } else { thrown };
+                let thrown = if is_timeout(&thrown) { permissions.late(scope.hook_timeout_ms) } else { thrown };
                 let why = format!("the permission handler failed: {thrown}");
-                if !matches!(thrown.sort(), Sort::Cancelled) {
+                if !matches!(thrown.kind(), CallErrorKind::Cancelled) {
                     turn.scope.note(Note::of_fault("permissions", thrown));
                 }
-                Ruling::Final(Permit::deny(why))
+                PermissionRuling::Final(PermissionOutcome::deny(why))
             }
-            Err(stopped) => Ruling::Final(Permit::deny(stopped.to_string())),
+            Err(stopped) => PermissionRuling::Final(PermissionOutcome::deny(stopped.to_string())),
         }
     }
 }

@@ -16,17 +16,17 @@ use crate::hooks::{EventKind, HookEvent};
 use crate::lock::LockFile;
 use crate::message::{Message, Role};
 use crate::note::{Note, Severity};
-use crate::seam::{BlockingPool, Outcome, fault, run_blocking};
+use crate::seam::{BlockingPool, Outcome, call_error, run_blocking};
 use crate::session::Session;
-use crate::workers::snapshot::{Journal, StoredEnd, Written};
+use crate::workers::snapshot::{Journal, StoredEnd, WrittenLoop};
 use crate::workers::worker::Recipe;
 use crate::workers::{Snapshot, SnapshotError, Suspension};
 
 use super::prompt::interruption_mark;
-use super::{Ended, LoopState, LoopStatus, Run};
+use super::{LoopEnd, LoopState, LoopStatus, RunningLoop};
 
 /// Storage for a loop's state.
-pub struct Persist {
+pub struct LoopStorage {
     path: Arc<str>,
     recipe: Recipe,
     /// Lock that keeps other loops from writing there or resuming from there. A write in progress holds it too.
@@ -35,16 +35,16 @@ pub struct Persist {
     pool: Option<Rc<dyn BlockingPool>>,
     /// `None` while a write is under way.
     journal: Cell<Option<Journal>>,
-    written: RefCell<Option<Written>>,
+    written: RefCell<Option<WrittenLoop>>,
     /// Whether it has been written once; later failures do not end the loop.
     works: Cell<bool>,
 }
 
-impl Persist {
+impl LoopStorage {
     /// Creates the storage at a path whose lock is held. `recipe` is the description of the loop.
     #[must_use]
-    pub fn new(path: Arc<str>, recipe: Recipe, lock: LockFile, pool: Option<Rc<dyn BlockingPool>>) -> Persist {
-        Persist {
+    pub fn new(path: Arc<str>, recipe: Recipe, lock: LockFile, pool: Option<Rc<dyn BlockingPool>>) -> LoopStorage {
+        LoopStorage {
             path,
             recipe,
             lock: Arc::new(lock),
@@ -104,7 +104,7 @@ impl Persist {
     }
 }
 
-impl std::fmt::Debug for Persist {
+impl std::fmt::Debug for LoopStorage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Persist").field("path", &self.path).finish_non_exhaustive()
     }
@@ -112,7 +112,7 @@ impl std::fmt::Debug for Persist {
 
 /// Information about a loop that another process has left.
 #[derive(Debug, Clone)]
-pub struct Resumed {
+pub struct ResumedLoop {
     /// Reason and time of the suspension.
     pub suspension: Suspension,
     /// New input for it to read.
@@ -126,10 +126,10 @@ pub struct Resumed {
 pub(super) enum Checkpoint<'a> {
     Working,
     Idle,
-    Over(&'a Ended),
+    Over(&'a LoopEnd),
 }
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Writes the changes of the state; at the end of the loop, the whole state as one snapshot. If the first write
     /// fails, the loop does not begin; later failures are noted, because the loop's work is worth more than its copy.
     pub(super) async fn persist(&self, state: &LoopState, at: Checkpoint<'_>) -> Outcome<()> {
@@ -156,15 +156,15 @@ impl Run<'_> {
         let (session, options, recipe) = (self.session, &self.options, &persist.recipe);
         let tools: Vec<_> = self.parts.tools.iter().map(|tool| tool.spec().clone()).collect();
         let snapshot = Snapshot::of_loop(session, options, recipe, &tools, suspension, state.clone(), ended);
-        let now = Written::of(session);
+        let now = WrittenLoop::of(session);
         *persist.written.borrow_mut() = None;
         match persist.replace(&snapshot).await {
             Ok(()) => {
                 *persist.written.borrow_mut() = Some(now);
                 persist.works.set(true);
             }
-            Err(error) if !persist.works.get() => return Err(fault(error)),
-            Err(error) => self.note(Note::of_fault("persist_path", fault(error))),
+            Err(error) if !persist.works.get() => return Err(call_error(error)),
+            Err(error) => self.note(Note::of_fault("persist_path", call_error(error))),
         }
         Ok(())
     }
@@ -191,7 +191,7 @@ impl Run<'_> {
     }
 
     /// Notifies handlers and providers that the loop goes on, and adds the new input.
-    pub(super) async fn go_on(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
+    pub(super) async fn go_on(&self, state: &mut LoopState) -> Outcome<Option<LoopEnd>> {
         let Some(resumed) = &self.options.continuity.resumed else { return Ok(None) };
         let input: Data = resumed.input.as_ref().into();
         let worker = Data::dict([
@@ -232,7 +232,7 @@ impl Run<'_> {
 }
 
 /// Builds the cause that the provider `resume_continuity` reports.
-fn cause(resumed: &Resumed) -> Data {
+fn cause(resumed: &ResumedLoop) -> Data {
     Data::dict_of_present([
         ("initiator", Data::from("operator")),
         ("input_present", resumed.input.is_some().into()),

@@ -7,15 +7,15 @@ use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::message::Message;
-use crate::model::{Delta, ModelError, Reply, Request, Usage};
+use crate::model::{Delta, ModelError, ModelReply, Request, Usage};
 use crate::reminder::lifecycle::{before_prompt, void};
 use crate::render::{RenderOptions, demotion, render};
-use crate::seam::{Fault, Outcome, Sort, fault};
+use crate::seam::{CallError, CallErrorKind, Outcome, call_error};
 
 use super::deltas::Deltas;
-use super::sentinel::Sentinel;
-use super::watch::Seen;
-use super::{LoopState, Run, sentinel, until_stopped};
+use super::observe::LoopEvent;
+use super::sentinel::SentinelFilter;
+use super::{LoopState, RunningLoop, sentinel, until_stopped};
 
 /// Returns the end of the message that holds an interrupted answer.
 #[must_use]
@@ -23,7 +23,7 @@ pub fn interruption_mark(why: &str) -> String {
     format!("\n\n[interrupted: {why}]")
 }
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Builds the request from the current transcript. The history is shared, not copied.
     pub(super) fn build_prompt(&self, state: &mut LoopState) -> Request {
         self.session.apply(&self.scope, |t, _| before_prompt(t), std::mem::take);
@@ -54,18 +54,18 @@ impl Run<'_> {
     }
 
     /// Sends the request and appends the answer to the transcript.
-    pub(super) async fn ask_model(&self, state: &mut LoopState, request: &Request) -> Outcome<Reply> {
-        self.scope.check().map_err(fault)?;
+    pub(super) async fn ask_model(&self, state: &mut LoopState, request: &Request) -> Outcome<ModelReply> {
+        self.scope.check().map_err(call_error)?;
         // A request that cannot be sent shows no reminder.
         self.parts.model.ready(request)?;
         // Every reminder that the queue delivered is in this prompt.
         state.unseen = 0;
         self.session.sent(&self.scope, request, true, self.parts.model.as_ref());
         let iteration = state.iteration;
-        self.let_see(iteration, Seen::Asked);
+        self.let_see(iteration, LoopEvent::Asked);
         let deltas = Deltas::new(self.tells_deltas(), request.stream);
-        let held = Sentinel::new(&self.options.sentinel.word);
-        let see = |text: &str| self.let_see(iteration, Seen::Piece(Delta::Text(text)));
+        let held = SentinelFilter::new(&self.options.sentinel.word);
+        let see = |text: &str| self.let_see(iteration, LoopEvent::Piece(Delta::Text(text)));
         let show = |delta: Delta<'_>| {
             deltas.take_in(delta);
             match delta {
@@ -73,25 +73,25 @@ impl Run<'_> {
                 Delta::Restart => held.restart(),
                 _ => held.break_off(see),
             }
-            self.let_see(iteration, Seen::Piece(delta));
+            self.let_see(iteration, LoopEvent::Piece(delta));
         };
         let call = self.parts.model.call(self.turn(), request, &show);
         let grace_ms = self.parts.model.grace_ms();
         let answered = if deltas.told() {
             self.let_come(iteration, &deltas, call).await
         } else {
-            until_stopped(&self.scope, grace_ms, call.get()).await.map_err(fault).and_then(|outcome| outcome)
+            until_stopped(&self.scope, grace_ms, call.get()).await.map_err(call_error).and_then(|outcome| outcome)
         };
         held.break_off(see);
         let reply = match answered {
             Ok(reply) => self.with_call_ids(reply),
             Err(thrown) => {
-                tracing::warn!(error = thrown.sort().as_str(), "model call failed");
-                self.let_see(iteration, Seen::Unanswered);
-                if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline)
+                tracing::warn!(error = thrown.kind().as_str(), "model call failed");
+                self.let_see(iteration, LoopEvent::Unanswered);
+                if matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline)
                     && let Some(text) = deltas.text()
                 {
-                    let why = if thrown.sort() == Sort::Deadline { "deadline" } else { "cancelled" };
+                    let why = if thrown.kind() == CallErrorKind::Deadline { "deadline" } else { "cancelled" };
                     self.keep_interrupted(state, text.into(), why);
                 }
                 // No model saw this prompt, so it charges nothing.
@@ -105,9 +105,9 @@ impl Run<'_> {
         state.text = reply.text.clone();
         let context_window = self.options.model.capabilities.context_window;
         let text = sentinel::without(&self.options.sentinel.word, &reply.text);
-        self.let_see(iteration, Seen::Answered { reply: &reply, text: &text, context_window });
+        self.let_see(iteration, LoopEvent::Answered { reply: &reply, text: &text, context_window });
         for call in &reply.tool_calls {
-            self.let_see(iteration, Seen::ToolWanted { call, annotations: self.tools.annotations(&call.name) });
+            self.let_see(iteration, LoopEvent::ToolWanted { call, annotations: self.tools.annotations(&call.name) });
         }
         Ok(reply)
     }
@@ -120,13 +120,13 @@ impl Run<'_> {
             let mark = interruption_mark(why);
             let message = Message::assistant(format!("{said}{mark}"), Vec::new());
             self.session.with(|s| s.transcript.push_message(Arc::new(message)));
-            self.let_see(state.iteration, Seen::Interrupted { mark: &mark });
+            self.let_see(state.iteration, LoopEvent::Interrupted { mark: &mark });
         }
     }
 
     /// Ensures that every call has a unique id, since results refer to it. Generates ids that a caller-supplied reply
     /// left out or used twice.
-    fn with_call_ids(&self, mut reply: Reply) -> Reply {
+    fn with_call_ids(&self, mut reply: ModelReply) -> ModelReply {
         /// Number of calls up to which each is compared with every other.
         const FEW: usize = 8;
         let calls = &mut reply.tool_calls;
@@ -147,7 +147,7 @@ impl Run<'_> {
     }
 
     /// Counts the tokens and notifies budget handlers.
-    pub(super) async fn count_usage(&self, state: &mut LoopState, reply: &Reply) -> Outcome<()> {
+    pub(super) async fn count_usage(&self, state: &mut LoopState, reply: &ModelReply) -> Outcome<()> {
         state.usage.add(reply.usage);
         state.context_tokens = reply.usage.input_tokens + reply.usage.output_tokens;
         let task = state.task.clone();
@@ -163,12 +163,12 @@ impl Run<'_> {
     }
 
     /// Describes a model failure for the result.
-    pub(super) fn describe_fault(thrown: &dyn Fault) -> Data {
+    pub(super) fn describe_fault(thrown: &dyn CallError) -> Data {
         if let Some(error) = thrown.as_any().downcast_ref::<ModelError>() {
             return error.to_data();
         }
         Data::dict_of_present([
-            ("category", Data::from(thrown.sort().as_str())),
+            ("category", Data::from(thrown.kind().as_str())),
             ("message", thrown.to_string().into()),
             ("code", thrown.code().map(CodeRef::as_str).into()),
         ])

@@ -113,13 +113,13 @@ impl ToolNames {
 fn read_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Arc<str>>, D::Error> {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
-    enum Stored {
+    enum StoredToolNames {
         Names(Vec<Arc<str>>),
         Count(serde::de::IgnoredAny),
     }
     Ok(match serde::Deserialize::deserialize(deserializer)? {
-        Stored::Names(names) => names,
-        Stored::Count(_) => Vec::new(),
+        StoredToolNames::Names(names) => names,
+        StoredToolNames::Count(_) => Vec::new(),
     })
 }
 

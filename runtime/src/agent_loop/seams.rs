@@ -5,15 +5,15 @@ use crate::hooks::HookEvent;
 use crate::reminder::bridge::Seam;
 use crate::seam::Outcome;
 
-use super::watch::Seen;
-use super::{LoopState, Run};
+use super::observe::LoopEvent;
+use super::{LoopState, RunningLoop};
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Passes a seam. Returns the number of delivered items that the model should see. A stopped loop does not call the
     /// model again, so queued items stay queued for a loop that does.
     pub(super) async fn pass(&self, seam: Seam, state: &mut LoopState) -> Outcome<usize> {
         if seam == Seam::DaemonIdlePre {
-            self.let_see(state.iteration, Seen::Idle);
+            self.let_see(state.iteration, LoopEvent::Idle);
         }
         let is_stopped = self.scope.check().is_err();
         let items = if is_stopped { Vec::new() } else { self.session.deliver(&self.scope, seam) };
@@ -23,7 +23,7 @@ impl Run<'_> {
             self.scope.log.durable(Ticket::ALL).await?;
         }
         let visible = if seam == Seam::LoopExit { 0 } else { delivered };
-        items.iter().take(visible).for_each(|item| self.let_see(state.iteration, Seen::Delivered(item)));
+        items.iter().take(visible).for_each(|item| self.let_see(state.iteration, LoopEvent::Delivered(item)));
         state.unseen += u32::try_from(visible).unwrap_or(u32::MAX);
         let event = HookEvent::LoopCheckpoint {
             session_id: self.session.id(),

@@ -11,15 +11,15 @@ pub(super) fn without(word: &str, text: &Arc<str>) -> Arc<str> {
 
 /// A filter that removes the word from streamed text. A possible beginning of the word is held back until it is
 /// decided.
-pub(super) struct Sentinel<'a> {
+pub(super) struct SentinelFilter<'a> {
     word: &'a str,
     /// Number of bytes of the word received so far.
     held: Cell<usize>,
 }
 
-impl<'a> Sentinel<'a> {
-    pub(super) fn new(word: &'a str) -> Sentinel<'a> {
-        Sentinel { word, held: Cell::new(0) }
+impl<'a> SentinelFilter<'a> {
+    pub(super) fn new(word: &'a str) -> SentinelFilter<'a> {
+        SentinelFilter { word, held: Cell::new(0) }
     }
 
     /// Adds a piece, and shows the part that is certainly text.
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     fn shown(word: &str, pieces: &[&str]) -> Vec<String> {
-        let sentinel = Sentinel::new(word);
+        let sentinel = SentinelFilter::new(word);
         let mut shown = Vec::new();
         for piece in pieces {
             sentinel.take_in(piece, |text| shown.push(text.to_owned()));

@@ -7,11 +7,11 @@ use crate::hooks::{HookEvent, PromptAction, UserPromptSubmit};
 use crate::message::Message;
 use crate::seam::Outcome;
 
-use super::{Ended, LoopState, LoopStatus, Run, StopReason};
+use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason};
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Submits the prompt, then begins.
-    pub(super) async fn start(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
+    pub(super) async fn start(&self, state: &mut LoopState) -> Outcome<Option<LoopEnd>> {
         if let Some(blocked) = self.user_prompt_submit(state).await? {
             return Ok(Some(blocked));
         }
@@ -28,7 +28,7 @@ impl Run<'_> {
         Ok(None)
     }
 
-    pub(super) async fn user_prompt_submit(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
+    pub(super) async fn user_prompt_submit(&self, state: &mut LoopState) -> Outcome<Option<LoopEnd>> {
         let prompt = state.task.clone();
         let system = self.options.model.request.system.primary.as_ref();
         let event = HookEvent::UserPromptSubmit { prompt: &prompt, system };
@@ -36,7 +36,7 @@ impl Run<'_> {
             PromptAction::Submit => {}
             PromptAction::Replace(text) => state.task = text,
             PromptAction::Refuse { reason } => {
-                let mut ended = Ended::new(LoopStatus::Blocked, StopReason::UserPromptSubmitBlocked);
+                let mut ended = LoopEnd::new(LoopStatus::Blocked, StopReason::UserPromptSubmitBlocked);
                 ended.error = Data::dict([("category", Data::from("blocked")), ("message", reason.into())]);
                 return Ok(Some(ended));
             }

@@ -5,19 +5,19 @@ use std::rc::Rc;
 use tracing::Instrument as _;
 
 use crate::hooks::event::ToolResults;
-use crate::hooks::{HookEvent, Step};
-use crate::model::{Reply, Request};
-use crate::seam::{Fault, Outcome};
+use crate::hooks::{HookEvent, IterationStep};
+use crate::model::{ModelReply, Request};
+use crate::seam::{CallError, Outcome};
 
 use super::persist::Checkpoint;
-use super::{LoopState, Run};
+use super::{LoopState, RunningLoop};
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Builds the prompt. Reminders that handlers add before this step are included.
     pub(super) async fn prompt_step(&self, state: &mut LoopState) -> Outcome<Request> {
-        self.pre_step(state, Step::Prompt).await?;
+        self.pre_step(state, IterationStep::Prompt).await?;
         let request = self.build_prompt(state);
-        self.emit(&self.post_step(state, Step::Prompt, true)).await?;
+        self.emit(&self.post_step(state, IterationStep::Prompt, true)).await?;
         Ok(request)
     }
 
@@ -26,13 +26,13 @@ impl Run<'_> {
         &self,
         state: &mut LoopState,
         request: &Request,
-    ) -> Outcome<Result<Reply, Rc<dyn Fault>>> {
-        self.pre_step(state, Step::Model).await?;
+    ) -> Outcome<Result<ModelReply, Rc<dyn CallError>>> {
+        self.pre_step(state, IterationStep::Model).await?;
         let span =
             tracing::info_span!("model_call", provider = request.provider.as_deref(), model = request.model.as_deref());
         let answered = self.ask_model(state, request).instrument(span).await;
         let said = answered.as_ref().ok().map(|reply| reply.text.clone());
-        let mut event = self.post_step(state, Step::Model, said.is_some());
+        let mut event = self.post_step(state, IterationStep::Model, said.is_some());
         if let HookEvent::PostStep { text, .. } = &mut event {
             *text = said.as_ref();
         }
@@ -41,16 +41,16 @@ impl Run<'_> {
     }
 
     /// Runs the tools that the answer requests. The step does not take place if it requests none.
-    pub(super) async fn tools_step(&self, state: &mut LoopState, reply: &Reply) -> Outcome<ToolResults> {
+    pub(super) async fn tools_step(&self, state: &mut LoopState, reply: &ModelReply) -> Outcome<ToolResults> {
         if reply.tool_calls.is_empty() {
             return Ok(ToolResults::default());
         }
-        self.pre_step(state, Step::Tools).await?;
+        self.pre_step(state, IterationStep::Tools).await?;
         // A tool may do what cannot be done twice, so a process that resumes here learns that it may have run.
         self.persist(state, Checkpoint::Working).await?;
         let results = self.dispatch(state, reply).await?;
         let ok = results.rows().iter().all(|row| row.result.ok);
-        let mut event = self.post_step(state, Step::Tools, ok);
+        let mut event = self.post_step(state, IterationStep::Tools, ok);
         if let HookEvent::PostStep { tool_results, .. } = &mut event {
             *tool_results = Some(&results);
         }
@@ -58,13 +58,13 @@ impl Run<'_> {
         Ok(results)
     }
 
-    async fn pre_step(&self, state: &LoopState, step: Step) -> Outcome<()> {
+    async fn pre_step(&self, state: &LoopState, step: IterationStep) -> Outcome<()> {
         let event = HookEvent::PreStep { persona: &self.options.persona, step, iteration: state.iteration };
         self.emit(&event).await?;
         Ok(())
     }
 
-    fn post_step(&self, state: &LoopState, step: Step, ok: bool) -> HookEvent<'_> {
+    fn post_step(&self, state: &LoopState, step: IterationStep, ok: bool) -> HookEvent<'_> {
         let (persona, iteration) = (&self.options.persona, state.iteration);
         HookEvent::PostStep { persona, step, iteration, ok, text: None, tool_results: None }
     }

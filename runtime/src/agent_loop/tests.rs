@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use super::*;
 use crate::clock::ManualClock;
-use crate::event_log::{EventLog, Filter, MemoryLog};
+use crate::event_log::{EventLog, MemoryLog, RecordFilter};
 use crate::hooks::{EventKind, EventSet, Pattern, SessionHook, ToolHook, Verdict};
 use crate::ids::IdStream;
 use crate::message::{Message, Role, ToolCall};
-use crate::model::{Delta, ModelError, ModelErrorKind, Reply, Request, Usage};
-use crate::reminder::bridge::{Mode, Seam};
+use crate::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
+use crate::reminder::bridge::{DeliveryMode, Seam};
 use crate::reminder::providers::{ReminderOptions, fire};
-use crate::reminder::{ReminderError, ReminderSpec, Source};
-use crate::seam::{Answer, Output, Permit, Ruling};
+use crate::reminder::{ReminderError, ReminderSource, ReminderSpec};
+use crate::seam::{Answer, Output, PermissionOutcome, PermissionRuling};
 use crate::testing::block_on;
 
 mod bridge;
@@ -30,22 +30,27 @@ type Meanwhile = Box<dyn Fn(usize)>;
 
 /// A model that plays its script and records the requests it received.
 #[derive(Default)]
-struct Fake {
-    replies: RefCell<VecDeque<Result<Reply, ModelError>>>,
+struct FakeModel {
+    replies: RefCell<VecDeque<Result<ModelReply, ModelError>>>,
     asked: RefCell<Vec<Request>>,
     /// Called while the model "thinks".
     meanwhile: RefCell<Option<Meanwhile>>,
 }
 
-impl Model for Fake {
-    fn call<'a>(&'a self, _: Turn<'a>, request: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+impl Model for FakeModel {
+    fn call<'a>(
+        &'a self,
+        _: Turn<'a>,
+        request: &'a Request,
+        _: &'a dyn Fn(Delta<'_>),
+    ) -> Answer<'a, Outcome<ModelReply>> {
         self.asked.borrow_mut().push(request.clone());
         let count = self.asked.borrow().len();
         if let Some(meanwhile) = self.meanwhile.borrow().as_ref() {
             meanwhile(count);
         }
         let next = self.replies.borrow_mut().pop_front();
-        Answer::Now(next.unwrap_or_else(|| Ok(says("done"))).map_err(fault))
+        Answer::Now(next.unwrap_or_else(|| Ok(says("done"))).map_err(call_error))
     }
 }
 
@@ -54,14 +59,14 @@ fn names(names: &[&str]) -> Vec<Arc<str>> {
     names.iter().map(|name| Arc::from(*name)).collect()
 }
 
-fn says(text: &str) -> Reply {
+fn says(text: &str) -> ModelReply {
     let usage = Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() };
-    Reply { text: text.into(), usage, ..Reply::default() }
+    ModelReply { text: text.into(), usage, ..ModelReply::default() }
 }
 
-fn calls(names: &[&str]) -> Reply {
+fn calls(names: &[&str]) -> ModelReply {
     let call = |(n, name): (usize, &&str)| ToolCall::new(format!("c{n}"), *name, Data::empty_dict());
-    Reply { tool_calls: names.iter().enumerate().map(call).collect(), ..says("") }
+    ModelReply { tool_calls: names.iter().enumerate().map(call).collect(), ..says("") }
 }
 
 /// A tool that answers with a closure, after one pending poll if `waits`.
@@ -96,22 +101,22 @@ fn handler(run: impl Fn(Turn<'_>, &HookEvent<'_>) -> Outcome<Verdict> + 'static)
 }
 
 /// A session with everything around it.
-struct Bench {
+struct LoopBench {
     session: Rc<Session>,
     scope: Scope,
     log: MemoryLog,
-    model: Rc<Fake>,
-    parts: Parts,
+    model: Rc<FakeModel>,
+    parts: LoopParts,
     options: LoopOptions,
 }
 
-impl Bench {
-    fn new(replies: impl IntoIterator<Item = Reply>) -> Bench {
+impl LoopBench {
+    fn new(replies: impl IntoIterator<Item = ModelReply>) -> LoopBench {
         let log = MemoryLog::new();
         let scope = Scope::new(Rc::new(ManualClock::new(1_000)), Rc::new(log.clone()));
-        let model = Rc::new(Fake::default());
+        let model = Rc::new(FakeModel::default());
         model.replies.borrow_mut().extend(replies.into_iter().map(Ok));
-        let parts = Parts {
+        let parts = LoopParts {
             model: model.clone(),
             tools: vec![tool("echo", |_, _| Ok(Output::of("echoed".into())))],
             hooks: Rc::default(),
@@ -120,7 +125,7 @@ impl Bench {
             live: Rc::new(|_| ()),
         };
         let session = Session::new("s", IdStream::new(1, "s"), 1_000);
-        Bench { session, scope, log, model, parts, options: LoopOptions::new("do it") }
+        LoopBench { session, scope, log, model, parts, options: LoopOptions::new("do it") }
     }
 
     fn run(&self) -> LoopResult {
@@ -131,7 +136,7 @@ impl Bench {
         block_on(agent_loop(&self.session, &self.scope, &self.parts, self.options.clone()))
     }
 
-    fn push(&self, spec: ReminderSpec, mode: Mode) {
+    fn push(&self, spec: ReminderSpec, mode: DeliveryMode) {
         self.session.queue().lock().unwrap().push_reminder(spec, mode, 1_000).unwrap();
     }
 
@@ -150,7 +155,7 @@ impl Bench {
 
     /// Returns the kind (its last word) and one field of each lifecycle record.
     fn records(&self, field: &str) -> Vec<(String, String)> {
-        let all = self.log.read(&Filter::topic(crate::reminder::lifecycle::TOPIC), usize::MAX).unwrap();
+        let all = self.log.read(&RecordFilter::topic(crate::reminder::lifecycle::TOPIC), usize::MAX).unwrap();
         let word = |kind: &str| kind.rsplit('.').next().unwrap_or_default().to_owned();
         all.iter().map(|r| (word(&r.kind), r.payload.get(field).to_text().to_string())).collect()
     }

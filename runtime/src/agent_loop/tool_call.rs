@@ -12,18 +12,18 @@ use crate::hooks::event::ToolResult;
 use crate::hooks::fire::{ask, fire_for};
 use crate::hooks::{HookEvent, PostToolUse, PreToolUse, ToolCallAction, ToolHook, ToolResultAction};
 use crate::message::ToolCall;
-use crate::seam::{Fault, Outcome, Output, Preview, Scope, Sort, Tool, Turn};
+use crate::seam::{CallError, CallErrorKind, Outcome, Output, Preview, Scope, Tool, Turn};
 
-use super::permission::Gate;
+use super::observe::LoopEvent;
+use super::permission::PermissionGate;
 use super::tools::not_run;
-use super::watch::Seen;
-use super::{GRACE_MS, LoopState, Run, until_stopped};
+use super::{GRACE_MS, LoopState, RunningLoop, until_stopped};
 
 /// Default limit of a tool's output that the model sees, in characters: some 50,000 tokens.
 const MOST_OUTPUT_CHARS: usize = 200_000;
 
 /// A call that may run: its handlers and permissions agree, and its arguments fit.
-pub(super) struct Ready {
+pub(super) struct ReadyCall {
     hooks: Vec<ToolHook>,
     tool: Rc<dyn Tool>,
     call: ToolCall,
@@ -33,7 +33,7 @@ pub(super) struct Ready {
     preview: OnceCell<Preview>,
 }
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Runs everything before the call that keeps the order of the calls: handlers, the tool and its arguments, the
     /// script's permission ruling. Returns the answer to a call that must not run. Fails only if the loop must stop.
     pub(super) async fn prepare(
@@ -41,7 +41,7 @@ impl Run<'_> {
         scope: &Scope,
         state: &LoopState,
         call: &ToolCall,
-    ) -> Outcome<Result<Ready, ToolResult>> {
+    ) -> Outcome<Result<ReadyCall, ToolResult>> {
         let turn = Turn { scope, ..self.turn() };
         let event = HookEvent::PreToolUse { call, iteration: state.iteration };
         let registered = self.parts.hooks.tool();
@@ -55,15 +55,15 @@ impl Run<'_> {
             Err(reason) => return Ok(Err(not_run(&reason))),
         };
         let question = match self.gate(turn, state, tool.spec(), &call).await? {
-            Gate::Open => None,
-            Gate::Refused(reason) => return Ok(Err(not_run(&reason))),
-            Gate::Question(reason) => Some(reason),
+            PermissionGate::Open => None,
+            PermissionGate::Refused(reason) => return Ok(Err(not_run(&reason))),
+            PermissionGate::Question(reason) => Some(reason),
         };
-        Ok(Ok(Ready { hooks, tool, call, question, preview: OnceCell::new() }))
+        Ok(Ok(ReadyCall { hooks, tool, call, question, preview: OnceCell::new() }))
     }
 
     /// Asks the approver if that is required. Returns the answer to a call that must not run.
-    pub(super) async fn permitted(&self, scope: &Scope, ready: &Ready) -> Outcome<Option<ToolResult>> {
+    pub(super) async fn permitted(&self, scope: &Scope, ready: &ReadyCall) -> Outcome<Option<ToolResult>> {
         let Some(reason) = &ready.question else { return Ok(None) };
         let turn = Turn { scope, ..self.turn() };
         let preview = ready.tool.preview(&ready.call);
@@ -74,9 +74,9 @@ impl Run<'_> {
     }
 
     /// Runs the call itself.
-    pub(super) async fn run(&self, scope: &Scope, iteration: u32, ready: &Ready) -> Outcome<Output> {
+    pub(super) async fn run(&self, scope: &Scope, iteration: u32, ready: &ReadyCall) -> Outcome<Output> {
         let turn = Turn { scope, ..self.turn() };
-        self.let_see(iteration, Seen::ToolBegan(&ready.call));
+        self.let_see(iteration, LoopEvent::ToolBegan(&ready.call));
         let span = tracing::info_span!("tool_call", tool = &*ready.call.name, call_id = &*ready.call.id);
         let work = async {
             let output = self.run_tool(turn, ready).await;
@@ -84,7 +84,7 @@ impl Run<'_> {
             output
         };
         let output = work.instrument(span).await;
-        self.let_see(iteration, Seen::ToolEnded(&ready.call));
+        self.let_see(iteration, LoopEvent::ToolEnded(&ready.call));
         output
     }
 
@@ -93,7 +93,7 @@ impl Run<'_> {
         &self,
         scope: &Scope,
         state: &LoopState,
-        ready: &Ready,
+        ready: &ReadyCall,
         output: Output,
     ) -> Outcome<ToolResult> {
         let turn = Turn { scope, ..self.turn() };
@@ -104,7 +104,7 @@ impl Run<'_> {
     }
 
     /// Cuts an output to the smaller of the handlers' and the loop's limits.
-    pub(super) fn cut(&self, ready: &Ready, output: Output) -> ToolResult {
+    pub(super) fn cut(&self, ready: &ReadyCall, output: Output) -> ToolResult {
         let own = self.options.limits.max_tool_output_chars.unwrap_or(MOST_OUTPUT_CHARS);
         let limit = ready.hooks.iter().filter_map(|hook| hook.max_output).fold(own, usize::min);
         cut(output, limit)
@@ -143,7 +143,7 @@ impl Run<'_> {
         }
     }
 
-    async fn run_tool(&self, turn: Turn<'_>, ready: &Ready) -> Outcome<Output> {
+    async fn run_tool(&self, turn: Turn<'_>, ready: &ReadyCall) -> Outcome<Output> {
         // A tool's effects must not exist while the records that led to them could still be lost.
         self.scope.log.durable(Ticket::ALL).await?;
         let Some(limit_ms) = timeout_ms(ready.tool.as_ref()) else { return Ok(stoppable(turn, ready).await) };
@@ -154,8 +154,8 @@ impl Run<'_> {
             ..turn.scope.clone()
         };
         let output = Box::pin(stoppable(Turn { scope: &scope, ..turn }, ready)).await;
-        let is_late = scope.check().is_err() && turn.scope.check().is_ok();
-        if is_late && !output.ok {
+        let is_timeout = scope.check().is_err() && turn.scope.check().is_ok();
+        if is_timeout && !output.ok {
             return Ok(Output::error(format!("stopped: `{}` timed out after {limit_ms} ms", ready.call.name)));
         }
         Ok(output)
@@ -188,7 +188,7 @@ fn timeout_ms(tool: &dyn Tool) -> Option<u64> {
 }
 
 /// Calls the tool until it answers or is stopped.
-async fn stoppable(turn: Turn<'_>, ready: &Ready) -> Output {
+async fn stoppable(turn: Turn<'_>, ready: &ReadyCall) -> Output {
     let answer = match ready.preview.get() {
         Some(preview) => ready.tool.call_previewed(turn, &ready.call, preview),
         None => ready.tool.call(turn, &ready.call),
@@ -200,9 +200,11 @@ async fn stoppable(turn: Turn<'_>, ready: &Ready) -> Output {
     }
 }
 
-fn failed(scope: &Scope, thrown: &dyn Fault) -> Output {
-    match thrown.sort() {
-        Sort::Cancelled | Sort::Deadline if scope.check().is_err() => Output::error(format!("stopped: {thrown}")),
+fn failed(scope: &Scope, thrown: &dyn CallError) -> Output {
+    match thrown.kind() {
+        CallErrorKind::Cancelled | CallErrorKind::Deadline if scope.check().is_err() => {
+            Output::error(format!("stopped: {thrown}"))
+        }
         _ => Output::error(format!("error: {thrown}")),
     }
 }

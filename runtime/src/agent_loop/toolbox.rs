@@ -19,10 +19,10 @@ const SHOWN_CHARS: usize = 64;
 
 /// The tools. The later of two with the same name wins.
 pub(super) struct Toolbox {
-    tools: Vec<Offered>,
+    tools: Vec<OfferedTool>,
 }
 
-struct Offered {
+struct OfferedTool {
     tool: Rc<dyn Tool>,
     /// Compiled at the first call, since most loops call few of their tools.
     schema: OnceCell<Result<Rc<Schema>, SchemaError>>,
@@ -30,7 +30,7 @@ struct Offered {
 
 impl Toolbox {
     pub(super) fn new(tools: Vec<Rc<dyn Tool>>) -> Toolbox {
-        let offered = |tool| Offered { tool, schema: OnceCell::new() };
+        let offered = |tool| OfferedTool { tool, schema: OnceCell::new() };
         Toolbox { tools: tools.into_iter().map(offered).collect() }
     }
 
@@ -59,7 +59,7 @@ impl Toolbox {
         self.offered(name).map_or(&Data::Nil, |offered| &offered.tool.spec().annotations)
     }
 
-    fn offered(&self, name: &str) -> Option<&Offered> {
+    fn offered(&self, name: &str) -> Option<&OfferedTool> {
         self.tools.iter().rev().find(|offered| offered.tool.spec().name.as_ref() == name)
     }
 

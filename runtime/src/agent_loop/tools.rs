@@ -16,15 +16,15 @@ use crate::cancel::Cancel;
 use crate::data::Data;
 use crate::hooks::event::{ToolResult, ToolResults, ToolRow};
 use crate::message::{Message, ToolCall};
-use crate::model::Reply;
+use crate::model::ModelReply;
 use crate::receipt::{CallStatus, ToolCallReceipt};
 use crate::reminder::bridge::Seam;
-use crate::seam::{Fault, Local, Outcome, Output, Scope};
+use crate::seam::{CallError, LocalFuture, Outcome, Output, Scope};
 
+use super::observe::LoopEvent;
 use super::permission::INTERRUPTED;
-use super::tool_call::Ready;
-use super::watch::Seen;
-use super::{LoopState, Run, ToolNames};
+use super::tool_call::ReadyCall;
+use super::{LoopState, RunningLoop, ToolNames};
 
 /// Maximum number of tools that run at the same time.
 const MOST_AT_ONCE: usize = 16;
@@ -32,41 +32,41 @@ const MOST_AT_ONCE: usize = 16;
 const MOST_CALLS: usize = 128;
 
 /// The state of a batch while it is answered.
-struct Batch {
+struct ToolBatch {
     interrupted: bool,
-    broken: Option<Rc<dyn Fault>>,
+    broken: Option<Rc<dyn CallError>>,
     rows: Vec<ToolRow>,
 }
 
 /// A call that is being answered.
-struct Open<'a> {
+struct OpenCall<'a> {
     call: &'a ToolCall,
     scope: Rc<Scope>,
     started_at_ms: u64,
-    progress: Progress<'a>,
+    progress: CallProgress<'a>,
 }
 
-enum Progress<'a> {
+enum CallProgress<'a> {
     /// It is answered without running.
     Refused {
         result: ToolResult,
         at_ms: u64,
     },
-    Running(Local<'a, Progress<'a>>),
-    Ran(Ran),
+    Running(LocalFuture<'a, CallProgress<'a>>),
+    Ran(FinishedCall),
 }
 
 /// A call that has run.
-struct Ran {
-    ready: Ready,
+struct FinishedCall {
+    ready: ReadyCall,
     output: Outcome<Output>,
     ended_at_ms: u64,
 }
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Runs the batch. Leaves no call without an answer even if the batch is interrupted, or aborted by a failure that
     /// ends the loop, so every wire format stays valid. Returns the results for the handlers of `post_turn`.
-    pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<ToolResults> {
+    pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &ModelReply) -> Outcome<ToolResults> {
         let calls = &reply.tool_calls;
         self.withdrawn.set(false);
         for call in calls {
@@ -76,7 +76,7 @@ impl Run<'_> {
             Ok(delivered) => (delivered > 0, None),
             Err(fault) => (false, Some(fault)),
         };
-        let mut batch = Batch { interrupted, broken, rows: Vec::with_capacity(calls.len()) };
+        let mut batch = ToolBatch { interrupted, broken, rows: Vec::with_capacity(calls.len()) };
         if calls.len() > 1 && self.options.parallel_tool_calls {
             // Boxed: most answers request one call, and loops nest.
             Box::pin(self.side_by_side(state, calls, &mut batch)).await;
@@ -93,7 +93,7 @@ impl Run<'_> {
     }
 
     /// Answers one call while no other runs.
-    async fn alone(&self, state: &mut LoopState, call: &ToolCall, batch: &mut Batch) {
+    async fn alone(&self, state: &mut LoopState, call: &ToolCall, batch: &mut ToolBatch) {
         let scope = self.scope.for_call(call.id.clone());
         let started_at_ms = scope.clock.now_ms();
         let (result, is_rejected) = match self.refusal(batch) {
@@ -122,10 +122,10 @@ impl Run<'_> {
     }
 
     /// Answers the calls with the tools running in parallel.
-    async fn side_by_side(&self, state: &mut LoopState, calls: &[ToolCall], batch: &mut Batch) {
+    async fn side_by_side(&self, state: &mut LoopState, calls: &[ToolCall], batch: &mut ToolBatch) {
         // Cancelled when the batch is aborted, to stop the running calls.
         let cancel = self.scope.cancel.child();
-        let mut open: VecDeque<Open<'_>> = VecDeque::new();
+        let mut open: VecDeque<OpenCall<'_>> = VecDeque::new();
         for call in calls {
             let sequential = self.tools.is_sequential(&call.name);
             if sequential {
@@ -136,7 +136,7 @@ impl Run<'_> {
             open.push_back(begun);
             // A tool that does not wait has completed now.
             poll_fn(|cx| Poll::Ready(poll_all(&mut open, cx))).await;
-            while sequential && !open.is_empty() || open.front().is_some_and(Open::is_settled) {
+            while sequential && !open.is_empty() || open.front().is_some_and(OpenCall::is_settled) {
                 self.close_first(state, &mut open, batch, &cancel).await;
             }
         }
@@ -148,29 +148,29 @@ impl Run<'_> {
         &'a self,
         state: &LoopState,
         call: &'a ToolCall,
-        open: &mut VecDeque<Open<'a>>,
-        batch: &mut Batch,
+        open: &mut VecDeque<OpenCall<'a>>,
+        batch: &mut ToolBatch,
         cancel: &Cancel,
-    ) -> Open<'a> {
+    ) -> OpenCall<'a> {
         let scope = Rc::new(Scope { cancel: cancel.child(), ..self.scope.for_call(call.id.clone()) });
         let started_at_ms = scope.clock.now_ms();
-        let refused = |result| Progress::Refused { result, at_ms: scope.clock.now_ms() };
+        let refused = |result| CallProgress::Refused { result, at_ms: scope.clock.now_ms() };
         let progress = match self.refusal_of(batch, batch.rows.len() + open.len()) {
             Some(result) => refused(result),
             None => match beside(open, self.prepare(&scope, state, call)).await {
                 Ok(Ok(ready)) => {
                     let (scope, iteration, batch) = (scope.clone(), state.iteration, cancel.clone());
-                    Progress::Running(Box::pin(async move {
+                    CallProgress::Running(Box::pin(async move {
                         let output = match self.permitted(&scope, &ready).await {
                             Ok(None) => self.run(&scope, iteration, &ready).await,
-                            Ok(Some(result)) => return Progress::Refused { result, at_ms: scope.clock.now_ms() },
+                            Ok(Some(result)) => return CallProgress::Refused { result, at_ms: scope.clock.now_ms() },
                             Err(fault) => Err(fault),
                         };
                         // A tool that cancels its own scope stops the loop.
                         if let Some(reason) = scope.cancel.reason().filter(|_| !batch.is_cancelled()) {
                             self.scope.cancel.cancel(reason);
                         }
-                        Progress::Ran(Ran { ready, output, ended_at_ms: scope.clock.now_ms() })
+                        CallProgress::Ran(FinishedCall { ready, output, ended_at_ms: scope.clock.now_ms() })
                     }))
                 }
                 Ok(Err(result)) => refused(result),
@@ -181,15 +181,15 @@ impl Run<'_> {
                 }
             },
         };
-        Open { call, scope, started_at_ms, progress }
+        OpenCall { call, scope, started_at_ms, progress }
     }
 
     /// Closes calls in order until at most the given number is left.
     async fn close(
         &self,
         state: &mut LoopState,
-        open: &mut VecDeque<Open<'_>>,
-        batch: &mut Batch,
+        open: &mut VecDeque<OpenCall<'_>>,
+        batch: &mut ToolBatch,
         cancel: &Cancel,
         left: usize,
     ) {
@@ -202,21 +202,21 @@ impl Run<'_> {
     async fn close_first(
         &self,
         state: &mut LoopState,
-        open: &mut VecDeque<Open<'_>>,
-        batch: &mut Batch,
+        open: &mut VecDeque<OpenCall<'_>>,
+        batch: &mut ToolBatch,
         cancel: &Cancel,
     ) {
         poll_fn(|cx| {
             poll_all(open, cx);
-            if open.front().is_none_or(Open::is_settled) { Poll::Ready(()) } else { Poll::Pending }
+            if open.front().is_none_or(OpenCall::is_settled) { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
-        let Some(Open { call, scope, started_at_ms, progress }) = open.pop_front() else { return };
+        let Some(OpenCall { call, scope, started_at_ms, progress }) = open.pop_front() else { return };
         let (result, is_rejected, ended_at_ms) = match progress {
-            Progress::Refused { result, at_ms } => (result, true, at_ms),
+            CallProgress::Refused { result, at_ms } => (result, true, at_ms),
             // Excluded by `is_settled`.
-            Progress::Running(_) => return,
-            Progress::Ran(ran) => {
+            CallProgress::Running(_) => return,
+            CallProgress::Ran(ran) => {
                 let ended_at_ms = ran.ended_at_ms;
                 let result = match (ran.output, &batch.broken) {
                     (Ok(output), Some(_)) => self.cut(&ran.ready, output),
@@ -242,11 +242,11 @@ impl Run<'_> {
     }
 
     /// Returns the reason the next call is not run.
-    fn refusal(&self, batch: &Batch) -> Option<ToolResult> {
+    fn refusal(&self, batch: &ToolBatch) -> Option<ToolResult> {
         self.refusal_of(batch, batch.rows.len())
     }
 
-    fn refusal_of(&self, batch: &Batch, index: usize) -> Option<ToolResult> {
+    fn refusal_of(&self, batch: &ToolBatch, index: usize) -> Option<ToolResult> {
         if let Some(fault) = &batch.broken {
             return Some(not_run(&fault.to_string()));
         }
@@ -272,7 +272,7 @@ impl Run<'_> {
         result: ToolResult,
         is_rejected: bool,
         (started_at_ms, took_ms): (u64, u64),
-        batch: &mut Batch,
+        batch: &mut ToolBatch,
     ) {
         match (is_rejected, result.ok) {
             (true, _) => ToolNames::push(&mut state.tools.rejected, call.name.clone()),
@@ -282,7 +282,7 @@ impl Run<'_> {
         let result = state.repeats.noticed(batch.rows.len(), call, result, is_rejected);
         self.file_receipt(scope, state, call, &result, is_rejected, started_at_ms, took_ms);
         self.answer(call, &result);
-        self.let_see(state.iteration, Seen::ToolAnswered { call, result: &result });
+        self.let_see(state.iteration, LoopEvent::ToolAnswered { call, result: &result });
         batch.rows.push(ToolRow::new(call, result));
     }
 
@@ -324,23 +324,23 @@ impl Run<'_> {
     }
 }
 
-impl Open<'_> {
+impl OpenCall<'_> {
     fn is_settled(&self) -> bool {
-        !matches!(self.progress, Progress::Running(_))
+        !matches!(self.progress, CallProgress::Running(_))
     }
 }
 
 /// Aborts the batch and cancels the running calls.
-fn break_off(batch: &mut Batch, fault: Rc<dyn Fault>, cancel: &Cancel) {
+fn break_off(batch: &mut ToolBatch, fault: Rc<dyn CallError>, cancel: &Cancel) {
     cancel.cancel(fault.to_string());
     batch.broken.get_or_insert(fault);
 }
 
 /// Polls all running calls and returns the number still running.
-fn poll_all(open: &mut VecDeque<Open<'_>>, cx: &mut Context<'_>) -> usize {
+fn poll_all(open: &mut VecDeque<OpenCall<'_>>, cx: &mut Context<'_>) -> usize {
     let mut running = 0;
     for one in open {
-        if let Progress::Running(future) = &mut one.progress {
+        if let CallProgress::Running(future) = &mut one.progress {
             match future.as_mut().poll(cx) {
                 Poll::Ready(over) => one.progress = over,
                 Poll::Pending => running += 1,
@@ -351,7 +351,7 @@ fn poll_all(open: &mut VecDeque<Open<'_>>, cx: &mut Context<'_>) -> usize {
 }
 
 /// Waits for `work` while the open calls continue.
-async fn beside<T>(open: &mut VecDeque<Open<'_>>, work: impl Future<Output = T>) -> T {
+async fn beside<T>(open: &mut VecDeque<OpenCall<'_>>, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|cx| {
         poll_all(open, cx);

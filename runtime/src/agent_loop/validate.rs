@@ -1,7 +1,7 @@
 //! Validation of a call's arguments.
 
 use crate::data::{Data, Entries};
-use crate::schema::{Misfits, Schema};
+use crate::schema::{Mismatches, Schema};
 
 /// Checks that arguments fit a tool's parameters; the error explains the mismatch to the model.
 pub(super) fn fits(arguments: &Data, schema: &Schema, parameters: &Data) -> Result<(), String> {
@@ -18,7 +18,7 @@ pub(super) fn fits(arguments: &Data, schema: &Schema, parameters: &Data) -> Resu
     }
 }
 
-fn check(schema: &Schema, arguments: &Data) -> Result<(), Misfits> {
+fn check(schema: &Schema, arguments: &Data) -> Result<(), Mismatches> {
     schema.check(arguments, "the arguments")
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::reminder::lifecycle::Charge;
+use crate::reminder::lifecycle::CompactionCharge;
 use crate::seam::Compactor;
 use crate::transcript::compact::CompactOptions;
 
@@ -48,7 +48,7 @@ pub struct AutoCompact {
 impl Default for AutoCompact {
     fn default() -> AutoCompact {
         AutoCompact {
-            options: CompactOptions { charge: Charge::Carried, mode: "auto", ..CompactOptions::default() },
+            options: CompactOptions { charge: CompactionCharge::Carried, mode: "auto", ..CompactOptions::default() },
             threshold: Threshold::Share(0.8),
             compactor: None,
             summarize_prompt: None,

@@ -7,7 +7,7 @@ use crate::agent_loop::until_stopped;
 use crate::message::{Message, Role, ToolCall};
 use crate::model::{ModelError, ModelErrorKind, Request, System, Usage};
 use crate::reminder::Reminder;
-use crate::seam::{Answer, Compactor, Model, Outcome, Summary, Turn, fault};
+use crate::seam::{Answer, Compactor, Model, Outcome, Summary, Turn, call_error};
 
 /// A model that summarises. It is called once, with a request of its own that contains and charges no reminder.
 pub struct ByModel<'a> {
@@ -52,12 +52,12 @@ impl<'a> ByModel<'a> {
         };
         self.model.ready(&request)?;
         let answer = self.model.call(turn, &request, &|_| ());
-        let reply = until_stopped(turn.scope, 0, answer.get()).await.map_err(fault).and_then(|outcome| outcome)?;
+        let reply = until_stopped(turn.scope, 0, answer.get()).await.map_err(call_error).and_then(|outcome| outcome)?;
         let mut usage = self.usage.get();
         usage.add(reply.usage);
         self.usage.set(usage);
         match reply.text.trim() {
-            "" => Err(fault(ModelError::new(ModelErrorKind::BadResponse, "the model returned an empty summary"))),
+            "" => Err(call_error(ModelError::new(ModelErrorKind::BadResponse, "the model returned an empty summary"))),
             text => Ok(Summary::Text(format!("[summary of {} earlier messages]\n{text}", messages.len()).into())),
         }
     }

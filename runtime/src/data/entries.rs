@@ -13,16 +13,16 @@ use std::sync::Arc;
 use super::Data;
 
 /// An entry.
-type Entry = (Arc<str>, Data);
+type DataEntry = (Arc<str>, Data);
 
 /// The entries of a dict, in bytewise order of their keys.
 #[derive(Clone)]
-pub struct Entries(Form);
+pub struct Entries(EntriesForm);
 
 #[derive(Clone)]
-enum Form {
+enum EntriesForm {
     /// In order.
-    Few(Vec<Entry>),
+    Few(Vec<DataEntry>),
     /// Boxed, so that the usual dict reserves no room for it.
     #[allow(clippy::box_collection)]
     Many(Box<BTreeMap<Arc<str>, Data>>),
@@ -35,21 +35,21 @@ impl Entries {
     /// Creates an empty dict.
     #[must_use]
     pub const fn new() -> Entries {
-        Entries(Form::Few(Vec::new()))
+        Entries(EntriesForm::Few(Vec::new()))
     }
 
     /// Creates an empty list of entries with room for `count`.
     #[must_use]
     pub fn with_capacity(count: usize) -> Entries {
-        Entries(Form::Few(Vec::with_capacity(count.min(Self::FEW))))
+        Entries(EntriesForm::Few(Vec::with_capacity(count.min(Self::FEW))))
     }
 
     /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
-            Form::Few(all) => all.len(),
-            Form::Many(all) => all.len(),
+            EntriesForm::Few(all) => all.len(),
+            EntriesForm::Many(all) => all.len(),
         }
     }
 
@@ -64,8 +64,8 @@ impl Entries {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Data> {
         match &self.0 {
-            Form::Few(all) => all.iter().find(|(known, _)| known.as_ref() == key).map(|(_, value)| value),
-            Form::Many(all) => all.get(key),
+            EntriesForm::Few(all) => all.iter().find(|(known, _)| known.as_ref() == key).map(|(_, value)| value),
+            EntriesForm::Many(all) => all.get(key),
         }
     }
 
@@ -73,16 +73,18 @@ impl Entries {
     #[must_use]
     pub fn get_key_value(&self, key: &str) -> Option<(&Arc<str>, &Data)> {
         match &self.0 {
-            Form::Few(all) => all.iter().find(|(known, _)| known.as_ref() == key).map(|(key, value)| (key, value)),
-            Form::Many(all) => all.get_key_value(key),
+            EntriesForm::Few(all) => {
+                all.iter().find(|(known, _)| known.as_ref() == key).map(|(key, value)| (key, value))
+            }
+            EntriesForm::Many(all) => all.get_key_value(key),
         }
     }
 
     /// Returns the value under a key for modification.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Data> {
         match &mut self.0 {
-            Form::Few(all) => all.iter_mut().find(|(known, _)| known.as_ref() == key).map(|(_, value)| value),
-            Form::Many(all) => all.get_mut(key),
+            EntriesForm::Few(all) => all.iter_mut().find(|(known, _)| known.as_ref() == key).map(|(_, value)| value),
+            EntriesForm::Many(all) => all.get_mut(key),
         }
     }
 
@@ -95,8 +97,8 @@ impl Entries {
     /// Inserts an entry and returns the previous value.
     pub fn insert(&mut self, key: Arc<str>, value: Data) -> Option<Data> {
         let all = match &mut self.0 {
-            Form::Few(all) => all,
-            Form::Many(all) => return all.insert(key, value),
+            EntriesForm::Few(all) => all,
+            EntriesForm::Many(all) => return all.insert(key, value),
         };
         // Most entries come in order.
         let is_last = all.last().is_none_or(|(last, _)| *last < key);
@@ -107,7 +109,7 @@ impl Entries {
             Err(_) => {
                 let mut many: BTreeMap<_, _> = std::mem::take(all).into_iter().collect();
                 many.insert(key, value);
-                self.0 = Form::Many(Box::new(many));
+                self.0 = EntriesForm::Many(Box::new(many));
             }
         }
         None
@@ -116,28 +118,28 @@ impl Entries {
     /// Removes an entry and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Data> {
         match &mut self.0 {
-            Form::Few(all) => {
+            EntriesForm::Few(all) => {
                 let place = all.iter().position(|(known, _)| known.as_ref() == key)?;
                 Some(all.remove(place).1)
             }
-            Form::Many(all) => all.remove(key),
+            EntriesForm::Many(all) => all.remove(key),
         }
     }
 
     /// Keeps the entries for which `meant` returns true.
     pub fn retain(&mut self, mut meant: impl FnMut(&Arc<str>, &mut Data) -> bool) {
         match &mut self.0 {
-            Form::Few(all) => all.retain_mut(|(key, value)| meant(key, value)),
-            Form::Many(all) => all.retain(meant),
+            EntriesForm::Few(all) => all.retain_mut(|(key, value)| meant(key, value)),
+            EntriesForm::Many(all) => all.retain(meant),
         }
     }
 
     /// Returns the entries, in order of their keys.
     #[must_use]
-    pub fn iter(&self) -> Iter<'_> {
-        Iter(match &self.0 {
-            Form::Few(all) => Walk::Few(all.iter()),
-            Form::Many(all) => Walk::Many(all.iter()),
+    pub fn iter(&self) -> EntriesIter<'_> {
+        EntriesIter(match &self.0 {
+            EntriesForm::Few(all) => EntriesCursor::Few(all.iter()),
+            EntriesForm::Many(all) => EntriesCursor::Many(all.iter()),
         })
     }
 
@@ -145,11 +147,11 @@ impl Entries {
     #[must_use]
     pub fn behind(&self, key: Option<&str>) -> Option<(&Arc<str>, &Data)> {
         match &self.0 {
-            Form::Few(all) => {
+            EntriesForm::Few(all) => {
                 let place = key.map_or(0, |key| all.partition_point(|(known, _)| known.as_ref() <= key));
                 all.get(place).map(|(key, value)| (key, value))
             }
-            Form::Many(all) => {
+            EntriesForm::Many(all) => {
                 let from = key.map_or(Bound::Unbounded, Bound::Excluded);
                 all.range::<str, _>((from, Bound::Unbounded)).next()
             }
@@ -185,14 +187,14 @@ impl fmt::Debug for Entries {
     }
 }
 
-impl FromIterator<Entry> for Entries {
+impl FromIterator<DataEntry> for Entries {
     /// The later of two entries with the same key wins.
-    fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Entries {
+    fn from_iter<I: IntoIterator<Item = DataEntry>>(entries: I) -> Entries {
         let entries = entries.into_iter();
         let count = entries.size_hint().0;
         if count > Self::FEW {
             // Built at once, because inserting one by one would search for each.
-            return Entries(Form::Many(Box::new(entries.collect())));
+            return Entries(EntriesForm::Many(Box::new(entries.collect())));
         }
         let mut all = Entries::with_capacity(count);
         all.extend(entries);
@@ -200,91 +202,91 @@ impl FromIterator<Entry> for Entries {
     }
 }
 
-impl Extend<Entry> for Entries {
-    fn extend<I: IntoIterator<Item = Entry>>(&mut self, entries: I) {
+impl Extend<DataEntry> for Entries {
+    fn extend<I: IntoIterator<Item = DataEntry>>(&mut self, entries: I) {
         for (key, value) in entries {
             self.insert(key, value);
         }
     }
 }
 
-impl<const N: usize> From<[Entry; N]> for Entries {
-    fn from(entries: [Entry; N]) -> Entries {
+impl<const N: usize> From<[DataEntry; N]> for Entries {
+    fn from(entries: [DataEntry; N]) -> Entries {
         entries.into_iter().collect()
     }
 }
 
 /// Entries, in order of their keys.
 #[derive(Clone)]
-pub struct Iter<'a>(Walk<'a>);
+pub struct EntriesIter<'a>(EntriesCursor<'a>);
 
 #[derive(Clone)]
-enum Walk<'a> {
-    Few(std::slice::Iter<'a, Entry>),
+enum EntriesCursor<'a> {
+    Few(std::slice::Iter<'a, DataEntry>),
     Many(btree_map::Iter<'a, Arc<str>, Data>),
 }
 
-impl<'a> Iterator for Iter<'a> {
+impl<'a> Iterator for EntriesIter<'a> {
     type Item = (&'a Arc<str>, &'a Data);
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Walk::Few(left) => left.next().map(|(key, value)| (key, value)),
-            Walk::Many(left) => left.next(),
+            EntriesCursor::Few(left) => left.next().map(|(key, value)| (key, value)),
+            EntriesCursor::Many(left) => left.next(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.0 {
-            Walk::Few(left) => left.size_hint(),
-            Walk::Many(left) => left.size_hint(),
+            EntriesCursor::Few(left) => left.size_hint(),
+            EntriesCursor::Many(left) => left.size_hint(),
         }
     }
 }
 
-impl DoubleEndedIterator for Iter<'_> {
+impl DoubleEndedIterator for EntriesIter<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Walk::Few(left) => left.next_back().map(|(key, value)| (key, value)),
-            Walk::Many(left) => left.next_back(),
+            EntriesCursor::Few(left) => left.next_back().map(|(key, value)| (key, value)),
+            EntriesCursor::Many(left) => left.next_back(),
         }
     }
 }
 
-impl ExactSizeIterator for Iter<'_> {}
-impl FusedIterator for Iter<'_> {}
+impl ExactSizeIterator for EntriesIter<'_> {}
+impl FusedIterator for EntriesIter<'_> {}
 
 impl<'a> IntoIterator for &'a Entries {
     type Item = (&'a Arc<str>, &'a Data);
-    type IntoIter = Iter<'a>;
+    type IntoIter = EntriesIter<'a>;
 
-    fn into_iter(self) -> Iter<'a> {
+    fn into_iter(self) -> EntriesIter<'a> {
         self.iter()
     }
 }
 
 /// Owned entries, in order of their keys.
-pub struct IntoIter(Taken);
+pub struct IntoIter(EntriesIntoIter);
 
-enum Taken {
-    Few(std::vec::IntoIter<Entry>),
+enum EntriesIntoIter {
+    Few(std::vec::IntoIter<DataEntry>),
     Many(btree_map::IntoIter<Arc<str>, Data>),
 }
 
 impl Iterator for IntoIter {
-    type Item = Entry;
+    type Item = DataEntry;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<DataEntry> {
         match &mut self.0 {
-            Taken::Few(left) => left.next(),
-            Taken::Many(left) => left.next(),
+            EntriesIntoIter::Few(left) => left.next(),
+            EntriesIntoIter::Many(left) => left.next(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.0 {
-            Taken::Few(left) => left.size_hint(),
-            Taken::Many(left) => left.size_hint(),
+            EntriesIntoIter::Few(left) => left.size_hint(),
+            EntriesIntoIter::Many(left) => left.size_hint(),
         }
     }
 }
@@ -292,13 +294,13 @@ impl Iterator for IntoIter {
 impl ExactSizeIterator for IntoIter {}
 
 impl IntoIterator for Entries {
-    type Item = Entry;
+    type Item = DataEntry;
     type IntoIter = IntoIter;
 
     fn into_iter(self) -> IntoIter {
         IntoIter(match self.0 {
-            Form::Few(all) => Taken::Few(all.into_iter()),
-            Form::Many(all) => Taken::Many(all.into_iter()),
+            EntriesForm::Few(all) => EntriesIntoIter::Few(all.into_iter()),
+            EntriesForm::Many(all) => EntriesIntoIter::Many(all.into_iter()),
         })
     }
 }

@@ -182,13 +182,13 @@ impl Serialize for Data {
 
 impl<'de> Deserialize<'de> for Data {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Data, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(DataReader)
     }
 }
 
-struct Reader;
+struct DataReader;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for DataReader {
     type Value = Data;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{EventLog, Filter, MemoryLog, NewRecord, Record, SqliteLog, SqliteOptions, Subscription};
+use super::{EventLog, MemoryLog, NewRecord, Record, RecordFilter, SqliteLog, SqliteOptions, Subscription};
 use crate::data::Data;
 
 /// An operation on a log.
 #[derive(Debug, Clone)]
-enum Act {
+enum LogOperation {
     Append(NewRecord),
     Latest(Arc<str>),
-    Read(Filter, usize),
-    Subscribe(Filter),
+    Read(RecordFilter, usize),
+    Subscribe(RecordFilter),
     /// Reads the next record of a subscription, by index modulo their number.
     Next(usize),
     /// The file is closed and opened again; subscriptions restart after what they have seen.
@@ -44,15 +44,12 @@ fn payload() -> impl Strategy<Value = Data> {
     })
 }
 
-fn filter() -> impl Strategy<Value = Filter> {
-    (prop::option::of(topic()), prop::option::of(kind()), 0..12_u64).prop_map(|(topic, kind_prefix, after)| Filter {
-        topic,
-        kind_prefix,
-        after,
-    })
+fn filter() -> impl Strategy<Value = RecordFilter> {
+    (prop::option::of(topic()), prop::option::of(kind()), 0..12_u64)
+        .prop_map(|(topic, kind_prefix, after)| RecordFilter { topic, kind_prefix, after })
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = LogOperation> {
     let record = (topic(), kind(), payload(), any::<u32>()).prop_map(|(topic, kind, payload, at)| NewRecord {
         topic,
         kind,
@@ -61,43 +58,43 @@ fn act() -> impl Strategy<Value = Act> {
         occurred_at_ms: at.into(),
     });
     prop_oneof![
-        4 => record.prop_map(Act::Append),
-        1 => topic().prop_map(Act::Latest),
-        2 => (filter(), 0..5_usize).prop_map(|(filter, limit)| Act::Read(filter, limit)),
-        1 => filter().prop_map(Act::Subscribe),
-        3 => (0..8_usize).prop_map(Act::Next),
-        1 => Just(Act::Reopen),
+        4 => record.prop_map(LogOperation::Append),
+        1 => topic().prop_map(LogOperation::Latest),
+        2 => (filter(), 0..5_usize).prop_map(|(filter, limit)| LogOperation::Read(filter, limit)),
+        1 => filter().prop_map(LogOperation::Subscribe),
+        3 => (0..8_usize).prop_map(LogOperation::Next),
+        1 => Just(LogOperation::Reopen),
     ]
 }
 
 /// A subscription, and the filter that would continue from its position.
-type Stream = (Box<dyn Subscription>, Filter);
+type OpenSubscription = (Box<dyn Subscription>, RecordFilter);
 
 /// A log with its readers and its results.
-struct Played<L> {
+struct PlayedLog<L> {
     log: L,
-    streams: Vec<Stream>,
+    streams: Vec<OpenSubscription>,
     answers: Vec<String>,
 }
 
-impl<L: EventLog> Played<L> {
-    fn new(log: L) -> Played<L> {
-        Played { log, streams: Vec::new(), answers: Vec::new() }
+impl<L: EventLog> PlayedLog<L> {
+    fn new(log: L) -> PlayedLog<L> {
+        PlayedLog { log, streams: Vec::new(), answers: Vec::new() }
     }
 
-    fn play(&mut self, act: &Act) {
+    fn play(&mut self, act: &LogOperation) {
         let answer = match act {
-            Act::Append(record) => {
+            LogOperation::Append(record) => {
                 self.log.append(record.clone());
                 return;
             }
-            Act::Latest(topic) => format!("{:?}", self.log.latest(topic).unwrap()),
-            Act::Read(filter, limit) => shown(self.log.read(filter, *limit).unwrap()),
-            Act::Subscribe(filter) => {
+            LogOperation::Latest(topic) => format!("{:?}", self.log.latest(topic).unwrap()),
+            LogOperation::Read(filter, limit) => shown(self.log.read(filter, *limit).unwrap()),
+            LogOperation::Subscribe(filter) => {
                 self.streams.push((self.log.subscribe(filter.clone()), filter.clone()));
                 return;
             }
-            Act::Next(n) => {
+            LogOperation::Next(n) => {
                 if self.streams.is_empty() {
                     return;
                 }
@@ -107,7 +104,7 @@ impl<L: EventLog> Played<L> {
                 filter.after = record.as_ref().map_or(filter.after, |record| record.cursor);
                 shown(record)
             }
-            Act::Reopen => return,
+            LogOperation::Reopen => return,
         };
         self.answers.push(answer);
     }
@@ -122,12 +119,12 @@ proptest! {
 
     #[test]
     fn both_homes_answer_alike(acts in prop::collection::vec(act(), 0..60)) {
-        let folder = super::sqlite::testing::Folder::new();
+        let folder = super::sqlite::testing::TestFolder::new();
         let open = || SqliteLog::open(folder.file(), &SqliteOptions::default()).unwrap();
-        let (mut memory, mut file) = (Played::new(MemoryLog::new()), Played::new(open()));
+        let (mut memory, mut file) = (PlayedLog::new(MemoryLog::new()), PlayedLog::new(open()));
         for act in &acts {
-            if matches!(act, Act::Reopen) {
-                let behind: Vec<Filter> = file.streams.drain(..).map(|(_, filter)| filter).collect();
+            if matches!(act, LogOperation::Reopen) {
+                let behind: Vec<RecordFilter> = file.streams.drain(..).map(|(_, filter)| filter).collect();
                 file.log = open();
                 file.streams = behind.into_iter().map(|filter| (file.log.subscribe(filter.clone()), filter)).collect();
             }
@@ -135,7 +132,7 @@ proptest! {
             file.play(act);
             prop_assert_eq!(memory.answers.last(), file.answers.last(), "{:?}", act);
         }
-        let all = |log: &dyn EventLog| shown(log.read(&Filter::default(), usize::MAX).unwrap());
+        let all = |log: &dyn EventLog| shown(log.read(&RecordFilter::default(), usize::MAX).unwrap());
         prop_assert_eq!(all(&memory.log), all(&file.log));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::LogCode;
 use crate::codes::CodeRef;
-use crate::seam::{Fault, Sort};
+use crate::seam::{CallError, CallErrorKind};
 
 /// An error of an event log. Plain data, so that all waiters can get a copy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -155,9 +155,9 @@ impl LogError {
     }
 }
 
-impl Fault for LogError {
-    fn sort(&self) -> Sort {
-        Sort::Io
+impl CallError for LogError {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Io
     }
 
     fn as_any(&self) -> &dyn Any {

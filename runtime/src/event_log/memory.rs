@@ -6,52 +6,53 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use crate::seam::{Answer, Local, Outcome, fault};
+use crate::seam::{Answer, LocalFuture, Outcome, call_error};
 
 use super::{
-    Batch, EventLog, Filter, LogError, LogReader, NewRecord, Place, Record, Settled, SharedLog, Subscription, Ticket,
+    DurableFuture, EventLog, LogError, LogReader, NewRecord, Record, RecordBatch, RecordFilter, RecordPosition,
+    SharedLog, Subscription, Ticket,
 };
-use rows::{Row, Rows};
-use topics::Topics;
+use rows::{RecordRow, RecordRows};
+use topics::TopicIndex;
 
 mod rows;
 mod topics;
 
 /// Retention of a log in memory. The oldest records are dropped first, a sixteenth of them at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kept {
+pub struct MemoryRetention {
     /// Records.
     pub records: usize,
     /// Approximate size in bytes: texts, and a little for each value.
     pub bytes: usize,
 }
 
-impl Default for Kept {
-    fn default() -> Kept {
-        Kept { records: 1 << 18, bytes: 256 << 20 }
+impl Default for MemoryRetention {
+    fn default() -> MemoryRetention {
+        MemoryRetention { records: 1 << 18, bytes: 256 << 20 }
     }
 }
 
 /// A log that lives as long as its process. Clones are the same log and may move to other threads.
 #[derive(Clone, Default)]
-pub struct MemoryLog(Shared);
+pub struct MemoryLog(SharedStore);
 
 #[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Store>>);
+struct SharedStore(Arc<Mutex<MemoryStore>>);
 
-impl Shared {
+impl SharedStore {
     /// Takes the lock even if it is poisoned: no operation leaves the records half changed. A batch that panics while
     /// its size is computed leaves at most a size that is too high.
-    fn lock(&self) -> MutexGuard<'_, Store> {
+    fn lock(&self) -> MutexGuard<'_, MemoryStore> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[derive(Default)]
-struct Store {
-    kept: Kept,
-    rows: Rows,
-    topics: Topics,
+struct MemoryStore {
+    kept: MemoryRetention,
+    rows: RecordRows,
+    topics: TopicIndex,
     /// Wakers of waiting readers, by reader number.
     waiting: BTreeMap<u64, Waker>,
     readers: u64,
@@ -68,22 +69,22 @@ impl MemoryLog {
 
     /// Returns an empty log that keeps at least one record and at most `kept`.
     #[must_use]
-    pub fn keeping(kept: Kept) -> MemoryLog {
-        MemoryLog(Shared(Arc::new(Mutex::new(Store { kept, ..Store::default() }))))
+    pub fn keeping(kept: MemoryRetention) -> MemoryLog {
+        MemoryLog(SharedStore(Arc::new(Mutex::new(MemoryStore { kept, ..MemoryStore::default() }))))
     }
 
     /// Returns all kept records, oldest first.
     #[must_use]
     pub fn records(&self) -> Vec<Arc<Record>> {
         let store = self.0.lock();
-        store.rows.behind(store.rows.gone, &Filter::default()).collect()
+        store.rows.behind(store.rows.gone, &RecordFilter::default()).collect()
     }
 
     pub(super) fn last_id(&self, topic: &str) -> Option<u64> {
         self.0.lock().topics.last_id(topic)
     }
 
-    pub(super) fn page(&self, filter: &Filter, limit: usize) -> Result<Vec<Arc<Record>>, LogError> {
+    pub(super) fn page(&self, filter: &RecordFilter, limit: usize) -> Result<Vec<Arc<Record>>, LogError> {
         let store = self.0.lock();
         let records = store.behind(store.start(filter.after), filter)?;
         Ok(records.take(limit).collect())
@@ -96,7 +97,7 @@ impl MemoryLog {
         if upto.0 <= store.rows.last { Ok(()) } else { store.refused.take().map_or(Ok(()), Err) }
     }
 
-    fn enter(&self, record: NewRecord) -> Result<Place, LogError> {
+    fn enter(&self, record: NewRecord) -> Result<RecordPosition, LogError> {
         let weight = record.weight();
         if weight > NewRecord::MOST {
             return Err(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
@@ -105,7 +106,7 @@ impl MemoryLog {
     }
 
     /// Appends, drops excess records, and wakes the waiters.
-    fn change<T>(&self, append: impl FnOnce(&mut Store) -> T) -> T {
+    fn change<T>(&self, append: impl FnOnce(&mut MemoryStore) -> T) -> T {
         let (done, waiting, old) = {
             let mut store = self.0.lock();
             let done = append(&mut store);
@@ -118,9 +119,9 @@ impl MemoryLog {
     }
 }
 
-impl Store {
+impl MemoryStore {
     /// Removes excess records; the caller drops them when nothing is borrowed.
-    fn trim(&mut self) -> Vec<Row> {
+    fn trim(&mut self) -> Vec<RecordRow> {
         let (rows, kept, mut old) = (&mut self.rows, self.kept, Vec::new());
         if let Some(more) = rows.len().checked_sub(kept.records).filter(|more| *more > 0) {
             rows.take_oldest(more.max(kept.records / 16).min(rows.len() - 1), &mut old);
@@ -141,7 +142,7 @@ impl Store {
     fn behind<'a>(
         &'a self,
         position: u64,
-        filter: &'a Filter,
+        filter: &'a RecordFilter,
     ) -> Result<impl Iterator<Item = Arc<Record>> + 'a, LogError> {
         let gone = self.rows.gone;
         if position < gone {
@@ -162,7 +163,7 @@ impl EventLog for MemoryLog {
         }
     }
 
-    fn tell(&self, batch: Arc<dyn Batch>, occurred_at_ms: u64) -> Ticket {
+    fn tell(&self, batch: Arc<dyn RecordBatch>, occurred_at_ms: u64) -> Ticket {
         if (0..batch.count()).any(|place| batch.weight(place) > NewRecord::MOST / 2) {
             // Records may be as large as the limit, so each is checked.
             let records = (0..batch.count()).map(|place| NewRecord::of(&batch, place, occurred_at_ms));
@@ -174,23 +175,23 @@ impl EventLog for MemoryLog {
         }))
     }
 
-    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
-        Answer::Now(self.enter(record).map_err(fault))
+    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<RecordPosition>> {
+        Answer::Now(self.enter(record).map_err(call_error))
     }
 
     fn reader(&self) -> LogReader {
         self.clone().into()
     }
 
-    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
-        Box::pin(std::future::ready(self.hold(upto).map_err(fault)))
+    fn durable(&self, upto: Ticket) -> LocalFuture<'_, Outcome<()>> {
+        Box::pin(std::future::ready(self.hold(upto).map_err(call_error)))
     }
 
-    fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
+    fn subscribe(&self, filter: RecordFilter) -> Box<dyn Subscription> {
         let mut store = self.0.lock();
         store.readers += 1;
         let (number, position) = (store.readers, store.start(filter.after));
-        Box::new(Reader { store: self.0.clone(), filter, position, number })
+        Box::new(MemorySubscription { store: self.0.clone(), filter, position, number })
     }
 }
 
@@ -199,7 +200,7 @@ impl SharedLog for MemoryLog {
         self.append(record)
     }
 
-    fn settled(&self, upto: Ticket) -> Settled {
+    fn settled(&self, upto: Ticket) -> DurableFuture {
         Box::pin(std::future::ready(self.hold(upto)))
     }
 
@@ -209,15 +210,15 @@ impl SharedLog for MemoryLog {
 }
 
 /// Reads from the log itself, so a slow reader costs no memory.
-struct Reader {
-    store: Shared,
-    filter: Filter,
+struct MemorySubscription {
+    store: SharedStore,
+    filter: RecordFilter,
     /// Cursor of the last visited record.
     position: u64,
     number: u64,
 }
 
-impl Reader {
+impl MemorySubscription {
     /// Returns the next available record. If none is available, registers the waker for the next one.
     fn take(&mut self, waiting: Option<&Waker>) -> Result<Option<Arc<Record>>, LogError> {
         let mut store = self.store.lock();
@@ -240,20 +241,20 @@ impl Reader {
     }
 }
 
-impl Subscription for Reader {
+impl Subscription for MemorySubscription {
     fn try_next(&mut self) -> Answer<'_, Outcome<Option<Arc<Record>>>> {
-        Answer::Now(self.take(None).map_err(fault))
+        Answer::Now(self.take(None).map_err(call_error))
     }
 
-    fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>> {
+    fn next(&mut self) -> LocalFuture<'_, Outcome<Option<Arc<Record>>>> {
         Box::pin(poll_fn(|cx| match self.take(Some(cx.waker())) {
             Ok(None) => Poll::Pending,
-            there => Poll::Ready(there.map_err(fault)),
+            there => Poll::Ready(there.map_err(call_error)),
         }))
     }
 }
 
-impl Drop for Reader {
+impl Drop for MemorySubscription {
     fn drop(&mut self) {
         self.store.lock().waiting.remove(&self.number);
     }

@@ -1,7 +1,7 @@
-//! [`Payload`]: the content of a record.
+//! [`RecordPayload`]: the content of a record.
 //!
 //! A turn of a loop appends a dozen records, and most logs in memory are never read. The runtime's payloads are
-//! therefore kept in their original form, [`Facts`], and converted to data when they are read or a file is written.
+//! therefore kept in their original form, [`PayloadSource`], and converted to data when they are read or a file is written.
 //! Records appended together share their facts.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use crate::data::Data;
 
 /// The runtime's content of one or more records, in a shape of its own.
-pub trait Facts: fmt::Debug + Send + Sync {
+pub trait PayloadSource: fmt::Debug + Send + Sync {
     /// Converts the payload of the record at index `place`.
     fn to_data(&self, place: usize) -> Data;
     /// Returns its approximate size as data, in bytes.
@@ -19,7 +19,7 @@ pub trait Facts: fmt::Debug + Send + Sync {
 }
 
 /// Records that the runtime writes together: their payloads, topics and kinds.
-pub trait Batch: Facts {
+pub trait RecordBatch: PayloadSource {
     /// Returns the number of records.
     fn count(&self) -> usize;
     /// Returns topic and kind of the record at index `place`.
@@ -28,94 +28,94 @@ pub trait Batch: Facts {
 
 /// The content of a record; it reads like [`Data`].
 #[derive(Clone)]
-pub struct Payload(Form);
+pub struct RecordPayload(PayloadForm);
 
 #[derive(Clone)]
-enum Form {
+enum PayloadForm {
     Plain(Data),
-    Told(Told),
+    Deferred(DeferredPayload),
 }
 
 #[derive(Clone)]
-struct Told {
-    facts: Arc<dyn Facts>,
+struct DeferredPayload {
+    facts: Arc<dyn PayloadSource>,
     place: u32,
     /// The converted data, cached on first read.
     read: OnceLock<Box<Data>>,
 }
 
-impl Payload {
+impl RecordPayload {
     /// Creates a payload that is converted to data on first read.
-    pub fn of(facts: impl Facts + 'static) -> Payload {
-        Payload::part(Arc::new(facts), 0)
+    pub fn of(facts: impl PayloadSource + 'static) -> RecordPayload {
+        RecordPayload::part(Arc::new(facts), 0)
     }
 
     /// Creates the payload for index `place` of facts that several records share.
-    pub fn part(facts: Arc<dyn Facts>, place: usize) -> Payload {
+    pub fn part(facts: Arc<dyn PayloadSource>, place: usize) -> RecordPayload {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
-        Payload(Form::Told(Told { facts, place, read: OnceLock::new() }))
+        RecordPayload(PayloadForm::Deferred(DeferredPayload { facts, place, read: OnceLock::new() }))
     }
 
     /// Converts the payload to data without caching the result.
     #[must_use]
     pub fn to_data(&self) -> Data {
         match &self.0 {
-            Form::Plain(data) => data.clone(),
-            Form::Told(told) => told.read.get().map_or_else(|| told.to_data(), |read| read.as_ref().clone()),
+            PayloadForm::Plain(data) => data.clone(),
+            PayloadForm::Deferred(told) => told.read.get().map_or_else(|| told.to_data(), |read| read.as_ref().clone()),
         }
     }
 
     /// Inserts an entry.
     pub fn set(&mut self, key: &str, value: Data) {
-        self.0 = Form::Plain(self.to_data().with(key, value));
+        self.0 = PayloadForm::Plain(self.to_data().with(key, value));
     }
 
     /// Returns the approximate size in bytes.
     #[must_use]
     pub fn weight(&self) -> usize {
         match &self.0 {
-            Form::Plain(data) => data.weight(),
-            Form::Told(told) => told.facts.weight(told.place as usize),
+            PayloadForm::Plain(data) => data.weight(),
+            PayloadForm::Deferred(told) => told.facts.weight(told.place as usize),
         }
     }
 }
 
-impl Told {
+impl DeferredPayload {
     fn to_data(&self) -> Data {
         self.facts.to_data(self.place as usize)
     }
 }
 
-impl Deref for Payload {
+impl Deref for RecordPayload {
     type Target = Data;
 
     fn deref(&self) -> &Data {
         match &self.0 {
-            Form::Plain(data) => data,
-            Form::Told(told) => told.read.get_or_init(|| Box::new(told.to_data())),
+            PayloadForm::Plain(data) => data,
+            PayloadForm::Deferred(told) => told.read.get_or_init(|| Box::new(told.to_data())),
         }
     }
 }
 
-impl From<Data> for Payload {
-    fn from(data: Data) -> Payload {
-        Payload(Form::Plain(data))
+impl From<Data> for RecordPayload {
+    fn from(data: Data) -> RecordPayload {
+        RecordPayload(PayloadForm::Plain(data))
     }
 }
 
-impl PartialEq for Payload {
-    fn eq(&self, other: &Payload) -> bool {
+impl PartialEq for RecordPayload {
+    fn eq(&self, other: &RecordPayload) -> bool {
         **self == **other
     }
 }
 
-impl PartialEq<Data> for Payload {
+impl PartialEq<Data> for RecordPayload {
     fn eq(&self, other: &Data) -> bool {
         **self == *other
     }
 }
 
-impl fmt::Debug for Payload {
+impl fmt::Debug for RecordPayload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.to_data(), f)
     }

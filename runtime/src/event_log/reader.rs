@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Filter, LogError, MemoryLog, Record, SqliteLog};
+use super::{LogError, MemoryLog, Record, RecordFilter, SqliteLog};
 
 /// A reader of a log on any thread. Clones read the same log.
 #[derive(Clone)]
-pub struct LogReader(Source);
+pub struct LogReader(LogSource);
 
 #[derive(Clone)]
-enum Source {
+enum LogSource {
     Memory(MemoryLog),
     File(SqliteLog),
 }
@@ -18,7 +18,7 @@ impl LogReader {
     /// Returns whether a read waits for the disk, so that it does not belong on the thread of a session.
     #[must_use]
     pub fn blocks(&self) -> bool {
-        matches!(self.0, Source::File(_))
+        matches!(self.0, LogSource::File(_))
     }
 
     /// Returns the id of the last record of a topic, or `None` if it has none.
@@ -27,8 +27,8 @@ impl LogReader {
     /// The log cannot be read.
     pub fn latest(&self, topic: &str) -> Result<Option<u64>, LogError> {
         match &self.0 {
-            Source::Memory(log) => Ok(log.last_id(topic)),
-            Source::File(log) => log.look(|file| file.latest(topic)),
+            LogSource::Memory(log) => Ok(log.last_id(topic)),
+            LogSource::File(log) => log.look(|file| file.latest(topic)),
         }
     }
 
@@ -36,22 +36,22 @@ impl LogReader {
     ///
     /// # Errors
     /// The log cannot be read, or records after the cursor are gone.
-    pub fn read(&self, filter: &Filter, limit: usize) -> Result<Vec<Arc<Record>>, LogError> {
+    pub fn read(&self, filter: &RecordFilter, limit: usize) -> Result<Vec<Arc<Record>>, LogError> {
         match &self.0 {
-            Source::Memory(log) => log.page(filter, limit),
-            Source::File(log) => log.look(|file| file.read(filter, limit)),
+            LogSource::Memory(log) => log.page(filter, limit),
+            LogSource::File(log) => log.look(|file| file.read(filter, limit)),
         }
     }
 }
 
 impl From<MemoryLog> for LogReader {
     fn from(log: MemoryLog) -> LogReader {
-        LogReader(Source::Memory(log))
+        LogReader(LogSource::Memory(log))
     }
 }
 
 impl From<SqliteLog> for LogReader {
     fn from(log: SqliteLog) -> LogReader {
-        LogReader(Source::File(log))
+        LogReader(LogSource::File(log))
     }
 }

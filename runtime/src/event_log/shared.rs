@@ -4,10 +4,10 @@
 use std::pin::Pin;
 use std::rc::Rc;
 
-use super::{EventLog, LogError, NewRecord, Room, Ticket};
+use super::{EventLog, LogError, LogReservation, NewRecord, Ticket};
 
 /// A future that is ready once records are durable. It may be awaited on any thread.
-pub type Settled = Pin<Box<dyn Future<Output = Result<(), LogError>> + Send>>;
+pub type DurableFuture = Pin<Box<dyn Future<Output = Result<(), LogError>> + Send>>;
 
 /// A log that several threads write to.
 pub trait SharedLog: Send + Sync {
@@ -16,17 +16,17 @@ pub trait SharedLog: Send + Sync {
 
     /// Reserves room for a number of records with a total size in bytes, without ever waiting. Returns `None` if the
     /// writer is too far behind. The room reserved here is separate; [`SharedLog::put`] does not fill it.
-    fn reserve_now(&self, _records: usize, _bytes: usize) -> Option<Room> {
-        Some(Room::default())
+    fn reserve_now(&self, _records: usize, _bytes: usize) -> Option<LogReservation> {
+        Some(LogReservation::default())
     }
 
     /// Appends a record like [`EventLog::append_in`].
-    fn put_in(&self, _room: &mut Room, record: NewRecord) -> Ticket {
+    fn put_in(&self, _room: &mut LogReservation, record: NewRecord) -> Ticket {
         self.put(record)
     }
 
     /// Waits like [`EventLog::durable`] until everything up to a ticket would survive the end of the process.
-    fn settled(&self, upto: Ticket) -> Settled;
+    fn settled(&self, upto: Ticket) -> DurableFuture;
 
     /// Returns the same log for work on one thread.
     fn here(&self) -> Rc<dyn EventLog>;

@@ -16,9 +16,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::seam::{Answer, Local, Outcome, fault};
+use crate::seam::{Answer, LocalFuture, Outcome, call_error};
 
-use super::{EventLog, Filter, LogError, LogReader, NewRecord, Place, Room, Settled, SharedLog, Subscription, Ticket};
+use super::{
+    DurableFuture, EventLog, LogError, LogReader, LogReservation, NewRecord, RecordFilter, RecordPosition, SharedLog,
+    Subscription, Ticket,
+};
 
 mod commit;
 mod file;
@@ -35,7 +38,7 @@ pub use file::LogFile;
 pub use progress::{ask_while_reading, while_wanted, within};
 
 use follow::Follower;
-use queue::{Durable, Emitted, Shared};
+use queue::{DurabilityWait, EmitWait, WriteQueue};
 
 /// The condition under which a commit counts as durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,11 +71,11 @@ impl Default for SqliteOptions {
 /// A log in a file. Clones are the same log and may move to other threads; dropping the last one waits until the writer
 /// has written the queue, if it can.
 #[derive(Clone)]
-pub struct SqliteLog(Arc<Inner>);
+pub struct SqliteLog(Arc<SqliteInner>);
 
-struct Inner {
+struct SqliteInner {
     path: Arc<Path>,
-    shared: Arc<Shared>,
+    shared: Arc<WriteQueue>,
     /// `None` only while it is closed.
     reader: Mutex<Option<LogFile>>,
     writer: Option<JoinHandle<()>>,
@@ -88,9 +91,9 @@ impl SqliteLog {
         let path: Arc<Path> = path.into().into();
         let connection = open::for_writing(&path, options)?;
         let reader = Mutex::new(Some(LogFile::open_beside(&path, options.lock_timeout)?));
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(WriteQueue::default());
         let writer = writer::start(connection, path.clone(), options, shared.clone())?;
-        Ok(SqliteLog(Arc::new(Inner { path, shared, reader, writer: Some(writer) })))
+        Ok(SqliteLog(Arc::new(SqliteInner { path, shared, reader, writer: Some(writer) })))
     }
 
     /// Returns the path of the file.
@@ -114,7 +117,7 @@ impl SqliteLog {
     }
 }
 
-impl Inner {
+impl SqliteInner {
     /// Reads once everything appended here can be read.
     fn read<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
         self.shared.flush()?;
@@ -130,7 +133,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for SqliteInner {
     fn drop(&mut self) {
         // Closed before the writer, because the last connection cleans up and a read-only one cannot.
         *self.reader.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
@@ -147,33 +150,33 @@ impl EventLog for SqliteLog {
         Ticket(self.0.shared.append(record, None))
     }
 
-    fn reserve(&self, records: usize, bytes: usize) -> Room {
+    fn reserve(&self, records: usize, bytes: usize) -> LogReservation {
         self.0.shared.reserve(records, bytes)
     }
 
-    fn append_in(&self, room: &mut Room, record: NewRecord) -> Ticket {
+    fn append_in(&self, room: &mut LogReservation, record: NewRecord) -> Ticket {
         Ticket(self.0.shared.append_in(room, record))
     }
 
-    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
+    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<RecordPosition>> {
         let weight = record.weight();
         if weight > NewRecord::MOST {
-            return Answer::Now(Err(fault(LogError::TooLarge { bytes: weight, most: NewRecord::MOST })));
+            return Answer::Now(Err(call_error(LogError::TooLarge { bytes: weight, most: NewRecord::MOST })));
         }
-        let emitted = Emitted::new(self.0.shared.clone(), record);
-        Answer::later(async move { emitted.await.map_err(fault) })
+        let emitted = EmitWait::new(self.0.shared.clone(), record);
+        Answer::later(async move { emitted.await.map_err(call_error) })
     }
 
     fn reader(&self) -> LogReader {
         self.clone().into()
     }
 
-    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
-        let durable = Durable::new(self.0.shared.clone(), upto.0);
-        Box::pin(async move { durable.await.map_err(fault) })
+    fn durable(&self, upto: Ticket) -> LocalFuture<'_, Outcome<()>> {
+        let durable = DurabilityWait::new(self.0.shared.clone(), upto.0);
+        Box::pin(async move { durable.await.map_err(call_error) })
     }
 
-    fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
+    fn subscribe(&self, filter: RecordFilter) -> Box<dyn Subscription> {
         Box::new(Follower::new(self.0.clone(), filter))
     }
 }
@@ -183,16 +186,16 @@ impl SharedLog for SqliteLog {
         self.append(record)
     }
 
-    fn reserve_now(&self, records: usize, bytes: usize) -> Option<Room> {
+    fn reserve_now(&self, records: usize, bytes: usize) -> Option<LogReservation> {
         self.0.shared.reserve_now(records, bytes)
     }
 
-    fn put_in(&self, room: &mut Room, record: NewRecord) -> Ticket {
+    fn put_in(&self, room: &mut LogReservation, record: NewRecord) -> Ticket {
         self.append_in(room, record)
     }
 
-    fn settled(&self, upto: Ticket) -> Settled {
-        Box::pin(Durable::new(self.0.shared.clone(), upto.0))
+    fn settled(&self, upto: Ticket) -> DurableFuture {
+        Box::pin(DurabilityWait::new(self.0.shared.clone(), upto.0))
     }
 
     fn here(&self) -> Rc<dyn EventLog> {

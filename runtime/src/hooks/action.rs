@@ -2,29 +2,29 @@
 //! request an effect that its event does not offer, and the code that raises an event handles every answer to it.
 //!
 //! A script's answer is untyped until it is read; [`Verdict::from_data`] reads it. A handler in Rust answers with a
-//! [`Reply`]:
+//! [`HookReply`]:
 //!
 //! ```
-//! use runtime::hooks::{PreToolUse, PostTurn, Reply, ToolCallAction, TurnAction};
+//! use runtime::hooks::{PreToolUse, PostTurn, HookReply, ToolCallAction, TurnAction};
 //!
-//! let refuse: Reply<PreToolUse> = Reply::act(ToolCallAction::Refuse { reason: "read only".into() });
-//! let end: Reply<PostTurn> = Reply::act(TurnAction::End);
+//! let refuse: HookReply<PreToolUse> = HookReply::act(ToolCallAction::Refuse { reason: "read only".into() });
+//! let end: HookReply<PostTurn> = HookReply::act(TurnAction::End);
 //! ```
 //!
 //! The action of another event does not compile:
 //!
 //! ```compile_fail,E0308
-//! use runtime::hooks::{PostTurn, Reply, ToolCallAction};
+//! use runtime::hooks::{PostTurn, HookReply, ToolCallAction};
 //!
-//! let refuse: Reply<PostTurn> = Reply::act(ToolCallAction::Refuse { reason: "read only".into() });
+//! let refuse: HookReply<PostTurn> = HookReply::act(ToolCallAction::Refuse { reason: "read only".into() });
 //! ```
 //!
 //! Nor does an action that the event does not offer, such as refusing a call that has run:
 //!
 //! ```compile_fail,E0599
-//! use runtime::hooks::{PostToolUse, Reply, ToolResultAction};
+//! use runtime::hooks::{PostToolUse, HookReply, ToolResultAction};
 //!
-//! let refuse: Reply<PostToolUse> = Reply::act(ToolResultAction::Refuse { reason: "too late".into() });
+//! let refuse: HookReply<PostToolUse> = HookReply::act(ToolResultAction::Refuse { reason: "too late".into() });
 //! ```
 
 use std::sync::Arc;
@@ -250,7 +250,7 @@ pub(super) fn new_prompt(payload: &Data) -> Option<Arc<str>> {
 
 /// The answer of a handler in Rust to an event that it may act on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply<E: ActionableEvent> {
+pub struct HookReply<E: ActionableEvent> {
     /// The action to take.
     pub action: E::Action,
     /// Pending reminders to clear before any is added.
@@ -259,23 +259,23 @@ pub struct Reply<E: ActionableEvent> {
     pub effects: Vec<ReminderSpec>,
 }
 
-impl<E: ActionableEvent> Default for Reply<E> {
-    fn default() -> Reply<E> {
-        Reply::act(E::Action::default())
+impl<E: ActionableEvent> Default for HookReply<E> {
+    fn default() -> HookReply<E> {
+        HookReply::act(E::Action::default())
     }
 }
 
-impl<E: ActionableEvent> Reply<E> {
+impl<E: ActionableEvent> HookReply<E> {
     /// Returns a reply with only an action.
     #[must_use]
-    pub fn act(action: E::Action) -> Reply<E> {
-        Reply { action, clears: Vec::new(), effects: Vec::new() }
+    pub fn act(action: E::Action) -> HookReply<E> {
+        HookReply { action, clears: Vec::new(), effects: Vec::new() }
     }
 }
 
-impl<E: ActionableEvent> From<Reply<E>> for Verdict {
-    fn from(reply: Reply<E>) -> Verdict {
-        let Reply { action, clears, effects } = reply;
+impl<E: ActionableEvent> From<HookReply<E>> for Verdict {
+    fn from(reply: HookReply<E>) -> Verdict {
+        let HookReply { action, clears, effects } = reply;
         Verdict { decision: action.into_decision(), clears, effects, ..Verdict::default() }
     }
 }

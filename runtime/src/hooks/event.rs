@@ -14,7 +14,7 @@ mod kind;
 mod results;
 pub mod table;
 
-pub use kind::{EventKind, EventSet, Step};
+pub use kind::{EventKind, EventSet, IterationStep};
 pub use results::{ToolResult, ToolResults, ToolRow};
 
 words! {
@@ -50,11 +50,11 @@ pub enum HookEvent<'a> {
         task: &'a Arc<str>,
     },
     /// Before a step of an iteration.
-    PreStep { persona: &'a Arc<str>, step: Step, iteration: u32 },
+    PreStep { persona: &'a Arc<str>, step: IterationStep, iteration: u32 },
     /// After a step. `text` is the model's text, `tool_results` the results of the tools.
     PostStep {
         persona: &'a Arc<str>,
-        step: Step,
+        step: IterationStep,
         iteration: u32,
         ok: bool,
         text: Option<&'a Arc<str>>,
@@ -85,7 +85,7 @@ pub enum HookEvent<'a> {
 }
 
 /// A callback that receives the fields of a payload by name; unused values are not built.
-type Put<'a> = &'a mut dyn FnMut(&str, &dyn Fn() -> Data);
+type FieldSink<'a> = &'a mut dyn FnMut(&str, &dyn Fn() -> Data);
 
 impl<'a> HookEvent<'a> {
     /// Returns the event's kind.
@@ -176,7 +176,7 @@ impl<'a> HookEvent<'a> {
             .and_then(|turn| u32::try_from(turn).ok())
     }
 
-    fn fields(&self, put: Put<'_>) {
+    fn fields(&self, put: FieldSink<'_>) {
         let tool = |call: &ToolCall| {
             Data::dict([
                 ("name", Data::from(&call.name)),
@@ -208,7 +208,7 @@ impl<'a> HookEvent<'a> {
             }
             HookEvent::OnBudgetThreshold { persona, iteration, tokens_used, context_window, task } => {
                 put("persona", &|| (*persona).into());
-                put("step", &|| Step::Model.as_str().into());
+                put("step", &|| IterationStep::Model.as_str().into());
                 put("iteration", &|| (*iteration).into());
                 put("tokens_used", &|| (*tokens_used).into());
                 put("context_window", &|| (*context_window).into());
@@ -229,7 +229,7 @@ impl<'a> HookEvent<'a> {
             }
             HookEvent::OnApprovalRequested { persona, iteration, call, reason } => {
                 put("persona", &|| (*persona).into());
-                put("step", &|| Step::Tools.as_str().into());
+                put("step", &|| IterationStep::Tools.as_str().into());
                 put("iteration", &|| (*iteration).into());
                 put("tool", &|| tool(call));
                 put("reason", &|| (*reason).into());
@@ -285,7 +285,7 @@ impl<'a> HookEvent<'a> {
 }
 
 /// Returns the fields of a piece of an answer.
-fn piece_fields(delta: Delta<'_>, put: Put<'_>) {
+fn piece_fields(delta: Delta<'_>, put: FieldSink<'_>) {
     let place = |index: usize| Data::from(i64::try_from(index).unwrap_or(i64::MAX));
     match delta {
         Delta::Text(text) => {

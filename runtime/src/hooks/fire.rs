@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tracing::Instrument as _;
 
 use crate::note::{Note, Severity};
-use crate::patience::{is_late, patiently};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
-use crate::reminder::{ReminderError, Source};
-use crate::seam::{Answer, Outcome, Scope, Sort, Turn};
+use crate::reminder::{ReminderError, ReminderSource};
+use crate::seam::{Answer, CallErrorKind, Outcome, Scope, Turn};
+use crate::timeout::{is_timeout, with_timeout};
 
 use super::action::{ActionableEvent, HookAction, new_prompt};
 use super::verdict::Decision;
@@ -119,7 +119,9 @@ async fn ask_one(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict:
             admit(hook, turn, event, &verdict, strict)?;
             Ok(verdict.decision)
         }
-        Err(thrown) if strict || matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => Err(thrown),
+        Err(thrown) if strict || matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline) => {
+            Err(thrown)
+        }
         Err(thrown) => {
             let reason = format!("a {} hook failed: {thrown}", event.kind());
             turn.scope.note(Note::of_fault(hook.name(), thrown));
@@ -134,8 +136,8 @@ pub async fn call(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>) -> Out
     let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
     let span = tracing::debug_span!("hook", event = event.kind().as_str(), hook = hook.name());
     let answer = span.in_scope(|| hook.on(Turn { scope: &scope, ..turn }, event));
-    let answered = patiently(turn.scope, &cancel, answer).instrument(span).await;
-    answered.map_err(|thrown| if is_late(&thrown) { hook.late(turn.scope.hook_timeout_ms) } else { thrown })
+    let answered = with_timeout(turn.scope, &cancel, answer).instrument(span).await;
+    answered.map_err(|thrown| if is_timeout(&thrown) { hook.late(turn.scope.hook_timeout_ms) } else { thrown })
 }
 
 fn admit(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, verdict: &Verdict, strict: bool) -> Outcome<()> {
@@ -144,7 +146,8 @@ fn admit(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, verdict: &Verdi
         turn.session.clear_reminders(turn.scope, selector);
     }
     for spec in &verdict.effects {
-        let admitted = turn.session.inject_reminder(turn.scope, spec.clone(), Source::Hook, Some(producer.clone()));
+        let admitted =
+            turn.session.inject_reminder(turn.scope, spec.clone(), ReminderSource::Hook, Some(producer.clone()));
         turn.scope.report(event.kind(), &admitted);
     }
     for why in &verdict.unusable {

@@ -83,14 +83,14 @@ impl PersonaHook {
 }
 
 /// A list that grows in place, unless a running event holds it.
-type Shared<T> = RefCell<Rc<Vec<T>>>;
+type SharedList<T> = RefCell<Rc<Vec<T>>>;
 
 /// All handlers of a program.
 #[derive(Default)]
 pub struct Hooks {
-    tool: Shared<ToolHook>,
-    session: Shared<SessionHook>,
-    persona: Shared<PersonaHook>,
+    tool: SharedList<ToolHook>,
+    session: SharedList<SessionHook>,
+    persona: SharedList<PersonaHook>,
     /// The events that have a handler, tool hooks excluded.
     heard: Cell<EventSet>,
 }
@@ -181,6 +181,6 @@ impl Hooks {
     }
 }
 
-fn append<T: Clone>(list: &Shared<T>, item: T) {
+fn append<T: Clone>(list: &SharedList<T>, item: T) {
     Rc::make_mut(&mut *list.borrow_mut()).push(item);
 }

@@ -285,7 +285,7 @@ impl Verdict {
 
 /// The effects that a provider returned: each reminder is separate, so a malformed one does not invalidate the others.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Effects {
+pub struct ProviderEffects {
     /// Reminders to add.
     pub specs: Vec<ReminderSpec>,
     /// The reminders that cannot be added, and why.
@@ -294,7 +294,7 @@ pub struct Effects {
 
 /// Reads the effects of a reminder provider: nil, a bare spec, `{reminder}`, `{effects}` or a list.
 #[must_use]
-pub fn read_effects(returned: &Data) -> Effects {
+pub fn read_effects(returned: &Data) -> ProviderEffects {
     let mut verdict = Verdict::default();
     match returned {
         Data::Nil => {}
@@ -305,7 +305,7 @@ pub fn read_effects(returned: &Data) -> Effects {
         },
     }
     verdict.tell_refused();
-    Effects { specs: verdict.effects, malformed: verdict.malformed }
+    ProviderEffects { specs: verdict.effects, malformed: verdict.malformed }
 }
 
 /// The keys of an answer that concern reminders.

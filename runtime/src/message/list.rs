@@ -17,12 +17,12 @@ const CHUNK: usize = 32;
 
 /// A block of places for messages. A place is filled once and never changes.
 #[derive(Default)]
-struct Chunk([OnceLock<Arc<Message>>; CHUNK]);
+struct MessageChunk([OnceLock<Arc<Message>>; CHUNK]);
 
-impl Chunk {
+impl MessageChunk {
     /// Returns a chunk of its own with the same first messages.
-    fn with_first_of(other: &Chunk, count: usize) -> Chunk {
-        let chunk = Chunk::default();
+    fn with_first_of(other: &MessageChunk, count: usize) -> MessageChunk {
+        let chunk = MessageChunk::default();
         for (place, message) in chunk.0.iter().zip(other.0.iter().take(count).filter_map(OnceLock::get)) {
             // No other list shares this chunk, so its places are free.
             let _ = place.set(message.clone());
@@ -38,9 +38,9 @@ impl Chunk {
 #[derive(Clone, Default)]
 pub struct Messages {
     /// Full chunks. Stored lists share them until one of them has filled another.
-    full: Arc<Vector<Arc<Chunk>>>,
+    full: Arc<Vector<Arc<MessageChunk>>>,
     /// The chunk that is being filled, possibly by another list beyond this list's own messages.
-    open: Option<Arc<Chunk>>,
+    open: Option<Arc<MessageChunk>>,
     len: usize,
     /// Whether a message may look like a reminder. Each is checked once, when it is appended.
     has_markers: bool,
@@ -102,7 +102,7 @@ impl Messages {
         let open = self.open.get_or_insert_default();
         if let Err(message) = open.0[place].set(message) {
             // A list that shares the chunk has continued differently.
-            let own = Chunk::with_first_of(open, place);
+            let own = MessageChunk::with_first_of(open, place);
             let _ = own.0[place].set(message);
             *open = Arc::new(own);
         }
@@ -132,8 +132,8 @@ impl Messages {
 
     /// Returns the messages, oldest first. Skipping some of them costs nothing.
     #[must_use]
-    pub fn iter(&self) -> Iter<'_> {
-        Iter { messages: self, left: 0..self.len }
+    pub fn iter(&self) -> MessagesIter<'_> {
+        MessagesIter { messages: self, left: 0..self.len }
     }
 
     /// Returns the first `count` messages, shared.
@@ -175,7 +175,7 @@ impl Messages {
         known + self.iter().skip(known).zip(other.iter().skip(known)).take_while(alike).count()
     }
 
-    fn chunk(&self, index: usize) -> Option<&Arc<Chunk>> {
+    fn chunk(&self, index: usize) -> Option<&Arc<MessageChunk>> {
         if index == self.full.len() { self.open.as_ref() } else { self.full.get(index) }
     }
 }
@@ -195,12 +195,12 @@ impl Index<usize> for Messages {
 
 /// The messages of a list, oldest first.
 #[derive(Clone)]
-pub struct Iter<'a> {
+pub struct MessagesIter<'a> {
     messages: &'a Messages,
     left: Range<usize>,
 }
 
-impl<'a> Iterator for Iter<'a> {
+impl<'a> Iterator for MessagesIter<'a> {
     type Item = &'a Arc<Message>;
 
     fn next(&mut self) -> Option<&'a Arc<Message>> {
@@ -216,20 +216,20 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-impl DoubleEndedIterator for Iter<'_> {
+impl DoubleEndedIterator for MessagesIter<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         self.messages.get(self.left.next_back()?)
     }
 }
 
-impl ExactSizeIterator for Iter<'_> {}
-impl FusedIterator for Iter<'_> {}
+impl ExactSizeIterator for MessagesIter<'_> {}
+impl FusedIterator for MessagesIter<'_> {}
 
 impl<'a> IntoIterator for &'a Messages {
     type Item = &'a Arc<Message>;
-    type IntoIter = Iter<'a>;
+    type IntoIter = MessagesIter<'a>;
 
-    fn into_iter(self) -> Iter<'a> {
+    fn into_iter(self) -> MessagesIter<'a> {
         self.iter()
     }
 }

@@ -29,7 +29,7 @@ const BEHIND: &str = "]}";
 
 /// The size of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Measured {
+pub struct RequestSize {
     /// Size of the request, in bytes.
     pub total: u64,
     /// Bytes shared with the previous request, from the first on; `None` for the first request.
@@ -39,20 +39,20 @@ pub struct Measured {
 /// A meter for the requests of one session, each compared with the previous one.
 #[derive(Debug, Clone, Default)]
 pub struct PrefixMeter {
-    last: Option<Box<Sent>>,
+    last: Option<Box<SentRequest>>,
 }
 
 impl PrefixMeter {
     /// Measures a request that is about to be sent.
-    pub fn measure(&mut self, request: &Request) -> Measured {
+    pub fn measure(&mut self, request: &Request) -> RequestSize {
         let mut last = self.last.take();
         let history = request.messages.quoted();
         let known = last.as_ref().map_or(0, |last| last.history.shared_with(&history));
         let mut ends = last.as_mut().map(|last| std::mem::take(&mut last.ends)).unwrap_or_default();
         ends.truncate(known);
-        let sent = Sent::new(request, history, last.as_deref(), ends);
+        let sent = SentRequest::new(request, history, last.as_deref(), ends);
         let shared = last.as_ref().map(|last| sent.shared_with(last, known));
-        let measured = Measured { total: sent.total(), shared };
+        let measured = RequestSize { total: sent.total(), shared };
         self.last = match last {
             Some(mut place) => {
                 *place = sent;
@@ -66,31 +66,31 @@ impl PrefixMeter {
 
 /// A request that was sent, with its lengths.
 #[derive(Debug, Clone)]
-struct Sent {
-    system: Vec<Piece>,
+struct SentRequest {
+    system: Vec<EncodedPiece>,
     tools: Arc<Vec<ToolSpec>>,
     tools_bytes: u64,
     /// Messages before the history.
-    front: Vec<Piece>,
+    front: Vec<EncodedPiece>,
     history: Messages,
     /// Bytes of the history up to and including each message, each with the comma after it.
     ends: Vec<u64>,
     /// The message of the history into which reminders were merged.
-    merged: Option<Merged>,
+    merged: Option<MergedMessage>,
     /// Messages after the history.
-    back: Vec<Piece>,
+    back: Vec<EncodedPiece>,
 }
 
 /// A text and its form in the document.
 #[derive(Debug, Clone)]
-struct Piece {
+struct EncodedPiece {
     /// The text; `None` for pieces that are written again each time.
     text: Option<Arc<str>>,
     json: Arc<str>,
 }
 
 #[derive(Debug, Clone)]
-struct Merged {
+struct MergedMessage {
     index: usize,
     of: Arc<Message>,
     blocks: Vec<Block>,
@@ -98,15 +98,15 @@ struct Merged {
 }
 
 /// A message in the list: a text of its own, or one of the history.
-enum Entry<'a> {
+enum PrefixEntry<'a> {
     Own(&'a Arc<str>),
     History(usize),
 }
 
-impl Sent {
+impl SentRequest {
     /// Measures a request. `history` is the request's history as sent; `ends` are those of the messages it shares with
     /// the last request.
-    fn new(request: &Request, history: Messages, last: Option<&Sent>, mut ends: Vec<u64>) -> Sent {
+    fn new(request: &Request, history: Messages, last: Option<&SentRequest>, mut ends: Vec<u64>) -> SentRequest {
         let sections = &request.reminders.system_sections;
         let system = pieces(request.system.pieces(sections), last.map(|last| &last.system), |text| {
             let json = Data::from(text).to_json();
@@ -122,14 +122,22 @@ impl Sent {
             let before = ends.last().copied().unwrap_or(0);
             ends.push(before + length(&history[index]) + 1);
         }
-        let mut sent =
-            Sent { system, tools, tools_bytes, front: Vec::new(), history, ends, merged: None, back: Vec::new() };
+        let mut sent = SentRequest {
+            system,
+            tools,
+            tools_bytes,
+            front: Vec::new(),
+            history,
+            ends,
+            merged: None,
+            back: Vec::new(),
+        };
         sent.place_reminders(request, last);
         sent
     }
 
     /// Places reminders like [`Request::conversation`].
-    fn place_reminders(&mut self, request: &Request, last: Option<&Sent>) {
+    fn place_reminders(&mut self, request: &Request, last: Option<&SentRequest>) {
         let rendered = &request.reminders;
         let developer = |text: &Arc<str>| json(&Message::new(Role::Developer, text.clone())).into();
         let head = rendered.placement == Placement::Head;
@@ -146,7 +154,7 @@ impl Sent {
                 Some(index) => self.merged = Some(self.merge(index, blocks, head, last)),
                 None => {
                     let message = Message::new(Role::User, Content::Blocks(Arc::new(blocks)));
-                    let piece = Piece { text: None, json: json(&message).into() };
+                    let piece = EncodedPiece { text: None, json: json(&message).into() };
                     around.insert(if head { around.len() } else { 0 }, piece);
                 }
             }
@@ -154,20 +162,20 @@ impl Sent {
         *(if head { &mut self.front } else { &mut self.back }) = around;
     }
 
-    fn merge(&self, index: usize, blocks: Vec<Block>, head: bool, last: Option<&Sent>) -> Merged {
+    fn merge(&self, index: usize, blocks: Vec<Block>, head: bool, last: Option<&SentRequest>) -> MergedMessage {
         let of = self.history[index].clone();
-        let same = |old: &&Merged| old.index == index && Arc::ptr_eq(&old.of, &of) && old.blocks == blocks;
+        let same = |old: &&MergedMessage| old.index == index && Arc::ptr_eq(&old.of, &of) && old.blocks == blocks;
         if let Some(old) = last.and_then(|last| last.merged.as_ref()).filter(same) {
             return old.clone();
         }
         let said = of.content.to_blocks();
         let all = if head { [blocks.clone(), said].concat() } else { [said, blocks.clone()].concat() };
         let message = Message { content: Content::Blocks(Arc::new(all)), ..of.as_ref().clone() };
-        Merged { index, of, blocks, json: json(&message).into() }
+        MergedMessage { index, of, blocks, json: json(&message).into() }
     }
 
     fn total(&self) -> u64 {
-        let lengths = |pieces: &[Piece]| pieces.iter().map(|piece| piece.json.len() as u64 + 1).sum::<u64>();
+        let lengths = |pieces: &[EncodedPiece]| pieces.iter().map(|piece| piece.json.len() as u64 + 1).sum::<u64>();
         let merged = self
             .merged
             .as_ref()
@@ -187,7 +195,7 @@ impl Sent {
         count.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0)
     }
 
-    fn shared_with(&self, last: &Sent, known: usize) -> u64 {
+    fn shared_with(&self, last: &SentRequest, known: usize) -> u64 {
         let (system, is_whole) = self.shared_system(last);
         let mut shared = BEFORE_SYSTEM.len() as u64 + system;
         if !is_whole {
@@ -204,7 +212,9 @@ impl Sent {
                 (None, None) => return self.total(),
                 // One list ends at a place at which the other has a comma.
                 (None, Some(_)) | (Some(_), None) => return shared - u64::from(place > 0),
-                (Some(Entry::History(index)), Some(Entry::History(other))) if index == other && index < known => {
+                (Some(PrefixEntry::History(index)), Some(PrefixEntry::History(other)))
+                    if index == other && index < known =>
+                {
                     let stop = [&self.merged, &last.merged].into_iter().flatten().map(|merged| merged.index);
                     let stop = stop.filter(|merged| *merged > index).min().unwrap_or(known).min(known);
                     shared += self.end(stop) - self.end(index);
@@ -223,8 +233,8 @@ impl Sent {
     }
 
     /// Returns the number of bytes of system text that both share, and whether the texts are equal.
-    fn shared_system(&self, last: &Sent) -> (u64, bool) {
-        let same = |(mine, its): &(&Piece, &Piece)| mine.text == its.text;
+    fn shared_system(&self, last: &SentRequest) -> (u64, bool) {
+        let same = |(mine, its): &(&EncodedPiece, &EncodedPiece)| mine.text == its.text;
         let count = self.system.iter().zip(&last.system).take_while(same).count();
         if count == self.system.len() && count == last.system.len() {
             return (self.system_bytes(), true);
@@ -252,22 +262,22 @@ impl Sent {
         texts.chain(*b"\"")
     }
 
-    fn entry(&self, place: usize) -> Option<Entry<'_>> {
+    fn entry(&self, place: usize) -> Option<PrefixEntry<'_>> {
         if let Some(piece) = self.front.get(place) {
-            return Some(Entry::Own(&piece.json));
+            return Some(PrefixEntry::Own(&piece.json));
         }
         let index = place - self.front.len();
         if index < self.history.len() {
             let merged = self.merged.as_ref().filter(|merged| merged.index == index);
-            return Some(merged.map_or(Entry::History(index), |merged| Entry::Own(&merged.json)));
+            return Some(merged.map_or(PrefixEntry::History(index), |merged| PrefixEntry::Own(&merged.json)));
         }
-        self.back.get(index - self.history.len()).map(|piece| Entry::Own(&piece.json))
+        self.back.get(index - self.history.len()).map(|piece| PrefixEntry::Own(&piece.json))
     }
 
-    fn json(&self, entry: &Entry<'_>) -> Arc<str> {
+    fn json(&self, entry: &PrefixEntry<'_>) -> Arc<str> {
         match entry {
-            Entry::Own(json) => (*json).clone(),
-            Entry::History(index) => json(&self.history[*index]).into(),
+            PrefixEntry::Own(json) => (*json).clone(),
+            PrefixEntry::History(index) => json(&self.history[*index]).into(),
         }
     }
 }
@@ -275,12 +285,12 @@ impl Sent {
 /// Returns texts with their bytes in the document; a piece that was at the same place before is not written again.
 fn pieces<'a>(
     texts: impl IntoIterator<Item = &'a Arc<str>>,
-    before: Option<&Vec<Piece>>,
+    before: Option<&Vec<EncodedPiece>>,
     write: impl Fn(&Arc<str>) -> Arc<str>,
-) -> Vec<Piece> {
+) -> Vec<EncodedPiece> {
     let piece = |(index, text): (usize, &Arc<str>)| {
         let known = before.and_then(|before| before.get(index)).filter(|known| known.text.as_ref() == Some(text));
-        known.cloned().unwrap_or_else(|| Piece { text: Some(text.clone()), json: write(text) })
+        known.cloned().unwrap_or_else(|| EncodedPiece { text: Some(text.clone()), json: write(text) })
     };
     texts.into_iter().enumerate().map(piece).collect()
 }

@@ -17,8 +17,8 @@ use crate::data::Data;
 use crate::message::Block;
 use crate::seam::{Answer, Destination, Model, Outcome, Turn};
 
-use super::{Delta, Reply, Request};
-use scan::{Piece, Scanner};
+use super::{Delta, ModelReply, Request};
+use scan::{ScannedPiece, Scanner};
 
 mod calls;
 mod prompt;
@@ -53,10 +53,10 @@ impl Model for TextTools {
         turn: Turn<'a>,
         request: &'a Request,
         live: &'a dyn Fn(Delta<'_>),
-    ) -> Answer<'a, Outcome<Reply>> {
+    ) -> Answer<'a, Outcome<ModelReply>> {
         Answer::later(async move {
             let asked = prompt::in_text(request);
-            let stream = Stream { scanner: RefCell::default(), calls: Cell::new(0), live };
+            let stream = ToolTextStream { scanner: RefCell::default(), calls: Cell::new(0), live };
             let tell = |delta: Delta<'_>| stream.tell(delta);
             let reply = self.inner.call(turn, &asked, &tell).get().await?;
             stream.end();
@@ -66,13 +66,13 @@ impl Model for TextTools {
 }
 
 /// The pieces of an answer on their way to observers: text without its calls, calls as calls.
-struct Stream<'a> {
+struct ToolTextStream<'a> {
     scanner: RefCell<Scanner>,
     calls: Cell<usize>,
     live: &'a dyn Fn(Delta<'_>),
 }
 
-impl Stream<'_> {
+impl ToolTextStream<'_> {
     fn tell(&self, delta: Delta<'_>) {
         match delta {
             Delta::Text(text) => {
@@ -95,11 +95,11 @@ impl Stream<'_> {
         self.show(&pieces);
     }
 
-    fn show(&self, pieces: &[Piece]) {
+    fn show(&self, pieces: &[ScannedPiece]) {
         for piece in pieces {
             match piece {
-                Piece::Text(text) => (self.live)(Delta::Text(text)),
-                Piece::Call(raw) => {
+                ScannedPiece::Text(text) => (self.live)(Delta::Text(text)),
+                ScannedPiece::Call(raw) => {
                     for call in calls::read(raw) {
                         let index = self.calls.replace(self.calls.get() + 1);
                         (self.live)(Delta::ToolCallStart { index, id: &call.id, name: &call.name });
@@ -112,7 +112,7 @@ impl Stream<'_> {
 }
 
 /// Returns the answer with its calls taken out of the text. Calls that the server itself returned stay.
-fn read(mut reply: Reply) -> Reply {
+fn read(mut reply: ModelReply) -> ModelReply {
     let (mut text, mut found) = take_out(&reply.text);
     if found.is_empty()
         && let Some(inside) = only_a_fence(&reply.text)
@@ -150,8 +150,8 @@ fn take_out(text: &str) -> (String, Vec<crate::message::ToolCall>) {
     let (mut left, mut found) = (String::new(), Vec::new());
     for piece in &pieces {
         match piece {
-            Piece::Text(text) => left.push_str(text),
-            Piece::Call(raw) => found.extend(calls::read(raw)),
+            ScannedPiece::Text(text) => left.push_str(text),
+            ScannedPiece::Call(raw) => found.extend(calls::read(raw)),
         }
     }
     (left, found)

@@ -12,19 +12,19 @@ use crate::words::words;
 mod payload;
 mod pending_keys;
 mod queue;
-mod told;
+mod recorded;
 
 pub(crate) use pending_keys::PendingKeys;
 
 pub use payload::{MessagePayload, RemindPayload};
-pub use queue::{Accepted, Fate, Queue, QueueError, Revoked, SharedQueue};
-pub use told::QueueTold;
+pub use queue::{InjectionOutcome, Queue, QueueAcceptance, QueueError, Revocation, SharedQueue};
+pub use recorded::RecordedQueue;
 
 use super::{Reminder, ReminderField, Surface};
 
 words! {
     /// The moment an item is delivered.
-    pub enum Mode {
+    pub enum DeliveryMode {
         /// At the next seam; before a tool batch it replaces the batch.
         InterruptImmediate = "interrupt_immediate",
         /// At the next boundary of an iteration.
@@ -61,12 +61,12 @@ words! {
 impl Seam {
     /// Returns whether items of a mode are delivered here.
     #[must_use]
-    pub fn drains(self, mode: Mode) -> bool {
+    pub fn drains(self, mode: DeliveryMode) -> bool {
         use Seam as S;
         match mode {
-            Mode::InterruptImmediate => !matches!(self, S::LoopExit | S::PreCompact | S::PostCompact),
-            Mode::FinishStep => matches!(self, S::IterationStart | S::PostToolDispatch | S::IterationEnd),
-            Mode::AuditOnly => self == S::LoopExit,
+            DeliveryMode::InterruptImmediate => !matches!(self, S::LoopExit | S::PreCompact | S::PostCompact),
+            DeliveryMode::FinishStep => matches!(self, S::IterationStart | S::PostToolDispatch | S::IterationEnd),
+            DeliveryMode::AuditOnly => self == S::LoopExit,
         }
     }
 }
@@ -110,14 +110,14 @@ pub struct Injection {
     /// The id; for a reminder, its own id.
     pub id: Arc<str>,
     /// Delivery mode.
-    pub mode: Mode,
+    pub mode: DeliveryMode,
     /// Content to deliver.
-    pub payload: Payload,
+    pub payload: InjectionPayload,
 }
 
 /// The content that is delivered.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Payload {
+pub enum InjectionPayload {
     /// A reminder.
     Reminder(Arc<Reminder>),
     /// A user message.
@@ -137,12 +137,12 @@ impl Injection {
     pub fn to_data(&self, surface: Surface) -> Data {
         let common = [("mode", Data::from(self.mode.as_str()))];
         match &self.payload {
-            Payload::Reminder(reminder) => {
+            InjectionPayload::Reminder(reminder) => {
                 let kind = [("kind", Data::from("reminder"))];
                 let fields = Self::ROW.map(|field| (field.name(Surface::Acp), reminder.written(field, surface).1));
                 Data::dict(common.into_iter().chain(kind).chain(fields))
             }
-            Payload::Message(message) => Data::dict_of_present(common.into_iter().chain([
+            InjectionPayload::Message(message) => Data::dict_of_present(common.into_iter().chain([
                 ("kind", Data::from("user_message")),
                 ("injectionId", (&self.id).into()),
                 ("content", message.content.to_data()),

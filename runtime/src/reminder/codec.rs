@@ -10,7 +10,7 @@ use crate::data::Data;
 use crate::words::{UnknownWord, words};
 
 use super::lifecycle::ExpireReason;
-use super::{Reminder, Source};
+use super::{Reminder, ReminderSource};
 
 /// A surface on which reminders are written, with names and words of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -234,12 +234,12 @@ fn stored_word<T: FromStr<Err = UnknownWord>>(word: &str, name: &str) -> Result<
 
 /// Returns the word for a source on a surface.
 #[must_use]
-pub fn source_word(surface: Surface, source: Source) -> &'static str {
+pub fn source_word(surface: Surface, source: ReminderSource) -> &'static str {
     match (surface, source) {
-        (Surface::Script | Surface::Log, _) | (_, Source::Hook | Source::Inherited) => source.as_str(),
-        (Surface::Acp | Surface::A2a, Source::StdlibProvider) => "provider",
-        (Surface::Acp | Surface::A2a, Source::Bridge) => "host",
-        (Surface::Acp | Surface::A2a, Source::InPipeline) => "bridge",
+        (Surface::Script | Surface::Log, _) | (_, ReminderSource::Hook | ReminderSource::Inherited) => source.as_str(),
+        (Surface::Acp | Surface::A2a, ReminderSource::StdlibProvider) => "provider",
+        (Surface::Acp | Surface::A2a, ReminderSource::Bridge) => "host",
+        (Surface::Acp | Surface::A2a, ReminderSource::InPipeline) => "bridge",
     }
 }
 
@@ -258,13 +258,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::event_log::{EventLog, Filter, MemoryLog};
+    use crate::event_log::{EventLog, MemoryLog, RecordFilter};
     use crate::ids::{IdStream, SharedIds};
-    use crate::reminder::bridge::{Injection, Mode, Payload, QueueTold};
+    use crate::reminder::bridge::{DeliveryMode, Injection, InjectionPayload, RecordedQueue};
     use crate::reminder::lifecycle::rebuild::rebuild;
-    use crate::reminder::lifecycle::{LifecycleRecord, Moment};
+    use crate::reminder::lifecycle::{LifecycleContext, LifecycleRecord};
     use crate::reminder::{Propagate, RoleHint};
-    use crate::transcript::Event;
+    use crate::transcript::TranscriptEvent;
     use crate::workers::propagation;
 
     fn full_reminder() -> Reminder {
@@ -277,7 +277,7 @@ mod tests {
             preserve_on_compact: true,
             propagate: Propagate::All,
             role_hint: RoleHint::EphemeralCache,
-            source: Source::Hook,
+            source: ReminderSource::Hook,
             fired_at_turn: 4,
             originating_agent_id: Some("root".into()),
             producer: Some("guard".into()),
@@ -336,15 +336,15 @@ mod tests {
     #[test]
     fn no_word_of_a_surface_means_two_things() {
         for surface in Surface::ALL {
-            let sources = Source::ALL.iter().map(|source| source_word(surface, *source));
+            let sources = ReminderSource::ALL.iter().map(|source| source_word(surface, *source));
             let expiries = ExpireReason::ALL.iter().map(|reason| expiry_word(surface, *reason));
-            assert_eq!(sources.collect::<BTreeSet<_>>().len(), Source::ALL.len(), "{surface:?}");
+            assert_eq!(sources.collect::<BTreeSet<_>>().len(), ReminderSource::ALL.len(), "{surface:?}");
             assert_eq!(expiries.collect::<BTreeSet<_>>().len(), ExpireReason::ALL.len(), "{surface:?}");
         }
         let on_wires = |source| [Surface::Acp, Surface::A2a].map(|surface| source_word(surface, source));
-        assert_eq!(on_wires(Source::StdlibProvider), ["provider"; 2]);
-        assert_eq!(on_wires(Source::Bridge), ["host"; 2]);
-        assert_eq!(on_wires(Source::InPipeline), ["bridge"; 2]);
+        assert_eq!(on_wires(ReminderSource::StdlibProvider), ["provider"; 2]);
+        assert_eq!(on_wires(ReminderSource::Bridge), ["host"; 2]);
+        assert_eq!(on_wires(ReminderSource::InPipeline), ["bridge"; 2]);
     }
 
     #[test]
@@ -355,7 +355,7 @@ mod tests {
         assert_same(&Reminder::from_data_lenient(&record, || "fresh".into()), &but, "the lenient reader");
         assert_same(&Reminder::from_stored(&record, Surface::Script).unwrap(), &but, "the strict reader");
         let ids = SharedIds::new(IdStream::new(1, "codec"));
-        let event = Event::of_reminder(&record, &ids, 0).to_data(0);
+        let event = TranscriptEvent::of_reminder(&record, &ids, 0).to_data(0);
         assert_eq!(event.get("metadata"), &record);
         assert_same(&Reminder::from_event(&event, || "fresh".into()).unwrap(), &but, "the event's envelope");
     }
@@ -363,10 +363,11 @@ mod tests {
     #[test]
     fn a_reminder_survives_the_log() {
         let (session, ids) = (Arc::from("s"), SharedIds::new(IdStream::new(1, "codec")));
-        let at = Moment { session_id: &session, task_id: None, agent_id: None, turn: 3, now_ms: 5, ids: &ids };
+        let at =
+            LifecycleContext { session_id: &session, task_id: None, agent_id: None, turn: 3, now_ms: 5, ids: &ids };
         let log = MemoryLog::new();
         log.append(LifecycleRecord::Injected(Arc::new(full_reminder())).to_log(&at));
-        let records = log.read(&Filter::default(), 9).unwrap();
+        let records = log.read(&RecordFilter::default(), 9).unwrap();
         let rebuilt = rebuild(records.iter().map(AsRef::as_ref));
         assert_same(&rebuilt.session("s").unwrap().reminders[0].reminder, &[], "the log");
     }
@@ -382,12 +383,12 @@ mod tests {
         let reminder = Arc::new(full_reminder());
         let queued = Data::dict([
             ("id", Data::from(&reminder.id)),
-            ("mode", Mode::FinishStep.as_str().into()),
+            ("mode", DeliveryMode::FinishStep.as_str().into()),
             ("reminder", reminder.to_data(reminder.ttl_turns)),
         ]);
-        let mut told = QueueTold::default();
+        let mut told = RecordedQueue::default();
         told.take("queued", &queued).unwrap();
-        let Some(Injection { payload: Payload::Reminder(back), .. }) = told.items.pop_front() else {
+        let Some(Injection { payload: InjectionPayload::Reminder(back), .. }) = told.items.pop_front() else {
             panic!("one reminder is queued")
         };
         assert_same(&back, &[ReminderField::Producer], "the queue");
@@ -398,6 +399,6 @@ mod tests {
         let inherited = propagation::to_data(&[Arc::new(full_reminder())]);
         let back = Reminder::list_from_handed(&inherited, None, || "fresh".into()).unwrap();
         assert_same(&back[0], &[ReminderField::Producer, ReminderField::Source], "a handoff");
-        assert_eq!(back[0].source, Source::Inherited);
+        assert_eq!(back[0].source, ReminderSource::Inherited);
     }
 }

@@ -5,7 +5,7 @@ use std::any::Any;
 
 use super::ReminderCode;
 use crate::codes::CodeRef;
-use crate::seam::{Fault, Sort};
+use crate::seam::{CallError, CallErrorKind};
 
 /// An error in a reminder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,9 +73,9 @@ impl ReminderError {
     }
 }
 
-impl Fault for ReminderError {
-    fn sort(&self) -> Sort {
-        Sort::Invalid
+impl CallError for ReminderError {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Invalid
     }
 
     fn as_any(&self) -> &dyn Any {

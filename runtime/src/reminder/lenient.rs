@@ -8,7 +8,7 @@ use crate::message::Content;
 
 use super::codec::{ReminderField as Field, Surface};
 use super::limits::{MAX_ID, MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name};
-use super::{Propagate, Reminder, RoleHint, Source};
+use super::{Propagate, Reminder, ReminderSource, RoleHint};
 
 impl Reminder {
     /// Reads a reminder leniently; `fresh_id` is called if the dict has no id. An event envelope is read by its
@@ -38,7 +38,7 @@ impl Reminder {
             preserve_on_compact: given(Field::PreserveOnCompact).as_bool().unwrap_or(false),
             propagate: word(Field::Propagate).parse().unwrap_or(Propagate::Session),
             role_hint: word(Field::RoleHint).parse().ok().or_else(|| message?.role_hint).unwrap_or(RoleHint::System),
-            source: word(Field::Source).parse().unwrap_or(Source::InPipeline),
+            source: word(Field::Source).parse().unwrap_or(ReminderSource::InPipeline),
             fired_at_turn: count(given(Field::FiredAtTurn)).unwrap_or(0),
             originating_agent_id: text(Field::OriginatingAgentId, MAX_ID),
             producer: None,

@@ -1,4 +1,4 @@
-//! The life of a reminder as a pure state machine: input is a transcript, a command and a [`Moment`], output the
+//! The life of a reminder as a pure state machine: input is a transcript, a command and a [`LifecycleContext`], output the
 //! transcript and the resulting records. It uses no clock, no randomness and no log, so a run can be repeated exactly.
 //!
 //! ```text
@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use crate::ids::Ids;
 use crate::render::Rendered;
-use crate::transcript::{Pending, Transcript};
+use crate::transcript::{PendingReminder, Transcript};
 
-use super::{Reminder, ReminderSpec, Source};
+use super::{Reminder, ReminderSource, ReminderSpec};
 
 mod command;
 mod compact;
@@ -28,20 +28,20 @@ mod selector;
 mod tests;
 mod ttl;
 
-pub use command::{Command, apply};
-pub use compact::{Charge, CompactPass, compact, preserve_only};
+pub use command::{LifecycleCommand, apply};
+pub use compact::{CompactPass, CompactionCharge, compact, preserve_only};
 pub use discard::{discard, reset, trim};
 pub use inherit::{fork, inherit, propagation};
-pub(crate) use log::{Told, Whose};
+pub(crate) use log::{LifecycleBatch, RecordOwner};
 pub use record::{
-    Deduped, DiscardReason, DropReason, ExpireReason, LifecycleKind, LifecycleRecord, Pass, TOPIC, TURN_TOPIC,
+    ChargePass, DiscardReason, DropReason, ExpireReason, LifecycleKind, LifecycleRecord, Replacement, TOPIC, TURN_TOPIC,
 };
 pub use selector::{Selector, clear};
-pub use ttl::{Passed, before_prompt, post_turn, post_turn_by_hand};
+pub use ttl::{PassResult, before_prompt, post_turn, post_turn_by_hand};
 
 /// The time and place of a command.
 #[derive(Clone, Copy)]
-pub struct Moment<'a> {
+pub struct LifecycleContext<'a> {
     /// The session; for a bare transcript, its id.
     pub session_id: &'a Arc<str>,
     /// The current tool call.
@@ -58,7 +58,7 @@ pub struct Moment<'a> {
 
 /// The way by which a reminder enters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Road {
+pub enum ReminderOrigin {
     /// A producer made it.
     Injected,
     /// It was inherited in a handoff from a parent session.
@@ -69,7 +69,7 @@ pub enum Road {
 
 /// A reminder was admitted.
 #[derive(Debug, Clone)]
-pub struct Admitted {
+pub struct Admission {
     /// The reminder.
     pub reminder: Arc<Reminder>,
     /// Ids of the pending reminders it replaced.
@@ -79,7 +79,12 @@ pub struct Admitted {
 }
 
 /// Admits a reminder, the only way into a transcript: replaces those with the same key or identity, then appends.
-pub fn admit(transcript: &mut Transcript, reminder: Arc<Reminder>, road: Road, at: &Moment<'_>) -> Admitted {
+pub fn admit(
+    transcript: &mut Transcript,
+    reminder: Arc<Reminder>,
+    road: ReminderOrigin,
+    at: &LifecycleContext<'_>,
+) -> Admission {
     admit_as(transcript, at.ids.next_text(at.now_ms), reminder, road)
 }
 
@@ -88,8 +93,8 @@ pub(crate) fn admit_as(
     transcript: &mut Transcript,
     event_id: Arc<str>,
     reminder: Arc<Reminder>,
-    road: Road,
-) -> Admitted {
+    road: ReminderOrigin,
+) -> Admission {
     let replaced: Vec<Arc<str>> = replaced_by(transcript, &reminder, road)
         .into_iter()
         .filter_map(|slot| transcript.take_slot(slot))
@@ -97,7 +102,7 @@ pub(crate) fn admit_as(
         .collect();
     let mut records = Vec::with_capacity(1 + usize::from(!replaced.is_empty()));
     if !replaced.is_empty() {
-        records.push(LifecycleRecord::Deduped(Box::new(Deduped {
+        records.push(LifecycleRecord::Deduped(Box::new(Replacement {
             replaced_ids: replaced.clone(),
             replacing_id: reminder.id.clone(),
             dedupe_key: reminder.dedupe_key.clone(),
@@ -106,17 +111,17 @@ pub(crate) fn admit_as(
     transcript.push_pending(event_id, reminder.clone());
     transcript.settle();
     records.push(match road {
-        Road::Injected => LifecycleRecord::Injected(reminder.clone()),
-        Road::Inherited => LifecycleRecord::Inherited(reminder.clone()),
-        Road::Forked => LifecycleRecord::Forked(reminder.clone()),
+        ReminderOrigin::Injected => LifecycleRecord::Injected(reminder.clone()),
+        ReminderOrigin::Inherited => LifecycleRecord::Inherited(reminder.clone()),
+        ReminderOrigin::Forked => LifecycleRecord::Forked(reminder.clone()),
     });
-    Admitted { reminder, replaced, records }
+    Admission { reminder, replaced, records }
 }
 
 /// Returns the slots that a reminder replaces: those with its key, and an older version of itself (inherited again, or
 /// injected twice). Copies of a transcript are admitted unchanged: their duplicate keys remain until compaction.
-fn replaced_by(transcript: &Transcript, reminder: &Reminder, road: Road) -> Vec<u32> {
-    let key = reminder.dedupe_key.as_ref().filter(|_| road != Road::Forked);
+fn replaced_by(transcript: &Transcript, reminder: &Reminder, road: ReminderOrigin) -> Vec<u32> {
+    let key = reminder.dedupe_key.as_ref().filter(|_| road != ReminderOrigin::Forked);
     let mut slots = key.map(|key| transcript.slots_of_key(key)).unwrap_or_default();
     if let Some(same) = transcript.slot_of_id(&reminder.id).filter(|same| !slots.contains(same)) {
         slots.push(same);
@@ -129,17 +134,17 @@ fn replaced_by(transcript: &Transcript, reminder: &Reminder, road: Road) -> Vec<
 pub fn inject(
     transcript: &mut Transcript,
     spec: ReminderSpec,
-    source: Source,
+    source: ReminderSource,
     producer: Option<Arc<str>>,
-    at: &Moment<'_>,
-) -> Admitted {
+    at: &LifecycleContext<'_>,
+) -> Admission {
     let id = at.ids.next_text(at.now_ms);
     let reminder = Reminder { producer, ..spec.into_reminder(id, source, at.turn) };
-    admit(transcript, Arc::new(reminder), Road::Injected, at)
+    admit(transcript, Arc::new(reminder), ReminderOrigin::Injected, at)
 }
 
 /// Adds a reminder to the transcript for the record only.
-pub fn audit(transcript: &mut Transcript, reminder: Arc<Reminder>, at: &Moment<'_>) -> LifecycleRecord {
+pub fn audit(transcript: &mut Transcript, reminder: Arc<Reminder>, at: &LifecycleContext<'_>) -> LifecycleRecord {
     transcript.push_audited(at.ids.next_text(at.now_ms), reminder.clone());
     LifecycleRecord::Audited(reminder)
 }
@@ -160,7 +165,12 @@ pub fn drop_unrenderable(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
 /// Records that the request with `rendered` is sent: `fired` for each reminder in it, `dropped` for those without a
 /// slot. A prompt of the loop charges the reminders it carries, not those admitted after rendering; a bare call charges
 /// none.
-pub fn fire(transcript: &mut Transcript, rendered: &Rendered, charges: bool, at: &Moment<'_>) -> Vec<LifecycleRecord> {
+pub fn fire(
+    transcript: &mut Transcript,
+    rendered: &Rendered,
+    charges: bool,
+    at: &LifecycleContext<'_>,
+) -> Vec<LifecycleRecord> {
     if charges {
         let left_out = left_out(transcript, rendered);
         transcript.prompt_built(&left_out);
@@ -208,7 +218,7 @@ pub fn void(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
 fn remove(
     transcript: &mut Transcript,
     slots: Vec<u32>,
-    record: impl Fn(Pending) -> LifecycleRecord,
+    record: impl Fn(PendingReminder) -> LifecycleRecord,
 ) -> Vec<LifecycleRecord> {
     let records = slots.into_iter().filter_map(|slot| transcript.take_slot(slot)).map(record).collect();
     transcript.settle();

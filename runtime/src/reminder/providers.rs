@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::hooks::{EventSet, HookEvent};
-use crate::patience::TookTooLong;
-use crate::seam::{Answer, Fault, Outcome, Turn, fault};
+use crate::seam::{Answer, CallError, Outcome, Turn, call_error};
+use crate::timeout::TimedOut;
 
 use super::ReminderSpec;
 
@@ -18,7 +18,7 @@ mod selection;
 pub use fire::{FireReport, ProviderReport, fire};
 pub use malformed::Malformed;
 pub use registry::ReminderProviders;
-pub use selection::{Brought, ProviderList, ReminderOptions};
+pub use selection::{OwnProviders, ProviderList, ReminderOptions};
 
 /// A provider that evaluates events and may add reminders.
 pub trait ReminderProvider {
@@ -50,7 +50,7 @@ pub trait ReminderProvider {
     }
 
     /// Returns the diagnostic for a provider that took longer than `ms` milliseconds.
-    fn late(&self, ms: u64) -> Rc<dyn Fault> {
-        fault(TookTooLong { ms })
+    fn late(&self, ms: u64) -> Rc<dyn CallError> {
+        call_error(TimedOut { ms })
     }
 }

@@ -10,7 +10,7 @@ use crate::words::UnknownWord;
 use super::codec::{ReminderField as Field, Surface, names_and};
 use super::limits::{MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name, max_body};
 use super::misnomer::unknown_key;
-use super::{Propagate, Reminder, ReminderCode, ReminderError, RoleHint, Source};
+use super::{Propagate, Reminder, ReminderCode, ReminderError, ReminderSource, RoleHint};
 
 /// A reminder as a producer requests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl ReminderSpec {
 
     /// Builds the reminder from this spec.
     #[must_use]
-    pub fn into_reminder(self, id: Arc<str>, source: Source, fired_at_turn: u32) -> Reminder {
+    pub fn into_reminder(self, id: Arc<str>, source: ReminderSource, fired_at_turn: u32) -> Reminder {
         Reminder {
             id,
             body: self.body,

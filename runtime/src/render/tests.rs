@@ -3,15 +3,15 @@ use std::sync::Arc;
 use super::*;
 use crate::message::{Message, Role, ToolCall};
 use crate::model::{Request, System};
-use crate::reminder::{ReminderSpec, Source};
+use crate::reminder::{ReminderSource, ReminderSpec};
 
 fn reminder(id: &str, body: &str, role_hint: RoleHint) -> Reminder {
-    ReminderSpec { role_hint, ..ReminderSpec::new(body) }.into_reminder(id.into(), Source::InPipeline, 0)
+    ReminderSpec { role_hint, ..ReminderSpec::new(body) }.into_reminder(id.into(), ReminderSource::InPipeline, 0)
 }
 
 fn anthropic() -> Capabilities {
     Capabilities {
-        wire: Wire::Anthropic,
+        wire: WireFormat::Anthropic,
         prefers_xml_scaffolding: true,
         prompt_caching: true,
         ..Capabilities::default()

@@ -1,4 +1,4 @@
-//! [`Plain`]: a schema that only names types, properties and words, like most tools' schemas. It detects fitting values
+//! [`PlainSchema`]: a schema that only names types, properties and words, like most tools' schemas. It detects fitting values
 //! without the much slower validator. Values it does not accept are passed to the validator, which explains the
 //! mismatch; so are all schemas with other keywords.
 
@@ -11,23 +11,23 @@ const REMARKS: [&str; 4] = ["title", "description", "default", "examples"];
 
 /// The constraints of a schema. All that apply to a value must hold.
 #[derive(Default)]
-pub(super) struct Plain {
+pub(super) struct PlainSchema {
     /// A bit for each type; zero means any.
     types: u8,
     /// Properties in order of their names, the order of a dict.
-    properties: Vec<(Arc<str>, Plain)>,
+    properties: Vec<(Arc<str>, PlainSchema)>,
     required: Vec<Arc<str>>,
     /// Whether other properties are forbidden.
     closed: bool,
-    items: Option<Box<Plain>>,
+    items: Option<Box<PlainSchema>>,
     /// The allowed texts.
     words: Option<Vec<Arc<str>>>,
 }
 
-impl Plain {
+impl PlainSchema {
     /// Converts a schema that the validator has accepted; `None` if it is not plain.
-    pub(super) fn of(schema: &Data) -> Option<Plain> {
-        let mut plain = Plain::default();
+    pub(super) fn of(schema: &Data) -> Option<PlainSchema> {
+        let mut plain = PlainSchema::default();
         match schema {
             Data::Bool(true) => return Some(plain),
             Data::Dict(entries) => {
@@ -53,12 +53,12 @@ impl Plain {
             },
             "properties" => {
                 for (name, schema) in said.as_dict()? {
-                    self.properties.push((name.clone(), Plain::of(schema)?));
+                    self.properties.push((name.clone(), PlainSchema::of(schema)?));
                 }
             }
             "required" => self.required = texts(said)?,
             "additionalProperties" => self.closed = !said.as_bool()?,
-            "items" => self.items = Some(Box::new(Plain::of(said)?)),
+            "items" => self.items = Some(Box::new(PlainSchema::of(said)?)),
             "enum" => self.words = Some(texts(said)?),
             remark if REMARKS.contains(&remark) => {}
             _ => return None,
@@ -187,7 +187,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
         #[test]
         fn what_it_accepts_the_validator_accepts_too(schema in schema(), values in prop::collection::vec(value(), 1..6)) {
-            let Some(plain) = Plain::of(&schema) else { return Ok(()) };
+            let Some(plain) = PlainSchema::of(&schema) else { return Ok(()) };
             let by_validator = Schema { plain: None, ..Schema::compile(&schema).unwrap() };
             for value in values {
                 if plain.accepts(&value) {
@@ -201,7 +201,7 @@ mod tests {
     fn it_accepts_what_tools_are_usually_given() {
         let schema = r#"{"type":"object","properties":{"path":{"type":"string","description":"d"},"n":{"type":["integer","null"]},
             "mode":{"enum":["r","w"]},"lines":{"type":"array","items":{"type":"number"}}},"required":["path"],"additionalProperties":false}"#;
-        let plain = Plain::of(&Data::from_json(schema).unwrap()).unwrap();
+        let plain = PlainSchema::of(&Data::from_json(schema).unwrap()).unwrap();
         let accepts = |json: &str| plain.accepts(&Data::from_json(json).unwrap());
         assert!(accepts(r#"{"path":"a"}"#) && accepts(r#"{"path":"a","n":null,"mode":"w","lines":[1,2.5]}"#));
         for refused in [
@@ -220,7 +220,7 @@ mod tests {
             r#"{"enum":[1]}"#,
             "false",
         ] {
-            assert!(Plain::of(&Data::from_json(other).unwrap()).is_none(), "{other}");
+            assert!(PlainSchema::of(&Data::from_json(other).unwrap()).is_none(), "{other}");
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Local;
+use super::LocalFuture;
 
 /// A bounded pool of threads for work that blocks.
 pub trait BlockingPool {
     /// Runs work on one of the threads; ready once it is done. Work that has not begun when the wait ends may never
     /// run; work that has begun continues.
-    fn run(&self, work: Box<dyn FnOnce() + Send>) -> Local<'static, io::Result<()>>;
+    fn run(&self, work: Box<dyn FnOnce() + Send>) -> LocalFuture<'static, io::Result<()>>;
 
     /// Records that this thread keeps `bytes` bytes allocated by another thread, because memory is counted per thread.
     fn keep(&self, bytes: usize);

@@ -9,10 +9,10 @@ use std::sync::{Arc, PoisonError};
 use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds, shortened};
 use crate::message::{Message, MessageError};
-use crate::reminder::bridge::Payload;
-use crate::reminder::lifecycle::{self, DiscardReason, Road};
+use crate::reminder::bridge::InjectionPayload;
+use crate::reminder::lifecycle::{self, DiscardReason, ReminderOrigin};
 use crate::reminder::{Reminder, ReminderError};
-use crate::seam::{Fault, Scope, Sort};
+use crate::seam::{CallError, CallErrorKind, Scope};
 use crate::transcript::Transcript;
 
 use super::Session;
@@ -41,9 +41,9 @@ pub enum SessionError {
     Reminder(#[from] ReminderError),
 }
 
-impl Fault for SessionError {
-    fn sort(&self) -> Sort {
-        Sort::Invalid
+impl CallError for SessionError {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Invalid
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -222,8 +222,8 @@ impl Sessions {
         for item in queued {
             session.audit(scope, item.clone(), session.with(|state| state.turns));
             match item.payload {
-                Payload::Reminder(_) => session.log_expired(scope, &item),
-                Payload::Message(_) => session.log_delivered(scope, &item, DeliveredAt::SessionClose),
+                InjectionPayload::Reminder(_) => session.log_expired(scope, &item),
+                InjectionPayload::Message(_) => session.log_delivered(scope, &item, DeliveredAt::SessionClose),
             }
         }
         session.discard(scope, DiscardReason::Close);
@@ -291,7 +291,7 @@ impl Sessions {
         if Message::is_reminder_event(message) {
             let fresh = || session.ids().next_text(scope.clock.now_ms());
             let reminder = Arc::new(Reminder::from_event(message, fresh)?);
-            session.admit_reminder(scope, reminder, Road::Injected);
+            session.admit_reminder(scope, reminder, ReminderOrigin::Injected);
         } else {
             let message = Arc::new(Message::from_data(message)?);
             session.with(|state| state.transcript.push_message(message));

@@ -6,11 +6,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::data::{Data, shared};
-use crate::event_log::{Facts, LogError, NewRecord, Room, SharedLog, Ticket};
+use crate::event_log::{LogError, LogReservation, NewRecord, PayloadSource, SharedLog, Ticket};
 use crate::reminder::ReminderError;
 use crate::reminder::bridge::{
-    Accepted, Injection, InjectionChange, MessagePayload, Payload, Queue, QueueError, RemindPayload, Revoked, Seam,
-    SharedQueue,
+    Injection, InjectionChange, InjectionPayload, MessagePayload, Queue, QueueAcceptance, QueueError, RemindPayload,
+    Revocation, Seam, SharedQueue,
 };
 use crate::reminder::lifecycle::{DropReason, ExpireReason, LifecycleRecord, Selector};
 
@@ -41,7 +41,7 @@ impl DeliveredAt {
 
 /// An injection that was accepted from a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Injected {
+pub struct AcceptedInjection {
     /// The item's id; for a reminder, its own id.
     pub id: Arc<str>,
     /// Queued reminders that it replaced.
@@ -55,9 +55,9 @@ pub struct Injected {
 /// A handle that accepts, lists and revokes items of one session on other threads, without waking the session's own.
 /// Clones are the same inbox.
 #[derive(Clone)]
-pub struct Inbox(Arc<Inner>);
+pub struct Inbox(Arc<InboxInner>);
 
-struct Inner {
+struct InboxInner {
     session_id: Arc<str>,
     queue: SharedQueue,
     log: Arc<dyn SharedLog>,
@@ -68,7 +68,7 @@ struct Inner {
 
 impl Inbox {
     pub(super) fn new(session_id: Arc<str>, queue: SharedQueue, log: Arc<dyn SharedLog>, now_ms: fn() -> u64) -> Inbox {
-        Inbox(Arc::new(Inner { session_id, queue, log, now_ms, last: Mutex::new(Ticket::NONE) }))
+        Inbox(Arc::new(InboxInner { session_id, queue, log, now_ms, last: Mutex::new(Ticket::NONE) }))
     }
 
     /// Returns the session.
@@ -81,7 +81,7 @@ impl Inbox {
     ///
     /// # Errors
     /// Fails if the queue is full or the session is closed.
-    pub fn accept_reminder(&self, payload: RemindPayload) -> Result<Injected, QueueError> {
+    pub fn accept_reminder(&self, payload: RemindPayload) -> Result<AcceptedInjection, QueueError> {
         self.accept_reminder_as(None, payload)
     }
 
@@ -90,7 +90,11 @@ impl Inbox {
     ///
     /// # Errors
     /// Fails if the queue is full or the session is closed.
-    pub fn accept_reminder_as(&self, id: Option<Arc<str>>, payload: RemindPayload) -> Result<Injected, QueueError> {
+    pub fn accept_reminder_as(
+        &self,
+        id: Option<Arc<str>>,
+        payload: RemindPayload,
+    ) -> Result<AcceptedInjection, QueueError> {
         let mut room = self.room(payload.weight())?;
         self.noted(self.intake().accept_reminder(&mut room, id, payload)?)
     }
@@ -99,7 +103,7 @@ impl Inbox {
     ///
     /// # Errors
     /// Fails if the queue is full or the session is closed.
-    pub fn accept_message(&self, payload: MessagePayload) -> Result<Injected, QueueError> {
+    pub fn accept_message(&self, payload: MessagePayload) -> Result<AcceptedInjection, QueueError> {
         let mut room = self.room(payload.weight())?;
         self.noted(self.intake().accept_message(&mut room, payload)?)
     }
@@ -126,9 +130,9 @@ impl Inbox {
     ///
     /// # Errors
     /// Fails if it was delivered or is unknown.
-    pub fn revoke(&self, id: &str) -> Result<Revoked, QueueError> {
+    pub fn revoke(&self, id: &str) -> Result<Revocation, QueueError> {
         // A record that ends an item needs no reserved room: there are at most as many as accepted items.
-        let (revoked, ticket) = self.intake().revoke(&mut Room::default(), id)?;
+        let (revoked, ticket) = self.intake().revoke(&mut LogReservation::default(), id)?;
         if let Some(ticket) = ticket {
             self.note(ticket);
         }
@@ -147,8 +151,8 @@ impl Inbox {
     /// Clears the queued reminders that match a selector, and returns their ids.
     pub fn clear(&self, selector: &Selector) -> Vec<Arc<str>> {
         let is_meant = |item: &Injection| match &item.payload {
-            Payload::Reminder(reminder) => selector.matches_queued(reminder),
-            Payload::Message(_) => false,
+            InjectionPayload::Reminder(reminder) => selector.matches_queued(reminder),
+            InjectionPayload::Message(_) => false,
         };
         let meant = self.pending().into_iter().filter(is_meant).map(|item| item.id);
         meant.filter(|id| self.expire(id)).collect()
@@ -178,16 +182,16 @@ impl Inbox {
     }
 
     /// Reserves room for the records of one item.
-    fn room(&self, weight: usize) -> Result<Room, QueueError> {
+    fn room(&self, weight: usize) -> Result<LogReservation, QueueError> {
         self.0.log.reserve_now(RECORDS_OF_ITEM, weight).ok_or(QueueError::LogBehind)
     }
 
-    fn intake(&self) -> Intake<'_, impl Fn(&mut Room, NewRecord) -> Ticket + '_> {
-        let append = |room: &mut Room, record| self.0.log.put_in(room, record);
+    fn intake(&self) -> Intake<'_, impl Fn(&mut LogReservation, NewRecord) -> Ticket + '_> {
+        let append = |room: &mut LogReservation, record| self.0.log.put_in(room, record);
         Intake { session_id: &self.0.session_id, queue: &self.0.queue, now_ms: (self.0.now_ms)(), append }
     }
 
-    fn noted(&self, injected: Injected) -> Result<Injected, QueueError> {
+    fn noted(&self, injected: AcceptedInjection) -> Result<AcceptedInjection, QueueError> {
         self.note(injected.ticket);
         Ok(injected)
     }
@@ -231,37 +235,46 @@ impl MessagePayload {
     }
 }
 
-impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
+impl<A: Fn(&mut LogReservation, NewRecord) -> Ticket> Intake<'_, A> {
     pub(super) fn accept_reminder(
         &self,
-        room: &mut Room,
+        room: &mut LogReservation,
         id: Option<Arc<str>>,
         payload: RemindPayload,
-    ) -> Result<Injected, QueueError> {
+    ) -> Result<AcceptedInjection, QueueError> {
         let mut queue = locked(self.queue);
         let accepted = queue.push_reminder_as(id, payload.spec, payload.mode, self.now_ms)?;
         Ok(self.record(room, &queue, accepted, payload.meta))
     }
 
-    pub(super) fn accept_message(&self, room: &mut Room, payload: MessagePayload) -> Result<Injected, QueueError> {
+    pub(super) fn accept_message(
+        &self,
+        room: &mut LogReservation,
+        payload: MessagePayload,
+    ) -> Result<AcceptedInjection, QueueError> {
         let mut queue = locked(self.queue);
         let accepted = queue.push_message(payload.message, payload.mode, self.now_ms)?;
         Ok(self.record(room, &queue, accepted, payload.meta))
     }
 
     /// Returns the outcome of the item, and the ticket of its record if a new one was written.
-    pub(super) fn revoke(&self, room: &mut Room, id: &str) -> Result<(Revoked, Option<Ticket>), QueueError> {
+    pub(super) fn revoke(
+        &self,
+        room: &mut LogReservation,
+        id: &str,
+    ) -> Result<(Revocation, Option<Ticket>), QueueError> {
         let mut queue = locked(self.queue);
         let revoked = queue.revoke(id)?;
         let ticket =
-            (revoked == Revoked::Now).then(|| self.log(room, InjectionChange::Revoked, [("id", Data::from(id))]));
+            (revoked == Revocation::Now).then(|| self.log(room, InjectionChange::Revoked, [("id", Data::from(id))]));
         Ok((revoked, ticket))
     }
 
     /// Expires an item and returns the record's ticket, or `None` if the item is no longer queued.
     fn expire(&self, id: &str) -> Option<Ticket> {
         let mut queue = locked(self.queue);
-        (queue.revoke(id) == Ok(Revoked::Now)).then(|| (self.append)(&mut Room::default(), self.expired(id)))
+        (queue.revoke(id) == Ok(Revocation::Now))
+            .then(|| (self.append)(&mut LogReservation::default(), self.expired(id)))
     }
 
     /// Returns the record of an item that left the queue because its task or session is over.
@@ -270,25 +283,31 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
     }
 
     /// Records a new item before other threads can see it in the queue.
-    fn record(&self, room: &mut Room, queue: &Queue, accepted: Accepted, meta: Data) -> Injected {
-        let Accepted { id, replaced, pending } = accepted;
+    fn record(
+        &self,
+        room: &mut LogReservation,
+        queue: &Queue,
+        accepted: QueueAcceptance,
+        meta: Data,
+    ) -> AcceptedInjection {
+        let QueueAcceptance { id, replaced, pending } = accepted;
         for old in &replaced {
-            let told = Told::Replaced { session_id: self.session_id.clone(), id: old.clone(), by: id.clone() };
+            let told = InboxRecords::Replaced { session_id: self.session_id.clone(), id: old.clone(), by: id.clone() };
             self.put(room, InjectionChange::Replaced, told);
         }
         let mut ticket = Ticket::ALL;
         if let Some(item) = queue.last() {
-            let told = Told::Queued { session_id: self.session_id.clone(), item: item.clone(), meta };
+            let told = InboxRecords::Queued { session_id: self.session_id.clone(), item: item.clone(), meta };
             ticket = self.put(room, InjectionChange::Queued, told);
         }
-        Injected { id, deduped_count: replaced.len() + pending, replaced, ticket }
+        AcceptedInjection { id, deduped_count: replaced.len() + pending, replaced, ticket }
     }
 
-    fn put(&self, room: &mut Room, change: InjectionChange, told: Told) -> Ticket {
+    fn put(&self, room: &mut LogReservation, change: InjectionChange, told: InboxRecords) -> Ticket {
         let record = NewRecord {
             topic: shared!(INJECTION_TOPIC),
             kind: change.kind().clone(),
-            payload: crate::event_log::Payload::of(told),
+            payload: crate::event_log::RecordPayload::of(told),
             headers: Data::Nil,
             occurred_at_ms: self.now_ms,
         };
@@ -297,7 +316,7 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
 
     fn log<const N: usize>(
         &self,
-        room: &mut Room,
+        room: &mut LogReservation,
         change: InjectionChange,
         fields: [(&'static str, Data); N],
     ) -> Ticket {
@@ -320,18 +339,18 @@ impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
 /// Records of accepted items. A host may inject many thousands a second, and in memory few of their records are ever
 /// read, so they are converted to data on demand.
 #[derive(Debug)]
-enum Told {
+enum InboxRecords {
     Queued { session_id: Arc<str>, item: Injection, meta: Data },
     Replaced { session_id: Arc<str>, id: Arc<str>, by: Arc<str> },
 }
 
-impl Facts for Told {
+impl PayloadSource for InboxRecords {
     fn to_data(&self, _: usize) -> Data {
         match self {
-            Told::Queued { session_id, item, meta } => {
+            InboxRecords::Queued { session_id, item, meta } => {
                 let payload = match &item.payload {
-                    Payload::Reminder(reminder) => ("reminder", reminder.to_data(reminder.ttl_turns)),
-                    Payload::Message(message) => ("message", message.to_data()),
+                    InjectionPayload::Reminder(reminder) => ("reminder", reminder.to_data(reminder.ttl_turns)),
+                    InjectionPayload::Message(message) => ("message", message.to_data()),
                 };
                 Data::dict_of_present([
                     ("session_id", Data::from(session_id)),
@@ -341,7 +360,7 @@ impl Facts for Told {
                     ("meta", meta.clone()),
                 ])
             }
-            Told::Replaced { session_id, id, by } => {
+            InboxRecords::Replaced { session_id, id, by } => {
                 Data::dict([("session_id", Data::from(session_id)), ("id", id.into()), ("replaced_by", by.into())])
             }
         }
@@ -349,16 +368,16 @@ impl Facts for Told {
 
     fn weight(&self, _: usize) -> usize {
         match self {
-            Told::Queued { item, meta, .. } => {
+            InboxRecords::Queued { item, meta, .. } => {
                 let said = match &item.payload {
-                    Payload::Reminder(reminder) => {
+                    InjectionPayload::Reminder(reminder) => {
                         reminder.body.len() + reminder.tags.iter().map(|tag| tag.len()).sum::<usize>()
                     }
-                    Payload::Message(message) => message.content.to_data().weight(),
+                    InjectionPayload::Message(message) => message.content.to_data().weight(),
                 };
                 FRAME + said + meta.weight()
             }
-            Told::Replaced { .. } => FRAME,
+            InboxRecords::Replaced { .. } => FRAME,
         }
     }
 }

@@ -3,36 +3,37 @@
 use std::sync::{Arc, MutexGuard};
 
 use crate::data::Data;
-use crate::event_log::{NewRecord, Room, SharedLog, Ticket};
+use crate::event_log::{LogReservation, NewRecord, SharedLog, Ticket};
 use crate::note::{Note, Severity};
 use crate::reminder::bridge::{
-    Injection, InjectionChange, MessagePayload, Payload, PendingKeys, Queue, QueueError, RemindPayload, Revoked, Seam,
+    Injection, InjectionChange, InjectionPayload, MessagePayload, PendingKeys, Queue, QueueError, RemindPayload,
+    Revocation, Seam,
 };
-use crate::reminder::lifecycle::{ExpireReason, LifecycleRecord, Road};
+use crate::reminder::lifecycle::{ExpireReason, LifecycleRecord, ReminderOrigin};
 use crate::reminder::{Reminder, ReminderError};
 use crate::seam::Scope;
 
 use super::Session;
-use super::inbox::{DeliveredAt, Inbox, Injected, Intake, RECORDS_OF_ITEM, locked, refusal};
+use super::inbox::{AcceptedInjection, DeliveredAt, Inbox, Intake, RECORDS_OF_ITEM, locked, refusal};
 
 impl Session {
     /// Accepts a reminder from a host.
     ///
     /// # Errors
     /// Fails if the queue is full.
-    pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<Injected, QueueError> {
+    pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<AcceptedInjection, QueueError> {
         let key = payload.spec.dedupe_key.clone();
         let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
         let injected = self.intake(scope).accept_reminder(&mut room, None, payload)?;
         let pending = key.map_or(0, |key| self.with(|state| state.transcript.slots_of_key(&key).len()));
-        Ok(Injected { deduped_count: injected.replaced.len() + pending, ..injected })
+        Ok(AcceptedInjection { deduped_count: injected.replaced.len() + pending, ..injected })
     }
 
     /// Accepts a user message from a host.
     ///
     /// # Errors
     /// Fails if the queue is full.
-    pub fn accept_message(&self, scope: &Scope, payload: MessagePayload) -> Result<Injected, QueueError> {
+    pub fn accept_message(&self, scope: &Scope, payload: MessagePayload) -> Result<AcceptedInjection, QueueError> {
         let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
         self.intake(scope).accept_message(&mut room, payload)
     }
@@ -55,14 +56,14 @@ impl Session {
     ///
     /// # Errors
     /// Fails if it was delivered or is unknown.
-    pub fn revoke_injection(&self, scope: &Scope, id: &str) -> Result<Revoked, QueueError> {
+    pub fn revoke_injection(&self, scope: &Scope, id: &str) -> Result<Revocation, QueueError> {
         // One more than needed at worst, which is cheaper than checking first.
         let mut room = scope.log.reserve(1, 0);
         self.intake(scope).revoke(&mut room, id).map(|(revoked, _)| revoked)
     }
 
-    fn intake<'a>(&'a self, scope: &'a Scope) -> Intake<'a, impl Fn(&mut Room, NewRecord) -> Ticket + 'a> {
-        let append = |room: &mut Room, record| scope.log.append_in(room, record);
+    fn intake<'a>(&'a self, scope: &'a Scope) -> Intake<'a, impl Fn(&mut LogReservation, NewRecord) -> Ticket + 'a> {
+        let append = |room: &mut LogReservation, record| scope.log.append_in(room, record);
         Intake { session_id: self.id(), queue: self.queue(), now_ms: scope.clock.now_ms(), append }
     }
 
@@ -122,11 +123,11 @@ impl Session {
             return self.audit(scope, item.clone(), turn);
         }
         match &item.payload {
-            Payload::Reminder(reminder) => {
+            InjectionPayload::Reminder(reminder) => {
                 let reminder = Arc::new(Reminder { fired_at_turn: turn, ..reminder.as_ref().clone() });
-                self.admit_reminder(scope, reminder, Road::Injected);
+                self.admit_reminder(scope, reminder, ReminderOrigin::Injected);
             }
-            Payload::Message(message) => self.with(|state| state.transcript.push_message(message.clone())),
+            InjectionPayload::Message(message) => self.with(|state| state.transcript.push_message(message.clone())),
         }
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::message::{Message, Messages};
 
-use super::State;
+use super::SessionState;
 
 mod messages;
 
@@ -23,7 +23,7 @@ pub const STATE_TOPIC: &str = "session.state";
 
 /// A record of a change. Its kind is `topic.word`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
+pub struct JournalChange {
     /// The topic.
     pub topic: &'static str,
     /// Kind of the change.
@@ -74,13 +74,13 @@ impl Conversation {
 #[derive(Debug, Clone, Default)]
 pub struct ConversationJournal {
     messages: Messages,
-    described: Described,
+    described: Description,
     remembered: BTreeMap<Arc<str>, Data>,
 }
 
 /// The description of a conversation besides its messages.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Described {
+struct Description {
     summary: Option<Arc<str>>,
     metadata: Data,
     assets: Data,
@@ -93,43 +93,43 @@ impl ConversationJournal {
         let Conversation { messages, summary, metadata, assets, provider_memory } = conversation;
         ConversationJournal {
             messages: messages.iter().cloned().collect(),
-            described: Described { summary: summary.clone(), metadata: metadata.clone(), assets: assets.clone() },
+            described: Description { summary: summary.clone(), metadata: metadata.clone(), assets: assets.clone() },
             remembered: provider_memory.clone(),
         }
     }
 
     /// Continues the journal of a session that is completely written.
     #[must_use]
-    pub fn of(state: &State) -> ConversationJournal {
+    pub fn of(state: &SessionState) -> ConversationJournal {
         let mut journal = ConversationJournal::default();
         journal.changes(state);
         journal
     }
 
     /// Returns the records of the changes since the last call. The cost is proportional to the changes.
-    pub fn changes(&mut self, now: &State) -> Vec<Change> {
+    pub fn changes(&mut self, now: &SessionState) -> Vec<JournalChange> {
         let transcript = &now.transcript;
         let listed = messages::changes(&self.messages, transcript.messages());
-        let mut changes: Vec<Change> =
-            listed.into_iter().map(|(word, payload)| Change { topic: MESSAGE_TOPIC, word, payload }).collect();
+        let mut changes: Vec<JournalChange> =
+            listed.into_iter().map(|(word, payload)| JournalChange { topic: MESSAGE_TOPIC, word, payload }).collect();
         self.messages = transcript.messages().clone();
         let old = &self.described;
         if old.summary != transcript.summary || old.metadata != transcript.metadata || old.assets != transcript.assets {
             let (summary, metadata) = (transcript.summary.clone(), transcript.metadata.clone());
-            self.described = Described { summary, metadata, assets: transcript.assets.clone() };
-            changes.push(Change { topic: STATE_TOPIC, word: "described", payload: self.described.to_data() });
+            self.described = Description { summary, metadata, assets: transcript.assets.clone() };
+            changes.push(JournalChange { topic: STATE_TOPIC, word: "described", payload: self.described.to_data() });
         }
         if self.remembered != now.provider_memory {
             self.remembered = now.provider_memory.clone();
             let providers = Data::dict(self.remembered.iter().map(|(id, memory)| (id.clone(), memory.clone())));
             let payload = Data::dict([("providers", providers)]);
-            changes.push(Change { topic: STATE_TOPIC, word: "remembered", payload });
+            changes.push(JournalChange { topic: STATE_TOPIC, word: "remembered", payload });
         }
         changes
     }
 }
 
-impl Described {
+impl Description {
     fn to_data(&self) -> Data {
         Data::dict([
             ("summary", Data::from(self.summary.as_ref())),

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::data::{Data, shared};
-use crate::event_log::{Batch, Facts};
-use crate::model::{Measured, Request};
-use crate::reminder::lifecycle::{LifecycleKind, Whose, fire};
+use crate::event_log::{PayloadSource, RecordBatch};
+use crate::model::{Request, RequestSize};
+use crate::reminder::lifecycle::{LifecycleKind, RecordOwner, fire};
 use crate::render::Rendered;
 use crate::seam::{Destination, Model, Scope};
 
@@ -20,7 +20,7 @@ impl Session {
     pub fn sent(&self, scope: &Scope, request: &Request, charges: bool, model: &dyn Model) {
         self.apply(scope, |t, at| fire(t, &request.reminders, charges, at), std::mem::take);
         let (turn, measured) = self.with(|state| (state.turns, state.prefix.measure(request)));
-        let prompt = Prompt {
+        let prompt = PromptRecord {
             whose: self.whose(scope.caller.agent_id.as_ref()),
             task_id: scope.caller.task_id.clone(),
             turn,
@@ -36,18 +36,18 @@ impl Session {
 
 /// The logged facts of a request.
 #[derive(Debug)]
-struct Prompt {
-    whose: Arc<Whose>,
+struct PromptRecord {
+    whose: Arc<RecordOwner>,
     task_id: Option<Arc<str>>,
     turn: u32,
     charges: bool,
     to: Destination,
     message_count: usize,
     reminders: Arc<Rendered>,
-    measured: Measured,
+    measured: RequestSize,
 }
 
-impl Batch for Prompt {
+impl RecordBatch for PromptRecord {
     fn count(&self) -> usize {
         1
     }
@@ -57,7 +57,7 @@ impl Batch for Prompt {
     }
 }
 
-impl Facts for Prompt {
+impl PayloadSource for PromptRecord {
     fn to_data(&self, _: usize) -> Data {
         let carried = self.reminders.fired.iter().map(|fired| {
             Data::dict([("reminder_id", Data::from(&fired.id)), ("slot", fired.rendered_role.as_str().into())])

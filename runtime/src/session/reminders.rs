@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::ids::Ids;
-use crate::reminder::bridge::{Injection, Payload};
+use crate::reminder::bridge::{Injection, InjectionPayload};
 use crate::reminder::lifecycle::{
-    self, Admitted, DropReason, LifecycleRecord, Moment, Passed, Road, Selector, Told, Whose,
+    self, Admission, DropReason, LifecycleBatch, LifecycleContext, LifecycleRecord, PassResult, RecordOwner,
+    ReminderOrigin, Selector,
 };
-use crate::reminder::{Reminder, ReminderSpec, Source};
+use crate::reminder::{Reminder, ReminderSource, ReminderSpec};
 use crate::seam::Scope;
 use crate::transcript::Transcript;
 
@@ -20,7 +21,7 @@ impl Session {
     pub fn apply<R>(
         &self,
         scope: &Scope,
-        change: impl FnOnce(&mut Transcript, &Moment<'_>) -> R,
+        change: impl FnOnce(&mut Transcript, &LifecycleContext<'_>) -> R,
         records: impl FnOnce(&mut R) -> Vec<LifecycleRecord>,
     ) -> R {
         let turn = self.with(|state| state.turns);
@@ -31,7 +32,7 @@ impl Session {
         &self,
         scope: &Scope,
         turn: u32,
-        change: impl FnOnce(&mut Transcript, &Moment<'_>) -> R,
+        change: impl FnOnce(&mut Transcript, &LifecycleContext<'_>) -> R,
         records: impl FnOnce(&mut R) -> Vec<LifecycleRecord>,
     ) -> R {
         let moment = self.moment(scope, turn);
@@ -46,9 +47,9 @@ impl Session {
         &self,
         scope: &Scope,
         spec: ReminderSpec,
-        source: Source,
+        source: ReminderSource,
         producer: Option<Arc<str>>,
-    ) -> Admitted {
+    ) -> Admission {
         let turn = self.with(|state| state.turns);
         self.inject_reminder_at(scope, spec, source, producer, turn)
     }
@@ -58,15 +59,15 @@ impl Session {
         &self,
         scope: &Scope,
         spec: ReminderSpec,
-        source: Source,
+        source: ReminderSource,
         producer: Option<Arc<str>>,
         fired_at_turn: u32,
-    ) -> Admitted {
+    ) -> Admission {
         self.admit_with(scope, fired_at_turn, |t, at| lifecycle::inject(t, spec, source, producer, at))
     }
 
     /// Admits an existing reminder (from a bridge, a parent, an event of a script).
-    pub fn admit_reminder(&self, scope: &Scope, reminder: Arc<Reminder>, road: Road) -> Admitted {
+    pub fn admit_reminder(&self, scope: &Scope, reminder: Arc<Reminder>, road: ReminderOrigin) -> Admission {
         let turn = self.with(|state| state.turns);
         self.admit_with(scope, turn, |t, at| lifecycle::admit(t, reminder, road, at))
     }
@@ -77,8 +78,8 @@ impl Session {
         &self,
         scope: &Scope,
         turn: u32,
-        change: impl FnOnce(&mut Transcript, &Moment<'_>) -> Admitted,
-    ) -> Admitted {
+        change: impl FnOnce(&mut Transcript, &LifecycleContext<'_>) -> Admission,
+    ) -> Admission {
         if !self.is_closed() {
             return self.apply_at(scope, turn, change, |admitted| std::mem::take(&mut admitted.records));
         }
@@ -86,7 +87,7 @@ impl Session {
         let mut nowhere = Transcript::new(self.id.clone());
         let detail = Some("the session is closed".into());
         let dropped = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
-        let admitted = Admitted { records: vec![dropped], ..change(&mut nowhere, &moment) };
+        let admitted = Admission { records: vec![dropped], ..change(&mut nowhere, &moment) };
         self.write(scope, &moment, admitted.records.clone());
         admitted
     }
@@ -94,11 +95,11 @@ impl Session {
     /// Records a queued item that no model will see.
     pub(crate) fn audit(&self, scope: &Scope, item: Injection, turn: u32) {
         match item.payload {
-            Payload::Reminder(reminder) => {
+            InjectionPayload::Reminder(reminder) => {
                 let reminder = Arc::new(Reminder { fired_at_turn: turn, ..reminder.as_ref().clone() });
                 self.apply(scope, |t, at| vec![lifecycle::audit(t, reminder, at)], std::mem::take);
             }
-            Payload::Message(message) => {
+            InjectionPayload::Message(message) => {
                 let id = self.ids.next_text(scope.clock.now_ms());
                 let fields = Data::dict([("message", message.to_data())]);
                 self.with(|state| state.transcript.push_event(id, "audited_message", fields));
@@ -113,7 +114,7 @@ impl Session {
     }
 
     /// Runs the post-turn pass manually.
-    pub fn post_turn_by_hand(&self, scope: &Scope, turn: u32) -> Passed {
+    pub fn post_turn_by_hand(&self, scope: &Scope, turn: u32) -> PassResult {
         self.apply(scope, |t, _| lifecycle::post_turn_by_hand(t, turn), |passed| std::mem::take(&mut passed.records))
     }
 
@@ -126,28 +127,29 @@ impl Session {
         }
     }
 
-    fn moment<'a>(&'a self, scope: &'a Scope, turn: u32) -> Moment<'a> {
+    fn moment<'a>(&'a self, scope: &'a Scope, turn: u32) -> LifecycleContext<'a> {
         let ids: &dyn Ids = &self.ids;
         let (task_id, agent_id) = (scope.caller.task_id.as_ref(), scope.caller.agent_id.as_ref());
-        Moment { session_id: &self.id, task_id, agent_id, turn, now_ms: scope.clock.now_ms(), ids }
+        LifecycleContext { session_id: &self.id, task_id, agent_id, turn, now_ms: scope.clock.now_ms(), ids }
     }
 
     /// Writes records to the log of a scope.
-    fn write(&self, scope: &Scope, moment: &Moment<'_>, records: Vec<LifecycleRecord>) {
+    fn write(&self, scope: &Scope, moment: &LifecycleContext<'_>, records: Vec<LifecycleRecord>) {
         if records.is_empty() {
             return;
         }
         self.tell_records(&records);
-        let told = Arc::new(Told::new(records, self.whose(moment.agent_id), moment.task_id.cloned(), moment.turn));
+        let told =
+            Arc::new(LifecycleBatch::new(records, self.whose(moment.agent_id), moment.task_id.cloned(), moment.turn));
         scope.log.tell(told.clone(), moment.now_ms);
         self.show_records(told.records(), moment.turn);
     }
 
     /// Returns the owner of the records written now. It is usually unchanged and shared with the previous records.
-    pub(super) fn whose(&self, agent_id: Option<&Arc<str>>) -> Arc<Whose> {
+    pub(super) fn whose(&self, agent_id: Option<&Arc<str>>) -> Arc<RecordOwner> {
         let mut kept = self.whose.borrow_mut();
         self.with(|state| {
-            let same = |known: &&Arc<Whose>| {
+            let same = |known: &&Arc<RecordOwner>| {
                 known.agent_id.as_ref() == agent_id
                     && known.is_copy == state.is_copy
                     && known.parent_id.as_ref() == Some(&state.parent_id)
@@ -157,7 +159,7 @@ impl Session {
             }
             let parent_id = Some(state.parent_id.clone());
             let (session_id, agent_id) = (self.id.clone(), agent_id.cloned());
-            kept.insert(Arc::new(Whose { session_id, agent_id, is_copy: state.is_copy, parent_id })).clone()
+            kept.insert(Arc::new(RecordOwner { session_id, agent_id, is_copy: state.is_copy, parent_id })).clone()
         })
     }
 }

@@ -4,8 +4,8 @@ use super::*;
 use crate::clock::ManualClock;
 use crate::event_log::MemoryLog;
 use crate::message::Message;
-use crate::reminder::bridge::{Mode, QueueError, RemindPayload, Seam};
-use crate::reminder::{ReminderSpec, Source};
+use crate::reminder::bridge::{DeliveryMode, QueueError, RemindPayload, Seam};
+use crate::reminder::{ReminderSource, ReminderSpec};
 use crate::seam::Scope;
 
 fn bench() -> (Sessions, Scope, MemoryLog) {
@@ -20,7 +20,7 @@ fn told(log: &MemoryLog) -> Vec<String> {
 }
 
 fn inject(session: &Session, scope: &Scope, body: &str) {
-    session.inject_reminder(scope, ReminderSpec::new(body), Source::InPipeline, None);
+    session.inject_reminder(scope, ReminderSpec::new(body), ReminderSource::InPipeline, None);
 }
 
 #[test]
@@ -101,12 +101,12 @@ fn what_a_host_has_queued_is_put_on_record_when_the_session_closes() {
     let session = sessions.open(Some("s"), 5);
     inject(&session, &scope, "pending");
     let mut queue = session.queue().lock().unwrap();
-    let queued = queue.push_reminder(ReminderSpec::new("queued"), Mode::FinishStep, 5).unwrap().id;
+    let queued = queue.push_reminder(ReminderSpec::new("queued"), DeliveryMode::FinishStep, 5).unwrap().id;
     drop(queue);
     sessions.close("s", &scope).unwrap();
     assert_eq!(told(&log), ["s:injected", "s:audited", "s:expired", "s:discarded"]);
     assert_eq!(log.records()[1].payload.get("reminder_id").as_str(), Some(queued.as_ref()));
-    let refused = session.queue().lock().unwrap().push_reminder(ReminderSpec::new("late"), Mode::FinishStep, 5);
+    let refused = session.queue().lock().unwrap().push_reminder(ReminderSpec::new("late"), DeliveryMode::FinishStep, 5);
     assert_eq!(refused, Err(QueueError::Closed));
 }
 
@@ -146,8 +146,8 @@ fn what_a_host_put_in_tells_what_it_replaces() {
     let (sessions, scope, _) = bench();
     let session = sessions.open(Some("s"), 5);
     let keyed = || ReminderSpec { dedupe_key: Some("k".into()), ..ReminderSpec::new("b") };
-    session.inject_reminder(&scope, keyed(), Source::InPipeline, None);
-    let put = || RemindPayload { spec: keyed(), mode: Mode::FinishStep, meta: Data::Nil };
+    session.inject_reminder(&scope, keyed(), ReminderSource::InPipeline, None);
+    let put = || RemindPayload { spec: keyed(), mode: DeliveryMode::FinishStep, meta: Data::Nil };
     let count = || session.accept_reminder(&scope, put()).unwrap().deduped_count;
     assert_eq!((count(), count()), (1, 2), "the pending one, then the queued one too");
     assert_eq!(session.deliver(&scope, Seam::IterationStart).len(), 1);

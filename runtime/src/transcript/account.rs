@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use crate::reminder::Reminder;
 
-use super::{Detail, Event, Pending, Transcript};
+use super::{EventDetail, PendingReminder, Transcript, TranscriptEvent};
 
 impl Transcript {
     /// Returns the number of further prompts in which a pending reminder appears; `None` if it never expires.
     #[must_use]
-    pub fn ttl_left(&self, pending: &Pending) -> Option<u32> {
+    pub fn ttl_left(&self, pending: &PendingReminder) -> Option<u32> {
         pending.ttl_left(self.charged)
     }
 
     /// Returns a pending reminder with the current `ttl_turns`.
     #[must_use]
-    pub fn present(&self, pending: &Pending) -> Arc<Reminder> {
+    pub fn present(&self, pending: &PendingReminder) -> Arc<Reminder> {
         let ttl_turns = self.ttl_left(pending);
         if ttl_turns == pending.reminder.ttl_turns {
             return pending.reminder.clone();
@@ -103,18 +103,18 @@ impl Transcript {
 
     /// Charges one pending reminder manually, whether or not a prompt carried it.
     pub(crate) fn charge_slot(&mut self, slot: u32) {
-        if let Some(charged) = self.pending_at(slot).map(Pending::charged_once) {
+        if let Some(charged) = self.pending_at(slot).map(PendingReminder::charged_once) {
             self.set_account(slot, charged);
         }
     }
 
     /// Replaces the account of the pending reminder in a slot.
-    fn set_account(&mut self, slot: u32, pending: Pending) {
+    fn set_account(&mut self, slot: u32, pending: PendingReminder) {
         let Some(event) = self.slots.get(slot as usize) else { return };
         let expires = pending.expires_at_prompt;
         let (id, kind) = (event.id.clone(), event.kind.clone());
-        let detail = Detail::Pending(pending);
-        let event = Event { id, kind, at_message: event.at_message, detail, rising: event.rising };
+        let detail = EventDetail::Pending(pending);
+        let event = TranscriptEvent { id, kind, at_message: event.at_message, detail, rising: event.rising };
         self.slots.set(slot as usize, Arc::new(event));
         if let Some(expires) = expires {
             self.note_due(expires, slot);

@@ -1,5 +1,5 @@
 //! Compaction in two pure halves, so that a summariser may wait in between: [`begin`] determines the messages to
-//! archive and the effect on reminders, [`Begun::finish`] inserts the summary. An unfinished compaction changes
+//! archive and the effect on reminders, [`PendingCompaction::finish`] inserts the summary. An unfinished compaction changes
 //! nothing.
 
 use std::collections::HashSet;
@@ -8,11 +8,11 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::message::{Message, Messages, Role};
 use crate::reminder::Reminder;
-use crate::reminder::lifecycle::{self, Charge, LifecycleRecord, Moment};
+use crate::reminder::lifecycle::{self, CompactionCharge, LifecycleContext, LifecycleRecord};
 use crate::seam::Summary;
 use crate::words::{UnknownWord, nearest, words};
 
-use super::{Detail, Transcript};
+use super::{EventDetail, Transcript};
 
 words! {
     /// The way archived messages are summarised.
@@ -40,7 +40,7 @@ pub struct CompactOptions {
     /// A summary supplied by the caller.
     pub summary: Option<Arc<str>>,
     /// The finite reminders to charge.
-    pub charge: Charge,
+    pub charge: CompactionCharge,
     /// Origin of the request: `manual` or `auto`.
     pub mode: &'static str,
 }
@@ -52,7 +52,7 @@ impl Default for CompactOptions {
             keep_last: None,
             target_tokens: None,
             summary: None,
-            charge: Charge::All,
+            charge: CompactionCharge::All,
             mode: "manual",
         }
     }
@@ -113,7 +113,7 @@ pub(crate) const OUTLOOK: [&str; 12] = [
 
 /// A compaction that waits for its summary.
 #[derive(Debug, Clone)]
-pub struct Begun {
+pub struct PendingCompaction {
     options: CompactOptions,
     /// Messages to archive.
     pub archived: Vec<Arc<Message>>,
@@ -131,7 +131,7 @@ pub struct Begun {
 
 /// A finished compaction.
 #[derive(Debug, Clone)]
-pub struct Compacted {
+pub struct FinishedCompaction {
     /// The transcript.
     pub transcript: Transcript,
     /// The records of reminders, in order.
@@ -143,7 +143,7 @@ pub struct Compacted {
 /// Begins a compaction of a transcript; returns `None` if there is nothing to do. `custom` always happens, the others
 /// if messages exceed `keep_last` and, if set, the estimate exceeds `target_tokens`; masking needs something to mask.
 #[must_use]
-pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> {
+pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<PendingCompaction> {
     let custom = options.strategy == Strategy::Custom;
     let keep_last = options.keep_last.unwrap_or(if custom { 0 } else { 12 });
     let tokens_before = transcript.estimated_tokens();
@@ -169,7 +169,7 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
     }
     // A preview for the event before and for the compactor. It takes effect when the compaction is finished.
     let pass = lifecycle::compact(&mut transcript.clone(), options.charge);
-    Some(Begun {
+    Some(PendingCompaction {
         options,
         summed_up: summed_up(transcript, &archived),
         archived,
@@ -182,7 +182,7 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
     })
 }
 
-impl Begun {
+impl PendingCompaction {
     /// Returns the strategy.
     #[must_use]
     pub fn strategy(&self) -> Strategy {
@@ -236,7 +236,12 @@ impl Begun {
     /// Inserts the summary into the current transcript and keeps messages added meanwhile. Returns `None` if the
     /// archived messages are no longer its first ones.
     #[must_use]
-    pub fn finish(self, mut transcript: Transcript, summary: Summary, at: &Moment<'_>) -> Option<Compacted> {
+    pub fn finish(
+        self,
+        mut transcript: Transcript,
+        summary: Summary,
+        at: &LifecycleContext<'_>,
+    ) -> Option<FinishedCompaction> {
         let mut now = transcript.messages.iter();
         if !self.archived.iter().all(|archived| now.next().is_some_and(|message| Arc::ptr_eq(message, archived))) {
             return None;
@@ -246,7 +251,8 @@ impl Begun {
         let pass = lifecycle::compact(&mut transcript, self.options.charge);
         let mut records = pass.records;
         let mut report =
-            Begun { survivors: pass.survivors, expired: pass.expired, deduped: pass.deduped, ..self }.outlook();
+            PendingCompaction { survivors: pass.survivors, expired: pass.expired, deduped: pass.deduped, ..self }
+                .outlook();
         let (text, mut messages): (Option<Arc<str>>, Messages) = match summary {
             Summary::Text(text) => (Some(text.clone()), Messages::unit(Arc::new(Message::user(text)))),
             Summary::Messages(messages) => (None, messages.into_iter().collect()),
@@ -261,7 +267,7 @@ impl Begun {
         report.set("summary", text.into());
         let present = report.as_dict().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone()));
         transcript.push_event(at.ids.next_text(at.now_ms), "compaction", Data::dict_of_present(present));
-        Some(Compacted { transcript, records, report })
+        Some(FinishedCompaction { transcript, records, report })
     }
 }
 
@@ -272,7 +278,7 @@ fn summed_up(transcript: &Transcript, archived: &[Arc<Message>]) -> usize {
         return 0;
     }
     let compactions = transcript.events().filter_map(|event| match &event.detail {
-        Detail::Other(fields) if event.kind.as_ref() == "compaction" && !fields.get("summary").is_nil() => {
+        EventDetail::Other(fields) if event.kind.as_ref() == "compaction" && !fields.get("summary").is_nil() => {
             fields.get("archived_messages").as_int().and_then(|count| usize::try_from(count).ok())
         }
         _ => None,

@@ -1,4 +1,4 @@
-//! [`Event`]: an event of a session that is not a message. A reminder is one of these.
+//! [`TranscriptEvent`]: an event of a session that is not a message. A reminder is one of these.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::index::KeyHash;
 
 /// An event of a session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Event {
+pub struct TranscriptEvent {
     /// The event's id, which differs from a reminder's own id.
     pub id: Arc<str>,
     /// The kind: `system_reminder`, `compaction`, or a script's word.
@@ -17,16 +17,16 @@ pub struct Event {
     /// Number of messages when it happened.
     pub at_message: usize,
     /// The remaining content.
-    pub detail: Detail,
+    pub detail: EventDetail,
     /// Whether its reminder's id is larger than all such before it, as required by the binary search.
     pub(super) rising: bool,
 }
 
 /// The content of an event.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Detail {
+pub enum EventDetail {
     /// A pending reminder.
-    Pending(Pending),
+    Pending(PendingReminder),
     /// A reminder for the record only: never rendered, never charged, never carried on.
     Audited(Arc<Reminder>),
     /// Fields of any other event: a dict.
@@ -36,7 +36,7 @@ pub enum Detail {
 /// A pending reminder and its account. The TTL is kept as an absolute prompt number, so that a turn need not touch
 /// every reminder.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pending {
+pub struct PendingReminder {
     /// The reminder as admitted; [`Transcript::present`](super::Transcript::present) returns its current `ttl_turns`.
     pub reminder: Arc<Reminder>,
     /// Number of prompts built when it was admitted.
@@ -47,13 +47,13 @@ pub struct Pending {
     tag_bits: u64,
 }
 
-impl Pending {
+impl PendingReminder {
     /// Returns a pending reminder whose account begins after `prompts` prompts.
     #[must_use]
-    pub fn new(reminder: Arc<Reminder>, prompts: u64) -> Pending {
+    pub fn new(reminder: Arc<Reminder>, prompts: u64) -> PendingReminder {
         let expires_at_prompt = reminder.ttl_turns.map(|ttl| prompts + u64::from(ttl));
         let tag_bits = reminder.tags.iter().fold(0, |bits, tag| bits | tag_bit(tag));
-        Pending { reminder, since_prompt: prompts, expires_at_prompt, tag_bits }
+        PendingReminder { reminder, since_prompt: prompts, expires_at_prompt, tag_bits }
     }
 
     /// Returns the number of further prompts in which it appears once `charged` prompts are charged.
@@ -70,14 +70,17 @@ impl Pending {
     }
 
     /// Returns the account with the TTL that is left after `charged` prompts, counted from the prompt `prompts`.
-    pub(super) fn counted_from(&self, prompts: u64, charged: u64) -> Pending {
+    pub(super) fn counted_from(&self, prompts: u64, charged: u64) -> PendingReminder {
         let left = self.ttl_left(charged).map(u64::from);
-        Pending { since_prompt: prompts, expires_at_prompt: left.map(|left| prompts + left), ..self.clone() }
+        PendingReminder { since_prompt: prompts, expires_at_prompt: left.map(|left| prompts + left), ..self.clone() }
     }
 
     /// Returns the account with one prompt less.
-    pub(super) fn charged_once(&self) -> Pending {
-        Pending { expires_at_prompt: self.expires_at_prompt.map(|expires| expires.saturating_sub(1)), ..self.clone() }
+    pub(super) fn charged_once(&self) -> PendingReminder {
+        PendingReminder {
+            expires_at_prompt: self.expires_at_prompt.map(|expires| expires.saturating_sub(1)),
+            ..self.clone()
+        }
     }
 }
 
@@ -85,23 +88,23 @@ fn tag_bit(tag: &str) -> u64 {
     1 << KeyHash::of(tag).bucket(64)
 }
 
-impl Event {
+impl TranscriptEvent {
     /// The kind of a reminder's event.
     pub const REMINDER: &'static str = "system_reminder";
 
     /// Returns the pending reminder, if it is one.
     #[must_use]
-    pub fn pending(&self) -> Option<&Pending> {
-        if let Detail::Pending(pending) = &self.detail { Some(pending) } else { None }
+    pub fn pending(&self) -> Option<&PendingReminder> {
+        if let EventDetail::Pending(pending) = &self.detail { Some(pending) } else { None }
     }
 
     /// Returns the reminder, pending or audited.
     #[must_use]
     pub fn reminder(&self) -> Option<&Arc<Reminder>> {
         match &self.detail {
-            Detail::Pending(pending) => Some(&pending.reminder),
-            Detail::Audited(reminder) => Some(reminder),
-            Detail::Other(_) => None,
+            EventDetail::Pending(pending) => Some(&pending.reminder),
+            EventDetail::Audited(reminder) => Some(reminder),
+            EventDetail::Other(_) => None,
         }
     }
 
@@ -110,9 +113,9 @@ impl Event {
     #[must_use]
     pub fn to_data(&self, charged: u64) -> Data {
         let (reminder, ttl, audited) = match &self.detail {
-            Detail::Pending(pending) => (&pending.reminder, pending.ttl_left(charged), false),
-            Detail::Audited(reminder) => (reminder, reminder.ttl_turns, true),
-            Detail::Other(fields) => {
+            EventDetail::Pending(pending) => (&pending.reminder, pending.ttl_left(charged), false),
+            EventDetail::Audited(reminder) => (reminder, reminder.ttl_turns, true),
+            EventDetail::Other(fields) => {
                 let base = if fields.as_dict().is_some() { fields.clone() } else { Data::empty_dict() };
                 return base.with("id", (&self.id).into()).with("kind", (&self.kind).into());
             }
@@ -132,7 +135,7 @@ fn envelope(event_id: &Arc<str>, reminder: &Reminder, ttl: Option<u32>) -> Data 
         Data::dict([("type", Data::from("text")), ("text", (&reminder.body).into()), ("visibility", "public".into())]);
     Data::dict([
         ("id", Data::from(event_id)),
-        ("kind", Event::REMINDER.into()),
+        ("kind", TranscriptEvent::REMINDER.into()),
         ("role", reminder.event_role().into()),
         ("visibility", "public".into()),
         ("text", (&reminder.body).into()),

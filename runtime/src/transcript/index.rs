@@ -29,9 +29,9 @@ impl Hash for KeyHash {
 
 /// A hasher that passes a hash through unchanged.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Through(u64);
+pub(super) struct IdentityHasher(u64);
 
-impl Hasher for Through {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -49,4 +49,4 @@ impl Hasher for Through {
 
 /// Maps hashed text to a slot.
 pub(super) type KeyIndex =
-    imbl::GenericHashMap<KeyHash, u32, BuildHasherDefault<Through>, imbl::shared_ptr::DefaultSharedPtr>;
+    imbl::GenericHashMap<KeyHash, u32, BuildHasherDefault<IdentityHasher>, imbl::shared_ptr::DefaultSharedPtr>;

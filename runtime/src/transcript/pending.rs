@@ -4,20 +4,20 @@ use std::sync::{Arc, LazyLock};
 
 use imbl::Vector;
 
-use crate::reminder::{Reminder, Source};
+use crate::reminder::{Reminder, ReminderSource};
 
 use super::index::KeyHash;
-use super::{Detail, Event, Pending, Transcript};
+use super::{EventDetail, PendingReminder, Transcript, TranscriptEvent};
 
 /// The length of a UUID as text.
 const ID_LENGTH: usize = 36;
 
 /// The kind of a reminder's event, allocated once.
-static KIND: LazyLock<Arc<str>> = LazyLock::new(|| Event::REMINDER.into());
+static KIND: LazyLock<Arc<str>> = LazyLock::new(|| TranscriptEvent::REMINDER.into());
 
 impl Transcript {
     /// Returns the pending reminders with their accounts, oldest first.
-    pub fn pending(&self) -> impl DoubleEndedIterator<Item = &Pending> {
+    pub fn pending(&self) -> impl DoubleEndedIterator<Item = &PendingReminder> {
         self.events().filter_map(|event| event.pending())
     }
 
@@ -29,7 +29,7 @@ impl Transcript {
 
     /// Returns the pending reminder with an id.
     #[must_use]
-    pub fn find(&self, reminder_id: &str) -> Option<&Pending> {
+    pub fn find(&self, reminder_id: &str) -> Option<&PendingReminder> {
         self.slot_of_id(reminder_id).and_then(|slot| self.pending_at(slot))
     }
 
@@ -37,19 +37,19 @@ impl Transcript {
     pub(crate) fn push_pending(&mut self, event_id: Arc<str>, reminder: Arc<Reminder>) {
         let slot = self.next_slot();
         let rising = self.rises(&reminder);
-        let pending = Pending::new(reminder, self.prompts);
-        self.push_reminder(event_id, Detail::Pending(pending.clone()), rising);
+        let pending = PendingReminder::new(reminder, self.prompts);
+        self.push_reminder(event_id, EventDetail::Pending(pending.clone()), rising);
         self.enter(slot, &pending, rising);
     }
 
     /// Appends a reminder for the record only.
     pub(crate) fn push_audited(&mut self, event_id: Arc<str>, reminder: Arc<Reminder>) {
         let rising = self.rises(&reminder);
-        self.push_reminder(event_id, Detail::Audited(reminder), rising);
+        self.push_reminder(event_id, EventDetail::Audited(reminder), rising);
     }
 
     /// Removes a pending reminder and leaves a hole. [`Transcript::settle`] must follow.
-    pub(crate) fn take_slot(&mut self, slot: u32) -> Option<Pending> {
+    pub(crate) fn take_slot(&mut self, slot: u32) -> Option<PendingReminder> {
         let pending = self.pending_at(slot)?.clone();
         if let Some(word) = self.gone.get_mut(slot as usize / 64) {
             *word |= 1 << (slot % 64);
@@ -70,7 +70,7 @@ impl Transcript {
     }
 
     /// Replaces all slots; none of the new ones is a hole. `open_slot` of them precede the first open prompt.
-    pub(super) fn set_slots(&mut self, slots: Vector<Arc<Event>>, open_slot: usize) {
+    pub(super) fn set_slots(&mut self, slots: Vector<Arc<TranscriptEvent>>, open_slot: usize) {
         self.gone = std::iter::repeat_n(0, slots.len().div_ceil(64)).collect();
         (self.slots, self.open_slot, self.holes) = (slots, open_slot, 0);
         self.reindex();
@@ -87,7 +87,7 @@ impl Transcript {
     }
 
     /// Returns the slots of the pending reminders that match, oldest first. Visits all slots.
-    pub(crate) fn slots_where(&self, meant: impl Fn(&Pending) -> bool) -> Vec<u32> {
+    pub(crate) fn slots_where(&self, meant: impl Fn(&PendingReminder) -> bool) -> Vec<u32> {
         let mut found = Vec::new();
         let mut words = self.gone.iter();
         let mut word = 0;
@@ -108,7 +108,7 @@ impl Transcript {
     }
 
     /// Returns the pending reminder in a slot.
-    pub(crate) fn pending_at(&self, slot: u32) -> Option<&Pending> {
+    pub(crate) fn pending_at(&self, slot: u32) -> Option<&PendingReminder> {
         let event = self.slots.get(slot as usize)?;
         event.pending().filter(|_| !self.is_hole(slot as usize))
     }
@@ -116,7 +116,7 @@ impl Transcript {
     /// Returns the slots of the pending reminders with a key, oldest first: at most one, unless an import contained
     /// more.
     pub(crate) fn slots_of_key(&self, key: &str) -> Vec<u32> {
-        let has_key = |pending: &Pending| pending.reminder.dedupe_key.as_deref() == Some(key);
+        let has_key = |pending: &PendingReminder| pending.reminder.dedupe_key.as_deref() == Some(key);
         if self.crowded {
             return self.slots_where(has_key);
         }
@@ -131,7 +131,7 @@ impl Transcript {
         if found.is_some() || self.foreign.is_empty() {
             return found;
         }
-        let has_id = |pending: &Pending| pending.reminder.id.as_ref() == id;
+        let has_id = |pending: &PendingReminder| pending.reminder.id.as_ref() == id;
         if self.foreign_crowded {
             return self.slots_where(has_id).first().copied();
         }
@@ -175,7 +175,8 @@ impl Transcript {
     /// Returns whether a reminder's id is larger than all such before it, as required by the binary search.
     fn rises(&mut self, reminder: &Reminder) -> bool {
         // A bridge or a parent draws ids from a stream of its own, and an import may contain any ids.
-        let own = !matches!(reminder.source, Source::Bridge | Source::Inherited) && reminder.id.len() == ID_LENGTH;
+        let own = !matches!(reminder.source, ReminderSource::Bridge | ReminderSource::Inherited)
+            && reminder.id.len() == ID_LENGTH;
         let rising = own && self.last_rising.as_ref().is_none_or(|last| *last < reminder.id);
         if rising {
             self.last_rising = Some(reminder.id.clone());
@@ -183,19 +184,19 @@ impl Transcript {
         rising
     }
 
-    fn push_reminder(&mut self, id: Arc<str>, detail: Detail, rising: bool) {
+    fn push_reminder(&mut self, id: Arc<str>, detail: EventDetail, rising: bool) {
         let kind = KIND.clone();
-        self.push_slot(Event { id, kind, at_message: self.messages.len(), detail, rising });
+        self.push_slot(TranscriptEvent { id, kind, at_message: self.messages.len(), detail, rising });
     }
 
-    pub(super) fn push_slot(&mut self, event: Event) {
+    pub(super) fn push_slot(&mut self, event: TranscriptEvent) {
         if self.slots.len().is_multiple_of(64) {
             self.gone.push_back(0);
         }
         self.slots.push_back(Arc::new(event));
     }
 
-    fn enter(&mut self, slot: u32, pending: &Pending, rising: bool) {
+    fn enter(&mut self, slot: u32, pending: &PendingReminder, rising: bool) {
         self.pending += 1;
         self.unrenderable += usize::from(!pending.reminder.is_renderable());
         if let Some(key) = &pending.reminder.dedupe_key {

@@ -6,9 +6,9 @@ use crate::data::{Data, Entries};
 use crate::ids::Ids;
 use crate::message::{Message, MessageError};
 use crate::reminder::Reminder;
-use crate::reminder::lifecycle::{LifecycleRecord, Road, admit_as};
+use crate::reminder::lifecycle::{LifecycleRecord, ReminderOrigin, admit_as};
 
-use super::{Detail, Event, Pending, Transcript};
+use super::{EventDetail, PendingReminder, Transcript, TranscriptEvent};
 
 /// The reason a value is not a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -76,7 +76,7 @@ impl Transcript {
             other => return Err(wrong("assets", "a list", other)),
         };
         transcript.metadata = read_metadata(entries, whole)?;
-        let mut reader = Reader { transcript, records: Vec::new(), ids, now_ms };
+        let mut reader = TranscriptReader { transcript, records: Vec::new(), ids, now_ms };
         if whole {
             reader.read_events(data.get("events"))?;
         }
@@ -87,21 +87,21 @@ impl Transcript {
     /// Builds a transcript from a list of messages; reminder events among them become pending.
     pub fn from_messages(messages: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Imported, TranscriptError> {
         let transcript = Transcript::new(ids.next_text(now_ms));
-        let mut reader = Reader { transcript, records: Vec::new(), ids, now_ms };
+        let mut reader = TranscriptReader { transcript, records: Vec::new(), ids, now_ms };
         reader.append_messages(messages)?;
         Ok((reader.transcript, reader.records))
     }
 }
 
 /// A transcript that is being read.
-struct Reader<'a> {
+struct TranscriptReader<'a> {
     transcript: Transcript,
     records: Vec<LifecycleRecord>,
     ids: &'a dyn Ids,
     now_ms: u64,
 }
 
-impl Reader<'_> {
+impl TranscriptReader<'_> {
     fn append_messages(&mut self, messages: &Data) -> Result<(), TranscriptError> {
         let items = match messages {
             Data::Nil => return Ok(()),
@@ -136,47 +136,59 @@ impl Reader<'_> {
 
     /// Appends one event. Duplicate keys remain until compaction, as documented in the guide.
     fn append_event(&mut self, data: &Data) {
-        let event = Event::from_data(data, self.ids, self.now_ms);
+        let event = TranscriptEvent::from_data(data, self.ids, self.now_ms);
         let transcript = &mut self.transcript;
         match event.detail {
-            Detail::Other(fields) => transcript.push_event(event.id, event.kind, fields),
-            Detail::Audited(reminder) => transcript.push_audited(event.id, reminder),
-            Detail::Pending(Pending { reminder, .. }) => {
-                self.records.extend(admit_as(transcript, event.id, reminder, Road::Forked).records);
+            EventDetail::Other(fields) => transcript.push_event(event.id, event.kind, fields),
+            EventDetail::Audited(reminder) => transcript.push_audited(event.id, reminder),
+            EventDetail::Pending(PendingReminder { reminder, .. }) => {
+                self.records.extend(admit_as(transcript, event.id, reminder, ReminderOrigin::Forked).records);
             }
         }
     }
 }
 
-impl Event {
+impl TranscriptEvent {
     /// Reads an event leniently: a reminder event by its slot, all others unchanged.
-    pub fn from_data(data: &Data, ids: &dyn Ids, now_ms: u64) -> Event {
+    pub fn from_data(data: &Data, ids: &dyn Ids, now_ms: u64) -> TranscriptEvent {
         let given = data.get("id").as_shared_str();
         let kind = data.get("kind").as_shared_str().unwrap_or_else(|| "event".into());
-        if kind.as_ref() != Event::REMINDER {
+        if kind.as_ref() != TranscriptEvent::REMINDER {
             let mut fields = data.as_dict().cloned().unwrap_or_default();
             fields.remove("id");
             fields.remove("kind");
             let id = given.unwrap_or_else(|| ids.next_text(now_ms));
-            return Event { id, kind, at_message: 0, detail: Detail::Other(Data::from(fields)), rising: false };
+            return TranscriptEvent {
+                id,
+                kind,
+                at_message: 0,
+                detail: EventDetail::Other(Data::from(fields)),
+                rising: false,
+            };
         }
         // Without a slot, the dict itself is the reminder, and its id the reminder's.
         let has_slot = data.get("reminder").as_dict().is_some();
         let reminder = Arc::new(Reminder::from_data_lenient(data, || ids.next_text(now_ms)));
         let id = given.filter(|_| has_slot).unwrap_or_else(|| ids.next_text(now_ms));
         let detail = if data.get("delivery").as_str() == Some("audit_only") {
-            Detail::Audited(reminder)
+            EventDetail::Audited(reminder)
         } else {
-            Detail::Pending(Pending::new(reminder, 0))
+            EventDetail::Pending(PendingReminder::new(reminder, 0))
         };
-        Event { id, kind, at_message: 0, detail, rising: false }
+        TranscriptEvent { id, kind, at_message: 0, detail, rising: false }
     }
 
     /// Returns the event that the lenient reader builds from a reminder-like dict.
-    pub fn of_reminder(dict: &Data, ids: &dyn Ids, now_ms: u64) -> Event {
+    pub fn of_reminder(dict: &Data, ids: &dyn Ids, now_ms: u64) -> TranscriptEvent {
         let reminder = Arc::new(Reminder::from_data_lenient(dict, || ids.next_text(now_ms)));
-        let detail = Detail::Pending(Pending::new(reminder, 0));
-        Event { id: ids.next_text(now_ms), kind: Event::REMINDER.into(), at_message: 0, detail, rising: false }
+        let detail = EventDetail::Pending(PendingReminder::new(reminder, 0));
+        TranscriptEvent {
+            id: ids.next_text(now_ms),
+            kind: TranscriptEvent::REMINDER.into(),
+            at_message: 0,
+            detail,
+            rising: false,
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use super::*;
 use crate::capabilities::Capabilities;
 use crate::ids::{IdStream, SharedIds};
 use crate::message::{Message, Role, ToolCall};
-use crate::reminder::lifecycle::{Moment, Selector, clear, fire, inject, post_turn};
-use crate::reminder::{ReminderSpec, Source};
+use crate::reminder::lifecycle::{LifecycleContext, Selector, clear, fire, inject, post_turn};
+use crate::reminder::{ReminderSource, ReminderSpec};
 use crate::render::{RenderOptions, render};
 use crate::seam::Summary;
 
@@ -18,9 +18,9 @@ fn read(json: &str) -> Result<Transcript, TranscriptError> {
     Transcript::from_data(&Data::from_json(json).unwrap(), &ids(), 1)
 }
 
-fn with_moment<R>(run: impl FnOnce(&Moment<'_>) -> R) -> R {
+fn with_moment<R>(run: impl FnOnce(&LifecycleContext<'_>) -> R) -> R {
     let (ids, id): (_, Arc<str>) = (ids(), "t".into());
-    run(&Moment { session_id: &id, task_id: None, agent_id: None, turn: 0, now_ms: 1, ids: &ids })
+    run(&LifecycleContext { session_id: &id, task_id: None, agent_id: None, turn: 0, now_ms: 1, ids: &ids })
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn what_crosses_threads_is_send() {
     fn send<T: Send + Sync>() {}
     send::<Transcript>();
     send::<crate::reminder::Reminder>();
-    send::<Event>();
+    send::<TranscriptEvent>();
     send::<Message>();
     send::<Data>();
     send::<crate::event_log::Record>();
@@ -39,7 +39,7 @@ fn what_crosses_threads_is_send() {
 #[test]
 fn the_guides_event_is_made_to_the_letter() {
     let dict = r#"{"id":"R","tags":["token_pressure"],"dedupe_key":"token_pressure","ttl_turns":3,"preserve_on_compact":true,"propagate":"session","role_hint":"developer","source":"stdlib_provider","body":"Approaching context window cap.","fired_at_turn":4}"#;
-    let event = Event::of_reminder(&Data::from_json(dict).unwrap(), &ids(), 1).to_data(0);
+    let event = TranscriptEvent::of_reminder(&Data::from_json(dict).unwrap(), &ids(), 1).to_data(0);
     assert_eq!(event.get("reminder"), &Data::from_json(dict).unwrap());
     assert_eq!(event.get("metadata"), event.get("reminder"));
     assert_ne!(event.get("id"), event.at("reminder.id"));
@@ -53,7 +53,7 @@ fn the_guides_event_is_made_to_the_letter() {
 #[test]
 fn the_lenient_builder_falls_back() {
     let dict = r#"{"body":"x","propagate":"everywhere","role_hint":7,"source":"me","ttl_turns":-1,"tags":"a"}"#;
-    let event = Event::of_reminder(&Data::from_json(dict).unwrap(), &ids(), 1).to_data(0);
+    let event = TranscriptEvent::of_reminder(&Data::from_json(dict).unwrap(), &ids(), 1).to_data(0);
     let reminder = event.get("reminder");
     let got = ["propagate", "role_hint", "source", "ttl_turns", "dedupe_key"]
         .map(|key| reminder.get(key).to_text().to_string());
@@ -92,7 +92,7 @@ fn an_older_version_stays_as_it_was() {
     with_moment(|at| {
         let before = Transcript::new("t".into());
         let mut after = before.clone();
-        inject(&mut after, ReminderSpec::new("x"), Source::InPipeline, None, at);
+        inject(&mut after, ReminderSpec::new("x"), ReminderSource::InPipeline, None, at);
         assert_eq!((before.pending_count(), after.pending_count()), (0, 1));
     });
 }
@@ -104,7 +104,7 @@ fn holes_are_closed_and_everything_is_still_found() {
         let mut ids = Vec::new();
         for n in 0..100 {
             let spec = ReminderSpec { dedupe_key: Some(format!("k{}", n % 60).into()), ..ReminderSpec::new("x") };
-            ids.push(inject(&mut t, spec, Source::InPipeline, None, at).reminder.id.clone());
+            ids.push(inject(&mut t, spec, ReminderSource::InPipeline, None, at).reminder.id.clone());
         }
         for id in &ids[30..80] {
             clear(&mut t, &Selector { id: Some(id.clone()), ..Selector::default() });
@@ -123,7 +123,7 @@ fn holes_are_closed_and_everything_is_still_found() {
 fn ids_from_elsewhere_are_found_among_others() {
     with_moment(|at| {
         let mut t = read(r#"{"messages":[{"kind":"system_reminder","id":"zzz","body":"early"}]}"#).unwrap();
-        let own = inject(&mut t, ReminderSpec::new("own"), Source::InPipeline, None, at).reminder.id.clone();
+        let own = inject(&mut t, ReminderSpec::new("own"), ReminderSource::InPipeline, None, at).reminder.id.clone();
         assert!(t.find("zzz").is_some() && t.find(&own).is_some() && t.find("nobody").is_none());
     });
 }
@@ -168,11 +168,11 @@ fn after_a_compaction_events_stand_where_they_stood() {
     with_moment(|at| {
         let mut t = conversation();
         let kept = ReminderSpec { preserve_on_compact: true, ..ReminderSpec::new("early") };
-        inject(&mut t, kept.clone(), Source::InPipeline, None, at);
+        inject(&mut t, kept.clone(), ReminderSource::InPipeline, None, at);
         for text in ["question", "another"] {
             t.push_message(Arc::new(Message::user(text)));
         }
-        inject(&mut t, ReminderSpec { body: "late".into(), ..kept }, Source::InPipeline, None, at);
+        inject(&mut t, ReminderSpec { body: "late".into(), ..kept }, ReminderSource::InPipeline, None, at);
         let options = CompactOptions { keep_last: Some(2), ..CompactOptions::default() };
         let note = Summary::Text("so far".into());
         let compacted = begin(&t, options).unwrap().finish(t.clone(), note, at).unwrap().transcript;
@@ -199,7 +199,7 @@ fn a_change_to_a_copy_touches_few_events() {
         };
         let mut t = Transcript::new("t".into());
         for n in 0..10_000 {
-            inject(&mut t, spec(n), Source::InPipeline, None, at);
+            inject(&mut t, spec(n), ReminderSource::InPipeline, None, at);
         }
         let touched = |change: &dyn Fn(&mut Transcript)| {
             let mut copy = t.clone();
@@ -208,14 +208,14 @@ fn a_change_to_a_copy_touches_few_events() {
         };
         let by_key = Selector { dedupe_key: Some("5000".into()), ..Selector::default() };
         assert_eq!(touched(&|copy| assert_eq!(clear(copy, &by_key).len(), 1)), 0, "what is gone is a bit");
-        let keyed = touched(&|copy| drop(inject(copy, spec(5_000), Source::InPipeline, None, at)));
+        let keyed = touched(&|copy| drop(inject(copy, spec(5_000), ReminderSource::InPipeline, None, at)));
         assert!(keyed <= 64, "{keyed} events were copied along by an inject with a key");
         copy_after_a_turn(&t, at);
     });
 }
 
 /// Checks that a turn in which nothing expires copies nothing.
-fn copy_after_a_turn(t: &Transcript, at: &Moment<'_>) {
+fn copy_after_a_turn(t: &Transcript, at: &LifecycleContext<'_>) {
     let mut copy = t.clone();
     let pending: Vec<_> = t.pending().map(|pending| pending.reminder.as_ref()).collect();
     let rendered = render(pending, &Capabilities::default(), RenderOptions::default());
@@ -229,8 +229,9 @@ fn copy_after_a_turn(t: &Transcript, at: &Moment<'_>) {
 fn what_is_found_by_id_is_found_past_holes() {
     with_moment(|at| {
         let mut t = Transcript::new("t".into());
-        let admit =
-            |t: &mut Transcript| inject(t, ReminderSpec::new("x"), Source::InPipeline, None, at).reminder.id.clone();
+        let admit = |t: &mut Transcript| {
+            inject(t, ReminderSpec::new("x"), ReminderSource::InPipeline, None, at).reminder.id.clone()
+        };
         let ids: Vec<_> = (0..200).map(|_| admit(&mut t)).collect();
         let by_id = |id: &Arc<str>| Selector { id: Some(id.clone()), ..Selector::default() };
         for id in &ids[..90] {
@@ -277,7 +278,7 @@ fn a_compaction_that_does_not_happen_changes_nothing() {
     with_moment(|at| {
         let mut t = conversation();
         let spec = ReminderSpec { ttl_turns: Some(1), ..ReminderSpec::new("x") };
-        inject(&mut t, spec, Source::InPipeline, None, at);
+        inject(&mut t, spec, ReminderSource::InPipeline, None, at);
         assert!(begin(&t, CompactOptions { keep_last: Some(20), ..CompactOptions::default() }).is_none());
         let under = CompactOptions { target_tokens: Some(1_000_000), ..CompactOptions::default() };
         assert!(begin(&t, under).is_none());
@@ -293,7 +294,7 @@ fn a_custom_compactor_sees_reminders_before_the_filter() {
         let mut t = conversation();
         for (body, preserve_on_compact) in [("kept", true), ("lost", false)] {
             let spec = ReminderSpec { preserve_on_compact, ttl_turns: Some(3), ..ReminderSpec::new(body) };
-            inject(&mut t, spec, Source::InPipeline, None, at);
+            inject(&mut t, spec, ReminderSource::InPipeline, None, at);
         }
         t.push_event("e".into(), "hook", Data::empty_dict());
         let begun = begin(&t, CompactOptions { strategy: Strategy::Custom, ..CompactOptions::default() }).unwrap();
@@ -327,7 +328,7 @@ fn what_came_while_somebody_summed_up_stays() {
         let begun = begin(&t, CompactOptions { keep_last: Some(4), ..CompactOptions::default() }).unwrap();
         t.push_message(Arc::new(Message::user("one more thing")));
         let spec = ReminderSpec { preserve_on_compact: true, ..ReminderSpec::new("late") };
-        inject(&mut t, spec, Source::InPipeline, None, at);
+        inject(&mut t, spec, ReminderSource::InPipeline, None, at);
         let again = begun.clone();
         let done = begun.finish(t.clone(), Summary::Text("s".into()), at).unwrap().transcript;
         assert_eq!(done.messages().last().unwrap().text().as_ref(), "one more thing");

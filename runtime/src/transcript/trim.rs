@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::message::Role;
 use crate::reminder::Reminder;
 
-use super::{Event, Transcript};
+use super::{Transcript, TranscriptEvent};
 
 impl Transcript {
     /// Keeps the last `keep` messages and the events after the first of them. Returns the pending reminders that were
@@ -56,7 +56,7 @@ impl Transcript {
             match place(event.at_message) {
                 Some(at_message) => {
                     open_slot += usize::from(slot < self.open_slot);
-                    let moved = || Arc::new(Event { at_message, ..event.as_ref().clone() });
+                    let moved = || Arc::new(TranscriptEvent { at_message, ..event.as_ref().clone() });
                     kept.push_back(if at_message == event.at_message { event.clone() } else { moved() });
                 }
                 None => gone.extend(event.pending().map(|pending| pending.reminder.clone())),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::message::Message;
 
-use super::{Pending, Transcript};
+use super::{PendingReminder, Transcript};
 
 impl Transcript {
     /// Returns the keys of the dict-like view, in bytewise order; those without a value are left out.
@@ -50,7 +50,7 @@ impl Transcript {
 
     /// Converts a pending reminder to the value that scripts see, with its current `ttl_turns`.
     #[must_use]
-    pub fn reminder_to_data(&self, pending: &Pending) -> Data {
+    pub fn reminder_to_data(&self, pending: &PendingReminder) -> Data {
         pending.reminder.to_data(self.ttl_left(pending))
     }
 

@@ -11,13 +11,13 @@ use crate::ids::shortened;
 /// The workers of a run. A run may start workers for months, so the oldest of the ended ones are forgotten.
 pub struct Workers {
     capacity: usize,
-    known: RefCell<BTreeMap<Arc<str>, Placed>>,
+    known: RefCell<BTreeMap<Arc<str>, NumberedWorker>>,
     /// Number of workers added.
     added: Cell<usize>,
 }
 
 /// A worker and its number in the order in which they began.
-type Placed = (usize, Rc<Worker>);
+type NumberedWorker = (usize, Rc<Worker>);
 
 impl Default for Workers {
     fn default() -> Workers {
@@ -79,27 +79,32 @@ fn has_ended(worker: &Worker) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::WorkerMode;
-    use super::super::worker::{Made, Recipe};
+    use super::super::worker::{Recipe, WorkerIdentity};
     use super::*;
-    use crate::agent_loop::{LoopOptions, Parts};
+    use crate::agent_loop::{LoopOptions, LoopParts};
     use crate::hooks::Hooks;
     use crate::ids::IdStream;
-    use crate::model::{Delta, Reply, Request};
+    use crate::model::{Delta, ModelReply, Request};
     use crate::reminder::providers::ReminderProviders;
     use crate::seam::{Answer, Model, Outcome, Turn};
     use crate::session::Session;
 
-    struct Silent;
+    struct SilentModel;
 
-    impl Model for Silent {
-        fn call<'a>(&'a self, _: Turn<'a>, _: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+    impl Model for SilentModel {
+        fn call<'a>(
+            &'a self,
+            _: Turn<'a>,
+            _: &'a Request,
+            _: &'a dyn Fn(Delta<'_>),
+        ) -> Answer<'a, Outcome<ModelReply>> {
             Answer::later(std::future::pending())
         }
     }
 
     fn worker(id: &str) -> Rc<Worker> {
-        let parts = Parts {
-            model: Rc::new(Silent),
+        let parts = LoopParts {
+            model: Rc::new(SilentModel),
             tools: Vec::new(),
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(Vec::new())),
@@ -109,7 +114,7 @@ mod tests {
         let session = Session::new(id, IdStream::new(1, id), 0);
         let (id, mode, recipe) = (id.into(), WorkerMode::Agent, Recipe::default());
         Worker::new(
-            Made { id, name: "w".into(), mode, handed: Vec::new(), recipe },
+            WorkerIdentity { id, name: "w".into(), mode, handed: Vec::new(), recipe },
             session,
             parts,
             LoopOptions::new(""),

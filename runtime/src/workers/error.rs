@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::seam::{Fault, Sort};
+use crate::seam::{CallError, CallErrorKind};
 
 use super::WorkerStatus;
 
@@ -34,9 +34,9 @@ pub enum WorkerError {
     OwnParent(Arc<str>),
 }
 
-impl Fault for WorkerError {
-    fn sort(&self) -> Sort {
-        Sort::Invalid
+impl CallError for WorkerError {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Invalid
     }
 
     fn as_any(&self) -> &dyn Any {

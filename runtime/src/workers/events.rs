@@ -6,7 +6,7 @@ use crate::hooks::{EventKind, HookEvent};
 use crate::note::Note;
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::providers::fire as evaluate;
-use crate::seam::{Outcome, Scope, Sort, Turn, fault};
+use crate::seam::{CallErrorKind, Outcome, Scope, Turn, call_error};
 
 use super::Worker;
 
@@ -22,7 +22,7 @@ impl Worker {
         let payload = fields.with("worker", self.brief());
         let event = HookEvent::Raw { kind, payload: &payload };
         self.observe(scope, &event).await?;
-        let selected = self.options.reminders.select(&self.parts.providers).map_err(fault)?;
+        let selected = self.options.reminders.select(&self.parts.providers).map_err(call_error)?;
         let (config, strict) = (&self.options.reminders.config, self.options.reminders.strict);
         evaluate(&selected, self.turn(scope), &event, config, strict).get().await?;
         Ok(())
@@ -35,7 +35,7 @@ impl Worker {
         let event = HookEvent::Raw { kind, payload: &payload };
         let (turn, strict) = (self.turn(scope), self.options.reminders.strict);
         crate::hooks::fire::fire(&self.parts.hooks, turn, &event, strict).get().await?;
-        let selected = self.options.reminders.select(&self.parts.providers).map_err(fault)?;
+        let selected = self.options.reminders.select(&self.parts.providers).map_err(call_error)?;
         evaluate(&selected, turn, &event, &self.options.reminders.config, strict).get().await?;
         Ok(())
     }
@@ -51,7 +51,7 @@ impl Worker {
                     self.session.log_lifecycle(scope, [record]);
                     return Err(hook.malformed(error));
                 }
-                Err(thrown) if self.options.reminders.strict || is_stop(thrown.sort()) => return Err(thrown),
+                Err(thrown) if self.options.reminders.strict || is_stop(thrown.kind()) => return Err(thrown),
                 Err(thrown) => scope.note(Note::of_fault(hook.name(), thrown)),
             }
         }
@@ -59,6 +59,6 @@ impl Worker {
     }
 }
 
-fn is_stop(sort: Sort) -> bool {
-    matches!(sort, Sort::Cancelled | Sort::Deadline)
+fn is_stop(sort: CallErrorKind) -> bool {
+    matches!(sort, CallErrorKind::Cancelled | CallErrorKind::Deadline)
 }

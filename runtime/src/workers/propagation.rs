@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::reminder::Reminder;
-use crate::reminder::lifecycle::{self, Road};
+use crate::reminder::lifecycle::{self, ReminderOrigin};
 use crate::seam::Scope;
 use crate::session::Session;
 
@@ -27,7 +27,7 @@ pub fn seed(child: &Session, scope: &Scope, handed: &[Arc<Reminder>]) {
     for reminder in handed {
         let known = child.with(|state| state.transcript.find(&reminder.id).is_some());
         if !known {
-            child.admit_reminder(scope, reminder.clone(), Road::Inherited);
+            child.admit_reminder(scope, reminder.clone(), ReminderOrigin::Inherited);
         }
     }
 }

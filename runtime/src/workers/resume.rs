@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::hooks::EventKind;
 use crate::message::{Message, Messages, Role};
-use crate::reminder::lifecycle::{Charge, compact, preserve_only};
-use crate::seam::{Outcome, Scope, fault};
+use crate::reminder::lifecycle::{CompactionCharge, compact, preserve_only};
+use crate::seam::{Outcome, Scope, call_error};
 use crate::session::Session;
 
 use super::snapshot::{self, SnapshotError};
@@ -35,11 +35,11 @@ pub struct Resumption {
 pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Outcome<()> {
     let state = |status| WorkerError::State { name: worker.name.clone(), status, what: "be resumed" };
     let Some(suspension) = worker.suspension().filter(|_| worker.status() == WorkerStatus::Suspended) else {
-        return Err(fault(state(worker.status())));
+        return Err(call_error(state(worker.status())));
     };
     let input = || Data::dict([("resume_input", how.input.clone())]);
     if !worker.begin_resuming() {
-        return Err(fault(state(WorkerStatus::Running)));
+        return Err(call_error(state(WorkerStatus::Running)));
     }
     // Its snapshot is void from here on, so that it cannot be resumed elsewhere as well.
     let path = worker.snapshot_path();
@@ -49,12 +49,12 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
     let claimed = path.filter(|_| !from_file).map(snapshot::claim);
     if let Some(Err(error)) = claimed.filter(|claimed| !matches!(claimed, Err(SnapshotError::Missing(_)))) {
         worker.end_resuming();
-        return Err(fault(error));
+        return Err(call_error(error));
     }
     let resumed = async {
         worker.tell_session(scope, EventKind::PreResume, input()).await?;
         // An observer of the event may have closed it.
-        worker.turn_to(WorkerStatus::Running, "be resumed").map_err(fault)?;
+        worker.turn_to(WorkerStatus::Running, "be resumed").map_err(call_error)?;
         let digest = if how.continue_transcript { Data::Nil } else { Data::from(begin_anew(worker, scope)) };
         let fields = input().with("suspension", suspension.to_data()).with("resume", cause(how, digest));
         worker.tell(scope, EventKind::WorkerResumed, fields).await?;
@@ -103,7 +103,7 @@ fn begin_anew(worker: &Rc<Worker>, scope: &Scope) -> String {
     worker.session.apply(
         scope,
         |transcript, _| {
-            let mut records = compact(transcript, Charge::Carried).records;
+            let mut records = compact(transcript, CompactionCharge::Carried).records;
             records.extend(preserve_only(transcript));
             records
         },

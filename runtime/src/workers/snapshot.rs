@@ -20,15 +20,15 @@ use super::{Suspension, Worker, WorkerMode};
 mod error;
 mod file;
 mod journal;
-mod of_loop;
+mod loop_snapshot;
+mod plausible;
 mod session;
-mod sound;
 
 pub use error::SnapshotError;
 pub use file::{claim, discard, lock, read, read_text, unclaim, write, write_new, write_over};
 pub use journal::Journal;
-pub(crate) use journal::Written;
-pub use of_loop::StoredEnd;
+pub(crate) use journal::WrittenLoop;
+pub use loop_snapshot::StoredEnd;
 pub use session::{StoredSession, pending_by_log, settle_with_log};
 
 /// Value of a snapshot's field `format`.
@@ -103,7 +103,7 @@ impl Snapshot {
     /// Fails if the text is not a snapshot of a supported version, or a part of it is invalid.
     pub fn from_json(text: &str) -> Result<Snapshot, SnapshotError> {
         let broken = |why: String| SnapshotError::Broken(why);
-        let head: Head = first(text)?.0;
+        let head: SnapshotHead = first(text)?.0;
         if head.format.as_deref() != Some(FORMAT) {
             return Err(broken("its `format` is not that of a worker snapshot".to_owned()));
         }
@@ -131,7 +131,7 @@ fn first<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<(T, &'a str), S
 
 /// The fields that are read first, to distinguish a newer version from a broken file.
 #[derive(serde::Deserialize)]
-struct Head {
+struct SnapshotHead {
     format: Option<String>,
     version: Option<u64>,
 }

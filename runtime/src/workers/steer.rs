@@ -7,14 +7,14 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::hooks::EventKind;
 use crate::message::Message;
-use crate::reminder::bridge::{MessagePayload, Mode, QueueError};
-use crate::seam::{Outcome, Scope, fault};
+use crate::reminder::bridge::{DeliveryMode, MessagePayload, QueueError};
+use crate::seam::{Outcome, Scope, call_error};
 
 use super::{Worker, WorkerError, WorkerStatus};
 
 /// The outcome of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Given {
+pub enum InputOutcome {
     /// It is queued in the session for the start of the next iteration; a suspended worker reads it once resumed.
     Queued,
     /// The worker had ended: the input is its next task, and [`super::work`] must run.
@@ -33,19 +33,19 @@ pub enum GiveError {
 }
 
 /// Sends input to a worker: a user message, recorded before any loop sees it.
-pub fn give(worker: &Rc<Worker>, text: &Arc<str>, scope: &Scope) -> Result<Given, GiveError> {
+pub fn give(worker: &Rc<Worker>, text: &Arc<str>, scope: &Scope) -> Result<InputOutcome, GiveError> {
     match worker.status() {
         WorkerStatus::Running | WorkerStatus::Suspended => {
             let message = Arc::new(Message::user(text.clone()));
-            let payload = MessagePayload { message, mode: Mode::FinishStep, meta: Data::Nil };
+            let payload = MessagePayload { message, mode: DeliveryMode::FinishStep, meta: Data::Nil };
             worker.session.accept_message(scope, payload)?;
-            Ok(Given::Queued)
+            Ok(InputOutcome::Queued)
         }
         _ if worker.is_closed() => Err(closed(worker).into()),
         _ => {
             worker.turn_to(WorkerStatus::Running, "take input")?;
             worker.set_next_task(text.clone());
-            Ok(Given::NextTask)
+            Ok(InputOutcome::NextTask)
         }
     }
 }
@@ -72,7 +72,7 @@ pub async fn close(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
             Ok(())
         }
         WorkerStatus::Suspended => {
-            worker.turn_to(WorkerStatus::Cancelled, "be closed").map_err(fault)?;
+            worker.turn_to(WorkerStatus::Cancelled, "be closed").map_err(call_error)?;
             if let Some(path) = worker.snapshot_path() {
                 super::snapshot::discard(Path::new(path.as_ref()));
             }

@@ -7,7 +7,7 @@ use crate::agent_loop::LoopState;
 use crate::data::Data;
 use crate::hooks::EventKind;
 use crate::note::Note;
-use crate::seam::{Outcome, Scope, fault};
+use crate::seam::{Outcome, Scope, call_error};
 
 use super::snapshot::{self, Snapshot, SnapshotError};
 use super::{Suspension, Worker, WorkerStatus};
@@ -72,10 +72,10 @@ impl Worker {
         };
         match written {
             Ok(path) => self.set_snapshot_path(path),
-            Err(error) if wanted.is_some() => return Err(fault(error)),
+            Err(error) if wanted.is_some() => return Err(call_error(error)),
             Err(error) => {
                 self.set_snapshot_path(None);
-                scope.note(Note::of_fault(&*self.name, fault(error)));
+                scope.note(Note::of_fault(&*self.name, call_error(error)));
             }
         }
         Ok(())

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::agent_loop::{Continuity, LoopOptions, LoopResult, LoopStatus, Parts, TooDeep, agent_loop};
+use crate::agent_loop::{Continuity, LoopOptions, LoopParts, LoopResult, LoopStatus, NestingTooDeep, agent_loop};
 use crate::cancel::Cancel;
 use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::hooks::{EventKind, Hook, HookEvent, Verdict};
 use crate::reminder::ReminderError;
-use crate::seam::{Answer, Fault, Outcome, Scope, Sort, Turn, fault};
+use crate::seam::{Answer, CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
 
 use super::propagation::{seed, to_data};
 use super::{Worker, WorkerStatus};
@@ -17,7 +17,7 @@ use super::{Worker, WorkerStatus};
 pub async fn begin(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     let begun = async {
         if scope.caller.depth >= Scope::MAX_DEPTH {
-            return Err(fault(TooDeep));
+            return Err(call_error(NestingTooDeep));
         }
         let first = worker.begins();
         let handed = if first { worker.handed.as_slice() } else { &[] };
@@ -41,8 +41,8 @@ pub async fn begin(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
 /// errors of the events' observers.
 pub async fn work(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     let inner = worker.parts.post_turn.clone();
-    let progress = Rc::new(Progress { worker: worker.clone(), inner });
-    let parts = Parts { post_turn: Some(progress), ..worker.parts.clone() };
+    let progress = Rc::new(TurnProgress { worker: worker.clone(), inner });
+    let parts = LoopParts { post_turn: Some(progress), ..worker.parts.clone() };
     let from = worker.take_left();
     let task = worker.take_task();
     let continuity = Continuity { parking: Some(worker.parking.clone()), from, ..worker.options.continuity.clone() };
@@ -54,8 +54,8 @@ pub async fn work(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
         Ok(result) => settle(worker, &scope, result).await,
         Err(thrown) => {
             let error = describe(thrown.as_ref());
-            let status = match thrown.sort() {
-                Sort::Cancelled | Sort::Deadline => WorkerStatus::Cancelled,
+            let status = match thrown.kind() {
+                CallErrorKind::Cancelled | CallErrorKind::Deadline => WorkerStatus::Cancelled,
                 _ => WorkerStatus::Failed,
             };
             worker.settle(None, error.clone());
@@ -126,21 +126,21 @@ fn error_of(result: &LoopResult) -> Data {
 }
 
 /// Converts a fault to the value that scripts see.
-fn describe(thrown: &dyn Fault) -> Data {
+fn describe(thrown: &dyn CallError) -> Data {
     Data::dict_of_present([
-        ("category", Data::from(thrown.sort().as_str())),
+        ("category", Data::from(thrown.kind().as_str())),
         ("message", thrown.to_string().into()),
         ("code", thrown.code().map(CodeRef::as_str).into()),
     ])
 }
 
 /// Emits an event for each turn that a worker has finished, then calls the loop's own callback.
-struct Progress {
+struct TurnProgress {
     worker: Rc<Worker>,
     inner: Option<Rc<dyn Hook>>,
 }
 
-impl Hook for Progress {
+impl Hook for TurnProgress {
     fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
         Answer::later(async move {
             let fields = Data::dict([
@@ -158,10 +158,10 @@ impl Hook for Progress {
         })
     }
 
-    fn malformed(&self, error: &ReminderError) -> Rc<dyn Fault> {
+    fn malformed(&self, error: &ReminderError) -> Rc<dyn CallError> {
         match &self.inner {
             Some(inner) => inner.malformed(error),
-            None => fault(error.clone()),
+            None => call_error(error.clone()),
         }
     }
 

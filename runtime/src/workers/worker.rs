@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use crate::agent_loop::{LoopOptions, LoopResult, LoopState, Parking, Parts};
+use crate::agent_loop::{LoopOptions, LoopParts, LoopResult, LoopState, Parking};
 use crate::data::Data;
 use crate::reminder::Reminder;
-use crate::seam::{Fault, Scope};
+use crate::seam::{CallError, Scope};
 use crate::session::Session;
 
 use super::{WorkerError, WorkerMode, WorkerStatus};
@@ -54,7 +54,7 @@ pub struct Worker {
     /// Session it works in.
     pub session: Rc<Session>,
     /// Parts that its loop calls.
-    pub parts: Parts,
+    pub parts: LoopParts,
     /// Options of its loop.
     pub options: LoopOptions,
     /// Requests to suspend it.
@@ -63,7 +63,7 @@ pub struct Worker {
     pub handed: Vec<Arc<Reminder>>,
     /// Its description, for a snapshot.
     pub recipe: Recipe,
-    state: RefCell<State>,
+    state: RefCell<WorkerState>,
     /// Wakes the tasks that wait for it to come to rest.
     rested: Notify,
 }
@@ -73,23 +73,23 @@ pub type Stopper = Rc<dyn Fn(&str)>;
 
 /// The mutable state of a worker.
 #[derive(Default)]
-struct State {
+struct WorkerState {
     /// `None` before it has begun.
     status: Option<WorkerStatus>,
     /// Whether its state has been reported to all subscribers.
     at_rest: bool,
     /// Whether it was closed.
     closed: bool,
-    work: Work,
-    start: Start,
-    parked: Parked,
+    work: CurrentWork,
+    start: WorkStart,
+    parked: ParkedState,
     snapshot: SnapshotPaths,
-    end: End,
+    end: WorkEnd,
 }
 
 /// The current work.
 #[derive(Default)]
-struct Work {
+struct CurrentWork {
     scope: Option<Scope>,
     stopper: Option<Stopper>,
     /// Task after the initial one.
@@ -98,7 +98,7 @@ struct Work {
 
 /// The way it starts or goes on.
 #[derive(Default)]
-struct Start {
+struct WorkStart {
     /// Whether it has begun before.
     begun: bool,
     /// Whether it is being resumed.
@@ -109,7 +109,7 @@ struct Start {
 
 /// The state from which a suspended worker is resumed.
 #[derive(Default)]
-struct Parked {
+struct ParkedState {
     left: Option<Box<LoopState>>,
     suspension: Option<Suspension>,
 }
@@ -125,11 +125,11 @@ struct SnapshotPaths {
 
 /// The end of its last work.
 #[derive(Default)]
-struct End {
+struct WorkEnd {
     result: Option<Rc<LoopResult>>,
     error: Data,
     /// The error that an observer of its events threw.
-    fault: Option<Rc<dyn Fault>>,
+    fault: Option<Rc<dyn CallError>>,
     /// Whether its failure was read.
     seen: bool,
 }
@@ -137,8 +137,8 @@ struct End {
 impl Worker {
     /// Creates a worker that is about to begin, or that another process has suspended.
     #[must_use]
-    pub fn new(made: Made, session: Rc<Session>, parts: Parts, options: LoopOptions) -> Rc<Worker> {
-        let Made { id, name, mode, handed, recipe } = made;
+    pub fn new(made: WorkerIdentity, session: Rc<Session>, parts: LoopParts, options: LoopOptions) -> Rc<Worker> {
+        let WorkerIdentity { id, name, mode, handed, recipe } = made;
         let state = RefCell::default();
         let (task, parking) = (options.task.clone(), Rc::default());
         let rested = Notify::new();
@@ -275,12 +275,12 @@ impl Worker {
 
     /// Takes the error thrown by an observer of its events.
     #[must_use]
-    pub fn take_fault(&self) -> Option<Rc<dyn Fault>> {
+    pub fn take_fault(&self) -> Option<Rc<dyn CallError>> {
         self.state.borrow_mut().end.fault.take()
     }
 
     /// Keeps an error for the task that waits for it.
-    pub fn keep_fault(&self, fault: Rc<dyn Fault>) {
+    pub fn keep_fault(&self, fault: Rc<dyn CallError>) {
         self.state.borrow_mut().end.fault.get_or_insert(fault);
     }
 
@@ -409,7 +409,7 @@ impl Worker {
 }
 
 /// The identity of a worker.
-pub struct Made {
+pub struct WorkerIdentity {
     /// Its id.
     pub id: Arc<str>,
     /// Its name.

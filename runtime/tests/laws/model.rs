@@ -2,7 +2,7 @@
 //! prompt numbers.
 
 use runtime::reminder::Propagate;
-use runtime::reminder::bridge::{Mode, Seam};
+use runtime::reminder::bridge::{DeliveryMode, Seam};
 
 use crate::step::Wish;
 
@@ -33,7 +33,7 @@ pub(crate) struct Known {
 pub(crate) struct Queued {
     /// A reminder's number and properties; `None` for a message.
     pub(crate) reminder: Option<(u32, Wish)>,
-    pub(crate) mode: Mode,
+    pub(crate) mode: DeliveryMode,
     /// Index among all accepted items of the session.
     pub(crate) nth: usize,
 }
@@ -174,7 +174,7 @@ impl Session {
         pending.chain(queued).filter(|known| key.is_some() && *known == key).count()
     }
 
-    pub(crate) fn push(&mut self, reminder: Option<(u32, Wish)>, mode: Mode) {
+    pub(crate) fn push(&mut self, reminder: Option<(u32, Wish)>, mode: DeliveryMode) {
         let key = |queued: &Queued| queued.reminder.as_ref().and_then(|(_, wish)| wish.key);
         let queued = Queued { reminder, mode, nth: self.fates.len() };
         if let Some(new) = key(&queued) {
@@ -191,17 +191,17 @@ impl Session {
         let seam = seam.as_str();
         let daemon = ["daemon_idle_pre", "daemon_idle_post"].contains(&seam);
         let boundary = ["iteration_start", "post_tool_dispatch", "iteration_end"].contains(&seam);
-        let due = |mode: Mode| match mode {
-            Mode::InterruptImmediate => boundary || daemon || seam == "pre_tool_dispatch",
-            Mode::FinishStep => boundary,
-            Mode::AuditOnly => seam == "loop_exit",
+        let due = |mode: DeliveryMode| match mode {
+            DeliveryMode::InterruptImmediate => boundary || daemon || seam == "pre_tool_dispatch",
+            DeliveryMode::FinishStep => boundary,
+            DeliveryMode::AuditOnly => seam == "loop_exit",
         };
         let (gone, rest): (Vec<_>, Vec<_>) = self.queue.drain(..).partition(|queued| due(queued.mode));
         self.queue = rest;
         for queued in gone {
             self.fates[queued.nth] = Fate::Delivered;
             match queued.reminder {
-                _ if queued.mode == Mode::AuditOnly => {}
+                _ if queued.mode == DeliveryMode::AuditOnly => {}
                 Some((number, wish)) => self.admit(self.make(number, &wish, false)),
                 None => self.messages += 1,
             }

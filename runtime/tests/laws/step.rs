@@ -1,8 +1,8 @@
 //! The commands.
 
 use proptest::prelude::*;
-use runtime::reminder::bridge::{Mode, Seam};
-use runtime::reminder::{Propagate, RoleHint, Source};
+use runtime::reminder::bridge::{DeliveryMode, Seam};
+use runtime::reminder::{Propagate, ReminderSource, RoleHint};
 use runtime::transcript::compact::Strategy as How;
 
 /// A command and the index of its session, modulo the number of sessions.
@@ -15,7 +15,7 @@ pub(crate) struct Step {
 /// An operation of a test sequence.
 #[derive(Debug, Clone)]
 pub(crate) enum What {
-    Inject(Wish, Source),
+    Inject(Wish, ReminderSource),
     /// A pending event is injected again, as a script may do with an event it has read.
     InjectAgain(u8),
     /// A body that no route can show, admitted by the lenient reader.
@@ -52,8 +52,8 @@ pub(crate) enum What {
     Inherit,
     /// Another session inherits the pending reminders.
     HandOver(u8),
-    Push(Wish, Mode),
-    PushMessage(Mode),
+    Push(Wish, DeliveryMode),
+    PushMessage(DeliveryMode),
     Drain(Seam),
     Revoke(u8),
     Audit,
@@ -103,9 +103,9 @@ fn compact() -> impl Strategy<Value = What> {
 }
 
 pub(crate) fn step() -> impl Strategy<Value = Step> {
-    let mode = || prop::sample::select(Mode::ALL);
+    let mode = || prop::sample::select(DeliveryMode::ALL);
     let what = prop_oneof![
-        12 => (wish(), prop::sample::select(Source::ALL)).prop_map(|(wish, source)| What::Inject(wish, source)),
+        12 => (wish(), prop::sample::select(ReminderSource::ALL)).prop_map(|(wish, source)| What::Inject(wish, source)),
         1 => any::<u8>().prop_map(What::InjectAgain),
         1 => (0_u8..4).prop_map(What::InjectBlank),
         2 => any::<u8>().prop_map(What::ClearId),

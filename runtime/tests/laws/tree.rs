@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use runtime::reminder::lifecycle::{Road, propagation};
-use runtime::reminder::{Propagate, ReminderSpec, Source};
+use runtime::reminder::lifecycle::{ReminderOrigin, propagation};
+use runtime::reminder::{Propagate, ReminderSource, ReminderSpec};
 use runtime::session::Session;
 
 use crate::world::World;
@@ -28,7 +28,7 @@ pub(crate) fn propagation_reaches_as_far_as_it_says(tree: &Tree) -> Result<(), T
     let make = |session: &Session, n: usize| {
         for propagate in Propagate::ALL.iter().filter(|_| tree.makers[n]) {
             let spec = ReminderSpec { propagate: *propagate, ..ReminderSpec::new(format!("{n} {propagate}")) };
-            session.inject_reminder(&world.scope, spec, Source::InPipeline, None);
+            session.inject_reminder(&world.scope, spec, ReminderSource::InPipeline, None);
         }
     };
     make(&open(0), 0);
@@ -37,7 +37,7 @@ pub(crate) fn propagation_reaches_as_far_as_it_says(tree: &Tree) -> Result<(), T
         let (n, parent) = (parent_of.len(), parent.index(parent_of.len()));
         let (from, child) = (open(parent), open(n));
         for reminder in propagation(&from.transcript(), from.id()) {
-            child.admit_reminder(&world.scope, reminder, Road::Inherited);
+            child.admit_reminder(&world.scope, reminder, ReminderOrigin::Inherited);
         }
         make(&child, n);
         parent_of.push(Some(parent));

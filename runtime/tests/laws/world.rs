@@ -8,15 +8,16 @@ use proptest::prelude::*;
 use runtime::capabilities::Capabilities;
 use runtime::clock::Clock;
 use runtime::data::Data;
-use runtime::event_log::{EventLog, Filter, MemoryLog};
+use runtime::event_log::{EventLog, MemoryLog, RecordFilter};
 use runtime::message::{Message, Role, ToolCall};
-use runtime::reminder::bridge::{MessagePayload, QueueError, RemindPayload, Revoked};
+use runtime::reminder::bridge::{MessagePayload, QueueError, RemindPayload, Revocation};
 use runtime::reminder::lifecycle::{
-    self, Charge, Moment, Road, Selector, before_prompt, drop_unrenderable, fire, post_turn, propagation, void,
+    self, CompactionCharge, LifecycleContext, ReminderOrigin, Selector, before_prompt, drop_unrenderable, fire,
+    post_turn, propagation, void,
 };
-use runtime::reminder::{Reminder, ReminderSpec, Source};
+use runtime::reminder::{Reminder, ReminderSource, ReminderSpec};
 use runtime::render::{RenderOptions, Rendered, render};
-use runtime::seam::{Local, Scope, Summary};
+use runtime::seam::{LocalFuture, Scope, Summary};
 use runtime::session::{Session, Sessions};
 use runtime::transcript::Transcript;
 use runtime::transcript::compact::{CompactOptions, Strategy as How, begin};
@@ -36,7 +37,7 @@ impl Clock for Jumping {
         self.0.get().unsigned_abs()
     }
 
-    fn sleep_until(&self, _: u64) -> Local<'_, ()> {
+    fn sleep_until(&self, _: u64) -> LocalFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
 }
@@ -110,7 +111,7 @@ impl World {
         match what {
             What::Inject(wish, source) => {
                 real.inject_reminder(&self.scope, spec(number, &wish), source, None);
-                self.admit(at, number, &wish, source == Source::Inherited);
+                self.admit(at, number, &wish, source == ReminderSource::Inherited);
             }
             What::InjectAgain(nth) => {
                 let transcript = real.transcript();
@@ -160,7 +161,7 @@ impl World {
                 real.apply(&self.scope, |t, _| before_prompt(t), std::mem::take);
                 let rendered = Self::rendered(&real, slots);
                 if let Some(wish) = &late {
-                    real.inject_reminder(&self.scope, spec(number, wish), Source::Hook, None);
+                    real.inject_reminder(&self.scope, spec(number, wish), ReminderSource::Hook, None);
                     if by_hand {
                         real.post_turn_by_hand(&self.scope, u32::MAX);
                     }
@@ -200,7 +201,7 @@ impl World {
                     strategy: how,
                     keep_last: keep_last.map(usize::from),
                     target_tokens: target.map(usize::from),
-                    charge: if all { Charge::All } else { Charge::Carried },
+                    charge: if all { CompactionCharge::All } else { CompactionCharge::Carried },
                     ..CompactOptions::default()
                 };
                 self.compact(at, options, veto, messages.map(usize::from))?;
@@ -251,7 +252,7 @@ impl World {
             What::Audit => {
                 let reminder = Arc::new(spec(number, &Wish::plain()).into_reminder(
                     format!("audited {number}").into(),
-                    Source::Bridge,
+                    ReminderSource::Bridge,
                     0,
                 ));
                 real.apply(&self.scope, |t, at| vec![lifecycle::audit(t, reminder, at)], std::mem::take);
@@ -354,7 +355,7 @@ impl World {
         // Results that no prompt has carried stay, with their calls; if nothing else is left there is nothing to do.
         let answer = before.messages().iter().rev().find(|message| message.role == Role::Assistant);
         let unseen = answer.is_some_and(|message| !message.tool_calls.is_empty());
-        let all = options.charge == Charge::All;
+        let all = options.charge == CompactionCharge::All;
         let begun = begin(&before, options);
         // Masking needs something to mask as well.
         prop_assert!(begun.is_some() == happens || (masks || unseen) && happens, "whether a compaction happens");
@@ -368,8 +369,14 @@ impl World {
         let head = if let Summary::Messages(messages) = &summary { messages.len() } else { 1 };
         let now_ms = self.clock.now_ms();
         let turn = pair.real.with(|state| state.turns);
-        let at =
-            Moment { session_id: pair.real.id(), task_id: None, agent_id: None, turn, now_ms, ids: pair.real.ids() };
+        let at = LifecycleContext {
+            session_id: pair.real.id(),
+            task_id: None,
+            agent_id: None,
+            turn,
+            now_ms,
+            ids: pair.real.ids(),
+        };
         let done = begun.finish(before, summary, &at).unwrap();
         pair.real.with(|state| state.transcript = done.transcript);
         pair.real.log_lifecycle(&self.scope, done.records);
@@ -380,7 +387,7 @@ impl World {
     fn hand_over(&mut self, from: usize, to: usize) {
         let (parent, child) = (self.pairs[from].real.clone(), self.pairs[to].real.clone());
         for reminder in propagation(&parent.transcript(), parent.id()) {
-            child.admit_reminder(&self.scope, reminder, Road::Inherited);
+            child.admit_reminder(&self.scope, reminder, ReminderOrigin::Inherited);
         }
         let handed = self.pairs[from].model.handed();
         handed.into_iter().for_each(|known| self.pairs[to].model.admit(known));
@@ -395,9 +402,9 @@ impl World {
         let id = pair.accepted[nth].0.clone();
         let told = pair.real.queue().lock().unwrap().revoke(&id);
         let expected = match pair.model.fates[nth] {
-            Fate::Waiting => Ok(Revoked::Now),
-            Fate::Revoked => Ok(Revoked::Already),
-            Fate::Replaced => Ok(Revoked::Replaced),
+            Fate::Waiting => Ok(Revocation::Now),
+            Fate::Revoked => Ok(Revocation::Already),
+            Fate::Replaced => Ok(Revocation::Replaced),
             Fate::Delivered => Err(QueueError::AlreadyDelivered(id)),
         };
         prop_assert_eq!(told, expected);
@@ -441,7 +448,7 @@ impl World {
             (pair.real.id().clone(), transcript.pending().map(|p| (p.reminder.id.clone(), left(p))).collect())
         });
         let after = self.history.last().map_or(0, |snapshot| snapshot.cursor);
-        let new = self.log.read(&Filter { after, ..Filter::default() }, usize::MAX).unwrap();
+        let new = self.log.read(&RecordFilter { after, ..RecordFilter::default() }, usize::MAX).unwrap();
         let cursor = new.last().map_or(after, |record| record.cursor);
         self.history.push(Snapshot { cursor, pending: pending.collect() });
     }

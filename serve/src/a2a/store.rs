@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a::{ListTasks, TaskPage};
-use runtime::event_log::{NewRecord, Settled, SharedLog, SqliteLog, Ticket};
+use runtime::event_log::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket};
 use tokio::sync::Semaphore;
 
 use super::clock::now_ms;
@@ -149,7 +149,7 @@ impl Journal for TaskStore {
         self.write(task_id, at_ms, written)
     }
 
-    fn settled(&self, upto: Ticket) -> Settled {
+    fn settled(&self, upto: Ticket) -> DurableFuture {
         self.0.store.log().settled(upto)
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::event_log::Settled;
-use runtime::reminder::bridge::{MessagePayload, Payload, QueueError, Revoked};
+use runtime::event_log::DurableFuture;
+use runtime::reminder::bridge::{InjectionPayload, MessagePayload, QueueError, Revocation};
 use runtime::reminder::lifecycle::Selector;
 use runtime::reminder::{ReminderCode, ReminderError, ReminderField, Surface};
 use runtime::session::Inbox;
@@ -62,7 +62,7 @@ pub struct Answer {
     result: Value,
     /// The inbox that was changed, and the accepted item.
     changed: Option<(Inbox, Option<Arc<str>>)>,
-    settled: Option<Settled>,
+    settled: Option<DurableFuture>,
     /// The number of queued reminders that were cleared, the session, and the receiver for the number cleared from its
     /// transcript.
     cleared: Option<(usize, Arc<str>, Cleared)>,
@@ -75,7 +75,7 @@ impl Answer {
 
     /// Creates the answer to a change. An accepted item that cannot be stored is revoked.
     fn changed(result: Value, inbox: &Inbox, accepted: Option<Arc<str>>) -> Answer {
-        let settled: Settled = Box::pin(inbox.durable());
+        let settled: DurableFuture = Box::pin(inbox.durable());
         Answer { result, changed: Some((inbox.clone(), accepted)), settled: Some(settled), cleared: None }
     }
 
@@ -135,16 +135,16 @@ pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answ
             check_keys(params, &["sessionId", "reminderId", "injectionId", "_meta"])?;
             let id = item_id(params)?;
             let inbox = find(method, session_id(params)?.as_deref(), inboxes)?;
-            let is_reminder = inbox.find(&id).is_some_and(|item| matches!(item.payload, Payload::Reminder(_)));
+            let is_reminder = inbox.find(&id).is_some_and(|item| matches!(item.payload, InjectionPayload::Reminder(_)));
             let result = match inbox.revoke(&id).map_err(|error| of_queue(error, &inbox))? {
-                Revoked::Now => {
+                Revocation::Now => {
                     if is_reminder {
                         inboxes.show(inbox.session_id(), ReminderEvent::cleared(id.clone()));
                     }
                     json!({"status": "revoked", "reminderId": &*id})
                 }
                 // A reminder that a newer one replaced is not delivered either.
-                Revoked::Already | Revoked::Replaced => json!({"status": "already_revoked", "reminderId": &*id}),
+                Revocation::Already | Revocation::Replaced => json!({"status": "already_revoked", "reminderId": &*id}),
             };
             Ok(Answer::changed(result, &inbox, None))
         }

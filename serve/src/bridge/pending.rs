@@ -1,7 +1,7 @@
 //! [`PendingInjections`]: a session's queue, as hosts see it.
 
 use runtime::reminder::Surface;
-use runtime::reminder::bridge::{Injection, Payload, Queue};
+use runtime::reminder::bridge::{Injection, InjectionPayload, Queue};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -35,7 +35,7 @@ fn row(item: &Injection) -> Value {
     let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
     let mode = item.mode.as_str().into();
     match &item.payload {
-        Payload::Reminder(reminder) => {
+        InjectionPayload::Reminder(reminder) => {
             put("kind", "reminder".into());
             let [id, rest @ ..] = Injection::ROW.map(|field| reminder.written(field, Surface::Acp));
             put(id.0, Value::from(&id.1));
@@ -44,7 +44,7 @@ fn row(item: &Injection) -> Value {
                 put(name, Value::from(&value));
             }
         }
-        Payload::Message(message) => {
+        InjectionPayload::Message(message) => {
             put("kind", "user_message".into());
             put("injectionId", item.id.as_ref().into());
             put("mode", mode);
@@ -58,7 +58,7 @@ fn row(item: &Injection) -> Value {
 mod tests {
     use runtime::data::Data;
     use runtime::ids::IdStream;
-    use runtime::reminder::bridge::{MessagePayload, Mode};
+    use runtime::reminder::bridge::{DeliveryMode, MessagePayload};
     use runtime::reminder::{ReminderSpec, RoleHint};
     use serde_json::json;
 
@@ -75,10 +75,10 @@ mod tests {
             role_hint: RoleHint::Developer,
             ..ReminderSpec::new("Dependencies changed.")
         };
-        let full = queue.push_reminder(spec, Mode::FinishStep, 1).unwrap().id;
+        let full = queue.push_reminder(spec, DeliveryMode::FinishStep, 1).unwrap().id;
         let said = MessagePayload::from_data(&Data::from_json(r#"{"content": "Stop."}"#).unwrap()).unwrap();
-        let message = queue.push_message(said.message, Mode::InterruptImmediate, 1).unwrap().id;
-        let bare = queue.push_reminder(ReminderSpec::new("b"), Mode::AuditOnly, 1).unwrap().id;
+        let message = queue.push_message(said.message, DeliveryMode::InterruptImmediate, 1).unwrap().id;
+        let bare = queue.push_reminder(ReminderSpec::new("b"), DeliveryMode::AuditOnly, 1).unwrap().id;
 
         let pending = PendingInjections::of(&queue);
         let told = serde_json::to_value(&pending).unwrap();

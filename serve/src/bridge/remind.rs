@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::reminder::bridge::RemindPayload;
-use runtime::reminder::{ReminderCode, ReminderError, ReminderField, Source, Surface};
+use runtime::reminder::{ReminderCode, ReminderError, ReminderField, ReminderSource, Surface};
 use runtime::words::nearest;
 
 use super::BridgeError;
@@ -74,7 +74,7 @@ impl RemindNotification {
     #[must_use]
     pub fn to_params(&self, surface: Surface) -> Data {
         let RemindPayload { spec, mode, meta } = &self.payload;
-        let reminder = spec.clone().into_reminder(Arc::default(), Source::Bridge, 0);
+        let reminder = spec.clone().into_reminder(Arc::default(), ReminderSource::Bridge, 0);
         let fields = ReminderField::SPEC.map(|field| (field.key(surface).clone(), reminder.value(field)));
         let around = [
             (name_on(surface, "session_id").into(), Data::from(self.session_id.as_ref())),
@@ -97,7 +97,7 @@ impl RemindNotification {
 
 #[cfg(test)]
 mod tests {
-    use runtime::reminder::bridge::Mode;
+    use runtime::reminder::bridge::DeliveryMode;
 
     use super::*;
 
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again_in_every_spelling() {
         let full = RemindNotification::from_json(FULL).unwrap();
-        assert_eq!((full.session_id.as_deref(), full.payload.mode), (Some("s1"), Mode::AuditOnly));
+        assert_eq!((full.session_id.as_deref(), full.payload.mode), (Some("s1"), DeliveryMode::AuditOnly));
         let bare = RemindNotification::from_params(&Data::dict([("body", Data::from("b"))])).unwrap();
         for notification in [full, bare] {
             for surface in Surface::ALL {

@@ -8,9 +8,9 @@ use runtime::message::ToolCall;
 use runtime::model::Usage;
 use runtime::reminder::Reminder;
 use runtime::reminder::lifecycle::ExpireReason;
-use stdlib::Said;
+use stdlib::TaskUpdate;
 
-pub use stdlib::{Made, Part, PlanEntry, Priority, Progress};
+pub use stdlib::{Part, PlanEntry, Priority, Progress, TaskArtifact};
 
 /// An event of a session for its client.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,7 +85,7 @@ pub enum Event {
         message_id: Arc<str>,
         /// The text.
         text: Arc<str>,
-        /// The partial result. See [`Said::Status`].
+        /// The partial result. See [`TaskUpdate::Status`].
         partial: Data,
     },
     /// An artifact for the user, or an extension of one.
@@ -93,7 +93,7 @@ pub enum Event {
         /// The id of the message for peers without artifacts.
         message_id: Arc<str>,
         /// The artifact.
-        made: Made,
+        made: TaskArtifact,
     },
     /// The script waits for an answer, which is the next prompt.
     Question {
@@ -112,14 +112,14 @@ pub fn new_message_id() -> Arc<str> {
     uuid::Uuid::new_v4().to_string().into()
 }
 
-impl From<Said> for Event {
-    fn from(said: Said) -> Event {
+impl From<TaskUpdate> for Event {
+    fn from(said: TaskUpdate) -> Event {
         match said {
-            Said::Status { text, partial } => Event::Status { message_id: new_message_id(), text, partial },
-            Said::Title(title) => Event::Title(title),
-            Said::Mode(mode) => Event::Mode(mode),
-            Said::Plan(entries) => Event::Plan(entries),
-            Said::Artifact(made) => Event::Artifact { message_id: new_message_id(), made },
+            TaskUpdate::Status { text, partial } => Event::Status { message_id: new_message_id(), text, partial },
+            TaskUpdate::Title(title) => Event::Title(title),
+            TaskUpdate::Mode(mode) => Event::Mode(mode),
+            TaskUpdate::Plan(entries) => Event::Plan(entries),
+            TaskUpdate::Artifact(made) => Event::Artifact { message_id: new_message_id(), made },
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use runtime::data::Data;
 use runtime::event_log::NewRecord;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, Approver, Demand, Permit, Preview, Turn};
+use runtime::seam::{Answer, ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
 
 use super::policy::demand;
 use super::{Mode, Peer, PermissionQuestion, PermissionScope, Verdict};
@@ -36,37 +36,37 @@ impl SessionApprover {
     }
 
     /// Returns the permit for a call that needs no question.
-    fn settled(&self, scope: &PermissionScope) -> Option<Permit> {
+    fn settled(&self, scope: &PermissionScope) -> Option<PermissionOutcome> {
         if Mode::of(&self.mode) == Mode::Auto {
-            return Some(Permit { allow: true, reason: Some("the mode `auto` allows every tool".into()) });
+            return Some(PermissionOutcome { allow: true, reason: Some("the mode `auto` allows every tool".into()) });
         }
         let allow = *self.always.borrow().get(scope)?;
         Some(match allow {
-            true => Permit { allow, reason: Some(always("allowed", scope)) },
-            false => Permit::deny(always("refused", scope)),
+            true => PermissionOutcome { allow, reason: Some(always("allowed", scope)) },
+            false => PermissionOutcome::deny(always("refused", scope)),
         })
     }
 
-    fn permit(&self, scope: PermissionScope, verdict: Verdict) -> Permit {
+    fn permit(&self, scope: PermissionScope, verdict: Verdict) -> PermissionOutcome {
         match verdict {
-            Verdict::AllowOnce => Permit { allow: true, reason: Some("the user allowed it".into()) },
+            Verdict::AllowOnce => PermissionOutcome { allow: true, reason: Some("the user allowed it".into()) },
             Verdict::AllowAlways => {
                 let reason = Some(always("allowed", &scope));
                 match self.remember(scope, true) {
-                    true => Permit { allow: true, reason },
-                    false => Permit { allow: true, reason: Some("the user allowed it".into()) },
+                    true => PermissionOutcome { allow: true, reason },
+                    false => PermissionOutcome { allow: true, reason: Some("the user allowed it".into()) },
                 }
             }
-            Verdict::RejectOnce => Permit::deny("the user refused it"),
+            Verdict::RejectOnce => PermissionOutcome::deny("the user refused it"),
             Verdict::RejectAlways => {
                 let reason = always("refused", &scope);
                 match self.remember(scope, false) {
-                    true => Permit::deny(reason),
-                    false => Permit::deny("the user refused it"),
+                    true => PermissionOutcome::deny(reason),
+                    false => PermissionOutcome::deny("the user refused it"),
                 }
             }
-            Verdict::Cancelled => Permit::deny("the permission request was cancelled"),
-            Verdict::Unusable(why) => Permit::deny(why),
+            Verdict::Cancelled => PermissionOutcome::deny("the permission request was cancelled"),
+            Verdict::Unusable(why) => PermissionOutcome::deny(why),
         }
     }
 
@@ -116,7 +116,7 @@ fn always(decided: &str, scope: &PermissionScope) -> Arc<str> {
 }
 
 impl Approver for SessionApprover {
-    fn demand(&self, tool: &ToolSpec, _: &ToolCall) -> Demand {
+    fn demand(&self, tool: &ToolSpec, _: &ToolCall) -> ApprovalDemand {
         demand(Mode::of(&self.mode), tool)
     }
 
@@ -127,7 +127,7 @@ impl Approver for SessionApprover {
         call: &'a ToolCall,
         preview: Option<&'a Preview>,
         reason: &'a Arc<str>,
-    ) -> Answer<'a, Permit> {
+    ) -> Answer<'a, PermissionOutcome> {
         let scope = PermissionScope::of(tool, call);
         if let Some(permit) = self.settled(&scope) {
             return Answer::Now(permit);
@@ -161,7 +161,7 @@ mod tests {
 
     use futures_util::FutureExt as _;
     use runtime::clock::ManualClock;
-    use runtime::event_log::{EventLog as _, Filter, MemoryLog};
+    use runtime::event_log::{EventLog as _, MemoryLog, RecordFilter};
     use runtime::ids::IdStream;
     use runtime::seam::Scope;
     use runtime::session::Session;
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(bench.asked(), 1);
         assert!(!shell("rm x") && !shell("ls; rm x"), "an answer for `ls` does not let `rm` run");
         assert_eq!(bench.asked(), 3);
-        let records = bench.log.read(&Filter::default(), 9).unwrap();
+        let records = bench.log.read(&RecordFilter::default(), 9).unwrap();
         let read = |key: &str| records.iter().map(|it| it.payload.to_data().get(key).to_json()).collect::<Vec<_>>();
         assert_eq!(read("answer"), [r#""allow_always""#, r#""reject_once""#, r#""reject_once""#]);
         assert_eq!(read("scope"), [r#"{"command":"ls","tool":"shell"}"#, "null", "null"]);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::message::ToolSpec;
-use runtime::seam::Demand;
+use runtime::seam::ApprovalDemand;
 
 use super::Mode;
 
@@ -51,18 +51,18 @@ impl Nature {
 }
 
 /// Returns the requirement for a call of the tool in this mode.
-pub(super) fn demand(mode: Mode, tool: &ToolSpec) -> Demand {
+pub(super) fn demand(mode: Mode, tool: &ToolSpec) -> ApprovalDemand {
     let (name, wish) = (&tool.name, tool.annotations.get("permission"));
     match mode {
-        Mode::Auto => Demand::Nothing,
+        Mode::Auto => ApprovalDemand::Nothing,
         Mode::Plan => match Nature::of(&tool.annotations) {
-            Nature::Changes => Demand::Refused(in_plan(name)),
+            Nature::Changes => ApprovalDemand::Refused(in_plan(name)),
             Nature::Unknown if wish.is_nil() => {
                 let why = format!(
                     "`{name}` does not declare whether it changes anything, and the session is in \
                     the mode `plan`"
                 );
-                Demand::Asked(why.into())
+                ApprovalDemand::Asked(why.into())
             }
             Nature::Unknown | Nature::Harmless => wished(name, wish),
         },
@@ -76,11 +76,11 @@ fn in_plan(name: &str) -> Arc<str> {
     format!("{why}, and continue without `{name}`").into()
 }
 
-fn wished(name: &str, wish: &Data) -> Demand {
+fn wished(name: &str, wish: &Data) -> ApprovalDemand {
     match wish {
-        Data::Str(why) if !why.trim().is_empty() => Demand::Asked(why.clone()),
-        wish if wish.truthy() => Demand::Asked(format!("`{name}` needs permission").into()),
-        _ => Demand::Nothing,
+        Data::Str(why) if !why.trim().is_empty() => ApprovalDemand::Asked(why.clone()),
+        wish if wish.truthy() => ApprovalDemand::Asked(format!("`{name}` needs permission").into()),
+        _ => ApprovalDemand::Nothing,
     }
 }
 
@@ -95,9 +95,9 @@ mod tests {
 
     fn word(mode: Mode, annotations: &str) -> &'static str {
         match demand(mode, &tool(annotations)) {
-            Demand::Nothing => "runs",
-            Demand::Asked(_) => "asks",
-            Demand::Refused(_) => "refused",
+            ApprovalDemand::Nothing => "runs",
+            ApprovalDemand::Asked(_) => "asks",
+            ApprovalDemand::Refused(_) => "refused",
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_text_says_why() {
         let why = |annotations| match demand(Mode::Ask, &tool(annotations)) {
-            Demand::Asked(why) => why.to_string(),
+            ApprovalDemand::Asked(why) => why.to_string(),
             _ => String::new(),
         };
         assert_eq!(why(r#"{"permission": "it costs money"}"#), "it costs money");

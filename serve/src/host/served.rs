@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::event_log::{SqliteLog, Tap};
+use runtime::event_log::{RecordObserver, SqliteLog};
 use stdlib::{RunOptions, SourceRef};
 
 use crate::Metrics;
@@ -29,7 +29,7 @@ pub struct Served {
 }
 
 /// Creates a tap on the records of each session, by its id.
-pub type Taps = Arc<dyn Fn(&str) -> Tap + Send + Sync>;
+pub type Taps = Arc<dyn Fn(&str) -> RecordObserver + Send + Sync>;
 
 /// The limits of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::agent_loop::StopReason;
 use runtime::data::Data;
-use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog, Tapped};
-use runtime::reminder::bridge::Payload;
+use runtime::event_log::{MemoryLog, MemoryRetention, ObservedLog, RunTaggedLog, SharedLog};
+use runtime::reminder::bridge::InjectionPayload;
 use runtime::workers::propagation;
 use stdlib::{
-    End, HostExchange, Hosted, Hosting, Output, PromptResult, Question, Request, Returned, RunOptions, from_core,
-    output,
+    HostExchange, Hosted, Hosting, Output, PromptEnd, PromptResult, Question, Request, ReturnedValue, RunOptions,
+    from_core, output,
 };
 use tokio::sync::oneshot;
 
@@ -232,23 +232,23 @@ impl Session {
         let PromptResult { end, mut closing, uncleaned, mut diagnostics } = came;
         diagnostics.splice(..0, uncleaned.clone());
         let (stop, value) = match end {
-            End::Cancelled => (Stop::Cancelled, Data::Nil),
-            End::Refused(reason) => (Stop::Refused(reason), Data::Nil),
-            End::Failed(diagnostic) => (Stop::Failed(Failure::from(diagnostic.as_ref())), Data::Nil),
-            End::Declined(words, diagnostic) => {
+            PromptEnd::Cancelled => (Stop::Cancelled, Data::Nil),
+            PromptEnd::Refused(reason) => (Stop::Refused(reason), Data::Nil),
+            PromptEnd::Failed(diagnostic) => (Stop::Failed(Failure::from(diagnostic.as_ref())), Data::Nil),
+            PromptEnd::Declined(words, diagnostic) => {
                 let failure = Failure { words: Some(words), ..Failure::from(diagnostic.as_ref()) };
                 (Stop::Failed(failure), Data::Nil)
             }
-            End::Returned(Returned::Nothing) => (Stop::Done, Data::Nil),
-            End::Returned(Returned::Text(text)) => {
+            PromptEnd::Returned(ReturnedValue::Nothing) => (Stop::Done, Data::Nil),
+            PromptEnd::Returned(ReturnedValue::Text(text)) => {
                 self.shown.say(text);
                 (Stop::Done, Data::Nil)
             }
-            End::Returned(Returned::Data(data)) => {
+            PromptEnd::Returned(ReturnedValue::Data(data)) => {
                 self.shown.give(data.clone());
                 (Stop::Done, data)
             }
-            End::Returned(Returned::Loop { text, status, stop_reason }) => {
+            PromptEnd::Returned(ReturnedValue::Loop { text, status, stop_reason }) => {
                 if let Some(text) = text {
                     self.shown.say(text);
                 }
@@ -278,7 +278,7 @@ impl Session {
             }
         };
         let scope = self.hosted.scope();
-        for item in unread.iter().filter(|item| matches!(item.payload, Payload::Reminder(_))) {
+        for item in unread.iter().filter(|item| matches!(item.payload, InjectionPayload::Reminder(_))) {
             session.log_expired(&scope, item);
         }
         for diagnostic in self.hosted.close().await {
@@ -308,17 +308,17 @@ fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReas
 }
 
 /// The limits of a session's own log: many may exist, and only the session's script reads it.
-const OWN: Kept = Kept { records: 16_384, bytes: 4 << 20 };
+const OWN: MemoryRetention = MemoryRetention { records: 16_384, bytes: 4 << 20 };
 
 /// Returns the log that all sessions share, on which each is a run of its own across processes, or a new log in
 /// memory.
 fn log_of(served: &Served, id: &str) -> Arc<dyn SharedLog> {
     let log: Arc<dyn SharedLog> = match &served.log {
-        Some(log) => Arc::new(OfRun::new(log.clone(), id)),
+        Some(log) => Arc::new(RunTaggedLog::new(log.clone(), id)),
         None => Arc::new(MemoryLog::keeping(OWN)),
     };
     let log = match &served.taps {
-        Some(taps) => Arc::new(Tapped::new(log, taps(id))),
+        Some(taps) => Arc::new(ObservedLog::new(log, taps(id))),
         None => log,
     };
     Arc::new(CountedLog::new(log, served.metrics.clone()))
@@ -331,7 +331,7 @@ fn now_ms() -> u64 {
 }
 
 /// Returns a function that waits until the peer has room.
-fn room(peer: &Arc<dyn Peer>, id: &Arc<str>) -> Rc<dyn Fn() -> runtime::seam::Local<'static, ()>> {
+fn room(peer: &Arc<dyn Peer>, id: &Arc<str>) -> Rc<dyn Fn() -> runtime::seam::LocalFuture<'static, ()>> {
     let (peer, id) = (peer.clone(), id.clone());
     Rc::new(move || peer.room(&id))
 }
@@ -357,7 +357,7 @@ impl Output for Aside {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::event_log::{Filter, NewRecord};
+    use runtime::event_log::{NewRecord, RecordFilter};
 
     #[test]
     fn a_log_of_its_own_is_small() {
@@ -367,7 +367,7 @@ mod tests {
             let (topic, kind) = ("t".into(), "t.k".into());
             log.append(NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms: 1 });
         };
-        let kept = || log.read(&Filter::topic("t"), usize::MAX).unwrap().len();
+        let kept = || log.read(&RecordFilter::topic("t"), usize::MAX).unwrap().len();
         (0..20_000).for_each(|_| append("a"));
         assert!((1..=16_384).contains(&kept()), "{}", kept());
         (0..8).for_each(|_| append(&"x".repeat(1 << 20)));

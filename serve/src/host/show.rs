@@ -1,6 +1,6 @@
 //! [`Shown`]: converts the activity of a session to [`Event`]s for its peer.
 //!
-//! Loops report their activity ([`Seen`]), and sessions the events of their reminders
+//! Loops report their activity ([`LoopEvent`]), and sessions the events of their reminders
 //! ([`ReminderObserver`](runtime::session::ReminderObserver)). Loops of sub-agents and workers are not the agent's
 //! own: only the tool call that they answer is shown.
 
@@ -10,12 +10,12 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use runtime::agent_loop::{Seen, Sight};
+use runtime::agent_loop::{LoopEvent, LoopObservation};
 use runtime::data::Data;
-use runtime::model::{Delta, Reply};
-use runtime::reminder::bridge::{Injection, Payload};
+use runtime::model::{Delta, ModelReply};
+use runtime::reminder::bridge::{Injection, InjectionPayload};
 use runtime::session::{ReminderObserver, Session};
-use stdlib::{Live, Said};
+use stdlib::{Live, TaskUpdate};
 
 use crate::Metrics;
 use crate::metrics::outcome;
@@ -112,7 +112,7 @@ impl Shown {
     }
 
     /// Returns the function that sends the script's messages to the user.
-    pub(super) fn say_for_script(self: Rc<Self>) -> Rc<dyn Fn(Said)> {
+    pub(super) fn say_for_script(self: Rc<Self>) -> Rc<dyn Fn(TaskUpdate)> {
         Rc::new(move |said| self.show(said.into()))
     }
 
@@ -141,33 +141,33 @@ impl Shown {
         }
     }
 
-    fn see(&self, sight: &Sight<'_>) {
+    fn see(&self, sight: &LoopObservation<'_>) {
         self.count(sight);
         if let Some(book) = &self.book {
             book.sight(sight);
         }
         self.watch(sight);
-        if matches!(sight.seen, Seen::Piece(_)) {
+        if matches!(sight.seen, LoopEvent::Piece(_)) {
             self.write_soon();
         }
     }
 
     /// Counts the activity of loops, including those of workers.
-    fn count(&self, sight: &Sight<'_>) {
+    fn count(&self, sight: &LoopObservation<'_>) {
         let id = sight.turn.session.id();
         match sight.seen {
-            Seen::Asked => {
+            LoopEvent::Asked => {
                 self.metrics.turns.add();
                 self.asked.borrow_mut().insert(id.clone(), Instant::now());
             }
-            Seen::Answered { .. } | Seen::Unanswered => {
+            LoopEvent::Answered { .. } | LoopEvent::Unanswered => {
                 if let Some(asked) = self.asked.borrow_mut().remove(id) {
-                    self.metrics.model_calls[outcome(matches!(sight.seen, Seen::Answered { .. }))].add();
+                    self.metrics.model_calls[outcome(matches!(sight.seen, LoopEvent::Answered { .. }))].add();
                     self.metrics.model_time.observe(asked.elapsed());
                 }
             }
-            Seen::ToolAnswered { result, .. } => self.metrics.tool_calls[outcome(result.ok)].add(),
-            Seen::Delivered(_) => self.metrics.injections.delivered.add(),
+            LoopEvent::ToolAnswered { result, .. } => self.metrics.tool_calls[outcome(result.ok)].add(),
+            LoopEvent::Delivered(_) => self.metrics.injections.delivered.add(),
             _ => {}
         }
     }
@@ -185,49 +185,49 @@ impl Shown {
         });
     }
 
-    fn watch(&self, sight: &Sight<'_>) {
+    fn watch(&self, sight: &LoopObservation<'_>) {
         if sight.turn.scope.caller.is_worker {
             return;
         }
         let session = sight.turn.session;
         match sight.seen {
-            Seen::Began => {
+            LoopEvent::Began => {
                 self.follow(session);
                 self.loops.borrow_mut().insert(session.id().clone(), Looping::default());
             }
-            Seen::Asked => self.of_loop(session.id(), |looping| {
+            LoopEvent::Asked => self.of_loop(session.id(), |looping| {
                 (looping.message, looping.came) = (None, Came::default());
             }),
-            Seen::Piece(delta) => self.piece(session.id(), delta),
-            Seen::Answered { reply, text, context_window } => {
+            LoopEvent::Piece(delta) => self.piece(session.id(), delta),
+            LoopEvent::Answered { reply, text, context_window } => {
                 self.whole(session.id(), reply, text);
                 if let Some(book) = &self.book {
                     book.flush();
                 }
                 self.show(Event::Usage { call: reply.usage, context_window });
             }
-            Seen::ToolWanted { call, annotations } => {
+            LoopEvent::ToolWanted { call, annotations } => {
                 self.of_loop(session.id(), |looping| looping.open.push(call.id.clone()));
                 self.show(Event::ToolCall { call: call.clone(), annotations: annotations.clone() });
             }
-            Seen::ToolBegan(call) => self.show(Event::ToolBegan { id: call.id.clone() }),
-            Seen::ToolAnswered { call, result } => {
+            LoopEvent::ToolBegan(call) => self.show(Event::ToolBegan { id: call.id.clone() }),
+            LoopEvent::ToolAnswered { call, result } => {
                 self.of_loop(session.id(), |looping| looping.open.retain(|id| *id != call.id));
                 let (text, value, ok) = (result.text.clone(), result.value.clone(), result.ok);
                 self.show(Event::ToolEnded { id: call.id.clone(), text, value, ok });
             }
-            Seen::Delivered(Injection { payload: Payload::Message(message), id, .. }) => {
+            LoopEvent::Delivered(Injection { payload: InjectionPayload::Message(message), id, .. }) => {
                 self.show(Event::UserMessage { message_id: id.clone(), content: message.content.to_data() });
             }
-            Seen::Ended(_) => {
+            LoopEvent::Ended(_) => {
                 self.loops.borrow_mut().remove(session.id());
                 if *session.id() != self.id {
                     self.sessions.borrow_mut().remove(session.id());
                     session.observe(None);
                 }
             }
-            Seen::Interrupted { mark } => self.interrupted(session.id(), mark),
-            Seen::Delivered(_) | Seen::Unanswered | Seen::ToolEnded(_) | Seen::Idle => {}
+            LoopEvent::Interrupted { mark } => self.interrupted(session.id(), mark),
+            LoopEvent::Delivered(_) | LoopEvent::Unanswered | LoopEvent::ToolEnded(_) | LoopEvent::Idle => {}
         }
     }
 
@@ -255,7 +255,7 @@ impl Shown {
     }
 
     /// Sends the parts of an answer that did not come in pieces.
-    fn whole(&self, session_id: &str, reply: &Reply, text: &Arc<str>) {
+    fn whole(&self, session_id: &str, reply: &ModelReply, text: &Arc<str>) {
         let came = self.of_loop(session_id, |looping| looping.came);
         if let Some(reasoning) = reply.reasoning.as_ref().filter(|_| !came.thinking) {
             self.speak(session_id, Voice::Thinking, reasoning.clone());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::event_log::Record;
 use runtime::message::Message;
-use runtime::reminder::bridge::{Payload, QueueTold};
+use runtime::reminder::bridge::{InjectionPayload, RecordedQueue};
 use runtime::reminder::lifecycle::rebuild::Rebuilt;
 use runtime::session::{Conversation, INJECTION_TOPIC, MESSAGE_TOPIC, STATE_TOPIC};
 
@@ -21,7 +21,7 @@ pub(super) struct SessionFold {
     pub(super) life: Life,
     pub(super) shown: Vec<Event>,
     pub(super) conversation: Conversation,
-    pub(super) queue: QueueTold,
+    pub(super) queue: RecordedQueue,
     /// Injected messages that a seam delivered and that have no message record yet.
     pub(super) delivered: Vec<Arc<Message>>,
     pub(super) reminders: Rebuilt,
@@ -137,7 +137,7 @@ impl SessionFold {
         if word == "delivered" && !for_the_record {
             let id = payload.get("id").as_str();
             let item = self.queue.items.iter().find(|item| Some(item.id.as_ref()) == id);
-            if let Some(Payload::Message(message)) = item.map(|item| &item.payload) {
+            if let Some(InjectionPayload::Message(message)) = item.map(|item| &item.payload) {
                 self.delivered.push(message.clone());
             }
         }

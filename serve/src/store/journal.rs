@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use runtime::agent_loop::{Seen, Sight};
+use runtime::agent_loop::{LoopEvent, LoopObservation};
 use runtime::data::Data;
-use runtime::event_log::{NewRecord, OfRun, Settled, SharedLog, SqliteLog, Ticket};
+use runtime::event_log::{DurableFuture, NewRecord, RunTaggedLog, SharedLog, SqliteLog, Ticket};
 use runtime::model::Delta;
-use runtime::session::{Change, ConversationJournal, MESSAGE_TOPIC, Session};
+use runtime::session::{ConversationJournal, JournalChange, MESSAGE_TOPIC, Session};
 
 use crate::host::{Event, Stop};
 
@@ -19,7 +19,7 @@ use super::{About, LIFE_TOPIC, SHOWN_TOPIC, Store, StoreError, Stored};
 /// callers wait for the latter before they report to a client that something is done.
 pub struct SessionJournal {
     id: Arc<str>,
-    log: OfRun<SqliteLog>,
+    log: RunTaggedLog<SqliteLog>,
     state: Mutex<State>,
 }
 
@@ -130,15 +130,15 @@ impl SessionJournal {
 
     /// Observes a loop. Records the changes of its session, unless it is another session, or only a piece of an answer
     /// came.
-    pub fn sight(&self, sight: &Sight<'_>) {
+    pub fn sight(&self, sight: &LoopObservation<'_>) {
         if *sight.turn.session.id() != self.id {
             return;
         }
         match sight.seen {
-            Seen::Piece(Delta::Text(text)) => return self.lock().draft.push_str(text),
-            Seen::Piece(Delta::Restart) => return self.lock().draft.clear(),
-            Seen::Piece(_) => return,
-            Seen::Asked | Seen::Answered { .. } | Seen::Unanswered => self.lock().draft.clear(),
+            LoopEvent::Piece(Delta::Text(text)) => return self.lock().draft.push_str(text),
+            LoopEvent::Piece(Delta::Restart) => return self.lock().draft.clear(),
+            LoopEvent::Piece(_) => return,
+            LoopEvent::Asked | LoopEvent::Answered { .. } | LoopEvent::Unanswered => self.lock().draft.clear(),
             _ => {}
         }
         self.see(sight.turn.session);
@@ -166,14 +166,14 @@ impl SessionJournal {
     /// Records the changes of the session since the last call. The cost is proportional to the changes.
     pub fn see(&self, session: &Session) {
         let changes = session.with(|now| self.lock().written.changes(now));
-        for Change { topic, word, payload } in changes {
+        for JournalChange { topic, word, payload } in changes {
             self.write(topic, word, payload);
         }
     }
 
     /// Waits until all records are durable, on any thread.
     #[must_use]
-    pub fn settled(&self) -> Settled {
+    pub fn settled(&self) -> DurableFuture {
         self.log.settled(Ticket::ALL)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 
-use crate::host::{Event, Made, Part, PlanEntry, new_message_id};
+use crate::host::{Event, Part, PlanEntry, TaskArtifact, new_message_id};
 
 /// A record: its word and its payload.
 pub(super) type Told = (&'static str, Data);
@@ -129,7 +129,7 @@ fn entry(data: &Data) -> Option<PlanEntry> {
     })
 }
 
-fn of_made(made: &Made) -> Data {
+fn of_made(made: &TaskArtifact) -> Data {
     Data::dict_of_present([
         ("name", Data::from(&made.name)),
         ("parts", made.parts.iter().map(of_part).collect()),
@@ -141,8 +141,8 @@ fn of_made(made: &Made) -> Data {
     ])
 }
 
-fn made(payload: &Data) -> Result<Made, String> {
-    Ok(Made {
+fn made(payload: &Data) -> Result<TaskArtifact, String> {
+    Ok(TaskArtifact {
         name: payload.get("name").as_shared_str().ok_or("`name` is not a string")?,
         parts: list(payload, "parts", part)?,
         id: payload.get("id").as_shared_str(),
@@ -224,19 +224,19 @@ mod tests {
             Event::ToolEnded { id: "c".into(), text: "t".into(), value: Data::from(7), ok: false },
             Event::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true },
             Event::Plan(vec![plan]),
-            artifact(Made {
+            artifact(TaskArtifact {
                 name: "a".into(),
                 parts: vec![Part::Text("x".into()), Part::Data(1.into()), file],
                 last_chunk: true,
-                ..Made::default()
+                ..TaskArtifact::default()
             }),
-            artifact(Made {
+            artifact(TaskArtifact {
                 name: "a".into(),
                 id: Some("i".into()),
                 description: Some("d".into()),
                 append: true,
                 metadata: Data::dict([("m", Data::from(1))]),
-                ..Made::default()
+                ..TaskArtifact::default()
             }),
             Event::Question { message_id: "q".into(), text: "which?".into() },
             Event::Data { message_id: "m".into(), data: Data::dict([("n", Data::from(1))]) },

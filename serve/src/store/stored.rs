@@ -7,8 +7,8 @@ use std::sync::Arc;
 use runtime::agent_loop::interruption_mark;
 use runtime::message::{Message, Role};
 use runtime::reminder::Reminder;
-use runtime::reminder::bridge::{Injection, QueueTold};
-use runtime::reminder::lifecycle::rebuild::{Biography, Prompt, SessionLife};
+use runtime::reminder::bridge::{Injection, RecordedQueue};
+use runtime::reminder::lifecycle::rebuild::{Biography, RebuiltPrompt, SessionLife};
 use runtime::session::{Recovered, RecoveredReminder};
 
 use crate::host::Event;
@@ -144,7 +144,7 @@ impl Stored {
             uncharged: pending.uncharged(),
         };
         let open: Vec<_> = life.into_iter().flat_map(SessionLife::open_prompts).collect();
-        let answer = |prompt: &Prompt| fold.conversation.messages.get(prompt.message_count);
+        let answer = |prompt: &RebuiltPrompt| fold.conversation.messages.get(prompt.message_count);
         // A process may have ended after reminders were recorded as fired, and before their prompt was.
         let fired = life.into_iter().flat_map(SessionLife::pending).map(Biography::uncharged).max().unwrap_or(0);
         let sent = u32::try_from(open.len()).unwrap_or(u32::MAX);
@@ -166,7 +166,7 @@ impl Stored {
             reminders: pending.map(reminder).collect(),
             open_prompts: sent.max(fired),
             is_answered: answered.is_some_and(|message| message.role == Role::Assistant),
-            queue: QueueTold { items: waiting.into(), fates: fold.queue.fates.clone() },
+            queue: RecordedQueue { items: waiting.into(), fates: fold.queue.fates.clone() },
             delivered,
             lost: self.lost(),
             seed: RandomState::new().hash_one(&self.id),

@@ -9,19 +9,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use runtime::agent_loop::{LoopOptions, LoopStatus, Parts, Seen, Sight, agent_loop};
+use runtime::agent_loop::{LoopEvent, LoopObservation, LoopOptions, LoopParts, LoopStatus, agent_loop};
 use runtime::clock::ManualClock;
 use runtime::data::Data;
-use runtime::event_log::{EventLog, Filter, NewRecord, Record, SharedLog, SqliteLog, SqliteOptions};
+use runtime::event_log::{EventLog, NewRecord, Record, RecordFilter, SharedLog, SqliteLog, SqliteOptions};
 use runtime::hooks::Hooks;
 use runtime::ids::IdStream;
 use runtime::message::{Message, Role, ToolCall, ToolSpec};
-use runtime::model::{Delta, Reply, Request};
-use runtime::reminder::bridge::{Mode, RemindPayload};
+use runtime::model::{Delta, ModelReply, Request};
+use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
 use runtime::reminder::lifecycle::rebuild::rebuild;
-use runtime::reminder::lifecycle::{Charge, compact, preserve_only};
+use runtime::reminder::lifecycle::{CompactionCharge, compact, preserve_only};
 use runtime::reminder::providers::ReminderProviders;
-use runtime::reminder::{ReminderSpec, Source};
+use runtime::reminder::{ReminderSource, ReminderSpec};
 use runtime::seam::{Answer, Model, Outcome, Output, Scope, Tool, Turn};
 use runtime::session::Session;
 
@@ -76,7 +76,7 @@ impl Drop for Folder {
 /// Returns configured replies, then `done`; records the requests.
 #[derive(Default)]
 struct Fake {
-    replies: RefCell<VecDeque<Reply>>,
+    replies: RefCell<VecDeque<ModelReply>>,
     asked: RefCell<Vec<Request>>,
 }
 
@@ -86,7 +86,7 @@ impl Model for Fake {
         _: Turn<'a>,
         request: &'a Request,
         live: &'a dyn Fn(Delta<'_>),
-    ) -> Answer<'a, Outcome<Reply>> {
+    ) -> Answer<'a, Outcome<ModelReply>> {
         self.asked.borrow_mut().push(request.clone());
         let reply = self.replies.borrow_mut().pop_front().unwrap_or_else(|| says("done"));
         live(Delta::Text(&reply.text));
@@ -94,12 +94,12 @@ impl Model for Fake {
     }
 }
 
-fn says(text: &str) -> Reply {
-    Reply { text: text.into(), ..Reply::default() }
+fn says(text: &str) -> ModelReply {
+    ModelReply { text: text.into(), ..ModelReply::default() }
 }
 
-fn calls(id: &str) -> Reply {
-    Reply { tool_calls: vec![ToolCall::new(id, "echo", Data::empty_dict())], ..says("let me see") }
+fn calls(id: &str) -> ModelReply {
+    ModelReply { tool_calls: vec![ToolCall::new(id, "echo", Data::empty_dict())], ..says("let me see") }
 }
 
 struct Echo(ToolSpec);
@@ -148,7 +148,7 @@ impl Served {
     }
 
     /// Runs one prompt, as a client sends it.
-    fn prompt(&self, text: &str, replies: impl IntoIterator<Item = Reply>) {
+    fn prompt(&self, text: &str, replies: impl IntoIterator<Item = ModelReply>) {
         self.model.replies.borrow_mut().extend(replies);
         self.book.prompted(text);
         let message_id: Arc<str> = text.into();
@@ -158,24 +158,26 @@ impl Served {
         self.book.answered(&self.session, &Stop::Done);
     }
 
-    fn parts(&self) -> Parts {
+    fn parts(&self) -> LoopParts {
         let book = self.book.clone();
-        let watch = move |sight: Sight<'_>| {
+        let watch = move |sight: LoopObservation<'_>| {
             book.sight(&sight);
             let message_id = || format!("{}", sight.turn.number).into();
             match sight.seen {
-                Seen::Piece(Delta::Text(text)) => {
+                LoopEvent::Piece(Delta::Text(text)) => {
                     book.note(&Event::Text { message_id: message_id(), text: text.into() });
                 }
-                Seen::ToolBegan(call) => book.note(&Event::ToolCall { call: call.clone(), annotations: Data::Nil }),
-                Seen::ToolEnded(call) => {
+                LoopEvent::ToolBegan(call) => {
+                    book.note(&Event::ToolCall { call: call.clone(), annotations: Data::Nil });
+                }
+                LoopEvent::ToolEnded(call) => {
                     let (text, value): (Arc<str>, Data) = ("echoed".into(), "echoed".into());
                     book.note(&Event::ToolEnded { id: call.id.clone(), text, value, ok: true });
                 }
                 _ => {}
             }
         };
-        Parts {
+        LoopParts {
             model: self.model.clone(),
             tools: vec![Rc::new(Echo(ToolSpec::new("echo", "a tool", Data::empty_dict())))],
             hooks: Rc::new(Hooks::new()),
@@ -187,11 +189,11 @@ impl Served {
 
     fn remind(&self, body: &str, ttl_turns: Option<u32>) {
         let spec = ReminderSpec { ttl_turns, ..ReminderSpec::new(body) };
-        self.session.inject_reminder(&self.scope, spec, Source::InPipeline, None);
+        self.session.inject_reminder(&self.scope, spec, ReminderSource::InPipeline, None);
     }
 
     /// Injects a host's reminder into the queue.
-    fn put_in(&self, body: &str, mode: Mode) {
+    fn put_in(&self, body: &str, mode: DeliveryMode) {
         let payload = RemindPayload { spec: ReminderSpec::new(body), mode, meta: Data::Nil };
         self.session.accept_reminder(&self.scope, payload).unwrap();
     }
@@ -200,7 +202,7 @@ impl Served {
         self.session.apply(
             &self.scope,
             |t, _| {
-                let mut records = compact(t, Charge::Carried).records;
+                let mut records = compact(t, CompactionCharge::Carried).records;
                 records.extend(preserve_only(t));
                 records
             },

@@ -2,7 +2,7 @@
 
 use crate::clock::RunClock;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, Approver, Demand, Permit, Preview, Turn};
+use runtime::seam::{Answer, ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(crate) struct OutsideApprover {
 }
 
 impl Approver for OutsideApprover {
-    fn demand(&self, tool: &ToolSpec, call: &ToolCall) -> Demand {
+    fn demand(&self, tool: &ToolSpec, call: &ToolCall) -> ApprovalDemand {
         self.approver.demand(tool, call)
     }
 
@@ -25,7 +25,7 @@ impl Approver for OutsideApprover {
         call: &'a ToolCall,
         preview: Option<&'a Preview>,
         reason: &'a Arc<str>,
-    ) -> Answer<'a, Permit> {
+    ) -> Answer<'a, PermissionOutcome> {
         match self.approver.ask(turn, tool, call, preview, reason) {
             Answer::Now(permit) => Answer::Now(permit),
             Answer::Later(later) => Answer::later(async move {

@@ -9,7 +9,7 @@ use lang::value::article;
 use lang::vm::{Raise, RunCode};
 use runtime::message::{Message, Role};
 use runtime::reminder::Reminder;
-use runtime::seam::{Answer, Compactor, Fault, Outcome, Summary, Turn};
+use runtime::seam::{Answer, CallError, Compactor, Outcome, Summary, Turn};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ fn unusable(value: &Value) -> Box<Raise> {
 }
 
 impl Compactor for ScriptCompactor {
-    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+    fn late(&self, ms: u64) -> Rc<dyn CallError> {
         self.function.late("the compactor", ms)
     }
 

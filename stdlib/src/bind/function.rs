@@ -11,7 +11,7 @@ use lang::vm::{Called, Cx, Function, Halt, Raise, Why, end_run};
 use runtime::data::Data;
 use runtime::receipt::AuditLog;
 use runtime::reminder::ReminderError;
-use runtime::seam::{Answer, Fault, Outcome, Stopped, Turn, fault};
+use runtime::seam::{Answer, CallError, Outcome, Stopped, Turn, call_error};
 use std::rc::Rc;
 
 /// A script's function.
@@ -51,7 +51,7 @@ impl ScriptFn {
                 match Halting::new(turn.scope, halt, wait.into_local()).await {
                     // What the deadline of the loop ended was not cancelled by anybody.
                     (Err(raise), Some(Stopped::Deadline)) if matches!(raise.why, Why::Cancelled | Why::Abandoned) => {
-                        Err(fault(Stopped::Deadline))
+                        Err(call_error(Stopped::Deadline))
                     }
                     (done, _) => outcome(done),
                 }
@@ -61,7 +61,7 @@ impl ScriptFn {
 
     /// Wraps a raise as a fault. `exit` and a reached limit end the run and the current loop; they
     /// are not failures of a tool or a handler.
-    fn thrown(&self, turn: Turn<'_>, raise: Box<Raise>) -> Rc<dyn Fault> {
+    fn thrown(&self, turn: Turn<'_>, raise: Box<Raise>) -> Rc<dyn CallError> {
         if let Why::Exit(_) | Why::Exhausted = raise.why {
             turn.scope.cancel.cancel(raise.message.as_str());
             end_run(self.function.isolate(), &raise);
@@ -70,7 +70,7 @@ impl ScriptFn {
     }
 
     /// The error of a reminder that it returned, at the place where it was written.
-    pub(crate) fn blame(&self, error: &ReminderError) -> Rc<dyn Fault> {
+    pub(crate) fn blame(&self, error: &ReminderError) -> Rc<dyn CallError> {
         let raise = of_reminder(error);
         Thrown::fault(match self.place() {
             Some((source, span)) => raise.at(&source, span),
@@ -79,7 +79,7 @@ impl ScriptFn {
     }
 
     /// Returns the fault for an answer that cannot be used.
-    pub(crate) fn unusable(&self, why: &str) -> Rc<dyn Fault> {
+    pub(crate) fn unusable(&self, why: &str) -> Rc<dyn CallError> {
         let raise = Raise::error(AgentCode::Unusable, why).labelled("returned from this function");
         Thrown::fault(match self.place() {
             Some((source, span)) => raise.at(&source, span),
@@ -88,7 +88,7 @@ impl ScriptFn {
     }
 
     /// Returns the fault for a function that timed out.
-    pub(crate) fn late(&self, who: &str, ms: u64) -> Rc<dyn Fault> {
+    pub(crate) fn late(&self, who: &str, ms: u64) -> Rc<dyn CallError> {
         let message = format!("{who} timed out after {ms} ms");
         let raise = Raise::error(AgentCode::Late, message).labelled("this function").help(
             "make it faster, or raise the timeout with the loop option `hook_timeout_ms` or `timeout_ms` under \

@@ -5,7 +5,7 @@ use super::function::data_of;
 use super::payload::payload;
 use runtime::hooks::{Hook, HookEvent, Verdict};
 use runtime::reminder::ReminderError;
-use runtime::seam::{Answer, Fault, Outcome, Turn};
+use runtime::seam::{Answer, CallError, Outcome, Turn};
 use std::rc::Rc;
 
 /// A handler written in the language.
@@ -22,15 +22,15 @@ impl Hook for ScriptHook {
         self.function.call(turn, vec![payload], move |value| Ok(Verdict::from_data(kind, &data_of(&value)?)))
     }
 
-    fn malformed(&self, error: &ReminderError) -> Rc<dyn Fault> {
+    fn malformed(&self, error: &ReminderError) -> Rc<dyn CallError> {
         self.function.blame(error)
     }
 
-    fn unusable(&self, why: &str) -> Rc<dyn Fault> {
+    fn unusable(&self, why: &str) -> Rc<dyn CallError> {
         self.function.unusable(why)
     }
 
-    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+    fn late(&self, ms: u64) -> Rc<dyn CallError> {
         self.function.late(&format!("the handler of `{}`", self.name), ms)
     }
 

@@ -6,9 +6,9 @@ use lang::value::Value;
 use lang::value::article;
 use runtime::data::Data;
 use runtime::message::ToolCall;
-use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request, Usage};
-use runtime::patience::{is_late, patiently};
-use runtime::seam::{Answer, Destination, Model, Outcome, Scope, Turn, fault};
+use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
+use runtime::seam::{Answer, Destination, Model, Outcome, Scope, Turn, call_error};
+use runtime::timeout::{is_timeout, with_timeout};
 use std::sync::Arc;
 
 /// A function that answers in the model's place.
@@ -30,7 +30,7 @@ impl Model for ScriptModel {
         turn: Turn<'a>,
         request: &'a Request,
         live: &'a dyn Fn(Delta<'_>),
-    ) -> Answer<'a, Outcome<Reply>> {
+    ) -> Answer<'a, Outcome<ModelReply>> {
         let conversation = request.conversation();
         let prompt = conversation.iter().rev().find(|m| m.role == runtime::message::Role::User).map(|m| m.text());
         let asked = Value::record([
@@ -41,7 +41,7 @@ impl Model for ScriptModel {
             ("opts", to_value(&turn.scope.options)),
         ]);
         let read = move |value: Value| {
-            let reply = answer(&value).map_err(fault)?;
+            let reply = answer(&value).map_err(call_error)?;
             if let Some(reasoning) = &reply.reasoning {
                 live(Delta::Reasoning(reasoning));
             }
@@ -68,18 +68,18 @@ impl ScriptModel {
         ms: u64,
         turn: Turn<'_>,
         asked: Value,
-        read: impl FnOnce(Value) -> Outcome<Reply>,
-    ) -> Outcome<Reply> {
+        read: impl FnOnce(Value) -> Outcome<ModelReply>,
+    ) -> Outcome<ModelReply> {
         let cancel = turn.scope.cancel.child();
         let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
         let limit = Scope { hook_timeout_ms: ms, ..turn.scope.clone() };
         let call = self.function.call(Turn { scope: &scope, ..turn }, vec![asked], read);
-        patiently(&limit, &cancel, call).await.map_err(|thrown| {
-            if !is_late(&thrown) {
+        with_timeout(&limit, &cancel, call).await.map_err(|thrown| {
+            if !is_timeout(&thrown) {
                 return thrown;
             }
             let message = format!("`llm_caller` timed out after {ms} ms");
-            fault(ModelError::new(ModelErrorKind::Timeout, message))
+            call_error(ModelError::new(ModelErrorKind::Timeout, message))
         })
     }
 }
@@ -87,7 +87,7 @@ impl ScriptModel {
 const EXPECTED: &str =
     "a string, `{text?, tool_calls?}`, `{ok: true, value}` or `{ok: false, error: {category, message}}`";
 
-fn answer(value: &Value) -> Result<Reply, ModelError> {
+fn answer(value: &Value) -> Result<ModelReply, ModelError> {
     match value.as_result() {
         Some(Err(error)) => Err(failure(&to_data_lossy(error))),
         Some(Ok(inner)) => answer(inner),
@@ -96,7 +96,7 @@ fn answer(value: &Value) -> Result<Reply, ModelError> {
 }
 
 /// `{ok, value: {text, tool_calls, …}}`, the value alone, or a text.
-fn read(data: &Data) -> Result<Reply, ModelError> {
+fn read(data: &Data) -> Result<ModelReply, ModelError> {
     match data.get("ok") {
         Data::Bool(false) => return Err(failure(data.get("error"))),
         Data::Bool(true) | Data::Nil => {}
@@ -104,7 +104,12 @@ fn read(data: &Data) -> Result<Reply, ModelError> {
     }
     let value = if data.get("value").is_nil() { data } else { data.get("value") };
     if let Some(text) = value.as_shared_str() {
-        return Ok(Reply { text, model: "llm_caller".into(), provider: "llm_caller".into(), ..Reply::default() });
+        return Ok(ModelReply {
+            text,
+            model: "llm_caller".into(),
+            provider: "llm_caller".into(),
+            ..ModelReply::default()
+        });
     }
     let Some(entries) = value.as_dict() else {
         return Err(unusable(&format!("found {}", article(value.type_name()))));
@@ -119,7 +124,7 @@ fn read(data: &Data) -> Result<Reply, ModelError> {
         return Err(wrong("text", "a string", text));
     }
     let count = |key: &str| value.get(key).as_int().and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
-    Ok(Reply {
+    Ok(ModelReply {
         text: text.as_shared_str().unwrap_or_else(|| Arc::from("")),
         tool_calls: read_calls(calls)?,
         reasoning: value.get("reasoning").as_shared_str().filter(|reasoning| !reasoning.is_empty()),
@@ -127,7 +132,7 @@ fn read(data: &Data) -> Result<Reply, ModelError> {
         stop_reason: value.get("stop_reason").as_shared_str(),
         model: value.get("model").as_shared_str().unwrap_or_else(|| Arc::from("llm_caller")),
         provider: "llm_caller".into(),
-        ..Reply::default()
+        ..ModelReply::default()
     })
 }
 
@@ -177,7 +182,7 @@ fn unusable(why: &str) -> ModelError {
 mod tests {
     use super::*;
 
-    fn read_json(json: &str) -> Result<Reply, ModelError> {
+    fn read_json(json: &str) -> Result<ModelReply, ModelError> {
         read(&Data::from_json(json).unwrap())
     }
 

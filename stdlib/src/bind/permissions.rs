@@ -15,8 +15,8 @@ use lang::vm::{Cx, Raise, RunCode};
 use runtime::data::Data;
 use runtime::hooks::Pattern;
 use runtime::message::ToolCall;
-use runtime::patience::TookTooLong;
-use runtime::seam::{Answer, Fault, Outcome, Permissions, Permit, Ruling, Turn, fault};
+use runtime::seam::{Answer, CallError, Outcome, PermissionOutcome, PermissionRuling, Permissions, Turn, call_error};
+use runtime::timeout::TimedOut;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -86,19 +86,24 @@ impl Permissions for ScriptPermissions {
         fits(&self.ask).map(|_| format!("`{}` needs permission", call.name).into())
     }
 
-    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+    fn late(&self, ms: u64) -> Rc<dyn CallError> {
         match &self.decide {
             Some(decide) => decide.late("the permission handler", ms),
-            None => fault(TookTooLong { ms }),
+            None => call_error(TimedOut { ms }),
         }
     }
 
-    fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<Ruling>> {
+    fn ask<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        call: &'a ToolCall,
+        reason: &'a Arc<str>,
+    ) -> Answer<'a, Outcome<PermissionRuling>> {
         if self.deny.iter().any(|pattern| pattern.matches_name(&call.name)) {
-            return Answer::Now(Ok(Ruling::Final(Permit::deny(reason.clone()))));
+            return Answer::Now(Ok(PermissionRuling::Final(PermissionOutcome::deny(reason.clone()))));
         }
         let Some(decide) = &self.decide else {
-            return Answer::Now(Ok(Ruling::Open(None)));
+            return Answer::Now(Ok(PermissionRuling::Open(None)));
         };
         let asked = to_value(&Data::dict([
             ("tool", Data::from(&call.name)),
@@ -111,16 +116,16 @@ impl Permissions for ScriptPermissions {
 }
 
 /// Reads an answer; only an explicit approval allows.
-fn read_answer(answer: &Data) -> Ruling {
+fn read_answer(answer: &Data) -> PermissionRuling {
     let reason = answer.get("reason").as_shared_str().filter(|reason| !reason.trim().is_empty());
     let verdict = if answer.as_dict().is_some() { answer.get("allow") } else { answer };
     match verdict {
-        Data::Bool(allow) => Ruling::Final(Permit { allow: *allow, reason }),
-        Data::Nil => Ruling::Open(reason),
-        Data::Str(word) if &**word == "ask" => Ruling::Open(reason),
+        Data::Bool(allow) => PermissionRuling::Final(PermissionOutcome { allow: *allow, reason }),
+        Data::Nil => PermissionRuling::Open(reason),
+        Data::Str(word) if &**word == "ask" => PermissionRuling::Open(reason),
         other => {
             let why = format!("the answer must be a bool, \"ask\" or {{allow, reason?}}, got {}", other.type_name());
-            Ruling::Final(Permit::deny(why))
+            PermissionRuling::Final(PermissionOutcome::deny(why))
         }
     }
 }

@@ -11,7 +11,7 @@ use runtime::hooks::verdict::read_effects;
 use runtime::hooks::{EventSet, HookEvent};
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::providers::{Malformed, ReminderProvider};
-use runtime::seam::{Answer, Fault, Outcome, Turn};
+use runtime::seam::{Answer, CallError, Outcome, Turn};
 use std::rc::Rc;
 
 /// A provider written in the language.
@@ -50,7 +50,7 @@ impl ReminderProvider for ScriptProvider {
         })
     }
 
-    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+    fn late(&self, ms: u64) -> Rc<dyn CallError> {
         self.evaluate.late(&format!("the reminder provider `{}`", self.id), ms)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::hosting::Hosting;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::model::{Delta, Reply, Request};
+use runtime::model::{Delta, ModelReply, Request};
 use runtime::seam::{Answer, Destination, Model, Outcome, Output, Preview, Tool, Turn};
 use std::rc::Rc;
 
@@ -41,7 +41,7 @@ impl Model for WaitingForRoom<dyn Model> {
         turn: Turn<'a>,
         request: &'a Request,
         live: &'a dyn Fn(Delta<'_>),
-    ) -> Answer<'a, Outcome<Reply>> {
+    ) -> Answer<'a, Outcome<ModelReply>> {
         Answer::later(async move {
             (self.hosting.room)().await;
             self.inner.call(turn, request, live).get().await

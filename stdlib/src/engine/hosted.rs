@@ -4,7 +4,7 @@
 mod entry;
 mod prompt_result;
 
-pub use prompt_result::{End, PromptResult, Returned};
+pub use prompt_result::{PromptEnd, PromptResult, ReturnedValue};
 
 use super::{Engine, RunOptions, errors, whole};
 use crate::convert::to_value;
@@ -17,7 +17,7 @@ use lang::script::Options;
 use lang::source::SourceRef;
 use lang::value::Value;
 use lang::vm::{Context, Fiber, Outcome, Raise, Why, begin_anew, close, drive, run_beside, run_by};
-use runtime::agent_loop::Seen;
+use runtime::agent_loop::LoopEvent;
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::Ticket;
@@ -131,7 +131,7 @@ impl Hosted {
         let Some(main) = self.main.get() else {
             let missing = Diagnostic::new(ServedCode::Unservable, "the script has not started");
             return PromptResult {
-                end: End::Failed(Box::new(missing)),
+                end: PromptEnd::Failed(Box::new(missing)),
                 closing: None,
                 uncleaned: None,
                 diagnostics: Vec::new(),
@@ -149,11 +149,11 @@ impl Hosted {
         let mut unread = self.engine.world.unread.take().into_iter();
         let uncleaned = if self.told.get() { prompt_result::of_cleaning_up(&outcome) } else { None };
         let end = match (self.told.get(), refusal) {
-            (true, _) => End::Cancelled,
-            (false, Some(reason)) => End::Refused(reason),
+            (true, _) => PromptEnd::Cancelled,
+            (false, Some(reason)) => PromptEnd::Refused(reason),
             (false, None) => match (self.end_of(outcome), unread.next()) {
                 // An answer that ignores a failed loop is not a success.
-                (End::Returned(_), Some(failed)) => End::Failed(Box::new(failed)),
+                (PromptEnd::Returned(_), Some(failed)) => PromptEnd::Failed(Box::new(failed)),
                 (end, failed) => {
                     diagnostics.extend(failed);
                     end
@@ -196,9 +196,9 @@ impl Hosted {
 
     /// Returns the end of the pipeline. Its result may be far larger than its memory, so it is
     /// visited within the limits.
-    fn end_of(&self, outcome: Outcome) -> End {
+    fn end_of(&self, outcome: Outcome) -> PromptEnd {
         let end = self.engine.isolate.walk_result(|| prompt_result::of_pipeline(outcome, &self.hosting));
-        end.unwrap_or_else(|raise| End::Failed(Box::new(raise.to_diagnostic())))
+        end.unwrap_or_else(|raise| PromptEnd::Failed(Box::new(raise.to_diagnostic())))
     }
 
     /// Calls a function of the script.
@@ -276,7 +276,7 @@ impl Hosted {
 fn noting(live: Live, hosting: &Rc<Hosting>) -> Live {
     let hosting = Rc::downgrade(hosting);
     Rc::new(move |sight| {
-        if let Seen::Ended(result) = sight.seen
+        if let LoopEvent::Ended(result) = sight.seen
             && !sight.turn.scope.caller.is_worker
             && let Some(hosting) = hosting.upgrade()
         {

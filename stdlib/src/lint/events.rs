@@ -4,7 +4,7 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::vm::RunCode;
-use runtime::hooks::{EventKind, Step};
+use runtime::hooks::{EventKind, IterationStep};
 use runtime::reminder::bridge::Seam;
 
 /// A literal name of an event that the builtin does not take.
@@ -19,8 +19,8 @@ pub(super) fn event<'a>(
     if EventKind::parse(text).is_ok_and(fits) {
         return;
     }
-    let known = EventKind::ALL.iter().filter(|kind| fits(**kind)).map(|kind| kind.as_str());
-    found.push(unknown(view, name, format!("unknown {what} event `{text}`"), nearest(text, known)));
+    let known: Vec<&str> = EventKind::ALL.iter().filter(|kind| fits(**kind)).map(|kind| kind.as_str()).collect();
+    found.push(unknown(view, name, &format!("{what} event"), text, &known));
 }
 
 /// A literal name of an event that belongs to no step.
@@ -55,8 +55,7 @@ pub(super) fn seams<'a>(view: &CallView<'a>, kinds: &'a Expr, found: &mut Vec<Di
     }
     let Some(text) = view.text(kinds) else { return };
     if text != "*" && text.parse::<Seam>().is_err() {
-        let near = nearest(text, Seam::WORDS.iter().copied());
-        found.push(unknown(view, kinds, format!("unknown seam `{text}`"), near));
+        found.push(unknown(view, kinds, "seam", text, Seam::WORDS));
     }
 }
 
@@ -64,16 +63,17 @@ pub(super) fn seams<'a>(view: &CallView<'a>, kinds: &'a Expr, found: &mut Vec<Di
 pub(super) fn step<'a>(view: &CallView<'a>, name: &'a Expr, found: &mut Vec<Diagnostic>) {
     let Some(text) = view.text(name) else { return };
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if is_name && text.parse::<Step>().is_err() {
-        let near = nearest(text, Step::WORDS.iter().copied());
-        found.push(unknown(view, name, format!("unknown step `{text}`"), near));
+    if is_name && text.parse::<IterationStep>().is_err() {
+        found.push(unknown(view, name, "step", text, IterationStep::WORDS));
     }
 }
 
-fn unknown<'a>(view: &CallView<'a>, at: &'a Expr, message: String, near: Option<&str>) -> Diagnostic {
-    let d = Diagnostic::new(RunCode::Value, message).label(view.source(), at.span, "unknown");
-    match near {
+/// Returns the diagnostic of an unknown word, with the nearest known one or else with all of them.
+fn unknown<'a>(view: &CallView<'a>, at: &'a Expr, what: &str, word: &str, known: &[&str]) -> Diagnostic {
+    let d =
+        Diagnostic::new(RunCode::Value, format!("unknown {what} `{word}`")).label(view.source(), at.span, "unknown");
+    match nearest(word, known.iter().copied()) {
         Some(near) => d.fix(at.span, format!("\"{near}\"")).help(format!("did you mean `{near}`?")),
-        None => d,
+        None => d.help(format!("the {what}s are {}", known.join(", "))),
     }
 }

@@ -7,7 +7,7 @@ use lang::ast::Expr;
 use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
 use providers::model::{CapabilityTable, Provider, RouteError};
-use runtime::capabilities::Wire;
+use runtime::capabilities::WireFormat;
 use runtime::data::Data;
 use runtime::reminder::ReminderCode;
 
@@ -18,7 +18,7 @@ pub(super) fn user_block<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &m
     for call in view.calls_of("", "agent_loop").chain(view.calls_of("", "llm_call")) {
         let Some((at, provider, model)) = route(&call) else { continue };
         let capabilities = table.lookup(&provider, &model);
-        if capabilities.wire == Wire::Anthropic && !capabilities.prefers_role_developer {
+        if capabilities.wire == WireFormat::Anthropic && !capabilities.prefers_role_developer {
             continue;
         }
         let name = if model.is_empty() { provider } else { format!("{provider} ({model})") };

@@ -7,7 +7,7 @@ use lang::value::{Value, article};
 use lang::vm::{Cx, Raise, RunCode};
 use providers::watch::FileWatch;
 use runtime::agent_loop::{DaemonOptions, LoopOptions};
-use runtime::watch::Watch;
+use runtime::watch::FileWatcher;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub(crate) fn read(cx: &Cx<'_>, options: &OptionReader<'_>, out: &mut LoopOption
     Ok(())
 }
 
-fn watch(cx: &Cx<'_>, options: &OptionReader<'_>) -> Result<Option<Rc<dyn Watch>>, Box<Raise>> {
+fn watch(cx: &Cx<'_>, options: &OptionReader<'_>) -> Result<Option<Rc<dyn FileWatcher>>, Box<Raise>> {
     let key = "watch_paths";
     let at = |raise: Box<Raise>| raise.about(options.arg(), format!("invalid `{key}`"));
     let wrong = |found: &Value| {

@@ -4,7 +4,7 @@ use super::ProjectCode;
 use super::read::{SettingsReader, not_text};
 use crate::catalogue::from_core;
 use crate::limits::parse_time;
-use runtime::event_log::{Home, Kept, Synchronous};
+use runtime::event_log::{LogBackend, MemoryRetention, Synchronous};
 use std::path::Path;
 use std::time::Duration;
 use toml::Spanned;
@@ -30,14 +30,14 @@ impl SettingsReader<'_> {
                 "max_file" => self.project.log.sqlite.most_bytes = self.memory(value),
                 "keep_records" => {
                     let count = self.count(value);
-                    let usual = Kept::default().records as u64;
+                    let usual = MemoryRetention::default().records as u64;
                     if let Some(count) = self.at_most("event_log.keep_records", key, count, usual) {
                         self.project.log.kept.records = usize::try_from(count).unwrap_or(usize::MAX);
                     }
                 }
                 "keep_bytes" => {
                     let bytes = self.memory(value);
-                    let usual = Kept::default().bytes as u64;
+                    let usual = MemoryRetention::default().bytes as u64;
                     if let Some(bytes) = self.at_most("event_log.keep_bytes", key, bytes, usual) {
                         self.project.log.kept.bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
                     }
@@ -54,10 +54,10 @@ impl SettingsReader<'_> {
             return;
         };
         match written.parse() {
-            Ok(Home::Sqlite(path)) => {
+            Ok(LogBackend::Sqlite(path)) => {
                 let path = self.folder.join(path);
                 if is_inside(self.canonical, &path) || self.guard("event_log.home", value.span(), written) {
-                    self.project.log.home = Some(Home::Sqlite(path));
+                    self.project.log.home = Some(LogBackend::Sqlite(path));
                 }
             }
             Ok(home) => self.project.log.home = Some(home),

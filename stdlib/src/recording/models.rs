@@ -7,8 +7,8 @@ use lang::diagnostic::Diagnostic;
 use lang::source::{SourceRef, Span};
 use providers::model::{Mock, Routes};
 use providers::recording::{RecordedRoute, RecordingError};
-use runtime::model::{Delta, ModelError, Reply, Request};
-use runtime::seam::{Answer, Destination, Model, Outcome, Turn, fault};
+use runtime::model::{Delta, ModelError, ModelReply, Request};
+use runtime::seam::{Answer, Destination, Model, Outcome, Turn, call_error};
 use std::cell::{OnceCell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -128,7 +128,7 @@ impl Model for Models {
             RecordingMode::Empty => self.routes.ready(request),
             _ => {
                 let chosen = self.choose(request.provider.as_deref(), request.model.as_deref());
-                chosen.map(drop).map_err(fault)
+                chosen.map(drop).map_err(call_error)
             }
         }
     }
@@ -145,7 +145,7 @@ impl Model for Models {
         turn: Turn<'a>,
         request: &'a Request,
         live: &'a dyn Fn(Delta<'_>),
-    ) -> Answer<'a, Outcome<Reply>> {
+    ) -> Answer<'a, Outcome<ModelReply>> {
         match &self.deck {
             RecordingMode::Empty => self.routes.call(turn, request, live),
             RecordingMode::Records(recorder, _) => Answer::later(self.record(recorder, turn, request, live)),

@@ -3,7 +3,7 @@
 use super::Models;
 use crate::clock::Gate;
 use providers::recording::{BegunCall, CallOutcome, CallResult, RecordedPiece, Recorder, TimedPiece};
-use runtime::model::{Delta, Reply, Request};
+use runtime::model::{Delta, ModelReply, Request};
 use runtime::note::Note;
 use runtime::seam::{Model, Outcome, Scope, Turn};
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ impl Models {
         turn: Turn<'_>,
         request: &Request,
         live: &dyn Fn(Delta<'_>),
-    ) -> Outcome<Reply> {
+    ) -> Outcome<ModelReply> {
         let begun = recorder.begin(turn, request, &self.destination(request));
         let mut call = CallInProgress {
             models: self,

@@ -5,7 +5,7 @@ use super::{Models, report};
 use crate::clock::Gate;
 use providers::recording::{LastRequest, Recording, Secrets, difference};
 use runtime::clock::Clock;
-use runtime::model::{Delta, Reply, Request};
+use runtime::model::{Delta, ModelReply, Request};
 use runtime::seam::{Model, Outcome, Turn};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Models {
         turn: Turn<'_>,
         request: &Request,
         live: &dyn Fn(Delta<'_>),
-    ) -> Outcome<Reply> {
+    ) -> Outcome<ModelReply> {
         let gate = Gate::new(&self.clock);
         let fiber = turn.scope.caller.path.name();
         let to = self.destination(request);

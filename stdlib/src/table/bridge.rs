@@ -13,7 +13,7 @@ use lang::vm::{Cx, Raise, RunCode, Wait};
 use runtime::data::Data;
 use runtime::event_log::Ticket;
 use runtime::reminder::Surface;
-use runtime::reminder::bridge::{MessagePayload, Queue, QueueError, RemindPayload, Revoked, Seam};
+use runtime::reminder::bridge::{MessagePayload, Queue, QueueError, RemindPayload, Revocation, Seam};
 use runtime::seam::Scope;
 use std::sync::{MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -71,9 +71,9 @@ fn revoke(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let scope = here::scope(cx, &world);
     let revoked = session.revoke_injection(&scope, id);
     let status = match revoked.map_err(|e| of_queue(&e).about(1, ""))? {
-        Revoked::Now => "revoked",
-        Revoked::Already => "already_revoked",
-        Revoked::Replaced => "replaced",
+        Revocation::Now => "revoked",
+        Revocation::Already => "already_revoked",
+        Revocation::Replaced => "replaced",
     };
     Ok(once_durable(&scope, Value::record([("status", Value::str(status)), ("reminderId", Value::str(id))])))
 }

@@ -14,7 +14,7 @@ use runtime::compaction::{ByModel, Compaction, Summarisers};
 use runtime::data::Data;
 use runtime::hooks::Listeners;
 use runtime::model::Request;
-use runtime::reminder::lifecycle::Charge;
+use runtime::reminder::lifecycle::CompactionCharge;
 use runtime::seam::{Compactor, Scope, Turn};
 use runtime::session::Session;
 use runtime::transcript::compact::CompactOptions;
@@ -30,7 +30,7 @@ lang::builtins! { "" =>
 }
 
 fn asked(cx: &Cx<'_>, args: &[Value]) -> Result<CompactionSettings, Box<Raise>> {
-    let usual = CompactOptions { charge: Charge::All, ..CompactOptions::default() };
+    let usual = CompactOptions { charge: CompactionCharge::All, ..CompactOptions::default() };
     let label = |raise: Box<Raise>| raise.about(1, "");
     CompactionSettings::read(cx, args::opt_dict(args, 1)?, usual).map_err(label)
 }

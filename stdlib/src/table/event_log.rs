@@ -10,8 +10,8 @@ use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait, take_over};
 use runtime::clock::Clock;
-use runtime::event_log::{Filter, NewRecord, Place, Record};
-use runtime::seam::{Answer, Outcome, fault};
+use runtime::event_log::{NewRecord, Record, RecordFilter, RecordPosition};
+use runtime::seam::{Answer, Outcome, call_error};
 use std::sync::Arc;
 
 lang::builtins! { "event_log" =>
@@ -54,7 +54,7 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         headers: to_data(&args[3]).map_err(|raise| raise.about(3, ""))?,
         occurred_at_ms: world.clock.now_ms(),
     };
-    let number = |written: Outcome<Place>| written.map(|place| int(place.id)).map_err(|e| to_raise(&e));
+    let number = |written: Outcome<RecordPosition>| written.map(|place| int(place.id)).map_err(|e| to_raise(&e));
     Ok(match world.log.emit(record) {
         Answer::Now(written) => Wait::ready(number(written)),
         Answer::Later(written) => Wait::new(async move { number(written.await) }),
@@ -70,7 +70,7 @@ fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let (log, topic) = (world.log.reader(), args::str(args, 0)?.to_string());
     let shown = |id: Option<u64>| id.map_or(Value::Nil, int);
     if !log.blocks() {
-        return Ok(Wait::ready(log.latest(&topic).map(shown).map_err(|e| to_raise(&fault(e)))));
+        return Ok(Wait::ready(log.latest(&topic).map(shown).map_err(|e| to_raise(&call_error(e)))));
     }
     Ok(Wait::new(async move { read_log(&world, log, move |log| log.latest(&topic)).await.map(shown) }))
 }
@@ -78,12 +78,12 @@ fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 /// The keys of a filter.
 const KEYS: [&str; 3] = ["topic", "from_cursor", "kind_prefix"];
 
-fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {
+fn filter_arg(args: &[Value]) -> Result<RecordFilter, Box<Raise>> {
     if let Some(Value::Str(topic)) = args.first() {
-        return Ok(Filter::topic(topic.as_str()));
+        return Ok(RecordFilter::topic(topic.as_str()));
     }
     let dict = args.first().and_then(Value::as_dict).ok_or_else(|| args::mismatch(args, 0, "a topic or a dict"))?;
-    let mut filter = Filter::default();
+    let mut filter = RecordFilter::default();
     for (key, value) in dict.iter().filter(|(_, v)| !v.is_nil()) {
         let wrong = |expected: &str| {
             Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
@@ -118,7 +118,7 @@ fn read(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let mut reading = Reading { filter: filter_arg(args)?, found: Vec::new(), is_done: false };
     if !log.blocks() {
         while !reading.is_done {
-            let page = log.read(&reading.filter, PAGE).map_err(|e| to_raise(&fault(e)))?;
+            let page = log.read(&reading.filter, PAGE).map_err(|e| to_raise(&call_error(e)))?;
             reading.take(cx, &page)?;
         }
         return Ok(Wait::ready(Ok(Value::list(reading.found))));
@@ -138,7 +138,7 @@ fn read(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 /// Records that are read, page by page.
 struct Reading {
-    filter: Filter,
+    filter: RecordFilter,
     found: Vec<Value>,
     is_done: bool,
 }

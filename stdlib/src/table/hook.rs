@@ -44,11 +44,11 @@ pub(super) fn event_arg(
     let name = args::str(args, i)?;
     let kind = EventKind::parse(name).ok().filter(|kind| fits(*kind));
     kind.ok_or_else(|| {
-        let known = EventKind::ALL.iter().filter(|k| fits(**k)).map(|k| k.as_str());
+        let known: Vec<&str> = EventKind::ALL.iter().filter(|k| fits(**k)).map(|k| k.as_str()).collect();
         let raise = Raise::error(RunCode::Value, format!("unknown {what} event `{name}`")).about(i, "unknown event");
-        match nearest(name, known) {
+        match nearest(name, known.iter().copied()) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
-            None => raise,
+            None => raise.help(format!("the {what} events are {}", known.join(", "))),
         }
     })
 }

@@ -12,17 +12,17 @@ use crate::world::World;
 use lang::builtins::args;
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
-use runtime::activity::Called;
+use runtime::activity::ModelCallOutcome;
 use runtime::agent_loop::close_open_calls;
 use runtime::capabilities::Placement;
 use runtime::data::Data;
 use runtime::message::{Message, Messages, ToolCall};
 use runtime::model::text_tools::TextTools;
-use runtime::model::{Delta, Reply, Request};
+use runtime::model::{Delta, ModelReply, Request};
 use runtime::reminder::lifecycle::drop_unrenderable;
 use runtime::render::{RenderOptions, demotion, render};
 use runtime::schema::read_answer;
-use runtime::seam::{Model, Scope, Turn, fault};
+use runtime::seam::{Model, Scope, Turn, call_error};
 use runtime::session::Session;
 use runtime::transcript::Transcript;
 use std::rc::Rc;
@@ -55,7 +55,7 @@ struct Asking {
 
 /// An answer, and the transcript that it was added to.
 struct Answered {
-    reply: Reply,
+    reply: ModelReply,
     transcript: Option<Transcript>,
 }
 
@@ -137,7 +137,7 @@ impl Asking {
         let Asking { world, session, scope, mut request, placement, text_tools, keeps } = self;
         announce(&world, &request);
         let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
-        let capabilities = route.map_err(|e| to_raise(&fault(e)))?.capabilities;
+        let capabilities = route.map_err(|e| to_raise(&call_error(e)))?.capabilities;
         session.apply(&scope, |t, _| drop_unrenderable(t), std::mem::take);
         let transcript = session.transcript();
         let pending = transcript.pending().map(|p| p.reminder.as_ref());
@@ -158,8 +158,8 @@ impl Asking {
             activity.called(
                 turn,
                 &match &answered {
-                    Ok(reply) => Called::Answered(reply),
-                    Err(thrown) => Called::Failed(Some(thrown.sort().as_str())),
+                    Ok(reply) => ModelCallOutcome::Answered(reply),
+                    Err(thrown) => ModelCallOutcome::Failed(Some(thrown.kind().as_str())),
                 },
             );
         }

@@ -8,7 +8,7 @@ use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::hooks::{EventKind, Pattern, PersonaHook, Step};
+use runtime::hooks::{EventKind, IterationStep, Pattern, PersonaHook};
 use std::rc::Rc;
 
 lang::builtins! { "" =>
@@ -59,13 +59,13 @@ fn register(
 fn step_arg(args: &[Value], i: usize) -> Result<Pattern, Box<Raise>> {
     let text = args::str(args, i)?;
     let pattern = pattern_of(text, i)?;
-    if Step::ALL.iter().any(|step| pattern.matches_name(step.as_str())) {
+    if IterationStep::ALL.iter().any(|step| pattern.matches_name(step.as_str())) {
         return Ok(pattern);
     }
     let raise = Raise::error(RunCode::Value, format!("unknown step `{text}`")).about(i, "unknown step");
-    Err(match nearest(text, Step::WORDS.iter().copied()) {
+    Err(match nearest(text, IterationStep::WORDS.iter().copied()) {
         Some(near) => raise.help(format!("did you mean `{near}`?")),
-        None => raise.help(format!("the steps are {}", Step::WORDS.join(", "))),
+        None => raise.help(format!("the steps are {}", IterationStep::WORDS.join(", "))),
     })
 }
 

@@ -30,12 +30,12 @@ lang::builtins! { "" =>
 /// An event that providers may subscribe to; `i` is the argument that names it.
 pub(crate) fn event_of(name: &str, i: usize) -> Result<EventKind, Box<Raise>> {
     EventKind::parse(name).ok().filter(|k| k.is_for_providers()).ok_or_else(|| {
-        let known = EventKind::ALL.iter().filter(|k| k.is_for_providers()).map(|k| k.as_str());
+        let known: Vec<&str> = EventKind::ALL.iter().filter(|k| k.is_for_providers()).map(|k| k.as_str()).collect();
         let raise =
             Raise::error(RunCode::Value, format!("providers cannot subscribe to `{name}`")).about(i, "unknown event");
-        match nearest(name, known) {
+        match nearest(name, known.iter().copied()) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
-            None => raise,
+            None => raise.help(format!("the provider events are {}", known.join(", "))),
         }
     })
 }

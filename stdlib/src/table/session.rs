@@ -11,7 +11,7 @@ use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
 use runtime::clock::Clock;
 use runtime::reminder::lifecycle::Selector;
-use runtime::reminder::{ReminderSpec, Source};
+use runtime::reminder::{ReminderSource, ReminderSpec};
 
 lang::builtins! { "" =>
     /// Opens a session, or the one that has this id already; its id.
@@ -145,7 +145,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     let session = session_arg(args, 0, &world, "agent_session_inject_reminder")?;
     let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
     let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
-    let admitted = session.inject_reminder(&here::scope(cx, &world), spec, Source::InPipeline, None);
+    let admitted = session.inject_reminder(&here::scope(cx, &world), spec, ReminderSource::InPipeline, None);
     Ok(Value::record([
         ("reminder_id", Value::str(&admitted.reminder.id)),
         ("deduped_count", Value::from(admitted.replaced.len())),

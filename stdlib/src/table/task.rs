@@ -3,7 +3,7 @@
 
 use crate::convert::to_data;
 use crate::here;
-use crate::hosting::{Made, Part, PlanEntry, Priority, Progress, Said};
+use crate::hosting::{Part, PlanEntry, Priority, Progress, TaskArtifact, TaskUpdate};
 use crate::table::input;
 use crate::world::World;
 use a2a::base64;
@@ -53,18 +53,18 @@ fn status(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         None => Data::Nil,
         Some(value) => partial(&to_data(value).map_err(|raise| raise.about(1, ""))?)?,
     };
-    say(cx, Said::Status { text, partial })
+    say(cx, TaskUpdate::Status { text, partial })
 }
 
 fn title(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let text = text(args)?;
-    say(cx, Said::Title(text))
+    say(cx, TaskUpdate::Title(text))
 }
 
 fn plan(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let entries = args::list(args, 0)?.iter().enumerate();
     let entries = entries.map(|(i, value)| entry(value, &format!("[{i}]"))).collect::<Result<_, _>>()?;
-    say(cx, Said::Plan(entries))
+    say(cx, TaskUpdate::Plan(entries))
 }
 
 fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -86,7 +86,7 @@ fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     };
     say(
         cx,
-        Said::Artifact(Made {
+        TaskUpdate::Artifact(TaskArtifact {
             name,
             parts,
             id: optional("id")?,
@@ -202,14 +202,14 @@ fn mode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     Ok(Wait::new(async move {
         if hosting.set_mode(&id) {
             (hosting.room)().await;
-            (hosting.say)(Said::Mode(Arc::from(id.as_str())));
+            (hosting.say)(TaskUpdate::Mode(Arc::from(id.as_str())));
         }
         Ok(Value::Str(id))
     }))
 }
 
 /// Tells the person, once there is room for it.
-fn say(cx: &Cx<'_>, said: Said) -> Result<Wait, Box<Raise>> {
+fn say(cx: &Cx<'_>, said: TaskUpdate) -> Result<Wait, Box<Raise>> {
     let world: Rc<World> = here::world(cx)?;
     Ok(match world.hosting.clone() {
         Some(hosting) => Wait::new(async move {

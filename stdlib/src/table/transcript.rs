@@ -9,7 +9,7 @@ use crate::values::TranscriptValue;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
 use runtime::reminder::lifecycle::{self, Selector};
-use runtime::reminder::{ReminderSpec, Source};
+use runtime::reminder::{ReminderSource, ReminderSpec};
 
 lang::builtins! { "transcript" =>
     /// Adds a pending reminder: `{transcript, reminder_id, deduped_count}`. Pending ones with the same key go.
@@ -30,7 +30,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
     let id = transcript.id().clone();
     let moment = here::moment(&id, &scope, &world);
-    let admitted = lifecycle::inject(&mut transcript, spec, Source::InPipeline, None, &moment);
+    let admitted = lifecycle::inject(&mut transcript, spec, ReminderSource::InPipeline, None, &moment);
     here::put_on_record(&admitted.records, &moment, &scope, &world);
     Ok(Value::record([
         ("transcript", TranscriptValue::value(transcript)),

@@ -10,7 +10,7 @@ use lang::vm::{Cx, Raise};
 use runtime::clock::Clock;
 use runtime::ids::Ids;
 use runtime::reminder::lifecycle;
-use runtime::transcript::{Event, Imported, Transcript, TranscriptError};
+use runtime::transcript::{Imported, Transcript, TranscriptError, TranscriptEvent};
 
 lang::builtins! { "" =>
     /// A transcript; `init` may hold `messages`, `metadata`, `summary`, `assets`; any other key is metadata.
@@ -141,5 +141,5 @@ fn transcript_reminder_event(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Valu
     let world = here::world(cx)?;
     args::dict(args, 0)?;
     let data = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    Ok(to_value(&Event::of_reminder(&data, &world.ids, world.clock.now_ms()).to_data(0)))
+    Ok(to_value(&TranscriptEvent::of_reminder(&data, &world.ids, world.clock.now_ms()).to_data(0)))
 }

@@ -19,7 +19,9 @@ use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, On, Raise, RunCode, Wait};
 use runtime::cancel::Cancel;
 use runtime::seam::{Scope, Tool};
-use runtime::workers::{self, GiveError, Given, Resumption, Worker, WorkerError, WorkerMode, WorkerStatus, begin};
+use runtime::workers::{
+    self, GiveError, InputOutcome, Resumption, Worker, WorkerError, WorkerMode, WorkerStatus, begin,
+};
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -133,7 +135,7 @@ fn send_input(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         GiveError::Worker(error) => of_worker(&error).about(0, ""),
         GiveError::Queue(error) => of_queue(&error).about(0, ""),
     })?;
-    if given == Given::Queued {
+    if given == InputOutcome::Queued {
         if worker.status() == WorkerStatus::Suspended {
             worker.store_again().map_err(|error| of_snapshot(&error).about(0, "its snapshot"))?;
         }

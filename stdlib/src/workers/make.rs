@@ -15,7 +15,7 @@ use runtime::ids::Ids;
 use runtime::reminder::Reminder;
 use runtime::seam::{Caller, Scope};
 use runtime::session::Session;
-use runtime::workers::worker::{Made, Recipe};
+use runtime::workers::worker::{Recipe, WorkerIdentity};
 use runtime::workers::{Worker, WorkerError, WorkerMode, propagation};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ pub(crate) fn make(
         prepared.options.persona = name.clone();
     }
     let recipe = recipe(cx, options);
-    let made = Made { id, name, mode, handed, recipe };
+    let made = WorkerIdentity { id, name, mode, handed, recipe };
     let worker = Worker::new(made, session, prepared.parts, prepared.options);
     world.workers.add(&worker);
     Ok(Making { worker, scope })

@@ -12,7 +12,7 @@ use lang::vm::{Cx, Raise};
 use runtime::seam::{Caller, Scope, run_blocking};
 use runtime::session::Session;
 use runtime::workers::snapshot::{self, settle_with_log};
-use runtime::workers::worker::{Made, Recipe};
+use runtime::workers::worker::{Recipe, WorkerIdentity};
 use runtime::workers::{Snapshot, SnapshotError, Worker, WorkerMode};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(crate) async fn restore(
     let scope = entered.inspect_err(|_| snapshot::unclaim(file))?;
     let Snapshot { id, name, mode, state, suspension, options, needs, .. } = snapshot;
     let recipe = Recipe { options, needs, folder: None };
-    let made = Made { id, name, mode, handed: Vec::new(), recipe };
+    let made = WorkerIdentity { id, name, mode, handed: Vec::new(), recipe };
     let worker = Worker::new(made, session, prepared.parts, prepared.options);
     worker.set_scope(scope);
     worker.restore(Box::new(state), suspension);

@@ -1,11 +1,11 @@
 //! Every route, every cell of the rendering table, and whatever else a request may hold.
 
 use providers::model::{CapabilityTable, Route, Routes};
-use runtime::capabilities::{Placement, Wire};
+use runtime::capabilities::{Placement, WireFormat};
 use runtime::data::Data;
 use runtime::message::{Message, ToolSpec};
 use runtime::model::{Request, System};
-use runtime::reminder::{ReminderSpec, RoleHint, Source};
+use runtime::reminder::{ReminderSource, ReminderSpec, RoleHint};
 use runtime::render::{RenderOptions, render};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -135,7 +135,7 @@ fn case(name: String, route: &Route, request: &Request) -> Option<Case> {
         Ok(body) => {
             assert!(!refused, "{name}: it cannot be said, but was: {body}");
             let streamed = body["stream"] == true;
-            let by_body = route.wire != Wire::Gemini;
+            let by_body = route.wire != WireFormat::Gemini;
             assert!(streamed == (request.stream && by_body), "{name}: {body}");
             // A rule that the types do not know.
             if let Some(budget) = body["thinking"]["budget_tokens"].as_u64() {
@@ -155,10 +155,10 @@ fn case(name: String, route: &Route, request: &Request) -> Option<Case> {
 fn refused(route: &Route, request: &Request) -> bool {
     let choice = request.tool_choice.as_str();
     match route.wire {
-        Wire::Ollama => !request.tool_choice.is_nil() && !matches!(choice, Some("auto" | "none")),
-        Wire::Anthropic => request.seed.is_some(),
-        Wire::OpenaiResponses => request.seed.is_some() || !request.stop.is_empty(),
-        Wire::OpenaiChat | Wire::Gemini => false,
+        WireFormat::Ollama => !request.tool_choice.is_nil() && !matches!(choice, Some("auto" | "none")),
+        WireFormat::Anthropic => request.seed.is_some(),
+        WireFormat::OpenaiResponses => request.seed.is_some() || !request.stop.is_empty(),
+        WireFormat::OpenaiChat | WireFormat::Gemini => false,
     }
 }
 
@@ -223,7 +223,7 @@ fn remind(request: Request, route: &Route, hint: Option<RoleHint>, placement: Pl
     let Some(role_hint) = hint else { return request };
     let made = ["a < b & c", "two"].map(|body| {
         let spec = ReminderSpec { role_hint, ..ReminderSpec::new(body) };
-        spec.into_reminder(body.into(), Source::InPipeline, 0)
+        spec.into_reminder(body.into(), ReminderSource::InPipeline, 0)
     });
     let rendered = render(&made, &route.capabilities, RenderOptions { placement: Some(placement) });
     assert_eq!(rendered.fired.len(), 2);

@@ -2,7 +2,7 @@
 
 use runtime::data::Data;
 use runtime::message::{Block, ToolCall};
-use runtime::model::{Reply, Usage};
+use runtime::model::{ModelReply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ struct AnthropicUsage {
 }
 
 /// The reply that a body holds; otherwise what it lacks.
-pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
+pub(in crate::model) fn reply(body: Value, model: &str) -> Result<ModelReply, String> {
     let body: AnthropicBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let mut text = String::new();
     let mut reasoning = String::new();
@@ -56,7 +56,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
             _ => plain = false,
         }
     }
-    Ok(Reply {
+    Ok(ModelReply {
         text: text.into(),
         tool_calls,
         // Text and calls say it all, unless there is something that must go back as it came.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use runtime::capabilities::{Capabilities, Placement};
 use runtime::data::Data;
 use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
-use runtime::model::{Reply, Request, System};
+use runtime::model::{ModelReply, Request, System};
 use runtime::reminder::RoleHint;
 use serde_json::{Value, json};
 
@@ -399,7 +399,7 @@ fn plain_marks() -> Capabilities {
     Capabilities { prompt_caching: false, ..claude() }
 }
 
-fn reply(json: Value) -> Result<Reply, String> {
+fn reply(json: Value) -> Result<ModelReply, String> {
     super::reply(json, "claude-x")
 }
 

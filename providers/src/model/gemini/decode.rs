@@ -2,7 +2,7 @@
 
 use runtime::data::Data;
 use runtime::message::{Block, ToolCall};
-use runtime::model::{Reply, Usage};
+use runtime::model::{ModelReply, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ struct GeminiUsage {
 /// The reply that a body holds; otherwise what it lacks.
 ///
 /// A stream is a row of such bodies: their parts joined into one list, and the last values of all other fields, are one.
-pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
+pub(in crate::model) fn reply(body: Value, model: &str) -> Result<ModelReply, String> {
     let body: GeminiBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let candidate = body.candidates.unwrap_or_default().into_iter().next();
     let blocked = body.prompt_feedback.and_then(|feedback| feedback.block_reason);
@@ -71,7 +71,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
     for part in joined(parts.into_iter().map(without_nulls).collect()) {
         said.part(part)?;
     }
-    Ok(Reply {
+    Ok(ModelReply {
         text: said.text.into(),
         tool_calls: said.tool_calls,
         // Text and calls say it all, unless there is something that must go back as it came.

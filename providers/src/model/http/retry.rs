@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use runtime::model::{Delta, ModelError};
-use runtime::seam::{Outcome, Scope, Stopped, fault};
+use runtime::seam::{Outcome, Scope, Stopped, call_error};
 use tracing::Instrument as _;
 
 /// The least wait before the first retry. With the jitter, a wait is less than twice as long.
@@ -28,9 +28,9 @@ pub(crate) async fn with_retries<T>(
     let mut tried = 0;
     let mut waits = None;
     loop {
-        scope.check().map_err(fault)?;
+        scope.check().map_err(call_error)?;
         let span = tracing::debug_span!("attempt", attempt = tried + 1);
-        let error = match stoppable(scope, attempt(tried)).instrument(span.clone()).await.map_err(fault)? {
+        let error = match stoppable(scope, attempt(tried)).instrument(span.clone()).await.map_err(call_error)? {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
@@ -38,9 +38,9 @@ pub(crate) async fn with_retries<T>(
         let jittered = || waits.get_or_insert_with(|| schedule(scope)).next();
         let wait = if tried < retries { wait_ms(&error, jittered) } else { None };
         tried += 1;
-        let Some(wait) = wait else { return Err(fault(after(error, tried))) };
+        let Some(wait) = wait else { return Err(call_error(after(error, tried))) };
         let until = scope.clock.now_ms().saturating_add(wait);
-        stoppable(scope, scope.clock.sleep_until(until)).await.map_err(fault)?;
+        stoppable(scope, scope.clock.sleep_until(until)).await.map_err(call_error)?;
         live(Delta::Restart);
     }
 }
@@ -95,7 +95,7 @@ mod tests {
     use runtime::clock::ManualClock;
     use runtime::event_log::MemoryLog;
     use runtime::model::ModelErrorKind;
-    use runtime::seam::Sort;
+    use runtime::seam::CallErrorKind;
 
     use super::*;
     use crate::testing::{TestSession, block_on};
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_wait_ends_when_the_work_is_cancelled_or_its_deadline_passes() {
-        for (by_deadline, sort) in [(false, Sort::Cancelled), (true, Sort::Deadline)] {
+        for (by_deadline, sort) in [(false, CallErrorKind::Cancelled), (true, CallErrorKind::Deadline)] {
             let clock = ManualClock::new(0);
             let mut scope = Scope::new(Rc::new(clock.clone()), Rc::new(MemoryLog::default()));
             scope.deadline_ms = by_deadline.then_some(200);
@@ -155,7 +155,7 @@ mod tests {
             } else {
                 scope.cancel.cancel("enough");
             }
-            assert_eq!(block_on(work).unwrap_err().sort(), sort);
+            assert_eq!(block_on(work).unwrap_err().kind(), sort);
         }
     }
 }

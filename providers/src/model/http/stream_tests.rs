@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request};
+use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request};
 use runtime::seam::{Model, Outcome};
 
 use super::tests::{Act, GOOD, answer, json, request, routes, server};
@@ -32,14 +32,14 @@ fn unended(body: &str) -> String {
 }
 
 struct ReportedDeltas {
-    outcome: Outcome<Reply>,
+    outcome: Outcome<ModelReply>,
     deltas: Vec<String>,
     slept: Vec<u64>,
     requests: Vec<String>,
 }
 
 impl ReportedDeltas {
-    fn reply(&self) -> &Reply {
+    fn reply(&self) -> &ModelReply {
         self.outcome.as_ref().unwrap()
     }
 
@@ -189,7 +189,7 @@ async fn a_stream_that_falls_silent_has_run_out_of_time() {
     let routes = routes(&base, &[]);
     let route = routes.choose(None, None).unwrap();
     let mut body = route.body(&request()).unwrap();
-    let pieces = crate::model::stream::ask_for_pieces(runtime::capabilities::Wire::OpenaiChat, &mut body);
+    let pieces = crate::model::stream::ask_for_pieces(runtime::capabilities::WireFormat::OpenaiChat, &mut body);
     let post = super::Post {
         endpoint: route.endpoint.as_ref().unwrap(),
         body: body.to_string().into_bytes(),
@@ -218,7 +218,7 @@ async fn who_no_longer_wants_an_answer_closes_the_connection() {
     {
         let live = |_: Delta<'_>| place.scope.cancel.cancel("enough");
         let outcome = routes.call(place.turn(), &request, &live).get().await;
-        assert_eq!(outcome.unwrap_err().sort(), runtime::seam::Sort::Cancelled);
+        assert_eq!(outcome.unwrap_err().kind(), runtime::seam::CallErrorKind::Cancelled);
     }
     let seen = tokio::task::spawn_blocking(move || {
         (requests.recv_timeout(Duration::from_secs(20)).is_ok(), requests.recv_timeout(Duration::from_secs(20)))

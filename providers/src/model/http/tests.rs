@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use runtime::message::Message;
-use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request};
-use runtime::seam::{Model, Outcome, Sort};
+use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request};
+use runtime::seam::{CallErrorKind, Model, Outcome};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -105,7 +105,7 @@ pub(super) fn request() -> Request {
     Request { messages: [Arc::new(Message::user("hi"))].into_iter().collect(), ..Request::default() }
 }
 
-async fn ask(routes: &Routes, place: &TestSession, request: &Request) -> Outcome<Reply> {
+async fn ask(routes: &Routes, place: &TestSession, request: &Request) -> Outcome<ModelReply> {
     routes.call(place.turn(), request, &|_| {}).get().await
 }
 
@@ -336,7 +336,7 @@ async fn cancelling_ends_a_call_that_waits() {
         cancel.cancel("enough");
     };
     let (outcome, ()) = tokio::join!(call, stop);
-    assert_eq!(outcome.unwrap_err().sort(), Sort::Cancelled);
+    assert_eq!(outcome.unwrap_err().kind(), CallErrorKind::Cancelled);
 }
 
 #[tokio::test]

@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use runtime::message::{Role, ToolCall};
-use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request, Usage};
-use runtime::seam::{Answer, Outcome, Turn, fault};
+use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
+use runtime::seam::{Answer, Outcome, Turn, call_error};
 
 mod call;
 mod pieces;
@@ -102,18 +102,18 @@ impl Mock {
         request: &'a Request,
         model: &Arc<str>,
         live: &'a dyn Fn(Delta<'_>),
-    ) -> Answer<'a, Outcome<Reply>> {
+    ) -> Answer<'a, Outcome<ModelReply>> {
         let streams = request.stream.then_some(live);
         let first = self.answer_once(turn, request, model);
         let retries = request.retries.unwrap_or(0);
         // Nothing is waited for, as in most tests.
         if streams.is_none() && first.delay_ms == 0 && (retries == 0 || first.outcome.is_ok()) {
-            return Answer::Now(first.outcome.map_err(fault));
+            return Answer::Now(first.outcome.map_err(call_error));
         }
         let model = model.clone();
         Answer::later(async move {
             if retries == 0 {
-                return first.come(turn, request.timeout_ms, streams).await.map_err(fault);
+                return first.come(turn, request.timeout_ms, streams).await.map_err(call_error);
             }
             let mut first = Some(first);
             retry::with_retries(turn.scope, retries, streams.unwrap_or(&|_| {}), async |_| {
@@ -138,14 +138,14 @@ impl Mock {
         let scripted = scripted.unwrap_or_else(|| MockReply::text(unscripted(&prompt(request))));
         let delay_ms = scripted.delay_ms.unwrap_or(0);
         if let Some(error) = scripted.error {
-            let said = scripted.text.map(|text| Reply { text, ..Reply::default() });
+            let said = scripted.text.map(|text| ModelReply { text, ..ModelReply::default() });
             return PendingAnswer { delay_ms, said, outcome: Err(ModelError { model: Some(model.clone()), ..error }) };
         }
         let input_tokens = scripted.input_tokens.unwrap_or_else(|| state.tally.count(turn.session.id(), request));
         let tool_calls = with_ids(scripted.tool_calls, &mut state.ids_given);
         let text = scripted.text.unwrap_or_default();
         let output_tokens = scripted.output_tokens.unwrap_or_else(|| output_estimate(&text, &tool_calls));
-        let reply = Reply {
+        let reply = ModelReply {
             stop_reason: Some(if tool_calls.is_empty() { END_TURN.clone() } else { TOOL_USE.clone() }),
             text,
             reasoning: scripted.reasoning.filter(|reasoning| !reasoning.is_empty()),
@@ -153,7 +153,7 @@ impl Mock {
             usage: Usage { input_tokens, output_tokens, ..Usage::default() },
             model: scripted.model.unwrap_or_else(|| model.clone()),
             provider: MOCK.clone(),
-            ..Reply::default()
+            ..ModelReply::default()
         };
         PendingAnswer { delay_ms, said: None, outcome: Ok(reply) }
     }
@@ -168,8 +168,8 @@ static TOOL_USE: LazyLock<Arc<str>> = LazyLock::new(|| "tool_use".into());
 struct PendingAnswer {
     delay_ms: u64,
     /// The partial reply before a failure.
-    said: Option<Reply>,
-    outcome: Result<Reply, ModelError>,
+    said: Option<ModelReply>,
+    outcome: Result<ModelReply, ModelError>,
 }
 
 impl PendingAnswer {
@@ -179,7 +179,7 @@ impl PendingAnswer {
         turn: Turn<'_>,
         timeout_ms: Option<u64>,
         live: Option<&dyn Fn(Delta<'_>)>,
-    ) -> Result<Reply, ModelError> {
+    ) -> Result<ModelReply, ModelError> {
         let clock = &turn.scope.clock;
         let limit = async {
             match timeout_ms {

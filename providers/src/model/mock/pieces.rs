@@ -1,13 +1,13 @@
 //! A streamed answer of the mock, so that readers of streams can be tested without a server.
 
-use runtime::model::{Delta, Reply};
+use runtime::model::{Delta, ModelReply};
 use runtime::seam::Scope;
 
 use crate::yielding::yield_once;
 
 /// Streams an answer: its thinking and text split between words, then each call with its arguments.
 /// `delay_ms` is spread over the pieces, and concurrent tasks run before each.
-pub(super) async fn tell_in_pieces(scope: &Scope, delay_ms: u64, reply: &Reply, live: &dyn Fn(Delta<'_>)) {
+pub(super) async fn tell_in_pieces(scope: &Scope, delay_ms: u64, reply: &ModelReply, live: &dyn Fn(Delta<'_>)) {
     let reasoning = reply.reasoning.as_deref().unwrap_or_default();
     let count = words(reasoning).count() + words(&reply.text).count();
     let count = u64::try_from(count + 2 * reply.tool_calls.len()).unwrap_or(u64::MAX).max(1);

@@ -6,7 +6,7 @@ use globset::{Glob, GlobMatcher};
 use runtime::data::{Data, Entries};
 use runtime::message::ToolCall;
 use runtime::model::{ModelError, ModelErrorKind};
-use runtime::seam::{Fault, Sort};
+use runtime::seam::{CallError, CallErrorKind};
 use runtime::words::{UnknownWord, nearest};
 
 /// The reason why a value is not a scripted answer.
@@ -36,9 +36,9 @@ impl MockError {
     }
 }
 
-impl Fault for MockError {
-    fn sort(&self) -> Sort {
-        Sort::Invalid
+impl CallError for MockError {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Invalid
     }
 
     fn as_any(&self) -> &dyn std::any::Any {

@@ -11,7 +11,7 @@ fn request(prompt: &str) -> Request {
     Request { messages: [Arc::new(Message::user(prompt))].into_iter().collect(), ..Request::default() }
 }
 
-fn ask(mock: &Mock, place: &TestSession, prompt: &str) -> Outcome<Reply> {
+fn ask(mock: &Mock, place: &TestSession, prompt: &str) -> Outcome<ModelReply> {
     block_on(mock.call(place.turn(), &request(prompt), &"mock".into(), &|_| {}).get())
 }
 

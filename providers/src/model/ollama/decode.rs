@@ -2,7 +2,7 @@
 
 use runtime::data::Data;
 use runtime::message::{Block, ToolCall};
-use runtime::model::{Reply, Usage};
+use runtime::model::{ModelReply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ struct OllamaFunction {
 /// The reply that a body holds; otherwise what it lacks.
 ///
 /// A stream is a row of such bodies: their texts and calls joined, and the fields of the last, are one.
-pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
+pub(in crate::model) fn reply(body: Value, model: &str) -> Result<ModelReply, String> {
     let body: OllamaBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let said = body.message;
     let text = said.content.unwrap_or_default();
@@ -55,7 +55,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         blocks.push(Block::Other(Data::dict(block)));
         blocks.extend((!text.is_empty()).then(|| Block::text(text.as_str())));
     }
-    Ok(Reply {
+    Ok(ModelReply {
         text: text.into(),
         tool_calls: calls.into_iter().enumerate().map(|(index, call)| tool_call(index, call)).collect(),
         blocks,
@@ -64,7 +64,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         stop_reason: body.done_reason.map(Into::into),
         model: body.model.map_or_else(|| model.into(), Into::into),
         provider: "ollama".into(),
-        ..Reply::default()
+        ..ModelReply::default()
     })
 }
 

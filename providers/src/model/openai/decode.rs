@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::message::{Block, ToolCall};
-use runtime::model::{Reply, Usage};
+use runtime::model::{ModelReply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ struct ChatUsageDetails {
 }
 
 /// The reply that a body holds; otherwise what it lacks.
-pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
+pub(in crate::model) fn reply(body: Value, model: &str) -> Result<ModelReply, String> {
     let body: ChatBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let choice = body.choices.into_iter().next().ok_or("`choices` is empty")?;
     let said = choice.message;
@@ -79,7 +79,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
     let text = said.content.as_ref().map(text).filter(|text| !text.is_empty());
     let text = text.or_else(|| said.refusal.as_deref().map(Arc::from)).unwrap_or_default();
     let reasoning_content = said.reasoning_content.as_ref().map(self::text).filter(|text| !text.is_empty());
-    Ok(Reply {
+    Ok(ModelReply {
         blocks: blocks(&text, &tool_calls, reasoning_content.clone(), &extra_content, model),
         text,
         tool_calls,

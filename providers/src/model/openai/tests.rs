@@ -3,7 +3,7 @@ use std::sync::Arc;
 use runtime::capabilities::{Capabilities, Placement};
 use runtime::data::Data;
 use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
-use runtime::model::{Reply, Request, System};
+use runtime::model::{ModelReply, Request, System};
 use runtime::reminder::RoleHint;
 use serde_json::{Value, json};
 
@@ -230,7 +230,7 @@ fn options_are_spelled_as_the_vendor_does() {
     assert_eq!(effort(json!(false)), None);
 }
 
-fn reply(json: Value) -> Result<Reply, String> {
+fn reply(json: Value) -> Result<ModelReply, String> {
     super::reply(json, "gpt-4o")
 }
 

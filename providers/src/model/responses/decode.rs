@@ -2,7 +2,7 @@
 
 use runtime::data::Data;
 use runtime::message::{Block, ToolCall};
-use runtime::model::{ModelError, ModelErrorKind, Reply, Usage};
+use runtime::model::{ModelError, ModelErrorKind, ModelReply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -58,7 +58,7 @@ pub(in crate::model) fn failure(body: &Value) -> Option<ModelError> {
 }
 
 /// The reply that a body holds; otherwise what it lacks. The last event of a stream holds the same.
-pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
+pub(in crate::model) fn reply(body: Value, model: &str) -> Result<ModelReply, String> {
     let body: ResponsesBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let mut said = ResponsesItems::default();
     for item in body.output {
@@ -67,7 +67,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
     }
     let stop_reason = body.incomplete_details.and_then(|details| details.reason).or(body.status);
     let text = if said.text.is_empty() { said.refusal.clone().unwrap_or_default() } else { said.text };
-    Ok(Reply {
+    Ok(ModelReply {
         text: text.into(),
         tool_calls: said.tool_calls,
         // Text and calls say it all, unless there is something that must go back as it came.

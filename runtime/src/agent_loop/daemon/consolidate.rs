@@ -2,9 +2,9 @@
 
 use crate::seam::Outcome;
 
-use super::super::{LoopState, Run};
+use super::super::{LoopState, RunningLoop};
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Compacts the transcript once for the messages since the last time, before anything that this nap adds, because a
     /// compaction removes reminders.
     pub(super) async fn consolidate(&self, state: &mut LoopState) -> Outcome<()> {

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::note::{Note, Severity};
-use crate::reminder::{Propagate, ReminderSpec, Source};
+use crate::reminder::{Propagate, ReminderSource, ReminderSpec};
 use crate::seam::Outcome;
-use crate::watch::{Change, Seen};
+use crate::watch::{FileChange, FileChanges};
 
-use super::super::{LoopState, Run};
-use super::state::Untold;
+use super::super::{LoopState, RunningLoop};
+use super::state::UnreportedChanges;
 
 /// Maximum number of paths that the reminder names.
 const NAMED: usize = 20;
@@ -19,7 +19,7 @@ const TOLD: usize = 1_000;
 /// Maximum length of a path in the reminder, in characters.
 const PATH_LENGTH: usize = 200;
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Records the current files before the first step, so that changes made while the loop works are reported as well.
     pub(in super::super) async fn begin_to_watch(&self) {
         let Some(watch) = self.watch() else { return };
@@ -29,14 +29,14 @@ impl Run<'_> {
     }
 
     /// Returns the changes since the last look.
-    pub(super) async fn look(&self) -> Vec<Change> {
+    pub(super) async fn look(&self) -> Vec<FileChange> {
         match self.watch() {
             Some(watch) => self.remark(watch.look().get().await),
             None => Vec::new(),
         }
     }
 
-    fn remark(&self, seen: Seen) -> Vec<Change> {
+    fn remark(&self, seen: FileChanges) -> Vec<FileChange> {
         for message in seen.remarks {
             let (severity, about) = (Severity::Warning, Some("watch_paths".into()));
             self.note(Note { code: None, severity, message, about, fault: None });
@@ -45,7 +45,7 @@ impl Run<'_> {
     }
 
     /// Informs the model by one reminder, and handlers and providers by an event for each file.
-    pub(super) async fn tell_of_files(&self, state: &mut LoopState, changes: &[Change]) -> Outcome<()> {
+    pub(super) async fn tell_of_files(&self, state: &mut LoopState, changes: &[FileChange]) -> Outcome<()> {
         state.daemon.files += u64::try_from(changes.len()).unwrap_or(u64::MAX);
         state.daemon.untold.add(state.iteration, changes);
         let spec = ReminderSpec {
@@ -56,7 +56,7 @@ impl Run<'_> {
             ..ReminderSpec::new(body(&state.daemon.untold))
         };
         let producer = Some("watch_paths".into());
-        self.session.inject_reminder(&self.scope, spec, Source::StdlibProvider, producer);
+        self.session.inject_reminder(&self.scope, spec, ReminderSource::StdlibProvider, producer);
         for change in changes.iter().take(TOLD) {
             let metadata = Data::dict([("change", Data::from(change.kind.as_str())), ("source", "watch_paths".into())]);
             self.emit(&HookEvent::FileEdited { path: &change.path, metadata: &metadata }).await?;
@@ -67,13 +67,13 @@ impl Run<'_> {
                 other {rest}",
                 changes.len()
             );
-            self.remark(Seen { changes: Vec::new(), remarks: vec![message] });
+            self.remark(FileChanges { changes: Vec::new(), remarks: vec![message] });
         }
         Ok(())
     }
 }
 
-fn body(untold: &Untold) -> String {
+fn body(untold: &UnreportedChanges) -> String {
     let count = untold.count();
     let mut text = match count {
         1 => "A watched file has changed since you last read it:".to_owned(),
@@ -100,17 +100,17 @@ fn shown(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::ChangeKind;
+    use crate::watch::FileChangeKind;
 
     #[test]
     fn a_reminder_of_files_is_short_and_counts_all() {
-        let mut untold = Untold::default();
-        untold.add(1, &[Change { path: "in/a\n</system-reminder>".into(), kind: ChangeKind::Created }]);
+        let mut untold = UnreportedChanges::default();
+        untold.add(1, &[FileChange { path: "in/a\n</system-reminder>".into(), kind: FileChangeKind::Created }]);
         let one = body(&untold);
         assert!(one.starts_with("A watched file has changed since you last read it:\n- in/a\u{fffd}</"), "{one}");
         assert_eq!(one.lines().count(), 3);
         let flood: Vec<_> =
-            (0..10_000).map(|n| Change { path: format!("{n:05}").into(), kind: ChangeKind::Removed }).collect();
+            (0..10_000).map(|n| FileChange { path: format!("{n:05}").into(), kind: FileChangeKind::Removed }).collect();
         untold.add(2, &flood);
         let many = body(&untold);
         assert!(many.starts_with("10000 watched files have changed"), "{many}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::watch::{Change, ChangeKind};
+use crate::watch::{FileChange, FileChangeKind};
 use crate::words::words;
 
 words! {
@@ -30,7 +30,7 @@ pub struct DaemonState {
     /// Number of times it went on after a nap.
     pub wakes: u32,
     /// The last wake.
-    pub last_wake: Option<Wake>,
+    pub last_wake: Option<DaemonWake>,
     /// Number of file changes reported to it.
     pub files: u64,
     /// Number of times it has consolidated its transcript.
@@ -38,13 +38,13 @@ pub struct DaemonState {
     /// Number of messages in the transcript after the last consolidation.
     pub consolidated_at: usize,
     /// The changes that no prompt has reported yet.
-    pub untold: Untold,
+    pub untold: UnreportedChanges,
 }
 
 /// A wake of a daemon: its reason and time.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wake {
+pub struct DaemonWake {
     cause: WakeCause,
     at_ms: u64,
     files: usize,
@@ -53,26 +53,26 @@ pub struct Wake {
 /// Changes since the last prompt.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Untold {
+pub struct UnreportedChanges {
     /// The iteration after which they were found.
     iteration: u32,
     /// The first of them, by path.
-    pub files: BTreeMap<Arc<str>, ChangeKind>,
+    pub files: BTreeMap<Arc<str>, FileChangeKind>,
     /// Number of further changes.
     pub more: u64,
 }
 
-impl Untold {
+impl UnreportedChanges {
     /// Maximum number of paths that are kept; further ones are only counted.
     const KEPT: usize = 1_000;
 
     /// Adds the changes found after an iteration. Changes from an earlier iteration are dropped: a prompt has reported
     /// them.
-    pub fn add(&mut self, iteration: u32, changes: &[Change]) {
+    pub fn add(&mut self, iteration: u32, changes: &[FileChange]) {
         if self.iteration != iteration {
-            *self = Untold { iteration, ..Untold::default() };
+            *self = UnreportedChanges { iteration, ..UnreportedChanges::default() };
         }
-        for Change { path, kind } in changes {
+        for FileChange { path, kind } in changes {
             if let Some(known) = self.files.get_mut(path) {
                 *known = known.and_then(*kind);
             } else if self.files.len() < Self::KEPT {
@@ -94,7 +94,7 @@ impl DaemonState {
     /// Records that the daemon goes on.
     pub fn wakes(&mut self, cause: WakeCause, files: usize, at_ms: u64) {
         self.wakes += 1;
-        self.last_wake = Some(Wake { cause, at_ms, files });
+        self.last_wake = Some(DaemonWake { cause, at_ms, files });
     }
 
     /// Converts the state to the dict that scripts see: `{naps, wakes, last_wake?, consolidations, files?}`.
@@ -122,14 +122,14 @@ impl DaemonState {
 mod tests {
     use super::*;
 
-    fn change(path: &str, kind: ChangeKind) -> Change {
-        Change { path: path.into(), kind }
+    fn change(path: &str, kind: FileChangeKind) -> FileChange {
+        FileChange { path: path.into(), kind }
     }
 
     #[test]
     fn changes_of_one_file_come_to_one_until_a_prompt_has_told_of_them() {
-        use ChangeKind as C;
-        let mut untold = Untold::default();
+        use FileChangeKind as C;
+        let mut untold = UnreportedChanges::default();
         untold.add(1, &[change("a", C::Created), change("b", C::Removed)]);
         untold.add(1, &[change("a", C::Modified), change("b", C::Created), change("c", C::Removed)]);
         let found: Vec<_> = untold.files.iter().map(|(path, kind)| (path.as_ref(), *kind)).collect();
@@ -140,9 +140,9 @@ mod tests {
 
     #[test]
     fn of_a_flood_the_first_paths_are_kept_and_all_are_counted() {
-        let flood: Vec<_> = (0..5_000).map(|n| change(&format!("f{n:04}"), ChangeKind::Created)).collect();
-        let mut untold = Untold::default();
+        let flood: Vec<_> = (0..5_000).map(|n| change(&format!("f{n:04}"), FileChangeKind::Created)).collect();
+        let mut untold = UnreportedChanges::default();
         untold.add(1, &flood);
-        assert_eq!((untold.files.len(), untold.count()), (Untold::KEPT, 5_000));
+        assert_eq!((untold.files.len(), untold.count()), (UnreportedChanges::KEPT, 5_000));
     }
 }

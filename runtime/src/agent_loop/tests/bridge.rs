@@ -3,7 +3,7 @@
 use super::*;
 
 /// Injects an item while the model produces its n-th answer.
-fn push_during(bench: &Bench, nth: usize, body: &'static str, mode: Mode) {
+fn push_during(bench: &LoopBench, nth: usize, body: &'static str, mode: DeliveryMode) {
     let queue = bench.session.queue().clone();
     *bench.model.meanwhile.borrow_mut() = Some(Box::new(move |count| {
         if count == nth {
@@ -14,8 +14,8 @@ fn push_during(bench: &Bench, nth: usize, body: &'static str, mode: Mode) {
 
 #[test]
 fn an_interrupt_takes_the_place_of_the_tool_batch() {
-    let bench = Bench::new([calls(&["echo", "echo"]), says("ok")]);
-    push_during(&bench, 1, "stop that", Mode::InterruptImmediate);
+    let bench = LoopBench::new([calls(&["echo", "echo"]), says("ok")]);
+    push_during(&bench, 1, "stop that", DeliveryMode::InterruptImmediate);
     let result = bench.run();
     assert_eq!(bench.systems(), ["", "System reminder:\nstop that"]);
     assert_eq!(
@@ -31,8 +31,8 @@ fn an_interrupt_takes_the_place_of_the_tool_batch() {
 
 #[test]
 fn a_finished_step_is_not_interrupted() {
-    let bench = Bench::new([calls(&["echo"]), says("ok")]);
-    push_during(&bench, 1, "later", Mode::FinishStep);
+    let bench = LoopBench::new([calls(&["echo"]), says("ok")]);
+    push_during(&bench, 1, "later", DeliveryMode::FinishStep);
     let result = bench.run();
     assert_eq!(result.tools.successful.len(), 1);
     assert_eq!(bench.systems(), ["", "System reminder:\nlater"]);
@@ -40,8 +40,8 @@ fn a_finished_step_is_not_interrupted() {
 
 #[test]
 fn a_late_reminder_prolongs_the_loop_by_one_iteration() {
-    for mode in [Mode::FinishStep, Mode::InterruptImmediate] {
-        let bench = Bench::new([says("done already"), says("seen it")]);
+    for mode in [DeliveryMode::FinishStep, DeliveryMode::InterruptImmediate] {
+        let bench = LoopBench::new([says("done already"), says("seen it")]);
         push_during(&bench, 1, "wait", mode);
         let result = bench.run();
         assert_eq!((result.iterations, result.text.as_ref()), (2, "seen it"), "{mode}");
@@ -51,8 +51,8 @@ fn a_late_reminder_prolongs_the_loop_by_one_iteration() {
 
 #[test]
 fn a_loop_that_is_stopped_leaves_what_waits_in_the_queue() {
-    for mode in [Mode::FinishStep, Mode::InterruptImmediate] {
-        let mut bench = Bench::new([says("stopped"), says("seen it")]);
+    for mode in [DeliveryMode::FinishStep, DeliveryMode::InterruptImmediate] {
+        let mut bench = LoopBench::new([says("stopped"), says("seen it")]);
         let (queue, cancel) = (bench.session.queue().clone(), bench.scope.cancel.clone());
         *bench.model.meanwhile.borrow_mut() = Some(Box::new(move |count| {
             if count == 1 {
@@ -71,9 +71,9 @@ fn a_loop_that_is_stopped_leaves_what_waits_in_the_queue() {
 
 #[test]
 fn a_late_reminder_does_not_break_the_limit() {
-    let mut bench = Bench::new([says("done")]);
+    let mut bench = LoopBench::new([says("done")]);
     bench.options.limits.max_iterations = 1;
-    push_during(&bench, 1, "too late", Mode::FinishStep);
+    push_during(&bench, 1, "too late", DeliveryMode::FinishStep);
     let result = bench.run();
     assert_eq!((result.status, result.iterations), (LoopStatus::Done, 1));
     assert_eq!(result.transcript.pending_count(), 1, "it waits for the next loop");
@@ -81,8 +81,8 @@ fn a_late_reminder_does_not_break_the_limit() {
 
 #[test]
 fn an_audit_is_never_seen() {
-    let bench = Bench::new([says("done")]);
-    bench.push(spec("audit only"), Mode::AuditOnly);
+    let bench = LoopBench::new([says("done")]);
+    bench.push(spec("audit only"), DeliveryMode::AuditOnly);
     let result = bench.run();
     assert_eq!((bench.systems(), result.iterations), (vec![String::new()], 1));
     assert_eq!((result.transcript.pending_count(), result.transcript.event_count()), (0, 1));
@@ -91,8 +91,8 @@ fn an_audit_is_never_seen() {
 
 #[test]
 fn what_waits_for_an_idle_session_comes_with_the_next_prompt() {
-    let bench = Bench::new([says("done")]);
-    bench.push(short("while you were away"), Mode::FinishStep);
+    let bench = LoopBench::new([says("done")]);
+    bench.push(short("while you were away"), DeliveryMode::FinishStep);
     bench.run();
     assert_eq!(bench.systems(), ["System reminder:\nwhile you were away"]);
     let words: Vec<_> = bench.records("reason").into_iter().map(|(word, _)| word).collect();
@@ -101,12 +101,12 @@ fn what_waits_for_an_idle_session_comes_with_the_next_prompt() {
 
 #[test]
 fn a_message_of_the_user_may_come_in_between() {
-    let bench = Bench::new([says("done"), says("again")]);
+    let bench = LoopBench::new([says("done"), says("again")]);
     let queue = bench.session.queue().clone();
     *bench.model.meanwhile.borrow_mut() = Some(Box::new(move |count| {
         if count == 1 {
             let message = Arc::new(Message::user("one more thing"));
-            queue.lock().unwrap().push_message(message, Mode::FinishStep, 1).unwrap();
+            queue.lock().unwrap().push_message(message, DeliveryMode::FinishStep, 1).unwrap();
         }
     }));
     assert_eq!(bench.run().iterations, 2);
@@ -115,7 +115,7 @@ fn a_message_of_the_user_may_come_in_between() {
 
 #[test]
 fn every_pass_is_told() {
-    let bench = Bench::new([calls(&["echo"]), says("ok")]);
+    let bench = LoopBench::new([calls(&["echo"]), says("ok")]);
     let seen = Rc::new(RefCell::new(Vec::new()));
     let told = seen.clone();
     bench.on(EventKind::LoopCheckpoint, move |_, event| {
@@ -134,7 +134,7 @@ fn every_pass_is_told() {
         .parts
         .hooks
         .add_session(SessionHook { seams: Some(seams), ..SessionHook::new(EventKind::LoopCheckpoint, hook) });
-    push_during(&bench, 1, "x", Mode::InterruptImmediate);
+    push_during(&bench, 1, "x", DeliveryMode::InterruptImmediate);
     bench.run();
     let expected = [
         "1iteration_start",

@@ -1,12 +1,12 @@
 //! Waiting for a durable log.
 
 use super::*;
-use crate::event_log::{LogError, LogReader, NewRecord, Place, Subscription, Ticket};
-use crate::seam::Local;
+use crate::event_log::{LogError, LogReader, NewRecord, RecordPosition, Subscription, Ticket};
+use crate::seam::LocalFuture;
 
 /// A log that records how much of it would survive, and that can fail.
 #[derive(Default)]
-struct Watched {
+struct DurabilityLog {
     inner: MemoryLog,
     appended: Cell<usize>,
     safe: Cell<usize>,
@@ -15,19 +15,19 @@ struct Watched {
     waits: Cell<usize>,
 }
 
-impl Watched {
+impl DurabilityLog {
     fn is_safe(&self) -> bool {
         self.safe.get() == self.appended.get()
     }
 }
 
-impl EventLog for Watched {
+impl EventLog for DurabilityLog {
     fn append(&self, record: NewRecord) -> Ticket {
         self.appended.set(self.appended.get() + 1);
         self.inner.append(record)
     }
 
-    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
+    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<RecordPosition>> {
         self.inner.emit(record)
     }
 
@@ -35,33 +35,33 @@ impl EventLog for Watched {
         self.inner.reader()
     }
 
-    fn durable(&self, _: Ticket) -> Local<'_, Outcome<()>> {
+    fn durable(&self, _: Ticket) -> LocalFuture<'_, Outcome<()>> {
         self.waits.set(self.waits.get() + 1);
         let breaks_at = self.breaks_at.get();
         if breaks_at > 0 && self.waits.get() >= breaks_at {
             let path = Arc::from(std::path::Path::new("events.db"));
             let full = LogError::NotWritten { path, why: "the disk is full".to_owned() };
-            return Box::pin(std::future::ready(Err(fault(full))));
+            return Box::pin(std::future::ready(Err(call_error(full))));
         }
         self.safe.set(self.appended.get());
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
+    fn subscribe(&self, filter: RecordFilter) -> Box<dyn Subscription> {
         self.inner.subscribe(filter)
     }
 }
 
-fn watched(replies: impl IntoIterator<Item = Reply>) -> (Bench, Rc<Watched>) {
-    let log = Rc::new(Watched::default());
-    let bench = Bench::new(replies);
-    (Bench { scope: Scope { log: log.clone(), ..bench.scope.clone() }, ..bench }, log)
+fn watched(replies: impl IntoIterator<Item = ModelReply>) -> (LoopBench, Rc<DurabilityLog>) {
+    let log = Rc::new(DurabilityLog::default());
+    let bench = LoopBench::new(replies);
+    (LoopBench { scope: Scope { log: log.clone(), ..bench.scope.clone() }, ..bench }, log)
 }
 
 /// Returns a handler that injects while a call is about to run.
 fn injecting() -> Rc<dyn Hook> {
     handler(|turn, _| {
-        turn.session.inject_reminder(turn.scope, spec("mind the step"), Source::Hook, None);
+        turn.session.inject_reminder(turn.scope, spec("mind the step"), ReminderSource::Hook, None);
         Ok(Verdict::default())
     })
 }
@@ -83,7 +83,7 @@ fn a_tool_runs_once_the_log_is_safe_what_its_handlers_added_included() {
 #[test]
 fn whoever_hears_of_a_delivery_may_rely_on_its_record() {
     let (bench, log) = watched([says("ok"), says("seen")]);
-    bench.push(spec("from the host"), Mode::FinishStep);
+    bench.push(spec("from the host"), DeliveryMode::FinishStep);
     let (seen, at_hand) = (Rc::new(RefCell::new(Vec::new())), log.clone());
     let found = seen.clone();
     bench.on(EventKind::LoopCheckpoint, move |_, event| {
@@ -100,7 +100,7 @@ fn whoever_hears_of_a_delivery_may_rely_on_its_record() {
 fn a_loop_ends_once_the_log_is_safe() {
     let (bench, log) = watched([says("ok")]);
     bench.on(EventKind::SessionEnd, |turn, _| {
-        turn.session.inject_reminder(turn.scope, spec("next time"), Source::Hook, None);
+        turn.session.inject_reminder(turn.scope, spec("next time"), ReminderSource::Hook, None);
         Ok(Verdict::default())
     });
     bench.run();

@@ -1,11 +1,11 @@
 //! Outcomes of loops.
 
 use super::*;
-use crate::hooks::{PromptAction, Reply, UserPromptSubmit};
+use crate::hooks::{HookReply, PromptAction, UserPromptSubmit};
 
 #[test]
 fn a_turn_without_a_tool_call_ends_the_loop() {
-    let bench = Bench::new([calls(&["echo"]), says("fine")]);
+    let bench = LoopBench::new([calls(&["echo"]), says("fine")]);
     let result = bench.run();
     assert_eq!(
         (result.status, result.stop_reason.as_str(), result.text.as_ref()),
@@ -22,9 +22,9 @@ fn a_turn_without_a_tool_call_ends_the_loop() {
 
 #[test]
 fn turns_count_on_over_loops() {
-    let bench = Bench::new([says("one"), says("two")]);
+    let bench = LoopBench::new([says("one"), says("two")]);
     bench.run();
-    bench.session.inject_reminder(&bench.scope, short("r"), Source::InPipeline, None);
+    bench.session.inject_reminder(&bench.scope, short("r"), ReminderSource::InPipeline, None);
     bench.run();
     let fired: Vec<_> = bench.records("turn_number").into_iter().filter(|(word, _)| word == "fired").collect();
     assert_eq!(fired, [("fired".to_owned(), "2".to_owned())]);
@@ -32,11 +32,11 @@ fn turns_count_on_over_loops() {
 
 #[test]
 fn iterations_and_tokens_are_limited() {
-    let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
+    let mut bench = LoopBench::new((0..9).map(|_| calls(&["echo"])));
     bench.options.limits.max_iterations = 3;
     let result = bench.run();
     assert_eq!((result.status, result.iterations), (LoopStatus::BudgetExhausted, 3));
-    let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
+    let mut bench = LoopBench::new((0..9).map(|_| calls(&["echo"])));
     bench.options.limits.token_budget = Some(30);
     let result = bench.run();
     assert_eq!((result.stop_reason.as_str(), result.iterations), ("token_budget", 2));
@@ -44,12 +44,12 @@ fn iterations_and_tokens_are_limited() {
 
 #[test]
 fn until_done_asks_on_and_gives_up() {
-    let mut bench = Bench::new([says("thinking"), calls(&["echo"]), says("all set ##DONE##")]);
+    let mut bench = LoopBench::new([says("thinking"), calls(&["echo"]), says("all set ##DONE##")]);
     bench.options.sentinel.is_required = true;
     let result = bench.run();
     assert_eq!((result.status, result.stop_reason.as_str()), (LoopStatus::Done, "done_sentinel"));
     assert_eq!(result.visible_text.as_ref(), "all set");
-    let mut bench = Bench::new((0..9).map(|_| says("hm")));
+    let mut bench = LoopBench::new((0..9).map(|_| says("hm")));
     bench.options.sentinel.is_required = true;
     bench.options.limits.max_nudges = 2;
     let result = bench.run();
@@ -58,10 +58,10 @@ fn until_done_asks_on_and_gives_up() {
 
 #[test]
 fn a_failing_model_leaves_the_transcript_and_charges_nothing() {
-    let bench = Bench::new([]);
+    let bench = LoopBench::new([]);
     let error = ModelError { status: Some(500), ..ModelError::new(ModelErrorKind::Server, "the server is down") };
     bench.model.replies.borrow_mut().push_back(Err(error));
-    bench.session.inject_reminder(&bench.scope, short("still here"), Source::InPipeline, None);
+    bench.session.inject_reminder(&bench.scope, short("still here"), ReminderSource::InPipeline, None);
     let seen = Rc::new(RefCell::new(Vec::new()));
     let seen_by_hook = seen.clone();
     bench.on(EventKind::SessionError, move |_, event| {
@@ -90,9 +90,9 @@ fn a_failing_model_leaves_the_transcript_and_charges_nothing() {
 
 #[test]
 fn a_blocked_prompt_never_reaches_the_model() {
-    let bench = Bench::new([]);
+    let bench = LoopBench::new([]);
     bench.on(EventKind::UserPromptSubmit, |_, _| {
-        Ok(Reply::<UserPromptSubmit>::act(PromptAction::Refuse { reason: "not today".into() }).into())
+        Ok(HookReply::<UserPromptSubmit>::act(PromptAction::Refuse { reason: "not today".into() }).into())
     });
     let result = bench.run();
     assert_eq!((result.status, result.stop_reason.as_str()), (LoopStatus::Blocked, "user_prompt_submit_blocked"));
@@ -102,7 +102,7 @@ fn a_blocked_prompt_never_reaches_the_model() {
 
 #[test]
 fn cancelling_keeps_what_was_done_and_answers_open_calls() {
-    let mut bench = Bench::new([calls(&["stop", "echo"])]);
+    let mut bench = LoopBench::new([calls(&["stop", "echo"])]);
     bench.parts.tools.push(tool("stop", |turn, _| {
         turn.scope.cancel.cancel("enough");
         Ok(Output::of("stopping".into()))
@@ -123,14 +123,14 @@ fn cancelling_keeps_what_was_done_and_answers_open_calls() {
 
 #[test]
 fn loops_nest_only_so_deep() {
-    let mut bench = Bench::new([]);
+    let mut bench = LoopBench::new([]);
     bench.scope.caller.depth = Scope::MAX_DEPTH;
-    assert_eq!(bench.try_run().unwrap_err().sort(), Sort::Limit);
+    assert_eq!(bench.try_run().unwrap_err().kind(), CallErrorKind::Limit);
 }
 
 #[test]
 fn a_loop_that_waits_is_small() {
-    let bench = Bench::new([]);
+    let bench = LoopBench::new([]);
     let future = agent_loop(&bench.session, &bench.scope, &bench.parts, bench.options.clone());
     let size = size_of_val(&future);
     assert!(size <= 8 * 1024, "{size} bytes");

@@ -2,17 +2,17 @@
 
 use super::*;
 use crate::hooks::{
-    PostToolUse, PostTurn, PreToolUse, PromptAction, Reply, ToolCallAction, ToolResultAction, TurnAction,
+    HookReply, PostToolUse, PostTurn, PreToolUse, PromptAction, ToolCallAction, ToolResultAction, TurnAction,
     UserPromptSubmit,
 };
 
 fn refused(reason: &str) -> Verdict {
-    Reply::<PreToolUse>::act(ToolCallAction::Refuse { reason: reason.into() }).into()
+    HookReply::<PreToolUse>::act(ToolCallAction::Refuse { reason: reason.into() }).into()
 }
 
 #[test]
 fn a_post_hooks_reminder_is_in_the_next_prompt_only() {
-    let bench = Bench::new([calls(&["echo"]), calls(&["nothing"]), says("ok")]);
+    let bench = LoopBench::new([calls(&["echo"]), calls(&["nothing"]), says("ok")]);
     let post = handler(|_, event| {
         let mut verdict = Verdict::allow();
         if event.get("tool.name").as_str() == Some("echo") && event.get("result.ok").truthy() {
@@ -23,19 +23,20 @@ fn a_post_hooks_reminder_is_in_the_next_prompt_only() {
     bench.on_tool(None, Some(post));
     bench.run();
     assert_eq!(bench.systems(), ["", "System reminder:\nseen once", ""]);
-    let injected = bench.log.read(&Filter::topic(crate::reminder::lifecycle::TOPIC), usize::MAX).unwrap();
+    let injected = bench.log.read(&RecordFilter::topic(crate::reminder::lifecycle::TOPIC), usize::MAX).unwrap();
     let first = &injected[0].payload;
     assert_eq!((first.get("source").as_str(), first.get("task_id").as_str()), (Some("hook"), Some("c0")));
 }
 
 #[test]
 fn pre_hooks_deny_and_change() {
-    let mut bench = Bench::new([calls(&["show", "echo"]), says("ok")]);
+    let mut bench = LoopBench::new([calls(&["show", "echo"]), says("ok")]);
     bench.parts.tools.push(tool("show", |_, call| Ok(Output::of(call.arguments.clone()))));
     let pre = handler(|_, event| {
         Ok(match event.get("tool.name").as_str() {
             Some("echo") => refused("no echoes"),
-            _ => Reply::<PreToolUse>::act(ToolCallAction::ReplaceArguments(Data::dict([("a", Data::from(1))]))).into(),
+            _ => HookReply::<PreToolUse>::act(ToolCallAction::ReplaceArguments(Data::dict([("a", Data::from(1))])))
+                .into(),
         })
     });
     bench.on_tool(Some(pre), None);
@@ -51,8 +52,8 @@ fn pre_hooks_deny_and_change() {
 
 #[test]
 fn a_guard_that_breaks_does_not_open_the_gate() {
-    let bench = Bench::new([calls(&["echo"]), says("ok")]);
-    bench.on_tool(Some(handler(|_, _| Err(fault(TooDeep)))), None);
+    let bench = LoopBench::new([calls(&["echo"]), says("ok")]);
+    bench.on_tool(Some(handler(|_, _| Err(call_error(NestingTooDeep)))), None);
     let result = bench.run();
     assert_eq!(result.tools.rejected.len(), 1);
     assert_eq!(result.diagnostics.len(), 1);
@@ -60,7 +61,7 @@ fn a_guard_that_breaks_does_not_open_the_gate() {
 
 #[test]
 fn output_is_cut_and_a_post_hook_may_replace_it() {
-    let mut bench = Bench::new([calls(&["echo", "long"]), says("ok")]);
+    let mut bench = LoopBench::new([calls(&["echo", "long"]), says("ok")]);
     bench.parts.tools.push(tool("long", |_, _| Ok(Output::of("ééééé".into()))));
     bench.options.limits.max_tool_output_chars = Some(3);
     let seen = Rc::new(RefCell::new(Vec::new()));
@@ -69,7 +70,7 @@ fn output_is_cut_and_a_post_hook_may_replace_it() {
         told.borrow_mut().push(event.get("result.truncated").truthy());
         let is_echo = event.get("tool.name").as_str() == Some("echo");
         Ok(if is_echo {
-            Reply::<PostToolUse>::act(ToolResultAction::Replace("replaced".into())).into()
+            HookReply::<PostToolUse>::act(ToolResultAction::Replace("replaced".into())).into()
         } else {
             Verdict::allow()
         })
@@ -84,8 +85,8 @@ fn output_is_cut_and_a_post_hook_may_replace_it() {
 
 #[test]
 fn mistakes_of_the_model_and_of_tools_become_answers() {
-    let mut bench = Bench::new([calls(&["ecko", "broken"]), says("ok")]);
-    bench.parts.tools.push(tool("broken", |_, _| Err(fault(TooDeep))));
+    let mut bench = LoopBench::new([calls(&["ecko", "broken"]), says("ok")]);
+    bench.parts.tools.push(tool("broken", |_, _| Err(call_error(NestingTooDeep))));
     let result = bench.run();
     let transcript = bench.session.transcript();
     let texts: Vec<_> = transcript.messages().iter().skip(2).take(2).map(|m| m.text().to_string()).collect();
@@ -96,10 +97,10 @@ fn mistakes_of_the_model_and_of_tools_become_answers() {
 
 #[test]
 fn hooks_may_come_back_to_the_session_and_register_others() {
-    let bench = Bench::new([calls(&["echo"]), says("ok")]);
+    let bench = LoopBench::new([calls(&["echo"]), says("ok")]);
     let hooks = bench.parts.hooks.clone();
     bench.on(EventKind::PostTurn, move |turn, event| {
-        turn.session.inject_reminder(turn.scope, spec("by hand"), Source::InPipeline, None);
+        turn.session.inject_reminder(turn.scope, spec("by hand"), ReminderSource::InPipeline, None);
         hooks.add_session(SessionHook::new(EventKind::PostTurn, handler(|_, _| Ok(Verdict::allow()))));
         assert_eq!(event.get("has_tool_calls"), Data::from(event.get("iteration").as_int() == Some(1)));
         Ok(Verdict::allow())
@@ -111,7 +112,7 @@ fn hooks_may_come_back_to_the_session_and_register_others() {
 
 #[test]
 fn a_malformed_reminder_is_told_of_and_strict_raises() {
-    let mut bench = Bench::new([says("ok"), says("ok")]);
+    let mut bench = LoopBench::new([says("ok"), says("ok")]);
     let returned = Data::from_json(r#"{"reminder":{"body":"x","propogate":"all"}}"#).unwrap();
     bench.on(EventKind::SessionStart, move |_, event| Ok(Verdict::from_data(event.kind(), &returned)));
     let result = bench.run();
@@ -130,15 +131,19 @@ impl crate::seam::Permissions for OnlyEcho {
         Some("it touches the workspace".into())
     }
 
-    fn ask<'a>(&'a self, _: Turn<'a>, call: &'a ToolCall, _: &'a Arc<str>) -> Answer<'a, Outcome<Ruling>> {
-        let permit = if call.name.as_ref() == "echo" { Permit::allow() } else { Permit::deny("not this one") };
-        Answer::Now(Ok(Ruling::Final(permit)))
+    fn ask<'a>(&'a self, _: Turn<'a>, call: &'a ToolCall, _: &'a Arc<str>) -> Answer<'a, Outcome<PermissionRuling>> {
+        let permit = if call.name.as_ref() == "echo" {
+            PermissionOutcome::allow()
+        } else {
+            PermissionOutcome::deny("not this one")
+        };
+        Answer::Now(Ok(PermissionRuling::Final(permit)))
     }
 }
 
 #[test]
 fn a_permission_is_asked_for_and_told_of() {
-    let mut bench = Bench::new([calls(&["echo", "erase"]), says("ok")]);
+    let mut bench = LoopBench::new([calls(&["echo", "erase"]), says("ok")]);
     bench.parts.tools.push(tool("erase", |_, _| panic!("ran without permission")));
     bench.options.permissions = Some(Rc::new(OnlyEcho));
     let seen = Rc::new(RefCell::new(Vec::new()));
@@ -159,10 +164,10 @@ fn a_permission_is_asked_for_and_told_of() {
 
 #[test]
 fn the_callback_after_a_turn_may_end_the_loop() {
-    let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
+    let mut bench = LoopBench::new((0..9).map(|_| calls(&["echo"])));
     bench.parts.post_turn = Some(handler(|_, event| {
         Ok(if event.get("iteration").as_int() == Some(2) {
-            Reply::<PostTurn>::act(TurnAction::End).into()
+            HookReply::<PostTurn>::act(TurnAction::End).into()
         } else {
             Verdict::allow()
         })
@@ -172,9 +177,9 @@ fn the_callback_after_a_turn_may_end_the_loop() {
 
 #[test]
 fn a_prompt_may_be_changed() {
-    let bench = Bench::new([]);
+    let bench = LoopBench::new([]);
     bench.on(EventKind::UserPromptSubmit, |_, _| {
-        Ok(Reply::<UserPromptSubmit>::act(PromptAction::Replace("do it well".into())).into())
+        Ok(HookReply::<UserPromptSubmit>::act(PromptAction::Replace("do it well".into())).into())
     });
     bench.run();
     assert_eq!(bench.session.transcript().messages()[0].text().as_ref(), "do it well");

@@ -3,13 +3,13 @@
 use super::*;
 use crate::reminder::providers::Malformed;
 
-struct Provider<F> {
+struct FakeProvider<F> {
     id: &'static str,
     events: EventSet,
     evaluate: F,
 }
 
-impl<F: Fn(&HookEvent<'_>, &Data) -> Outcome<Vec<ReminderSpec>>> ReminderProvider for Provider<F> {
+impl<F: Fn(&HookEvent<'_>, &Data) -> Outcome<Vec<ReminderSpec>>> ReminderProvider for FakeProvider<F> {
     fn id(&self) -> &str {
         self.id
     }
@@ -33,16 +33,16 @@ fn provider(
     event: EventKind,
     evaluate: impl Fn(&HookEvent<'_>, &Data) -> Outcome<Vec<ReminderSpec>> + 'static,
 ) -> Rc<dyn ReminderProvider> {
-    Rc::new(Provider { id, events: EventSet::of(&[event]), evaluate })
+    Rc::new(FakeProvider { id, events: EventSet::of(&[event]), evaluate })
 }
 
-fn with_options(bench: &mut Bench, json: &str) {
+fn with_options(bench: &mut LoopBench, json: &str) {
     bench.options.reminders = ReminderOptions::from_data(&Data::from_json(json).unwrap()).unwrap();
 }
 
 #[test]
 fn a_provider_sees_usage_and_its_config() {
-    let mut bench = Bench::new([calls(&["echo"]), says("ok")]);
+    let mut bench = LoopBench::new([calls(&["echo"]), says("ok")]);
     bench.parts.providers.register(provider("watch", EventKind::OnBudgetThreshold, |event, config| {
         let over = event.get("tokens_used").as_int() >= config.get("limit").as_int();
         Ok(if over { vec![short("much used")] } else { vec![] })
@@ -66,11 +66,11 @@ fn a_provider_sees_usage_and_its_config() {
 
 #[test]
 fn a_failing_provider_does_not_kill_the_loop_but_strict_raises() {
-    let mut bench = Bench::new([]);
+    let mut bench = LoopBench::new([]);
     let bad = Data::from_json(r#"{"body":""}"#).unwrap();
     bench.parts.providers.register(provider("bad", EventKind::SessionStart, move |_, _| {
         let mut effects = crate::hooks::verdict::read_effects(&bad);
-        Err(fault(effects.malformed.remove(0)))
+        Err(call_error(effects.malformed.remove(0)))
     }));
     bench.parts.providers.register(provider("good", EventKind::SessionStart, |_, _| Ok(vec![spec("good")])));
     let result = bench.run();
@@ -94,7 +94,7 @@ fn providers_can_be_turned_off() {
         (r#"{"providers":["-one","-idle_nudge","one"]}"#, 2),
         (r#"{"providers":["-token_pressure","-idle_nudge"],"config":{"token_pressure":{"context_window":1}}}"#, 2),
     ] {
-        let mut bench = Bench::new([]);
+        let mut bench = LoopBench::new([]);
         for id in ["one", "two"] {
             bench.parts.providers.register(provider(id, EventKind::SessionStart, |_, _| Ok(vec![spec("x")])));
         }
@@ -109,7 +109,7 @@ fn the_list_is_checked_before_the_first_turn() {
         (r#"["-token_presure"]"#, "HARN-RMD-001", "token_presure"),
         (r#"["extra"]"#, "HARN-RMD-007", "too many reminder providers: 9 are enabled, and the limit is 8"),
     ] {
-        let mut bench = Bench::new([]);
+        let mut bench = LoopBench::new([]);
         bench.parts.providers.register(provider("extra", EventKind::SessionStart, |_, _| Ok(vec![])));
         with_options(&mut bench, json);
         let raised = bench.try_run().unwrap_err();
@@ -117,7 +117,7 @@ fn the_list_is_checked_before_the_first_turn() {
         assert!(raised.to_string().contains(part), "{raised}");
         assert_eq!(bench.roles().len(), 0);
     }
-    let mut bench = Bench::new([]);
+    let mut bench = LoopBench::new([]);
     bench.parts.providers.register(provider("extra", EventKind::SessionStart, |_, _| Ok(vec![spec("x")])));
     with_options(&mut bench, r#"["extra", "-idle_nudge"]"#);
     assert_eq!(bench.run().transcript.pending_count(), 1);
@@ -131,7 +131,7 @@ fn one_registered_again_keeps_its_place() {
     for (id, body) in [("a", "old"), ("b", "b"), ("a", "new"), ("token_pressure", "own")] {
         registry.register(provider(id, EventKind::SessionStart, move |_, _| Ok(vec![spec(body)])));
     }
-    let bench = Bench::new([]);
+    let bench = LoopBench::new([]);
     let turn = Turn { session: &bench.session, number: 0, scope: &bench.scope };
     let payload = Data::dict([("turn", Data::from(7))]);
     let event = HookEvent::Raw { kind: EventKind::SessionStart, payload: &payload };
@@ -145,10 +145,10 @@ fn one_registered_again_keeps_its_place() {
 
 #[test]
 fn one_malformed_reminder_does_not_take_the_others_with_it() {
-    let mut bench = Bench::new([]);
+    let mut bench = LoopBench::new([]);
     bench.parts.providers.register(provider("mixed", EventKind::SessionStart, |_, _| {
-        let bad = |body: &str| fault(crate::hooks::verdict::read_effects(&body.into()).malformed.remove(0));
-        Err(fault(Malformed { good: vec![spec("a"), spec("b")], first: bad("x"), rest: vec![bad("y")] }))
+        let bad = |body: &str| call_error(crate::hooks::verdict::read_effects(&body.into()).malformed.remove(0));
+        Err(call_error(Malformed { good: vec![spec("a"), spec("b")], first: bad("x"), rest: vec![bad("y")] }))
     }));
     let result = bench.run();
     assert_eq!(result.transcript.pending_count(), 2);
@@ -166,7 +166,7 @@ fn one_malformed_reminder_does_not_take_the_others_with_it() {
 
 #[test]
 fn configuration_for_a_provider_that_does_not_exist_is_refused() {
-    let mut bench = Bench::new([]);
+    let mut bench = LoopBench::new([]);
     bench.parts.providers.register(provider("mine", EventKind::SessionStart, |_, _| Ok(vec![])));
     with_options(&mut bench, r#"{"config":{"mine":{"x":1},"idle_nudge":{"seconds":1}}}"#);
     assert_eq!(bench.run().status, LoopStatus::Done);

@@ -1,21 +1,21 @@
-//! [`Rows`]: the records of a log in memory. Most are never read, so they are kept in their original form: records
+//! [`RecordRows`]: the records of a log in memory. Most are never read, so they are kept in their original form: records
 //! appended together are one row and are built on demand. Rows are stored in blocks, so a growing log moves none of
 //! them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::super::{Batch, Filter, NewRecord, Place, Record};
-use super::topics::Topics;
+use super::super::{NewRecord, Record, RecordBatch, RecordFilter, RecordPosition};
+use super::topics::TopicIndex;
 
 /// Number of rows of a block.
 const BLOCK: usize = 64;
 
 /// The kept records.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct RecordRows {
     /// None of them is empty.
-    blocks: VecDeque<VecDeque<Row>>,
+    blocks: VecDeque<VecDeque<RecordRow>>,
     /// Number of records thrown away, which is the cursor before the first that is kept.
     pub(super) gone: u64,
     /// The cursor of the last record.
@@ -25,40 +25,40 @@ pub(super) struct Rows {
 }
 
 /// Consecutive records of one topic.
-pub(super) struct Row {
+pub(super) struct RecordRow {
     /// Cursor before the first record.
     before: u64,
     /// Number of the first record within its topic.
     id: u64,
-    what: What,
+    what: RowContent,
 }
 
-enum What {
-    Alone(Box<NewRecord>),
-    Told(Told),
+enum RowContent {
+    Single(Box<NewRecord>),
+    Batch(BatchSlice),
 }
 
 /// Some of the records of a batch.
-struct Told {
-    batch: Arc<dyn Batch>,
+struct BatchSlice {
+    batch: Arc<dyn RecordBatch>,
     /// Index of the first record.
     place: u32,
     count: u32,
     occurred_at_ms: u64,
 }
 
-impl Rows {
+impl RecordRows {
     /// Appends a record.
-    pub(super) fn put(&mut self, record: NewRecord, weight: usize, topics: &mut Topics) -> Place {
+    pub(super) fn put(&mut self, record: NewRecord, weight: usize, topics: &mut TopicIndex) -> RecordPosition {
         let (before, id) = (self.last, topics.next_ids(&record.topic, 1));
-        self.push(Row { before, id, what: What::Alone(Box::new(record)) });
+        self.push(RecordRow { before, id, what: RowContent::Single(Box::new(record)) });
         self.last += 1;
         self.weight += weight;
-        Place { id, cursor: self.last }
+        RecordPosition { id, cursor: self.last }
     }
 
     /// Appends all records of a batch: a row for each run of one topic.
-    pub(super) fn tell(&mut self, batch: &Arc<dyn Batch>, occurred_at_ms: u64, topics: &mut Topics) {
+    pub(super) fn tell(&mut self, batch: &Arc<dyn RecordBatch>, occurred_at_ms: u64, topics: &mut TopicIndex) {
         let most = u32::try_from(batch.count()).unwrap_or(u32::MAX);
         let mut first = 0;
         for place in 0..most {
@@ -68,15 +68,15 @@ impl Rows {
             if !goes_on {
                 let count = place + 1 - first;
                 let (before, id) = (self.last, topics.next_ids(topic, count.into()));
-                let told = Told { batch: batch.clone(), place: first, count, occurred_at_ms };
-                self.push(Row { before, id, what: What::Told(told) });
+                let told = BatchSlice { batch: batch.clone(), place: first, count, occurred_at_ms };
+                self.push(RecordRow { before, id, what: RowContent::Batch(told) });
                 self.last += u64::from(count);
                 first = place + 1;
             }
         }
     }
 
-    fn push(&mut self, row: Row) {
+    fn push(&mut self, row: RecordRow) {
         match self.blocks.back_mut().filter(|block| block.len() < block.capacity()) {
             Some(block) => block.push_back(row),
             None => {
@@ -93,7 +93,7 @@ impl Rows {
     }
 
     /// Moves the `count` oldest records into `old`, which the caller drops when nothing is borrowed.
-    pub(super) fn take_oldest(&mut self, count: usize, old: &mut Vec<Row>) {
+    pub(super) fn take_oldest(&mut self, count: usize, old: &mut Vec<RecordRow>) {
         let mut left = count as u64;
         while left > 0
             && let Some(row) = self.blocks.front_mut().and_then(VecDeque::front_mut)
@@ -110,7 +110,7 @@ impl Rows {
         }
     }
 
-    fn pop_front(&mut self) -> Option<Row> {
+    fn pop_front(&mut self) -> Option<RecordRow> {
         let block = self.blocks.front_mut()?;
         let row = block.pop_front();
         if block.is_empty() {
@@ -120,8 +120,12 @@ impl Rows {
     }
 
     /// Returns the selected records after a cursor whose successors are still kept.
-    pub(super) fn behind<'a>(&'a self, cursor: u64, filter: &'a Filter) -> impl Iterator<Item = Arc<Record>> + 'a {
-        let is_over = |row: &Row| row.before + row.count() <= cursor;
+    pub(super) fn behind<'a>(
+        &'a self,
+        cursor: u64,
+        filter: &'a RecordFilter,
+    ) -> impl Iterator<Item = Arc<Record>> + 'a {
+        let is_over = |row: &RecordRow| row.before + row.count() <= cursor;
         let block = self.blocks.partition_point(|block| block.back().is_some_and(is_over));
         let first = self.blocks.get(block).map_or(0, |block| block.partition_point(is_over));
         let rows = self.blocks.range(block..).flatten().skip(first);
@@ -133,19 +137,19 @@ impl Rows {
     }
 }
 
-impl Row {
+impl RecordRow {
     fn count(&self) -> u64 {
         match &self.what {
-            What::Alone(_) => 1,
-            What::Told(told) => told.count.into(),
+            RowContent::Single(_) => 1,
+            RowContent::Batch(told) => told.count.into(),
         }
     }
 
     /// Returns the approximate size of its first records, in bytes.
     fn weight_of_first(&self, count: u64) -> usize {
         match &self.what {
-            What::Alone(record) => record.weight(),
-            What::Told(told) => {
+            RowContent::Single(record) => record.weight(),
+            RowContent::Batch(told) => {
                 let end = told.place + u32::try_from(count).unwrap_or(u32::MAX).min(told.count);
                 let weight = |place: u32| {
                     let (topic, kind) = told.batch.names(place as usize);
@@ -158,7 +162,7 @@ impl Row {
 
     /// Removes its first records, which must be fewer than all.
     fn skip(&mut self, count: u64) {
-        if let What::Told(told) = &mut self.what {
+        if let RowContent::Batch(told) = &mut self.what {
             let skipped = u32::try_from(count).unwrap_or(u32::MAX).min(told.count);
             told.place += skipped;
             told.count -= skipped;
@@ -168,24 +172,24 @@ impl Row {
     }
 
     /// Returns whether any of its records can match.
-    fn is_of(&self, filter: &Filter) -> bool {
+    fn is_of(&self, filter: &RecordFilter) -> bool {
         let topic = match &self.what {
-            What::Alone(record) => &record.topic,
-            What::Told(told) => told.batch.names(told.place as usize).0,
+            RowContent::Single(record) => &record.topic,
+            RowContent::Batch(told) => told.batch.names(told.place as usize).0,
         };
         filter.topic.as_deref().is_none_or(|wanted| wanted == topic.as_ref())
     }
 
     /// Returns the record at `place`, counted from the first, if it is selected.
-    fn wanted_record(&self, place: u64, filter: &Filter) -> Option<Arc<Record>> {
+    fn wanted_record(&self, place: u64, filter: &RecordFilter) -> Option<Arc<Record>> {
         let (id, cursor) = (self.id + place, self.before + place + 1);
         match &self.what {
-            What::Alone(record) if filter.takes(&record.topic, &record.kind) => {
+            RowContent::Single(record) if filter.takes(&record.topic, &record.kind) => {
                 let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record.as_ref().clone();
                 Some(Arc::new(Record { topic, kind, payload, headers, occurred_at_ms, id, cursor }))
             }
-            What::Alone(_) => None,
-            What::Told(told) => {
+            RowContent::Single(_) => None,
+            RowContent::Batch(told) => {
                 let place = told.place as usize + usize::try_from(place).ok()?;
                 let (topic, kind) = told.batch.names(place);
                 if !filter.takes(topic, kind) {
@@ -199,6 +203,6 @@ impl Row {
     }
 }
 
-fn weight_of(batch: &dyn Batch, place: u32, topic: &str, kind: &str) -> usize {
+fn weight_of(batch: &dyn RecordBatch, place: u32, topic: &str, kind: &str) -> usize {
     NewRecord::FRAME + topic.len() + kind.len() + batch.weight(place as usize) + NewRecord::NO_HEADERS
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::data::Data;
-use crate::event_log::Facts;
+use crate::event_log::PayloadSource;
 use crate::testing::block_on;
 
 fn record(topic: &str, kind: &str) -> NewRecord {
@@ -28,7 +28,7 @@ fn ids_count_by_topic_and_cursors_over_all() {
     assert_eq!([put(&log, "a", "x"), put(&log, "b", "x"), put(&log, "a", "y")], [1, 2, 3]);
     assert_eq!(log.latest("a").unwrap(), Some(2));
     assert_eq!(log.latest("c").unwrap(), None);
-    assert_eq!(log.read(&Filter { after: 1, ..Filter::topic("a") }, 9).unwrap()[0].id, 2);
+    assert_eq!(log.read(&RecordFilter { after: 1, ..RecordFilter::topic("a") }, 9).unwrap()[0].id, 2);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_subscriber_gets_history_and_then_what_comes() {
     let log = MemoryLog::new();
     put(&log, "a", "reminder.one");
     put(&log, "a", "other");
-    let filter = Filter { kind_prefix: Some("reminder.".into()), ..Filter::topic("a") };
+    let filter = RecordFilter { kind_prefix: Some("reminder.".into()), ..RecordFilter::topic("a") };
     let mut reader = log.subscribe(filter);
     let seen = block_on(async {
         let first = reader.next().await.unwrap().unwrap();
@@ -49,19 +49,19 @@ fn a_subscriber_gets_history_and_then_what_comes() {
 
 #[test]
 fn what_is_too_much_goes_from_the_oldest_end() {
-    let log = MemoryLog::keeping(Kept { records: 32, bytes: usize::MAX });
+    let log = MemoryLog::keeping(MemoryRetention { records: 32, bytes: usize::MAX });
     (0..100).for_each(|_| assert!(put(&log, "a", "x") > 0));
     let cursors: Vec<u64> = log.records().iter().map(|record| record.cursor).collect();
     assert!(cursors.len() <= 32 && cursors.len() > 28, "{}", cursors.len());
     assert_eq!(cursors.last(), Some(&100));
     assert!(cursors.windows(2).all(|pair| pair[1] == pair[0] + 1));
     assert_eq!(log.latest("a").unwrap(), Some(100));
-    assert_eq!(log.read(&Filter::default(), usize::MAX).unwrap().len(), cursors.len());
+    assert_eq!(log.read(&RecordFilter::default(), usize::MAX).unwrap().len(), cursors.len());
 }
 
 #[test]
 fn bytes_are_bounded_too_and_the_newest_record_always_stays() {
-    let log = MemoryLog::keeping(Kept { records: usize::MAX, bytes: 4096 });
+    let log = MemoryLog::keeping(MemoryRetention { records: usize::MAX, bytes: 4096 });
     for _ in 0..50 {
         log.append(NewRecord { payload: Data::str("x".repeat(1000)).into(), ..record("a", "x") });
     }
@@ -72,28 +72,28 @@ fn bytes_are_bounded_too_and_the_newest_record_always_stays() {
 
 #[test]
 fn a_reader_that_was_overtaken_hears_how_much_it_lost_and_goes_on_behind_the_gap() {
-    let log = MemoryLog::keeping(Kept { records: 16, bytes: usize::MAX });
+    let log = MemoryLog::keeping(MemoryRetention { records: 16, bytes: usize::MAX });
     put(&log, "a", "x");
     put(&log, "a", "x");
-    let mut reader = log.subscribe(Filter::topic("a"));
+    let mut reader = log.subscribe(RecordFilter::topic("a"));
     assert_eq!(reader.try_next().now().unwrap().unwrap().cursor, 1);
     (0..20).for_each(|_| assert!(put(&log, "a", "x") > 0));
     assert_eq!(lagged(reader.try_next().now()), LogError::Lagged { lost: 5, resume_from: 6 });
     let rest: Vec<u64> = std::iter::from_fn(|| reader.try_next().now().unwrap()).map(|record| record.cursor).collect();
     assert_eq!(rest, (7..=22).collect::<Vec<_>>());
-    let asked = Filter { after: 3, ..Filter::default() };
+    let asked = RecordFilter { after: 3, ..RecordFilter::default() };
     assert!(log.read(&asked, 9).is_err());
     assert_eq!(lagged(log.subscribe(asked).try_next().now()), LogError::Lagged { lost: 3, resume_from: 6 });
 }
 
 #[test]
 fn a_reader_that_stood_before_the_first_record_is_overtaken_as_well() {
-    let log = MemoryLog::keeping(Kept { records: 16, bytes: usize::MAX });
-    let mut early = log.subscribe(Filter::default());
+    let log = MemoryLog::keeping(MemoryRetention { records: 16, bytes: usize::MAX });
+    let mut early = log.subscribe(RecordFilter::default());
     (0..17).for_each(|_| assert!(put(&log, "a", "x") > 0));
     assert_eq!(lagged(early.try_next().now()), LogError::Lagged { lost: 1, resume_from: 1 });
     assert_eq!(early.try_next().now().unwrap().unwrap().cursor, 2);
-    let mut late = log.subscribe(Filter::default());
+    let mut late = log.subscribe(RecordFilter::default());
     assert_eq!(late.try_next().now().unwrap().unwrap().cursor, 2);
 }
 
@@ -125,7 +125,7 @@ struct Numbers {
     topics: Vec<bool>,
 }
 
-impl Facts for Numbers {
+impl PayloadSource for Numbers {
     fn to_data(&self, place: usize) -> Data {
         Data::Int(self.from + i64::try_from(place).unwrap())
     }
@@ -136,7 +136,7 @@ impl Facts for Numbers {
     }
 }
 
-impl Batch for Numbers {
+impl RecordBatch for Numbers {
     fn count(&self) -> usize {
         self.topics.len()
     }
@@ -156,12 +156,12 @@ proptest::proptest! {
         records in 1_usize..40,
         bytes in 100_usize..4_000,
     ) {
-        let kept = Kept { records, bytes };
+        let kept = MemoryRetention { records, bytes };
         let (log, single) = (MemoryLog::keeping(kept), MemoryLog::keeping(kept));
         let mut from = 0;
         for topics in steps {
             let count = i64::try_from(topics.len()).unwrap();
-            let batch: Arc<dyn Batch> = Arc::new(Numbers { from, topics });
+            let batch: Arc<dyn RecordBatch> = Arc::new(Numbers { from, topics });
             from += count;
             log.tell(batch.clone(), 7);
             for place in 0..batch.count() {
@@ -179,7 +179,7 @@ proptest::proptest! {
         proptest::prop_assert_eq!(log.0.lock().rows.weight, weight);
         for (at, record) in ours.iter().enumerate() {
             // Reading on after any of them returns the next.
-            let filter = Filter { topic: Some("a".into()), ..Filter::default() };
+            let filter = RecordFilter { topic: Some("a".into()), ..RecordFilter::default() };
             let store = log.0.lock();
             let expected: Vec<_> = ours[at + 1..].iter().filter(|record| &*record.topic == "a").cloned().collect();
             let found: Vec<_> = store.rows.behind(record.cursor, &filter).collect();

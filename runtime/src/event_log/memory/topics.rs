@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// The topics that have records.
 #[derive(Default)]
-pub(super) struct Topics {
+pub(super) struct TopicIndex {
     last_ids: Vec<(Arc<str>, u64)>,
     /// Index of each topic in the list.
     places: HashMap<Arc<str>, usize, foldhash::fast::RandomState>,
@@ -13,7 +13,7 @@ pub(super) struct Topics {
     recent: usize,
 }
 
-impl Topics {
+impl TopicIndex {
     /// Reserves `count` record numbers and returns the first.
     pub(super) fn next_ids(&mut self, topic: &Arc<str>, count: u64) -> u64 {
         if !self.last_ids.get(self.recent).is_some_and(|(recent, _)| Arc::ptr_eq(recent, topic)) {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::event_log::{NewRecord, Place, RUN_ID};
+use crate::event_log::{NewRecord, RUN_ID, RecordPosition};
 
 use super::row::{encode, stored};
 
 /// The counters of a topic within this transaction.
-struct Topic {
+struct TopicCounters {
     key: i64,
     last_id: u64,
 }
@@ -21,7 +21,7 @@ struct Topic {
 pub(super) fn commit<'a>(
     connection: &Connection,
     records: impl Iterator<Item = &'a NewRecord>,
-) -> rusqlite::Result<Vec<Place>> {
+) -> rusqlite::Result<Vec<RecordPosition>> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let places = write(&transaction, records)?;
     transaction.commit()?;
@@ -31,14 +31,14 @@ pub(super) fn commit<'a>(
 fn write<'a>(
     transaction: &Transaction<'_>,
     records: impl Iterator<Item = &'a NewRecord>,
-) -> rusqlite::Result<Vec<Place>> {
+) -> rusqlite::Result<Vec<RecordPosition>> {
     let last: i64 = transaction.prepare_cached("SELECT last_cursor FROM head")?.query_row([], |row| row.get(0))?;
     let mut insert = transaction.prepare_cached(
         "INSERT INTO records (cursor, topic, id, kind, payload, headers, occurred_at_ms, run_id) \
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut cursor = u64::try_from(last).unwrap_or(0);
-    let mut topics: HashMap<&Arc<str>, Topic> = HashMap::new();
+    let mut topics: HashMap<&Arc<str>, TopicCounters> = HashMap::new();
     let (mut payload, mut headers) = (Vec::new(), Vec::new());
     let mut places = Vec::new();
     for record in records {
@@ -48,7 +48,7 @@ fn write<'a>(
         };
         cursor += 1;
         topic.last_id += 1;
-        let place = Place { id: topic.last_id, cursor };
+        let place = RecordPosition { id: topic.last_id, cursor };
         put(&mut insert, record, topic.key, place, &mut payload, &mut headers)?;
         places.push(place);
     }
@@ -64,7 +64,7 @@ fn put(
     insert: &mut CachedStatement<'_>,
     record: &NewRecord,
     topic: i64,
-    place: Place,
+    place: RecordPosition,
     payload: &mut Vec<u8>,
     headers: &mut Vec<u8>,
 ) -> rusqlite::Result<()> {
@@ -83,14 +83,14 @@ fn put(
     Ok(())
 }
 
-fn find(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<Topic> {
+fn find(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<TopicCounters> {
     let found = transaction
         .prepare_cached("SELECT key, last_id FROM topics WHERE name = ?")?
-        .query_row([name], |row| Ok(Topic { key: row.get(0)?, last_id: super::row::number(row, 1)? }))
+        .query_row([name], |row| Ok(TopicCounters { key: row.get(0)?, last_id: super::row::number(row, 1)? }))
         .optional()?;
     if let Some(topic) = found {
         return Ok(topic);
     }
     transaction.prepare_cached("INSERT INTO topics (name, last_id) VALUES (?, 0)")?.execute([name])?;
-    Ok(Topic { key: transaction.last_insert_rowid(), last_id: 0 })
+    Ok(TopicCounters { key: transaction.last_insert_rowid(), last_id: 0 })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use crate::event_log::{Filter, LogError, Record};
+use crate::event_log::{LogError, Record, RecordFilter};
 
 use super::SqliteOptions;
 use super::open::{failed, for_reading};
@@ -30,21 +30,21 @@ pub struct LogFile {
 }
 
 /// Records, and the position up to which the file was searched.
-pub(super) struct Page {
+pub(super) struct RecordPage {
     pub(super) records: Vec<Arc<Record>>,
     /// Cursor of the last visited record.
     pub(super) upto: u64,
 }
 
 /// The reason a read of the file failed.
-enum Failed {
+enum FileReadError {
     Sqlite(rusqlite::Error),
     Log(LogError),
 }
 
-impl From<rusqlite::Error> for Failed {
-    fn from(error: rusqlite::Error) -> Failed {
-        Failed::Sqlite(error)
+impl From<rusqlite::Error> for FileReadError {
+    fn from(error: rusqlite::Error) -> FileReadError {
+        FileReadError::Sqlite(error)
     }
 }
 
@@ -67,7 +67,7 @@ impl LogFile {
     /// # Errors
     /// Fails if the file cannot be read.
     pub fn latest(&self, topic: &str) -> Result<Option<u64>, LogError> {
-        let find = || -> Result<Option<u64>, Failed> {
+        let find = || -> Result<Option<u64>, FileReadError> {
             let mut find = self.connection.prepare_cached("SELECT last_id FROM topics WHERE name = ?")?;
             Ok(find.query_row([topic], |row| number(row, 0)).optional()?)
         };
@@ -78,13 +78,13 @@ impl LogFile {
     ///
     /// # Errors
     /// Fails if the file cannot be read or records after the cursor are gone.
-    pub fn read(&self, filter: &Filter, limit: usize) -> Result<Vec<Arc<Record>>, LogError> {
+    pub fn read(&self, filter: &RecordFilter, limit: usize) -> Result<Vec<Arc<Record>>, LogError> {
         self.page(filter, limit, filter.after > 0).map(|page| page.records)
     }
 
     /// Reads like [`Self::read`] and also returns how far it looked. With `exact` every record after the cursor must
     /// still exist.
-    pub(super) fn page(&self, filter: &Filter, limit: usize, exact: bool) -> Result<Page, LogError> {
+    pub(super) fn page(&self, filter: &RecordFilter, limit: usize, exact: bool) -> Result<RecordPage, LogError> {
         self.try_page(filter, limit, exact).map_err(|error| self.failed(error))
     }
 
@@ -96,18 +96,18 @@ impl LogFile {
 
     /// Returns a number that changes whenever the file is written.
     pub(super) fn version(&self) -> Result<i64, LogError> {
-        let read = || -> Result<i64, Failed> {
+        let read = || -> Result<i64, FileReadError> {
             Ok(self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)
         };
         read().map_err(|error| self.failed(error))
     }
 
-    fn try_page(&self, filter: &Filter, limit: usize, exact: bool) -> Result<Page, Failed> {
+    fn try_page(&self, filter: &RecordFilter, limit: usize, exact: bool) -> Result<RecordPage, FileReadError> {
         let snapshot = self.connection.unchecked_transaction()?;
         if exact {
             let kept = kept_behind(&snapshot)?;
             if kept > filter.after {
-                return Err(Failed::Log(LogError::Lagged { lost: kept - filter.after, resume_from: kept }));
+                return Err(FileReadError::Log(LogError::Lagged { lost: kept - filter.after, resume_from: kept }));
             }
         }
         let columns = "SELECT cursor, topic, id, kind, payload, headers, occurred_at_ms FROM records";
@@ -120,14 +120,14 @@ impl LogFile {
             }
             Some(topic) => {
                 let Some(key) = topic_key(&snapshot, topic)? else {
-                    return Ok(Page { records: Vec::new(), upto: last(&snapshot)?.max(filter.after) });
+                    return Ok(RecordPage { records: Vec::new(), upto: last(&snapshot)?.max(filter.after) });
                 };
                 let by_topic = format!("{columns} WHERE topic = ? AND cursor > ? ORDER BY cursor");
                 select = snapshot.prepare_cached(&by_topic)?;
                 select.query([key, after])?
             }
         };
-        let mut page = Page { records: Vec::new(), upto: filter.after };
+        let mut page = RecordPage { records: Vec::new(), upto: filter.after };
         let mut passed = 0_u64;
         while page.records.len() < limit {
             passed += 1;
@@ -146,7 +146,7 @@ impl LogFile {
         Ok(page)
     }
 
-    fn topic_name(&self, snapshot: &Connection, key: i64) -> Result<Arc<str>, Failed> {
+    fn topic_name(&self, snapshot: &Connection, key: i64) -> Result<Arc<str>, FileReadError> {
         if let Some(name) = self.topics.borrow().get(&key) {
             return Ok(name.clone());
         }
@@ -160,7 +160,7 @@ impl LogFile {
         Ok(name)
     }
 
-    fn record(&self, snapshot: &Connection, row: &Row<'_>) -> Result<Record, Failed> {
+    fn record(&self, snapshot: &Connection, row: &Row<'_>) -> Result<Record, FileReadError> {
         let cursor = number(row, 0)?;
         let value = |column: usize| match row.get_ref(column)?.as_str_or_null() {
             Ok(None) => Ok(crate::data::Data::Nil),
@@ -178,15 +178,15 @@ impl LogFile {
         })
     }
 
-    fn damaged(&self, cursor: u64, why: &str) -> Failed {
+    fn damaged(&self, cursor: u64, why: &str) -> FileReadError {
         let why = format!("the record with the cursor {cursor} cannot be read ({why})");
-        Failed::Log(LogError::Damaged { path: self.path.clone(), why })
+        FileReadError::Log(LogError::Damaged { path: self.path.clone(), why })
     }
 
-    fn failed(&self, error: Failed) -> LogError {
+    fn failed(&self, error: FileReadError) -> LogError {
         match error {
-            Failed::Log(error) => error,
-            Failed::Sqlite(error) => failed(&self.path, &error, self.timeout),
+            FileReadError::Log(error) => error,
+            FileReadError::Sqlite(error) => failed(&self.path, &error, self.timeout),
         }
     }
 }

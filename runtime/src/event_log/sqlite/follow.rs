@@ -6,17 +6,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
-use crate::event_log::{Filter, LogError, Record, Subscription};
-use crate::seam::{Answer, BlockingPool, Local, Outcome, fault, run_blocking};
+use crate::event_log::{LogError, Record, RecordFilter, Subscription};
+use crate::seam::{Answer, BlockingPool, LocalFuture, Outcome, call_error, run_blocking};
 
-use super::{Inner, LogFile};
+use super::{LogFile, SqliteInner};
 
 /// Number of records read at a time.
 const PAGE: usize = 256;
 
 /// Reads the file page by page. Cursors follow the order of commits, so no record can appear after its page was read.
 pub(super) struct Follower {
-    reading: Reading,
+    reading: FollowerState,
     page: VecDeque<Arc<Record>>,
     /// Pool that reads the pages; without it the waiting thread reads them.
     pool: Option<Rc<dyn BlockingPool>>,
@@ -25,16 +25,16 @@ pub(super) struct Follower {
 
 /// The read position of a subscription. Moves to the reading thread and back.
 #[derive(Clone)]
-struct Reading {
-    log: Arc<Inner>,
-    filter: Filter,
+struct FollowerState {
+    log: Arc<SqliteInner>,
+    filter: RecordFilter,
     /// Cursor of the last visited record; `None` until the oldest one could be queried.
     position: Option<u64>,
     /// Version of the file when it had no more records.
     exhausted_at: Option<i64>,
 }
 
-impl Reading {
+impl FollowerState {
     /// Reads the next page. It is empty if the file has no more records.
     fn page(&mut self, flushes: bool) -> Result<Vec<Arc<Record>>, LogError> {
         if flushes {
@@ -49,7 +49,7 @@ impl Reading {
             Some(position) => position,
             None => self.log.read_now(LogFile::oldest)?,
         };
-        let filter = Filter { after: position, ..self.filter.clone() };
+        let filter = RecordFilter { after: position, ..self.filter.clone() };
         match self.log.read_now(|file| file.page(&filter, PAGE, true)) {
             Ok(page) => {
                 self.exhausted_at = (page.records.len() < PAGE).then_some(version);
@@ -68,16 +68,16 @@ impl Reading {
 }
 
 impl Follower {
-    pub(super) fn new(log: Arc<Inner>, filter: Filter) -> Follower {
+    pub(super) fn new(log: Arc<SqliteInner>, filter: RecordFilter) -> Follower {
         // If the file cannot be read now, the first record and the failure are queried later.
         let position = if filter.after > 0 { Some(filter.after) } else { log.read_now(LogFile::oldest).ok() };
         let waiter = log.shared.waiter();
-        let reading = Reading { log, filter, position, exhausted_at: None };
+        let reading = FollowerState { log, filter, position, exhausted_at: None };
         Follower { reading, page: VecDeque::new(), pool: None, waiter }
     }
 
     fn take(&mut self, page: Result<Vec<Arc<Record>>, LogError>) -> Outcome<Option<Arc<Record>>> {
-        self.page = page.map_err(fault)?.into();
+        self.page = page.map_err(call_error)?.into();
         Ok(self.page.pop_front())
     }
 
@@ -100,9 +100,9 @@ impl Follower {
         self.take(page)
     }
 
-    fn no_thread(&self, error: &std::io::Error) -> Rc<dyn crate::seam::Fault> {
+    fn no_thread(&self, error: &std::io::Error) -> Rc<dyn crate::seam::CallError> {
         let why = format!("could not start a thread to read it ({error})");
-        fault(LogError::CannotOpen { path: self.reading.log.path.clone(), why })
+        call_error(LogError::CannotOpen { path: self.reading.log.path.clone(), why })
     }
 }
 
@@ -126,7 +126,7 @@ impl Subscription for Follower {
         }
     }
 
-    fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>> {
+    fn next(&mut self) -> LocalFuture<'_, Outcome<Option<Arc<Record>>>> {
         Box::pin(async move {
             if let Some(record) = self.page.pop_front() {
                 return Ok(Some(record));

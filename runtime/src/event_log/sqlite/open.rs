@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::event_log::LogError;
 
 use super::progress;
-use super::schema::{self, Found};
+use super::schema::{self, FoundLayout};
 use super::{SqliteOptions, Synchronous};
 
 /// Pages of the write-ahead log after which it is moved into the file: 16 MiB. Each move waits for the disk.
@@ -27,7 +27,7 @@ pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<C
         return Err(cannot(path, "it is read-only"));
     }
     write_ahead(&connection, path, options.lock_timeout)?;
-    if found != Found::Latest {
+    if found != FoundLayout::Latest {
         schema::migrate(&mut connection, path, options.lock_timeout)?;
     }
     let level = match options.synchronous {
@@ -56,8 +56,8 @@ pub(super) fn for_reading(path: &Arc<Path>, timeout: Duration) -> Result<Connect
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = connect(path, flags, timeout)?;
     match schema::look(&connection, path, timeout) {
-        Ok(Found::Latest | Found::Earlier) => Ok(connection),
-        Ok(Found::Empty) => Err(LogError::Foreign { path: path.clone(), what: "the file is empty".to_owned() }),
+        Ok(FoundLayout::Latest | FoundLayout::Earlier) => Ok(connection),
+        Ok(FoundLayout::Empty) => Err(LogError::Foreign { path: path.clone(), what: "the file is empty".to_owned() }),
         // In a read-only folder, a file with a write-ahead log is read without it.
         Err(LogError::CannotOpen { .. }) if !beside(path, "-wal").exists() => unchanging(path, timeout),
         Err(error) => Err(error),
@@ -73,8 +73,8 @@ fn unchanging(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogErro
         .and_then(|mut connection| distrust(&mut connection).map(|()| connection))
         .map_err(|error| failed(path, &error, timeout))?;
     match schema::look(&connection, path, timeout)? {
-        Found::Latest | Found::Earlier => Ok(connection),
-        Found::Empty => Err(LogError::Foreign { path: path.clone(), what: "the file is empty".to_owned() }),
+        FoundLayout::Latest | FoundLayout::Earlier => Ok(connection),
+        FoundLayout::Empty => Err(LogError::Foreign { path: path.clone(), what: "the file is empty".to_owned() }),
     }
 }
 

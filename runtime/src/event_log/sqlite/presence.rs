@@ -9,22 +9,22 @@ use crate::event_log::LogError;
 use super::open::beside;
 
 /// The identity of the file and its write-ahead log at the first check.
-pub(super) struct Presence {
+pub(super) struct FilePresence {
     path: Arc<Path>,
     wal: PathBuf,
-    file: Option<Identity>,
-    log: Option<Identity>,
+    file: Option<FileIdentity>,
+    log: Option<FileIdentity>,
 }
 
 /// The identity of a file, which distinguishes it from another of the same name.
 #[derive(PartialEq, Eq, Clone, Copy)]
-struct Identity(u64, u64);
+struct FileIdentity(u64, u64);
 
-impl Presence {
-    pub(super) fn new(path: Arc<Path>) -> Presence {
+impl FilePresence {
+    pub(super) fn new(path: Arc<Path>) -> FilePresence {
         let wal = beside(&path, "-wal");
         let (file, log) = (identity(&path), identity(&wal));
-        Presence { path, wal, file, log }
+        FilePresence { path, wal, file, log }
     }
 
     /// Fails once the file or its write-ahead log was deleted or replaced.
@@ -42,14 +42,14 @@ impl Presence {
 }
 
 #[cfg(unix)]
-fn identity(path: &Path) -> Option<Identity> {
+fn identity(path: &Path) -> Option<FileIdentity> {
     use std::os::unix::fs::MetadataExt;
     let found = std::fs::metadata(path).ok()?;
-    Some(Identity(found.dev(), found.ino()))
+    Some(FileIdentity(found.dev(), found.ino()))
 }
 
 #[cfg(not(unix))]
-fn identity(path: &Path) -> Option<Identity> {
+fn identity(path: &Path) -> Option<FileIdentity> {
     // An open file cannot be deleted there.
-    path.exists().then_some(Identity(0, 0))
+    path.exists().then_some(FileIdentity(0, 0))
 }

@@ -31,27 +31,27 @@ pub fn ask_while_reading(must_stop: fn() -> bool) {
 
 /// Runs work whose statements on this thread are ended after a time.
 pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
-    struct Restore(Option<Instant>);
-    impl Drop for Restore {
+    struct RestoreDeadline(Option<Instant>);
+    impl Drop for RestoreDeadline {
         fn drop(&mut self) {
             UNTIL.set(self.0);
         }
     }
     let new = Instant::now().checked_add(time);
     let old = UNTIL.get();
-    let _restore = Restore(UNTIL.replace(old.into_iter().chain(new).min()));
+    let _restore = RestoreDeadline(UNTIL.replace(old.into_iter().chain(new).min()));
     work()
 }
 
 /// Runs work whose statements on this thread are ended once `given_up` is set.
 pub fn while_wanted<T>(given_up: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
-    struct Restore(Option<Arc<AtomicBool>>);
-    impl Drop for Restore {
+    struct RestoreGivenUp(Option<Arc<AtomicBool>>);
+    impl Drop for RestoreGivenUp {
         fn drop(&mut self) {
             GIVEN_UP.set(self.0.take());
         }
     }
-    let _restore = Restore(GIVEN_UP.replace(Some(given_up)));
+    let _restore = RestoreGivenUp(GIVEN_UP.replace(Some(given_up)));
     work()
 }
 

@@ -4,7 +4,7 @@
 //! no caller waits forever: records that do not fit are counted as lost, the log ends there, and every caller that
 //! waits for durability gets the error.
 //!
-//! A caller that holds a lock of its own must not wait while it appends: it reserves [`Room`] first. A host's thread
+//! A caller that holds a lock of its own must not wait while it appends: it reserves [`LogReservation`] first. A host's thread
 //! serves many sessions and may not even wait for that. It has a separate margin, and is refused if that is full too.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -13,8 +13,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use crate::event_log::room::RoomStore;
-use crate::event_log::{LogError, NewRecord, Place, Room};
+use crate::event_log::reservation::ReservationStore;
+use crate::event_log::{LogError, LogReservation, NewRecord, RecordPosition};
 
 /// Maximum number of records that wait for the writer.
 pub(super) const MOST_RECORDS: usize = 8192;
@@ -32,26 +32,26 @@ const REST: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A record on its way to the writer.
-pub(super) struct Item {
+pub(super) struct QueuedRecord {
     pub(super) record: NewRecord,
     pub(super) ticket: u64,
     /// Slot for its place, if an emitter waits for it.
-    pub(super) reply: Option<Reply>,
+    pub(super) reply: Option<PositionSlot>,
     weight: usize,
 }
 
 /// Slot for the place of a record.
-pub(super) type Reply = Arc<Mutex<Option<Result<Place, LogError>>>>;
+pub(super) type PositionSlot = Arc<Mutex<Option<Result<RecordPosition, LogError>>>>;
 
 /// Stores a reply for its waiter.
-pub(super) fn answer(reply: &Reply, result: Result<Place, LogError>) {
+pub(super) fn answer(reply: &PositionSlot, result: Result<RecordPosition, LogError>) {
     *reply.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
 }
 
 /// State shared by the writer and the appending threads.
 #[derive(Default)]
-pub(super) struct Shared {
-    state: Mutex<State>,
+pub(super) struct WriteQueue {
+    state: Mutex<WriteQueueState>,
     /// Signals work for the writer.
     work: Condvar,
     /// Signals progress of the writer.
@@ -59,8 +59,8 @@ pub(super) struct Shared {
 }
 
 #[derive(Default)]
-struct State {
-    queue: VecDeque<Item>,
+struct WriteQueueState {
+    queue: VecDeque<QueuedRecord>,
     queued: usize,
     /// Number of records for which room is reserved.
     reserved: usize,
@@ -93,10 +93,10 @@ struct State {
     idle: bool,
     closing: bool,
     /// Written records, to be freed by the threads that created them, because memory is counted per thread.
-    spent: Vec<Item>,
+    spent: Vec<QueuedRecord>,
 }
 
-impl State {
+impl WriteQueueState {
     /// Returns the result for a ticket, for a caller that has seen `failures` failed attempts before; `None` while it
     /// is undecided.
     fn verdict(&self, upto: u64, failures: u64) -> Option<Result<(), LogError>> {
@@ -155,7 +155,7 @@ impl State {
 }
 
 /// The writer's next action.
-pub(super) enum Step {
+pub(super) enum WriterStep {
     /// It writes the given records.
     Write,
     /// It checks whether another process has written.
@@ -164,13 +164,13 @@ pub(super) enum Step {
     End,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl WriteQueue {
+    fn lock(&self) -> MutexGuard<'_, WriteQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Appends a record and returns its ticket. Blocks while the queue is full and the file can be written.
-    pub(super) fn append(&self, record: NewRecord, reply: Option<Reply>) -> u64 {
+    pub(super) fn append(&self, record: NewRecord, reply: Option<PositionSlot>) -> u64 {
         let weight = record.weight();
         let mut state = self.lock();
         while state.may_write() && state.is_full(weight) {
@@ -181,7 +181,7 @@ impl Shared {
 
     /// Appends a record into reserved room and returns its ticket. Never blocks: a record beyond the reserved room
     /// exceeds the limit.
-    pub(super) fn append_in(&self, room: &mut Room, record: NewRecord) -> u64 {
+    pub(super) fn append_in(&self, room: &mut LogReservation, record: NewRecord) -> u64 {
         let weight = record.weight();
         let (records, bytes) = (room.records.min(1), room.bytes.min(weight));
         (room.records, room.bytes) = (room.records - records, room.bytes - bytes);
@@ -191,7 +191,7 @@ impl Shared {
     }
 
     /// Reserves room. Blocks while the queue is full and the file can be written.
-    pub(super) fn reserve(self: &Arc<Self>, records: usize, bytes: usize) -> Room {
+    pub(super) fn reserve(self: &Arc<Self>, records: usize, bytes: usize) -> LogReservation {
         let mut state = self.lock();
         while state.may_write() && !state.has_room(records, bytes, MOST_RECORDS, MOST_BYTES) {
             state = self.block(state);
@@ -200,7 +200,7 @@ impl Shared {
     }
 
     /// Reserves room for a host, without waiting.
-    pub(super) fn reserve_now(self: &Arc<Self>, records: usize, bytes: usize) -> Option<Room> {
+    pub(super) fn reserve_now(self: &Arc<Self>, records: usize, bytes: usize) -> Option<LogReservation> {
         let state = self.lock();
         let fits = state.has_room(records, bytes, MOST_RECORDS + HOST_RECORDS, MOST_BYTES + HOST_BYTES);
         // If the file cannot be written, the error is reported by the ticket, not as a lack of room.
@@ -214,17 +214,28 @@ impl Shared {
         state.queue.len() + state.reserved + records <= MOST_RECORDS && state.queued + bytes <= MOST_BYTES
     }
 
-    fn set_aside(self: &Arc<Self>, mut state: MutexGuard<'_, State>, records: usize, bytes: usize) -> Room {
+    fn set_aside(
+        self: &Arc<Self>,
+        mut state: MutexGuard<'_, WriteQueueState>,
+        records: usize,
+        bytes: usize,
+    ) -> LogReservation {
         if !state.may_write() {
-            return Room::default();
+            return LogReservation::default();
         }
         state.reserved += records;
         state.reserved_bytes += bytes;
         drop(state);
-        Room::new(self.clone(), records, bytes)
+        LogReservation::new(self.clone(), records, bytes)
     }
 
-    fn take(&self, mut state: MutexGuard<'_, State>, record: NewRecord, weight: usize, reply: Option<Reply>) -> u64 {
+    fn take(
+        &self,
+        mut state: MutexGuard<'_, WriteQueueState>,
+        record: NewRecord,
+        weight: usize,
+        reply: Option<PositionSlot>,
+    ) -> u64 {
         state.appended += 1;
         let ticket = state.appended;
         if state.ended.is_none() && weight > NewRecord::MOST {
@@ -242,7 +253,7 @@ impl Shared {
         }
         state.kept = ticket;
         state.queued += weight;
-        state.queue.push_back(Item { record, ticket, reply, weight });
+        state.queue.push_back(QueuedRecord { record, ticket, reply, weight });
         let spent = std::mem::take(&mut state.spent);
         if std::mem::take(&mut state.idle) {
             self.work.notify_one();
@@ -252,7 +263,7 @@ impl Shared {
         ticket
     }
 
-    fn block<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn block<'a>(&self, mut state: MutexGuard<'a, WriteQueueState>) -> MutexGuard<'a, WriteQueueState> {
         state.blocked += 1;
         state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
         state.blocked -= 1;
@@ -278,7 +289,7 @@ impl Shared {
         }
     }
 
-    fn urge(&self, state: &mut State) {
+    fn urge(&self, state: &mut WriteQueueState) {
         if state.failing.is_some() && !state.urged {
             state.urged = true;
             self.work.notify_one();
@@ -294,25 +305,25 @@ impl Shared {
     }
 
     /// Returns the writer's next action. `pending` holds the items not yet written; new ones are appended to it.
-    pub(super) fn next_step(&self, pending: &mut Vec<Item>) -> Step {
+    pub(super) fn next_step(&self, pending: &mut Vec<QueuedRecord>) -> WriterStep {
         let mut state = self.lock();
         let start = Instant::now();
         loop {
             if state.dead || (state.closing && state.failing.is_some() && !state.urged) {
-                return Step::End;
+                return WriterStep::End;
             }
             let rests = state.failing.is_some() && !state.urged && start.elapsed() < REST;
             let has_work = !pending.is_empty() || !state.queue.is_empty();
             if has_work && !rests {
                 state.urged = false;
                 self.fill(&mut state, pending);
-                return Step::Write;
+                return WriterStep::Write;
             }
             if state.closing {
-                return Step::End;
+                return WriterStep::End;
             }
             if state.failing.is_none() && !state.watching.is_empty() && start.elapsed() >= LOOK {
-                return Step::Look;
+                return WriterStep::Look;
             }
             let time = if state.failing.is_some() || state.watching.is_empty() { REST } else { LOOK };
             state.idle = state.failing.is_none();
@@ -321,7 +332,7 @@ impl Shared {
         }
     }
 
-    fn fill(&self, state: &mut State, pending: &mut Vec<Item>) {
+    fn fill(&self, state: &mut WriteQueueState, pending: &mut Vec<QueuedRecord>) {
         let count = BATCH.saturating_sub(pending.len()).min(state.queue.len());
         let taken = pending.len();
         pending.extend(state.queue.drain(..count));
@@ -332,7 +343,7 @@ impl Shared {
     }
 
     /// Records that a batch was written; its records are returned to be freed.
-    pub(super) fn written(&self, batch: &mut Vec<Item>, upto: u64) {
+    pub(super) fn written(&self, batch: &mut Vec<QueuedRecord>, upto: u64) {
         let (woken, old) = {
             let mut state = self.lock();
             state.settled = upto;
@@ -405,7 +416,7 @@ impl Shared {
         }
     }
 
-    /// Returns whether nothing has come since [`Shared::watch`]. In that case this waker is woken.
+    /// Returns whether nothing has come since [`WriteQueue::watch`]. In that case this waker is woken.
     pub(super) fn watches_still(&self, waiter: u64, waker: &Waker) -> bool {
         let mut state = self.lock();
         let watched = state.watching.get_mut(&waiter);
@@ -417,7 +428,7 @@ impl Shared {
     }
 }
 
-impl RoomStore for Shared {
+impl ReservationStore for WriteQueue {
     fn free(&self, records: usize, bytes: usize) {
         let mut state = self.lock();
         state.reserved -= records;
@@ -429,26 +440,26 @@ impl RoomStore for Shared {
 }
 
 /// A future that is ready once everything up to a ticket is durable.
-pub(super) struct Durable {
-    shared: Arc<Shared>,
+pub(super) struct DurabilityWait {
+    shared: Arc<WriteQueue>,
     upto: u64,
     waiter: u64,
     /// Number of failed attempts when the wait began.
     failures: Option<u64>,
 }
 
-impl Durable {
-    pub(super) fn new(shared: Arc<Shared>, upto: u64) -> Durable {
+impl DurabilityWait {
+    pub(super) fn new(shared: Arc<WriteQueue>, upto: u64) -> DurabilityWait {
         let (upto, waiter) = {
             let mut state = shared.lock();
             state.last_waiter += 1;
             (upto.min(state.appended), state.last_waiter)
         };
-        Durable { shared, upto, waiter, failures: None }
+        DurabilityWait { shared, upto, waiter, failures: None }
     }
 }
 
-impl Future for Durable {
+impl Future for DurabilityWait {
     type Output = Result<(), LogError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -464,30 +475,30 @@ impl Future for Durable {
     }
 }
 
-impl Drop for Durable {
+impl Drop for DurabilityWait {
     fn drop(&mut self) {
         self.shared.lock().waiting.remove(&(self.upto, self.waiter));
     }
 }
 
 /// A future that is ready once a record has its place.
-pub(super) struct Emitted {
-    reply: Reply,
+pub(super) struct EmitWait {
+    reply: PositionSlot,
     /// Wakes when the ticket is settled, or when an attempt failed.
-    durable: Durable,
+    durable: DurabilityWait,
 }
 
-impl Emitted {
+impl EmitWait {
     /// Appends the record at once, whether or not the future is awaited.
-    pub(super) fn new(shared: Arc<Shared>, record: NewRecord) -> Emitted {
-        let reply = Reply::default();
+    pub(super) fn new(shared: Arc<WriteQueue>, record: NewRecord) -> EmitWait {
+        let reply = PositionSlot::default();
         let ticket = shared.append(record, Some(reply.clone()));
-        Emitted { reply, durable: Durable::new(shared, ticket) }
+        EmitWait { reply, durable: DurabilityWait::new(shared, ticket) }
     }
 }
 
-impl Future for Emitted {
-    type Output = Result<Place, LogError>;
+impl Future for EmitWait {
+    type Output = Result<RecordPosition, LogError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;

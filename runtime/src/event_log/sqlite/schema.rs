@@ -69,7 +69,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FoundLayout {
     /// A database without tables.
     Empty,
     /// A log of an earlier layout.
@@ -82,7 +82,7 @@ pub(super) enum Found {
 ///
 /// # Errors
 /// Fails if it is not an event log or has a later version.
-pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> Result<Found, LogError> {
+pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> Result<FoundLayout, LogError> {
     // One statement sees one state of the file; another process may be creating the tables at this moment.
     let sql = "SELECT (SELECT count(*) FROM sqlite_master), (SELECT application_id FROM pragma_application_id), \
                (SELECT user_version FROM pragma_user_version)";
@@ -93,13 +93,13 @@ pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration)
     match (application, layout) {
         (APPLICATION, 1..=LAYOUT) if tables > 0 => {
             match stranger(connection, layout).map_err(|error| failed(path, &error, timeout))? {
-                None if layout == LAYOUT => Ok(Found::Latest),
-                None => Ok(Found::Earlier),
+                None if layout == LAYOUT => Ok(FoundLayout::Latest),
+                None => Ok(FoundLayout::Earlier),
                 Some(what) => foreign(what),
             }
         }
         (APPLICATION, found) if found > LAYOUT => Err(LogError::Newer { path: path.clone(), found, known: LAYOUT }),
-        (0, 0) if tables == 0 => Ok(Found::Empty),
+        (0, 0) if tables == 0 => Ok(FoundLayout::Empty),
         (0, _) => foreign("it is a SQLite database with other tables".to_owned()),
         (APPLICATION, found) => foreign(format!("it has the unknown layout {found}")),
         (other, _) => foreign(format!("it is the SQLite database of another application ({other:#x})")),
@@ -151,8 +151,8 @@ pub(super) fn migrate(connection: &mut Connection, path: &Arc<Path>, timeout: Du
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     match look(connection, path, timeout)? {
-        Found::Latest => Ok(()),
-        Found::Empty | Found::Earlier => Err(match error {
+        FoundLayout::Latest => Ok(()),
+        FoundLayout::Empty | FoundLayout::Earlier => Err(match error {
             rusqlite_migration::Error::RusqliteError { err, .. } => failed(path, &err, timeout),
             other => LogError::CannotOpen { path: path.clone(), why: other.to_string() },
         }),
@@ -169,7 +169,7 @@ mod tests {
         MIGRATIONS.to_latest(&mut connection).unwrap();
         let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
         assert_eq!((number("user_version"), number("application_id")), (LAYOUT, APPLICATION));
-        assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(Found::Latest));
+        assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(FoundLayout::Latest));
     }
 
     #[test]
@@ -190,12 +190,12 @@ mod tests {
             let sql = "INSERT INTO records VALUES (?1, 1, ?1, 'k', '{}', ?2, 0)";
             connection.execute(sql, rusqlite::params![cursor, headers]).unwrap();
         }
-        assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(Found::Earlier));
+        assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(FoundLayout::Earlier));
         MIGRATIONS.to_latest(&mut connection).unwrap();
         let mut select = connection.prepare("SELECT run_id FROM records ORDER BY cursor").unwrap();
         let runs = select.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
         let runs: Vec<Option<String>> = runs.map(Result::unwrap).collect();
         assert_eq!(runs, [Some("sess_1".to_owned()), Some("another".to_owned()), None, None, None, None]);
-        assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(Found::Latest));
+        assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(FoundLayout::Latest));
     }
 }

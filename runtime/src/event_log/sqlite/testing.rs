@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A temporary folder, removed with the test.
-pub(in crate::event_log) struct Folder(pub(super) PathBuf);
+pub(in crate::event_log) struct TestFolder(pub(super) PathBuf);
 
-impl Folder {
-    pub(in crate::event_log) fn new() -> Folder {
+impl TestFolder {
+    pub(in crate::event_log) fn new() -> TestFolder {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let name = format!("harn-log-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        TestFolder(path)
     }
 
     pub(in crate::event_log) fn file(&self) -> PathBuf {
@@ -20,7 +20,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

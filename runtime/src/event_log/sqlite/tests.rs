@@ -13,12 +13,12 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
 
-use super::testing::Folder;
+use super::testing::TestFolder;
 use super::*;
 use crate::data::Data;
 use crate::event_log::Record;
 
-impl Folder {
+impl TestFolder {
     fn log(&self) -> SqliteLog {
         SqliteLog::open(self.file(), &SqliteOptions::default()).unwrap()
     }
@@ -30,9 +30,9 @@ impl Folder {
     }
 }
 
-struct Unpark(Thread);
+struct UnparkThread(Thread);
 
-impl Wake for Unpark {
+impl Wake for UnparkThread {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -41,7 +41,7 @@ impl Wake for Unpark {
 /// Runs a future that waits for another thread; fails if it takes more than ten seconds.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let waker = Waker::from(Arc::new(UnparkThread(std::thread::current())));
     let start = std::time::Instant::now();
     loop {
         if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
@@ -62,7 +62,7 @@ fn record(topic: &str, kind: &str) -> NewRecord {
     }
 }
 
-fn emit(log: &SqliteLog, topic: &str) -> Place {
+fn emit(log: &SqliteLog, topic: &str) -> RecordPosition {
     block_on(log.emit(record(topic, "x")).get()).unwrap()
 }
 
@@ -73,7 +73,7 @@ fn append(log: &SqliteLog, count: u64) {
 }
 
 fn all(log: &SqliteLog) -> Vec<Arc<Record>> {
-    log.read(&Filter::default(), usize::MAX).unwrap()
+    log.read(&RecordFilter::default(), usize::MAX).unwrap()
 }
 
 fn error<T>(outcome: Outcome<T>) -> LogError {
@@ -82,7 +82,7 @@ fn error<T>(outcome: Outcome<T>) -> LogError {
 }
 
 /// Locks the file as another process would.
-fn hold(folder: &Folder) -> rusqlite::Connection {
+fn hold(folder: &TestFolder) -> rusqlite::Connection {
     let other = rusqlite::Connection::open(folder.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     other

@@ -11,21 +11,21 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::event_log::{LogError, Place};
+use crate::event_log::{LogError, RecordPosition};
 
 use super::SqliteOptions;
 use super::commit::commit;
 use super::open::not_written;
-use super::presence::Presence;
-use super::queue::{Item, Shared, Step, answer};
+use super::presence::FilePresence;
+use super::queue::{QueuedRecord, WriteQueue, WriterStep, answer};
 
 struct Writer {
     connection: Connection,
     path: Arc<Path>,
     timeout: Duration,
-    presence: Presence,
-    shared: Arc<Shared>,
-    pending: Vec<Item>,
+    presence: FilePresence,
+    shared: Arc<WriteQueue>,
+    pending: Vec<QueuedRecord>,
     /// Ticket of the last record taken from the queue.
     taken: u64,
     /// `PRAGMA data_version` at the last check: commits of another connection change it.
@@ -37,10 +37,10 @@ pub(super) fn start(
     connection: Connection,
     path: Arc<Path>,
     options: &SqliteOptions,
-    shared: Arc<Shared>,
+    shared: Arc<WriteQueue>,
 ) -> Result<JoinHandle<()>, LogError> {
     let mut writer = Writer {
-        presence: Presence::new(path.clone()),
+        presence: FilePresence::new(path.clone()),
         timeout: options.lock_timeout,
         pending: Vec::new(),
         taken: 0,
@@ -56,9 +56,9 @@ pub(super) fn start(
 }
 
 /// A guard that reports the end of the writer, also after a panic.
-struct Farewell(Arc<Shared>, Arc<Path>);
+struct WriterEndGuard(Arc<WriteQueue>, Arc<Path>);
 
-impl Drop for Farewell {
+impl Drop for WriterEndGuard {
     fn drop(&mut self) {
         let why = "its writer has ended".to_owned();
         self.0.ended(LogError::NotWritten { path: self.1.clone(), why });
@@ -67,16 +67,16 @@ impl Drop for Farewell {
 
 impl Writer {
     fn run_guarded(&mut self) {
-        let _farewell = Farewell(self.shared.clone(), self.path.clone());
+        let _farewell = WriterEndGuard(self.shared.clone(), self.path.clone());
         self.run();
     }
 
     fn run(&mut self) {
         loop {
             match self.shared.next_step(&mut self.pending) {
-                Step::Write => self.write(),
-                Step::Look => self.look(),
-                Step::End => return,
+                WriterStep::Write => self.write(),
+                WriterStep::Look => self.look(),
+                WriterStep::End => return,
             }
         }
     }
@@ -96,7 +96,7 @@ impl Writer {
         }
     }
 
-    fn attempt(&mut self) -> Result<Vec<Place>, LogError> {
+    fn attempt(&mut self) -> Result<Vec<RecordPosition>, LogError> {
         self.presence.check()?;
         let written = commit(&self.connection, self.pending.iter().map(|item| &item.record));
         let places = written.map_err(|error| not_written(&self.path, &error, self.timeout))?;

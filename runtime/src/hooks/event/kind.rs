@@ -197,7 +197,7 @@ impl FromIterator<EventKind> for EventSet {
 
 words! {
     /// The steps of an iteration; each is reported before and after.
-    pub enum Step {
+    pub enum IterationStep {
         /// The prompt is built.
         Prompt = "prompt",
         /// The model answers.

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
     use crate::agent_loop::{LoopStatus, StopReason};
     use crate::data::Data;
-    use crate::hooks::event::{HookEvent, PermissionAnswer, Step, ToolResult, ToolResults};
+    use crate::hooks::event::{HookEvent, IterationStep, PermissionAnswer, ToolResult, ToolResults};
     use crate::message::ToolCall;
     use crate::model::Delta;
     use crate::reminder::bridge::Seam;
@@ -237,7 +237,7 @@ mod tests {
         let (text, data): (Arc<str>, Data) = ("t".into(), Data::Nil);
         let call = ToolCall::new("c", "look", Data::empty_dict());
         let result = ToolResult { text: text.clone(), truncated: false, ok: true, value: Data::Nil };
-        let (step, iteration, results) = (Step::Model, 1, ToolResults::default());
+        let (step, iteration, results) = (IterationStep::Model, 1, ToolResults::default());
         let events = [
             HookEvent::SessionStart { task: &text, system: None, max_iterations: 1 },
             HookEvent::SessionEnd { final_status: LoopStatus::Done, stop_reason: StopReason::Completed, iterations: 1 },

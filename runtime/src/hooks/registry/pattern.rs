@@ -16,11 +16,11 @@ const LONGEST: usize = 64 << 10;
 #[derive(Clone)]
 pub struct Pattern {
     text: String,
-    test: Test,
+    test: PatternTest,
 }
 
 #[derive(Clone)]
-enum Test {
+enum PatternTest {
     All,
     Glob(GlobMatcher),
     Equals(String, String),
@@ -42,7 +42,7 @@ impl Pattern {
     /// Returns the pattern that matches everything.
     #[must_use]
     pub fn all() -> Pattern {
-        Pattern { text: "*".to_owned(), test: Test::All }
+        Pattern { text: "*".to_owned(), test: PatternTest::All }
     }
 
     /// Parses a pattern.
@@ -55,17 +55,17 @@ impl Pattern {
         let trimmed = text.trim();
         let test = if let Some((path, value)) = trimmed.split_once("==") {
             let value = unquote(value).ok_or_else(|| error("write path == \"value\"".to_owned()))?;
-            Test::Equals(path.trim().to_owned(), value.to_owned())
+            PatternTest::Equals(path.trim().to_owned(), value.to_owned())
         } else if let Some((path, value)) = trimmed.split_once("=~") {
             let value = unquote(value).ok_or_else(|| error("write path =~ \"regex\"".to_owned()))?;
             let regex = Regex::new(value).map_err(|fault| error(in_a_line(&fault.to_string())))?;
-            Test::Regex(path.trim().to_owned(), regex)
+            PatternTest::Regex(path.trim().to_owned(), regex)
         } else if trimmed == "*" || trimmed.is_empty() {
-            Test::All
+            PatternTest::All
         } else if trimmed.contains('.') && trimmed.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.') {
-            Test::Truthy(trimmed.to_owned())
+            PatternTest::Truthy(trimmed.to_owned())
         } else {
-            Test::Glob(Glob::new(trimmed).map_err(|fault| error(fault.kind().to_string()))?.compile_matcher())
+            PatternTest::Glob(Glob::new(trimmed).map_err(|fault| error(fault.kind().to_string()))?.compile_matcher())
         };
         Ok(Pattern { text: trimmed.to_owned(), test })
     }
@@ -74,14 +74,14 @@ impl Pattern {
     #[must_use]
     pub fn matches(&self, event: &HookEvent<'_>) -> bool {
         match &self.test {
-            Test::All => true,
-            Test::Glob(_) => {
+            PatternTest::All => true,
+            PatternTest::Glob(_) => {
                 let subject = ["tool.name", "tool_name", "tool", "path"].iter().map(|path| event.get(path));
                 subject.into_iter().find_map(|value| value.as_shared_str()).is_some_and(|name| self.matches_name(&name))
             }
-            Test::Equals(path, value) => event.get(path).to_text().as_ref() == value,
-            Test::Regex(path, regex) => regex.is_match(&event.get(path).to_text()),
-            Test::Truthy(path) => event.get(path).truthy(),
+            PatternTest::Equals(path, value) => event.get(path).to_text().as_ref() == value,
+            PatternTest::Regex(path, regex) => regex.is_match(&event.get(path).to_text()),
+            PatternTest::Truthy(path) => event.get(path).truthy(),
         }
     }
 
@@ -89,8 +89,8 @@ impl Pattern {
     #[must_use]
     pub fn matches_name(&self, name: &str) -> bool {
         match &self.test {
-            Test::All => true,
-            Test::Glob(glob) => glob.is_match(name),
+            PatternTest::All => true,
+            PatternTest::Glob(glob) => glob.is_match(name),
             _ => self.text == name,
         }
     }

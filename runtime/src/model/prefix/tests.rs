@@ -12,27 +12,27 @@ fn document(request: &Request) -> String {
     format!(r#"{{"system":{system},"tools":{tools},"messages":[{}]}}"#, messages.join(","))
 }
 
-fn naive(last: Option<&String>, request: &Request) -> (Measured, String) {
+fn naive(last: Option<&String>, request: &Request) -> (RequestSize, String) {
     let now = document(request);
     let shared = last.map(|last| common_bytes(last, &now));
-    (Measured { total: now.len() as u64, shared }, now)
+    (RequestSize { total: now.len() as u64, shared }, now)
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum PrefixStep {
     Say(bool, u8),
     Rewrite(u8),
     Drop,
     Send { tail: bool, slot: u8, texts: Vec<u8>, system: u8, tools: bool },
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = PrefixStep> {
     prop_oneof![
-        3 => (any::<bool>(), 0..4u8).prop_map(|(user, text)| Step::Say(user, text)),
-        1 => (0..4u8).prop_map(Step::Rewrite),
-        1 => Just(Step::Drop),
+        3 => (any::<bool>(), 0..4u8).prop_map(|(user, text)| PrefixStep::Say(user, text)),
+        1 => (0..4u8).prop_map(PrefixStep::Rewrite),
+        1 => Just(PrefixStep::Drop),
         6 => (any::<bool>(), 0..3u8, prop::collection::vec(0..3u8, 0..3), 0..4u8, any::<bool>())
-            .prop_map(|(tail, slot, texts, system, tools)| Step::Send { tail, slot, texts, system, tools }),
+            .prop_map(|(tail, slot, texts, system, tools)| PrefixStep::Send { tail, slot, texts, system, tools }),
     ]
 }
 
@@ -48,21 +48,21 @@ proptest! {
         let tools = Arc::new(vec![ToolSpec::new("look", "Looks.", Data::Nil)]);
         for step in steps {
             match step {
-                Step::Say(true, text) => messages.push_back(Arc::new(Message::user(TEXTS[text as usize]))),
-                Step::Say(false, text) => {
+                PrefixStep::Say(true, text) => messages.push_back(Arc::new(Message::user(TEXTS[text as usize]))),
+                PrefixStep::Say(false, text) => {
                     let call = ToolCall::new("1", "look", Data::Nil);
                     messages.push_back(Arc::new(Message::assistant(TEXTS[text as usize], vec![call])));
                 }
-                Step::Rewrite(text) if !messages.is_empty() => {
+                PrefixStep::Rewrite(text) if !messages.is_empty() => {
                     let middle = messages.len() / 2;
                     let rest = messages.skip(middle + 1);
                     messages = messages.take(middle);
                     messages.push_back(Arc::new(Message::user(TEXTS[text as usize])));
                     messages.extend(rest.iter().cloned());
                 }
-                Step::Drop => messages = messages.skip(1),
-                Step::Rewrite(_) => {}
-                Step::Send { tail, slot, texts, system, tools: with_tools } => {
+                PrefixStep::Drop => messages = messages.skip(1),
+                PrefixStep::Rewrite(_) => {}
+                PrefixStep::Send { tail, slot, texts, system, tools: with_tools } => {
                     let texts: Vec<Arc<str>> = texts.iter().map(|text| Arc::from(TEXTS[*text as usize])).collect();
                     let mut rendered = Rendered { placement: if tail { Placement::Tail } else { Placement::Head }, ..Rendered::default() };
                     match slot {

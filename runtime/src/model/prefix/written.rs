@@ -15,7 +15,7 @@ pub(super) fn json(message: &Message) -> String {
     if !message.extra.is_empty() {
         return by_dict(message);
     }
-    serde_json::to_string(&Written(message)).unwrap_or_else(|_| by_dict(message))
+    serde_json::to_string(&EncodedMessage(message)).unwrap_or_else(|_| by_dict(message))
 }
 
 /// Returns the length of the message as JSON, in bytes, without writing it.
@@ -67,13 +67,13 @@ fn by_dict(message: &Message) -> String {
     message.to_data().with("content", content).to_json()
 }
 
-struct Written<'a>(&'a Message);
+struct EncodedMessage<'a>(&'a Message);
 
-impl Serialize for Written<'_> {
+impl Serialize for EncodedMessage<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let message = self.0;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("content", &Blocks(&message.content))?;
+        map.serialize_entry("content", &EncodedBlocks(&message.content))?;
         if message.is_error {
             map.serialize_entry("is_error", &true)?;
         }
@@ -88,25 +88,25 @@ impl Serialize for Written<'_> {
             map.serialize_entry("tool_call_id", id.as_ref())?;
         }
         if !message.tool_calls.is_empty() {
-            map.serialize_entry("tool_calls", &Calls(&message.tool_calls))?;
+            map.serialize_entry("tool_calls", &EncodedCalls(&message.tool_calls))?;
         }
         map.end()
     }
 }
 
-struct Blocks<'a>(&'a Content);
+struct EncodedBlocks<'a>(&'a Content);
 
-impl Serialize for Blocks<'_> {
+impl Serialize for EncodedBlocks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
         match self.0 {
             Content::Text(text) if text.is_empty() => {}
-            Content::Text(text) => list.serialize_element(&Text { text, cache_control: &Data::Nil })?,
+            Content::Text(text) => list.serialize_element(&EncodedText { text, cache_control: &Data::Nil })?,
             Content::Blocks(blocks) => {
                 for block in blocks.iter() {
                     match block {
                         Block::Text { text, cache_control } => {
-                            list.serialize_element(&Text { text, cache_control })?;
+                            list.serialize_element(&EncodedText { text, cache_control })?;
                         }
                         Block::Other(data) => list.serialize_element(data)?,
                     }
@@ -117,12 +117,12 @@ impl Serialize for Blocks<'_> {
     }
 }
 
-struct Text<'a> {
+struct EncodedText<'a> {
     text: &'a str,
     cache_control: &'a Data,
 }
 
-impl Serialize for Text<'_> {
+impl Serialize for EncodedText<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if !self.cache_control.is_nil() {
@@ -134,21 +134,21 @@ impl Serialize for Text<'_> {
     }
 }
 
-struct Calls<'a>(&'a [ToolCall]);
+struct EncodedCalls<'a>(&'a [ToolCall]);
 
-impl Serialize for Calls<'_> {
+impl Serialize for EncodedCalls<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(Some(self.0.len()))?;
         for call in self.0 {
-            list.serialize_element(&Call(call))?;
+            list.serialize_element(&EncodedCall(call))?;
         }
         list.end()
     }
 }
 
-struct Call<'a>(&'a ToolCall);
+struct EncodedCall<'a>(&'a ToolCall);
 
-impl Serialize for Call<'_> {
+impl Serialize for EncodedCall<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(3))?;
         map.serialize_entry("arguments", &self.0.arguments)?;

@@ -16,9 +16,9 @@ pub(super) fn read(raw: &str) -> Vec<ToolCall> {
     let mut found = Vec::new();
     let mut rest = bare(raw);
     while !rest.is_empty() {
-        let mut reader = serde_json::Deserializer::from_str(rest).into_iter::<Depth>();
+        let mut reader = serde_json::Deserializer::from_str(rest).into_iter::<DepthLimited>();
         match reader.next() {
-            Some(Ok(Depth(value))) => {
+            Some(Ok(DepthLimited(value))) => {
                 let end = reader.byte_offset();
                 take(&value, &mut found);
                 rest = bare(rest.get(end..).unwrap_or_default());
@@ -34,11 +34,11 @@ pub(super) fn read(raw: &str) -> Vec<ToolCall> {
 }
 
 /// JSON within the supported nesting depth.
-struct Depth(Data);
+struct DepthLimited(Data);
 
-impl<'de> Deserialize<'de> for Depth {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Depth, D::Error> {
-        Data::deserialize(deserializer).map(Depth)
+impl<'de> Deserialize<'de> for DepthLimited {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<DepthLimited, D::Error> {
+        Data::deserialize(deserializer).map(DepthLimited)
     }
 }
 

@@ -10,7 +10,7 @@ const LOOKED_PAST: usize = 8;
 
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum ScannedPiece {
     /// Text outside of calls.
     Text(String),
     /// The text between the tags.
@@ -51,7 +51,7 @@ impl Default for Scanner {
 
 impl Scanner {
     /// Adds text.
-    pub(super) fn push(&mut self, text: &str, out: &mut Vec<Piece>) {
+    pub(super) fn push(&mut self, text: &str, out: &mut Vec<ScannedPiece>) {
         self.held.push_str(text);
         loop {
             let moved = if self.in_block { self.block(out) } else { self.text(out) };
@@ -65,17 +65,17 @@ impl Scanner {
     }
 
     /// Ends the scan. A block that was never closed counts as closed.
-    pub(super) fn finish(mut self, out: &mut Vec<Piece>) {
+    pub(super) fn finish(mut self, out: &mut Vec<ScannedPiece>) {
         let held = std::mem::take(&mut self.held);
         if self.in_block {
-            out.push(Piece::Call(held));
+            out.push(ScannedPiece::Call(held));
         } else {
             put_text(out, &held);
         }
     }
 
     /// Processes text outside of blocks. Returns whether a block begins.
-    fn text(&mut self, out: &mut Vec<Piece>) -> bool {
+    fn text(&mut self, out: &mut Vec<ScannedPiece>) -> bool {
         let bytes = self.held.as_bytes();
         let mut at = self.done;
         while let Some(&byte) = bytes.get(at) {
@@ -113,7 +113,7 @@ impl Scanner {
     }
 
     /// Processes text inside of a block. Returns whether the block ends.
-    fn block(&mut self, out: &mut Vec<Piece>) -> bool {
+    fn block(&mut self, out: &mut Vec<ScannedPiece>) -> bool {
         loop {
             let Some(found) = self.held[self.looked_at..].find(CLOSE) else {
                 // The tag may be split between two pieces.
@@ -133,7 +133,7 @@ impl Scanner {
             let raw = self.held[self.done..end].to_owned();
             self.done = end + CLOSE.len();
             (self.in_block, self.at_line_start, self.last) = (false, false, b'>');
-            out.push(Piece::Call(raw));
+            out.push(ScannedPiece::Call(raw));
             return true;
         }
     }
@@ -153,12 +153,12 @@ fn ends_in_a_string(text: &str) -> bool {
     inside && Data::from_json(text.trim()).is_err()
 }
 
-fn put_text(out: &mut Vec<Piece>, text: &str) {
+fn put_text(out: &mut Vec<ScannedPiece>, text: &str) {
     if text.is_empty() {
         return;
     }
     match out.last_mut() {
-        Some(Piece::Text(before)) => before.push_str(text),
-        _ => out.push(Piece::Text(text.to_owned())),
+        Some(ScannedPiece::Text(before)) => before.push_str(text),
+        _ => out.push(ScannedPiece::Text(text.to_owned())),
     }
 }

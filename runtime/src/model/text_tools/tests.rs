@@ -1,7 +1,7 @@
 use super::*;
 
 fn taken(text: &str) -> (String, Vec<String>) {
-    let reply = read(Reply { text: text.into(), ..Reply::default() });
+    let reply = read(ModelReply { text: text.into(), ..ModelReply::default() });
     let calls = reply.tool_calls.iter().map(|call| format!("{}{}", call.name, call.arguments.to_json())).collect();
     (reply.text.to_string(), calls)
 }
@@ -73,7 +73,7 @@ fn pieces_of_a_stream_give_the_same_as_the_whole() {
         scanner.finish(&mut pieces);
         assert_eq!(pieces, whole, "{size}");
     }
-    assert_eq!(whole.iter().filter(|piece| matches!(piece, Piece::Call(_))).count(), 3);
+    assert_eq!(whole.iter().filter(|piece| matches!(piece, ScannedPiece::Call(_))).count(), 3);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::reminder::spec::FieldValues;
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
 use crate::words::snake_case;
 
-use super::Mode;
+use super::DeliveryMode;
 
 /// The parameters of `session/remind`.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub struct RemindPayload {
     /// The reminder.
     pub spec: ReminderSpec,
     /// Delivery mode.
-    pub mode: Mode,
+    pub mode: DeliveryMode,
     /// `_meta` unchanged, else nil.
     pub meta: Data,
 }
@@ -30,7 +30,7 @@ pub struct MessagePayload {
     /// The message, of role `user`.
     pub message: Arc<Message>,
     /// Delivery mode.
-    pub mode: Mode,
+    pub mode: DeliveryMode,
     /// `_meta` unchanged, else nil.
     pub meta: Data,
 }
@@ -39,7 +39,7 @@ impl RemindPayload {
     /// The keys, in snake_case.
     const KEYS: &'static [&'static str] = &names_and::<10>(&ReminderField::SPEC, &["mode", "_meta", "session_id"]);
 
-    const KNOWN: Known = Known { names: Self::KEYS, name_of: Self::name_of };
+    const KNOWN: AcceptedParameters = AcceptedParameters { names: Self::KEYS, name_of: Self::name_of };
 
     /// Returns whether a key is one of the parameters, in either case.
     #[must_use]
@@ -56,17 +56,21 @@ impl RemindPayload {
     /// Reads the parameters. Missing ones may come from `_meta.harn.reminder`. An unknown key is 001, an invalid
     /// `propagate` 005, all else 002.
     pub fn from_data(params: &Data) -> Result<RemindPayload, ReminderError> {
-        Self::from_given(Given::of(params, &Self::KNOWN, "a bridge reminder must be an object with a `body`")?)
+        Self::from_given(GivenParameters::of(
+            params,
+            &Self::KNOWN,
+            "a bridge reminder must be an object with a `body`",
+        )?)
     }
 
     /// Reads like [`Self::from_data`] from pairs, for a wire format whose reminders have further keys.
     pub fn from_pairs<'d>(
         pairs: impl IntoIterator<Item = (&'d str, Cow<'d, Data>)>,
     ) -> Result<RemindPayload, ReminderError> {
-        Self::from_given(Given::read(pairs, &Self::KNOWN)?)
+        Self::from_given(GivenParameters::read(pairs, &Self::KNOWN)?)
     }
 
-    fn from_given(mut given: Given<'_>) -> Result<RemindPayload, ReminderError> {
+    fn from_given(mut given: GivenParameters<'_>) -> Result<RemindPayload, ReminderError> {
         given.add_hints()?;
         let read = || -> Result<_, ReminderError> {
             Ok((ReminderSpec::from_known(&given).map_err(as_bridge)?, mode(&given)?))
@@ -77,7 +81,7 @@ impl RemindPayload {
 }
 
 impl MessagePayload {
-    const KNOWN: Known = Known {
+    const KNOWN: AcceptedParameters = AcceptedParameters {
         names: &["content", "text", "mode", "_meta", "session_id"],
         name_of: |key| match key {
             "content" => Some("content"),
@@ -88,7 +92,7 @@ impl MessagePayload {
 
     /// Reads the parameters: `content` (or `text`), `mode?`, `_meta?`. An unknown key is 001, all else 002.
     pub fn from_data(params: &Data) -> Result<MessagePayload, ReminderError> {
-        let given = Given::of(params, &Self::KNOWN, "an injected message must be an object with `content`")?;
+        let given = GivenParameters::of(params, &Self::KNOWN, "an injected message must be an object with `content`")?;
         let (content, text) = (given.get("content"), given.get("text"));
         if !content.is_nil() && !text.is_nil() {
             let error = ReminderError::new(
@@ -120,7 +124,7 @@ impl MessagePayload {
 }
 
 /// Parameters that a method accepts.
-struct Known {
+struct AcceptedParameters {
     /// Names of the parameters in snake_case.
     names: &'static [&'static str],
     /// Returns the name of a key in either case.
@@ -138,7 +142,7 @@ fn envelope_name(key: &str) -> Option<&'static str> {
 }
 
 /// Parameters by their names in snake_case, with their original spelling.
-struct Given<'d>(Vec<Parameter<'d>>);
+struct GivenParameters<'d>(Vec<Parameter<'d>>);
 
 struct Parameter<'d> {
     name: &'static str,
@@ -146,27 +150,27 @@ struct Parameter<'d> {
     value: Cow<'d, Data>,
 }
 
-impl FieldValues for Given<'_> {
+impl FieldValues for GivenParameters<'_> {
     fn field(&self, field: ReminderField) -> Option<&Data> {
         self.find(field.name(Surface::Script))
     }
 }
 
-impl<'d> Given<'d> {
-    fn of(params: &'d Data, known: &Known, shape: &str) -> Result<Given<'d>, ReminderError> {
+impl<'d> GivenParameters<'d> {
+    fn of(params: &'d Data, known: &AcceptedParameters, shape: &str) -> Result<GivenParameters<'d>, ReminderError> {
         let Some(given) = params.as_dict() else {
             let message = format!("{shape}, got {}", params.type_name());
             return Err(ReminderError::new(ReminderCode::Bridge, "", message)
                 .help("push `{body: \"…\", mode: \"finish_step\"}`"));
         };
-        Given::read(given.iter().map(|(key, value)| (&**key, Cow::Borrowed(value))), known)
+        GivenParameters::read(given.iter().map(|(key, value)| (&**key, Cow::Borrowed(value))), known)
     }
 
     fn read(
         pairs: impl IntoIterator<Item = (&'d str, Cow<'d, Data>)>,
-        known: &Known,
-    ) -> Result<Given<'d>, ReminderError> {
-        let mut given = Given(Vec::with_capacity(known.names.len()));
+        known: &AcceptedParameters,
+    ) -> Result<GivenParameters<'d>, ReminderError> {
+        let mut given = GivenParameters(Vec::with_capacity(known.names.len()));
         for (key, value) in pairs {
             let Some(name) = (known.name_of)(key) else {
                 let error = unknown_key(ReminderCode::Shape, &snake_case(key), known.names);
@@ -242,9 +246,9 @@ impl<'d> Given<'d> {
     }
 }
 
-fn mode(given: &Given<'_>) -> Result<Mode, ReminderError> {
+fn mode(given: &GivenParameters<'_>) -> Result<DeliveryMode, ReminderError> {
     match given.find("mode") {
-        None | Some(Data::Nil) => Ok(Mode::FinishStep),
+        None | Some(Data::Nil) => Ok(DeliveryMode::FinishStep),
         Some(Data::Str(word)) => word.parse().map_err(|error: crate::words::UnknownWord| {
             ReminderError::new(ReminderCode::Bridge, "mode", format!("unknown `mode` {:?}", error.got))
                 .help(format!("use one of {}", error.expected))
@@ -276,12 +280,12 @@ mod tests {
     fn the_guides_payload_is_read_in_both_cases() {
         let snake = r#"{"body":"b","tags":["w"],"dedupe_key":"k","ttl_turns":2,"role_hint":"system","mode":"interrupt_immediate","_meta":{"harn":{"origin":"file-watcher"}}}"#;
         let payload = read(snake).unwrap();
-        assert_eq!((payload.mode, payload.spec.ttl_turns), (Mode::InterruptImmediate, Some(2)));
+        assert_eq!((payload.mode, payload.spec.ttl_turns), (DeliveryMode::InterruptImmediate, Some(2)));
         assert_eq!(payload.meta.at("harn.origin").as_str(), Some("file-watcher"));
         let camel =
             snake.replace("dedupe_key", "dedupeKey").replace("ttl_turns", "ttlTurns").replace("role_hint", "roleHint");
         assert_eq!(read(&camel).unwrap(), payload);
-        assert_eq!(read(r#"{"body":"b"}"#).unwrap().mode, Mode::FinishStep);
+        assert_eq!(read(r#"{"body":"b"}"#).unwrap().mode, DeliveryMode::FinishStep);
     }
 
     #[test]
@@ -320,7 +324,7 @@ mod tests {
             "_meta":{"harn":{"reminder":{"ttlTurns":9,"dedupe_key":"k","mode":"audit_only","colour":"red","body":"c"}}}}"#;
         let payload = read(json).unwrap();
         assert_eq!((payload.spec.body.as_ref(), payload.spec.ttl_turns), ("b", Some(2)));
-        assert_eq!((payload.spec.dedupe_key.as_deref(), payload.mode), (Some("k"), Mode::AuditOnly));
+        assert_eq!((payload.spec.dedupe_key.as_deref(), payload.mode), (Some("k"), DeliveryMode::AuditOnly));
         assert_eq!(payload.meta.at("harn.reminder.colour").as_str(), Some("red"), "what is the host's own stays");
         assert_eq!(read(r#"{"_meta":{"harn":{"reminder":{"body":"b"}}}}"#).unwrap().spec.body.as_ref(), "b");
     }
@@ -350,7 +354,7 @@ mod tests {
     fn a_message_says_something_and_nothing_else() {
         let read = |json: &str| MessagePayload::from_data(&Data::from_json(json).unwrap());
         let mode = r#"{"text":"stop","mode":"interrupt_immediate","sessionId":"s"}"#;
-        assert_eq!(read(mode).unwrap().mode, Mode::InterruptImmediate);
+        assert_eq!(read(mode).unwrap().mode, DeliveryMode::InterruptImmediate);
         for (json, field) in [
             (r"{}", "content"),
             (r"[]", ""),

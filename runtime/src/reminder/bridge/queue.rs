@@ -7,9 +7,9 @@ use tokio::sync::Notify;
 
 use crate::ids::{IdStream, shortened};
 use crate::message::Message;
-use crate::reminder::{ReminderSpec, Source};
+use crate::reminder::{ReminderSource, ReminderSpec};
 
-use super::{Injection, Mode, Payload, PendingKeys, Seam};
+use super::{DeliveryMode, Injection, InjectionPayload, PendingKeys, Seam};
 
 /// A queue shared by session and host. A poisoned lock is still used, because no operation leaves the queue half
 /// changed.
@@ -19,7 +19,7 @@ pub type SharedQueue = Arc<Mutex<Queue>>;
 #[derive(Debug)]
 pub struct Queue {
     items: VecDeque<Injection>,
-    fates: VecDeque<(Arc<str>, Fate)>,
+    fates: VecDeque<(Arc<str>, InjectionOutcome)>,
     ids: IdStream,
     closed: bool,
     /// Wakes the tasks that wait for an item.
@@ -30,7 +30,7 @@ pub struct Queue {
 
 /// The outcome of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum InjectionOutcome {
     /// A seam delivered it.
     Delivered,
     /// It was revoked, or its task or session ended before a loop took it.
@@ -41,7 +41,7 @@ pub enum Fate {
 
 /// An item was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Accepted {
+pub struct QueueAcceptance {
     /// Its id.
     pub id: Arc<str>,
     /// Queued items that it replaced.
@@ -52,7 +52,7 @@ pub struct Accepted {
 
 /// An item was revoked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Revoked {
+pub enum Revocation {
     /// Just now.
     Now,
     /// Before.
@@ -111,7 +111,12 @@ impl Queue {
     }
 
     /// Continues with the items and outcomes of a queue restored from a log; ids come from `ids`.
-    pub(crate) fn go_on_from(&mut self, ids: IdStream, items: Vec<Injection>, fates: Vec<(Arc<str>, Fate)>) {
+    pub(crate) fn go_on_from(
+        &mut self,
+        ids: IdStream,
+        items: Vec<Injection>,
+        fates: Vec<(Arc<str>, InjectionOutcome)>,
+    ) {
         (self.ids, self.items) = (ids, items.into());
         self.fates.clear();
         fates.into_iter().for_each(|(id, fate)| self.remember(id, fate));
@@ -124,7 +129,12 @@ impl Queue {
     }
 
     /// Queues a reminder. It replaces a queued one with the same dedupe key.
-    pub fn push_reminder(&mut self, spec: ReminderSpec, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
+    pub fn push_reminder(
+        &mut self,
+        spec: ReminderSpec,
+        mode: DeliveryMode,
+        now_ms: u64,
+    ) -> Result<QueueAcceptance, QueueError> {
         self.push_reminder_as(None, spec, mode, now_ms)
     }
 
@@ -133,48 +143,53 @@ impl Queue {
         &mut self,
         id: Option<Arc<str>>,
         spec: ReminderSpec,
-        mode: Mode,
+        mode: DeliveryMode,
         now_ms: u64,
-    ) -> Result<Accepted, QueueError> {
+    ) -> Result<QueueAcceptance, QueueError> {
         let same_key = |item: &Injection| match &item.payload {
-            Payload::Reminder(queued) => spec.dedupe_key.is_some() && queued.dedupe_key == spec.dedupe_key,
-            Payload::Message(_) => false,
+            InjectionPayload::Reminder(queued) => spec.dedupe_key.is_some() && queued.dedupe_key == spec.dedupe_key,
+            InjectionPayload::Message(_) => false,
         };
         let replaced: Vec<_> = self.items.iter().filter(|item| same_key(item)).map(|item| item.id.clone()).collect();
         self.room_for_one(replaced.len())?;
         self.items.retain(|item| !same_key(item));
         for id in &replaced {
-            self.remember(id.clone(), Fate::Replaced);
+            self.remember(id.clone(), InjectionOutcome::Replaced);
         }
         let id = id.unwrap_or_else(|| self.ids.draw(now_ms).hyphenated().to_string().into());
-        let reminder = Arc::new(spec.into_reminder(id.clone(), Source::Bridge, 0));
+        let reminder = Arc::new(spec.into_reminder(id.clone(), ReminderSource::Bridge, 0));
         let key = reminder.dedupe_key.as_deref();
         let pending = key.and_then(|key| Some(self.pending.as_ref()?.count(key))).unwrap_or_default();
-        self.items.push_back(Injection { id: id.clone(), mode, payload: Payload::Reminder(reminder) });
+        self.items.push_back(Injection { id: id.clone(), mode, payload: InjectionPayload::Reminder(reminder) });
         self.wake();
-        Ok(Accepted { id, replaced, pending })
+        Ok(QueueAcceptance { id, replaced, pending })
     }
 
     /// Queues a user message.
-    pub fn push_message(&mut self, message: Arc<Message>, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
+    pub fn push_message(
+        &mut self,
+        message: Arc<Message>,
+        mode: DeliveryMode,
+        now_ms: u64,
+    ) -> Result<QueueAcceptance, QueueError> {
         self.room_for_one(0)?;
         let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
-        self.items.push_back(Injection { id: id.clone(), mode, payload: Payload::Message(message) });
+        self.items.push_back(Injection { id: id.clone(), mode, payload: InjectionPayload::Message(message) });
         self.wake();
-        Ok(Accepted { id, replaced: Vec::new(), pending: 0 })
+        Ok(QueueAcceptance { id, replaced: Vec::new(), pending: 0 })
     }
 
     /// Waits until an item is queued that the model should see.
     pub(crate) async fn news(queue: &SharedQueue) {
-        Queue::holds(queue, |mode| mode != Mode::AuditOnly).await;
+        Queue::holds(queue, |mode| mode != DeliveryMode::AuditOnly).await;
     }
 
     /// Waits until an item is queued that interrupts the current work.
     pub(crate) async fn interrupt(queue: &SharedQueue) {
-        Queue::holds(queue, |mode| mode == Mode::InterruptImmediate).await;
+        Queue::holds(queue, |mode| mode == DeliveryMode::InterruptImmediate).await;
     }
 
-    async fn holds(queue: &SharedQueue, wanted: impl Fn(Mode) -> bool) {
+    async fn holds(queue: &SharedQueue, wanted: impl Fn(DeliveryMode) -> bool) {
         let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
         let arrived = lock().arrived.clone();
         loop {
@@ -217,16 +232,16 @@ impl Queue {
     }
 
     /// Revokes an item before a seam delivers it.
-    pub fn revoke(&mut self, id: &str) -> Result<Revoked, QueueError> {
+    pub fn revoke(&mut self, id: &str) -> Result<Revocation, QueueError> {
         if let Some(index) = self.items.iter().position(|item| item.id.as_ref() == id) {
             self.items.remove(index);
-            self.remember(id.into(), Fate::Revoked);
-            return Ok(Revoked::Now);
+            self.remember(id.into(), InjectionOutcome::Revoked);
+            return Ok(Revocation::Now);
         }
         match self.fates.iter().rev().find(|(known, _)| known.as_ref() == id).map(|(_, fate)| *fate) {
-            Some(Fate::Revoked) => Ok(Revoked::Already),
-            Some(Fate::Replaced) => Ok(Revoked::Replaced),
-            Some(Fate::Delivered) => Err(QueueError::AlreadyDelivered(id.into())),
+            Some(InjectionOutcome::Revoked) => Ok(Revocation::Already),
+            Some(InjectionOutcome::Replaced) => Ok(Revocation::Replaced),
+            Some(InjectionOutcome::Delivered) => Err(QueueError::AlreadyDelivered(id.into())),
             None => Err(QueueError::Unknown(shortened(id))),
         }
     }
@@ -236,9 +251,9 @@ impl Queue {
         let (due, rest): (VecDeque<_>, VecDeque<_>) = self.items.drain(..).partition(|item| seam.drains(item.mode));
         self.items = rest;
         for item in &due {
-            self.remember(item.id.clone(), Fate::Delivered);
+            self.remember(item.id.clone(), InjectionOutcome::Delivered);
             // It is on its way into the transcript and in neither of the two places until then.
-            if let (Payload::Reminder(reminder), Some(keys), true) =
+            if let (InjectionPayload::Reminder(reminder), Some(keys), true) =
                 (&item.payload, &mut self.pending, seam != Seam::LoopExit)
             {
                 keys.enter(reminder);
@@ -256,7 +271,7 @@ impl Queue {
     pub fn close(&mut self) -> Vec<Injection> {
         self.closed = true;
         let rest: Vec<Injection> = self.items.drain(..).collect();
-        rest.iter().for_each(|item| self.remember(item.id.clone(), Fate::Delivered));
+        rest.iter().for_each(|item| self.remember(item.id.clone(), InjectionOutcome::Delivered));
         rest
     }
 
@@ -268,7 +283,7 @@ impl Queue {
         }
     }
 
-    fn remember(&mut self, id: Arc<str>, fate: Fate) {
+    fn remember(&mut self, id: Arc<str>, fate: InjectionOutcome) {
         if self.fates.len() == Self::FATES {
             self.fates.pop_front();
         }
@@ -290,10 +305,11 @@ mod tests {
 
     #[test]
     fn each_seam_drains_what_the_guide_says() {
-        let drained =
-            |mode: Mode| Seam::ALL.iter().filter(|seam| seam.drains(mode)).map(|s| s.as_str()).collect::<Vec<_>>();
+        let drained = |mode: DeliveryMode| {
+            Seam::ALL.iter().filter(|seam| seam.drains(mode)).map(|s| s.as_str()).collect::<Vec<_>>()
+        };
         assert_eq!(
-            drained(Mode::InterruptImmediate),
+            drained(DeliveryMode::InterruptImmediate),
             [
                 "iteration_start",
                 "pre_tool_dispatch",
@@ -303,54 +319,54 @@ mod tests {
                 "daemon_idle_post"
             ]
         );
-        assert_eq!(drained(Mode::FinishStep), ["iteration_start", "post_tool_dispatch", "iteration_end"]);
-        assert_eq!(drained(Mode::AuditOnly), ["loop_exit"]);
+        assert_eq!(drained(DeliveryMode::FinishStep), ["iteration_start", "post_tool_dispatch", "iteration_end"]);
+        assert_eq!(drained(DeliveryMode::AuditOnly), ["loop_exit"]);
     }
 
     #[test]
     fn a_key_is_queued_once_and_a_full_queue_refuses() {
         let mut queue = queue();
-        let first = queue.push_reminder(keyed("k"), Mode::FinishStep, 1).unwrap();
+        let first = queue.push_reminder(keyed("k"), DeliveryMode::FinishStep, 1).unwrap();
         for n in 1..Queue::CAPACITY {
-            queue.push_reminder(keyed(&n.to_string()), Mode::FinishStep, 1).unwrap();
+            queue.push_reminder(keyed(&n.to_string()), DeliveryMode::FinishStep, 1).unwrap();
         }
-        assert_eq!(queue.push_reminder(keyed("new"), Mode::FinishStep, 1), Err(QueueError::Full(256)));
-        let again = queue.push_reminder(keyed("k"), Mode::AuditOnly, 1).unwrap();
+        assert_eq!(queue.push_reminder(keyed("new"), DeliveryMode::FinishStep, 1), Err(QueueError::Full(256)));
+        let again = queue.push_reminder(keyed("k"), DeliveryMode::AuditOnly, 1).unwrap();
         assert_eq!(again.replaced, std::slice::from_ref(&first.id));
-        assert_eq!(queue.revoke(&first.id), Ok(Revoked::Replaced));
+        assert_eq!(queue.revoke(&first.id), Ok(Revocation::Replaced));
         assert_eq!(queue.pending().len(), 256);
     }
 
     #[test]
     fn a_host_may_choose_the_id_of_its_reminder() {
         let mut queue = queue();
-        let accepted = queue.push_reminder_as(Some("mine".into()), keyed("k"), Mode::FinishStep, 1).unwrap();
+        let accepted = queue.push_reminder_as(Some("mine".into()), keyed("k"), DeliveryMode::FinishStep, 1).unwrap();
         assert_eq!(&*accepted.id, "mine");
         assert!(
-            matches!(queue.find("mine"), Some(Injection { payload: Payload::Reminder(r), .. }) if &*r.id == "mine")
+            matches!(queue.find("mine"), Some(Injection { payload: InjectionPayload::Reminder(r), .. }) if &*r.id == "mine")
         );
-        let next = queue.push_reminder(keyed("k"), Mode::FinishStep, 1).unwrap();
+        let next = queue.push_reminder(keyed("k"), DeliveryMode::FinishStep, 1).unwrap();
         assert_eq!((next.replaced, queue.find("mine")), (vec![accepted.id], None));
     }
 
     #[test]
     fn a_closed_queue_gives_what_waits_and_takes_nothing_more() {
         let mut queue = queue();
-        let one = queue.push_reminder(ReminderSpec::new("1"), Mode::FinishStep, 1).unwrap().id;
+        let one = queue.push_reminder(ReminderSpec::new("1"), DeliveryMode::FinishStep, 1).unwrap().id;
         assert_eq!(queue.close().len(), 1);
-        assert_eq!(queue.push_reminder(ReminderSpec::new("2"), Mode::FinishStep, 1), Err(QueueError::Closed));
+        assert_eq!(queue.push_reminder(ReminderSpec::new("2"), DeliveryMode::FinishStep, 1), Err(QueueError::Closed));
         let message = Arc::new(Message::user("m"));
-        assert_eq!(queue.push_message(message, Mode::FinishStep, 1), Err(QueueError::Closed));
+        assert_eq!(queue.push_message(message, DeliveryMode::FinishStep, 1), Err(QueueError::Closed));
         assert_eq!(queue.revoke(&one), Err(QueueError::AlreadyDelivered(one)));
     }
 
     #[test]
     fn revoking_tells_what_became_of_an_item() {
         let mut queue = queue();
-        let one = queue.push_reminder(ReminderSpec::new("1"), Mode::FinishStep, 1).unwrap().id;
-        let two = queue.push_reminder(ReminderSpec::new("2"), Mode::FinishStep, 1).unwrap().id;
-        assert_eq!(queue.revoke(&one), Ok(Revoked::Now));
-        assert_eq!(queue.revoke(&one), Ok(Revoked::Already));
+        let one = queue.push_reminder(ReminderSpec::new("1"), DeliveryMode::FinishStep, 1).unwrap().id;
+        let two = queue.push_reminder(ReminderSpec::new("2"), DeliveryMode::FinishStep, 1).unwrap().id;
+        assert_eq!(queue.revoke(&one), Ok(Revocation::Now));
+        assert_eq!(queue.revoke(&one), Ok(Revocation::Already));
         assert!(queue.drain(Seam::PreToolDispatch).is_empty());
         assert_eq!(queue.drain(Seam::IterationEnd).len(), 1);
         assert_eq!(queue.revoke(&two), Err(QueueError::AlreadyDelivered(two)));

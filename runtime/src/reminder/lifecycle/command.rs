@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use crate::reminder::{Reminder, ReminderSpec, Source};
+use crate::reminder::{Reminder, ReminderSource, ReminderSpec};
 use crate::render::Rendered;
 use crate::transcript::Transcript;
 
 use super::{
-    Charge, DiscardReason, LifecycleRecord, Moment, Road, Selector, admit, audit, before_prompt, clear, compact,
-    discard, drop_unrenderable, fire, fork, inherit, inject, post_turn, post_turn_by_hand, preserve_only, reset, trim,
-    void,
+    CompactionCharge, DiscardReason, LifecycleContext, LifecycleRecord, ReminderOrigin, Selector, admit, audit,
+    before_prompt, clear, compact, discard, drop_unrenderable, fire, fork, inherit, inject, post_turn,
+    post_turn_by_hand, preserve_only, reset, trim, void,
 };
 
 /// A command.
 #[derive(Debug, Clone)]
-pub enum Command {
+pub enum LifecycleCommand {
     /// A producer adds a reminder.
-    Inject(ReminderSpec, Source),
+    Inject(ReminderSpec, ReminderSource),
     /// Admits an existing reminder: from a host, a script's event, or a parent.
-    Admit(Arc<Reminder>, Road),
+    Admit(Arc<Reminder>, ReminderOrigin),
     /// Inherits reminders from a parent.
     Inherit(Vec<Arc<Reminder>>),
     /// Adds a reminder for the record only.
@@ -38,7 +38,7 @@ pub enum Command {
     /// Runs the pass manually for a turn.
     PostTurnByHand(u32),
     /// The transcript is compacted.
-    Compact(Charge),
+    Compact(CompactionCharge),
     /// Continues a copy of the transcript as a separate one.
     Fork,
     /// Keeps the last messages, up to this number, and the events since the first of them.
@@ -51,29 +51,35 @@ pub enum Command {
 
 /// Applies a command.
 #[must_use]
-pub fn apply(mut transcript: Transcript, command: Command, at: &Moment<'_>) -> (Transcript, Vec<LifecycleRecord>) {
+pub fn apply(
+    mut transcript: Transcript,
+    command: LifecycleCommand,
+    at: &LifecycleContext<'_>,
+) -> (Transcript, Vec<LifecycleRecord>) {
     let t = &mut transcript;
     let records = match command {
-        Command::Inject(spec, source) => inject(t, spec, source, None, at).records,
-        Command::Admit(reminder, road) => admit(t, reminder, road, at).records,
-        Command::Inherit(handed) => inherit(t, handed, at).into_iter().flat_map(|admitted| admitted.records).collect(),
-        Command::Audit(reminder) => vec![audit(t, reminder, at)],
-        Command::Clear(selector) => clear(t, &selector),
-        Command::Fire(rendered, charges) => fire(t, &rendered, charges, at),
-        Command::BeforePrompt => before_prompt(t),
-        Command::Void => void(t),
-        Command::DropUnrenderable => drop_unrenderable(t),
-        Command::PostTurn => post_turn(t).records,
-        Command::PostTurnByHand(turn) => post_turn_by_hand(t, turn).records,
-        Command::Compact(charge) => {
+        LifecycleCommand::Inject(spec, source) => inject(t, spec, source, None, at).records,
+        LifecycleCommand::Admit(reminder, road) => admit(t, reminder, road, at).records,
+        LifecycleCommand::Inherit(handed) => {
+            inherit(t, handed, at).into_iter().flat_map(|admitted| admitted.records).collect()
+        }
+        LifecycleCommand::Audit(reminder) => vec![audit(t, reminder, at)],
+        LifecycleCommand::Clear(selector) => clear(t, &selector),
+        LifecycleCommand::Fire(rendered, charges) => fire(t, &rendered, charges, at),
+        LifecycleCommand::BeforePrompt => before_prompt(t),
+        LifecycleCommand::Void => void(t),
+        LifecycleCommand::DropUnrenderable => drop_unrenderable(t),
+        LifecycleCommand::PostTurn => post_turn(t).records,
+        LifecycleCommand::PostTurnByHand(turn) => post_turn_by_hand(t, turn).records,
+        LifecycleCommand::Compact(charge) => {
             let mut records = compact(t, charge).records;
             records.extend(preserve_only(t));
             records
         }
-        Command::Fork => fork(t),
-        Command::Trim(keep) => trim(t, keep),
-        Command::Reset => reset(t),
-        Command::Discard(reason) => discard(t, reason),
+        LifecycleCommand::Fork => fork(t),
+        LifecycleCommand::Trim(keep) => trim(t, keep),
+        LifecycleCommand::Reset => reset(t),
+        LifecycleCommand::Discard(reason) => discard(t, reason),
     };
     (transcript, records)
 }

@@ -8,11 +8,11 @@ use crate::reminder::Reminder;
 use crate::transcript::Transcript;
 
 use super::ttl::{charge_carried, charge_each};
-use super::{Deduped, ExpireReason, LifecycleRecord, Pass, remove};
+use super::{ChargePass, ExpireReason, LifecycleRecord, Replacement, remove};
 
 /// The finite reminders that a compaction charges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Charge {
+pub enum CompactionCharge {
     /// All reminders: a script's `transcript_compact`.
     All,
     /// Reminders that a prompt has carried since their last charge: the loop's own compaction.
@@ -33,10 +33,10 @@ pub struct CompactPass {
 }
 
 /// Applies TTL, then dedupe (the newest stays).
-pub fn compact(transcript: &mut Transcript, charge: Charge) -> CompactPass {
+pub fn compact(transcript: &mut Transcript, charge: CompactionCharge) -> CompactPass {
     let passed = match charge {
-        Charge::All => charge_each(transcript, Pass::Compaction(charge), |_| true),
-        Charge::Carried => charge_carried(transcript, Pass::Compaction(charge)),
+        CompactionCharge::All => charge_each(transcript, ChargePass::Compaction(charge), |_| true),
+        CompactionCharge::Carried => charge_carried(transcript, ChargePass::Compaction(charge)),
     };
     let mut pass = CompactPass { records: passed.records, expired: passed.expired, ..CompactPass::default() };
     dedupe(transcript, &mut pass);
@@ -78,7 +78,7 @@ fn dedupe(transcript: &mut Transcript, pass: &mut CompactPass) {
     for (dedupe_key, replaced_ids) in groups {
         pass.deduped += replaced_ids.len();
         let replacing_id = newest[&dedupe_key].clone();
-        pass.records.push(LifecycleRecord::Deduped(Box::new(Deduped {
+        pass.records.push(LifecycleRecord::Deduped(Box::new(Replacement {
             replaced_ids,
             replacing_id,
             dedupe_key: Some(dedupe_key),

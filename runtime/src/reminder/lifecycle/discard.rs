@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::transcript::{Pending, Transcript};
+use crate::transcript::{PendingReminder, Transcript};
 
 use super::{DiscardReason, LifecycleRecord, remove};
 
 /// Discards all pending reminders (the session is reset or closed).
 pub fn discard(transcript: &mut Transcript, reason: DiscardReason) -> Vec<LifecycleRecord> {
     let all = transcript.pending_slots();
-    remove(transcript, all, |pending: Pending| discarded(&pending.reminder.id, reason))
+    remove(transcript, all, |pending: PendingReminder| discarded(&pending.reminder.id, reason))
 }
 
 /// Empties a transcript.

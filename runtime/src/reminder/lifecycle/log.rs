@@ -4,33 +4,33 @@
 use std::sync::Arc;
 
 use crate::data::{Data, Entries, lent, shared};
-use crate::event_log::{Batch, Facts, NewRecord, Payload};
+use crate::event_log::{NewRecord, PayloadSource, RecordBatch, RecordPayload};
 use crate::reminder::{Reminder, ReminderField, Surface};
 
-use super::{Charge, Deduped, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC};
+use super::{ChargePass, CompactionCharge, ExpireReason, LifecycleContext, LifecycleRecord, Replacement, TOPIC};
 
 impl LifecycleRecord {
     /// Returns the record as it is logged alone.
     #[must_use]
-    pub fn to_log(&self, at: &Moment<'_>) -> NewRecord {
-        let whose = Whose { agent_id: at.agent_id.cloned(), ..Whose::outside(at.session_id) };
-        let told = Told::new(vec![self.clone()], Arc::new(whose), at.task_id.cloned(), at.turn);
-        self.with_payload(Payload::of(told), at.now_ms)
+    pub fn to_log(&self, at: &LifecycleContext<'_>) -> NewRecord {
+        let whose = RecordOwner { agent_id: at.agent_id.cloned(), ..RecordOwner::outside(at.session_id) };
+        let told = LifecycleBatch::new(vec![self.clone()], Arc::new(whose), at.task_id.cloned(), at.turn);
+        self.with_payload(RecordPayload::of(told), at.now_ms)
     }
 
     /// Returns the record of an event outside of any turn.
     #[must_use]
     pub fn to_log_outside(&self, session_id: &Arc<str>, now_ms: u64) -> NewRecord {
-        let told = Told::new(vec![self.clone()], Arc::new(Whose::outside(session_id)), None, 0);
-        self.with_payload(Payload::of(told), now_ms)
+        let told = LifecycleBatch::new(vec![self.clone()], Arc::new(RecordOwner::outside(session_id)), None, 0);
+        self.with_payload(RecordPayload::of(told), now_ms)
     }
 
-    fn with_payload(&self, payload: Payload, occurred_at_ms: u64) -> NewRecord {
+    fn with_payload(&self, payload: RecordPayload, occurred_at_ms: u64) -> NewRecord {
         let (topic, kind) = (self.kind().topic().clone(), self.kind().name().clone());
         NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms }
     }
 
-    fn put_fields(&self, payload: &mut Entries, at: &Told) {
+    fn put_fields(&self, payload: &mut Entries, at: &LifecycleBatch) {
         let mut put = |key: Arc<str>, value: Data| {
             payload.insert(key, value);
         };
@@ -51,7 +51,7 @@ impl LifecycleRecord {
                 put(shared!("charges"), (*charges).into());
             }
             LifecycleRecord::Deduped(deduped) => {
-                let Deduped { replaced_ids, replacing_id, dedupe_key } = deduped.as_ref();
+                let Replacement { replaced_ids, replacing_id, dedupe_key } = deduped.as_ref();
                 put(shared!("replaced_id"), replaced_ids.first().into());
                 put(shared!("replaced_ids"), replaced_ids.iter().map(Data::from).collect());
                 put(shared!("replacing_id"), replacing_id.into());
@@ -86,8 +86,8 @@ impl LifecycleRecord {
             }
             LifecycleRecord::Passed(pass) => {
                 put(shared!("pass"), pass.as_str().into());
-                put(shared!("charges"), if pass.charges() == Charge::All { "all" } else { "carried" }.into());
-                if let Pass::ByHand(turn) = pass {
+                put(shared!("charges"), if pass.charges() == CompactionCharge::All { "all" } else { "carried" }.into());
+                if let ChargePass::ByHand(turn) = pass {
                     put(shared!("upto_turn"), (*turn).into());
                 }
             }
@@ -104,7 +104,7 @@ impl LifecycleRecord {
 
 /// The owner of records: shared by all records of a session, or of an agent in it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Whose {
+pub(crate) struct RecordOwner {
     /// The session; for a bare transcript, its id.
     pub(crate) session_id: Arc<str>,
     /// `None` means the session.
@@ -115,10 +115,10 @@ pub(crate) struct Whose {
     pub(crate) parent_id: Option<Option<Arc<str>>>,
 }
 
-impl Whose {
+impl RecordOwner {
     /// Returns the owner for a session without further information, or a bare transcript.
-    fn outside(session_id: &Arc<str>) -> Whose {
-        Whose { session_id: session_id.clone(), agent_id: None, is_copy: false, parent_id: None }
+    fn outside(session_id: &Arc<str>) -> RecordOwner {
+        RecordOwner { session_id: session_id.clone(), agent_id: None, is_copy: false, parent_id: None }
     }
 
     /// Returns the agent, or the session.
@@ -141,9 +141,9 @@ impl Whose {
 /// Records of one moment with their owner and turn. A loop creates several of these per turn, and they live as long as
 /// the log keeps them.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct LifecycleBatch {
     records: Records,
-    whose: Arc<Whose>,
+    whose: Arc<RecordOwner>,
     task_id: Option<Arc<str>>,
     turn: u32,
 }
@@ -163,16 +163,16 @@ impl Records {
     }
 }
 
-impl Told {
+impl LifecycleBatch {
     pub(crate) fn new(
         mut records: Vec<LifecycleRecord>,
-        whose: Arc<Whose>,
+        whose: Arc<RecordOwner>,
         task_id: Option<Arc<str>>,
         turn: u32,
-    ) -> Told {
+    ) -> LifecycleBatch {
         let last = if records.len() == 1 { records.pop() } else { None };
         let records = last.map_or_else(|| Records::Many(records.into()), Records::One);
-        Told { records, whose, task_id, turn }
+        LifecycleBatch { records, whose, task_id, turn }
     }
 
     /// Returns the records, in order.
@@ -181,7 +181,7 @@ impl Told {
     }
 }
 
-impl Batch for Told {
+impl RecordBatch for LifecycleBatch {
     fn count(&self) -> usize {
         self.records.all().len()
     }
@@ -195,7 +195,7 @@ impl Batch for Told {
     }
 }
 
-impl Facts for Told {
+impl PayloadSource for LifecycleBatch {
     fn to_data(&self, place: usize) -> Data {
         let mut entries = Entries::with_capacity(16);
         entries.insert(shared!("session_id"), (&self.whose.session_id).into());
@@ -247,9 +247,10 @@ mod tests {
     fn what_turns_do_goes_to_a_topic_of_its_own() {
         let ids = SharedIds::new(IdStream::new(1, "s"));
         let session = Arc::from("s");
-        let at = Moment { session_id: &session, task_id: None, agent_id: None, turn: 3, now_ms: 5, ids: &ids };
+        let at =
+            LifecycleContext { session_id: &session, task_id: None, agent_id: None, turn: 3, now_ms: 5, ids: &ids };
         let [passed, void] =
-            [LifecycleRecord::Passed(Pass::ByHand(2)), LifecycleRecord::Void].map(|record| record.to_log(&at));
+            [LifecycleRecord::Passed(ChargePass::ByHand(2)), LifecycleRecord::Void].map(|record| record.to_log(&at));
         assert_eq!((passed.topic.as_ref(), passed.kind.as_ref()), ("transcript.turn", "transcript.turn.passed"));
         assert_eq!(
             passed.payload.to_json(),
@@ -260,25 +261,31 @@ mod tests {
 
     #[test]
     fn what_is_told_at_once_reads_as_if_told_one_by_one() {
-        use crate::event_log::{EventLog, Filter, MemoryLog};
+        use crate::event_log::{EventLog, MemoryLog, RecordFilter};
 
         let log = MemoryLog::new();
         let expired =
             LifecycleRecord::Expired { reminder_id: "r".into(), reason: ExpireReason::Ttl, ttl_turns_before: Some(1) };
-        let records = vec![expired, LifecycleRecord::Passed(Pass::PostTurn), LifecycleRecord::Void];
-        let told: Arc<dyn Batch> = Arc::new(Told::new(records, Arc::new(Whose::outside(&"s".into())), None, 2));
+        let records = vec![expired, LifecycleRecord::Passed(ChargePass::PostTurn), LifecycleRecord::Void];
+        let told: Arc<dyn RecordBatch> =
+            Arc::new(LifecycleBatch::new(records, Arc::new(RecordOwner::outside(&"s".into())), None, 2));
         log.append(NewRecord::of(&told, 1, 7));
         log.tell(told.clone(), 8);
-        let all = log.read(&Filter::default(), 9).unwrap();
+        let all = log.read(&RecordFilter::default(), 9).unwrap();
         let alone: Vec<_> = (0..3).map(|place| NewRecord::of(&told, place, 8)).collect();
         let told: Vec<_> =
             all.iter().skip(1).map(|r| (r.kind.clone(), r.payload.to_data(), r.occurred_at_ms)).collect();
         assert_eq!(told, alone.iter().map(|r| (r.kind.clone(), r.payload.to_data(), 8)).collect::<Vec<_>>());
         assert_eq!(all.iter().map(|r| (r.cursor, r.id)).collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 2), (4, 3)]);
-        let after: Vec<u64> =
-            log.read(&Filter { after: 3, ..Filter::default() }, 9).unwrap().iter().map(|r| r.cursor).collect();
+        let after: Vec<u64> = log
+            .read(&RecordFilter { after: 3, ..RecordFilter::default() }, 9)
+            .unwrap()
+            .iter()
+            .map(|r| r.cursor)
+            .collect();
         assert_eq!(after, [4]);
-        let of_turns: Vec<u64> = log.read(&Filter::topic(TURN_TOPIC), 9).unwrap().iter().map(|r| r.cursor).collect();
+        let of_turns: Vec<u64> =
+            log.read(&RecordFilter::topic(TURN_TOPIC), 9).unwrap().iter().map(|r| r.cursor).collect();
         assert_eq!(of_turns, [1, 3, 4]);
     }
 }

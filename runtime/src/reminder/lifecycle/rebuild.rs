@@ -17,25 +17,25 @@
 //! session's life.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as Place;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::event_log::{RUN_ID, Record};
 
 mod biography;
+mod counts;
 mod entry;
+mod events;
 mod session;
-mod tally;
 #[cfg(test)]
 mod tests;
-mod told;
 
-pub use biography::{Biography, Birth, BornBy, Carried, End, How};
+pub use biography::{Biography, Birth, BirthKind, Carrier, LifeEnd, LifeEndReason};
+pub use counts::ReminderCounts;
+pub use events::{Evaluation, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal};
 pub use session::SessionLife;
-pub use tally::Tally;
-pub use told::{Evaluation, Passage, Prompt, QueueEnd, Refusal};
 
-use entry::{Entry, Reading};
+use entry::{EntryReading, RebuildEntry};
 
 /// The content of the log.
 #[derive(Debug, Clone, Default)]
@@ -69,13 +69,13 @@ impl Rebuilt {
     pub fn take(&mut self, record: &Record) {
         self.last_cursor = record.cursor;
         match entry::read(record) {
-            Reading::Foreign => self.foreign += 1,
-            Reading::Bad(message) => {
+            EntryReading::Foreign => self.foreign += 1,
+            EntryReading::Bad(message) => {
                 let session_id = record.payload.get("session_id").as_shared_str();
                 self.notes.push(RebuildNote { cursor: record.cursor, session_id, message });
             }
-            Reading::Good(session_id, entry) => {
-                if matches!(entry, Entry::Resumed(_)) {
+            EntryReading::Good(session_id, entry) => {
+                if matches!(entry, RebuildEntry::Resumed(_)) {
                     self.go_on(&session_id, record);
                 }
                 let notes = self.life_mut(&session_id, record).take(record, entry);
@@ -89,7 +89,7 @@ impl Rebuilt {
     /// Continues a session in this run as another run has left it: the two are one life.
     fn go_on(&mut self, id: &Arc<str>, record: &Record) {
         let key = (id.clone(), record.headers.get(RUN_ID).as_shared_str());
-        if let (Some((place, _)), Place::Vacant(new)) = (self.last.get(id), self.index.entry(key)) {
+        if let (Some((place, _)), Entry::Vacant(new)) = (self.last.get(id), self.index.entry(key)) {
             new.insert(*place);
         }
     }
@@ -97,8 +97,8 @@ impl Rebuilt {
     fn life_mut(&mut self, id: &Arc<str>, record: &Record) -> &mut SessionLife {
         let run_id = record.headers.get(RUN_ID).as_shared_str();
         let place = match self.index.entry((id.clone(), run_id.clone())) {
-            Place::Occupied(known) => *known.get(),
-            Place::Vacant(new) => {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
                 let place = *new.insert(self.lives.len());
                 let last = self.last.entry(id.clone()).or_default();
                 *last = (place, last.1 + 1);

@@ -8,7 +8,7 @@ use crate::reminder::Reminder;
 use crate::render::RenderedRole;
 use crate::words::words;
 
-use super::Charge;
+use super::CompactionCharge;
 
 /// Topic of the records of single reminders.
 pub const TOPIC: &str = "transcript.reminder.lifecycle";
@@ -55,33 +55,33 @@ words! {
 
 /// A pass over the pending reminders that charged some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pass {
+pub enum ChargePass {
     /// The end of a turn: charges the reminders that prompts have carried since the last charge.
     PostTurn,
     /// The manual pass: charges all finite reminders made in this turn or before.
     ByHand(u32),
     /// A compaction with the given charge.
-    Compaction(Charge),
+    Compaction(CompactionCharge),
 }
 
-impl Pass {
+impl ChargePass {
     /// Returns its word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Pass::PostTurn => "post_turn",
-            Pass::ByHand(_) => "by_hand",
-            Pass::Compaction(_) => "compaction",
+            ChargePass::PostTurn => "post_turn",
+            ChargePass::ByHand(_) => "by_hand",
+            ChargePass::Compaction(_) => "compaction",
         }
     }
 
     /// Returns the finite reminders that it charges.
     #[must_use]
-    pub fn charges(self) -> Charge {
+    pub fn charges(self) -> CompactionCharge {
         match self {
-            Pass::PostTurn => Charge::Carried,
-            Pass::ByHand(_) => Charge::All,
-            Pass::Compaction(charge) => charge,
+            ChargePass::PostTurn => CompactionCharge::Carried,
+            ChargePass::ByHand(_) => CompactionCharge::All,
+            ChargePass::Compaction(charge) => charge,
         }
     }
 }
@@ -109,7 +109,7 @@ pub enum LifecycleRecord {
         charges: bool,
     },
     /// A reminder replaced others.
-    Deduped(Box<Deduped>),
+    Deduped(Box<Replacement>),
     /// A reminder expired.
     Expired {
         /// Its id.
@@ -147,7 +147,7 @@ pub enum LifecycleRecord {
         error: Option<Arc<str>>,
     },
     /// A pass has charged reminders; those that it ended are recorded before.
-    Passed(Pass),
+    Passed(ChargePass),
     /// No one saw the last charging prompt, so it charges nothing.
     Void,
     /// A session continues from storage, perhaps in another process. Its pending reminders, each with its remaining
@@ -157,7 +157,7 @@ pub enum LifecycleRecord {
 
 /// A reminder that replaced others.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Deduped {
+pub struct Replacement {
     /// Ids of the replaced reminders.
     pub replaced_ids: Vec<Arc<str>>,
     /// Id of the remaining reminder.

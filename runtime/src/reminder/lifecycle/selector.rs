@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::reminder::{Reminder, ReminderCode, ReminderError};
-use crate::transcript::{Pending, Transcript};
+use crate::transcript::{PendingReminder, Transcript};
 use crate::words::nearest;
 
 use super::{ExpireReason, LifecycleRecord, remove};
@@ -64,7 +64,7 @@ impl Selector {
 
     /// Returns whether a reminder matches.
     #[must_use]
-    pub fn matches(&self, pending: &Pending) -> bool {
+    pub fn matches(&self, pending: &PendingReminder) -> bool {
         let reminder = &pending.reminder;
         self.id.as_ref().is_none_or(|id| *id == reminder.id)
             && self.tag.as_ref().is_none_or(|tag| pending.has_tag(tag))

@@ -17,8 +17,15 @@ impl World {
         World { ids: SharedIds::new(IdStream::new(1, "s")), session: "s".into() }
     }
 
-    fn at(&self, turn: u32) -> Moment<'_> {
-        Moment { session_id: &self.session, task_id: None, agent_id: None, turn, now_ms: 1_000, ids: &self.ids }
+    fn at(&self, turn: u32) -> LifecycleContext<'_> {
+        LifecycleContext {
+            session_id: &self.session,
+            task_id: None,
+            agent_id: None,
+            turn,
+            now_ms: 1_000,
+            ids: &self.ids,
+        }
     }
 }
 
@@ -36,7 +43,7 @@ fn bodies(transcript: &Transcript) -> Vec<&str> {
 }
 
 /// Runs one turn of a loop: a prompt that carries the pending reminders, then `meanwhile`, then the pass.
-fn turn(t: &mut Transcript, world: &World, n: u32, meanwhile: impl FnOnce(&mut Transcript)) -> (usize, Passed) {
+fn turn(t: &mut Transcript, world: &World, n: u32, meanwhile: impl FnOnce(&mut Transcript)) -> (usize, PassResult) {
     let rendered = shown(t);
     fire(t, &rendered, true, &world.at(n));
     meanwhile(t);
@@ -48,12 +55,12 @@ fn a_ttl_of_k_means_in_k_prompts() {
     let world = World::new();
     for k in 1..5 {
         let mut t = Transcript::new("s".into());
-        inject(&mut t, spec("before", None, Some(k)), Source::InPipeline, None, &world.at(0));
+        inject(&mut t, spec("before", None, Some(k)), ReminderSource::InPipeline, None, &world.at(0));
         let seen: usize = (1..9).map(|n| turn(&mut t, &world, n, |_| ()).0).sum();
         assert_eq!(seen, k as usize, "made before the loop");
         let mut t = Transcript::new("s".into());
         let late = |t: &mut Transcript| {
-            inject(t, spec("late", None, Some(k)), Source::Hook, None, &world.at(1));
+            inject(t, spec("late", None, Some(k)), ReminderSource::Hook, None, &world.at(1));
         };
         let first = turn(&mut t, &world, 1, late).0;
         let seen: usize = (2..9).map(|n| turn(&mut t, &world, n, |_| ()).0).sum();
@@ -65,7 +72,7 @@ fn a_ttl_of_k_means_in_k_prompts() {
 fn the_ttl_shown_is_the_number_of_prompts_to_come() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
-    inject(&mut t, spec("a", None, Some(3)), Source::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("a", None, Some(3)), ReminderSource::InPipeline, None, &world.at(0));
     let mut left = Vec::new();
     for n in 1..4 {
         left.push(t.ttl_left(t.pending().next().unwrap()));
@@ -78,10 +85,10 @@ fn the_ttl_shown_is_the_number_of_prompts_to_come() {
 fn a_prompt_that_nobody_saw_charges_nothing() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
-    inject(&mut t, spec("early", None, Some(1)), Source::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("early", None, Some(1)), ReminderSource::InPipeline, None, &world.at(0));
     let rendered = shown(&t);
     fire(&mut t, &rendered, true, &world.at(1));
-    inject(&mut t, spec("during", None, Some(1)), Source::InPipeline, None, &world.at(1));
+    inject(&mut t, spec("during", None, Some(1)), ReminderSource::InPipeline, None, &world.at(1));
     void(&mut t);
     assert_eq!(post_turn(&mut t).expired, 0);
     assert_eq!(turn(&mut t, &world, 2, |_| ()).0, 2);
@@ -92,9 +99,9 @@ fn a_prompt_that_nobody_saw_charges_nothing() {
 fn what_comes_between_rendering_and_sending_is_not_charged() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
-    inject(&mut t, spec("old", Some("k"), Some(2)), Source::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("old", Some("k"), Some(2)), ReminderSource::InPipeline, None, &world.at(0));
     let rendered = shown(&t);
-    inject(&mut t, spec("new", Some("k"), Some(1)), Source::Hook, None, &world.at(1));
+    inject(&mut t, spec("new", Some("k"), Some(1)), ReminderSource::Hook, None, &world.at(1));
     fire(&mut t, &rendered, true, &world.at(1));
     assert_eq!(post_turn(&mut t).expired, 0);
     assert_eq!(turn(&mut t, &world, 2, |_| ()).0, 1);
@@ -105,10 +112,10 @@ fn what_comes_between_rendering_and_sending_is_not_charged() {
 fn the_pass_by_hand_charges_by_turn_of_origin() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
-    inject(&mut t, spec("old", None, Some(1)), Source::InPipeline, None, &world.at(0));
-    inject(&mut t, spec("older", None, Some(2)), Source::InPipeline, None, &world.at(0));
-    inject(&mut t, spec("new", None, Some(1)), Source::InPipeline, None, &world.at(3));
-    inject(&mut t, spec("forever", None, None), Source::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("old", None, Some(1)), ReminderSource::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("older", None, Some(2)), ReminderSource::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("new", None, Some(1)), ReminderSource::InPipeline, None, &world.at(3));
+    inject(&mut t, spec("forever", None, None), ReminderSource::InPipeline, None, &world.at(0));
     let passed = post_turn_by_hand(&mut t, 0);
     assert_eq!((passed.expired, passed.decremented, t.pending_count()), (1, 1, 3));
     let ttl: Vec<_> = t.pending().map(|pending| t.ttl_left(pending)).collect();
@@ -122,9 +129,9 @@ fn the_pass_by_hand_charges_by_turn_of_origin() {
 fn the_newest_of_a_key_stays_and_the_log_says_so_in_order() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
-    let first = inject(&mut t, spec("1", Some("k"), None), Source::InPipeline, None, &world.at(0));
-    let other = inject(&mut t, spec("2", Some("other"), None), Source::InPipeline, None, &world.at(0));
-    let second = inject(&mut t, spec("3", Some("k"), None), Source::InPipeline, None, &world.at(0));
+    let first = inject(&mut t, spec("1", Some("k"), None), ReminderSource::InPipeline, None, &world.at(0));
+    let other = inject(&mut t, spec("2", Some("other"), None), ReminderSource::InPipeline, None, &world.at(0));
+    let second = inject(&mut t, spec("3", Some("k"), None), ReminderSource::InPipeline, None, &world.at(0));
     assert_eq!(bodies(&t), ["2", "3"]);
     assert_eq!(second.replaced, std::slice::from_ref(&first.reminder.id));
     assert_eq!(second.records.iter().map(|record| record.kind().as_str()).collect::<Vec<_>>(), ["deduped", "injected"]);
@@ -141,7 +148,7 @@ fn clearing_matches_all_that_is_given() {
     let mut t = Transcript::new("s".into());
     for (body, key, tag) in [("1", Some("a"), "x"), ("2", Some("b"), "x"), ("3", None, "y")] {
         let tagged = ReminderSpec { tags: vec![tag.into()], ..spec(body, key, None) };
-        inject(&mut t, tagged, Source::InPipeline, None, &world.at(0));
+        inject(&mut t, tagged, ReminderSource::InPipeline, None, &world.at(0));
     }
     let select = |json: &str| Selector::from_data(&Data::from_json(json).unwrap());
     assert_eq!(clear(&mut t, &select(r#"{"tag":"x","dedupe_key":"c"}"#).unwrap()).len(), 0);
@@ -163,7 +170,7 @@ fn compaction_takes_ttl_then_dedupe_then_the_filter() {
     let t = Transcript::from_data(&Data::from_json(json).unwrap(), &world.ids, 0).unwrap();
     assert_eq!(t.pending_count(), 4);
     assert!(t.is_crowded());
-    let (t, records) = apply(t, Command::Compact(Charge::All), &world.at(0));
+    let (t, records) = apply(t, LifecycleCommand::Compact(CompactionCharge::All), &world.at(0));
     assert!(!t.is_crowded(), "no key stands twice, so no look-up needs a scan");
     let told: Vec<_> = records
         .iter()
@@ -180,7 +187,7 @@ fn children_get_what_the_guide_says() {
     let mut parent = Transcript::new("p".into());
     for propagate in Propagate::ALL {
         let wide = ReminderSpec { propagate: *propagate, ..spec(propagate.as_str(), None, Some(3)) };
-        inject(&mut parent, wide, Source::InPipeline, None, &world.at(0));
+        inject(&mut parent, wide, ReminderSource::InPipeline, None, &world.at(0));
     }
     turn(&mut parent, &world, 1, |_| ());
     let mut child = Transcript::new("c".into());
@@ -201,7 +208,7 @@ fn children_get_what_the_guide_says() {
 fn what_is_for_the_record_only_is_never_pending() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
-    let reminder = Arc::new(spec("x", None, None).into_reminder("r".into(), Source::Bridge, 1));
+    let reminder = Arc::new(spec("x", None, None).into_reminder("r".into(), ReminderSource::Bridge, 1));
     assert_eq!(audit(&mut t, reminder, &world.at(1)).kind(), LifecycleKind::Audited);
     assert_eq!((t.pending_count(), t.event_count(), shown(&t).fired.len()), (0, 1, 0));
 }
@@ -210,8 +217,8 @@ fn what_is_for_the_record_only_is_never_pending() {
 fn a_turn_that_was_cut_short_is_over_when_the_next_prompt_is_built() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
-    inject(&mut t, spec("once", None, Some(1)), Source::InPipeline, None, &world.at(0));
-    inject(&mut t, spec("twice", None, Some(2)), Source::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("once", None, Some(1)), ReminderSource::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("twice", None, Some(2)), ReminderSource::InPipeline, None, &world.at(0));
     let rendered = shown(&t);
     fire(&mut t, &rendered, true, &world.at(1));
     // A handler threw: no pass.
@@ -227,7 +234,13 @@ fn a_void_prompt_moves_only_what_came_after_it() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
     for n in 0..40 {
-        inject(&mut t, spec(&format!("early {n}"), Some(&n.to_string()), Some(2)), Source::Hook, None, &world.at(0));
+        inject(
+            &mut t,
+            spec(&format!("early {n}"), Some(&n.to_string()), Some(2)),
+            ReminderSource::Hook,
+            None,
+            &world.at(0),
+        );
     }
     let rendered = shown(&t);
     fire(&mut t, &rendered, true, &world.at(1));
@@ -235,7 +248,7 @@ fn a_void_prompt_moves_only_what_came_after_it() {
     for n in 0..30 {
         clear(&mut t, &Selector { dedupe_key: Some(n.to_string().into()), ..Selector::default() });
     }
-    inject(&mut t, spec("late", None, Some(1)), Source::Hook, None, &world.at(1));
+    inject(&mut t, spec("late", None, Some(1)), ReminderSource::Hook, None, &world.at(1));
     t.prompt_void();
     let (seen, passed) = turn(&mut t, &world, 2, |_| ());
     assert_eq!((seen, passed.expired, t.pending_count()), (11, 1, 10));
@@ -245,7 +258,7 @@ fn a_void_prompt_moves_only_what_came_after_it() {
 fn the_same_reminder_again_takes_its_own_place() {
     let world = World::new();
     let mut parent = Transcript::new("p".into());
-    inject(&mut parent, spec("b", None, Some(3)), Source::InPipeline, None, &world.at(0));
+    inject(&mut parent, spec("b", None, Some(3)), ReminderSource::InPipeline, None, &world.at(0));
     let mut child = Transcript::new("c".into());
     inherit(&mut child, propagation(&parent, &"p".into()), &world.at(0));
     turn(&mut child, &world, 1, |_| ());
@@ -263,7 +276,7 @@ fn the_same_reminder_again_takes_its_own_place() {
 fn passes_by_hand_leave_nothing_behind() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
-    inject(&mut t, spec("long", None, Some(u32::MAX)), Source::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("long", None, Some(u32::MAX)), ReminderSource::InPipeline, None, &world.at(0));
     for _ in 0..5_000 {
         post_turn_by_hand(&mut t, 0);
     }

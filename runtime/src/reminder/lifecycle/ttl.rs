@@ -2,11 +2,11 @@
 
 use crate::transcript::Transcript;
 
-use super::{ExpireReason, LifecycleRecord, Pass, drop_unrenderable};
+use super::{ChargePass, ExpireReason, LifecycleRecord, drop_unrenderable};
 
 /// The result of a pass.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Passed {
+pub struct PassResult {
     /// The resulting records, in order.
     pub records: Vec<LifecycleRecord>,
     /// Number of expired reminders.
@@ -17,19 +17,19 @@ pub struct Passed {
 
 /// Runs the pass of the loop: charges only the finite reminders that prompts since the last pass have carried, so
 /// `ttl_turns: k` means *k* prompts. The cost depends on the expired reminders, not on the pending ones.
-pub fn post_turn(transcript: &mut Transcript) -> Passed {
-    charge_carried(transcript, Pass::PostTurn)
+pub fn post_turn(transcript: &mut Transcript) -> PassResult {
+    charge_carried(transcript, ChargePass::PostTurn)
 }
 
 /// Runs the pass manually: charges all finite reminders made in `turn` or before, whether or not a prompt carried them.
-pub fn post_turn_by_hand(transcript: &mut Transcript, turn: u32) -> Passed {
-    charge_each(transcript, Pass::ByHand(turn), |fired_at_turn| fired_at_turn <= turn)
+pub fn post_turn_by_hand(transcript: &mut Transcript, turn: u32) -> PassResult {
+    charge_each(transcript, ChargePass::ByHand(turn), |fired_at_turn| fired_at_turn <= turn)
 }
 
 /// Charges each finite reminder that prompts have carried since its last charge.
-pub(super) fn charge_carried(transcript: &mut Transcript, pass: Pass) -> Passed {
+pub(super) fn charge_carried(transcript: &mut Transcript, pass: ChargePass) -> PassResult {
     let over = transcript.charge_carried();
-    let mut passed = Passed { records: Vec::with_capacity(over.len() + 1), ..Passed::default() };
+    let mut passed = PassResult { records: Vec::with_capacity(over.len() + 1), ..PassResult::default() };
     for (slot, before) in over {
         expire(transcript, slot, before, &mut passed);
     }
@@ -48,8 +48,8 @@ pub fn before_prompt(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
 }
 
 /// Charges by one each finite reminder whose turn of origin is selected.
-pub(super) fn charge_each(transcript: &mut Transcript, pass: Pass, meant: impl Fn(u32) -> bool) -> Passed {
-    let mut passed = Passed::default();
+pub(super) fn charge_each(transcript: &mut Transcript, pass: ChargePass, meant: impl Fn(u32) -> bool) -> PassResult {
+    let mut passed = PassResult::default();
     for slot in transcript.pending_slots() {
         let Some(pending) = transcript.pending_at(slot).filter(|p| meant(p.reminder.fired_at_turn)) else { continue };
         match transcript.ttl_left(pending) {
@@ -66,7 +66,7 @@ pub(super) fn charge_each(transcript: &mut Transcript, pass: Pass, meant: impl F
     passed
 }
 
-fn expire(transcript: &mut Transcript, slot: u32, before: u32, passed: &mut Passed) {
+fn expire(transcript: &mut Transcript, slot: u32, before: u32, passed: &mut PassResult) {
     if let Some(pending) = transcript.take_slot(slot) {
         passed.expired += 1;
         passed.records.push(LifecycleRecord::Expired {

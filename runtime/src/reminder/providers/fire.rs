@@ -8,10 +8,10 @@ use tracing::{Instrument as _, Span};
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::note::Note;
-use crate::patience::{is_late, patiently};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
-use crate::reminder::{ReminderError, ReminderSpec, Source};
-use crate::seam::{Answer, Fault, Outcome, Scope, Sort, Turn, fault};
+use crate::reminder::{ReminderError, ReminderSource, ReminderSpec};
+use crate::seam::{Answer, CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
+use crate::timeout::{is_timeout, with_timeout};
 
 use super::{Malformed, ReminderProvider};
 
@@ -112,8 +112,8 @@ impl Firing<'_> {
         let span = span_of(&**provider, self.event);
         let answer =
             span.in_scope(|| provider.evaluate(Turn { scope: &scope, ..turn }, self.event, self.config.get(&id)));
-        let late = |thrown| if is_late(&thrown) { provider.late(turn.scope.hook_timeout_ms) } else { thrown };
-        let outcome = patiently(turn.scope, &cancel, answer).instrument(span).await.map_err(late);
+        let late = |thrown| if is_timeout(&thrown) { provider.late(turn.scope.hook_timeout_ms) } else { thrown };
+        let outcome = with_timeout(turn.scope, &cancel, answer).instrument(span).await.map_err(late);
         self.take_in(&id, outcome)
     }
 
@@ -132,7 +132,7 @@ impl Firing<'_> {
         self.admit(id, good, said);
         self.put_down();
         for thrown in faults {
-            if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) {
+            if matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline) {
                 return Err(thrown);
             }
             let detail = Some(thrown.to_string().into());
@@ -176,7 +176,8 @@ fn admit(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, spec: ReminderSpe
     let by_hand = matches!(event, HookEvent::Raw { .. }).then(|| event.iteration()).flatten();
     let fired_at_turn = by_hand.unwrap_or(turn.number);
     let producer = Some(id.clone());
-    let admitted = turn.session.inject_reminder_at(turn.scope, spec, Source::StdlibProvider, producer, fired_at_turn);
+    let admitted =
+        turn.session.inject_reminder_at(turn.scope, spec, ReminderSource::StdlibProvider, producer, fired_at_turn);
     turn.scope.report(event.kind(), &admitted);
     ProviderReport {
         provider: id.clone(),
@@ -186,7 +187,7 @@ fn admit(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, spec: ReminderSpe
 }
 
 /// Returns the reminders that can be admitted, and the error. Strict means all or none.
-fn parts(id: &str, thrown: Rc<dyn Fault>, strict: bool) -> (Vec<ReminderSpec>, Vec<Rc<dyn Fault>>) {
+fn parts(id: &str, thrown: Rc<dyn CallError>, strict: bool) -> (Vec<ReminderSpec>, Vec<Rc<dyn CallError>>) {
     match thrown.as_any().downcast_ref::<Malformed>() {
         Some(partly) => {
             let good = if strict { Vec::new() } else { partly.good.clone() };
@@ -198,9 +199,9 @@ fn parts(id: &str, thrown: Rc<dyn Fault>, strict: bool) -> (Vec<ReminderSpec>, V
 }
 
 /// Converts the error of a malformed reminder to 006, with the inner reason.
-fn as_malformed(id: &str, thrown: Rc<dyn Fault>) -> Rc<dyn Fault> {
+fn as_malformed(id: &str, thrown: Rc<dyn CallError>) -> Rc<dyn CallError> {
     match thrown.as_any().downcast_ref::<ReminderError>() {
-        Some(error) => fault(error.clone().of_provider(id)),
+        Some(error) => call_error(error.clone().of_provider(id)),
         None => thrown,
     }
 }

@@ -5,9 +5,9 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::codes::CodeRef;
-use crate::hooks::verdict::Effects;
+use crate::hooks::verdict::ProviderEffects;
 use crate::reminder::{ReminderError, ReminderSpec};
-use crate::seam::{Fault, Outcome, Sort, fault};
+use crate::seam::{CallError, CallErrorKind, Outcome, call_error};
 
 /// The failure of a provider that returned malformed reminders. The valid ones are admitted all the same, unless
 /// reminders are strict.
@@ -16,9 +16,9 @@ pub struct Malformed {
     /// The valid reminders.
     pub good: Vec<ReminderSpec>,
     /// The error of the first malformed reminder.
-    pub first: Rc<dyn Fault>,
+    pub first: Rc<dyn CallError>,
     /// The errors of the others.
-    pub rest: Vec<Rc<dyn Fault>>,
+    pub rest: Vec<Rc<dyn CallError>>,
 }
 
 impl Malformed {
@@ -29,13 +29,13 @@ impl Malformed {
     /// Returns [`Malformed`] with the valid ones.
     pub fn sift(
         id: &str,
-        effects: Effects,
-        blame: impl Fn(&ReminderError) -> Rc<dyn Fault>,
+        effects: ProviderEffects,
+        blame: impl Fn(&ReminderError) -> Rc<dyn CallError>,
     ) -> Outcome<Vec<ReminderSpec>> {
         let mut thrown = effects.malformed.into_iter().map(|error| blame(&error.of_provider(id)));
         match thrown.next() {
             None => Ok(effects.specs),
-            Some(first) => Err(fault(Malformed { good: effects.specs, first, rest: thrown.collect() })),
+            Some(first) => Err(call_error(Malformed { good: effects.specs, first, rest: thrown.collect() })),
         }
     }
 }
@@ -46,9 +46,9 @@ impl fmt::Display for Malformed {
     }
 }
 
-impl Fault for Malformed {
-    fn sort(&self) -> Sort {
-        Sort::Invalid
+impl CallError for Malformed {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Invalid
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -22,7 +22,7 @@ pub struct ReminderOptions {
     /// Paths of files with more providers, as written; the code that reads the option loads them.
     pub packs: Vec<Arc<str>>,
     /// Providers loaded for these options alone: they come after the registered ones and are selected like them.
-    pub brought: Brought,
+    pub brought: OwnProviders,
     /// Configuration by provider id: a dict or nil.
     pub config: Data,
     /// Whether a failing provider or a malformed reminder ends the loop.
@@ -37,7 +37,7 @@ impl Default for ReminderOptions {
             enabled: true,
             providers: ProviderList::default(),
             packs: Vec::new(),
-            brought: Brought::default(),
+            brought: OwnProviders::default(),
             config: Data::Nil,
             strict: false,
             placement: None,
@@ -47,21 +47,21 @@ impl Default for ReminderOptions {
 
 /// Providers that belong to a single set of options.
 #[derive(Clone, Default)]
-pub struct Brought(Vec<Rc<dyn ReminderProvider>>);
+pub struct OwnProviders(Vec<Rc<dyn ReminderProvider>>);
 
-impl From<Vec<Rc<dyn ReminderProvider>>> for Brought {
-    fn from(providers: Vec<Rc<dyn ReminderProvider>>) -> Brought {
-        Brought(providers)
+impl From<Vec<Rc<dyn ReminderProvider>>> for OwnProviders {
+    fn from(providers: Vec<Rc<dyn ReminderProvider>>) -> OwnProviders {
+        OwnProviders(providers)
     }
 }
 
-impl PartialEq for Brought {
-    fn eq(&self, other: &Brought) -> bool {
+impl PartialEq for OwnProviders {
+    fn eq(&self, other: &OwnProviders) -> bool {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(one, two)| Rc::ptr_eq(one, two))
     }
 }
 
-impl fmt::Debug for Brought {
+impl fmt::Debug for OwnProviders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter().map(|provider| provider.id())).finish()
     }
@@ -128,7 +128,7 @@ impl ReminderOptions {
             enabled: flag("enabled", true)?,
             providers: ProviderList::from_data(data.get("providers"), "providers")?,
             packs: packs(data.get("packs"))?,
-            brought: Brought::default(),
+            brought: OwnProviders::default(),
             config,
             strict: flag("strict", false)?,
             placement,

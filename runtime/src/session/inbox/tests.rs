@@ -7,14 +7,14 @@ use super::*;
 use crate::clock::ManualClock;
 use crate::event_log::{MemoryLog, Record, SharedLog};
 use crate::message::Message;
-use crate::reminder::bridge::{Mode, Seam};
+use crate::reminder::bridge::{DeliveryMode, Seam};
 use crate::reminder::lifecycle::Selector;
 use crate::reminder::{ReminderCode, ReminderSpec};
 use crate::seam::Scope;
 use crate::session::{Session, Sessions};
 use crate::testing::block_on;
 
-fn reminder(body: &str, key: Option<&str>, mode: Mode) -> RemindPayload {
+fn reminder(body: &str, key: Option<&str>, mode: DeliveryMode) -> RemindPayload {
     let spec = ReminderSpec { dedupe_key: key.map(Arc::from), ..ReminderSpec::new(body) };
     RemindPayload { spec, mode, meta: Data::Nil }
 }
@@ -44,8 +44,11 @@ fn what_is_accepted_on_another_thread_is_delivered_here() {
     let there = inbox.clone();
     let accepted = std::thread::spawn(move || {
         let message =
-            MessagePayload { message: Arc::new(Message::user("hi")), mode: Mode::FinishStep, meta: Data::Nil };
-        [there.accept_reminder(reminder("b", None, Mode::FinishStep)).unwrap(), there.accept_message(message).unwrap()]
+            MessagePayload { message: Arc::new(Message::user("hi")), mode: DeliveryMode::FinishStep, meta: Data::Nil };
+        [
+            there.accept_reminder(reminder("b", None, DeliveryMode::FinishStep)).unwrap(),
+            there.accept_message(message).unwrap(),
+        ]
     });
     let accepted = accepted.join().unwrap().map(|injected| injected.id);
     assert_eq!(block_on(inbox.durable()), Ok(()));
@@ -61,16 +64,16 @@ fn what_is_accepted_on_another_thread_is_delivered_here() {
 fn an_answer_counts_what_is_queued_and_what_is_pending() {
     let (session, scope, inbox) = open(&MemoryLog::new());
     let count = |key: Option<&str>, mode| inbox.accept_reminder(reminder("b", key, mode)).unwrap().deduped_count;
-    assert_eq!((count(Some("k"), Mode::FinishStep), count(None, Mode::FinishStep)), (0, 0));
-    assert_eq!(count(Some("k"), Mode::FinishStep), 1, "the queued one");
+    assert_eq!((count(Some("k"), DeliveryMode::FinishStep), count(None, DeliveryMode::FinishStep)), (0, 0));
+    assert_eq!(count(Some("k"), DeliveryMode::FinishStep), 1, "the queued one");
     session.deliver(&scope, Seam::IterationStart);
-    assert_eq!(count(Some("k"), Mode::FinishStep), 1, "the pending one");
-    assert_eq!(count(Some("k"), Mode::AuditOnly), 2, "both");
+    assert_eq!(count(Some("k"), DeliveryMode::FinishStep), 1, "the pending one");
+    assert_eq!(count(Some("k"), DeliveryMode::AuditOnly), 2, "both");
     session.deliver(&scope, Seam::LoopExit);
-    assert_eq!(count(Some("k"), Mode::FinishStep), 1, "what is on record only is not pending");
+    assert_eq!(count(Some("k"), DeliveryMode::FinishStep), 1, "what is on record only is not pending");
     session.deliver(&scope, Seam::IterationStart);
     session.clear_reminders(&scope, &Selector { dedupe_key: Some("k".into()), ..Selector::default() });
-    assert_eq!(count(Some("k"), Mode::FinishStep), 0, "it was cleared");
+    assert_eq!(count(Some("k"), DeliveryMode::FinishStep), 0, "it was cleared");
     assert_eq!(session.transcript().pending_count(), 1);
 }
 
@@ -78,8 +81,8 @@ fn an_answer_counts_what_is_queued_and_what_is_pending() {
 fn both_ways_in_count_alike() {
     let (session, scope, inbox) = open(&MemoryLog::new());
     for round in 0..4 {
-        let here = session.accept_reminder(&scope, reminder("b", Some("k"), Mode::FinishStep)).unwrap();
-        let there = inbox.accept_reminder(reminder("b", Some("k"), Mode::FinishStep)).unwrap();
+        let here = session.accept_reminder(&scope, reminder("b", Some("k"), DeliveryMode::FinishStep)).unwrap();
+        let there = inbox.accept_reminder(reminder("b", Some("k"), DeliveryMode::FinishStep)).unwrap();
         let pending = usize::from(round > 0);
         assert_eq!((here.deduped_count, there.deduped_count), (pending, pending + 1));
         session.deliver(&scope, Seam::IterationEnd);
@@ -90,8 +93,8 @@ fn both_ways_in_count_alike() {
 fn revoking_twice_puts_one_record_down() {
     let log = MemoryLog::new();
     let (_, _, inbox) = open(&log);
-    let id = inbox.accept_reminder(reminder("b", None, Mode::FinishStep)).unwrap().id;
-    assert_eq!((inbox.revoke(&id), inbox.revoke(&id)), (Ok(Revoked::Now), Ok(Revoked::Already)));
+    let id = inbox.accept_reminder(reminder("b", None, DeliveryMode::FinishStep)).unwrap().id;
+    assert_eq!((inbox.revoke(&id), inbox.revoke(&id)), (Ok(Revocation::Now), Ok(Revocation::Already)));
     assert_eq!(inbox.revoke("x"), Err(QueueError::Unknown("x".into())));
     assert_eq!(words(&log.records()), ["queued", "revoked"]);
 }
@@ -110,56 +113,56 @@ fn a_notification_that_is_no_reminder_is_dropped_on_the_log() {
 }
 
 #[derive(Debug, Clone)]
-enum Command {
+enum InboxCommand {
     Accept {
         key: Option<u8>,
-        mode: Mode,
+        mode: DeliveryMode,
     },
     Say {
-        mode: Mode,
+        mode: DeliveryMode,
     },
     /// Revokes the n-th accepted item, counted from the end.
     Revoke(usize),
     List,
 }
 
-fn command() -> impl Strategy<Value = Command> {
-    let mode = || prop::sample::select(Mode::ALL.to_vec());
+fn command() -> impl Strategy<Value = InboxCommand> {
+    let mode = || prop::sample::select(DeliveryMode::ALL.to_vec());
     prop_oneof![
-        5 => (prop::option::of(0..4_u8), mode()).prop_map(|(key, mode)| Command::Accept { key, mode }),
-        1 => mode().prop_map(|mode| Command::Say { mode }),
-        2 => (0..6_usize).prop_map(Command::Revoke),
-        1 => Just(Command::List),
+        5 => (prop::option::of(0..4_u8), mode()).prop_map(|(key, mode)| InboxCommand::Accept { key, mode }),
+        1 => mode().prop_map(|mode| InboxCommand::Say { mode }),
+        2 => (0..6_usize).prop_map(InboxCommand::Revoke),
+        1 => Just(InboxCommand::List),
     ]
 }
 
 /// Results reported to the host: accepted ids with their modes in order, and the ids that it revoked.
-type Told = (Vec<(Arc<str>, Mode)>, BTreeSet<Arc<str>>);
+type Reported = (Vec<(Arc<str>, DeliveryMode)>, BTreeSet<Arc<str>>);
 
-fn host(inbox: &Inbox, commands: Vec<Command>) -> Told {
-    let (mut accepted, mut revoked) = (Vec::<(Arc<str>, Mode)>::new(), BTreeSet::new());
+fn host(inbox: &Inbox, commands: Vec<InboxCommand>) -> Reported {
+    let (mut accepted, mut revoked) = (Vec::<(Arc<str>, DeliveryMode)>::new(), BTreeSet::new());
     for command in commands {
         match command {
-            Command::Accept { key, mode } => {
+            InboxCommand::Accept { key, mode } => {
                 let key = key.map(|n| n.to_string());
                 if let Ok(injected) = inbox.accept_reminder(reminder("b", key.as_deref(), mode)) {
                     accepted.push((injected.id, mode));
                 }
             }
-            Command::Say { mode } => {
+            InboxCommand::Say { mode } => {
                 let message = Arc::new(Message::user("m"));
                 if let Ok(injected) = inbox.accept_message(MessagePayload { message, mode, meta: Data::Nil }) {
                     accepted.push((injected.id, mode));
                 }
             }
-            Command::Revoke(back) => {
+            InboxCommand::Revoke(back) => {
                 if let Some((id, _)) = accepted.iter().rev().nth(back)
-                    && inbox.revoke(id) == Ok(Revoked::Now)
+                    && inbox.revoke(id) == Ok(Revocation::Now)
                 {
                     revoked.insert(id.clone());
                 }
             }
-            Command::List => assert!(inbox.pending().len() <= Queue::CAPACITY),
+            InboxCommand::List => assert!(inbox.pending().len() <= Queue::CAPACITY),
         }
     }
     (accepted, revoked)
@@ -199,7 +202,7 @@ proptest! {
         let mut all = queued;
         all.sort();
         prop_assert_eq!(ends, all, "each ends once, in one way");
-        for mode in Mode::ALL {
+        for mode in DeliveryMode::ALL {
             let of_mode = |ids: &[Arc<str>]| -> Vec<Arc<str>> {
                 ids.iter().filter(|id| accepted.contains(&((*id).clone(), *mode))).cloned().collect()
             };
@@ -222,10 +225,10 @@ proptest! {
 fn a_reader_on_another_thread_misses_nothing() {
     let log = MemoryLog::new();
     let (session, scope, inbox) = open(&log);
-    let mut reader = scope.log.subscribe(crate::event_log::Filter::topic(INJECTION_TOPIC));
+    let mut reader = scope.log.subscribe(crate::event_log::RecordFilter::topic(INJECTION_TOPIC));
     let thread = std::thread::spawn(move || {
         for _ in 0..200 {
-            inbox.accept_reminder(reminder("b", None, Mode::FinishStep)).unwrap();
+            inbox.accept_reminder(reminder("b", None, DeliveryMode::FinishStep)).unwrap();
         }
     });
     let mut queued = 0;

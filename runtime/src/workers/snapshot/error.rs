@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use crate::seam::{Fault, Sort};
+use crate::seam::{CallError, CallErrorKind};
 
 /// An error of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,9 +35,9 @@ pub enum SnapshotError {
     Unfit(String),
 }
 
-impl Fault for SnapshotError {
-    fn sort(&self) -> Sort {
-        Sort::Io
+impl CallError for SnapshotError {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Io
     }
 
     fn as_any(&self) -> &dyn Any {

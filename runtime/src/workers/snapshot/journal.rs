@@ -27,7 +27,7 @@ const LINE: &str = "{\"suspension\":";
 /// The changes of one step.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Step {
+struct JournalStep {
     suspension: Suspension,
     state: LoopState,
     session: SessionStep,
@@ -52,7 +52,7 @@ pub(super) fn apply(snapshot: &mut Snapshot, steps: &str) -> Result<(), String> 
             }
             break;
         }
-        let step: Step = serde_json::from_str(line).map_err(|error| format!("step {number}: {error}"))?;
+        let step: JournalStep = serde_json::from_str(line).map_err(|error| format!("step {number}: {error}"))?;
         session.apply(step.session).map_err(|why| format!("step {number}: {why}"))?;
         (*suspension, *state) = (step.suspension, step.state);
     }
@@ -72,18 +72,18 @@ pub struct Journal {
 
 /// The part of a loop that has been written, so that only changes are written next.
 #[derive(Debug)]
-pub(crate) struct Written(WrittenSession);
+pub(crate) struct WrittenLoop(WrittenSession);
 
-impl Written {
+impl WrittenLoop {
     /// Starts from a loop whose snapshot is written.
-    pub(crate) fn of(session: &Session) -> Written {
-        Written(WrittenSession::of(session))
+    pub(crate) fn of(session: &Session) -> WrittenLoop {
+        WrittenLoop(WrittenSession::of(session))
     }
 
     /// Returns the line of the step that was just done, or `None` if only a snapshot can express it.
     pub(crate) fn line(&mut self, session: &Session, suspension: &Suspension, state: &LoopState) -> Option<Vec<u8>> {
         let session = self.0.step(session)?;
-        let step = Step { suspension: suspension.clone(), state: state.clone(), session };
+        let step = JournalStep { suspension: suspension.clone(), state: state.clone(), session };
         let mut line = serde_json::to_vec(&step).ok()?;
         line.push(b'\n');
         Some(line)

@@ -5,14 +5,14 @@ use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
 use crate::data::Data;
-use crate::event_log::{Filter, LogError, LogReader, Record};
+use crate::event_log::{LogError, LogReader, Record, RecordFilter};
 use crate::ids::IdStream;
 use crate::message::Message;
 use crate::reminder::Reminder;
-use crate::reminder::bridge::{Injection, Mode, Payload, Queue};
+use crate::reminder::bridge::{DeliveryMode, Injection, InjectionPayload, Queue};
 use crate::reminder::lifecycle::{DiscardReason, LifecycleKind, LifecycleRecord, TOPIC};
-use crate::session::{Conversation, ConversationJournal, Session, State};
-use crate::transcript::{Detail, Event, Transcript};
+use crate::session::{Conversation, ConversationJournal, Session, SessionState};
+use crate::transcript::{EventDetail, Transcript, TranscriptEvent};
 
 use super::SnapshotError;
 
@@ -64,7 +64,7 @@ struct StoredEvent {
 #[serde(deny_unknown_fields)]
 struct StoredItem {
     id: Arc<str>,
-    mode: Mode,
+    mode: DeliveryMode,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reminder: Option<Reminder>,
     #[serde(default, skip_serializing_if = "Data::is_nil")]
@@ -109,7 +109,7 @@ impl StoredSession {
         let items = self.queue.into_iter().map(StoredItem::restore).collect::<Result<Vec<_>, _>>()?;
         let queue = Queue::restored(self.queue_ids, items);
         let transcript = self.transcript.restore()?;
-        let state = State {
+        let state = SessionState {
             transcript,
             created_at_ms: self.created_at_ms,
             parent_id: self.parent_id,
@@ -118,7 +118,7 @@ impl StoredSession {
             workspace_anchor: self.workspace_anchor,
             turns: self.turns,
             provider_memory: self.provider_memory,
-            ..State::default()
+            ..SessionState::default()
         };
         Ok(Session::restored(self.id, self.ids, queue, state))
     }
@@ -176,7 +176,7 @@ impl EventsStep {
                 step.removed.push(place);
                 continue;
             }
-            if let Detail::Pending(pending) = &event.detail {
+            if let EventDetail::Pending(pending) = &event.detail {
                 let left = new.present(pending).ttl_turns;
                 if left != old.present(pending).ttl_turns {
                     step.ttl_turns.push((place, left));
@@ -218,8 +218,8 @@ pub(super) struct WrittenSession {
     fixed: (u64, Option<Arc<str>>, Option<usize>, Data),
 }
 
-fn fixed(state: &State) -> (u64, Option<Arc<str>>, Option<usize>, Data) {
-    let State { created_at_ms, parent_id, branched_at_event_index, workspace_anchor, .. } = state;
+fn fixed(state: &SessionState) -> (u64, Option<Arc<str>>, Option<usize>, Data) {
+    let SessionState { created_at_ms, parent_id, branched_at_event_index, workspace_anchor, .. } = state;
     (*created_at_ms, parent_id.clone(), *branched_at_event_index, workspace_anchor.clone())
 }
 
@@ -358,14 +358,14 @@ impl StoredTranscript {
 }
 
 impl StoredEvent {
-    fn of(transcript: &Transcript, event: &Event) -> StoredEvent {
+    fn of(transcript: &Transcript, event: &TranscriptEvent) -> StoredEvent {
         let (pending, audited, fields) = match &event.detail {
             // Its account restarts: the TTL left is the one in the record.
-            Detail::Pending(pending) => (Some(transcript.present(pending).as_ref().clone()), None, Data::Nil),
-            Detail::Audited(reminder) => (None, Some(reminder.as_ref().clone()), Data::Nil),
-            Detail::Other(fields) => (None, None, fields.clone()),
+            EventDetail::Pending(pending) => (Some(transcript.present(pending).as_ref().clone()), None, Data::Nil),
+            EventDetail::Audited(reminder) => (None, Some(reminder.as_ref().clone()), Data::Nil),
+            EventDetail::Other(fields) => (None, None, fields.clone()),
         };
-        let Event { id, kind, at_message, .. } = event;
+        let TranscriptEvent { id, kind, at_message, .. } = event;
         StoredEvent { id: id.clone(), kind: kind.clone(), at_message: *at_message, pending, audited, fields }
     }
 }
@@ -373,16 +373,16 @@ impl StoredEvent {
 impl StoredItem {
     fn of(item: &Injection) -> StoredItem {
         let (reminder, message) = match &item.payload {
-            Payload::Reminder(reminder) => (Some(reminder.as_ref().clone()), Data::Nil),
-            Payload::Message(message) => (None, message.to_data()),
+            InjectionPayload::Reminder(reminder) => (Some(reminder.as_ref().clone()), Data::Nil),
+            InjectionPayload::Message(message) => (None, message.to_data()),
         };
         StoredItem { id: item.id.clone(), mode: item.mode, reminder, message }
     }
 
     fn restore(self) -> Result<Injection, SnapshotError> {
         let payload = match self.reminder {
-            Some(reminder) => Payload::Reminder(Arc::new(reminder)),
-            None => Payload::Message(read_message(&self.message)?),
+            Some(reminder) => InjectionPayload::Reminder(Arc::new(reminder)),
+            None => InjectionPayload::Message(read_message(&self.message)?),
         };
         Ok(Injection { id: self.id, mode: self.mode, payload })
     }
@@ -424,7 +424,7 @@ const PAGE: usize = 1024;
 /// Fails if the log cannot be read.
 pub fn pending_by_log(log: &LogReader, session_id: &str) -> Result<BTreeSet<Arc<str>>, LogError> {
     let mut known: BTreeSet<Arc<str>> = BTreeSet::new();
-    let mut filter = Filter::topic(TOPIC);
+    let mut filter = RecordFilter::topic(TOPIC);
     loop {
         let page = log.read(&filter, PAGE)?;
         for record in &page {

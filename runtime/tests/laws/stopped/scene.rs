@@ -7,22 +7,22 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
-use runtime::agent_loop::{DaemonOptions, LoopOptions, Parts};
+use runtime::agent_loop::{DaemonOptions, LoopOptions, LoopParts};
 use runtime::clock::ManualClock;
 use runtime::compaction::{AutoCompact, Threshold};
 use runtime::data::Data;
 use runtime::event_log::MemoryLog;
 use runtime::hooks::{EventKind, EventSet, Hook, HookEvent, Hooks, Pattern, SessionHook, ToolHook, Verdict};
 use runtime::message::{Message, ToolCall, ToolSpec};
-use runtime::model::{Delta, Reply, Request, Usage};
-use runtime::reminder::bridge::{MessagePayload, Mode, RemindPayload, Seam};
+use runtime::model::{Delta, ModelReply, Request, Usage};
+use runtime::reminder::bridge::{DeliveryMode, MessagePayload, RemindPayload, Seam};
 use runtime::reminder::providers::{ReminderProvider, ReminderProviders};
-use runtime::reminder::{Propagate, ReminderSpec, Source};
+use runtime::reminder::{Propagate, ReminderSource, ReminderSpec};
 use runtime::seam::{Answer, Compactor, Model, Outcome, Output, Scope, Summary, Tool, Turn};
 use runtime::session::{Session, Sessions};
 use runtime::transcript::compact::{CompactOptions, Strategy};
 use runtime::workers::propagation::hand_over;
-use runtime::workers::worker::{Made, Recipe};
+use runtime::workers::worker::{Recipe, WorkerIdentity};
 use runtime::workers::{Worker, WorkerMode, begin, work};
 
 /// A session with its environment, ready for the loop.
@@ -32,7 +32,7 @@ pub(crate) struct Scene {
     pub(crate) scope: Scope,
     pub(crate) sessions: Rc<Sessions>,
     pub(crate) session: Rc<Session>,
-    pub(crate) parts: Parts,
+    pub(crate) parts: LoopParts,
     pub(crate) options: LoopOptions,
     /// Number of reported ends: `loop_exit`, `session_end`.
     pub(crate) ends: Rc<[Cell<u32>; 2]>,
@@ -65,9 +65,9 @@ impl Scene {
         let (log, clock, sessions) = (MemoryLog::new(), ManualClock::new(1_000), Rc::new(Sessions::new(7)));
         let scope = Scope::new(Rc::new(clock.clone()), Rc::new(log.clone()));
         let session = sessions.open(Some("main"), 1_000);
-        session.inject_reminder(&scope, reminder("from before", 2), Source::InPipeline, None);
+        session.inject_reminder(&scope, reminder("from before", 2), ReminderSource::InPipeline, None);
         let ends: Rc<[Cell<u32>; 2]> = Rc::default();
-        let parts = Parts {
+        let parts = LoopParts {
             model: Rc::new(Slow::default()),
             tools: vec![Rc::new(Look(spec("look"))), Rc::new(Delegate(spec("delegate"), sessions.clone()))],
             hooks: Rc::new(hooks(&ends)),
@@ -124,7 +124,7 @@ impl Hook for Waits {
         Answer::later(async move {
             come_back().await;
             // A script's handler is unwound when its task is cancelled.
-            turn.scope.check().map_err(runtime::seam::fault)?;
+            turn.scope.check().map_err(runtime::seam::call_error)?;
             let mut verdict = Verdict::allow();
             verdict.effects.extend(self.says.then(|| reminder("a handler's", 1)));
             Ok(verdict)
@@ -139,7 +139,7 @@ impl Hook for Wakes {
     fn on<'a>(&'a self, turn: Turn<'a>, _: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
         if turn.session.id().as_ref() == "main" && !self.0.replace(true) {
             let message = Arc::new(Message::user("One more thing."));
-            let payload = MessagePayload { message, mode: Mode::FinishStep, meta: Data::Nil };
+            let payload = MessagePayload { message, mode: DeliveryMode::FinishStep, meta: Data::Nil };
             turn.session.accept_message(turn.scope, payload).unwrap();
         }
         Answer::Now(Ok(Verdict::allow()))
@@ -192,11 +192,16 @@ impl ReminderProvider for Provides {
 struct Slow(Cell<usize>);
 
 impl Model for Slow {
-    fn call<'a>(&'a self, turn: Turn<'a>, _: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+    fn call<'a>(&'a self, turn: Turn<'a>, _: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<ModelReply>> {
         Answer::later(async move {
             let nth = self.0.replace(self.0.get() + 1);
             come_back().await;
-            let mode = [Mode::FinishStep, Mode::AuditOnly, Mode::InterruptImmediate, Mode::FinishStep][nth % 4];
+            let mode = [
+                DeliveryMode::FinishStep,
+                DeliveryMode::AuditOnly,
+                DeliveryMode::InterruptImmediate,
+                DeliveryMode::FinishStep,
+            ][nth % 4];
             let key = nth.is_multiple_of(2).then(|| "host".into());
             let spec = ReminderSpec { dedupe_key: key, ..reminder("a host's", 2) };
             if nth < 5 {
@@ -212,7 +217,7 @@ impl Model for Slow {
                 1..=3 => vec![call(0, "look"), call(1, "nobody"), call(2, "look")],
                 _ => Vec::new(),
             };
-            Ok(Reply { text: "So.".into(), tool_calls, usage, ..Reply::default() })
+            Ok(ModelReply { text: "So.".into(), tool_calls, usage, ..ModelReply::default() })
         })
     }
 }
@@ -222,12 +227,12 @@ impl Model for Slow {
 struct Brief(Cell<usize>);
 
 impl Model for Brief {
-    fn call<'a>(&'a self, _: Turn<'a>, _: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+    fn call<'a>(&'a self, _: Turn<'a>, _: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<ModelReply>> {
         Answer::later(async move {
             come_back().await;
             let first = self.0.replace(self.0.get() + 1) == 0;
             let tool_calls = first.then(|| ToolCall::new("inner", "look", Data::empty_dict())).into_iter().collect();
-            Ok(Reply { text: "Found.".into(), tool_calls, ..Reply::default() })
+            Ok(ModelReply { text: "Found.".into(), tool_calls, ..ModelReply::default() })
         })
     }
 }
@@ -260,14 +265,14 @@ impl Tool for Delegate {
     fn call<'a>(&'a self, turn: Turn<'a>, _: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
         Answer::later(async move {
             let (child, id) = self.1.open_child(Some(turn.session), None, turn.scope.clock.now_ms());
-            let made = Made {
+            let made = WorkerIdentity {
                 id,
                 name: "scout".into(),
                 mode: WorkerMode::SubAgent,
                 handed: hand_over(turn.session),
                 recipe: Recipe::default(),
             };
-            let parts = Parts {
+            let parts = LoopParts {
                 model: Rc::new(Brief::default()),
                 tools: vec![Rc::new(Look(spec("look")))],
                 hooks: Rc::new(hooks(&Rc::default())),

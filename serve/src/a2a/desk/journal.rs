@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use a2a::{ArtifactUpdate, ListTasks, Message, Role, StatusUpdate, Task, TaskPage, Version};
 use runtime::data::Data;
-use runtime::event_log::{Settled, Ticket};
+use runtime::event_log::{DurableFuture, Ticket};
 
 use super::said::{push_bounded, weight_of};
 use crate::host::Waiting;
@@ -95,7 +95,7 @@ pub trait Journal: Send + Sync {
 
     /// Waits until everything up to the ticket is durable. Called before the caller is told that a task exists or is
     /// over.
-    fn settled(&self, upto: Ticket) -> Settled;
+    fn settled(&self, upto: Ticket) -> DurableFuture;
 
     /// Finds a task that is not in memory, or that another process runs.
     fn find(&self, task_id: &str) -> Waiting<Result<Option<Restored>, StoreError>>;
@@ -133,7 +133,7 @@ impl Journal for Unkept {
         Ticket::NONE
     }
 
-    fn settled(&self, _: Ticket) -> Settled {
+    fn settled(&self, _: Ticket) -> DurableFuture {
         Box::pin(std::future::ready(Ok(())))
     }
 

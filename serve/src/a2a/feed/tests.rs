@@ -411,12 +411,12 @@ proptest! {
 fn what_reminders_say_is_content() {
     use crate::a2a::injection::Injections;
     use crate::host::ReminderEvent;
-    use runtime::reminder::{ReminderSpec, Source};
+    use runtime::reminder::{ReminderSource, ReminderSpec};
     let feed = Feed::default();
     let mut slow = following(&feed);
     for n in 0..8 {
         let body = "x".repeat(MAX_CONTENT / 4);
-        let reminder = ReminderSpec::new(body).into_reminder(format!("r{n}").into(), Source::Bridge, 0);
+        let reminder = ReminderSpec::new(body).into_reminder(format!("r{n}").into(), ReminderSource::Bridge, 0);
         let event = ReminderEvent::Emitted { reminder: reminder.into(), turn: 1 };
         feed.tell(&Told::Reminder(Arc::new(Reminded::of(event, &Injections::default()))), false);
     }

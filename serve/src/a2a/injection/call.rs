@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::reminder::bridge::{Injection, QueueError, Revoked};
+use runtime::reminder::bridge::{Injection, QueueError, Revocation};
 use runtime::reminder::{ReminderField, Surface};
 use serde::Serialize;
 
@@ -140,9 +140,9 @@ async fn revoke(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
     let reminders = desk.reminders(&task_id).await?;
     let inbox = reminders.inbox().await?;
     let status = match reminders.injections().revoke(&id, &inbox) {
-        Ok(Revoked::Now) => "revoked",
+        Ok(Revocation::Now) => "revoked",
         // A reminder that a newer one replaced is not delivered either.
-        Ok(Revoked::Already | Revoked::Replaced) => "already_revoked",
+        Ok(Revocation::Already | Revocation::Replaced) => "already_revoked",
         Err(QueueError::Closed) => return Err(closed(&task_id, desk).await),
         Err(error) => return Err(Refusal::Queue(error)),
     };

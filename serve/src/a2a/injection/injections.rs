@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use runtime::data::Data;
-use runtime::reminder::bridge::{Injection, Payload, QueueError, Revoked};
+use runtime::reminder::bridge::{Injection, InjectionPayload, QueueError, Revocation};
 use runtime::session::Inbox;
 
 use super::incoming::bad;
@@ -160,10 +160,10 @@ impl Injections {
     ///
     /// # Errors
     /// The reminder was delivered, or is unknown.
-    pub(super) fn revoke(&self, id: &str, inbox: &Inbox) -> Result<Revoked, QueueError> {
+    pub(super) fn revoke(&self, id: &str, inbox: &Inbox) -> Result<Revocation, QueueError> {
         let mut known = self.lock();
         let revoked = inbox.revoke(id)?;
-        if revoked == Revoked::Now {
+        if revoked == Revocation::Now {
             known.remove(id);
         }
         Ok(revoked)
@@ -180,7 +180,7 @@ impl Injections {
     pub fn withdraw(&self, inbox: Option<&Inbox>) -> Vec<Arc<str>> {
         let held = std::mem::take(&mut self.lock().held);
         let waiting = inbox.map(Inbox::pending).unwrap_or_default();
-        let reminders = waiting.into_iter().filter(|item| matches!(item.payload, Payload::Reminder(_)));
+        let reminders = waiting.into_iter().filter(|item| matches!(item.payload, InjectionPayload::Reminder(_)));
         let expired = reminders.map(|item| item.id).filter(|id| inbox.is_some_and(|inbox| inbox.expire(id)));
         expired.chain(held.into_iter().filter_map(|incoming| incoming.id)).collect()
     }
@@ -271,7 +271,7 @@ impl Given {
 }
 
 fn is_same(item: &Injection, incoming: &Incoming) -> bool {
-    let Payload::Reminder(reminder) = &item.payload else { return false };
+    let InjectionPayload::Reminder(reminder) = &item.payload else { return false };
     let spec = incoming.payload.spec.clone();
     item.mode == incoming.payload.mode
         && **reminder == spec.into_reminder(item.id.clone(), reminder.source, reminder.fired_at_turn)

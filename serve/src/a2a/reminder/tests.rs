@@ -3,7 +3,7 @@ use std::sync::Arc;
 use a2a::{Frame, Message, Part, Role, Status, StatusUpdate, TaskState};
 use runtime::data::Data;
 use runtime::reminder::lifecycle::ExpireReason;
-use runtime::reminder::{ReminderSpec, Source};
+use runtime::reminder::{ReminderSource, ReminderSpec};
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn emitted() -> ReminderEvent {
         ttl_turns: Some(2),
         ..ReminderSpec::new("Rebase.")
     };
-    let reminder = Arc::new(spec.into_reminder("r1".into(), Source::Bridge, 4));
+    let reminder = Arc::new(spec.into_reminder("r1".into(), ReminderSource::Bridge, 4));
     ReminderEvent::Emitted { reminder, turn: 5 }
 }
 
@@ -77,8 +77,11 @@ fn others_are_told_in_the_metadata_of_a_status() {
 #[test]
 fn what_nobody_put_in_has_the_source_of_the_wires_table() {
     let ReminderEvent::Emitted { reminder, .. } = emitted() else { unreachable!() };
-    for (source, word) in [(Source::StdlibProvider, "provider"), (Source::InPipeline, "bridge"), (Source::Hook, "hook")]
-    {
+    for (source, word) in [
+        (ReminderSource::StdlibProvider, "provider"),
+        (ReminderSource::InPipeline, "bridge"),
+        (ReminderSource::Hook, "hook"),
+    ] {
         let reminder =
             Arc::new(runtime::reminder::Reminder { source, producer: Some("p".into()), ..(*reminder).clone() });
         let event = ReminderEvent::Emitted { reminder, turn: 1 };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use a2a::TaskState;
-use runtime::event_log::{Filter, LogError, Record, SqliteLog};
+use runtime::event_log::{LogError, Record, RecordFilter, SqliteLog};
 
 use super::TASK_TOPIC;
 use super::record::Brief;
@@ -60,7 +60,7 @@ impl Index {
     /// Reads the records written since the last refresh. Blocks on the disk.
     pub(super) fn refresh(&mut self, log: &SqliteLog) -> Result<(), LogError> {
         loop {
-            let filter = Filter { after: self.upto, ..Filter::topic(TASK_TOPIC) };
+            let filter = RecordFilter { after: self.upto, ..RecordFilter::topic(TASK_TOPIC) };
             let records = match log.look(|file| file.read(&filter, AT_ONCE)) {
                 Ok(records) => records,
                 // The oldest records were deleted from the log, but are known here.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use a2a::{Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, Version};
 use runtime::data::Data;
-use runtime::event_log::{Filter, Record, SqliteOptions};
+use runtime::event_log::{Record, RecordFilter, SqliteOptions};
 
 use super::super::desk::{ANSWER, Begun};
 use super::*;
@@ -153,7 +153,7 @@ fn artifact(id: &str, parts: Vec<Part>) -> Artifact {
 
 /// Returns all records of a log.
 fn records(store: &TaskStore) -> Vec<Arc<Record>> {
-    let all = |file: &runtime::event_log::LogFile| file.read(&Filter::default(), usize::MAX);
+    let all = |file: &runtime::event_log::LogFile| file.read(&RecordFilter::default(), usize::MAX);
     store.0.store.log().look(all).unwrap()
 }
 

@@ -5,7 +5,7 @@ use runtime::data::Data;
 use runtime::message::Block;
 use serde_json::{Map, Value, json};
 
-use crate::host::{Made, Part};
+use crate::host::{Part, TaskArtifact};
 
 /// Returns the user's message as one chunk per block. A block of an unknown kind is shown as text.
 pub(super) fn of_message(content: &Data) -> Vec<acp::ContentChunk> {
@@ -24,7 +24,7 @@ pub(super) fn of_message(content: &Data) -> Vec<acp::ContentChunk> {
 }
 
 /// Returns an artifact as one chunk per part; each names its artifact.
-pub(super) fn of_artifact(made: &Made) -> Vec<acp::ContentChunk> {
+pub(super) fn of_artifact(made: &TaskArtifact) -> Vec<acp::ContentChunk> {
     let (name, parts) = (&*made.name, &made.parts);
     let of = parts.len();
     let chunk = |(index, part): (usize, &Part)| {

@@ -2,11 +2,11 @@ use std::sync::LazyLock;
 
 use boon::{Compiler, Schemas};
 use runtime::reminder::lifecycle::ExpireReason;
-use runtime::reminder::{Reminder, ReminderSpec, Source};
+use runtime::reminder::{Reminder, ReminderSource, ReminderSpec};
 
 use super::reminder::NO_CHANGE;
 use super::*;
-use crate::host::{Made, Part, ReminderEvent};
+use crate::host::{Part, ReminderEvent, TaskArtifact};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/schemas/acp.json");
@@ -37,15 +37,15 @@ fn reminder() -> Reminder {
         ..ReminderSpec::new("Dependencies changed.")
     };
     let producer = Some("workspace_guard".into());
-    Reminder { producer, ..spec.into_reminder("r2".into(), Source::StdlibProvider, 3) }
+    Reminder { producer, ..spec.into_reminder("r2".into(), ReminderSource::StdlibProvider, 3) }
 }
 
 fn reminder_events() -> Vec<ReminderEvent> {
     let emitted = |reminder: Reminder| ReminderEvent::Emitted { reminder: Arc::new(reminder), turn: 4 };
-    let bare = ReminderSpec::new("Said once.").into_reminder("r3".into(), Source::Bridge, 0);
+    let bare = ReminderSpec::new("Said once.").into_reminder("r3".into(), ReminderSource::Bridge, 0);
     let inherited = Reminder {
         originating_agent_id: Some("parent".into()),
-        ..ReminderSpec::new("b").into_reminder("r4".into(), Source::Inherited, 1)
+        ..ReminderSpec::new("b").into_reminder("r4".into(), ReminderSource::Inherited, 1)
     };
     let expired = |reason, turn| ReminderEvent::Expired { reminder_id: "r2".into(), reason, turn };
     vec![
@@ -104,7 +104,7 @@ fn other_events() -> Vec<Event> {
         Event::Status { message_id: "s1".into(), text: "reading".into(), partial: Data::Nil },
         Event::Artifact {
             message_id: "a1".into(),
-            made: Made { name: "report".into(), parts, last_chunk: true, ..Made::default() },
+            made: TaskArtifact { name: "report".into(), parts, last_chunk: true, ..TaskArtifact::default() },
         },
         Event::Question { message_id: "q1".into(), text: "which?".into() },
     ]

@@ -1,6 +1,6 @@
 //! Reminder events, as the current sessions report them. This is their only source.
 
-use runtime::reminder::lifecycle::{Deduped, LifecycleRecord};
+use runtime::reminder::lifecycle::{LifecycleRecord, Replacement};
 use runtime::session::{ReminderObserver, ReminderSeen, Session};
 
 use super::Shown;
@@ -28,7 +28,7 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
             Some(ReminderEvent::Emitted { reminder: pending?, turn: *turn_number })
         }
         LifecycleRecord::Deduped(deduped) => {
-            let Deduped { replaced_ids, replacing_id, dedupe_key } = deduped.as_ref();
+            let Replacement { replaced_ids, replacing_id, dedupe_key } = deduped.as_ref();
             Some(ReminderEvent::Deduped {
                 reminder_id: replacing_id.clone(),
                 // A repetition of the same reminder replaced no other.

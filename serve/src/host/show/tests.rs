@@ -1,7 +1,7 @@
 //! Scripts, and the events of their sessions.
 
 use runtime::message::ToolCall;
-use runtime::reminder::Source;
+use runtime::reminder::ReminderSource;
 use runtime::reminder::lifecycle::ExpireReason;
 
 use crate::host::testing::{front, host, named, once, says};
@@ -216,7 +216,7 @@ fn a_reminder_is_emitted_before_the_text_of_each_turn_that_carries_it() {
         Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => Some((reminder.source, reminder.producer.clone())),
         _ => None,
     });
-    assert_eq!(made, Some((Source::StdlibProvider, Some("guard".into()))));
+    assert_eq!(made, Some((ReminderSource::StdlibProvider, Some("guard".into()))));
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn the_hook_that_made_a_reminder_is_named() {
         Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => Some((reminder.source, reminder.producer.clone())),
         _ => None,
     });
-    let Some((Source::Hook, Some(name))) = made else { panic!("{made:?}") };
+    let Some((ReminderSource::Hook, Some(name))) = made else { panic!("{made:?}") };
     assert!(!name.is_empty());
 }
 

@@ -6,10 +6,10 @@ use crate::host::testing::{front, host, named, says};
 use crate::host::{Event, HostError, NewSession, ReminderEvent, Stop};
 use runtime::data::Data;
 use runtime::reminder::ReminderSpec;
-use runtime::reminder::bridge::{Mode, RemindPayload};
+use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
 use runtime::reminder::lifecycle::{ExpireReason, Selector};
 
-fn reminder(body: &str, mode: Mode) -> RemindPayload {
+fn reminder(body: &str, mode: DeliveryMode) -> RemindPayload {
     RemindPayload { spec: ReminderSpec::new(body), mode, meta: Data::Nil }
 }
 
@@ -38,7 +38,10 @@ fn what_is_put_in_wakes_a_daemon_that_sleeps() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         let inbox = session.inbox().unwrap();
-        assert_eq!(inbox.accept_reminder(reminder("get up", Mode::InterruptImmediate)).unwrap().deduped_count, 0);
+        assert_eq!(
+            inbox.accept_reminder(reminder("get up", DeliveryMode::InterruptImmediate)).unwrap().deduped_count,
+            0
+        );
         assert_eq!(inbox.durable().await, Ok(()));
         // Two answers and a nap are all that it may do.
         assert_eq!(prompt.await.unwrap().unwrap().stop, Stop::Done);
@@ -60,11 +63,11 @@ fn a_session_at_rest_keeps_what_it_gets_and_one_that_is_closed_takes_nothing() {
     front(async {
         let session = host.open(named("s")).await.unwrap();
         let inbox = session.inbox().unwrap().clone();
-        inbox.accept_reminder(reminder("wet paint", Mode::FinishStep)).unwrap();
+        inbox.accept_reminder(reminder("wet paint", DeliveryMode::FinishStep)).unwrap();
         assert_eq!(inbox.pending().len(), 1);
         session.prompt(says("Walk.")).await.unwrap();
         assert_eq!(watcher.text("s"), "I know.");
-        inbox.accept_reminder(reminder("unread", Mode::FinishStep)).unwrap();
+        inbox.accept_reminder(reminder("unread", DeliveryMode::FinishStep)).unwrap();
         host.close("s").await.unwrap();
         let unread = watcher.all().into_iter().rev().find_map(|(_, event)| match event {
             Event::Reminder(ReminderEvent::Expired { reason, .. }) => Some(reason),
@@ -72,7 +75,7 @@ fn a_session_at_rest_keeps_what_it_gets_and_one_that_is_closed_takes_nothing() {
         });
         assert_eq!(unread, Some(ExpireReason::Cleared), "what no loop has taken is over with the session");
         assert_eq!(session.inbox().err(), Some(HostError::Closed("s".into())));
-        assert!(inbox.accept_reminder(reminder("late", Mode::FinishStep)).is_err());
+        assert!(inbox.accept_reminder(reminder("late", DeliveryMode::FinishStep)).is_err());
         host.stop().await;
     });
 }
@@ -98,13 +101,13 @@ fn delivered_and_queued_reminders_are_cleared_while_the_session_works() {
             let spec = ReminderSpec { tags: vec!["paint".into()], ..ReminderSpec::new(body) };
             RemindPayload { spec, mode, meta: Data::Nil }
         };
-        inbox.accept_reminder(tagged("wet", Mode::FinishStep)).unwrap();
+        inbox.accept_reminder(tagged("wet", DeliveryMode::FinishStep)).unwrap();
         let working = session.clone();
         let prompt = tokio::spawn(async move { working.prompt(says("Walk.")).await });
         while !folder.join("began").exists() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        let queued = inbox.accept_reminder(tagged("dry", Mode::FinishStep)).unwrap().id;
+        let queued = inbox.accept_reminder(tagged("dry", DeliveryMode::FinishStep)).unwrap().id;
         let selector = Selector { tag: Some("paint".into()), ..Selector::default() };
         let (cleared, delivered) = session.clear_reminders(selector).unwrap();
         assert_eq!((cleared, delivered.await), (vec![queued], Ok(1)));

@@ -8,26 +8,29 @@ fn history() -> Vec<Arc<Record>> {
     let served = Served::open(&store, ID);
     served.remind("thrice", Some(3));
     served.remind("always", None);
-    served.put_in("soon", Mode::FinishStep);
-    served.put_in("audit only", Mode::AuditOnly);
-    let message =
-        MessagePayload { message: Arc::new(Message::user("by the way")), mode: Mode::FinishStep, meta: Data::Nil };
+    served.put_in("soon", DeliveryMode::FinishStep);
+    served.put_in("audit only", DeliveryMode::AuditOnly);
+    let message = MessagePayload {
+        message: Arc::new(Message::user("by the way")),
+        mode: DeliveryMode::FinishStep,
+        meta: Data::Nil,
+    };
     served.session.accept_message(&served.scope, message).unwrap();
     served.prompt("look", [calls("c1"), calls("c2"), says("seen")]);
-    served.put_in("waits", Mode::FinishStep);
+    served.put_in("waits", DeliveryMode::FinishStep);
     let helper = Session::new("helper", IdStream::new(1, "helper"), 1);
-    helper.inject_reminder(&served.scope, ReminderSpec::new("of the helper"), Source::InPipeline, None);
+    helper.inject_reminder(&served.scope, ReminderSpec::new("of the helper"), ReminderSource::InPipeline, None);
     served.compact();
     served.remind("twice", Some(2));
     // Call ids are reused.
     served.prompt("and now", [calls("c1"), says("done")]);
-    served.put_in("left", Mode::FinishStep);
+    served.put_in("left", DeliveryMode::FinishStep);
     served.book.note(&Event::Title("a title".into()));
     served.session.with(|state| {
         state.provider_memory.insert("p".into(), Data::from(1));
     });
     served.book.see(&served.session);
-    store.log().read(&Filter::default(), usize::MAX).unwrap()
+    store.log().read(&RecordFilter::default(), usize::MAX).unwrap()
 }
 
 /// Returns a log with the first records of another, as a process that was killed after them leaves it.
@@ -56,7 +59,7 @@ fn assert_whole(messages: &[Arc<Message>]) {
 }
 
 fn assert_adds_up(store: &Store, served: &Served) {
-    let records = store.log().read(&Filter::default(), usize::MAX).unwrap();
+    let records = store.log().read(&RecordFilter::default(), usize::MAX).unwrap();
     let lives = rebuild(records.iter().map(AsRef::as_ref));
     for life in lives.sessions() {
         assert!(life.tally().holds(), "{:?}", life.tally());

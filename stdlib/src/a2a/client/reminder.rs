@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn each_field_goes_there_and_back() {
-        use runtime::reminder::{RoleHint, Source};
+        use runtime::reminder::{ReminderSource, RoleHint};
 
         let full = Reminder {
             id: "r1".into(),
@@ -202,7 +202,7 @@ mod tests {
             preserve_on_compact: true,
             propagate: Propagate::All,
             role_hint: RoleHint::UserBlock,
-            source: Source::Inherited,
+            source: ReminderSource::Inherited,
             fired_at_turn: 4,
             originating_agent_id: Some("root".into()),
             producer: Some("guard".into()),

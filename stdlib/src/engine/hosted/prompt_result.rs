@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct PromptResult {
     /// The end of the prompt.
-    pub end: End,
+    pub end: PromptEnd,
     /// The closing message that the script has set.
     pub closing: Option<Arc<str>>,
     /// The error that the pipeline threw while it cleaned up after a stop.
@@ -25,9 +25,9 @@ pub struct PromptResult {
 
 /// The end of a prompt.
 #[derive(Debug)]
-pub enum End {
+pub enum PromptEnd {
     /// The pipeline returned.
-    Returned(Returned),
+    Returned(ReturnedValue),
     /// It was told to stop.
     Cancelled,
     /// The script refuses what was asked: why.
@@ -40,7 +40,7 @@ pub enum End {
 
 /// The value that a pipeline returned, for display.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Returned {
+pub enum ReturnedValue {
     /// The pipeline returned nothing to show, or only text that was shown already.
     Nothing,
     /// Text.
@@ -76,21 +76,21 @@ pub(super) fn of_cleaning_up(outcome: &Outcome) -> Option<Diagnostic> {
 }
 
 /// Returns the end of a pipeline that was not stopped.
-pub(super) fn of_pipeline(outcome: Outcome, hosting: &Hosting) -> End {
+pub(super) fn of_pipeline(outcome: Outcome, hosting: &Hosting) -> PromptEnd {
     match outcome {
         Ok(value) => of_value(&value, hosting),
-        Err(raise) if raise.why == Why::Exit(0) => End::Returned(Returned::Nothing),
+        Err(raise) if raise.why == Why::Exit(0) => PromptEnd::Returned(ReturnedValue::Nothing),
         Err(raise) => {
             let mut found = raise.to_diagnostic();
             if let Why::Exit(code) = raise.why {
                 found.message = format!("the script exited with `exit({code})`");
             }
-            End::Failed(Box::new(found))
+            PromptEnd::Failed(Box::new(found))
         }
     }
 }
 
-fn of_value(value: &Value, hosting: &Hosting) -> End {
+fn of_value(value: &Value, hosting: &Hosting) -> PromptEnd {
     let value = match value.as_result() {
         Some(Err(error)) => {
             let found = Box::new(Diagnostic::new(
@@ -98,24 +98,24 @@ fn of_value(value: &Value, hosting: &Hosting) -> End {
                 format!("the pipeline returned an error: {}", display(error)),
             ));
             return match own_words(error) {
-                Some(words) => End::Declined(words, found),
-                None => End::Failed(found),
+                Some(words) => PromptEnd::Declined(words, found),
+                None => PromptEnd::Failed(found),
             };
         }
         Some(Ok(value)) => value,
         None => value,
     };
     if let Some(text) = value.as_str() {
-        return End::Returned(news(text, hosting).map_or(Returned::Nothing, Returned::Text));
+        return PromptEnd::Returned(news(text, hosting).map_or(ReturnedValue::Nothing, ReturnedValue::Text));
     }
     match value {
         // An int is an exit code where a script is run.
-        Value::Nil | Value::Unbound | Value::Int(_) => End::Returned(Returned::Nothing),
+        Value::Nil | Value::Unbound | Value::Int(_) => PromptEnd::Returned(ReturnedValue::Nothing),
         _ => match of_loop(value, hosting) {
             Some(end) => end,
-            None => End::Returned(match to_data_lossy(value) {
-                data @ (Data::Dict(_) | Data::List(_)) => Returned::Data(data),
-                _ => Returned::Text(display(value).into()),
+            None => PromptEnd::Returned(match to_data_lossy(value) {
+                data @ (Data::Dict(_) | Data::List(_)) => ReturnedValue::Data(data),
+                _ => ReturnedValue::Text(display(value).into()),
             }),
         },
     }
@@ -127,21 +127,25 @@ fn news(text: &str, hosting: &Hosting) -> Option<Arc<str>> {
 }
 
 /// Returns the end for the result of a loop or of a sub-agent: a dict with its transcript.
-fn of_loop(value: &Value, hosting: &Hosting) -> Option<End> {
+fn of_loop(value: &Value, hosting: &Hosting) -> Option<PromptEnd> {
     let (status, error) = failed_loop::ended(value)?;
     let dict = failed_loop::as_dict(value)?;
     if let Some(failed) = failed_loop::returned(value) {
-        return Some(End::Failed(Box::new(failed)));
+        return Some(PromptEnd::Failed(Box::new(failed)));
     }
     let stop_reason = dict.get_str("stop_reason").and_then(Value::as_str);
     Some(match status {
         LoopStatus::Blocked => {
-            End::Refused(error.get("message").as_str().unwrap_or(stop_reason.unwrap_or(status.as_str())).into())
+            PromptEnd::Refused(error.get("message").as_str().unwrap_or(stop_reason.unwrap_or(status.as_str())).into())
         }
         _ => {
             let text = ["visible_text", "text"].into_iter().find_map(|key| dict.get_str(key)?.as_str());
             let text = text.and_then(|text| news(text, hosting));
-            End::Returned(Returned::Loop { text, status, stop_reason: stop_reason.and_then(|word| word.parse().ok()) })
+            PromptEnd::Returned(ReturnedValue::Loop {
+                text,
+                status,
+                stop_reason: stop_reason.and_then(|word| word.parse().ok()),
+            })
         }
     })
 }

@@ -98,7 +98,7 @@ fn the_time_of_a_prompt_is_its_own() {
         hosted.start(never()).await.unwrap();
         for task in ["long", "short", "long", "short"] {
             let came = hosted.prompt(Request { text: task.to_owned(), ..Request::default() }, never()).await;
-            assert_eq!(matches!(came.end, End::Failed(_)), task == "long", "{task}: {came:?}");
+            assert_eq!(matches!(came.end, PromptEnd::Failed(_)), task == "long", "{task}: {came:?}");
             hosted.beside(tokio::time::sleep(std::time::Duration::from_millis(120))).await;
         }
     });
@@ -135,7 +135,10 @@ fn a_prompt_that_is_asked_again_says_so() {
             let again = Request { resumed: true, context_id: Some("c".into()), ..Request::default() };
             for (request, says) in [(Request::default(), "false s"), (again, "true c")] {
                 let came = hosted.prompt(request, never()).await;
-                assert!(matches!(&came.end, End::Returned(Returned::Text(text)) if **text == *says), "{came:?}");
+                assert!(
+                    matches!(&came.end, PromptEnd::Returned(ReturnedValue::Text(text)) if **text == *says),
+                    "{came:?}"
+                );
             }
         });
     }
@@ -156,7 +159,7 @@ fn a_session_whose_files_do_not_answer_leaves_its_thread_to_the_others() {
         }
         // A pipeline that is told to stop does.
         let came = waits.prompt(Request::default(), ready("cancelled")).await;
-        assert!(matches!(came.end, End::Cancelled), "{came:?}");
+        assert!(matches!(came.end, PromptEnd::Cancelled), "{came:?}");
         drop((waits, other));
     });
     drop(stalled);

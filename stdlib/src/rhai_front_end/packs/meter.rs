@@ -125,7 +125,7 @@ impl Meter {
             Limit::Memory
         } else if top.saturating_sub(here()) > room {
             Limit::Depth
-        } else if count.is_multiple_of(CLOCK_EVERY) && self.is_late() {
+        } else if count.is_multiple_of(CLOCK_EVERY) && self.is_timeout() {
             Limit::Time
         } else {
             return false;
@@ -152,7 +152,7 @@ impl Meter {
     }
 
     /// The clock on the wall is cheap; only who seems late by it is measured by what the thread computed.
-    fn is_late(&self) -> bool {
+    fn is_timeout(&self) -> bool {
         let Some((began, computed_before)) = self.began.get() else { return false };
         began.elapsed() > self.budget.time && computed().saturating_sub(computed_before) > self.budget.time
     }

@@ -7,7 +7,7 @@ use rusqlite::params;
 
 use crate::event_log::{LogError, Record};
 
-use super::{Failed, LogFile, stored, topic_key};
+use super::{FileReadError, LogFile, stored, topic_key};
 
 const COLUMNS: &str = "SELECT cursor, topic, id, kind, payload, headers, occurred_at_ms FROM records";
 
@@ -17,7 +17,7 @@ impl LogFile {
     /// # Errors
     /// Fails if the file cannot be read.
     pub fn of_run(&self, run_id: &str, mut take: impl FnMut(Record)) -> Result<(), LogError> {
-        let mut read = || -> Result<(), Failed> {
+        let mut read = || -> Result<(), FileReadError> {
             let snapshot = self.connection.unchecked_transaction()?;
             let mut select = snapshot.prepare_cached(&format!("{COLUMNS} WHERE run_id = ? ORDER BY cursor"))?;
             let mut rows = select.query([run_id])?;
@@ -40,7 +40,7 @@ impl LogFile {
         before: u64,
         mut take: impl FnMut(Record) -> ControlFlow<()>,
     ) -> Result<(), LogError> {
-        let mut read = || -> Result<(), Failed> {
+        let mut read = || -> Result<(), FileReadError> {
             let snapshot = self.connection.unchecked_transaction()?;
             let Some(key) = topic_key(&snapshot, topic)? else { return Ok(()) };
             // A run whose last record is not below `before` is excluded, so that pages do not overlap.
@@ -65,18 +65,24 @@ impl LogFile {
 mod tests {
     use super::*;
     use crate::data::Data;
-    use crate::event_log::sqlite::testing::Folder;
-    use crate::event_log::{LogFile, NewRecord, OfRun, SqliteLog, SqliteOptions};
+    use crate::event_log::sqlite::testing::TestFolder;
+    use crate::event_log::{LogFile, NewRecord, RunTaggedLog, SqliteLog, SqliteOptions};
 
     fn write(log: &SqliteLog, run: &str, topic: &str, n: i64) {
         let payload = Data::dict([("n", Data::from(n))]).into();
         let (topic, kind) = (topic.into(), "k".into());
-        OfRun::new(log.clone(), run).append(NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms: 1 });
+        RunTaggedLog::new(log.clone(), run).append(NewRecord {
+            topic,
+            kind,
+            payload,
+            headers: Data::Nil,
+            occurred_at_ms: 1,
+        });
     }
 
     #[test]
     fn a_run_is_found_among_the_records_of_others() {
-        let folder = Folder::new();
+        let folder = TestFolder::new();
         let log = SqliteLog::open(folder.file(), &SqliteOptions::default()).unwrap();
         for n in 0..30 {
             write(&log, &format!("run-{}", n % 3), "session.life", n);
@@ -101,7 +107,7 @@ mod tests {
 
     #[test]
     fn runs_are_found_by_their_index() {
-        let folder = Folder::new();
+        let folder = TestFolder::new();
         let log = SqliteLog::open(folder.file(), &SqliteOptions::default()).unwrap();
         for n in 0..4 {
             write(&log, &format!("run-{}", n % 2), "a2a.task", n);

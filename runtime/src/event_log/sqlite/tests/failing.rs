@@ -7,7 +7,7 @@ fn refused(path: impl Into<PathBuf>) -> (&'static str, String) {
 
 #[test]
 fn a_path_that_is_a_folder_or_in_none_is_refused() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let (code, message) = refused(&folder.0);
     assert!(code == "HARN-LOG-002" && message.contains("it is a folder"), "{message}");
     let (code, message) = refused(folder.0.join("no/events.db"));
@@ -16,7 +16,7 @@ fn a_path_that_is_a_folder_or_in_none_is_refused() {
 
 #[test]
 fn a_file_that_is_no_database_is_refused_and_stays_as_it_is() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let text = "To whom it may concern: this is a letter.\n".repeat(50);
     std::fs::write(folder.file(), &text).unwrap();
     let (code, message) = refused(folder.file());
@@ -28,7 +28,7 @@ fn a_file_that_is_no_database_is_refused_and_stays_as_it_is() {
 #[test]
 fn a_database_of_another_application_is_refused_and_stays_as_it_is() {
     for setup in ["CREATE TABLE t (x)", "PRAGMA application_id = 99; CREATE TABLE t (x)", "PRAGMA user_version = 3"] {
-        let folder = Folder::new();
+        let folder = TestFolder::new();
         rusqlite::Connection::open(folder.file()).unwrap().execute_batch(setup).unwrap();
         let before = std::fs::read(folder.file()).unwrap();
         assert_eq!(refused(folder.file()).0, "HARN-LOG-003", "{setup}");
@@ -38,7 +38,7 @@ fn a_database_of_another_application_is_refused_and_stays_as_it_is() {
 
 #[test]
 fn a_log_of_a_later_version_is_refused() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     drop(folder.log());
     rusqlite::Connection::open(folder.file()).unwrap().execute_batch("PRAGMA user_version = 3").unwrap();
     assert_eq!(refused(folder.file()).0, "HARN-LOG-004");
@@ -47,7 +47,7 @@ fn a_log_of_a_later_version_is_refused() {
 
 #[test]
 fn a_reader_is_told_of_a_file_that_is_missing_or_empty_and_makes_none() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     assert_eq!(LogFile::open(folder.file()).map(|_| ()).unwrap_err().code().as_str(), "HARN-LOG-002");
     assert!(!folder.file().exists());
     std::fs::write(folder.file(), "").unwrap();
@@ -63,14 +63,14 @@ fn a_file_that_may_only_be_read_is_refused() {
 
 #[test]
 fn a_locked_file_fails_those_who_wait_and_what_was_appended_is_written_later() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.impatient();
     emit(&log, "a");
     let other = hold(&folder);
     let ticket = log.append(record("a", "kept"));
     assert_eq!(error(block_on(log.durable(ticket))).code().as_str(), "HARN-LOG-005");
     assert_eq!(error(block_on(log.emit(record("a", "told")).get())).code().as_str(), "HARN-LOG-005");
-    assert_eq!(error(log.read(&Filter::default(), 9)).code().as_str(), "HARN-LOG-005");
+    assert_eq!(error(log.read(&RecordFilter::default(), 9)).code().as_str(), "HARN-LOG-005");
     other.execute_batch("ROLLBACK").unwrap();
     block_on(log.durable(Ticket::ALL)).unwrap();
     let kinds: Vec<String> = all(&log).iter().map(|record| record.kind.to_string()).collect();
@@ -79,7 +79,7 @@ fn a_locked_file_fails_those_who_wait_and_what_was_appended_is_written_later() {
 
 #[test]
 fn a_full_disk_fails_those_who_wait_and_what_was_durable_stays() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let options = SqliteOptions { most_bytes: Some(40 * 4096), ..SqliteOptions::default() };
     let log = SqliteLog::open(folder.file(), &options).unwrap();
     let mut written = 0;
@@ -101,7 +101,7 @@ fn a_full_disk_fails_those_who_wait_and_what_was_durable_stays() {
 
 #[test]
 fn memory_stays_bounded_while_nothing_can_be_written_and_what_is_lost_is_counted() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.impatient();
     let other = hold(&folder);
     let first = log.append(record("a", "x"));
@@ -126,7 +126,7 @@ fn memory_stays_bounded_while_nothing_can_be_written_and_what_is_lost_is_counted
 
 #[test]
 fn whoever_appends_faster_than_the_disk_waits_for_room_and_loses_nothing() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     let other = hold(&folder);
     let release = std::thread::spawn(move || {
@@ -143,7 +143,7 @@ fn whoever_appends_faster_than_the_disk_waits_for_room_and_loses_nothing() {
 #[test]
 fn a_file_that_is_deleted_or_replaced_while_it_is_written_ends_the_log() {
     for replaced in [false, true] {
-        let folder = Folder::new();
+        let folder = TestFolder::new();
         let log = folder.log();
         emit(&log, "a");
         std::fs::remove_file(folder.file()).unwrap();
@@ -160,7 +160,7 @@ fn a_file_that_is_deleted_or_replaced_while_it_is_written_ends_the_log() {
 
 #[test]
 fn a_write_ahead_log_that_is_deleted_while_it_is_written_ends_the_log() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     emit(&log, "a");
     std::fs::remove_file(folder.0.join("events.db-wal")).unwrap();
@@ -169,20 +169,20 @@ fn a_write_ahead_log_that_is_deleted_while_it_is_written_ends_the_log() {
 
 #[test]
 fn a_damaged_file_is_said_to_be_damaged() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     emit(&log, "a");
     let other = rusqlite::Connection::open(folder.file()).unwrap();
     other.execute("UPDATE records SET payload = '{\"body\": '", []).unwrap();
-    assert_eq!(error(log.read(&Filter::default(), 9)).code().as_str(), "HARN-LOG-009");
+    assert_eq!(error(log.read(&RecordFilter::default(), 9)).code().as_str(), "HARN-LOG-009");
     let deep = "[".repeat(100_000);
     other.execute("UPDATE records SET payload = ?", [deep]).unwrap();
-    assert_eq!(error(log.read(&Filter::default(), 9)).code().as_str(), "HARN-LOG-009");
+    assert_eq!(error(log.read(&RecordFilter::default(), 9)).code().as_str(), "HARN-LOG-009");
 }
 
 #[test]
 fn a_record_that_is_too_large_is_refused_and_the_log_goes_on() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     let huge = NewRecord { payload: Data::str("x".repeat(NewRecord::MOST)).into(), ..record("a", "x") };
     assert_eq!(error(block_on(log.emit(huge).get())).code().as_str(), "HARN-LOG-010");

@@ -6,10 +6,10 @@ fn next(reader: &mut Box<dyn Subscription>) -> u64 {
 
 #[test]
 fn a_subscriber_gets_history_and_then_what_comes_each_once_and_in_order() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     append(&log, 600);
-    let mut reader = log.subscribe(Filter::topic("a"));
+    let mut reader = log.subscribe(RecordFilter::topic("a"));
     let writer = {
         let log = log.clone();
         std::thread::spawn(move || {
@@ -27,9 +27,9 @@ fn a_subscriber_gets_history_and_then_what_comes_each_once_and_in_order() {
 
 #[test]
 fn a_subscriber_sees_its_own_appends_without_a_wait() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
-    let mut reader = log.subscribe(Filter { kind_prefix: Some("y".into()), ..Filter::default() });
+    let mut reader = log.subscribe(RecordFilter { kind_prefix: Some("y".into()), ..RecordFilter::default() });
     assert!(reader.try_next().now().unwrap().is_none());
     log.append(record("a", "x"));
     assert!(reader.try_next().now().unwrap().is_none());
@@ -39,9 +39,9 @@ fn a_subscriber_sees_its_own_appends_without_a_wait() {
 
 #[test]
 fn a_subscriber_hears_of_what_another_process_writes() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let (log, other) = (folder.log(), folder.log());
-    let mut reader = log.subscribe(Filter { after: 1, ..Filter::default() });
+    let mut reader = log.subscribe(RecordFilter { after: 1, ..RecordFilter::default() });
     emit(&other, "a");
     let writer = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(60));
@@ -51,24 +51,24 @@ fn a_subscriber_hears_of_what_another_process_writes() {
     writer.join().unwrap();
 }
 
-fn forget_up_to(folder: &Folder, cursor: i64) {
+fn forget_up_to(folder: &TestFolder, cursor: i64) {
     let other = rusqlite::Connection::open(folder.file()).unwrap();
     other.execute("DELETE FROM records WHERE cursor <= ?", [cursor]).unwrap();
 }
 
 #[test]
 fn a_subscriber_whose_records_were_deleted_hears_of_it_and_goes_on_behind_the_gap() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     append(&log, 5);
     block_on(log.durable(Ticket::ALL)).unwrap();
-    let mut early = log.subscribe(Filter::topic("a"));
+    let mut early = log.subscribe(RecordFilter::topic("a"));
     forget_up_to(&folder, 3);
     assert_eq!(error(early.try_next().now()), LogError::Lagged { lost: 3, resume_from: 3 });
     assert_eq!(next(&mut early), 4);
-    assert_eq!(next(&mut log.subscribe(Filter::topic("a"))), 4);
+    assert_eq!(next(&mut log.subscribe(RecordFilter::topic("a"))), 4);
     assert_eq!(
-        error(log.read(&Filter { after: 1, ..Filter::default() }, 9)),
+        error(log.read(&RecordFilter { after: 1, ..RecordFilter::default() }, 9)),
         LogError::Lagged { lost: 2, resume_from: 3 }
     );
     assert_eq!(all(&log).len(), 2);
@@ -76,22 +76,22 @@ fn a_subscriber_whose_records_were_deleted_hears_of_it_and_goes_on_behind_the_ga
 
 #[test]
 fn cursors_are_not_given_again_after_everything_was_deleted() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     append(&log, 5);
     block_on(log.durable(Ticket::ALL)).unwrap();
-    let mut early = log.subscribe(Filter { after: 2, ..Filter::default() });
+    let mut early = log.subscribe(RecordFilter { after: 2, ..RecordFilter::default() });
     forget_up_to(&folder, 5);
     assert_eq!(error(early.try_next().now()), LogError::Lagged { lost: 3, resume_from: 5 });
-    assert_eq!(emit(&log, "a"), Place { id: 6, cursor: 6 });
+    assert_eq!(emit(&log, "a"), RecordPosition { id: 6, cursor: 6 });
     assert_eq!(next(&mut early), 6);
 }
 
 #[test]
 fn a_subscriber_that_asks_for_the_future_waits_for_it() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
-    let mut reader = log.subscribe(Filter { after: 2, ..Filter::default() });
+    let mut reader = log.subscribe(RecordFilter { after: 2, ..RecordFilter::default() });
     emit(&log, "a");
     emit(&log, "a");
     assert!(reader.try_next().now().unwrap().is_none());

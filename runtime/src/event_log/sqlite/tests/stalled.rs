@@ -9,12 +9,12 @@ use super::*;
 use crate::clock::ManualClock;
 use crate::event_log::SharedLog;
 use crate::reminder::ReminderSpec;
-use crate::reminder::bridge::{Mode, QueueError, RemindPayload};
+use crate::reminder::bridge::{DeliveryMode, QueueError, RemindPayload};
 use crate::seam::Scope;
 use crate::session::{Inbox, Sessions};
 
 /// Opens a log with a timeout longer than any of these tests, so that the writer waits and does not fail.
-fn waiting(folder: &Folder) -> SqliteLog {
+fn waiting(folder: &TestFolder) -> SqliteLog {
     let options = SqliteOptions { lock_timeout: Duration::from_secs(60), ..SqliteOptions::default() };
     SqliteLog::open(folder.file(), &options).unwrap()
 }
@@ -37,12 +37,12 @@ fn fill(log: &SqliteLog) -> u64 {
 }
 
 fn payload() -> RemindPayload {
-    RemindPayload { spec: ReminderSpec::new("b"), mode: Mode::FinishStep, meta: Data::Nil }
+    RemindPayload { spec: ReminderSpec::new("b"), mode: DeliveryMode::FinishStep, meta: Data::Nil }
 }
 
 #[test]
 fn who_appends_into_room_that_was_set_aside_never_waits() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = waiting(&folder);
     let held = hold(&folder);
     let count = fill(&log);
@@ -58,7 +58,7 @@ fn who_appends_into_room_that_was_set_aside_never_waits() {
 
 #[test]
 fn room_that_was_not_used_is_free_again() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = waiting(&folder);
     let held = hold(&folder);
     let room = log.reserve(MOST_RECORDS, 0);
@@ -80,7 +80,7 @@ fn room_that_was_not_used_is_free_again() {
 /// thread.
 #[test]
 fn a_thread_that_waits_for_room_does_not_hold_the_queue_of_its_session() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = waiting(&folder);
     let held = hold(&folder);
     fill(&log);
@@ -115,7 +115,7 @@ fn a_thread_that_waits_for_room_does_not_hold_the_queue_of_its_session() {
 
 #[test]
 fn a_host_is_refused_once_its_margin_is_full_and_heard_again_later() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = waiting(&folder);
     let held = hold(&folder);
     let session = Sessions::new(7).open(Some("s"), 5);
@@ -135,7 +135,7 @@ fn a_host_is_refused_once_its_margin_is_full_and_heard_again_later() {
 fn a_thousand_sessions_take_reminders_while_the_disk_does_not_answer() {
     const SESSIONS: usize = 1_000;
     const ROUNDS: usize = 5;
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = waiting(&folder);
     let sessions = Sessions::new(7);
     let open: Vec<_> = (0..SESSIONS).map(|n| sessions.open(Some(&format!("s{n}")), 5)).collect();

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn what_was_appended_is_read_at_once_and_again_after_the_file_was_closed() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     let headers = Data::dict([("trace", Data::from(1))]);
     log.append(NewRecord { headers: headers.clone(), ..record("a", "one") });
@@ -19,18 +19,18 @@ fn what_was_appended_is_read_at_once_and_again_after_the_file_was_closed() {
 
 #[test]
 fn an_emit_gives_the_id_in_the_topic_and_the_cursor_in_the_log() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
-    assert_eq!(emit(&log, "a"), Place { id: 1, cursor: 1 });
-    assert_eq!(emit(&log, "b"), Place { id: 1, cursor: 2 });
-    assert_eq!(emit(&log, "a"), Place { id: 2, cursor: 3 });
+    assert_eq!(emit(&log, "a"), RecordPosition { id: 1, cursor: 1 });
+    assert_eq!(emit(&log, "b"), RecordPosition { id: 1, cursor: 2 });
+    assert_eq!(emit(&log, "a"), RecordPosition { id: 2, cursor: 3 });
     assert_eq!(log.latest("a").unwrap(), Some(2));
     assert_eq!(log.latest("c").unwrap(), None);
 }
 
 #[test]
 fn durable_waits_for_what_was_appended_before() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     let tickets: Vec<Ticket> = (0..2000).map(|_| log.append(record("a", "x"))).collect();
     block_on(log.durable(tickets[1000])).unwrap();
@@ -42,7 +42,7 @@ fn durable_waits_for_what_was_appended_before() {
 
 #[test]
 fn records_that_nobody_waited_for_are_written_when_the_log_is_closed() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     append(&log, 1000);
     drop(log);
@@ -51,25 +51,28 @@ fn records_that_nobody_waited_for_are_written_when_the_log_is_closed() {
 
 #[test]
 fn a_filter_takes_topic_kind_cursor_and_limit() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     for (topic, kind) in [("a", "x.1"), ("b", "x.1"), ("a", "y"), ("a", "x.2"), ("a", "x.3")] {
         log.append(record(topic, kind));
     }
-    let cursors = |filter: Filter, limit: usize| -> Vec<u64> {
+    let cursors = |filter: RecordFilter, limit: usize| -> Vec<u64> {
         log.read(&filter, limit).unwrap().iter().map(|record| record.cursor).collect()
     };
     let kind_prefix = Some(Arc::from("x."));
-    assert_eq!(cursors(Filter { kind_prefix: kind_prefix.clone(), ..Filter::topic("a") }, 9), [1, 4, 5]);
-    assert_eq!(cursors(Filter { kind_prefix: kind_prefix.clone(), after: 1, ..Filter::topic("a") }, 1), [4]);
-    assert_eq!(cursors(Filter { kind_prefix, ..Filter::default() }, 2), [1, 2]);
-    assert!(cursors(Filter::topic("nobody"), 9).is_empty());
-    assert!(cursors(Filter { after: 99, ..Filter::default() }, 9).is_empty());
+    assert_eq!(cursors(RecordFilter { kind_prefix: kind_prefix.clone(), ..RecordFilter::topic("a") }, 9), [1, 4, 5]);
+    assert_eq!(
+        cursors(RecordFilter { kind_prefix: kind_prefix.clone(), after: 1, ..RecordFilter::topic("a") }, 1),
+        [4]
+    );
+    assert_eq!(cursors(RecordFilter { kind_prefix, ..RecordFilter::default() }, 2), [1, 2]);
+    assert!(cursors(RecordFilter::topic("nobody"), 9).is_empty());
+    assert!(cursors(RecordFilter { after: 99, ..RecordFilter::default() }, 9).is_empty());
 }
 
 #[test]
 fn order_is_that_of_the_cursors_also_where_the_clock_jumps_back() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     for at in [30, u64::MAX, 0, 20] {
         log.append(NewRecord { occurred_at_ms: at, ..record("a", "x") });
@@ -83,7 +86,7 @@ fn order_is_that_of_the_cursors_also_where_the_clock_jumps_back() {
 
 #[test]
 fn a_value_as_deep_as_a_script_may_build_it_comes_back() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     let deep = (0..Data::MAX_DEPTH).fold(Data::Nil, |inner, _| Data::list([inner]));
     log.append(NewRecord { payload: deep.clone().into(), ..record("a", "x") });
@@ -92,7 +95,7 @@ fn a_value_as_deep_as_a_script_may_build_it_comes_back() {
 
 #[test]
 fn the_view_of_the_file_shows_the_names_of_topics() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     emit(&log, "a");
     let other = rusqlite::Connection::open(folder.file()).unwrap();
@@ -104,7 +107,7 @@ fn the_view_of_the_file_shows_the_names_of_topics() {
 
 #[test]
 fn full_synchronisation_writes_as_well() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let options = SqliteOptions { synchronous: Synchronous::Full, ..SqliteOptions::default() };
     let log = SqliteLog::open(folder.file(), &options).unwrap();
     assert_eq!(emit(&log, "a").cursor, 1);
@@ -112,7 +115,7 @@ fn full_synchronisation_writes_as_well() {
 
 #[test]
 fn many_in_flight_share_commits_and_each_learns_its_own_place() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let log = folder.log();
     let waits: Vec<_> = (0..512).map(|_| log.emit(record("a", "x"))).collect();
     let places: Vec<u64> = waits.into_iter().map(|wait| block_on(wait.get()).unwrap().id).collect();

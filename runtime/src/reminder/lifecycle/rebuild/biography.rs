@@ -11,7 +11,7 @@ use super::super::{DiscardReason, DropReason, ExpireReason};
 
 words! {
     /// The record by which a reminder began.
-    pub enum BornBy {
+    pub enum BirthKind {
         /// A producer made it.
         Injected = "injected",
         /// It was inherited in a handoff.
@@ -27,7 +27,7 @@ words! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Birth {
     /// The kind of the record.
-    pub by: BornBy,
+    pub by: BirthKind,
     /// Cursor of the record.
     pub cursor: u64,
     /// Time, in milliseconds since 1970-01-01 UTC.
@@ -42,7 +42,7 @@ pub struct Birth {
 
 /// A request that carried it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Carried {
+pub struct Carrier {
     /// Cursor of the record.
     pub cursor: u64,
     /// The turn; 0 for a bare call before any loop.
@@ -57,7 +57,7 @@ pub struct Carried {
 
 /// The way a life ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum How {
+pub enum LifeEndReason {
     /// A newer reminder with its key replaced it.
     Deduped {
         /// Id of the newer one.
@@ -71,26 +71,26 @@ pub enum How {
     Discarded(DiscardReason),
 }
 
-impl How {
+impl LifeEndReason {
     /// Returns one word for it: that of the record, or of its reason if that is more specific.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            How::Deduped { .. } => "deduped",
-            How::Expired(ExpireReason::Ttl) => "ttl",
-            How::Expired(ExpireReason::Compaction) => "compaction",
-            How::Expired(ExpireReason::Cleared) => "cleared",
-            How::Dropped(..) => "dropped",
-            How::Discarded(_) => "discarded",
+            LifeEndReason::Deduped { .. } => "deduped",
+            LifeEndReason::Expired(ExpireReason::Ttl) => "ttl",
+            LifeEndReason::Expired(ExpireReason::Compaction) => "compaction",
+            LifeEndReason::Expired(ExpireReason::Cleared) => "cleared",
+            LifeEndReason::Dropped(..) => "dropped",
+            LifeEndReason::Discarded(_) => "discarded",
         }
     }
 }
 
 /// The end of a life.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct End {
+pub struct LifeEnd {
     /// The way it ended.
-    pub how: How,
+    pub how: LifeEndReason,
     /// Cursor of the record.
     pub cursor: u64,
     /// Time, in milliseconds since 1970-01-01 UTC.
@@ -107,9 +107,9 @@ pub struct Biography {
     /// Its beginning.
     pub birth: Birth,
     /// The requests that carried it, oldest first.
-    pub carried: Vec<Carried>,
+    pub carried: Vec<Carrier>,
     /// Its end; `None` while it is pending, and for a reminder added for the record only.
-    pub end: Option<End>,
+    pub end: Option<LifeEnd>,
     /// Number of further prompts in which it appears, as of its end if it has ended; `None` if it never expires.
     pub ttl_left: Option<u32>,
     /// Number of charging prompts that have carried it since it was last charged.
@@ -125,7 +125,7 @@ impl Biography {
     /// Returns whether it is pending.
     #[must_use]
     pub fn is_pending(&self) -> bool {
-        self.end.is_none() && self.birth.by != BornBy::Audited
+        self.end.is_none() && self.birth.by != BirthKind::Audited
     }
 
     /// Subtracts turns from the TTL.

@@ -9,63 +9,63 @@ use crate::reminder::{Reminder, Surface};
 use crate::render::RenderedRole;
 
 use super::super::LifecycleKind::{self, self as K};
-use super::super::{Charge, DiscardReason, DropReason, ExpireReason, Pass, TOPIC, TURN_TOPIC};
-use super::{BornBy, Evaluation, How, Prompt, QueueEnd, Refusal};
+use super::super::{ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason, TOPIC, TURN_TOPIC};
+use super::{BirthKind, Evaluation, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal};
 use crate::session::INJECTION_TOPIC;
 
 /// The meaning of a record for the rebuild.
-pub(super) enum Reading {
+pub(super) enum EntryReading {
     /// It belongs to another topic.
     Foreign,
     /// It should be one of ours but is invalid.
     Bad(String),
     /// The session and its entry.
-    Good(Arc<str>, Entry),
+    Good(Arc<str>, RebuildEntry),
 }
 
 /// The event in a record.
-pub(super) enum Entry {
-    Born { by: BornBy, reminder: Arc<Reminder> },
+pub(super) enum RebuildEntry {
+    Born { by: BirthKind, reminder: Arc<Reminder> },
     Fired { id: Arc<str>, turn: u32, slot: RenderedRole, charges: bool },
-    Ended { ids: Vec<Arc<str>>, how: How },
+    Ended { ids: Vec<Arc<str>>, how: LifeEndReason },
     Refused(Refusal),
     Evaluated(Evaluation),
-    Passed(Pass),
+    Passed(ChargePass),
     Void,
     Resumed(Vec<(Arc<str>, Option<u32>)>),
-    Prompt(Prompt),
+    Prompt(RebuiltPrompt),
     Unqueued(QueueEnd),
 }
 
-type Read<T> = Result<T, String>;
+type ReadResult<T> = Result<T, String>;
 
-pub(super) fn read(record: &Record) -> Reading {
+pub(super) fn read(record: &Record) -> EntryReading {
     let read = match record.topic.as_ref() {
         TOPIC => of_reminder(record),
         TURN_TOPIC => of_turn(record),
         INJECTION_TOPIC => match queue_end(record) {
             Some(read) => read,
-            None => return Reading::Foreign,
+            None => return EntryReading::Foreign,
         },
-        _ => return Reading::Foreign,
+        _ => return EntryReading::Foreign,
     };
     let whole = read.and_then(|entry| Ok((text(&record.payload, "session_id")?, entry)));
     match whole {
-        Ok((session_id, entry)) => Reading::Good(session_id, entry),
-        Err(why) => Reading::Bad(format!("the record `{}` is skipped: {why}", record.kind)),
+        Ok((session_id, entry)) => EntryReading::Good(session_id, entry),
+        Err(why) => EntryReading::Bad(format!("the record `{}` is skipped: {why}", record.kind)),
     }
 }
 
-fn of_reminder(record: &Record) -> Read<Entry> {
+fn of_reminder(record: &Record) -> ReadResult<RebuildEntry> {
     let payload = &record.payload;
     let id = || text(payload, "reminder_id");
-    let born = |by| Ok(Entry::Born { by, reminder: Arc::new(Reminder::from_stored(payload, Surface::Log)?) });
+    let born = |by| Ok(RebuildEntry::Born { by, reminder: Arc::new(Reminder::from_stored(payload, Surface::Log)?) });
     match kind_of(record)? {
-        K::Injected => born(BornBy::Injected),
-        K::Inherited => born(BornBy::Inherited),
-        K::Forked => born(BornBy::Forked),
-        K::Audited => born(BornBy::Audited),
-        K::Fired => Ok(Entry::Fired {
+        K::Injected => born(BirthKind::Injected),
+        K::Inherited => born(BirthKind::Inherited),
+        K::Forked => born(BirthKind::Forked),
+        K::Audited => born(BirthKind::Audited),
+        K::Fired => Ok(RebuildEntry::Fired {
             id: id()?,
             turn: number(payload, "turn_number")?,
             slot: parsed(payload, "rendered_role")?,
@@ -74,24 +74,26 @@ fn of_reminder(record: &Record) -> Read<Entry> {
         K::Deduped => {
             let replaced = payload.get("replaced_ids").as_list().unwrap_or_default();
             let ids = replaced.iter().filter_map(Data::as_shared_str).collect();
-            Ok(Entry::Ended { ids, how: How::Deduped { by: text(payload, "replacing_id")? } })
+            Ok(RebuildEntry::Ended { ids, how: LifeEndReason::Deduped { by: text(payload, "replacing_id")? } })
         }
         K::Expired => {
             let reason: ExpireReason = parsed(payload, "reason")?;
-            Ok(Entry::Ended { ids: vec![id()?], how: How::Expired(reason) })
+            Ok(RebuildEntry::Ended { ids: vec![id()?], how: LifeEndReason::Expired(reason) })
         }
         K::Dropped => {
             let (reason, detail): (DropReason, _) = (parsed(payload, "reason")?, payload.get("detail").as_shared_str());
             match id() {
-                Ok(id) => Ok(Entry::Ended { ids: vec![id], how: How::Dropped(reason, detail) }),
-                Err(_) => Ok(Entry::Refused(Refusal { cursor: record.cursor, turn: turn(payload), reason, detail })),
+                Ok(id) => Ok(RebuildEntry::Ended { ids: vec![id], how: LifeEndReason::Dropped(reason, detail) }),
+                Err(_) => {
+                    Ok(RebuildEntry::Refused(Refusal { cursor: record.cursor, turn: turn(payload), reason, detail }))
+                }
             }
         }
         K::Discarded => {
             let reason: DiscardReason = parsed(payload, "reason")?;
-            Ok(Entry::Ended { ids: vec![id()?], how: How::Discarded(reason) })
+            Ok(RebuildEntry::Ended { ids: vec![id()?], how: LifeEndReason::Discarded(reason) })
         }
-        K::ProviderEvaluated => Ok(Entry::Evaluated(Evaluation {
+        K::ProviderEvaluated => Ok(RebuildEntry::Evaluated(Evaluation {
             cursor: record.cursor,
             turn: turn(payload),
             provider_id: text(payload, "provider_id")?,
@@ -106,7 +108,7 @@ fn of_reminder(record: &Record) -> Read<Entry> {
 const FOREIGN_KIND: &str = "its kind does not belong to this topic";
 
 /// Returns the kind of a record, whose topic is one of the lifecycle.
-fn kind_of(record: &Record) -> Read<K> {
+fn kind_of(record: &Record) -> ReadResult<K> {
     LifecycleKind::named(&record.kind).ok_or_else(|| {
         let own = if record.topic.as_ref() == TURN_TOPIC { "transcript.turn." } else { "transcript.reminder." };
         let is_own = record.kind.starts_with(own);
@@ -115,45 +117,46 @@ fn kind_of(record: &Record) -> Read<K> {
 }
 
 /// Returns the item that left the queue without being delivered; `None` for the queue's other records.
-fn queue_end(record: &Record) -> Option<Read<Entry>> {
+fn queue_end(record: &Record) -> Option<ReadResult<RebuildEntry>> {
     let change = InjectionChange::of_kind(&record.kind)?;
     if matches!(change, InjectionChange::Queued | InjectionChange::Delivered) {
         return None;
     }
     let replaced_by = record.payload.get("replaced_by").as_shared_str();
-    let of_id =
-        |id| Entry::Unqueued(QueueEnd { cursor: record.cursor, turn: 0, id, word: change.as_str(), replaced_by });
+    let of_id = |id| {
+        RebuildEntry::Unqueued(QueueEnd { cursor: record.cursor, turn: 0, id, word: change.as_str(), replaced_by })
+    };
     Some(text(&record.payload, "id").map(of_id))
 }
 
-fn of_turn(record: &Record) -> Read<Entry> {
+fn of_turn(record: &Record) -> ReadResult<RebuildEntry> {
     let payload = &record.payload;
     match kind_of(record)? {
-        K::Passed => pass(payload).map(Entry::Passed),
-        K::Void => Ok(Entry::Void),
+        K::Passed => pass(payload).map(RebuildEntry::Passed),
+        K::Void => Ok(RebuildEntry::Void),
         K::Resumed => {
             let pending = payload.get("pending").as_list().unwrap_or_default().iter().map(|item| {
                 let left = item.get("ttl_turns");
                 let left = if left.is_nil() { None } else { Some(number(item, "ttl_turns")?) };
                 Ok((text(item, "reminder_id")?, left))
             });
-            Ok(Entry::Resumed(pending.collect::<Read<_>>()?))
+            Ok(RebuildEntry::Resumed(pending.collect::<ReadResult<_>>()?))
         }
-        K::Prompt => Prompt::read(record).map(Entry::Prompt),
+        K::Prompt => RebuiltPrompt::read(record).map(RebuildEntry::Prompt),
         _ => Err(FOREIGN_KIND.to_owned()),
     }
 }
 
-fn pass(payload: &Data) -> Read<Pass> {
+fn pass(payload: &Data) -> ReadResult<ChargePass> {
     let charge = match text(payload, "charges")?.as_ref() {
-        "all" => Charge::All,
-        "carried" => Charge::Carried,
+        "all" => CompactionCharge::All,
+        "carried" => CompactionCharge::Carried,
         other => return Err(format!("`charges` is `{other}`")),
     };
     match text(payload, "pass")?.as_ref() {
-        "post_turn" => Ok(Pass::PostTurn),
-        "by_hand" => Ok(Pass::ByHand(number(payload, "upto_turn")?)),
-        "compaction" => Ok(Pass::Compaction(charge)),
+        "post_turn" => Ok(ChargePass::PostTurn),
+        "by_hand" => Ok(ChargePass::ByHand(number(payload, "upto_turn")?)),
+        "compaction" => Ok(ChargePass::Compaction(charge)),
         other => Err(format!("`pass` is `{other}`")),
     }
 }
@@ -163,15 +166,15 @@ pub(super) fn turn(payload: &Data) -> u32 {
     number(payload, "turn").unwrap_or(0)
 }
 
-pub(super) fn text(payload: &Data, field: &str) -> Read<Arc<str>> {
+pub(super) fn text(payload: &Data, field: &str) -> ReadResult<Arc<str>> {
     payload.get(field).as_shared_str().ok_or_else(|| format!("`{field}` is missing"))
 }
 
-pub(super) fn number(payload: &Data, field: &str) -> Read<u32> {
+pub(super) fn number(payload: &Data, field: &str) -> ReadResult<u32> {
     let whole = payload.get(field).as_int().and_then(|number| u32::try_from(number).ok());
     whole.ok_or_else(|| format!("`{field}` is not a count"))
 }
 
-fn parsed<T: std::str::FromStr<Err = crate::words::UnknownWord>>(payload: &Data, field: &str) -> Read<T> {
+fn parsed<T: std::str::FromStr<Err = crate::words::UnknownWord>>(payload: &Data, field: &str) -> ReadResult<T> {
     text(payload, field)?.parse().map_err(|error| format!("`{field}`: {error}"))
 }

@@ -7,9 +7,12 @@ use crate::data::Data;
 use crate::event_log::Record;
 use crate::reminder::Reminder;
 
-use super::super::{Charge, ExpireReason, Pass};
-use super::entry::{self, Entry, turn};
-use super::{Biography, Birth, BornBy, Carried, End, Evaluation, How, Passage, Prompt, QueueEnd, Refusal, Tally};
+use super::super::{ChargePass, CompactionCharge, ExpireReason};
+use super::entry::{self, RebuildEntry, turn};
+use super::{
+    Biography, Birth, BirthKind, Carrier, Evaluation, LifeEnd, LifeEndReason, QueueEnd, RebuiltPass, RebuiltPrompt,
+    Refusal, ReminderCounts,
+};
 
 /// A session, or a bare transcript, according to its records.
 #[derive(Debug, Clone, Default)]
@@ -29,13 +32,13 @@ pub struct SessionLife {
     /// Every reminder, in the order of birth.
     pub reminders: Vec<Biography>,
     /// Every request, oldest first.
-    pub prompts: Vec<Prompt>,
+    pub prompts: Vec<RebuiltPrompt>,
     /// Every evaluation of an event by a provider.
     pub evaluations: Vec<Evaluation>,
     /// Refused reminders.
     pub refusals: Vec<Refusal>,
     /// Every pass that charged.
-    pub passes: Vec<Passage>,
+    pub passes: Vec<RebuiltPass>,
     /// Items that left its queue before a loop took them.
     pub queue_ends: Vec<QueueEnd>,
     /// Points at which it continued from storage: cursor and turn.
@@ -48,7 +51,7 @@ pub struct SessionLife {
     pub branched: bool,
     /// Number of records about copies of the session that a script changed; they are not part of its life.
     pub detached: usize,
-    tally: Tally,
+    tally: ReminderCounts,
     pending: BTreeSet<usize>,
     /// Indexes of the pending reminders by id.
     by_id: HashMap<Arc<str>, Vec<usize>>,
@@ -75,17 +78,17 @@ impl SessionLife {
 
     /// Returns the counts.
     #[must_use]
-    pub fn tally(&self) -> Tally {
-        Tally { pending: self.pending.len(), ..self.tally }
+    pub fn tally(&self) -> ReminderCounts {
+        ReminderCounts { pending: self.pending.len(), ..self.tally }
     }
 
     /// Returns the charging prompts whose turns are not over, oldest first.
-    pub fn open_prompts(&self) -> impl ExactSizeIterator<Item = &Prompt> {
+    pub fn open_prompts(&self) -> impl ExactSizeIterator<Item = &RebuiltPrompt> {
         self.open_prompts.iter().map(|index| &self.prompts[*index])
     }
 
     /// Applies an entry and returns a sentence for each contradiction.
-    pub(super) fn take(&mut self, record: &Record, entry: Entry) -> Vec<String> {
+    pub(super) fn take(&mut self, record: &Record, entry: RebuildEntry) -> Vec<String> {
         let payload = &record.payload;
         if self.first_ms == 0 {
             self.first_ms = record.occurred_at_ms;
@@ -104,24 +107,24 @@ impl SessionLife {
         }
         let mut notes = Vec::new();
         match entry {
-            Entry::Born { by, reminder } => self.born(by, reminder, record),
-            Entry::Fired { id, turn, slot, charges } => {
+            RebuildEntry::Born { by, reminder } => self.born(by, reminder, record),
+            RebuildEntry::Fired { id, turn, slot, charges } => {
                 self.turns = self.turns.max(turn);
-                let carried = Carried { cursor: record.cursor, turn, slot, charges, void: false };
+                let carried = Carrier { cursor: record.cursor, turn, slot, charges, void: false };
                 notes.extend(self.fired(&id, carried));
             }
-            Entry::Ended { ids, how } => {
+            RebuildEntry::Ended { ids, how } => {
                 for id in ids {
                     notes.extend(self.ended(&id, how.clone(), record));
                 }
             }
-            Entry::Refused(refusal) => self.refusals.push(refusal),
-            Entry::Evaluated(evaluation) => self.evaluations.push(evaluation),
-            Entry::Passed(pass) => self.passed(pass, record),
-            Entry::Void => self.void(),
-            Entry::Unqueued(end) => self.queue_ends.push(QueueEnd { turn: self.turns, ..end }),
-            Entry::Resumed(pending) => self.resumed(&pending, record),
-            Entry::Prompt(prompt) => {
+            RebuildEntry::Refused(refusal) => self.refusals.push(refusal),
+            RebuildEntry::Evaluated(evaluation) => self.evaluations.push(evaluation),
+            RebuildEntry::Passed(pass) => self.passed(pass, record),
+            RebuildEntry::Void => self.void(),
+            RebuildEntry::Unqueued(end) => self.queue_ends.push(QueueEnd { turn: self.turns, ..end }),
+            RebuildEntry::Resumed(pending) => self.resumed(&pending, record),
+            RebuildEntry::Prompt(prompt) => {
                 if prompt.charges {
                     self.open_prompts.push(self.prompts.len());
                 }
@@ -131,7 +134,7 @@ impl SessionLife {
         notes
     }
 
-    fn born(&mut self, by: BornBy, reminder: Arc<Reminder>, record: &Record) {
+    fn born(&mut self, by: BirthKind, reminder: Arc<Reminder>, record: &Record) {
         let payload = &record.payload;
         let birth = Birth {
             by,
@@ -143,7 +146,7 @@ impl SessionLife {
         };
         self.tally.begin(by);
         let index = self.reminders.len();
-        if by != BornBy::Audited {
+        if by != BirthKind::Audited {
             self.pending.insert(index);
             let same = self.by_id.entry(reminder.id.clone()).or_default();
             // Admission allows no reminder twice, so this is another copy of the transcript.
@@ -153,14 +156,14 @@ impl SessionLife {
                 let standing = self.keys.entry(key.clone()).or_default();
                 *standing += 1;
                 // Admission replaces reminders with the same key. A fork copies all of them.
-                self.branched |= *standing > 1 && by != BornBy::Forked;
+                self.branched |= *standing > 1 && by != BirthKind::Forked;
             }
         }
         self.last_by_id.insert(reminder.id.clone(), index);
         self.reminders.push(Biography::new(reminder, birth));
     }
 
-    fn fired(&mut self, id: &Arc<str>, carried: Carried) -> Option<String> {
+    fn fired(&mut self, id: &Arc<str>, carried: Carrier) -> Option<String> {
         let found = self.by_id.get(id).cloned().unwrap_or_default();
         // Two reminders with the same id are fired by two records; the one that this prompt has not carried yet is
         // meant.
@@ -182,12 +185,12 @@ impl SessionLife {
         None
     }
 
-    fn ended(&mut self, id: &Arc<str>, how: How, record: &Record) -> Option<String> {
+    fn ended(&mut self, id: &Arc<str>, how: LifeEndReason, record: &Record) -> Option<String> {
         let candidates = self.by_id.get(id).map(Vec::as_slice).unwrap_or_default();
         // Ids may occur twice (a reminder inherited twice). The oldest is removed; by TTL, the one with the least left.
         let left = |index: &usize| self.reminders.get(*index).map(|life| life.ttl_left.unwrap_or(u32::MAX));
         let index = match &how {
-            How::Expired(ExpireReason::Ttl) => candidates.iter().min_by_key(|index| left(index)).copied(),
+            LifeEndReason::Expired(ExpireReason::Ttl) => candidates.iter().min_by_key(|index| left(index)).copied(),
             _ => candidates.first().copied(),
         };
         let Some((index, life)) = index.and_then(|index| Some((index, self.reminders.get_mut(index)?))) else {
@@ -203,10 +206,11 @@ impl SessionLife {
             return self.stranger(id, "ends");
         };
         self.tally.end(&how);
-        if how == How::Expired(ExpireReason::Ttl) {
+        if how == LifeEndReason::Expired(ExpireReason::Ttl) {
             life.ttl_left = Some(0);
         }
-        life.end = Some(End { how, cursor: record.cursor, at_ms: record.occurred_at_ms, turn: turn(&record.payload) });
+        life.end =
+            Some(LifeEnd { how, cursor: record.cursor, at_ms: record.occurred_at_ms, turn: turn(&record.payload) });
         let key = life.reminder.dedupe_key.clone();
         if let Some(standing) = key.and_then(|key| self.keys.get_mut(&key)) {
             *standing = standing.saturating_sub(1);
@@ -219,14 +223,14 @@ impl SessionLife {
         None
     }
 
-    fn passed(&mut self, pass: Pass, record: &Record) {
-        self.passes.push(Passage { cursor: record.cursor, turn: turn(&record.payload), pass });
+    fn passed(&mut self, pass: ChargePass, record: &Record) {
+        self.passes.push(RebuiltPass { cursor: record.cursor, turn: turn(&record.payload), pass });
         let upto = match pass {
-            Pass::ByHand(turn) => turn,
+            ChargePass::ByHand(turn) => turn,
             _ => u32::MAX,
         };
         match pass.charges() {
-            Charge::Carried => {
+            CompactionCharge::Carried => {
                 self.open_prompts.clear();
                 for index in std::mem::take(&mut self.open) {
                     if let Some(life) = self.reminders.get_mut(index) {
@@ -235,7 +239,7 @@ impl SessionLife {
                     }
                 }
             }
-            Charge::All => {
+            CompactionCharge::All => {
                 for index in &self.pending {
                     let life = self.reminders.get_mut(*index);
                     if let Some(life) = life.filter(|life| life.reminder.fired_at_turn <= upto) {

@@ -6,19 +6,19 @@ use crate::data::Data;
 use crate::event_log::{NewRecord, RUN_ID};
 use crate::ids::{IdStream, SharedIds};
 use crate::reminder::lifecycle::*;
-use crate::reminder::{ReminderSpec, Source};
+use crate::reminder::{ReminderSource, ReminderSpec};
 use crate::render::{RenderOptions, render};
 use crate::transcript::Transcript;
 
 /// Transcripts whose records are collected.
-struct Bench {
+struct RebuildBench {
     ids: SharedIds,
     records: Vec<Record>,
 }
 
-impl Bench {
-    fn new() -> Bench {
-        Bench { ids: SharedIds::new(IdStream::new(1, "s")), records: Vec::new() }
+impl RebuildBench {
+    fn new() -> RebuildBench {
+        RebuildBench { ids: SharedIds::new(IdStream::new(1, "s")), records: Vec::new() }
     }
 
     fn push(&mut self, new: NewRecord) {
@@ -27,9 +27,16 @@ impl Bench {
         self.records.push(Record { topic, kind, payload, headers, occurred_at_ms, id: cursor, cursor });
     }
 
-    fn apply(&mut self, t: &mut Transcript, turn: u32, command: Command) {
+    fn apply(&mut self, t: &mut Transcript, turn: u32, command: LifecycleCommand) {
         let session_id = t.id().clone();
-        let at = Moment { session_id: &session_id, task_id: None, agent_id: None, turn, now_ms: 7, ids: &self.ids };
+        let at = LifecycleContext {
+            session_id: &session_id,
+            task_id: None,
+            agent_id: None,
+            turn,
+            now_ms: 7,
+            ids: &self.ids,
+        };
         let (next, records) = apply(t.clone(), command, &at);
         *t = next;
         let logged: Vec<_> = records.iter().map(|record| record.to_log(&at)).collect();
@@ -38,13 +45,13 @@ impl Bench {
 
     fn inject(&mut self, t: &mut Transcript, turn: u32, body: &str, key: Option<&str>, ttl: Option<u32>) {
         let spec = ReminderSpec { dedupe_key: key.map(Into::into), ttl_turns: ttl, ..ReminderSpec::new(body) };
-        self.apply(t, turn, Command::Inject(spec, Source::InPipeline));
+        self.apply(t, turn, LifecycleCommand::Inject(spec, ReminderSource::InPipeline));
     }
 
     fn fire(&mut self, t: &mut Transcript, turn: u32, charges: bool) {
         let pending: Vec<_> = t.pending().map(|pending| pending.reminder.as_ref()).collect();
         let rendered = render(pending, &Capabilities::default(), RenderOptions::default());
-        self.apply(t, turn, Command::Fire(rendered, charges));
+        self.apply(t, turn, LifecycleCommand::Fire(rendered, charges));
     }
 
     fn rebuilt(&self) -> Rebuilt {
@@ -61,29 +68,29 @@ impl Bench {
 
 #[test]
 fn a_biography_tells_the_whole_life() {
-    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    let (mut bench, mut t) = (RebuildBench::new(), Transcript::new("s".into()));
     bench.inject(&mut t, 0, "a", Some("k"), Some(2));
     bench.fire(&mut t, 1, true);
-    bench.apply(&mut t, 1, Command::PostTurn);
+    bench.apply(&mut t, 1, LifecycleCommand::PostTurn);
     bench.inject(&mut t, 1, "b", Some("k"), Some(1));
     bench.fire(&mut t, 2, true);
-    bench.apply(&mut t, 2, Command::PostTurn);
+    bench.apply(&mut t, 2, LifecycleCommand::PostTurn);
     let rebuilt = bench.rebuilt();
     let life = rebuilt.session("s").unwrap();
     let [a, b] = &life.reminders[..] else { panic!("{:?}", life.reminders) };
-    assert_eq!((a.birth.by, a.birth.turn, a.carried.len(), a.ttl_left), (BornBy::Injected, 0, 1, Some(1)));
-    assert_eq!(a.end.as_ref().unwrap().how, How::Deduped { by: b.reminder.id.clone() });
+    assert_eq!((a.birth.by, a.birth.turn, a.carried.len(), a.ttl_left), (BirthKind::Injected, 0, 1, Some(1)));
+    assert_eq!(a.end.as_ref().unwrap().how, LifeEndReason::Deduped { by: b.reminder.id.clone() });
     let end = b.end.as_ref().unwrap();
-    assert_eq!((end.how.clone(), end.turn, b.carried[0].turn), (How::Expired(ExpireReason::Ttl), 2, 2));
+    assert_eq!((end.how.clone(), end.turn, b.carried[0].turn), (LifeEndReason::Expired(ExpireReason::Ttl), 2, 2));
     assert_eq!((life.turns, life.tally().admitted(), life.tally().holds()), (2, 2, true));
 }
 
 #[test]
 fn any_cursor_gives_the_pending_set_of_that_point() {
-    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    let (mut bench, mut t) = (RebuildBench::new(), Transcript::new("s".into()));
     bench.inject(&mut t, 0, "a", None, Some(3));
     bench.fire(&mut t, 1, true);
-    bench.apply(&mut t, 1, Command::PostTurn);
+    bench.apply(&mut t, 1, LifecycleCommand::PostTurn);
     let at = |cursor| {
         let rebuilt = rebuild_until(&bench.records, cursor);
         rebuilt.session("s").map(|life| life.pending().map(|life| life.ttl_left).collect::<Vec<_>>())
@@ -93,13 +100,13 @@ fn any_cursor_gives_the_pending_set_of_that_point() {
 
 #[test]
 fn a_bare_call_and_a_void_prompt_charge_nothing() {
-    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    let (mut bench, mut t) = (RebuildBench::new(), Transcript::new("s".into()));
     bench.inject(&mut t, 0, "a", None, Some(2));
     bench.fire(&mut t, 0, false);
     bench.fire(&mut t, 1, true);
     bench.inject(&mut t, 1, "late", None, Some(2));
-    bench.apply(&mut t, 1, Command::Void);
-    bench.apply(&mut t, 1, Command::PostTurn);
+    bench.apply(&mut t, 1, LifecycleCommand::Void);
+    bench.apply(&mut t, 1, LifecycleCommand::PostTurn);
     assert_eq!(bench.pending("s"), [("a".to_owned(), Some(2)), ("late".to_owned(), Some(2))]);
     let carried = &bench.rebuilt().session("s").unwrap().reminders[0].carried.clone();
     assert_eq!(carried.iter().map(|c| (c.charges, c.void)).collect::<Vec<_>>(), [(false, false), (true, true)]);
@@ -107,50 +114,50 @@ fn a_bare_call_and_a_void_prompt_charge_nothing() {
 
 #[test]
 fn a_pass_by_hand_charges_what_was_made_by_then() {
-    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    let (mut bench, mut t) = (RebuildBench::new(), Transcript::new("s".into()));
     bench.inject(&mut t, 0, "old", None, Some(3));
     bench.inject(&mut t, 2, "new", None, Some(3));
-    bench.apply(&mut t, 2, Command::PostTurnByHand(1));
+    bench.apply(&mut t, 2, LifecycleCommand::PostTurnByHand(1));
     assert_eq!(bench.pending("s"), [("old".to_owned(), Some(2)), ("new".to_owned(), Some(3))]);
     // While a prompt is open both charge.
     bench.fire(&mut t, 3, true);
-    bench.apply(&mut t, 3, Command::PostTurnByHand(1));
-    bench.apply(&mut t, 3, Command::PostTurn);
+    bench.apply(&mut t, 3, LifecycleCommand::PostTurnByHand(1));
+    bench.apply(&mut t, 3, LifecycleCommand::PostTurn);
     assert_eq!(bench.pending("s"), [("new".to_owned(), Some(2))]);
 }
 
 #[test]
 fn both_compactions_charge_as_they_say() {
-    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    let (mut bench, mut t) = (RebuildBench::new(), Transcript::new("s".into()));
     for (body, ttl) in [("carried", 3), ("lost", 3)] {
         let preserve_on_compact = body == "carried";
         let spec = ReminderSpec { ttl_turns: Some(ttl), preserve_on_compact, ..ReminderSpec::new(body) };
-        bench.apply(&mut t, 0, Command::Inject(spec, Source::Hook));
+        bench.apply(&mut t, 0, LifecycleCommand::Inject(spec, ReminderSource::Hook));
     }
-    bench.apply(&mut t, 0, Command::Compact(Charge::Carried));
+    bench.apply(&mut t, 0, LifecycleCommand::Compact(CompactionCharge::Carried));
     assert_eq!(bench.pending("s"), [("carried".to_owned(), Some(3))]);
-    bench.apply(&mut t, 0, Command::Compact(Charge::All));
+    bench.apply(&mut t, 0, LifecycleCommand::Compact(CompactionCharge::All));
     assert_eq!(bench.pending("s"), [("carried".to_owned(), Some(2))]);
     let how = bench.rebuilt().session("s").unwrap().reminders[1].end.clone().unwrap().how;
-    assert_eq!(how, How::Expired(ExpireReason::Compaction));
+    assert_eq!(how, LifeEndReason::Expired(ExpireReason::Compaction));
 }
 
 #[test]
 fn a_fork_begins_with_what_was_left_and_an_open_turn_is_the_parents() {
-    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    let (mut bench, mut t) = (RebuildBench::new(), Transcript::new("s".into()));
     bench.inject(&mut t, 0, "a", None, Some(4));
     bench.fire(&mut t, 1, true);
-    bench.apply(&mut t, 1, Command::PostTurn);
+    bench.apply(&mut t, 1, LifecycleCommand::PostTurn);
     bench.fire(&mut t, 2, true);
     let mut copy = t.clone().renamed("c".into());
     let session_id = copy.id().clone();
     let records = fork(&mut copy);
     let ids = SharedIds::new(IdStream::new(2, "c"));
-    let at = Moment { session_id: &session_id, task_id: None, agent_id: None, turn: 2, now_ms: 7, ids: &ids };
+    let at = LifecycleContext { session_id: &session_id, task_id: None, agent_id: None, turn: 2, now_ms: 7, ids: &ids };
     records.iter().for_each(|record| bench.push(record.to_log(&at)));
     bench.fire(&mut copy, 3, true);
-    bench.apply(&mut copy, 3, Command::PostTurn);
-    bench.apply(&mut t, 2, Command::PostTurn);
+    bench.apply(&mut copy, 3, LifecycleCommand::PostTurn);
+    bench.apply(&mut t, 2, LifecycleCommand::PostTurn);
     let left = |t: &Transcript| t.pending().map(|p| t.ttl_left(p)).collect::<Vec<_>>();
     assert_eq!((left(&copy), left(&t)), (vec![Some(2)], vec![Some(2)]));
     assert_eq!((bench.pending("c"), bench.pending("s")), (vec![("a".into(), Some(2))], vec![("a".into(), Some(2))]));
@@ -158,9 +165,9 @@ fn a_fork_begins_with_what_was_left_and_an_open_turn_is_the_parents() {
 
 #[test]
 fn an_old_version_continued_is_told_and_the_union_is_given() {
-    let (mut bench, mut old) = (Bench::new(), Transcript::new("t".into()));
+    let (mut bench, mut old) = (RebuildBench::new(), Transcript::new("t".into()));
     bench.inject(&mut old, 0, "both", None, None);
-    let clear = || Command::Clear(Selector { tag: None, id: None, dedupe_key: Some("k".into()) });
+    let clear = || LifecycleCommand::Clear(Selector { tag: None, id: None, dedupe_key: Some("k".into()) });
     bench.inject(&mut old, 0, "keyed", Some("k"), None);
     let (mut one, mut other) = (old.clone(), old);
     bench.apply(&mut one, 0, clear());
@@ -176,7 +183,7 @@ fn an_old_version_continued_is_told_and_the_union_is_given() {
 
 #[test]
 fn what_cannot_be_read_is_told_and_skipped() {
-    let mut bench = Bench::new();
+    let mut bench = RebuildBench::new();
     for (topic, kind, payload) in [
         ("mine", "transcript.reminder.injected", "{}"),
         (TOPIC, "transcript.reminder.injected", r#"{"session_id":"s","reminder_id":"x"}"#),
@@ -201,12 +208,12 @@ fn what_cannot_be_read_is_told_and_skipped() {
 
 #[test]
 fn what_is_done_to_a_copy_is_no_part_of_the_life() {
-    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    let (mut bench, mut t) = (RebuildBench::new(), Transcript::new("s".into()));
     bench.inject(&mut t, 0, "mine", None, Some(2));
     let before = bench.records.len();
     let mut copy = t.clone();
     bench.inject(&mut copy, 0, "in the copy", None, None);
-    bench.apply(&mut copy, 0, Command::Discard(DiscardReason::Reset));
+    bench.apply(&mut copy, 0, LifecycleCommand::Discard(DiscardReason::Reset));
     for record in &mut bench.records[before..] {
         record.payload.set("detached", true.into());
     }
@@ -218,7 +225,7 @@ fn what_is_done_to_a_copy_is_no_part_of_the_life() {
 
 #[test]
 fn a_void_prompt_is_marked_and_one_that_was_charged_is_not() {
-    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    let (mut bench, mut t) = (RebuildBench::new(), Transcript::new("s".into()));
     let prompt = |turn: i64| NewRecord {
         topic: TURN_TOPIC.into(),
         kind: "transcript.turn.prompt".into(),
@@ -236,9 +243,9 @@ fn a_void_prompt_is_marked_and_one_that_was_charged_is_not() {
     for turn in [1, 2] {
         bench.fire(&mut t, turn, true);
         bench.push(prompt(turn.into()));
-        bench.apply(&mut t, turn, if turn == 1 { Command::PostTurn } else { Command::Void });
+        bench.apply(&mut t, turn, if turn == 1 { LifecycleCommand::PostTurn } else { LifecycleCommand::Void });
     }
-    bench.apply(&mut t, 2, Command::Void);
+    bench.apply(&mut t, 2, LifecycleCommand::Void);
     let rebuilt = bench.rebuilt();
     let voids: Vec<bool> = rebuilt.session("s").unwrap().prompts.iter().map(|prompt| prompt.void).collect();
     assert_eq!((voids, bench.pending("s")[0].1), (vec![false, true], Some(4)));
@@ -246,12 +253,12 @@ fn a_void_prompt_is_marked_and_one_that_was_charged_is_not() {
 
 #[test]
 fn each_run_has_sessions_of_its_own() {
-    let mut bench = Bench::new();
+    let mut bench = RebuildBench::new();
     for run in ["first", "second"] {
         let (mut t, before) = (Transcript::new("s".into()), bench.records.len());
         bench.inject(&mut t, 0, run, Some("k"), Some(2));
         bench.fire(&mut t, 1, true);
-        bench.apply(&mut t, 1, Command::PostTurn);
+        bench.apply(&mut t, 1, LifecycleCommand::PostTurn);
         for record in &mut bench.records[before..] {
             record.headers = Data::dict([(RUN_ID, Data::from(run))]);
         }
@@ -270,20 +277,20 @@ fn each_run_has_sessions_of_its_own() {
 
 #[test]
 fn a_session_that_goes_on_in_another_run_has_one_life() {
-    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    let (mut bench, mut t) = (RebuildBench::new(), Transcript::new("s".into()));
     bench.inject(&mut t, 0, "a", Some("k"), Some(3));
     bench.fire(&mut t, 1, true);
-    bench.apply(&mut t, 1, Command::PostTurn);
+    bench.apply(&mut t, 1, LifecycleCommand::PostTurn);
     // This request was sent after the session was stored.
     bench.fire(&mut t.clone(), 2, true);
     let first = bench.records.len();
     let (session_id, ids) = (t.id().clone(), SharedIds::new(IdStream::new(2, "s")));
-    let at = Moment { session_id: &session_id, task_id: None, agent_id: None, turn: 1, now_ms: 7, ids: &ids };
+    let at = LifecycleContext { session_id: &session_id, task_id: None, agent_id: None, turn: 1, now_ms: 7, ids: &ids };
     let left = t.pending().map(|pending| (pending.reminder.id.clone(), t.ttl_left(pending))).collect();
     bench.push(LifecycleRecord::Resumed(left).to_log(&at));
     for turn in [2, 3] {
         bench.fire(&mut t, turn, true);
-        bench.apply(&mut t, turn, Command::PostTurn);
+        bench.apply(&mut t, turn, LifecycleCommand::PostTurn);
     }
     for (place, record) in bench.records.iter_mut().enumerate() {
         record.headers = Data::dict([(RUN_ID, Data::from(if place < first { "one" } else { "two" }))]);
@@ -292,13 +299,13 @@ fn a_session_that_goes_on_in_another_run_has_one_life() {
     assert_eq!((rebuilt.runs("s"), &rebuilt.notes[..]), (1, &[][..]));
     let life = rebuilt.session("s").unwrap();
     let end = life.reminders[0].end.as_ref().map(|end| (end.how.clone(), end.turn));
-    assert_eq!(end, Some((How::Expired(ExpireReason::Ttl), 3)));
+    assert_eq!(end, Some((LifeEndReason::Expired(ExpireReason::Ttl), 3)));
     assert_eq!((life.resumptions.len(), life.branched, life.tally().holds()), (1, false, true));
 }
 
 #[test]
 fn what_leaves_the_queue_undelivered_is_kept() {
-    let mut bench = Bench::new();
+    let mut bench = RebuildBench::new();
     for (word, payload) in [
         ("queued", r#"{"session_id":"s","id":"a","mode":"finish_step"}"#),
         ("replaced", r#"{"session_id":"s","id":"a","replaced_by":"b"}"#),

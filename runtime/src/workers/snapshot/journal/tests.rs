@@ -10,16 +10,16 @@ use crate::clock::ManualClock;
 use crate::data::Data;
 use crate::event_log::MemoryLog;
 use crate::message::Message;
-use crate::reminder::bridge::{MessagePayload, Mode, Seam};
+use crate::reminder::bridge::{DeliveryMode, MessagePayload, Seam};
 use crate::reminder::lifecycle::Selector;
-use crate::reminder::{ReminderSpec, Source};
+use crate::reminder::{ReminderSource, ReminderSpec};
 use crate::seam::Scope;
 use crate::session::Sessions;
 use crate::workers::worker::Recipe;
 
 /// An operation on a session between two steps.
 #[derive(Debug, Clone)]
-enum Act {
+enum SessionOperation {
     Say(String),
     /// Compaction, a trim or a reset: this many messages stay, and one follows them.
     Replace(usize),
@@ -36,77 +36,85 @@ enum Act {
     Anchor,
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = SessionOperation> {
     prop_oneof![
-        4 => ".{0,12}".prop_map(Act::Say),
-        1 => (0..4_usize).prop_map(Act::Replace),
-        3 => (prop::option::of(0..3_u8), prop::option::of(1..4_u32)).prop_map(|(key, ttl_turns)| Act::Remind { key, ttl_turns }),
-        3 => Just(Act::Turn),
-        1 => (0..3_u8).prop_map(Act::Clear),
-        1 => Just(Act::Queue),
-        1 => Just(Act::Deliver),
-        1 => any::<i64>().prop_map(Act::Remember),
-        1 => any::<i64>().prop_map(Act::Describe),
-        1 => Just(Act::Anchor),
+        4 => ".{0,12}".prop_map(SessionOperation::Say),
+        1 => (0..4_usize).prop_map(SessionOperation::Replace),
+        3 => (prop::option::of(0..3_u8), prop::option::of(1..4_u32)).prop_map(|(key, ttl_turns)| SessionOperation::Remind { key, ttl_turns }),
+        3 => Just(SessionOperation::Turn),
+        1 => (0..3_u8).prop_map(SessionOperation::Clear),
+        1 => Just(SessionOperation::Queue),
+        1 => Just(SessionOperation::Deliver),
+        1 => any::<i64>().prop_map(SessionOperation::Remember),
+        1 => any::<i64>().prop_map(SessionOperation::Describe),
+        1 => Just(SessionOperation::Anchor),
     ]
 }
 
-struct Bench {
+struct JournalBench {
     session: Rc<Session>,
     scope: Scope,
     folder: PathBuf,
 }
 
-impl Bench {
-    fn new() -> Bench {
+impl JournalBench {
+    fn new() -> JournalBench {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let name = format!("harn-journal-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
         let scope = Scope::new(Rc::new(ManualClock::new(5)), Rc::new(MemoryLog::new()));
-        Bench { session: Sessions::new(7).open(Some("s"), 5), scope, folder }
+        JournalBench { session: Sessions::new(7).open(Some("s"), 5), scope, folder }
     }
 
     fn path(&self) -> PathBuf {
         self.folder.join("state.json")
     }
 
-    fn play(&self, act: &Act) {
+    fn play(&self, act: &SessionOperation) {
         let (session, scope) = (&self.session, &self.scope);
         match act {
-            Act::Say(text) => session.with(|s| s.transcript.push_message(Arc::new(Message::user(text.as_str())))),
-            Act::Replace(keep) => session.with(|s| {
+            SessionOperation::Say(text) => {
+                session.with(|s| s.transcript.push_message(Arc::new(Message::user(text.as_str()))));
+            }
+            SessionOperation::Replace(keep) => session.with(|s| {
                 let mut messages = s.transcript.messages().take(*keep);
                 messages.push_back(Arc::new(Message::user("summed up")));
                 s.transcript.set_messages(messages);
             }),
-            Act::Remind { key, ttl_turns } => {
+            SessionOperation::Remind { key, ttl_turns } => {
                 let mut spec = ReminderSpec::new("Mind the gap.");
                 spec.dedupe_key = key.map(|key| key.to_string().into());
                 spec.ttl_turns = *ttl_turns;
-                session.inject_reminder(scope, spec, Source::InPipeline, None);
+                session.inject_reminder(scope, spec, ReminderSource::InPipeline, None);
             }
-            Act::Turn => {
+            SessionOperation::Turn => {
                 let turn = session.with(|s| {
                     s.turns += 1;
                     s.turns
                 });
                 session.post_turn_by_hand(scope, turn);
             }
-            Act::Clear(key) => {
+            SessionOperation::Clear(key) => {
                 let selector = Selector { dedupe_key: Some(key.to_string().into()), ..Selector::default() };
                 session.clear_reminders(scope, &selector);
             }
-            Act::Queue => {
+            SessionOperation::Queue => {
                 let message = Arc::new(Message::user("from a host"));
-                let payload = MessagePayload { message, mode: Mode::FinishStep, meta: Data::Nil };
+                let payload = MessagePayload { message, mode: DeliveryMode::FinishStep, meta: Data::Nil };
                 // A full queue accepts none.
                 let _ = session.accept_message(scope, payload);
             }
-            Act::Deliver => drop(session.deliver(scope, Seam::IterationStart)),
-            Act::Remember(n) => session.with(|s| drop(s.provider_memory.insert("p".into(), Data::from(*n)))),
-            Act::Describe(n) => session.with(|s| s.transcript.metadata = Data::dict([("n", Data::from(*n))])),
-            Act::Anchor => session.with(|s| s.workspace_anchor = Data::dict([("primary", Data::from("src"))])),
+            SessionOperation::Deliver => drop(session.deliver(scope, Seam::IterationStart)),
+            SessionOperation::Remember(n) => {
+                session.with(|s| drop(s.provider_memory.insert("p".into(), Data::from(*n))));
+            }
+            SessionOperation::Describe(n) => {
+                session.with(|s| s.transcript.metadata = Data::dict([("n", Data::from(*n))]));
+            }
+            SessionOperation::Anchor => {
+                session.with(|s| s.workspace_anchor = Data::dict([("primary", Data::from("src"))]));
+            }
         }
     }
 
@@ -125,14 +133,14 @@ impl Bench {
     }
 
     /// Writes a step like a loop. Returns whether it was a line.
-    fn step(&self, journal: &mut Journal, written: &mut Option<Written>) -> bool {
+    fn step(&self, journal: &mut Journal, written: &mut Option<WrittenLoop>) -> bool {
         let known = written.as_mut().filter(|_| journal.takes_lines());
         let line = known.and_then(|known| known.line(&self.session, &self.suspension(), &self.state()));
         if line.is_some_and(|line| journal.append(&line)) {
             return true;
         }
         journal.write_snapshot(format!("{}\n", self.snapshot().to_json()).as_bytes(), "s").unwrap();
-        *written = Some(Written::of(&self.session));
+        *written = Some(WrittenLoop::of(&self.session));
         false
     }
 
@@ -141,7 +149,7 @@ impl Bench {
     }
 }
 
-impl Drop for Bench {
+impl Drop for JournalBench {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
@@ -152,7 +160,7 @@ proptest! {
 
     #[test]
     fn whatever_happens_the_file_comes_to_a_snapshot_of_now(steps in prop::collection::vec(prop::collection::vec(act(), 0..5), 1..20)) {
-        let bench = Bench::new();
+        let bench = JournalBench::new();
         let (mut journal, mut written) = (Journal::new(&bench.path()), None);
         let mut before: Option<(usize, String)> = None;
         for acts in &steps {
@@ -175,15 +183,15 @@ proptest! {
 
 #[test]
 fn a_step_costs_what_it_changes() {
-    let bench = Bench::new();
-    bench.play(&Act::Say("x".repeat(1 << 20)));
+    let bench = JournalBench::new();
+    bench.play(&SessionOperation::Say("x".repeat(1 << 20)));
     let (mut journal, mut written) = (Journal::new(&bench.path()), None);
     assert!(!bench.step(&mut journal, &mut written));
     let length = || fs::metadata(bench.path()).unwrap().len();
     let whole = length();
     for n in 0..100 {
-        bench.play(&Act::Say(n.to_string()));
-        bench.play(&Act::Turn);
+        bench.play(&SessionOperation::Say(n.to_string()));
+        bench.play(&SessionOperation::Turn);
         assert!(bench.step(&mut journal, &mut written));
     }
     let each = (length() - whole) / 100;
@@ -192,11 +200,11 @@ fn a_step_costs_what_it_changes() {
 
 #[test]
 fn lines_that_outgrow_the_snapshot_become_one() {
-    let bench = Bench::new();
+    let bench = JournalBench::new();
     let (mut journal, mut written) = (Journal::new(&bench.path()), None);
     let steps = 400;
     let wholes = (0..steps).filter(|n| {
-        bench.play(&Act::Say(format!("{n}{}", "x".repeat(500))));
+        bench.play(&SessionOperation::Say(format!("{n}{}", "x".repeat(500))));
         !bench.step(&mut journal, &mut written)
     });
     let wholes = wholes.count();
@@ -206,14 +214,14 @@ fn lines_that_outgrow_the_snapshot_become_one() {
 
 #[test]
 fn a_file_that_was_taken_away_or_replaced_is_written_anew() {
-    let bench = Bench::new();
+    let bench = JournalBench::new();
     let (mut journal, mut written) = (Journal::new(&bench.path()), None);
     bench.step(&mut journal, &mut written);
-    bench.play(&Act::Say("one".into()));
+    bench.play(&SessionOperation::Say("one".into()));
     fs::remove_file(bench.path()).unwrap();
     assert!(!bench.step(&mut journal, &mut written));
     assert_eq!(bench.read().to_json(), bench.snapshot().to_json());
-    bench.play(&Act::Say("two".into()));
+    bench.play(&SessionOperation::Say("two".into()));
     fs::remove_file(bench.path()).unwrap();
     fs::write(bench.path(), "something else").unwrap();
     assert!(!bench.step(&mut journal, &mut written));
@@ -222,12 +230,12 @@ fn a_file_that_was_taken_away_or_replaced_is_written_anew() {
 
 #[test]
 fn what_follows_a_snapshot_and_is_no_step_is_refused() {
-    let bench = Bench::new();
+    let bench = JournalBench::new();
     let whole = bench.snapshot().to_json();
     let why = |rest: &str| Snapshot::from_json(&format!("{whole}\n{rest}")).unwrap_err().to_string();
     assert!(why("more").contains("unexpected data after the snapshot"));
     assert!(why("{}\n").contains("step 1: missing field"));
-    let mut written = Written::of(&bench.session);
+    let mut written = WrittenLoop::of(&bench.session);
     let line = written.line(&bench.session, &bench.suspension(), &bench.state()).unwrap();
     let line = String::from_utf8(line).unwrap();
     let removes = line.replace("\"queue_ids\"", "\"events\":{\"removed\":[7]},\"queue_ids\"");

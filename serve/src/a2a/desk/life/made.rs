@@ -14,7 +14,7 @@ pub(super) const MOST: usize = 64 << 20;
 
 impl Life {
     /// Adds an artifact from the script, or extends it.
-    pub(super) fn make(&mut self, made: host::Made) -> Vec<Out> {
+    pub(super) fn make(&mut self, made: host::TaskArtifact) -> Vec<Out> {
         let id = made.id.unwrap_or_else(|| made.name.clone());
         // The agent's own answer uses that id.
         let artifact_id = if &*id == ANSWER { "artifact:answer".into() } else { id };

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use super::super::said::{MOST_SAID, MOST_SAID_BYTES};
 use super::*;
-use crate::host::{Ended, Event, Failure, Made, PermissionQuestion, PermissionScope, Stop, Verdict};
+use crate::host::{Ended, Event, Failure, PermissionQuestion, PermissionScope, Stop, TaskArtifact, Verdict};
 use runtime::event_log::LogCode;
 use runtime::message::ToolCall;
 
@@ -78,7 +78,13 @@ fn all() -> Vec<Happening> {
         ("title", |life| life.show(Event::Title("t".into()), 2)),
         ("plan", |life| life.show(Event::Plan(Vec::new()), 2)),
         ("made", |life| {
-            life.show(Event::Artifact { message_id: "m".into(), made: Made { name: "n".into(), ..Made::default() } }, 2)
+            life.show(
+                Event::Artifact {
+                    message_id: "m".into(),
+                    made: TaskArtifact { name: "n".into(), ..TaskArtifact::default() },
+                },
+                2,
+            )
         }),
         ("tool", |life| {
             life.show(Event::ToolCall { call: ToolCall::new("c", "t", Data::Nil), annotations: Data::Nil }, 2)
@@ -396,7 +402,7 @@ fn pieces_of_an_artifact_come_behind_each_other() {
         let parts = vec![crate::host::Part::Text(text.into())];
         Event::Artifact {
             message_id: "m".into(),
-            made: Made { name: "list".into(), parts, append, last_chunk, ..Made::default() },
+            made: TaskArtifact { name: "list".into(), parts, append, last_chunk, ..TaskArtifact::default() },
         }
     };
     let frames: Vec<_> = [made("a", true, false), made("b", true, true), made("c", false, true)]

@@ -1,7 +1,7 @@
 //! A panic in the runtime under a task, on its worker.
 
 use a2a::{ListTasks, TaskPage};
-use runtime::event_log::{Settled, Ticket};
+use runtime::event_log::{DurableFuture, Ticket};
 
 use super::super::{Change, Journal, Restored, Unkept};
 use super::*;
@@ -24,7 +24,7 @@ impl Journal for Faulty {
         false
     }
 
-    fn settled(&self, upto: Ticket) -> Settled {
+    fn settled(&self, upto: Ticket) -> DurableFuture {
         Unkept.settled(upto)
     }
 

@@ -1,4 +1,4 @@
-//! [`Watchers`]: the subscriptions of a loop's providers. A turn has more than a dozen events, and most providers
+//! [`ProviderSubscriptions`]: the subscriptions of a loop's providers. A turn has more than a dozen events, and most providers
 //! subscribe to one or none.
 
 use std::rc::Rc;
@@ -7,15 +7,17 @@ use crate::hooks::EventKind;
 use crate::reminder::providers::ReminderProvider;
 
 /// The providers of a loop, by event.
-pub(super) struct Watchers(Vec<(EventKind, Vec<Rc<dyn ReminderProvider>>)>);
+pub(super) struct ProviderSubscriptions(Vec<(EventKind, Vec<Rc<dyn ReminderProvider>>)>);
 
-impl Watchers {
-    pub(super) fn new(providers: &[Rc<dyn ReminderProvider>]) -> Watchers {
+impl ProviderSubscriptions {
+    pub(super) fn new(providers: &[Rc<dyn ReminderProvider>]) -> ProviderSubscriptions {
         let of = |kind: EventKind| {
             let wanting = providers.iter().filter(|provider| provider.subscribes_to().contains(kind));
             (kind, wanting.cloned().collect::<Vec<_>>())
         };
-        Watchers(EventKind::ALL.iter().map(|kind| of(*kind)).filter(|(_, wanting)| !wanting.is_empty()).collect())
+        ProviderSubscriptions(
+            EventKind::ALL.iter().map(|kind| of(*kind)).filter(|(_, wanting)| !wanting.is_empty()).collect(),
+        )
     }
 
     /// Returns the providers that subscribe to events of a kind, in their order.

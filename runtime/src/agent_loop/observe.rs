@@ -6,26 +6,26 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::hooks::event::ToolResult;
 use crate::message::ToolCall;
-use crate::model::{Delta, Reply};
+use crate::model::{Delta, ModelReply};
 use crate::reminder::bridge::Injection;
 use crate::seam::Turn;
 
-use super::{LoopResult, Run};
+use super::{LoopResult, RunningLoop};
 
 /// An observable event of a loop.
 #[derive(Debug, Clone, Copy)]
-pub struct Sight<'a> {
+pub struct LoopObservation<'a> {
     /// The session, its turn, and the scope of the loop.
     pub turn: Turn<'a>,
     /// The iteration, from 1; 0 before the first.
     pub iteration: u32,
     /// The observed event.
-    pub seen: Seen<'a>,
+    pub seen: LoopEvent<'a>,
 }
 
 /// An event that an observer of a loop can see.
 #[derive(Debug, Clone, Copy)]
-pub enum Seen<'a> {
+pub enum LoopEvent<'a> {
     /// The loop begins.
     Began,
     /// The model is called.
@@ -35,7 +35,7 @@ pub enum Seen<'a> {
     /// The answer is complete.
     Answered {
         /// The answer.
-        reply: &'a Reply,
+        reply: &'a ModelReply,
         /// Its text, without the word by which the model says that it is done.
         text: &'a Arc<str>,
         /// Context window of the model in tokens, if known.
@@ -75,9 +75,9 @@ pub enum Seen<'a> {
     Ended(&'a LoopResult),
 }
 
-impl Run<'_> {
+impl RunningLoop<'_> {
     /// Shows an event to the observers.
-    pub(super) fn let_see(&self, iteration: u32, seen: Seen<'_>) {
-        (self.parts.live)(Sight { turn: self.turn(), iteration, seen });
+    pub(super) fn let_see(&self, iteration: u32, seen: LoopEvent<'_>) {
+        (self.parts.live)(LoopObservation { turn: self.turn(), iteration, seen });
     }
 }

@@ -6,7 +6,10 @@ use std::rc::Rc;
 use crate::data::Data;
 use crate::seam::{Answer, Outcome};
 
-use super::{EventLog, NewRecord, Passage, Place, Room, Settled, SharedLog, Through, Ticket};
+use super::{
+    DurableFuture, EventLog, InterceptedLog, LogReservation, NewRecord, RecordInterceptor, RecordPosition, SharedLog,
+    Ticket,
+};
 
 /// The header that names the run.
 pub const RUN_ID: &str = "run_id";
@@ -16,15 +19,15 @@ const OWN: [&str; 3] = ["transcript.", "session.", "a2a."];
 
 /// A log that writes the run into the headers of the runtime's records. Records of scripts are unchanged.
 #[derive(Clone)]
-pub struct OfRun<L> {
+pub struct RunTaggedLog<L> {
     log: L,
-    stamp: Stamp,
+    stamp: RunHeaders,
 }
 
-impl<L: SharedLog> OfRun<L> {
+impl<L: SharedLog> RunTaggedLog<L> {
     /// Creates the log. `run_id` must be unique among all processes that write to the log.
-    pub fn new(log: L, run_id: &str) -> OfRun<L> {
-        OfRun { log, stamp: Stamp { headers: Data::dict([(RUN_ID, Data::from(run_id))]) } }
+    pub fn new(log: L, run_id: &str) -> RunTaggedLog<L> {
+        RunTaggedLog { log, stamp: RunHeaders { headers: Data::dict([(RUN_ID, Data::from(run_id))]) } }
     }
 
     /// Appends a record like [`EventLog::append`].
@@ -33,35 +36,35 @@ impl<L: SharedLog> OfRun<L> {
     }
 }
 
-impl<L: SharedLog> SharedLog for OfRun<L> {
+impl<L: SharedLog> SharedLog for RunTaggedLog<L> {
     fn put(&self, record: NewRecord) -> Ticket {
         self.append(record)
     }
 
-    fn reserve_now(&self, records: usize, bytes: usize) -> Option<Room> {
+    fn reserve_now(&self, records: usize, bytes: usize) -> Option<LogReservation> {
         self.log.reserve_now(records, bytes)
     }
 
-    fn put_in(&self, room: &mut Room, record: NewRecord) -> Ticket {
+    fn put_in(&self, room: &mut LogReservation, record: NewRecord) -> Ticket {
         self.log.put_in(room, self.stamp.stamped(record))
     }
 
-    fn settled(&self, upto: Ticket) -> Settled {
+    fn settled(&self, upto: Ticket) -> DurableFuture {
         self.log.settled(upto)
     }
 
     fn here(&self) -> Rc<dyn EventLog> {
-        Rc::new(Through::new(self.stamp.clone(), self.log.here()))
+        Rc::new(InterceptedLog::new(self.stamp.clone(), self.log.here()))
     }
 }
 
 /// The headers of a run's records.
 #[derive(Clone)]
-struct Stamp {
+struct RunHeaders {
     headers: Data,
 }
 
-impl Stamp {
+impl RunHeaders {
     fn stamped(&self, mut record: NewRecord) -> NewRecord {
         if record.headers.is_nil() && OWN.iter().any(|own| record.topic.starts_with(own)) {
             record.headers = self.headers.clone();
@@ -70,24 +73,24 @@ impl Stamp {
     }
 }
 
-impl Passage for Stamp {
+impl RecordInterceptor for RunHeaders {
     fn append(&self, record: NewRecord, log: &dyn EventLog) -> Ticket {
         log.append(self.stamped(record))
     }
 
-    fn emit(&self, record: NewRecord, log: &dyn EventLog) -> Answer<'static, Outcome<Place>> {
+    fn emit(&self, record: NewRecord, log: &dyn EventLog) -> Answer<'static, Outcome<RecordPosition>> {
         log.emit(self.stamped(record))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Filter, MemoryLog};
+    use super::super::{MemoryLog, RecordFilter};
     use super::*;
 
     #[test]
     fn records_of_the_runtime_name_their_run_and_others_do_not() {
-        let shared = OfRun::new(MemoryLog::new(), "r1");
+        let shared = RunTaggedLog::new(MemoryLog::new(), "r1");
         let log = shared.here();
         let record = |topic: &str| {
             let (topic, kind, payload) = (topic.into(), "k".into(), Data::Nil.into());
@@ -97,7 +100,8 @@ mod tests {
             log.append(record(topic));
             shared.put(record(topic));
         }
-        let headers: Vec<_> = log.read(&Filter::default(), 9).unwrap().iter().map(|r| r.headers.to_json()).collect();
+        let headers: Vec<_> =
+            log.read(&RecordFilter::default(), 9).unwrap().iter().map(|r| r.headers.to_json()).collect();
         let run = r#"{"run_id":"r1"}"#;
         assert_eq!(headers, [run, run, run, run, "null", "null"]);
     }

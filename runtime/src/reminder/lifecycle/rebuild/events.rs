@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::event_log::Record;
 use crate::render::RenderedRole;
 
-use super::super::{DropReason, Pass};
+use super::super::{ChargePass, DropReason};
 use super::entry::{number, text, turn};
 
 /// An item that left the queue of its session before a loop took it.
@@ -25,7 +25,7 @@ pub struct QueueEnd {
 
 /// A request that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
+pub struct RebuiltPrompt {
     /// Cursor of the record.
     pub cursor: u64,
     /// Time, in milliseconds since 1970-01-01 UTC.
@@ -50,15 +50,15 @@ pub struct Prompt {
     pub shared_prefix_bytes: Option<u64>,
 }
 
-impl Prompt {
-    pub(super) fn read(record: &Record) -> Result<Prompt, String> {
+impl RebuiltPrompt {
+    pub(super) fn read(record: &Record) -> Result<RebuiltPrompt, String> {
         let payload = &record.payload;
         let bytes = |field: &str| payload.get(field).as_int().and_then(|bytes| u64::try_from(bytes).ok());
         let carried = payload.get("carried").as_list().unwrap_or_default().iter().map(|item| {
             let slot = text(item, "slot")?.parse().map_err(|error| format!("`slot`: {error}"))?;
             Ok((text(item, "reminder_id")?, slot))
         });
-        Ok(Prompt {
+        Ok(RebuiltPrompt {
             cursor: record.cursor,
             at_ms: record.occurred_at_ms,
             turn: turn(payload),
@@ -106,11 +106,11 @@ pub struct Refusal {
 
 /// A pass over the pending reminders.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passage {
+pub struct RebuiltPass {
     /// Cursor of the record.
     pub cursor: u64,
     /// The turn.
     pub turn: u32,
     /// The pass.
-    pub pass: Pass,
+    pub pass: ChargePass,
 }

@@ -1,30 +1,30 @@
-//! [`Room`]: space in a log that is reserved before a lock is taken, so that the append under the lock never waits.
+//! [`LogReservation`]: space in a log that is reserved before a lock is taken, so that the append under the lock never waits.
 
 use std::fmt;
 use std::sync::Arc;
 
 /// Room for records to append with [`EventLog::append_in`](super::EventLog::append_in). Dropping it frees unused room.
 #[derive(Default)]
-pub struct Room {
+pub struct LogReservation {
     /// `None` if the log reserves no room.
-    store: Option<Arc<dyn RoomStore>>,
+    store: Option<Arc<dyn ReservationStore>>,
     pub(super) records: usize,
     pub(super) bytes: usize,
 }
 
 /// A store that reserves room.
-pub(super) trait RoomStore: Send + Sync {
+pub(super) trait ReservationStore: Send + Sync {
     /// Frees unused room.
     fn free(&self, records: usize, bytes: usize);
 }
 
-impl Room {
-    pub(super) fn new(store: Arc<dyn RoomStore>, records: usize, bytes: usize) -> Room {
-        Room { store: Some(store), records, bytes }
+impl LogReservation {
+    pub(super) fn new(store: Arc<dyn ReservationStore>, records: usize, bytes: usize) -> LogReservation {
+        LogReservation { store: Some(store), records, bytes }
     }
 }
 
-impl Drop for Room {
+impl Drop for LogReservation {
     fn drop(&mut self) {
         if let Some(store) = self.store.take().filter(|_| self.records > 0 || self.bytes > 0) {
             store.free(self.records, self.bytes);
@@ -32,7 +32,7 @@ impl Drop for Room {
     }
 }
 
-impl fmt::Debug for Room {
+impl fmt::Debug for LogReservation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Room").field("records", &self.records).field("bytes", &self.bytes).finish_non_exhaustive()
     }

@@ -9,7 +9,7 @@ use super::LogError;
 
 /// The log's backend.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Home {
+pub enum LogBackend {
     /// In memory, until the process ends.
     #[default]
     Memory,
@@ -17,15 +17,15 @@ pub enum Home {
     Sqlite(PathBuf),
 }
 
-impl FromStr for Home {
+impl FromStr for LogBackend {
     type Err = LogError;
 
-    fn from_str(written: &str) -> Result<Home, LogError> {
+    fn from_str(written: &str) -> Result<LogBackend, LogError> {
         let refused = |message: String, help: &str| Err(LogError::Home { message, help: help.to_owned() });
         let (scheme, rest) = written.split_once(':').map_or((written, None), |(scheme, rest)| (scheme, Some(rest)));
         match (scheme, rest) {
-            ("memory", None) => Ok(Home::Memory),
-            ("sqlite", Some(path)) if !path.trim().is_empty() => Ok(Home::Sqlite(PathBuf::from(path))),
+            ("memory", None) => Ok(LogBackend::Memory),
+            ("sqlite", Some(path)) if !path.trim().is_empty() => Ok(LogBackend::Sqlite(PathBuf::from(path))),
             ("sqlite", _) => refused(
                 "`sqlite` needs the path of a file".to_owned(),
                 "use, for example, `sqlite:events.db`; the file is created if it does not exist",
@@ -52,15 +52,15 @@ mod tests {
     use super::*;
 
     fn help(written: &str) -> String {
-        let error = written.parse::<Home>().unwrap_err();
+        let error = written.parse::<LogBackend>().unwrap_err();
         assert_eq!(error.code().as_str(), "HARN-LOG-001");
         format!("{error}; {}", error.help())
     }
 
     #[test]
     fn homes_are_memory_and_files() {
-        assert_eq!("memory".parse::<Home>().unwrap(), Home::Memory);
-        assert_eq!("sqlite:a/b:c.db".parse::<Home>().unwrap(), Home::Sqlite("a/b:c.db".into()));
+        assert_eq!("memory".parse::<LogBackend>().unwrap(), LogBackend::Memory);
+        assert_eq!("sqlite:a/b:c.db".parse::<LogBackend>().unwrap(), LogBackend::Sqlite("a/b:c.db".into()));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The law of conservation, counted from records.
 
-use super::{BornBy, How};
+use super::{BirthKind, LifeEndReason};
 
 /// The number of reminders in a session's records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ReminderCounts {
     /// Created here.
     pub injected: usize,
     /// Inherited from a parent.
@@ -25,22 +25,22 @@ pub struct Tally {
     pub pending: usize,
 }
 
-impl Tally {
-    pub(super) fn begin(&mut self, by: BornBy) {
+impl ReminderCounts {
+    pub(super) fn begin(&mut self, by: BirthKind) {
         *match by {
-            BornBy::Injected => &mut self.injected,
-            BornBy::Inherited => &mut self.inherited,
-            BornBy::Forked => &mut self.forked,
-            BornBy::Audited => &mut self.audited,
+            BirthKind::Injected => &mut self.injected,
+            BirthKind::Inherited => &mut self.inherited,
+            BirthKind::Forked => &mut self.forked,
+            BirthKind::Audited => &mut self.audited,
         } += 1;
     }
 
-    pub(super) fn end(&mut self, how: &How) {
+    pub(super) fn end(&mut self, how: &LifeEndReason) {
         *match how {
-            How::Deduped { .. } => &mut self.deduped,
-            How::Expired(_) => &mut self.expired,
-            How::Dropped(..) => &mut self.dropped,
-            How::Discarded(_) => &mut self.discarded,
+            LifeEndReason::Deduped { .. } => &mut self.deduped,
+            LifeEndReason::Expired(_) => &mut self.expired,
+            LifeEndReason::Dropped(..) => &mut self.dropped,
+            LifeEndReason::Discarded(_) => &mut self.discarded,
         } += 1;
     }
 

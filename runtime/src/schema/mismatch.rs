@@ -17,7 +17,7 @@ const SHOWN_WORDS: usize = 12;
 
 /// A mismatch between a value and its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct Mismatch {
     /// Path of the mismatch: `where.lines[2]`; empty for the whole.
     pub path: String,
     /// Description of the mismatch, as a sentence without its full stop.
@@ -26,14 +26,14 @@ pub struct Misfit {
 
 /// The mismatches of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfits {
+pub struct Mismatches {
     /// The first mismatches.
-    pub told: Vec<Misfit>,
+    pub told: Vec<Mismatch>,
     /// Number of further mismatches.
     pub more: usize,
 }
 
-impl fmt::Display for Misfits {
+impl fmt::Display for Mismatches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, misfit) in self.told.iter().enumerate() {
             let between = if index == 0 { "" } else { "; " };
@@ -43,21 +43,21 @@ impl fmt::Display for Misfits {
     }
 }
 
-impl Misfits {
-    pub(super) fn of(error: &ValidationError<'_, '_>, schema: &Data, value: &Data, what: &str) -> Misfits {
-        let teller = Teller { schema, value, what };
-        let mut found = Misfits { told: Vec::new(), more: 0 };
+impl Mismatches {
+    pub(super) fn of(error: &ValidationError<'_, '_>, schema: &Data, value: &Data, what: &str) -> Mismatches {
+        let teller = MismatchReporter { schema, value, what };
+        let mut found = Mismatches { told: Vec::new(), more: 0 };
         teller.collect(error, &mut found);
         found
     }
 
-    pub(super) fn one(message: String) -> Misfits {
-        Misfits { told: vec![Misfit { path: String::new(), message }], more: 0 }
+    pub(super) fn one(message: String) -> Mismatches {
+        Mismatches { told: vec![Mismatch { path: String::new(), message }], more: 0 }
     }
 
     fn put(&mut self, path: String, message: impl FnOnce() -> String) {
         if self.told.len() < TOLD {
-            self.told.push(Misfit { path, message: message() });
+            self.told.push(Mismatch { path, message: message() });
         } else {
             self.more += 1;
         }
@@ -65,14 +65,14 @@ impl Misfits {
 }
 
 /// A converter from errors of the validator to words.
-struct Teller<'a> {
+struct MismatchReporter<'a> {
     schema: &'a Data,
     value: &'a Data,
     what: &'a str,
 }
 
-impl Teller<'_> {
-    fn collect(&self, error: &ValidationError<'_, '_>, found: &mut Misfits) {
+impl MismatchReporter<'_> {
+    fn collect(&self, error: &ValidationError<'_, '_>, found: &mut Mismatches) {
         let path = || written(&error.instance_location);
         match &error.kind {
             ErrorKind::AnyOf | ErrorKind::OneOf(None) => self.alternatives(error, found),
@@ -92,7 +92,7 @@ impl Teller<'_> {
     }
 
     /// Reports the mismatch of the alternative that was probably meant: the one that accepts the value's kind.
-    fn alternatives(&self, error: &ValidationError<'_, '_>, found: &mut Misfits) {
+    fn alternatives(&self, error: &ValidationError<'_, '_>, found: &mut Mismatches) {
         let here = error.instance_location.tokens.len();
         let meant: Vec<_> = error.causes.iter().filter(|cause| wanted_types(cause, here).is_none()).collect();
         if let [only] = meant.as_slice() {
@@ -107,7 +107,7 @@ impl Teller<'_> {
                 return format!("{subject} must be {}, got {}", types.join(" or "), shown(self.at(error)));
             }
             let told = meant.iter().take(3).map(|cause| {
-                let mut inner = Misfits { told: Vec::new(), more: 0 };
+                let mut inner = Mismatches { told: Vec::new(), more: 0 };
                 self.collect(cause, &mut inner);
                 inner.to_string()
             });

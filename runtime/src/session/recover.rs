@@ -5,13 +5,13 @@ use std::sync::{Arc, PoisonError};
 
 use crate::ids::{IdStream, Ids as _};
 use crate::reminder::Reminder;
-use crate::reminder::bridge::{Fate, Injection, QueueTold};
-use crate::reminder::lifecycle::{DiscardReason, LifecycleRecord, Moment, post_turn, void};
+use crate::reminder::bridge::{Injection, InjectionOutcome, RecordedQueue};
+use crate::reminder::lifecycle::{DiscardReason, LifecycleContext, LifecycleRecord, post_turn, void};
 use crate::seam::Scope;
 use crate::transcript::Transcript;
 
 use super::inbox::DeliveredAt;
-use super::{Conversation, Session, State};
+use super::{Conversation, Session, SessionState};
 
 /// A session according to the log.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ pub struct Recovered {
     /// Whether the last of them was answered.
     pub is_answered: bool,
     /// The queue.
-    pub queue: QueueTold,
+    pub queue: RecordedQueue,
     /// Items delivered from the queue that the log does not yet record as delivered.
     pub delivered: Vec<Injection>,
     /// Pending reminders of other sessions of its run, lost with the process: session and reminder.
@@ -53,7 +53,7 @@ impl Session {
     /// lost.
     pub fn recover(self: &Rc<Self>, left: Recovered, scope: &Scope) {
         let now_ms = scope.clock.now_ms();
-        let delivered = |item: &Injection| (item.id.clone(), Fate::Delivered);
+        let delivered = |item: &Injection| (item.id.clone(), InjectionOutcome::Delivered);
         let mut stream = IdStream::new(left.seed, self.id());
         let queue_ids = stream.child();
         self.ids.go_on_with(stream);
@@ -79,13 +79,13 @@ impl Session {
         }
         self.with(|own| {
             let anchor = std::mem::take(&mut own.workspace_anchor);
-            *own = State {
+            *own = SessionState {
                 transcript,
                 created_at_ms: left.created_at_ms,
                 turns: left.turns,
                 provider_memory,
                 workspace_anchor: anchor,
-                ..State::default()
+                ..SessionState::default()
             };
         });
         self.tell_pending();
@@ -112,7 +112,14 @@ impl Session {
             let record = LifecycleRecord::Discarded { reminder_id, reason: DiscardReason::Lost };
             let (task_id, agent_id, ids) = (None, None, self.ids());
             let turn = self.with(|state| state.turns);
-            let at = Moment { session_id: &session_id, task_id, agent_id, turn, now_ms: scope.clock.now_ms(), ids };
+            let at = LifecycleContext {
+                session_id: &session_id,
+                task_id,
+                agent_id,
+                turn,
+                now_ms: scope.clock.now_ms(),
+                ids,
+            };
             scope.log.append(record.to_log(&at));
         }
     }

@@ -7,7 +7,7 @@ use crate::data::{Data, Entries};
 use super::codec::{ReminderField as Field, Surface, names_and};
 use super::limits::{MAX_ID, fault_of_name};
 use super::spec::FieldValues;
-use super::{Reminder, ReminderCode, ReminderError, ReminderSpec, Source};
+use super::{Reminder, ReminderCode, ReminderError, ReminderSource, ReminderSpec};
 
 /// Keys of a record: those of a spec, and those set by the runtime.
 const KEYS: &[&str] = &names_and::<11>(&Field::SPEC, &names_and::<4>(&Field::OF_RUNTIME, &[]));
@@ -44,7 +44,7 @@ fn handed(data: &Data, origin: Option<&Arc<str>>, fresh_id: &dyn Fn() -> Arc<str
         ReminderSpec::from_known(entries).map_err(|error| ReminderError { code: ReminderCode::Bridge, ..error })?;
     if !entries.field(Field::Source).is_none_or(Data::is_nil) {
         let word = text(entries, Field::Source)?.unwrap_or_default();
-        word.parse::<Source>().map_err(|e| bad("source", e.to_string()).suggest(e.suggestion))?;
+        word.parse::<ReminderSource>().map_err(|e| bad("source", e.to_string()).suggest(e.suggestion))?;
     }
     let turn = match entries.field(Field::FiredAtTurn).filter(|turn| !turn.is_nil()) {
         None => 0,
@@ -55,7 +55,7 @@ fn handed(data: &Data, origin: Option<&Arc<str>>, fresh_id: &dyn Fn() -> Arc<str
     };
     let id = text(entries, Field::Id)?.unwrap_or_else(fresh_id);
     let originating_agent_id = text(entries, Field::OriginatingAgentId)?.or_else(|| origin.cloned());
-    Ok(Reminder { originating_agent_id, ..spec.into_reminder(id, Source::Inherited, turn) })
+    Ok(Reminder { originating_agent_id, ..spec.into_reminder(id, ReminderSource::Inherited, turn) })
 }
 
 fn text(entries: &Entries, field: Field) -> Result<Option<Arc<str>>, ReminderError> {
@@ -93,7 +93,10 @@ mod tests {
         let list = list.unwrap();
         assert_eq!((list[0].id.as_ref(), list[0].propagate, list[0].ttl_turns), ("r1", Propagate::All, Some(2)));
         assert_eq!(list[0].originating_agent_id.as_deref(), Some("root"));
-        assert_eq!((list[1].id.as_ref(), list[1].source, list[1].fired_at_turn), ("fresh", Source::Inherited, 3));
+        assert_eq!(
+            (list[1].id.as_ref(), list[1].source, list[1].fired_at_turn),
+            ("fresh", ReminderSource::Inherited, 3)
+        );
         assert_eq!(list[1].originating_agent_id.as_deref(), Some("parent"));
     }
 

@@ -1,4 +1,4 @@
-//! [`Said`]: what a script tells the person that it works for, besides what its loops show.
+//! [`TaskUpdate`]: what a script tells the person that it works for, besides what its loops show.
 
 use runtime::data::Data;
 use runtime::words::words;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// A message of a script to the user.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum TaskUpdate {
     /// A status.
     Status {
         /// The text.
@@ -22,12 +22,12 @@ pub enum Said {
     /// The session has another mode.
     Mode(Arc<str>),
     /// An artifact, or more of it.
-    Artifact(Made),
+    Artifact(TaskArtifact),
 }
 
 /// An artifact for the user, or more of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Made {
+pub struct TaskArtifact {
     /// Its name.
     pub name: Arc<str>,
     /// Its content, or the continuation of it.
@@ -99,7 +99,7 @@ words! {
     }
 }
 
-impl Said {
+impl TaskUpdate {
     /// Returns the message as lines of text, for a run that is not served.
     pub(crate) fn to_text(&self) -> String {
         match self {
@@ -107,7 +107,7 @@ impl Said {
             Self::Title(title) => format!("# {title}\n"),
             Self::Mode(mode) => format!("({mode})\n"),
             Self::Plan(entries) => entries.iter().map(line).collect(),
-            Self::Artifact(Made { name, parts, description, append, .. }) => {
+            Self::Artifact(TaskArtifact { name, parts, description, append, .. }) => {
                 let parts: String = parts.iter().map(Part::to_text).collect();
                 let about = description.iter().map(|text| format!(" {text}"));
                 let more = if *append { " (more)" } else { "" };

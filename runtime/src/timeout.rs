@@ -9,19 +9,19 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
-use crate::seam::{Answer, Fault, Outcome, Scope, Sort, fault};
+use crate::seam::{Answer, CallError, CallErrorKind, Outcome, Scope, call_error};
 
 /// A handler or provider exceeded its time limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("timed out after {ms} ms")]
-pub struct TookTooLong {
+pub struct TimedOut {
     /// The limit, in milliseconds.
     pub ms: u64,
 }
 
-impl Fault for TookTooLong {
-    fn sort(&self) -> Sort {
-        Sort::Limit
+impl CallError for TimedOut {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Limit
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -36,7 +36,7 @@ const BUSY_GRACE: Duration = Duration::from_millis(50);
 
 /// Waits for an answer within the scope's limit. When the limit is exceeded, `cancel` is cancelled, and after a short
 /// grace period the work is dropped.
-pub async fn patiently<T>(scope: &Scope, cancel: &Cancel, answer: Answer<'_, Outcome<T>>) -> Outcome<T> {
+pub async fn with_timeout<T>(scope: &Scope, cancel: &Cancel, answer: Answer<'_, Outcome<T>>) -> Outcome<T> {
     let work = match answer {
         Answer::Now(outcome) => return outcome,
         Answer::Later(work) => work,
@@ -67,11 +67,11 @@ pub async fn patiently<T>(scope: &Scope, cancel: &Cancel, answer: Answer<'_, Out
         Poll::Pending
     })
     .await;
-    answered.unwrap_or_else(|| Err(fault(TookTooLong { ms })))
+    answered.unwrap_or_else(|| Err(call_error(TimedOut { ms })))
 }
 
 /// Returns whether `thrown` reports an exceeded time limit.
 #[must_use]
-pub fn is_late(thrown: &Rc<dyn Fault>) -> bool {
-    thrown.as_any().downcast_ref::<TookTooLong>().is_some()
+pub fn is_timeout(thrown: &Rc<dyn CallError>) -> bool {
+    thrown.as_any().downcast_ref::<TimedOut>().is_some()
 }
