@@ -120,10 +120,10 @@ pub enum A2aCode {
     /// Unsupported media type.
     MediaType = "HARN-A2A-018", Error {
         title: "unsupported media type",
-        meaning: "The media type of a part of the message is neither in `defaultInputModes` of the agent card nor \
-            in the `inputModes` of a skill. The response has the error code -32005; `field` names the part. \
-            `input_modes` of `[agent]` in `harn.toml` lists the supported types, such as `[\"text/plain\", \
-            \"image/*\"]`; the default is text and JSON.",
+        meaning: "The media type of a part of the message is neither in `defaultInputModes` of the agent card nor in \
+                  the `inputModes` of a skill. The response has the error code -32005; `field` names the part. \
+                  `input_modes` under `[agent]` in `harn.toml` lists the supported types, such as `[\"text/plain\", \
+                  \"image/*\"]`; the default is text and JSON.",
     },
 }
 }

@@ -50,7 +50,7 @@ impl Sessions {
             biased;
             ended = &mut working => ended,
             () = cancellation.cancelled() => {
-                handle.cancel("the client has cancelled the request");
+                handle.cancel("the client cancelled the request");
                 working.await
             }
         };
@@ -62,7 +62,7 @@ impl Sessions {
     /// Handles the notification `session/cancel`. An idle session has nothing to cancel.
     pub(crate) fn cancel(&self, params: &Value) -> Result<(), Refusal> {
         let handle = self.find(&Params::of(params)?)?;
-        handle.cancel("the client has cancelled the prompt");
+        handle.cancel("the client cancelled the prompt");
         Ok(())
     }
 
