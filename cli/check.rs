@@ -30,6 +30,9 @@ pub(crate) struct CheckArgs {
 
 /// Checks all scripts, even if the first has errors. Warnings alone are not a failure.
 pub(crate) fn run(args: &CheckArgs, console: &Console) -> i32 {
+    if let Some(code) = Script::refuse_stdin_twice(&args.paths, console) {
+        return code;
+    }
     let mut failed = false;
     let mut told = HashSet::new();
     for path in &args.paths {

@@ -60,6 +60,9 @@ const STACK: usize = 64 << 20;
 
 /// All scripts are formatted, whatever is wrong with the first.
 pub(crate) fn run(args: &FmtArgs, console: &Console) -> i32 {
+    if let Some(code) = Script::refuse_stdin_twice(&args.paths, console) {
+        return code;
+    }
     let mut failed = 0usize;
     let mut scripts = Vec::new();
     for path in &args.paths {

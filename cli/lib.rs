@@ -6,6 +6,7 @@
 //! time; an int that a pipeline returns is the exit code of `harn run`.
 
 mod check;
+mod completions;
 mod console;
 mod dis;
 mod doc;
@@ -16,6 +17,7 @@ mod lazy;
 mod limits;
 mod live;
 mod log;
+mod man;
 mod otel;
 mod repl;
 mod report;
@@ -25,9 +27,10 @@ mod serve;
 mod stdout;
 mod trace;
 mod trust;
+mod usage;
 mod whole_file;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use console::Console;
 use lazy::Lazy;
 use std::ffi::OsString;
@@ -63,30 +66,22 @@ enum Command {
     Trust(Lazy<trust::TrustArgs>),
     /// Start an interactive session
     Repl(Lazy<repl::ReplArgs>),
+    /// Print a script that completes commands in a shell
+    Completions(Lazy<completions::CompletionsArgs>),
+    /// Print or write manual pages
+    Man(Lazy<man::ManArgs>),
     /// Serve a script to an editor or to other agents
     #[command(subcommand)]
     Serve(Lazy<serve::Wire>),
 }
 
-/// Prints what is wrong with the arguments, or the help that was asked for, and ends. What an argument would make a
-/// terminal do is shown as text.
-fn refuse(error: &clap::Error) -> ! {
-    let hostile = |arg: std::ffi::OsString| arg.to_string_lossy().chars().any(|c| stdlib::shown(c) != Some(c));
-    if !error.use_stderr() || !std::env::args_os().any(hostile) {
-        error.exit();
-    }
-    for line in error.render().to_string().lines() {
-        eprintln!("{}", report::visible(line));
-    }
-    std::process::exit(error.exit_code())
-}
-
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let command = match Cli::try_parse_from(script::expand_shebang(std::env::args_os().collect())) {
+    let line = script::expand_shebang(std::env::args_os().collect());
+    let command = match Cli::try_parse_from(&line) {
         Ok(cli) => cli.command,
-        Err(error) => refuse(&error),
+        Err(error) => usage::refuse(error, Cli::command(), &line),
     };
     let console = Console::of_process();
     ExitCode::from(exit_code(match command {
@@ -99,6 +94,8 @@ pub fn main() -> ExitCode {
         Command::Trace(Lazy(args)) => trace::run(&args),
         Command::Trust(Lazy(args)) => trust::run(&args),
         Command::Repl(Lazy(args)) => repl::run(args),
+        Command::Completions(Lazy(args)) => completions::run(&args, Cli::command()),
+        Command::Man(Lazy(args)) => man::run(&args, Cli::command()),
         Command::Serve(Lazy(wire)) => serve::run(wire),
     }))
 }

@@ -3,12 +3,13 @@
 
 use crate::console::Console;
 use crate::interrupt;
-use crate::limits::Limits;
+use crate::limits::{Limits, pack};
 use crate::live::{LiveMode, LiveView};
 use crate::log::{self, LogFormat};
 use crate::otel::{self, Otel};
 use crate::report::{Format, show};
 use crate::script::Script;
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use std::path::PathBuf;
 use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, RunRecording};
 
@@ -27,7 +28,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
     /// Rhai file with reminder providers, run in a sandbox; can be repeated
-    #[arg(long = "provider", value_name = "FILE")]
+    #[arg(long = "provider", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(pack))]
     providers: Vec<PathBuf>,
     #[command(flatten)]
     limits: Limits,
@@ -75,6 +76,7 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
         Err(why) => return log::refuse(&why),
     };
     let (script, script_args) = args.script();
+    let from_stdin = matches!(script, Script::Stdin { .. });
     let refuse = |found: &[Diagnostic]| {
         show(output, found, args.format);
         1
@@ -97,7 +99,8 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     let watcher = if console.owns_process { LiveView::new(args.live, args.format) } else { None };
     let interrupt = console.owns_process.then(interrupt::listen);
     let printed = console.output.clone();
-    let mut options = RunOptions { task: args.task, args: script_args, interrupt, output: printed, ..options };
+    let mut options =
+        RunOptions { task: args.task, args: script_args, interrupt, output: printed, from_stdin, ..options };
     let recording = match (&args.record, &args.replay) {
         (Some(folder), _) => RunRecording::record(folder, &source, &mut options).map(Some),
         (None, Some(folder)) => RunRecording::replay(folder, &source, &mut options).map(Some),

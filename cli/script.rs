@@ -1,5 +1,7 @@
 //! The source of a script: a file, standard input, or the command line.
 
+use crate::console::Console;
+use crate::usage;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use stdlib::{Diagnostic, Source, SourceRef, decode_source, read_source, unreadable_source};
@@ -60,6 +62,16 @@ impl Script {
         Ok(scripts)
     }
 
+    /// Reports `-` given twice: standard input can be read once. Returns the exit code of wrong usage.
+    pub(crate) fn refuse_stdin_twice(paths: &[PathBuf], console: &Console) -> Option<i32> {
+        if paths.iter().filter(|path| path.as_os_str() == "-").count() < 2 {
+            return None;
+        }
+        console.output.err("error: `-` is given twice, but standard input can be read only once\n");
+        console.output.err("  help: give `-` once\n");
+        Some(2)
+    }
+
     /// The name under which diagnostics show it. Its project and its imports are looked up from there, so a script without
     /// a file belongs to the working directory.
     pub(crate) fn path(&self) -> &Path {
@@ -80,7 +92,10 @@ impl Script {
     pub(crate) fn read(&self) -> Result<SourceRef, Diagnostic> {
         let name = self.path().display().to_string();
         match self {
-            Self::File(path) => read_source(path),
+            Self::File(path) => read_source(path).map_err(|diagnostic| match usage::for_missing_script(path) {
+                Some(help) if !path.exists() => diagnostic.help(help),
+                _ => diagnostic,
+            }),
             Self::Code { text, .. } => Ok(Source::new(name, text.as_str())),
             Self::Stdin { .. } => {
                 let mut bytes = Vec::new();

@@ -4,11 +4,11 @@ mod a2a;
 mod acp;
 mod signals;
 
-use crate::limits::Limits;
+use crate::limits::{Limits, pack};
 use crate::log::{self, LogFormat};
 use crate::otel::{self, Exporting, Otel};
 use crate::report::{Format, show};
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser as _};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serve::host::{Mode, Served, Settings};
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ struct ServedScript {
     /// Script to serve; its pipeline runs once for each prompt
     file: PathBuf,
     /// Rhai file with reminder providers, run in a sandbox; can be repeated
-    #[arg(long = "provider", value_name = "FILE")]
+    #[arg(long = "provider", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(pack))]
     providers: Vec<PathBuf>,
     #[command(flatten)]
     limits: Limits,

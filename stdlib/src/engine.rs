@@ -72,6 +72,8 @@ pub struct RunOptions {
     pub packs: Vec<PackSpec>,
     /// Reads the files that it imports.
     pub loader: Rc<dyn Loader>,
+    /// Whether the script was read from standard input, so that it cannot read from there.
+    pub from_stdin: bool,
     /// The host that serves it, if any.
     pub hosting: Option<Rc<Hosting>>,
 }
@@ -93,6 +95,7 @@ impl Default for RunOptions {
             interrupt: None,
             packs: Vec::new(),
             loader: Rc::new(NoFiles),
+            from_stdin: false,
             hosting: None,
         }
     }
@@ -153,6 +156,9 @@ impl Engine {
         // The driver is not set before.
         let _ = world.driver.set(Rc::new(RunDriver::of(&isolate)));
         world.packs.read_by(options.loader.clone());
+        if options.from_stdin {
+            world.input.was_script();
+        }
         let modules = Modules::new(options.loader.clone());
         let (context, names, front_end, session, runtime, watched, activity) = Default::default();
         let loader = options.loader;

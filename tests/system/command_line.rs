@@ -96,6 +96,133 @@ fn a_topic_that_is_not_a_code_is_searched() {
     assert!(found.code == Some(2) && found.err.contains("no diagnostic matches `xylophone`"), "{}", found.err);
 }
 
+/// Wrong arguments in a folder with `main.harn`, each with a tip that the error contains.
+const WRONG_ARGUMENTS: &[(&[&str], &str)] = &[
+    (&["rnu"], "did you mean `harn run`?"),
+    (&["explian", "x"], "did you mean `harn explain`?"),
+    (&["lint", "main.harn"], "use `harn check`"),
+    (&["format"], "use `harn fmt`"),
+    (&["exec", "main.harn"], "use `harn run`"),
+    (&["eval", "1"], "use `harn run -e`"),
+    (&["shell"], "use `harn repl`"),
+    (&["logs"], "use `harn trace`"),
+    (&["acp", "main.harn"], "use `harn serve acp`"),
+    (&["main"], "use `harn run main.harn`"),
+    (&["main.hrn"], "did you mean the script `main.harn`?"),
+    (&["other.py"], "names of scripts end in `.harn` or `.rhai`"),
+    (&["-"], "`harn run -` reads a script from standard input"),
+    (&["mian.harn"], "did you mean `main.harn`?"),
+    (&["run", "mian.harn"], "did you mean `main.harn`?"),
+    (&["check", "mian.harn"], "did you mean `main.harn`?"),
+    (&["serve", "main.harn"], "`harn serve acp main.harn` serves it to an editor"),
+    (&["serve", "http"], "use `harn serve a2a`"),
+    (&["--seed", "1", "run", "main.harn"], "options follow the command: `harn run --seed"),
+    (&["-e", "println(1)"], "options follow the command: `harn run -e"),
+    (&["run", "main.harn", "--sed", "1"], "'--seed'"),
+    (&["run", "main.harn", "--model", "gpt"], "HARN_LLM_MODEL"),
+    (&["run", "main.harn", "--json"], "use `--format json`"),
+    (&["run", "main.harn", "--memory", "1g"], "use `--max-memory`"),
+    (&["run", "main.harn", "--quiet"], "use `--live never`"),
+    (&["run", "main.harn", "--allow", "net"], "`--deny CAPABILITY` removes some"),
+    (&["run", "--provider", "openai", "main.harn"], "set HARN_LLM_PROVIDER=openai"),
+    (&["run", "main.harn", "--deny", "network"], "unknown capability"),
+    (&["run", "main.harn", "--deny", "fs.wirte"], "did you mean `fs.write`?"),
+    (&["run", "-c", "println(1)"], "use `--eval`"),
+    (&["run"], "name a script, for example `harn run main.harn`"),
+    (&["check", "--task", "x", "main.harn"], "`--task` is an option of `harn run`"),
+    (&["check"], "`harn check .` means all scripts in this folder"),
+    (&["fmt", "--write", "main.harn"], "writes the files unless `--check`"),
+    (&["serve", "a2a", "main.harn", "--port", "80"], "use `--listen`"),
+    (&["doc", "--output", "x"], "use `--out`"),
+    (&["man", "rnu"], "did you mean `run`?"),
+    (&["completions", "bsh"], "'bash'"),
+];
+
+#[test]
+fn a_wrong_argument_names_the_right_one() {
+    let dir = scratch("command-line-wrong");
+    fs::write(dir.join("main.harn"), "println(1)\n").unwrap();
+    let mut wrong = String::new();
+    for (line, tip) in WRONG_ARGUMENTS {
+        let ran = harn_in(&dir, line, b"", &[]);
+        // A script that cannot be read is an error of the run, all others are wrong usage.
+        let code = if line.last() == Some(&"mian.harn") { 1 } else { 2 };
+        if ran.code != Some(code) || !ran.err.contains(tip) || !ran.out.is_empty() {
+            wrong.push_str(&format!(
+                "harn {}: {tip}: exit code {:?}\n{}{}",
+                line.join(" "),
+                ran.code,
+                ran.out,
+                ran.err
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn tips_show_hostile_words_as_text() {
+    let dir = scratch("command-line-hostile");
+    fs::write(dir.join("ma\u{1b}[31min.harn"), "println(1)\n").unwrap();
+    let ran = harn_in(&dir, &["ma\u{1b}[31min.hrn"], b"", &[]);
+    assert!(ran.code == Some(2) && ran.err.contains("did you mean the script"), "{}", ran.err);
+    assert!(!ran.err.contains('\u{1b}'), "{}", ran.err);
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    for script in ["println(read_line())", "println(read_stdin())", "println(task.ask(\"Name?\"))"] {
+        let ran = harn_with_input(&["run", "-"], script.as_bytes(), &[]);
+        assert!(ran.code == Some(1) && ran.err.contains("HARN-IO-004"), "{script}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains("it contained the script") && ran.err.contains("<stdin>:1:"), "{}", ran.err);
+    }
+    let ran = harn_with_input(&["run", "-e", "println(read_line())"], b"typed\n", &[]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "typed\n", ""));
+    for command in ["check", "fmt"] {
+        let ran = harn_with_input(&[command, "-", "-"], b"println(1)\n", &[]);
+        assert!(ran.code == Some(2) && ran.err.contains("`-` is given twice"), "{command}: {}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn scripts_without_a_file_have_spans_and_exit_codes() {
+    for (line, input, place) in [
+        (&["run", "-"][..], "let x = 1\nprintln(x.nope())\n", "<stdin>:2:"),
+        (&["run", "-e", "let x = 1\nprintln(x.nope())\n"], "", "<command line>:2:"),
+    ] {
+        let ran = harn_with_input(line, input.as_bytes(), &[]);
+        assert!(ran.code == Some(1) && ran.err.contains(place), "{line:?}: {}", ran.err);
+        let ran = harn_with_input(&[line, &["--format", "json"]].concat(), input.as_bytes(), &[]);
+        let name = place.split(':').next().unwrap();
+        assert!(ran.code == Some(1) && ran.err.contains(&format!("\"{name}\"")), "{line:?}: {}", ran.err);
+    }
+    for (line, code) in [
+        (&["run", "-e", "exit(7)"][..], 7),
+        (&["run", "-e", "pipeline main() { return 5 }"], 5),
+        (&["run", "-e", "pipeline main() { return 5000 }"], 255),
+        (&["run", "-e", "while true { }", "--fuel", "1000"], 3),
+        (&["run", "-e", "throw \"no\""], 1),
+        (&["run", "-e", ""], 0),
+        (&["run", "-e"], 2),
+    ] {
+        assert_eq!(harn(line).code, Some(code), "{line:?}");
+    }
+    let ran = harn_with_input(&["run", "-"], b"exit(7)", &[]);
+    assert_eq!(ran.code, Some(7), "{}", ran.err);
+}
+
+#[test]
+fn a_script_with_a_shebang_runs_as_a_program() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = scratch("command-line-shebang");
+    let script = dir.join("tool");
+    fs::write(&script, format!("#!{}\nprintln(args())\nexit(4)\n", env!("CARGO_BIN_EXE_harn"))).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = std::process::Command::new(&script).args(["--seed", "a b"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(4), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(String::from_utf8(ran.stdout).unwrap(), "[--seed, a b]\n");
+}
+
 const LOOP: &str = r#"
 let tools = tool_define(tool_registry(), "look", "Looks.", {
   parameters: {path: "string"},

@@ -1,7 +1,7 @@
 //! Every row of the catalogue is true: the failing script fails with that code alone, the fixed one
 //! without any.
 
-use crate::harn::{harn, scratch};
+use crate::harn::{harn, harn_with_input, scratch};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -199,7 +199,7 @@ fn a_page_shows_meaning_picture_and_mended_script() {
         "propagate: \"children\"",
         "error[HARN-RMD-005]",
         "╭─[",
-        "Mended",
+        "Fixed",
         "propagate: \"all\"",
     ] {
         assert!(page.contains(part), "{part} in:\n{page}");
@@ -215,7 +215,63 @@ fn the_list_has_every_reminder_code_and_an_unknown_one_gets_the_nearest() {
     }
     let outcome = harn(&["explain", "HARN-RMD-05"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (Some(2), ""));
-    assert!(outcome.err.contains("the nearest code is HARN-RMD-005"), "{}", outcome.err);
+    let lines: Vec<&str> = outcome.err.lines().collect();
+    assert_eq!(lines[..2], ["error: unknown code `HARN-RMD-05`", "  help: the nearest codes are"], "{}", outcome.err);
+    assert!(lines[2].starts_with("    HARN-RMD-005  ") && lines.len() == 5, "{}", outcome.err);
+}
+
+#[test]
+fn several_codes_are_explained_at_once() {
+    let page = harn(&["explain", "HARN-RMD-005", "nam-001"]);
+    let (first, second) = (page.out.find("HARN-RMD-005 (error)"), page.out.find("HARN-NAM-001 (error)"));
+    assert!(page.code == Some(0) && first.is_some() && first < second, "{}{}", page.out, page.err);
+    assert_eq!(json(&["explain", "--json", "HARN-RMD-005", "nam-001"]).as_array().unwrap().len(), 2);
+    let outcome = harn(&["explain", "HARN-RMD-005", "HARN-RMD-999"]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (Some(2), ""), "{}", outcome.err);
+}
+
+#[test]
+fn words_find_rows_in_the_order_of_their_rank() {
+    let found = harn(&["explain", "ttl", "turns"]);
+    assert!(found.code == Some(0) && found.out.starts_with("HARN-RMD-"), "{}", found.out);
+    let found = harn(&["explain", "HARN-RMD"]);
+    assert_eq!((found.code, found.out.matches("HARN-RMD-").count()), (Some(0), 8), "{}", found.out);
+    let found = harn(&["explain", "propagte"]);
+    assert!(found.code == Some(2) && found.err.contains("did you mean `propagate`?"), "{}", found.err);
+}
+
+#[test]
+fn each_code_of_a_piped_log_is_explained_once() {
+    let script = "println(totl)\nprintln(othr)\nlet x: int = \"a\"\n";
+    let failed = harn_with_input(&["check", "-"], script.as_bytes(), &[]);
+    assert_eq!(failed.code, Some(1));
+    let codes: BTreeSet<&str> = failed.err.split(['[', ']']).filter(|part| part.starts_with("HARN-")).collect();
+    assert!(codes.len() > 1, "{}", failed.err);
+    for log in [failed.err.clone(), harn_with_input(&["check", "--format", "json", "-"], script.as_bytes(), &[]).out] {
+        let explained = harn_with_input(&["explain", "-"], log.as_bytes(), &[]);
+        assert_eq!((explained.code, explained.err.as_str()), (Some(0), ""), "{}", explained.out);
+        for code in &codes {
+            let head = format!("{code} occurs {} time", log.matches(code).count());
+            assert_eq!(explained.out.matches(&head).count(), 1, "{head}:\n{}", explained.out);
+            assert_eq!(explained.out.matches(&format!("{code} (error)")).count(), 1, "{}", explained.out);
+        }
+    }
+    let rows = harn_with_input(&["explain", "--json", "-"], failed.err.as_bytes(), &[]);
+    let rows: Value = serde_json::from_str(&rows.out).unwrap();
+    assert_eq!(rows.as_array().unwrap().len(), codes.len());
+    assert!(rows[0]["occurrences"].as_u64().unwrap() > 0 && rows[0]["meaning"].is_string());
+}
+
+#[test]
+fn a_log_without_known_codes_is_an_error() {
+    let outcome = harn_with_input(&["explain", "-"], b"all is well\n", &[]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (Some(1), ""));
+    assert!(outcome.err.contains("contains no diagnostic code"), "{}", outcome.err);
+    let outcome = harn_with_input(&["explain", "-"], b"error[HARN-XYZ-001]\n", &[]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (Some(1), ""));
+    assert!(outcome.err.contains("unknown code `HARN-XYZ-001`"), "{}", outcome.err);
+    let outcome = harn_with_input(&["explain", "-"], b"error[HARN-XYZ-001]\nerror[HARN-NAM-001]", &[]);
+    assert!(outcome.code == Some(0) && outcome.err.contains("HARN-XYZ-001"), "{}", outcome.err);
 }
 
 #[test]

@@ -17,6 +17,7 @@
 //! - [`examples`]: the guide's programs print what its pages show.
 //! - [`recipes`]: the guide's recipes are programs in both languages and print the same.
 //! - [`command_line`]: where scripts come from, and which arguments are theirs.
+//! - [`completions`]: completion scripts and manual pages.
 //! - [`dis`]: what scripts are compiled to.
 //! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
@@ -52,6 +53,7 @@ mod borders;
 mod check_bounds;
 mod code_literals;
 mod command_line;
+mod completions;
 #[path = "../support/diff.rs"]
 mod diff;
 mod dis;

@@ -5,7 +5,7 @@ use crate::world::World;
 use crate::{here, system};
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 use std::sync::mpsc;
@@ -33,10 +33,26 @@ type Answer = io::Result<Option<Vec<u8>>>;
 /// Standard input of a run.
 #[derive(Default)]
 pub(crate) struct Input {
+    /// Whether the script was read from it.
+    is_script: Cell<bool>,
     reader: OnceCell<mpsc::Sender<(Wanted, oneshot::Sender<Answer>)>>,
 }
 
 impl Input {
+    /// Marks it as read: it contained the script.
+    pub(crate) fn was_script(&self) {
+        self.is_script.set(true);
+    }
+
+    /// Reports a read of what contained the script: it would look like an empty input.
+    fn check(&self) -> Result<(), Box<Raise>> {
+        if !self.is_script.get() {
+            return Ok(());
+        }
+        let message = "cannot read standard input: it contained the script; save the script in a file";
+        Err(Raise::error(system::SystemCode::Input, message))
+    }
+
     fn ask(&self, wanted: Wanted) -> oneshot::Receiver<Answer> {
         let (tell, answer) = oneshot::channel();
         let reader = self.reader.get_or_init(|| {
@@ -91,13 +107,14 @@ fn text(answer: Result<Answer, oneshot::error::RecvError>, most: u64) -> Result<
 }
 
 fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    Ok(line(&here::world(cx)?))
+    line(&here::world(cx)?)
 }
 
 /// Reads the next line, as `read_line` returns it.
-pub(super) fn line(world: &Rc<World>) -> Wait {
+pub(super) fn line(world: &Rc<World>) -> Result<Wait, Box<Raise>> {
+    world.input.check()?;
     let (world, answer) = (world.clone(), world.input.ask(Wanted::Line));
-    Wait::new(async move {
+    Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         Ok(match text(answer.await, MOST)? {
             None => Value::Nil,
@@ -111,11 +128,12 @@ pub(super) fn line(world: &Rc<World>) -> Wait {
                 Value::from(line)
             }
         })
-    })
+    }))
 }
 
 fn read_stdin(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
+    world.input.check()?;
     let answer = world.input.ask(Wanted::All);
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();

@@ -144,7 +144,7 @@ fn ask(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         }),
         None => {
             world.print(&format!("{question}\n"))?;
-            input::line(&world)
+            input::line(&world)?
         }
     })
 }
