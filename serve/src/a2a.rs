@@ -1,38 +1,32 @@
 //! The Agent2Agent protocol over HTTP: JSON-RPC and server-sent events. The message shapes are in [`a2a`], sessions in
 //! [`crate::host`].
 //!
-//! - [`serve`]: runs a server. [`Settings`], [`Bounds`], [`Token`] and [`address`] configure it.
-//! - `http`: connections, paths, bodies and streams. `rpc`: JSON-RPC requests and their responses.
+//! - [`serve`]: runs a server. [`A2aSettings`], [`A2aLimits`] and [`NAMES`] configure it.
+//! - `http`: paths, bodies and streams. `rpc`: JSON-RPC requests and their responses.
 //! - `card`: the agent card. `extension`: the reminder extension in the card and in headers.
-//! - [`Desk`]: all tasks of a served script. It accepts messages and follows the tasks that they begin.
+//! - [`TaskManager`]: all tasks of a served script. It accepts messages and follows the tasks that they begin.
 //! - [`feed`]: bounded delivery of task updates to subscribers.
 //! - [`injection`]: reminders that peers inject into tasks. [`reminder`]: reports on those reminders to subscribers.
 //! - [`store`]: tasks that survive the process.
 //! - [`Refusal`]: a refused request. `error`: its JSON-RPC error. [`A2aCode`]: the diagnostics of this protocol.
 
-pub mod address;
 mod card;
 mod clock;
 mod codes;
 mod context;
-pub mod desk;
 mod error;
 mod extension;
 pub mod feed;
 mod http;
 pub mod injection;
-mod places;
 pub mod reminder;
 mod rpc;
 mod serve;
 pub mod store;
-mod token;
+pub mod tasks;
 
 pub use codes::A2aCode;
-pub use desk::Desk;
 pub use error::Refusal;
 pub use extension::REMINDERS;
-pub(crate) use http::{Guard, Listener};
-pub use serve::{Bounds, Listening, Settings, serve};
-pub(crate) use serve::{not_free, without_token};
-pub use token::{BadToken, Token};
+pub use serve::{A2aLimits, A2aSettings, ListenAddresses, NAMES, cannot_listen, serve};
+pub use tasks::TaskManager;

@@ -2,18 +2,14 @@
 //! there; `harn serve acp` opens a port for them.
 
 use std::convert::Infallible;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use hyper::body::Incoming;
-use stdlib::Diagnostic;
-use tokio::net::TcpListener;
 
-use crate::a2a::address::is_local;
-use crate::a2a::{Guard, Listener, Token, not_free, without_token};
+use crate::http::{FullBody, HttpListener, ListenError, RequestGuard, Token, bind, challenge, is_local};
 use crate::metrics::Exposition;
 
 /// The path of the health check.
@@ -67,15 +63,15 @@ fn plain(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
 
 /// A port that serves only these endpoints.
 pub(crate) struct Probe {
-    listener: Listener,
+    listener: HttpListener,
     /// The address that it listens on.
     pub(crate) address: SocketAddr,
-    front: Arc<Front>,
+    state: Arc<ProbeState>,
 }
 
-struct Front {
+struct ProbeState {
     probed: Arc<dyn Probed>,
-    guard: Guard,
+    guard: RequestGuard,
     token: Option<Token>,
 }
 
@@ -88,39 +84,34 @@ impl Probe {
         address: SocketAddr,
         token: Option<Token>,
         probed: Arc<dyn Probed>,
-    ) -> Result<Probe, Vec<Diagnostic>> {
-        let is_local = is_local(&address);
-        if !is_local && token.is_none() {
-            return Err(vec![without_token(&address, "HARN_METRICS_TOKEN")]);
-        }
-        let listen = || -> io::Result<(TcpListener, SocketAddr)> {
-            let listener = std::net::TcpListener::bind(address)?;
-            listener.set_nonblocking(true)?;
-            let bound = listener.local_addr()?;
-            Ok((TcpListener::from_std(listener)?, bound))
-        };
-        let (listener, bound) = listen().map_err(|error| not_free(&address, &error))?;
-        let guard = Guard { is_local, ..Guard::default() };
-        let front = Arc::new(Front { probed, guard, token });
-        Ok(Probe { listener: Listener::new(listener, CONNECTIONS), address: bound, front })
+    ) -> Result<Probe, ListenError> {
+        let (listener, bound) = bind(address, token.is_some())?;
+        let guard = RequestGuard { is_local: is_local(&address), ..RequestGuard::default() };
+        let state = Arc::new(ProbeState { probed, guard, token });
+        Ok(Probe { listener: HttpListener::new(listener, CONNECTIONS, full), address: bound, state })
     }
 
     /// Serves requests, forever.
     pub(crate) async fn answer_all(&self) -> Infallible {
-        let front = self.front.clone();
-        self.listener.take_all(move |request| answer(front.clone(), request)).await
+        let state = self.state.clone();
+        self.listener.take_all(move |request| answer(state.clone(), request)).await
     }
 }
 
-async fn answer(front: Arc<Front>, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
-    Ok(front.answer(&request))
+fn full(most: usize) -> FullBody {
+    let text = format!("too many connections: {most} are open, which is the limit; try again later\n");
+    FullBody { media_type: "text/plain; charset=utf-8", text }
 }
 
-impl Front {
+async fn answer(state: Arc<ProbeState>, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    Ok(state.answer(&request))
+}
+
+impl ProbeState {
     fn answer<B>(&self, request: &hyper::Request<B>) -> Response<Body> {
-        if let Err((status, _)) = self.guard.admit(request.version(), request.uri(), request.headers()) {
+        if let Err(error) = self.guard.admit(request.version(), request.uri(), request.headers()) {
             return plain(
-                status,
+                error.status(),
                 "this server accepts only requests from its own machine that use one of its names \
                 and do not come from a web page\n",
             );
@@ -141,8 +132,7 @@ impl Front {
             _ => {
                 let mut response =
                     plain(StatusCode::UNAUTHORIZED, "missing or invalid token: send `Authorization: Bearer TOKEN`\n");
-                let challenge = HeaderValue::from_static("Bearer realm=\"harn\"");
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge(request.headers()));
                 response
             }
         }
@@ -157,9 +147,9 @@ impl Front {
 mod tests {
     use super::*;
 
-    struct Full;
+    struct DrainingServer;
 
-    impl Probed for Full {
+    impl Probed for DrainingServer {
         fn readiness(&self) -> Result<(), &'static str> {
             Err("draining")
         }
@@ -170,13 +160,17 @@ mod tests {
     }
 
     fn status(token: Option<&str>, method: &str, path: &str, headers: &[(&str, &str)]) -> u16 {
-        let guard = Guard { is_local: true, ..Guard::default() };
-        let front = Front { probed: Arc::new(Full), guard, token: token.map(|token| Token::new(token).unwrap()) };
+        let guard = RequestGuard { is_local: true, ..RequestGuard::default() };
+        let state = ProbeState {
+            probed: Arc::new(DrainingServer),
+            guard,
+            token: token.map(|token| Token::new(token).unwrap()),
+        };
         let mut request = hyper::Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        front.answer(&request.body(()).unwrap()).status().as_u16()
+        state.answer(&request.body(()).unwrap()).status().as_u16()
     }
 
     #[test]

@@ -1,37 +1,37 @@
 //! Serves a script to other agents.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use a2a::Version;
 use stdlib::{Agent, Diagnostic};
-use tokio::net::{TcpListener, TcpSocket};
 
 use super::A2aCode;
-use super::address::is_local;
-use super::card::{Card, Url, about};
-use super::desk::{self, Desk};
-use super::http::{Answerer, Front, Guard, Listener, name_of};
-use super::places::Places;
-use super::rpc::{Streams, Written};
-use super::token::Token;
+use super::card::{AgentCard, CardUrl, about};
+use super::http::{A2aState, RequestService, full};
+use super::rpc::{FrameCache, StreamContext};
+use super::tasks::{self, TaskManager};
+use crate::count_limit::CountLimit;
 use crate::drain::drain;
 use crate::host::{Mode, Served};
+use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, Token, bind, is_local, name_of};
+
+/// The names that configure the address and the token.
+pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "HARN_A2A_TOKEN", port: 41_241 };
 
 /// The timeout for writing the last responses after all tasks are over.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
 /// The settings of a server.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct A2aSettings {
     /// The address to listen on; port 0 selects a free one.
     pub listen: SocketAddr,
     /// The token that callers must send; without one, only a loopback address is allowed.
     pub token: Option<Token>,
     /// The limits.
-    pub bounds: Bounds,
+    pub bounds: A2aLimits,
     /// The mode of sessions; the default is `ask`.
     pub mode: Option<Arc<str>>,
     /// The agent's description for the card.
@@ -48,7 +48,7 @@ pub struct Settings {
 
 /// The limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct A2aLimits {
     /// The maximum size of a request body in bytes.
     pub body: usize,
     /// The maximum number of connections.
@@ -61,15 +61,15 @@ pub struct Bounds {
     pub finished: usize,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds { body: 1024 * 1024, connections: 4096, streams: 2048, tasks: 1000, finished: 1000 }
+impl Default for A2aLimits {
+    fn default() -> A2aLimits {
+        A2aLimits { body: 1024 * 1024, connections: 4096, streams: 2048, tasks: 1000, finished: 1000 }
     }
 }
 
 /// The addresses of a running server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listening {
+pub struct ListenAddresses {
     /// The URL for requests.
     pub url: String,
     /// The URL of the card.
@@ -84,8 +84,8 @@ pub struct Listening {
 /// The script or the address is invalid, before any connection is accepted; or the system refuses a resource.
 pub fn serve<S: Future<Output = i32>>(
     served: Served,
-    settings: Settings,
-    told: impl FnOnce(&Listening),
+    settings: A2aSettings,
+    told: impl FnOnce(&ListenAddresses),
     stop: impl FnOnce() -> S,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -100,35 +100,39 @@ pub fn serve<S: Future<Output = i32>>(
 
 async fn talk(
     served: Served,
-    settings: Settings,
-    told: impl FnOnce(&Listening),
+    settings: A2aSettings,
+    told: impl FnOnce(&ListenAddresses),
     stop: impl Future<Output = i32>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let is_local = is_local(&settings.listen);
-    if !is_local && settings.token.is_none() {
-        return Err(vec![without_token(&settings.listen, "HARN_A2A_TOKEN")]);
-    }
-    let listener = listen(settings.listen).map_err(|error| not_free(&settings.listen, &error))?;
-    let address = listener.local_addr().map_err(|error| not_free(&settings.listen, &error))?;
+    let (listener, address) =
+        bind(settings.listen, settings.token.is_some()).map_err(|error| vec![cannot_listen(&error)])?;
     let about = about::complete(&settings.agent, served.source.name(), served.source.text());
     let bounds = settings.bounds;
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
     let agent_id = about.name.as_deref().unwrap_or("agent").into();
-    let input_modes = desk::InputModes::of(&about);
+    let input_modes = tasks::InputModes::of(&about);
     let (open, finished) = (bounds.tasks, bounds.finished);
-    let desk =
-        desk::Settings { open, finished, mode, agent_id, input_modes, replies: about.replies, ..Default::default() };
-    let desk = Desk::open(served, desk)?;
+    let manager = tasks::TaskSettings {
+        open,
+        finished,
+        mode,
+        agent_id,
+        input_modes,
+        replies: about.replies,
+        ..Default::default()
+    };
+    let manager = TaskManager::open(served, manager)?;
     let own = format!("http://{address}/");
     let url = match &about.url {
-        Some(url) => Url::Fixed(url.clone()),
-        None if address.ip().is_unspecified() => Url::Asked(own.clone()),
-        None => Url::Fixed(own.clone()),
+        Some(url) => CardUrl::Fixed(url.clone()),
+        None if address.ip().is_unspecified() => CardUrl::Asked(own.clone()),
+        None => CardUrl::Fixed(own.clone()),
     };
     let public = about.url.as_deref().and_then(host_of);
-    let front = Front {
-        desk: desk.clone(),
-        card: Card {
+    let state = A2aState {
+        manager: manager.clone(),
+        card: AgentCard {
             about,
             url,
             has_token: settings.token.is_some(),
@@ -137,20 +141,20 @@ async fn talk(
             usual: settings.strict_card.then_some(Version::V1_0),
             since: SystemTime::now(),
         },
-        guard: Guard { is_local, public, origins: settings.origins },
+        guard: RequestGuard { is_local, public, origins: settings.origins },
         token: settings.token,
         body: bounds.body,
-        streams: Streams { places: Places::new(bounds.streams), written: Written::default() },
+        streams: StreamContext { permits: CountLimit::new(bounds.streams), written: FrameCache::default() },
     };
-    let listener = Listener::new(listener, bounds.connections);
-    let answerer = Answerer::new(front);
-    told(&Listening { card: format!("{own}.well-known/agent-card.json"), url: own });
+    let listener = HttpListener::new(listener, bounds.connections, full);
+    let answerer = RequestService::new(state);
+    told(&ListenAddresses { card: format!("{own}.well-known/agent-card.json"), url: own });
     // While it drains, the server goes on responding: tasks can be followed and answered, and `/readyz` reports the
     // drain.
     let stopped = async {
         let code = stop.await;
-        desk.begin_drain();
-        drain(settings.drain, || desk.waits(), desk.idle()).await;
+        manager.begin_drain();
+        drain(settings.drain, || manager.waits(), manager.idle()).await;
         code
     };
     let answer = move |request| answerer.clone().answer(request);
@@ -160,34 +164,9 @@ async fn talk(
         never = listener.take_all(answer) => match never {},
     };
     let ending = listener.close();
-    desk.stop().await;
+    manager.stop().await;
     let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
     Ok(code)
-}
-
-/// The size of the system's send buffer for each connection in bytes; the system doubles it for its own use.
-const UNREAD: u32 = 128 * 1024;
-
-/// The size of the data that the system buffers but has not begun to send, in bytes. It limits the cost of a client
-/// that does not read, beside the client's own receive buffer. It does not slow clients that read, even with a high
-/// latency.
-#[cfg(target_os = "linux")]
-const UNSENT: u32 = 16 * 1024;
-
-/// The maximum number of connections that wait to be accepted.
-const WAITING: u32 = 1024;
-
-/// Listens at an address. Connections inherit the socket options.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // Without this, the address cannot be reused for a minute after a shutdown.
-    socket.set_reuseaddr(true)?;
-    socket.set_send_buffer_size(UNREAD)?;
-    #[cfg(target_os = "linux")]
-    // If the system lacks this option, clients that do not read cost more memory, and all are still served.
-    let _ = socket2::SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT);
-    socket.bind(address)?;
-    socket.listen(WAITING)
 }
 
 /// Returns the host name in a URL.
@@ -196,40 +175,9 @@ fn host_of(url: &str) -> Option<String> {
     name_of(rest.split(['/', '?', '#']).next()?)
 }
 
-pub(crate) fn without_token(address: &SocketAddr, variable: &str) -> Diagnostic {
-    Diagnostic::new(A2aCode::Exposed, format!("`{address}` can be reached from other machines, but no token is set"))
-        .help(format!(
-            "set {variable} to a value that is hard to guess, or listen on 127.0.0.1, which only this machine can reach"
-        ))
-}
-
-pub(crate) fn not_free(address: &SocketAddr, error: &io::Error) -> Vec<Diagnostic> {
-    let help = match error.kind() {
-        io::ErrorKind::AddrInUse => "another process uses this address; `--listen 127.0.0.1:0` selects a free port",
-        io::ErrorKind::AddrNotAvailable => "this machine does not have such an address",
-        io::ErrorKind::PermissionDenied => "ports below 1024 need special permissions; use a higher port",
-        _ => "use another address",
-    };
-    vec![Diagnostic::new(A2aCode::Address, format!("cannot listen on `{address}`: {error}")).help(help)]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[cfg(target_os = "linux")]
-    #[tokio::test]
-    async fn little_is_taken_of_what_a_client_does_not_read() {
-        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let silent = TcpSocket::new_v4().unwrap();
-        silent.set_recv_buffer_size(4096).unwrap();
-        let silent = silent.connect(listener.local_addr().unwrap()).await.unwrap();
-        let (ours, _) = listener.accept().await.unwrap();
-        ours.writable().await.unwrap();
-        let piece = [0; 4096];
-        let taken: usize = std::iter::from_fn(|| ours.try_write(&piece).ok()).sum();
-        // Without the limit it is the whole buffer, which is twice the configured size.
-        assert!((1..UNREAD as usize).contains(&taken), "{taken} bytes");
-        drop(silent);
-    }
+/// Returns the diagnostic for an address that the server cannot listen on.
+#[must_use]
+pub fn cannot_listen(error: &ListenError) -> Diagnostic {
+    let code = if matches!(error, ListenError::Exposed(_)) { A2aCode::Exposed } else { A2aCode::Address };
+    Diagnostic::new(code, error.to_string()).help(NAMES.help(error))
 }

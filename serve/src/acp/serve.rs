@@ -8,24 +8,27 @@ use agent_client_protocol::{Agent, Builder};
 use stdlib::Diagnostic;
 
 use super::AcpCode;
-use super::connection::Front;
+use super::connection::Dispatcher;
 use super::peer::AcpPeer;
-use super::session::Sessions;
-use super::transport::{Bounds, Streams, Transport};
+use super::session::AcpSessions;
+use super::transport::{LineStreams, Transport, TransportLimits};
 use super::update::ReminderUpdates;
-use crate::a2a::Token;
 use crate::drain::drain;
 use crate::host::{Host, Mode, Served};
+use crate::http::{ListenError, ListenerNames, Token};
 use crate::probe::{HEALTH, METRICS, Probe, Probed, READY};
+
+/// The names that configure the address of the endpoint for health, readiness and metrics, and its token.
+pub const PROBE_NAMES: ListenerNames = ListenerNames { option: "--metrics", token: "HARN_METRICS_TOKEN", port: 41_241 };
 
 /// The timeout for writing the last lines after all sessions are over.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// The settings of a server.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct AcpSettings {
     /// The limits on reading and writing.
-    pub bounds: Bounds,
+    pub bounds: TransportLimits,
     /// The mode of new sessions; the default is `ask`.
     pub mode: Option<Arc<str>>,
     /// The clients that get the updates on reminders.
@@ -33,12 +36,12 @@ pub struct Settings {
     /// The time for which running work may continue after shutdown begins.
     pub drain: Duration,
     /// The endpoint for health, readiness and metrics.
-    pub probe: Option<ProbeAt>,
+    pub probe: Option<ProbeSettings>,
 }
 
 /// The endpoint for health, readiness and metrics.
 #[derive(Debug, Clone)]
-pub struct ProbeAt {
+pub struct ProbeSettings {
     /// The address to listen on; port 0 selects a free one.
     pub listen: SocketAddr,
     /// The token for the metrics; without one, only a loopback address is allowed.
@@ -52,8 +55,8 @@ pub struct ProbeAt {
 /// The script is invalid, before anything is read; or the system refuses a runtime or a thread.
 pub fn serve<S: Future<Output = i32>>(
     served: Served,
-    streams: Streams,
-    settings: Settings,
+    streams: LineStreams,
+    settings: AcpSettings,
     stop: impl FnOnce() -> S,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -68,8 +71,8 @@ pub fn serve<S: Future<Output = i32>>(
 
 async fn talk(
     served: Served,
-    streams: Streams,
-    settings: Settings,
+    streams: LineStreams,
+    settings: AcpSettings,
     stop: impl Future<Output = i32>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let (transport, channel) = Transport::new(streams, settings.bounds);
@@ -77,14 +80,15 @@ async fn talk(
     let peer = Arc::new(AcpPeer::new(gauge.clone()));
     let host = Host::start(served, peer.clone())?;
     let probed: Arc<dyn Probed> = Arc::new(host.clone());
-    let probe = settings.probe.map(|at| Probe::open(at.listen, at.token, probed)).transpose()?;
+    let probe = settings.probe.map(|at| Probe::open(at.listen, at.token, probed)).transpose();
+    let probe = probe.map_err(|error| vec![cannot_listen(&error)])?;
     if let Some(probe) = &probe {
         tracing::info!("serving {HEALTH}, {READY} and {METRICS} on http://{}", probe.address);
     }
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
-    let front = Front::new(settings.reminders, Sessions { host: host.clone(), peer: peer.clone(), mode });
+    let dispatcher = Dispatcher::new(settings.reminders, AcpSessions { host: host.clone(), peer: peer.clone(), mode });
     let carried = tokio::spawn(transport.carry());
-    let connection = Builder::new_with(Agent, front).name("harn").connect_with(channel, async |connection| {
+    let connection = Builder::new_with(Agent, dispatcher).name("harn").connect_with(channel, async |connection| {
         peer.connect(connection.clone());
         let ended = async {
             let stopped = async {
@@ -127,4 +131,11 @@ async fn talk(
     })
     .await;
     Ok(code)
+}
+
+/// Returns the diagnostic for an address that the endpoint cannot listen on.
+#[must_use]
+pub fn cannot_listen(error: &ListenError) -> Diagnostic {
+    let code = if matches!(error, ListenError::Exposed(_)) { AcpCode::ProbeExposed } else { AcpCode::ProbeAddress };
+    Diagnostic::new(code, error.to_string()).help(PROBE_NAMES.help(error))
 }

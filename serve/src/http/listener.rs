@@ -1,0 +1,182 @@
+//! [`HttpListener`]: connections, with limits.
+
+use std::convert::Infallible;
+use std::io::Write as _;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Response;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use super::write_timeout::WriteTimeout;
+use crate::count_limit::{CountLimit, CountPermit};
+
+/// The timeout for the head of a request, and for an idle connection.
+const HEAD: Duration = Duration::from_secs(10);
+
+/// The timeout for a connection whose client reads nothing.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The maximum size of a request's head, and of the write buffer for a client that does not read, in bytes.
+const BUFFER: usize = 32 * 1024;
+
+/// The delay after the system refuses a connection: others must end first.
+const EXHAUSTED: Duration = Duration::from_millis(50);
+
+/// Accepts connections.
+pub(crate) struct HttpListener {
+    listener: TcpListener,
+    permits: CountLimit,
+    /// Whether shutdown has begun.
+    ending: watch::Sender<bool>,
+    /// The response to a connection beyond the limit.
+    full: Vec<u8>,
+}
+
+/// The body of the response to a connection beyond the limit.
+pub(crate) struct FullBody {
+    /// The content type.
+    pub(crate) media_type: &'static str,
+    pub(crate) text: String,
+}
+
+impl HttpListener {
+    /// Creates a listener that accepts at most `connections` connections at one time. Further ones get the body that
+    /// `full` returns for the limit.
+    pub(crate) fn new(listener: TcpListener, connections: u32, full: impl FnOnce(usize) -> FullBody) -> HttpListener {
+        let permits = CountLimit::new(connections);
+        let full = unavailable(&full(permits.most()));
+        HttpListener { listener, permits, ending: watch::Sender::new(false), full }
+    }
+
+    /// Accepts connections, forever.
+    pub(crate) async fn take_all<A, F>(&self, answer: A) -> Infallible
+    where
+        A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+        F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
+    {
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, _)) => self.take(stream, &answer),
+                Err(_) => tokio::time::sleep(EXHAUSTED).await,
+            }
+        }
+    }
+
+    fn take<A, F>(&self, stream: TcpStream, answer: &A)
+    where
+        A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+        F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
+    {
+        let Some(permit) = self.permits.take() else {
+            // It fits into the buffer of a new connection, so this does not wait.
+            let _ = stream.into_std().and_then(|mut stream| stream.write(&self.full));
+            return;
+        };
+        let _ = stream.set_nodelay(true);
+        tokio::spawn(carry(stream, answer.clone(), permit, self.ending.subscribe()));
+    }
+
+    /// Stops accepting connections, and further requests on the open ones.
+    pub(crate) fn close(self) -> OpenConnections {
+        self.ending.send_replace(true);
+        OpenConnections(self.permits)
+    }
+}
+
+/// The connections that are still open.
+pub(crate) struct OpenConnections(CountLimit);
+
+impl OpenConnections {
+    /// Waits until all responses are written.
+    pub(crate) async fn all_written(&self) {
+        self.0.all_free().await;
+    }
+}
+
+/// Serves requests on a connection until the client closes it, or until both sides do so during shutdown.
+async fn carry<A, F>(stream: TcpStream, answer: A, permit: CountPermit, mut ending: watch::Receiver<bool>)
+where
+    A: Fn(Request<Incoming>) -> F,
+    F: Future<Output = Result<Response<Body>, Infallible>>,
+{
+    let io = TokioIo::new(WriteTimeout::new(stream, PATIENCE));
+    let mut connection = pin!(bounded().serve_connection(io, service_fn(answer)));
+    let is_over = tokio::select! {
+        biased;
+        _ = connection.as_mut() => true,
+        _ = ending.wait_for(|ending| *ending) => false,
+    };
+    if !is_over {
+        connection.as_mut().graceful_shutdown();
+        // Errors of a connection matter only to its client.
+        let _ = connection.await;
+    }
+    drop(permit);
+}
+
+/// Returns an HTTP configuration with limits on heads.
+fn bounded() -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(BUFFER);
+    http
+}
+
+/// Returns a response with the status 503.
+fn unavailable(body: &FullBody) -> Vec<u8> {
+    let FullBody { media_type, text } = body;
+    let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close";
+    format!("{head}\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\r\n{text}", text.len()).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex, split};
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+
+    /// Returns how long a connection lasts if the client sends these pieces, each after such a pause.
+    async fn lasts(pieces: &[&str], pause: Duration) -> Duration {
+        let (ours, theirs) = duplex(4096);
+        let answers = service_fn(async |_| Ok::<_, Infallible>(Response::new(Body::empty())));
+        tokio::spawn(async move { bounded().serve_connection(TokioIo::new(ours), answers).await });
+        let (mut reads, mut writes) = split(theirs);
+        let began = Instant::now();
+        let says = async {
+            for piece in pieces {
+                if writes.write_all(piece.as_bytes()).await.is_err() {
+                    break;
+                }
+                sleep(pause).await;
+            }
+            // The client does not hang up.
+            std::future::pending::<()>().await;
+        };
+        let mut read = Vec::new();
+        tokio::select! {
+            biased;
+            _ = reads.read_to_end(&mut read) => began.elapsed(),
+            () = says => Duration::MAX,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_has_ten_seconds_however_it_comes() {
+        let head = "GET / HTTP/1.1\r\nHost: localhost\r\nX: yyyyyyyyyyyyyy";
+        let drips: Vec<&str> = (0..head.len()).map(|at| &head[at..=at]).collect();
+        for (pieces, pause) in
+            [(&[][..], HEAD), (&["GET / HTTP/1.1\r\nHo"], HEAD), (&drips, Duration::from_secs(1)), (&drips, HEAD / 4)]
+        {
+            let lasted = lasts(pieces, pause).await;
+            assert_eq!(lasted.as_secs(), 10, "{lasted:?} with pauses of {pause:?}");
+        }
+    }
+}
