@@ -1,19 +1,16 @@
 //! `harn fmt PATH…`: formats scripts, or shows which are not formatted.
 
 use crate::console::Console;
+use crate::difference::difference;
+use crate::parallel::in_parallel;
 use crate::report::{Format, show, visible};
 use crate::script::Script;
 use crate::stdout;
 use crate::whole_file::write_whole;
 use ::fmt::{WIDTH, format};
-use similar::TextDiff;
 use std::collections::HashMap;
-use std::io::IsTerminal;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::thread;
 use stdlib::{Diagnostic, Project};
 
 #[derive(clap::Args)]
@@ -55,9 +52,6 @@ enum FormatOutcome {
     Unwritten(std::io::Error),
 }
 
-/// Stack of a thread that formats. A tree may be a thousand levels deep.
-const STACK: usize = 64 << 20;
-
 /// All scripts are formatted, whatever is wrong with the first.
 pub(crate) fn run(args: &FmtArgs, console: &Console) -> i32 {
     if let Some(code) = Script::refuse_stdin_twice(&args.paths, console) {
@@ -80,7 +74,7 @@ pub(crate) fn run(args: &FmtArgs, console: &Console) -> i32 {
         }
     }
     let widths = Widths::default();
-    let outcomes = in_parallel(&scripts, |script| outcome(script, args, &widths));
+    let outcomes = in_parallel(&scripts, || (), |(), script| outcome(script, args, &widths));
     let (mut changed, mut same) = (0usize, 0usize);
     let mut out = String::new();
     for (script, outcome) in scripts.iter().zip(outcomes) {
@@ -156,33 +150,6 @@ fn outcome(script: &Script, args: &FmtArgs, widths: &Widths) -> FormatOutcome {
     }
 }
 
-/// Returns what `make` makes of each script, in their order.
-fn in_parallel(scripts: &[Script], make: impl Fn(&Script) -> FormatOutcome + Sync) -> Vec<FormatOutcome> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(scripts.len());
-    let next = AtomicUsize::new(0);
-    let made = Mutex::new(Vec::with_capacity(scripts.len()));
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Relaxed);
-            let Some(script) = scripts.get(number) else { return };
-            let outcome = make(script);
-            if let Ok(mut made) = made.lock() {
-                made.push((number, outcome));
-            }
-        }
-    };
-    thread::scope(|scope| {
-        let start = || thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
-        let started = (0..threads).filter(|_| start().is_ok()).count();
-        if started == 0 {
-            work();
-        }
-    });
-    let mut made = made.into_inner().unwrap_or_default();
-    made.sort_by_key(|(number, _)| *number);
-    made.into_iter().map(|(_, outcome)| outcome).collect()
-}
-
 /// The widths that projects ask for, by folder: most scripts are in a folder with others.
 #[derive(Default)]
 struct Widths(Mutex<HashMap<PathBuf, Result<u32, ()>>>);
@@ -199,10 +166,4 @@ impl Widths {
         known.insert(folder, read.as_ref().copied().map_err(|_| ()));
         read
     }
-}
-
-/// The difference between two texts, in the form that `patch` reads.
-fn difference(name: &str, before: &str, after: &str) -> String {
-    let diff = TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(name, name).to_string();
-    if std::io::stdout().is_terminal() { diff.lines().map(|line| visible(line) + "\n").collect() } else { diff }
 }

@@ -1,8 +1,6 @@
 //! The one place that prints diagnostics: as pictures for people, as JSON for tools.
 
-use crate::stdout;
 use clap::ValueEnum;
-use std::fmt::Write;
 use std::io::IsTerminal;
 use stdlib::{Diagnostic, Output, shown, to_json};
 
@@ -23,18 +21,6 @@ pub(crate) fn show(to: &dyn Output, diagnostics: &[Diagnostic], format: Format) 
             Format::Json => to.err(&format!("{}\n", to_json(diagnostic))),
         }
     }
-}
-
-/// Prints them to standard output as JSON: for a command whose result they are.
-///
-/// # Errors
-/// The system refuses it, unless the reader has gone away.
-pub(crate) fn show_as_result(to: &dyn Output, diagnostics: &[Diagnostic]) -> std::io::Result<()> {
-    let mut lines = String::new();
-    for diagnostic in diagnostics {
-        let _ = writeln!(lines, "{}", to_json(diagnostic));
-    }
-    stdout::forgive(to.out(&lines))
 }
 
 /// A text of the user as a terminal may show it: control characters become visible signs.

@@ -2,8 +2,9 @@
 
 use crate::console::Console;
 use crate::usage;
+use globset::{GlobBuilder, GlobMatcher};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use stdlib::{Diagnostic, Source, SourceRef, decode_source, read_source, unreadable_source};
 
 /// The largest script that is read from standard input, in bytes.
@@ -35,26 +36,34 @@ impl Script {
     }
 
     /// The scripts that a path on the command line means: itself, or all in the folder whose names have one of the endings,
-    /// in the order of their paths.
+    /// or all files that match a pattern, in the order of their paths.
     ///
     /// # Errors
-    /// A folder that cannot be read, or has no such script.
+    /// A folder that cannot be read, or has no such script; an invalid pattern.
     #[allow(clippy::result_large_err, reason = "once a path")]
     pub(crate) fn of_path(path: &Path, rhai: bool, endings: &[&str]) -> Result<Vec<Self>, Diagnostic> {
-        if !path.is_dir() {
+        let is_pattern = path.as_os_str() != "-" && !path.exists() && path.to_string_lossy().contains(WILDCARDS);
+        if !path.is_dir() && !is_pattern {
             return Ok(vec![Self::named(path.to_owned(), rhai)]);
         }
+        let name = path.display().to_string();
+        let pattern = if is_pattern { Some(matcher(path)?) } else { None };
+        let folder = if is_pattern { fixed_part(path) } else { path.to_owned() };
         let mut scripts = Vec::new();
         // Hidden folders and links are left alone; `.gitignore` is obeyed outside of a checkout too.
-        for entry in ignore::WalkBuilder::new(path).require_git(false).sort_by_file_path(Path::cmp).build() {
-            let entry = entry.map_err(|error| unreadable_source(&path.display().to_string(), &error.to_string()))?;
+        for entry in ignore::WalkBuilder::new(folder).require_git(false).sort_by_file_path(Path::cmp).build() {
+            let entry = entry.map_err(|error| unreadable_source(&name, &error.to_string()))?;
             let is_script = entry.path().extension().is_some_and(|end| endings.iter().any(|known| end == *known));
-            if is_script && entry.file_type().is_some_and(|kind| kind.is_file()) {
+            let matches = |pattern: &GlobMatcher| pattern.is_match(without_dot(entry.path()));
+            if is_script && entry.file_type().is_some_and(|kind| kind.is_file()) && pattern.as_ref().is_none_or(matches)
+            {
                 scripts.push(Self::File(entry.into_path()));
             }
         }
         if scripts.is_empty() {
-            let name = path.display().to_string();
+            if is_pattern {
+                return Err(unreadable_source(&name, "no script matches the pattern"));
+            }
             let endings: Vec<String> = endings.iter().map(|end| format!("`.{end}`")).collect();
             return Err(unreadable_source(&name, "the folder contains no scripts")
                 .help(format!("the names of scripts end in {}", endings.join(" or "))));
@@ -110,6 +119,27 @@ impl Script {
     }
 }
 
+/// Characters that make a path a pattern, if there is no such file.
+const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
+
+#[allow(clippy::result_large_err, reason = "once a path")]
+fn matcher(pattern: &Path) -> Result<GlobMatcher, Diagnostic> {
+    let text = without_dot(pattern).display().to_string();
+    let glob = GlobBuilder::new(&text).literal_separator(true).build();
+    glob.map(|glob| glob.compile_matcher()).map_err(|error| unreadable_source(&text, &error.kind().to_string()))
+}
+
+fn without_dot(path: &Path) -> &Path {
+    path.strip_prefix(".").unwrap_or(path)
+}
+
+/// The folder of a pattern before its first wildcard.
+pub(crate) fn fixed_part(pattern: &Path) -> PathBuf {
+    let is_fixed = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(WILDCARDS);
+    let folder: PathBuf = pattern.parent().into_iter().flat_map(Path::components).take_while(is_fixed).collect();
+    if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }
+}
+
 /// The command line of `harn FILE ARGS…`, as in a `#!/usr/bin/env harn` script, rewritten as `harn run -- FILE ARGS…`:
 /// everything after the file belongs to the script.
 pub(crate) fn expand_shebang(mut line: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
@@ -125,6 +155,13 @@ pub(crate) fn expand_shebang(mut line: Vec<std::ffi::OsString>) -> Vec<std::ffi:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_is_searched_from_its_fixed_part() {
+        for (pattern, folder) in [("*.harn", "."), ("a/b/*.harn", "a/b"), ("a/*/c.harn", "a"), ("/x/**", "/x")] {
+            assert_eq!(fixed_part(Path::new(pattern)), Path::new(folder), "{pattern}");
+        }
+    }
 
     #[test]
     fn a_file_in_the_place_of_a_command_takes_all_arguments() {

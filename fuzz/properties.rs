@@ -100,7 +100,8 @@ fn assert_sound(diagnostics: &[Diagnostic]) {
             assert_inside(source, *span);
         }
         if let Some(first) = diagnostic.labels.first() {
-            diagnostic.fixes.iter().for_each(|fix| assert_inside(&first.source, fix.span));
+            let edits = diagnostic.fixes.iter().flat_map(|fix| &fix.edits);
+            edits.for_each(|edit| assert_inside(&first.source, edit.span));
         }
         for (source, span) in diagnostic.trace.iter().filter_map(|frame| frame.at.as_ref()) {
             assert_inside(source, *span);

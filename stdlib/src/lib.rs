@@ -70,7 +70,7 @@ pub use project::{
     trusted,
 };
 pub use read::{Files, decode_source, read_source, unreadable_source};
-pub use recording::RunRecording;
+pub use recording::{Preview, PreviewedReminder, PreviewedRequest, RunRecording};
 pub use rhai_front_end::packs::{Budget, PackSpec};
 pub use rhai_front_end::rhai_definitions;
 pub use runtime::moment::{from_rfc3339, rfc3339};
@@ -82,8 +82,10 @@ pub use lang::builtins::Builtin;
 pub use lang::codes;
 pub use lang::diagnostic::code::{Code, CodeRef};
 pub use lang::diagnostic::draw::draw;
+pub use lang::diagnostic::fix::{Applicability, Edit, Fix};
 pub use lang::diagnostic::json::to_json;
-pub use lang::diagnostic::{Diagnostic, Severity, shown};
+pub use lang::diagnostic::{Diagnostic, Label, Severity, shown};
 pub use lang::module::Loader;
+pub use lang::repair::{Repaired, repair};
 pub use lang::source::{Source, SourceRef};
 pub use lang::vm::Counted;

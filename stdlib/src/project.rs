@@ -97,6 +97,12 @@ pub struct Project {
 }
 
 impl Project {
+    /// Returns the path of the `harn.toml` that is nearest to a script.
+    #[must_use]
+    pub fn file_of(script: &Path) -> Option<PathBuf> {
+        find(script)
+    }
+
     /// Reads the `harn.toml` that is nearest to a script, if there is one.
     ///
     /// # Errors

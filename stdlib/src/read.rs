@@ -64,7 +64,7 @@ pub fn decode_source(name: String, bytes: Vec<u8>) -> Result<SourceRef, Diagnost
 
 /// Imports the files that the person who runs the script could read, but for those that a link inside of the project leads
 /// to elsewhere: diagnostics show their text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// The folder of the project, without links.
     root: PathBuf,

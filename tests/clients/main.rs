@@ -4,6 +4,7 @@
 //! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
 //! - [`a2a`]: agents that talk to each other.
 //! - [`otel`]: traces as a collector gets them.
+//! - [`sarif`]: diagnostics against the schema of their format.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
 //!
 //! [`packages`] installs what comes from PyPI and npm, [`sdk_cases`] runs what is written for it, [`harn`] starts the command,
@@ -23,5 +24,6 @@ mod harn;
 mod markdown;
 mod otel;
 mod packages;
+mod sarif;
 mod sdk_cases;
 mod vendor_types;

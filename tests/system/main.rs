@@ -33,12 +33,15 @@
 //! - [`trace`]: the life of reminders, read from logs of real runs.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
+//! - [`check`]: the formats, fixes and paths of `harn check`.
+//! - [`fixes`]: what the fixes of diagnostics make of the catalogue's scripts and of `tests/diagnostics`.
 //! - [`check_bounds`]: `harn check` ends in bounded time and memory.
 //! - [`names`]: type names are unique in their crate, and doc comments begin with a verb or a noun phrase.
 //! - [`narrowing`]: `harn check` accepts programs that guard what they use.
 //! - [`properties`]: what is fuzzed holds of every script.
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
 //! - [`peers`]: the programs of the bench still print their values.
+//! - [`preview`]: requests that are shown are those that a server receives.
 //! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
 //! - [`mutants`]: programs spliced from others.
 //! - [`wire_shapes`]: the JSON of the guide through the types of core and wires.
@@ -50,6 +53,7 @@
 mod agent_bench;
 mod bad_input;
 mod borders;
+mod check;
 mod check_bounds;
 mod code_literals;
 mod command_line;
@@ -64,6 +68,7 @@ mod event_log;
 mod examples;
 mod explain;
 mod facts;
+mod fixes;
 mod fmt;
 mod guide;
 #[path = "../support/harn.rs"]
@@ -80,6 +85,7 @@ mod oracle;
 mod peers;
 mod persist;
 mod plain_words;
+mod preview;
 mod properties;
 mod recipes;
 mod recording;

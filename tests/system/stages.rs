@@ -60,6 +60,7 @@ const STAGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("script", &["source", "diagnostic", "module", "resolve", "check", "vm", "compile"]),
+    ("repair", &["source", "diagnostic", "lex", "parse"]),
 ];
 
 /// The modules that a text names by `crate::`, without comments and what is built for tests only.

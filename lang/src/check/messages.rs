@@ -3,7 +3,8 @@
 use super::CheckCode;
 use crate::ast::{Attribute, FnDecl, Name, Pattern};
 use crate::declaration::{EnumDecl, InterfaceDecl, MethodDecl, Signature, Site, StructDecl, TypeDecl, VariantDecl};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::fix::rename_key;
+use crate::diagnostic::{Diagnostic, nearest, nearest_of};
 use crate::source::{SourceRef, Span};
 use smol_str::SmolStr;
 
@@ -24,8 +25,8 @@ fn suggest<'n, I: Iterator<Item = &'n str>>(
     names: impl Fn() -> I,
     they_are: &str,
 ) -> Diagnostic {
-    match nearest(&written.text, names()) {
-        Some(near) => d.help(format!("did you mean `{near}`?")).fix(written.span, near),
+    match nearest_of(&written.text, names()) {
+        Some((near, applicability)) => d.did_you_mean(written.span, near, applicability),
         None if names().next().is_some() => d.note(format!("{they_are} {}", listed(names(), "and"))),
         None => d,
     }
@@ -89,7 +90,11 @@ pub(super) fn unknown_field(source: &SourceRef, key: &Name, def: &StructDecl) ->
     let d = Diagnostic::new(CheckCode::NoField, format!("`{}` has no field `{}`", def.name, key.text))
         .label(source, key.span, "unknown field")
         .label(&def.site.source, def.site.span, "declared here");
-    suggest(d, key, || def.names().map(SmolStr::as_str), "the fields are")
+    let mut d = suggest(d, key, || def.names().map(SmolStr::as_str), "the fields are");
+    d.fixes.iter_mut().flat_map(|fix| &mut fix.edits).for_each(|edit| {
+        *edit = rename_key(source.text(), key.span, &edit.replacement);
+    });
+    d
 }
 
 /// `names` are the variants and functions that the type has.

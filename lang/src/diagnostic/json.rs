@@ -1,6 +1,8 @@
 //! Diagnostics for tools: the facts of the picture as JSON.
 
-use super::{Diagnostic, Fix, Label, TraceFrame};
+use super::fix::{Edit, Fix};
+use super::{Diagnostic, Label, TraceFrame};
+use crate::source::SourceRef;
 use serde_json::{Value, json};
 
 /// One diagnostic as a JSON object. Offsets count bytes from 0; lines and columns count from 1, columns in characters.
@@ -33,13 +35,24 @@ fn label(label: &Label) -> Value {
     })
 }
 
-/// An edit is in the file of the first label.
+/// The edits are in the file of the first label.
 fn fix(fix: &Fix, first: Option<&Label>) -> Value {
+    let edits = first.map(|label| fix.edits.iter().map(|e| edit(e, &label.source)).collect::<Vec<_>>());
+    json!({ "applicability": fix.applicability.word(), "edits": edits.unwrap_or_default() })
+}
+
+fn edit(edit: &Edit, source: &SourceRef) -> Value {
+    let start = source.position(edit.span.start);
+    let end = source.position(edit.span.end);
     json!({
-        "file": first.map(|l| l.source.name()),
-        "start": fix.span.start,
-        "end": fix.span.end,
-        "replacement": fix.replacement,
+        "file": source.name(),
+        "start": edit.span.start,
+        "end": edit.span.end,
+        "line": start.line,
+        "column": start.column,
+        "end_line": end.line,
+        "end_column": end.column,
+        "replacement": edit.replacement,
     })
 }
 

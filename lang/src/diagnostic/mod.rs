@@ -4,10 +4,12 @@
 //! - [`draw`]: the one place that turns them into pictures (ariadne).
 //! - [`json`]: the same facts for tools.
 //! - [`shown`]: what may be shown of a text that others wrote.
+//! - [`fix`]: edits that fix what was found.
 //! - [`code`]: the codes, and the catalogue rows that `explain`, the docs and the tests read.
 
 pub mod code;
 pub mod draw;
+pub mod fix;
 pub mod json;
 mod shown;
 
@@ -16,6 +18,7 @@ pub(crate) use shown::turns_text;
 
 use crate::source::{SourceRef, Span};
 use code::CodeRef;
+use fix::{Applicability, Edit, Fix};
 
 /// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,15 +52,6 @@ pub struct Label {
     pub span: Span,
     /// A few words, no full stop; may be empty.
     pub text: String,
-}
-
-/// An edit that a tool could make.
-#[derive(Clone, Debug)]
-pub struct Fix {
-    /// The bytes to replace, in the source of the first label.
-    pub span: Span,
-    /// Replacement text.
-    pub replacement: String,
 }
 
 /// One frame of a runtime error's call stack, innermost first. Where a task begins, a frame without a function says where
@@ -101,7 +95,7 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Suggestions, with fixed code if possible.
     pub help: Vec<String>,
-    /// Suggestions as edits.
+    /// Fixes; each alone is enough, and the first is the likeliest.
     pub fixes: Vec<Fix>,
     /// For runtime errors: who called whom.
     pub trace: Vec<TraceFrame>,
@@ -151,11 +145,29 @@ impl Diagnostic {
         self
     }
 
-    /// Adds an edit.
+    /// Adds a safe fix: one replacement.
     #[must_use]
-    pub fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
-        self.fixes.push(Fix { span, replacement: replacement.into() });
+    pub fn fix(self, span: Span, replacement: impl Into<String>) -> Self {
+        self.fix_by(Applicability::Safe, vec![Edit::new(span, replacement)])
+    }
+
+    /// Adds an unsafe fix: one replacement.
+    #[must_use]
+    pub fn unsafe_fix(self, span: Span, replacement: impl Into<String>) -> Self {
+        self.fix_by(Applicability::Unsafe, vec![Edit::new(span, replacement)])
+    }
+
+    /// Adds a fix of several edits.
+    #[must_use]
+    pub fn fix_by(mut self, applicability: Applicability, edits: Vec<Edit>) -> Self {
+        self.fixes.push(Fix { applicability, edits });
         self
+    }
+
+    /// Suggests a name in the place of a misspelt one: the help, and the fix.
+    #[must_use]
+    pub fn did_you_mean(self, at: Span, near: &str, applicability: Applicability) -> Self {
+        self.help(format!("did you mean `{near}`?")).fix_by(applicability, vec![Edit::new(at, near)])
     }
 
     /// Returns the position by which the diagnostic is sorted in its file.
@@ -167,6 +179,11 @@ impl Diagnostic {
 
 /// The nearest of `names` to what was written, if any is near enough to be meant.
 pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_of(written, names).map(|(name, _)| name)
+}
+
+/// Returns the nearest of `names`, and whether a fix can take it without a review: no other name is as near.
+pub fn nearest_of<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<(&'a str, Applicability)> {
     // More than a third of a word is another word.
     let length = written.chars().count();
     let limit = match length {
@@ -175,12 +192,21 @@ pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> O
         6..=8 => 2,
         _ => 3,
     };
-    names
+    let near = names
         .into_iter()
         // The distance is at least the difference of the lengths, and takes their product to compute.
         .filter(|name| name.chars().count().abs_diff(length) <= limit)
         .map(|name| (strsim::damerau_levenshtein(written, name), name))
-        .filter(|(distance, name)| *distance <= limit && *distance < name.chars().count())
-        .min()
-        .map(|(_, name)| name)
+        .filter(|(distance, name)| *distance <= limit && *distance < name.chars().count());
+    let mut best: Option<(usize, &str, Applicability)> = None;
+    for (distance, name) in near {
+        best = match best {
+            Some((least, known, applicability)) if least < distance || known == name => {
+                Some((least, known, applicability))
+            }
+            Some((least, known, _)) if least == distance => Some((least, known.min(name), Applicability::Unsafe)),
+            _ => Some((distance, name, Applicability::of_name(written))),
+        };
+    }
+    best.map(|(_, name, applicability)| (name, applicability))
 }

@@ -6,6 +6,7 @@ use super::strings::BadEscape;
 use super::token::{Quote, Token};
 use super::{LexCode, MAX_NESTING};
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::fix::{Applicability, Edit};
 use crate::source::{SourceRef, Span};
 
 /// The nestings that are bounded.
@@ -39,18 +40,38 @@ pub(super) fn unclosed(source: &SourceRef, kind: OpenKind, opener: Span) -> Diag
 
 pub(super) fn unclosed_string(source: &SourceRef, opener: Span, quote: Quote) -> Diagnostic {
     let written = source.slice(opener);
-    Diagnostic::new(LexCode::UnclosedString, "unclosed string").label(source, opener, "opened here").help(match quote {
-        Quote::Plain => {
-            format!("add `\"` before the end of the line, after `{written}`; use `\"\"\"` for text of several lines")
-        }
-        Quote::Triple => "close it with `\"\"\"`".to_owned(),
-    })
+    let d = Diagnostic::new(LexCode::UnclosedString, "unclosed string").label(source, opener, "opened here").help(
+        match quote {
+            Quote::Plain => {
+                format!(
+                    "add `\"` before the end of the line, after `{written}`; use `\"\"\"` for text of several lines"
+                )
+            }
+            Quote::Triple => "close it with `\"\"\"`".to_owned(),
+        },
+    );
+    if quote == Quote::Triple {
+        return d;
+    }
+    // Brackets and commas may belong to the code after the string.
+    let rest = &source.text()[opener.range().end..];
+    let line = rest.lines().next().unwrap_or("").trim_end();
+    let is_text = !line.contains(['(', ')', '[', ']', '{', '}', ',', ';', '"', '\\']);
+    let end = opener.end + u32::try_from(line.len()).unwrap_or(0);
+    let applicability = if is_text { Applicability::Safe } else { Applicability::Unsafe };
+    d.fix_by(applicability, vec![Edit::insert(end, "\"")])
 }
 
+/// It is closed at the end of its line, which is a guess if anything follows.
 pub(super) fn unclosed_comment(source: &SourceRef, opener: Span) -> Diagnostic {
+    let rest = &source.text()[opener.range().end..];
+    let (line, following) = rest.split_once('\n').unwrap_or((rest, ""));
+    let end = opener.end + u32::try_from(line.trim_end().len()).unwrap_or(0);
+    let applicability = if following.trim().is_empty() { Applicability::Safe } else { Applicability::Unsafe };
     Diagnostic::new(LexCode::UnclosedComment, "unclosed comment")
         .label(source, opener, "opened here")
         .help("close it with `*/`; comments nest, so each `/*` needs its own")
+        .fix_by(applicability, vec![Edit::insert(end, " */")])
 }
 
 /// A closing bracket that does not match the innermost open one.
@@ -60,6 +81,7 @@ pub(super) fn wrong_closer(source: &SourceRef, at: Span, opener: Span, meant: To
         .label(source, at, "does not match the open bracket")
         .label(source, opener, "opened here")
         .help(format!("write {meant}"))
+        .fix(at, meant.to_string().trim_matches('`'))
 }
 
 /// A closing bracket where none is open.
@@ -68,7 +90,7 @@ pub(super) fn stray_closer(source: &SourceRef, at: Span) -> Diagnostic {
     Diagnostic::new(LexCode::UnmatchedBracket, format!("unmatched `{found}`"))
         .label(source, at, "no open bracket matches")
         .help(format!("remove the `{found}`, or add its opening bracket before it"))
-        .fix(at, "")
+        .unsafe_fix(at, "")
 }
 
 pub(super) fn bad_number(source: &SourceRef, at: Span, why: &BadNumber) -> Diagnostic {
@@ -76,12 +98,20 @@ pub(super) fn bad_number(source: &SourceRef, at: Span, why: &BadNumber) -> Diagn
     match why {
         BadNumber::TooLarge => Diagnostic::new(LexCode::NumberTooLarge, format!("`{text}` does not fit in an int"))
             .label(source, at, "more than 64 bits")
-            .help("write it as a float, `1e19`, or as a string"),
+            .help("write it as a float, `1e19`, or as a string")
+            .unsafe_fix(at, format!("{text}.0")),
         BadNumber::Letters(offset) => {
             let (digits, letters) = text.split_at(*offset);
-            Diagnostic::new(LexCode::NumberSuffix, format!("invalid suffix `{letters}` in the number `{text}`"))
-                .label(source, at, "not a unit of time")
-                .help(unit_help(digits, letters))
+            let d =
+                Diagnostic::new(LexCode::NumberSuffix, format!("invalid suffix `{letters}` in the number `{text}`"))
+                    .label(source, at, "not a unit of time");
+            match unit(letters) {
+                Some(unit) => {
+                    let help = format!("write `{digits}{unit}`; the units are `ms s m h d w`");
+                    d.help(help).fix(at, format!("{digits}{unit}"))
+                }
+                None => d.help("the units are `ms s m h d w`, after whole numbers; a name cannot begin with a digit"),
+            }
         }
         BadNumber::Digits => Diagnostic::new(LexCode::NoDigits, format!("invalid number `{text}`"))
             .label(source, at, "missing or invalid digits")
@@ -89,28 +119,52 @@ pub(super) fn bad_number(source: &SourceRef, at: Span, why: &BadNumber) -> Diagn
     }
 }
 
-fn unit_help(digits: &str, letters: &str) -> String {
-    let unit = match letters.to_ascii_lowercase().as_str() {
+/// The unit of time that a word means.
+fn unit(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
         "sec" | "secs" | "second" | "seconds" => "s",
         "min" | "mins" | "minute" | "minutes" => "m",
         "hr" | "hrs" | "hour" | "hours" => "h",
         "day" | "days" => "d",
         "week" | "weeks" => "w",
         "msec" | "millis" | "milliseconds" => "ms",
-        _ => return "the units are `ms s m h d w`, after whole numbers; a name cannot begin with a digit".to_owned(),
-    };
-    format!("write `{digits}{unit}`; the units are `ms s m h d w`")
+        _ => return None,
+    })
 }
 
 pub(super) fn bad_escape(source: &SourceRef, at: Span, why: &BadEscape) -> Diagnostic {
     let text = source.slice(at);
     match why {
-        BadEscape::Unknown => Diagnostic::new(LexCode::UnknownEscape, format!("unknown escape `{text}`"))
-            .label(source, at, "not an escape")
-            .help(r#"the escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#),
+        BadEscape::Unknown => {
+            let d = Diagnostic::new(LexCode::UnknownEscape, format!("unknown escape `{text}`"))
+                .label(source, at, "not an escape")
+                .help(r#"the escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#);
+            let (applicability, instead) = escape_instead(text);
+            d.fix_by(applicability, vec![Edit::new(at, instead)])
+        }
         BadEscape::Unicode => Diagnostic::new(LexCode::UnicodeEscape, format!("invalid Unicode escape `{text}`"))
             .label(source, at, "not the number of a Unicode character")
             .help(r"write one to six hexadecimal digits in braces, `\u{1F600}`"),
+    }
+}
+
+/// Returns the meaning of an unknown escape: an escape of other languages, or a backslash of a regular expression.
+fn escape_instead(text: &str) -> (Applicability, String) {
+    match text {
+        "\\'" | "\\`" => (Applicability::Safe, text[1..].to_owned()),
+        "\\0" => (Applicability::Safe, "\\u{0}".to_owned()),
+        "\\a" => (Applicability::Safe, "\\u{7}".to_owned()),
+        "\\e" => (Applicability::Safe, "\\u{1b}".to_owned()),
+        "\\f" => (Applicability::Safe, "\\u{c}".to_owned()),
+        "\\v" => (Applicability::Safe, "\\u{b}".to_owned()),
+        // A backspace elsewhere, the border of a word in a regular expression.
+        "\\b" => (Applicability::Unsafe, "\\\\b".to_owned()),
+        _ => {
+            let of_regex = |c: char| c.is_ascii_punctuation() || matches!(c, 'd' | 'D' | 'w' | 'W' | 's' | 'S' | 'B');
+            let applicability =
+                if text.chars().skip(1).all(of_regex) { Applicability::Safe } else { Applicability::Unsafe };
+            (applicability, format!("\\{text}"))
+        }
     }
 }
 
@@ -140,10 +194,33 @@ pub(super) fn unknown_character(source: &SourceRef, at: Span) -> Diagnostic {
         at,
         "not part of the syntax",
     );
-    match character_help(text.chars().next().unwrap_or(' ')) {
+    let sign = text.chars().next().unwrap_or(' ');
+    let finding = match character_help(sign) {
         Some(help) => finding.help(help),
         None => finding,
+    };
+    match character_instead(sign) {
+        Some((applicability, instead)) => finding.fix_by(applicability, vec![Edit::new(at, instead)]),
+        None => finding,
     }
+}
+
+/// Returns the replacement of an unknown character. `&` and `^` work on bits in other languages.
+fn character_instead(c: char) -> Option<(Applicability, &'static str)> {
+    Some(match c {
+        '&' => (Applicability::Unsafe, "&&"),
+        '^' => (Applicability::Unsafe, "**"),
+        '–' | '—' | '−' => (Applicability::Safe, "-"),
+        '\u{a0}' | '\u{202f}' => (Applicability::Safe, " "),
+        '\u{200b}' => (Applicability::Safe, ""),
+        '→' => (Applicability::Safe, "->"),
+        '≠' => (Applicability::Safe, "!="),
+        '≤' => (Applicability::Safe, "<="),
+        '≥' => (Applicability::Safe, ">="),
+        '×' => (Applicability::Safe, "*"),
+        '…' => (Applicability::Safe, "..."),
+        _ => return None,
+    })
 }
 
 /// A comment that begins with `#`.
@@ -160,6 +237,16 @@ pub(super) fn foreign_letters(source: &SourceRef, at: Span) -> Diagnostic {
     Diagnostic::new(LexCode::NameLetter, "invalid character in a name")
         .label(source, at, "only the letters A to Z, digits and `_` are allowed")
         .help("put text in other alphabets into a string: \"…\"")
+}
+
+/// Adds the closing brackets that are missing at `end`. It is certain only on the line of the opening bracket.
+pub(super) fn with_closers(d: Diagnostic, source: &SourceRef, opener: Span, end: u32, closers: &str) -> Diagnostic {
+    let between = source.text().get(opener.range().start..end as usize).unwrap_or("");
+    if between.contains('\n') {
+        let closers = if closers.starts_with('}') { format!("\n{closers}") } else { closers.to_owned() };
+        return d.fix_by(Applicability::Unsafe, vec![Edit::insert(end, closers)]);
+    }
+    d.fix_by(Applicability::Safe, vec![Edit::insert(end, closers)])
 }
 
 /// `===` and `!==`.

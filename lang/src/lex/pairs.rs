@@ -27,6 +27,16 @@ pub(super) enum OpenKind {
 }
 
 impl OpenKind {
+    /// Returns the text of the closing bracket; nothing for strings and interpolations.
+    const fn bracket(self) -> Option<&'static str> {
+        match self {
+            Self::Paren => Some(")"),
+            Self::Square => Some("]"),
+            Self::Brace => Some("}"),
+            Self::Interp | Self::Str(_) => None,
+        }
+    }
+
     const fn closer(self) -> Token<'static> {
         match self {
             Self::Paren => Token::RParen,
@@ -119,7 +129,11 @@ impl<'a> Scanner<'a> {
         let opener = self.out[entry.index].span;
         let end = self.end();
         if !self.string_cut_off_behind(opener) {
-            self.report.push(messages::unclosed(self.source, entry.kind, opener));
+            let finding = messages::unclosed(self.source, entry.kind, opener);
+            self.report.push(match entry.kind.bracket() {
+                Some(closer) => messages::with_closers(finding, self.source, opener, end, closer),
+                None => finding,
+            });
         }
         self.report.damaged.push(Span::new(opener.start, end));
         self.pairs.early.push(entry.kind);
@@ -285,6 +299,10 @@ impl<'a> Scanner<'a> {
                 finding = finding.label(self.source, *outer, "also unclosed");
             }
             if !self.string_cut_off_behind(*opener) {
+                let closers: Option<String> = open.iter().rev().map(|(kind, _)| kind.bracket()).collect();
+                if let (Some(closers), Some((_, outermost))) = (closers, open.first()) {
+                    finding = messages::with_closers(finding, self.source, *outermost, self.end(), &closers);
+                }
                 self.report.push(finding);
                 self.report.incomplete = true;
             }

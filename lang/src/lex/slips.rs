@@ -64,6 +64,8 @@ impl<'a> Scanner<'a> {
         {
             label.span.end = at.end;
             messages::UNKNOWN_CHARACTERS.clone_into(&mut last.message);
+            // The fix was for the first of them.
+            last.fixes.clear();
             return;
         }
         self.report.push(messages::unknown_character(self.source, at));

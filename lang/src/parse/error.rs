@@ -1,8 +1,9 @@
 //! Gives failures their words: the one place that knows what chumsky reports and what a person reads.
 
 use super::failure::{ParseFailure, Problem, TokenClass, Wants};
-use super::{ParseCode, slips};
+use super::{ParseCode, fixes, slips};
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::fix::{Applicability, Edit};
 use crate::lex::token::{Kw, Token};
 use crate::source::{SourceRef, Span};
 
@@ -119,6 +120,9 @@ pub(super) fn explain(failure: &ParseFailure, source: &SourceRef, tokens: &[(Tok
     }
     if let Some(help) = slips::help(&scene) {
         diagnostic = diagnostic.help(help);
+    }
+    if let Some((applicability, edits)) = fixes::of(&scene) {
+        diagnostic = diagnostic.fix_by(applicability, edits);
     }
     diagnostic
 }
@@ -282,7 +286,15 @@ fn explain_problem(problem: Problem, span: Span, source: &SourceRef) -> Diagnost
             "distinguish the errors with `match` inside the first one",
         ),
     };
-    Diagnostic::new(code, message).label(source, span, label).help(help)
+    let d = Diagnostic::new(code, message).label(source, span, label).help(help);
+    match problem {
+        Problem::NoTriple => {
+            let brackets = [Span::new(span.start, span.start + 1), Span::new(span.end.saturating_sub(1), span.end)];
+            let edits = brackets.into_iter().zip(["[", "]"]).map(|(at, text)| Edit::new(at, text)).collect();
+            d.fix_by(Applicability::Safe, edits)
+        }
+        _ => d,
+    }
 }
 
 /// An expression deeper than the tree may be.

@@ -10,6 +10,7 @@ mod control;
 mod error;
 mod expr;
 mod failure;
+mod fixes;
 mod input;
 mod item;
 mod literal;

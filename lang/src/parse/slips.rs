@@ -1,8 +1,9 @@
 //! Habits from other languages, and the mistakes that everybody makes: what was meant, and how it is written here.
 
-use super::ParseCode;
 use super::error::Scene;
 use super::failure::TokenClass;
+use super::{ParseCode, fixes};
+use crate::diagnostic::fix::Applicability;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::foreign;
 use crate::lex::token::{Kw, Token};
@@ -26,11 +27,13 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                 && (wants.has(TokenClass::Separator) && matches!(before, Some(Token::RParen | Token::Ident(_)))
                     || wants.has(TokenClass::Comma) && found == Token::LClosure && before == Some(Token::RParen)) =>
         {
-            Some(
-                Diagnostic::new(ParseCode::TrailingClosure, "closure after a call")
-                    .label(scene.source, at, "unexpected")
-                    .help("pass the closure between the parentheses, `f(xs, { x -> … })`"),
-            )
+            let d = Diagnostic::new(ParseCode::TrailingClosure, "closure after a call")
+                .label(scene.source, at, "unexpected")
+                .help("pass the closure between the parentheses, `f(xs, { x -> … })`");
+            Some(match fixes::closure_into_call(scene) {
+                Some(edits) => d.fix_by(Applicability::Safe, edits),
+                None => d,
+            })
         }
         Token::Colon if head && !wants.has(TokenClass::Separator) => Some(colon_for_body(scene, at)),
         Token::Assign | Token::Colon if names_argument(scene, before) => {
@@ -137,7 +140,10 @@ fn prefixed_string(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
     }
     let d = foreign_syntax(scene, format!("unknown string prefix `{prefix}`"), span, "not part of the syntax");
     Some(match prefix {
-        "f" | "F" | "fr" | "rf" => d.help("remove the prefix: every string interpolates, as in `\"hello ${name}\"`"),
+        // `{name}` must become `${name}`.
+        "f" | "F" | "fr" | "rf" => {
+            d.help("remove the prefix: every string interpolates, as in `\"hello ${name}\"`").unsafe_fix(span, "")
+        }
         _ => d.help("write `\"…\"`, or `r\"…\"` for a string without escapes"),
     })
 }
@@ -159,6 +165,10 @@ fn foreign_word(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
     }
     let d = foreign_syntax(scene, format!("unknown keyword `{word}`"), span, "not part of the syntax").help(help);
     Some(match instead.fix {
+        Some("!") => {
+            let (applicability, edit) = fixes::negation(scene, span);
+            d.fix_by(applicability, vec![edit])
+        }
         Some(text) => d.fix(span, text),
         None => d,
     })

@@ -59,7 +59,7 @@ impl Resolver<'_> {
         if !self.registry.modules().contains(&path) {
             let mut d = messages::unknown_standard(self.source, path, path_span);
             if let Some(near) = nearest(path, self.registry.modules().iter().copied()) {
-                d = d.help(format!("did you mean `{near}`?"));
+                d = d.help(format!("did you mean `{near}`?")).fix(path_span, format!("\"{near}\""));
             }
             self.found.push(d);
             return self.unknown(listed);
@@ -81,7 +81,7 @@ impl Resolver<'_> {
         let d = messages::not_exported(self.source, name, path, path_span);
         let globals = self.registry.all().filter(|row| row.module.is_empty()).map(|row| row.name);
         let d = match nearest(&name.text, globals) {
-            Some(near) => did_you_mean(d, name.span, near),
+            Some(near) => did_you_mean(d, name, near),
             None => d,
         };
         self.found.push(d);
@@ -111,7 +111,7 @@ impl Resolver<'_> {
         }
         let d = messages::not_exported(self.source, name, path, path_span);
         match nearest(&name.text, exports.names.keys().map(SmolStr::as_str)) {
-            Some(near) => did_you_mean(d, name.span, near),
+            Some(near) => did_you_mean(d, name, near),
             None => messages::with_exports(d, exports),
         }
     }

@@ -6,6 +6,7 @@ use super::{BindingKind, ResolveCode};
 use crate::ast::Name;
 use crate::declaration::{Signature, Site, TypeDecl};
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::fix::{Applicability, Edit};
 use crate::foreign::Instead;
 use crate::module::{Exports, ModuleCode};
 use crate::source::{SourceRef, Span};
@@ -26,9 +27,9 @@ pub(super) fn describe(kind: BindingKind) -> &'static str {
     }
 }
 
-/// Adds the name that was probably meant, and the edit.
-pub(super) fn did_you_mean(d: Diagnostic, at: Span, near: &str) -> Diagnostic {
-    d.help(format!("did you mean `{near}`?")).fix(at, near)
+/// Adds the name that was probably meant, and the fix.
+pub(super) fn did_you_mean(d: Diagnostic, written: &Name, near: &str) -> Diagnostic {
+    d.did_you_mean(written.span, near, Applicability::of_name(&written.text))
 }
 
 /// Does the same for a builtin of a namespace.
@@ -59,7 +60,9 @@ pub(super) fn without_module(d: Diagnostic, listed: Option<&str>) -> Diagnostic 
 
 /// Adds how a name that is only assigned to is declared.
 pub(super) fn declare_first(d: Diagnostic, name: &str) -> Diagnostic {
-    d.help(format!("declare it with `let {name} = …`, or with `var {name} = …` to assign to it later"))
+    let help = format!("declare it with `let {name} = …`, or with `var {name} = …` to assign to it later");
+    let at = d.position();
+    d.help(help).fix_by(Applicability::Unsafe, vec![Edit::insert(at, "var ")])
 }
 
 pub(super) fn bound_twice(source: &SourceRef, name: &str, span: Span, first: Span) -> Diagnostic {
@@ -70,16 +73,47 @@ pub(super) fn bound_twice(source: &SourceRef, name: &str, span: Span, first: Spa
 }
 
 pub(super) fn unused_import(source: &SourceRef, name: &str, span: Span) -> Diagnostic {
-    Diagnostic::new(ResolveCode::Unused, format!("unused import `{name}`"))
+    let d = Diagnostic::new(ResolveCode::Unused, format!("unused import `{name}`"))
         .label(source, span, "never used")
-        .help("remove it from the import")
+        .help("remove it from the import");
+    match listed_import(source.text(), span) {
+        Some(listed) => d.fix(listed, ""),
+        None => d,
+    }
+}
+
+/// Returns the part of a list of imported names to remove with the name at `span`: `as …` and one comma included. `None` for
+/// the only name of a list: the import still evaluates its file.
+fn listed_import(text: &str, span: Span) -> Option<Span> {
+    let offset = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let mut before = text.get(..span.range().start)?;
+    if let Some(renamed) = before.trim_end().strip_suffix("as").filter(|rest| rest.ends_with(char::is_whitespace)) {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        before = renamed.trim_end().trim_end_matches(is_name);
+    }
+    let after = text.get(span.range().end..)?;
+    if let Some(rest) = after.trim_start().strip_prefix(',')
+        && !rest.trim_start().starts_with('}')
+    {
+        return Some(Span::new(offset(before.len()), offset(text.len() - rest.trim_start().len())));
+    }
+    let kept = before.trim_end().strip_suffix(',')?;
+    Some(Span::new(offset(kept.len()), span.end))
 }
 
 pub(super) fn unused(source: &SourceRef, name: &str, span: Span, what: &str) -> Diagnostic {
     Diagnostic::new(ResolveCode::Unused, format!("`{name}` is {what}"))
         .label(source, span, "never read")
         .help(format!("remove it, or rename it to `_{name}`"))
-        .fix(span, format!("_{name}"))
+        .fix_by(Applicability::Unsafe, vec![rename_key_to_underscore(source, span, name)])
+}
+
+/// Renames a binding to `_…`. In a pattern `{name}` it is also the key, which stays.
+fn rename_key_to_underscore(source: &SourceRef, span: Span, name: &str) -> Edit {
+    let (text, hidden) = (source.text(), format!("_{name}"));
+    let in_braces = text[..span.range().start].trim_end().ends_with(['{', ',']);
+    let closed = text[span.range().end..].trim_start().starts_with([',', '}']);
+    Edit::new(span, if in_braces && closed { format!("{name}: {hidden}") } else { hidden })
 }
 
 pub(super) fn assigned_builtin(source: &SourceRef, name: &str, span: Span) -> Diagnostic {
@@ -96,7 +130,14 @@ pub(super) fn assigned_constant(source: &SourceRef, name: &str, span: Span, bind
         "assigned here",
     );
     if binding.kind == BindingKind::Let {
-        d.label(source, first, "bound with `let` here").help(format!("use `var {name} = …`"))
+        let d = d.label(source, first, "bound with `let` here").help(format!("use `var {name} = …`"));
+        match source.text()[..first.range().start].trim_end().strip_suffix("let") {
+            Some(before) => {
+                let start = u32::try_from(before.len()).unwrap_or(u32::MAX);
+                d.fix(Span::new(start, start + 3), "var")
+            }
+            None => d,
+        }
     } else if binding.imported() {
         d.label(source, first, "imported here")
             .help(format!("call a function of the file that declares `{name}`; only that file can assign to it"))
@@ -268,7 +309,7 @@ pub(super) fn not_a_type(source: &SourceRef, name: &Name, is: &str, wanted: &str
 pub(super) fn unknown_type(source: &SourceRef, name: &str, span: Span, near: Option<&str>) -> Diagnostic {
     let d = Diagnostic::new(ResolveCode::NoType, format!("unknown type `{name}`")).label(source, span, "not found");
     match near {
-        Some(near) => did_you_mean(d, span, near),
+        Some(near) => d.did_you_mean(span, near, Applicability::of_name(name)),
         None => d.help("declare it with `struct`, `enum`, `interface` or `type`, or import it"),
     }
 }
@@ -372,7 +413,7 @@ pub(super) fn no_such_function<'n>(
         "extended here",
     );
     if let Some(near) = near {
-        return did_you_mean(d, name.span, near);
+        return did_you_mean(d, name, near);
     }
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     if names.is_empty() {

@@ -176,7 +176,7 @@ impl Resolver<'_> {
         };
         let pipelines = self.scopes.iter().flat_map(|s| s.pipelines.keys().map(SmolStr::as_str));
         if let Some(near) = nearest(&name.text, pipelines) {
-            d = messages::did_you_mean(d, name.span, near);
+            d = messages::did_you_mean(d, name, near);
         }
         self.found.push(d);
     }

@@ -6,6 +6,7 @@ use crate::ast::{BinaryOp, ListItem, Name};
 use crate::check::CheckCode;
 use crate::check::types::{NamedKind, Nominal, Shape, ShapeKey, Type, apart};
 use crate::declaration::Builtin;
+use crate::diagnostic::fix::{Applicability, Edit, rename_key};
 use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::source::Span;
 
@@ -112,7 +113,8 @@ impl Checker<'_> {
         }
         let near = nearest(&field.name, names());
         if let Some(near) = near {
-            d = d.help(format!("did you mean `{near}`?")).fix(at, near);
+            let edit = rename_key(self.source.text(), at, near);
+            d = d.help(format!("did you mean `{near}`?")).fix_by(Applicability::of_name(&field.name), vec![edit]);
         } else {
             d = d.note(format!("the known names are {}", names().collect::<Vec<_>>().join(", ")));
         }
@@ -175,6 +177,10 @@ impl Checker<'_> {
         let text = |ty: &Type| matches!(ty, Type::Str | Type::Text(_));
         if op == BinaryOp::Add && (text(a) || text(b)) {
             d = d.help("convert the value with `\"…${value}\"` or `to_string(value)`");
+            let (value, value_at) = if text(a) { (b, b_at) } else { (a, a_at) };
+            if !(matches!(value, Type::Nil) || text(a) && text(b)) {
+                d = d.fix_by(Applicability::Safe, self.joined(a_at, b_at, value_at));
+            }
         } else if matches!(a, Type::Nil) || matches!(b, Type::Nil) {
             d = d.help("one operand is nil: replace it with `??` first");
         } else if op == BinaryOp::Mul && matches!(b, Type::Str | Type::Text(_)) && *a == Type::Int {
@@ -200,6 +206,12 @@ impl Checker<'_> {
             let words = self::choice(choice);
             if let Some(near) = nearest(text, words.iter().map(String::as_str)) {
                 d = d.help(format!("did you mean \"{near}\"?"));
+                let (written, inside) = (format!("\"{text}\""), self.source.slice(at));
+                if let (Some(offset), 1) = (inside.find(&written), inside.matches(&written).count()) {
+                    let start = at.start + u32::try_from(offset).unwrap_or(0);
+                    let end = start + u32::try_from(written.len()).unwrap_or(0);
+                    d = d.unsafe_fix(Span::new(start, end), format!("\"{near}\""));
+                }
             }
         }
         self.say(d);
@@ -220,9 +232,10 @@ impl Checker<'_> {
             format!("this is {described}"),
         );
         if self.is_method_of(holder, &name.text) {
-            d = d.help(format!("call the method: `.{}()`", name.text));
+            let call = Edit::insert(name.span.end, "()");
+            d = d.help(format!("call the method: `.{}()`", name.text)).fix_by(Applicability::Safe, vec![call]);
         } else if let Some(near) = self.near_member(holder, &name.text) {
-            d = d.help(format!("did you mean `{near}`?")).fix(name.span, near);
+            d = d.did_you_mean(name.span, &near, Applicability::of_name(&name.text));
         }
         self.raises(d);
     }
@@ -234,7 +247,9 @@ impl Checker<'_> {
             d = d.label(self.source, at, format!("this is `{}`", holder.shortened()));
         }
         if let Some(near) = self.near_member(holder, key) {
-            d = d.help(format!("did you mean `{near}`?")).fix(key_at, near);
+            let quoted = self.source.slice(key_at).starts_with('"');
+            let edit = if quoted { Edit::new(key_at, format!("\"{near}\"")) } else { Edit::new(key_at, near.as_str()) };
+            d = d.help(format!("did you mean `{near}`?")).fix_by(Applicability::of_name(key), vec![edit]);
         } else {
             d = d.help("end the type with `...` to allow other keys");
         }
@@ -285,9 +300,13 @@ impl Checker<'_> {
             format!("this is {described}"),
         );
         if let Some(n) = number {
-            d = d.help(format!("to repeat {n} times, use `0 to {n} exclusive`"));
+            d = d.help(format!("to repeat {n} times, use `0 to {n} exclusive`")).fix(at, format!("0 to {n} exclusive"));
         } else if *ty == Type::Int {
             d = d.help("to repeat n times, use `0 to n exclusive`");
+            let written = self.source.slice(at);
+            if written.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
+                d = d.fix(at, format!("0 to {written} exclusive"));
+            }
         } else if matches!(ty, Type::Fn(_)) {
             d = d.help("call the function to iterate over its result");
         } else if *ty == Type::Nil {
@@ -332,9 +351,36 @@ impl Checker<'_> {
             .label(self.source, attribute, "marked as deprecated here");
         if let Some(text) = text {
             d = d.help(text);
+            if let Some(instead) = replacement(text) {
+                d = d.unsafe_fix(at, instead);
+            }
         }
         self.say(d);
     }
+
+    /// Returns the edits that make a string of a value that is added to one: `"n = " + n` becomes `"n = ${n}"`, if both are on
+    /// one line and simple; else the value is converted.
+    fn joined(&self, left: Span, right: Span, value: Span) -> Vec<Edit> {
+        let (literal, written) = (self.source.slice(left), self.source.slice(right));
+        let inside = literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let is_simple = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        if value == right
+            && inside.is_some_and(|inside| !inside.contains(['"', '\n']))
+            && self.source.slice(Span::new(left.end, right.start)).trim() == "+"
+            && written.chars().all(is_simple)
+        {
+            let tail = Span::new(left.end.saturating_sub(1), right.end);
+            return vec![Edit::new(tail, format!("${{{written}}}\""))];
+        }
+        vec![Edit::insert(value.start, "to_string("), Edit::insert(value.end, ")")]
+    }
+}
+
+/// Returns the name in a hint of the form "use name" or "use `name`".
+fn replacement(hint: &str) -> Option<&str> {
+    let name = hint.strip_prefix("use ")?.trim().trim_matches('`').trim_end_matches("()");
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_name)).then_some(name)
 }
 
 /// Returns the number of required arguments of a function and the number that it gets, if that is too few.

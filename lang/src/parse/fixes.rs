@@ -1,0 +1,131 @@
+//! Fixes of syntax errors: the tokens around a failure show the edit.
+
+use super::error::Scene;
+use super::failure::TokenClass;
+use crate::diagnostic::fix::{Applicability, Edit};
+use crate::lex::token::{Kw, Token};
+use crate::source::Span;
+use Applicability::{Safe, Unsafe};
+
+/// Returns the fix of a mistake with an ordinary message.
+pub(super) fn of(scene: &Scene<'_, '_>) -> Option<(Applicability, Vec<Edit>)> {
+    let (found, at) = scene.tokens.get(scene.at).copied()?;
+    let (before, before_at) = scene.before(1)?;
+    let wants = scene.wants;
+    let in_dict = scene.opener().is_some_and(|(_, token, _)| token == Token::LDict);
+    let one = |applicability, edit| Some((applicability, vec![edit]));
+    match found {
+        // A variable of this name may exist already.
+        Token::ColonAssign => {
+            let begins = matches!(scene.before(2), None | Some((Token::Newline | Token::Semi | Token::LBody, _)));
+            begins.then(|| (Unsafe, vec![Edit::insert(before_at.start, "let "), Edit::new(at, "=")]))
+        }
+        Token::FatArrow if wants.has(TokenClass::Arrow) => one(Safe, Edit::new(at, "->")),
+        Token::Assign if in_dict => one(Safe, Edit::new(at, ":")),
+        // `[0; 5]` repeats a value in another language.
+        Token::Semi if wants.has(TokenClass::Comma) => one(Unsafe, Edit::new(at, ",")),
+        Token::Plus | Token::Newline if before == Token::Plus && wants.has(TokenClass::Expr) => increment(scene),
+        _ if before == Token::Question && wants.has(TokenClass::Separator) => {
+            one(Safe, Edit::insert(before_at.start, " "))
+        }
+        Token::StrStart(_) | Token::Raw(_)
+            if wants.has(TokenClass::Separator) && matches!(before, Token::Ident(_)) && before_at.end < at.start =>
+        {
+            let end = string_end(scene)?;
+            Some((Safe, vec![Edit::new(Span::new(before_at.end, at.start), "("), Edit::insert(end, ")")]))
+        }
+        _ if wants.has(TokenClass::Comma) && super::expr::begins_expr(found) => {
+            let is_element = !matches!(before, Token::Ident(_)) || !wants.has(TokenClass::Colon) || in_dict;
+            one(if is_element { Safe } else { Unsafe }, Edit::insert(before_at.end, ","))
+        }
+        Token::Kw(kw) if wants.has(TokenClass::Separator) && kw.begins_statement() => {
+            one(Safe, Edit::insert(before_at.end, ";"))
+        }
+        _ => None,
+    }
+}
+
+/// `x++`, at the end of a statement.
+fn increment(scene: &Scene<'_, '_>) -> Option<(Applicability, Vec<Edit>)> {
+    let first = (0..=2).find_map(|back| {
+        let index = scene.at.checked_sub(back)?;
+        let is_plus = |i: usize| scene.tokens.get(i).is_some_and(|(token, _)| *token == Token::Plus);
+        (is_plus(index) && is_plus(index + 1)).then_some(index)
+    })?;
+    let both = scene.tokens[first].1.to(scene.tokens[first + 1].1);
+    let ends = scene.tokens.get(first + 2).is_none_or(|(token, _)| super::recover::ends_statement(*token));
+    (both.end - both.start == 2 && ends).then(|| (Safe, vec![Edit::new(both, " += 1")]))
+}
+
+/// Returns the end of the string that begins at the failure, if the statement ends there.
+fn string_end(scene: &Scene<'_, '_>) -> Option<u32> {
+    let mut depth = 0usize;
+    for (index, (token, span)) in scene.tokens.iter().enumerate().skip(scene.at) {
+        match token {
+            Token::StrStart(_) => depth += 1,
+            Token::StrEnd => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            let ends = scene.tokens.get(index + 1).is_none_or(|(token, _)| super::recover::ends_statement(*token));
+            return ends.then_some(span.end);
+        }
+    }
+    None
+}
+
+/// Returns the end of the bracket that opens at an index.
+fn closer(scene: &Scene<'_, '_>, opener: usize) -> Option<Span> {
+    let mut depth = 0usize;
+    for (token, span) in scene.tokens.get(opener..)? {
+        if token.opens() {
+            depth += 1;
+        } else if token.closes() {
+            depth -= 1;
+            if depth == 0 {
+                return (span.start < span.end).then_some(*span);
+            }
+        }
+    }
+    None
+}
+
+/// `f(xs) { x -> … }` and `f { x -> … }`: moves the closure between the parentheses.
+pub(super) fn closure_into_call(scene: &Scene<'_, '_>) -> Option<Vec<Edit>> {
+    let (_, opener) = scene.tokens.get(scene.at)?;
+    let end = closer(scene, scene.at)?.end;
+    let (before, before_at) = scene.before(1)?;
+    let replaced = match before {
+        Token::RParen => {
+            let empty = matches!(scene.before(2), Some((Token::LParen, _)));
+            Edit::new(Span::new(before_at.start, opener.start), if empty { "" } else { ", " })
+        }
+        _ => Edit::new(Span::new(before_at.end, opener.start), "("),
+    };
+    Some(vec![replaced, Edit::insert(end, ")")])
+}
+
+/// `not x`. It binds less tightly elsewhere than `!`: in front of more than a path or a call it is a guess.
+pub(super) fn negation(scene: &Scene<'_, '_>, word: Span) -> (Applicability, Edit) {
+    let index = scene.tokens.partition_point(|(_, span)| span.start < word.end);
+    let Some((_, operand)) = scene.tokens.get(index) else { return (Unsafe, Edit::new(word, "!")) };
+    let edit = Edit::new(Span::new(word.start, operand.start.max(word.end)), "!");
+    let mut depth = 0usize;
+    for (token, _) in scene.tokens.get(index..).unwrap_or_default() {
+        match token {
+            _ if depth == 0 && (token.closes() || matches!(token, Token::LBody | Token::LClosure)) => {
+                return (Safe, edit);
+            }
+            Token::Newline | Token::Semi | Token::Comma | Token::AndAnd | Token::OrOr if depth == 0 => {
+                return (Safe, edit);
+            }
+            Token::Ident("and" | "or") if depth == 0 => return (Safe, edit),
+            _ if token.opens() => depth += 1,
+            _ if token.closes() => depth -= 1,
+            Token::Ident(_) | Token::Dot | Token::Underscore | Token::Kw(Kw::True | Kw::False | Kw::Nil) => {}
+            _ if depth > 0 => {}
+            _ => return (Unsafe, edit),
+        }
+    }
+    (Safe, edit)
+}

@@ -1,0 +1,178 @@
+//! `harn check`: its formats, its fixes, the paths that it takes, and `--watch`.
+
+use crate::harn::{harn_in, root, scratch};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const MISSPELT: &str = "let total = 3\nprintln(totl)\n";
+const FIXED: &str = "let total = 3\nprintln(total)\n";
+
+/// A folder with a script that can be fixed, one that cannot, one that is right, and one that `.gitignore` excludes.
+fn project(name: &str) -> std::path::PathBuf {
+    let folder = scratch(name);
+    fs::create_dir_all(folder.join("src/inner")).unwrap();
+    fs::create_dir_all(folder.join("generated")).unwrap();
+    fs::write(folder.join(".gitignore"), "generated/\n").unwrap();
+    fs::write(folder.join("src/a.harn"), MISSPELT).unwrap();
+    fs::write(folder.join("src/inner/b.harn"), "println(unknown_name)\n").unwrap();
+    fs::write(folder.join("src/inner/c.harn"), "println(1)\n").unwrap();
+    fs::write(folder.join("generated/d.harn"), MISSPELT).unwrap();
+    folder
+}
+
+fn check(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let args: Vec<&str> = [&["check"], args].concat();
+    let found = harn_in(folder, &args, b"", &[]);
+    (found.code, found.out, found.err)
+}
+
+#[test]
+fn a_short_line_for_each_diagnostic() {
+    let folder = project("check-short");
+    let (code, out, err) = check(&folder, &["src", "--format", "short"]);
+    assert_eq!((code, err.as_str()), (Some(1), ""));
+    assert_eq!(
+        out,
+        "src/a.harn:2:9: error[HARN-NAM-001]: unknown name `totl`\n\
+         src/inner/b.harn:1:9: error[HARN-NAM-001]: unknown name `unknown_name`\n"
+    );
+}
+
+#[test]
+fn a_pattern_means_the_files_that_match_and_are_not_ignored() {
+    let folder = project("check-pattern");
+    let (_, out, _) = check(&folder, &["src/*.harn", "--format", "short"]);
+    assert_eq!(out.lines().count(), 1, "{out}");
+    let (_, out, _) = check(&folder, &["**/*.harn", "--format", "short"]);
+    assert_eq!(out.lines().count(), 2, "{out}");
+    let (code, out, err) = check(&folder, &["nothing/**/*.harn"]);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(err.contains("HARN-SRC-001"), "{err}");
+    // Named twice, checked once.
+    let (_, out, _) = check(&folder, &["src", "src/a.harn", "./src/a.harn", "--format", "short"]);
+    assert_eq!(out.lines().count(), 2, "{out}");
+}
+
+#[test]
+fn fixes_are_written_where_they_belong_and_the_rest_is_reported() {
+    let folder = project("check-fix");
+    let script = folder.join("src/a.harn");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o750)).unwrap();
+    let (code, out, err) = check(&folder, &["src", "--fix"]);
+    assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
+    assert!(err.starts_with("fixed 1 problem in 1 file\n"), "{err}");
+    assert!(err.contains("unknown_name") && !err.contains("totl"), "{err}");
+    assert_eq!(fs::read_to_string(&script).unwrap(), FIXED);
+    assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o777, 0o750);
+    assert_eq!(fs::read_to_string(folder.join("src/inner/b.harn")).unwrap(), "println(unknown_name)\n");
+    assert_eq!(fs::read_to_string(folder.join("generated/d.harn")).unwrap(), MISSPELT);
+    assert_eq!(check(&folder, &["src/a.harn", "--fix"]), (Some(0), String::new(), String::new()));
+}
+
+#[test]
+fn an_imported_file_is_fixed_only_if_it_is_named() {
+    let folder = scratch("check-fix-import");
+    let module = "pub fn area(side) {\n  let factor = 1\n  return side * side * facter\n}\n";
+    fs::write(folder.join("shapes.harn"), module).unwrap();
+    fs::write(folder.join("main.harn"), "import {area} from \"shapes\"\nprintln(area(2))\n").unwrap();
+    let (code, _, err) = check(&folder, &["main.harn", "--fix"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("facter"), "{err}");
+    assert_eq!(fs::read_to_string(folder.join("shapes.harn")).unwrap(), module);
+    let (code, _, err) = check(&folder, &["main.harn", "shapes.harn", "--fix"]);
+    assert_eq!((code, err.as_str()), (Some(0), "fixed 1 problem in 1 file\n"));
+    assert_eq!(fs::read_to_string(folder.join("shapes.harn")).unwrap(), module.replace("facter", "factor"));
+}
+
+#[test]
+fn a_difference_changes_nothing() {
+    let folder = project("check-diff");
+    let (code, out, err) = check(&folder, &["src/a.harn", "--fix", "--diff"]);
+    assert_eq!((code, err.as_str()), (Some(1), "would fix 1 problem in 1 file\n"));
+    assert_eq!(
+        out,
+        "--- src/a.harn\n+++ src/a.harn\n@@ -1,2 +1,2 @@\n let total = 3\n-println(totl)\n+println(total)\n"
+    );
+    assert_eq!(fs::read_to_string(folder.join("src/a.harn")).unwrap(), MISSPELT);
+    assert_eq!(check(&folder, &["src/a.harn", "--diff"]).0, Some(2), "--diff needs --fix");
+}
+
+#[test]
+fn unsafe_fixes_are_applied_only_if_they_are_asked_for() {
+    let folder = scratch("check-unsafe");
+    let text = "pub fn half(n) {\n  let rest = n % 2\n  return n / 2\n}\n";
+    fs::write(folder.join("a.harn"), text).unwrap();
+    let (code, _, err) = check(&folder, &["a.harn", "--fix"]);
+    assert_eq!(code, Some(0));
+    assert!(err.contains("HARN-NAM-005"), "{err}");
+    assert_eq!(fs::read_to_string(folder.join("a.harn")).unwrap(), text);
+    assert_eq!(check(&folder, &["a.harn", "--fix=unsafe"]).0, Some(0));
+    assert_eq!(fs::read_to_string(folder.join("a.harn")).unwrap(), text.replace("rest", "_rest"));
+}
+
+#[test]
+fn standard_input_is_printed_fixed() {
+    let folder = scratch("check-stdin");
+    let found = harn_in(&folder, &["check", "-", "--fix"], MISSPELT.as_bytes(), &[]);
+    assert_eq!((found.code, found.out.as_str(), found.err.as_str()), (Some(0), FIXED, "fixed 1 problem in 1 file\n"));
+    let found = harn_in(&folder, &["check", "-", "--fix"], b"println(nothing_near)\n", &[]);
+    assert_eq!((found.code, found.out.as_str()), (Some(1), "println(nothing_near)\n"));
+    let found = harn_in(&folder, &["check", "-", "--fix", "--format", "json"], b"", &[]);
+    assert_eq!((found.code, found.out.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn a_fix_that_makes_a_new_error_is_not_written() {
+    let folder = scratch("check-new-error");
+    // The near name is a number, and calling it is an error of its own.
+    let text = "let total = 3\nprintln(totl(1))\n";
+    fs::write(folder.join("a.harn"), text).unwrap();
+    let (code, _, err) = check(&folder, &["a.harn", "--fix"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("HARN-NAM-001") && !err.contains("fixed"), "{err}");
+    assert_eq!(fs::read_to_string(folder.join("a.harn")).unwrap(), text);
+}
+
+#[test]
+fn a_json_diagnostic_fits_its_schema() {
+    let folder = project("check-json");
+    let (_, out, _) = check(&folder, &["src", "--format", "json"]);
+    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+    let file = root().join("docs/reference/schemas/diagnostic.json");
+    let schema = compiler.compile(file.to_str().unwrap(), &mut schemas).unwrap();
+    let mut fixes = 0;
+    for line in out.lines() {
+        let value: Value = serde_json::from_str(line).unwrap();
+        if let Err(error) = schemas.validate(&value, schema) {
+            panic!("{error}\n{line}");
+        }
+        fixes += value["fixes"].as_array().unwrap().len();
+    }
+    assert_eq!((out.lines().count(), fixes), (2, 1));
+}
+
+#[test]
+fn watching_checks_again_after_a_change() {
+    let folder = project("check-watch");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_harn"))
+        .args(["check", "src", "--watch"])
+        .current_dir(&folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut round = || lines.by_ref().take_while(|line| !line.ends_with("Ctrl-C stops")).collect::<Vec<_>>();
+    let first = round();
+    assert_eq!(first.iter().filter(|line| line.starts_with("error[")).count(), 2, "{first:?}");
+    fs::write(folder.join("src/a.harn"), FIXED).unwrap();
+    let second = round();
+    assert_eq!(second.iter().filter(|line| line.starts_with("error[")).count(), 1, "{second:?}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
