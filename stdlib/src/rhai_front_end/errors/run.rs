@@ -59,7 +59,7 @@ fn values(error: &E, place: &SourcePlace<'_>) -> Option<Diagnostic> {
             };
             let found = place.error(RunCode::Type, message, "wrong type");
             if wanted == "bool" {
-                found.help("a condition must be `true` or `false`: compare the value with another")
+                found.help("a condition must be `true` or `false`: compare the value with another one")
             } else {
                 found
             }
