@@ -10,7 +10,7 @@ use crate::otel::{self, Exporting, Otel};
 use crate::report::{Format, show};
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser as _};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use serve::host::{Mode, Served, Settings};
+use serve::host::{HostSettings, Mode, Served};
 use std::path::PathBuf;
 use std::sync::Arc;
 use stdlib::output::Terminal;
@@ -67,8 +67,8 @@ impl ServedScript {
         let source = read_source(&self.file).map_err(|diagnostic| vec![diagnostic])?;
         let (mut setup, log) = self.limits.read(&self.file, &Terminal, self.format)?;
         setup.project.packs.extend(self.providers.into_iter().map(PackSpec::plain));
-        let usual = Settings::default();
-        let settings = Settings {
+        let usual = HostSettings::default();
+        let settings = HostSettings {
             workers: self.workers.map_or(usual.workers, usize::from),
             sessions: self.max_sessions.map_or(usual.sessions, |most| most as usize),
             ..usual

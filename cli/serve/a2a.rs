@@ -3,7 +3,7 @@
 use super::signals::signalled;
 use super::{ServedScript, raise_limit_of_files};
 use crate::otel::Exporting;
-use serve::a2a::{self, A2aCode, Bounds, Token, address};
+use serve::a2a::{self, A2aCode, A2aLimits, Token, address};
 use std::time::Duration;
 use stdlib::Diagnostic;
 use stdlib::limits::parse_size;
@@ -56,8 +56,8 @@ pub(super) fn serve(args: ServeA2aArgs, exporting: Option<&Exporting>) -> Result
     if args.url.is_some() {
         agent.url = args.url;
     }
-    let usual = Bounds::default();
-    let bounds = Bounds {
+    let usual = A2aLimits::default();
+    let bounds = A2aLimits {
         body: args.max_body.map_or(usual.body, |most| usize::try_from(most).unwrap_or(usize::MAX)),
         connections: args.max_connections.unwrap_or(usual.connections),
         streams: args.max_streams.unwrap_or(usual.streams),
@@ -67,9 +67,9 @@ pub(super) fn serve(args: ServeA2aArgs, exporting: Option<&Exporting>) -> Result
     let rfc_card = args.card == "rfc";
     let strict_card = args.card == "1.0";
     let (mode, origins) = (Some(mode), args.origins);
-    let settings = a2a::Settings { listen, token, bounds, mode, agent, origins, rfc_card, strict_card, drain };
+    let settings = a2a::A2aSettings { listen, token, bounds, mode, agent, origins, rfc_card, strict_card, drain };
     raise_limit_of_files();
-    let told = |at: &a2a::Listening| tracing::info!("listening on {}; the agent card is at {}", at.url, at.card);
+    let told = |at: &a2a::ListenAddresses| tracing::info!("listening on {}; the agent card is at {}", at.url, at.card);
     a2a::serve(served, settings, told, signalled)
 }
 

@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serve::a2a::address;
 use serve::acp::update::ReminderUpdates;
-use serve::acp::{self, Bounds, ProbeAt, Streams};
+use serve::acp::{self, LineStreams, ProbeSettings, TransportLimits};
 use std::io::{IsTerminal, stdin, stdout};
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -42,15 +42,15 @@ pub(super) fn serve(args: ServeAcpArgs, exporting: Option<&Exporting>) -> Result
     let probe = match &args.metrics {
         Some(written) => {
             let listen = address::resolve(written).map_err(|diagnostic| vec![*diagnostic])?;
-            Some(ProbeAt { listen, token: token(None, TOKEN)? })
+            Some(ProbeSettings { listen, token: token(None, TOKEN)? })
         }
         None => None,
     };
     let (served, _) = args.script.served("acp", exporting)?;
-    let usual = Bounds::default();
+    let usual = TransportLimits::default();
     let line = args.max_line.map_or(usual.line, |most| usize::try_from(most).unwrap_or(usize::MAX));
-    let settings = acp::Settings {
-        bounds: Bounds { line, ..usual },
+    let settings = acp::AcpSettings {
+        bounds: TransportLimits { line, ..usual },
         mode: Some(mode),
         // Clap has let only these words pass.
         reminders: args.reminder_updates.parse().unwrap_or_default(),
@@ -61,8 +61,11 @@ pub(super) fn serve(args: ServeAcpArgs, exporting: Option<&Exporting>) -> Result
     if stdin().is_terminal() {
         tracing::info!("waiting for a client on standard input, one JSON-RPC message per line; press Ctrl-C to stop");
     }
-    let streams =
-        Streams { input: Box::new(stdin()), output: Box::new(stdout()), ended: Some(Box::new(wait_for_end_of_input)) };
+    let streams = LineStreams {
+        input: Box::new(stdin()),
+        output: Box::new(stdout()),
+        ended: Some(Box::new(wait_for_end_of_input)),
+    };
     acp::serve(served, streams, settings, signalled)
 }
 

@@ -1,10 +1,10 @@
 //! The Agent2Agent protocol over HTTP: JSON-RPC and server-sent events. The message shapes are in [`a2a`], sessions in
 //! [`crate::host`].
 //!
-//! - [`serve`]: runs a server. [`Settings`], [`Bounds`], [`Token`] and [`address`] configure it.
+//! - [`serve`]: runs a server. [`A2aSettings`], [`A2aLimits`], [`Token`] and [`address`] configure it.
 //! - `http`: connections, paths, bodies and streams. `rpc`: JSON-RPC requests and their responses.
 //! - `card`: the agent card. `extension`: the reminder extension in the card and in headers.
-//! - [`Desk`]: all tasks of a served script. It accepts messages and follows the tasks that they begin.
+//! - [`TaskManager`]: all tasks of a served script. It accepts messages and follows the tasks that they begin.
 //! - [`feed`]: bounded delivery of task updates to subscribers.
 //! - [`injection`]: reminders that peers inject into tasks. [`reminder`]: reports on those reminders to subscribers.
 //! - [`store`]: tasks that survive the process.
@@ -15,24 +15,24 @@ mod card;
 mod clock;
 mod codes;
 mod context;
-pub mod desk;
+mod count_limit;
 mod error;
 mod extension;
 pub mod feed;
 mod http;
 pub mod injection;
-mod places;
 pub mod reminder;
 mod rpc;
 mod serve;
 pub mod store;
+pub mod tasks;
 mod token;
 
 pub use codes::A2aCode;
-pub use desk::Desk;
 pub use error::Refusal;
 pub use extension::REMINDERS;
-pub(crate) use http::{Guard, Listener};
-pub use serve::{Bounds, Listening, Settings, serve};
+pub(crate) use http::{HttpListener, RequestGuard};
+pub use serve::{A2aLimits, A2aSettings, ListenAddresses, serve};
 pub(crate) use serve::{not_free, without_token};
-pub use token::{BadToken, Token};
+pub use tasks::TaskManager;
+pub use token::{Token, TokenError};

@@ -1,6 +1,6 @@
 //! The Agent Client Protocol: serves a script to an editor, over two streams of lines.
 //!
-//! - [`serve`]: runs a server. [`Settings`], [`Streams`], [`Bounds`] and [`Room`] configure it.
+//! - [`serve`]: runs a server. [`AcpSettings`], [`LineStreams`], [`TransportLimits`] and [`OutputLimits`] configure it.
 //! - `transport`: lines in and out, with limits. `connection`: dispatches methods. `params`, `content`: read
 //!   parameters.
 //! - `initialize`, `session`, `mode`, `injection`: the methods. `answer`, `error`: the responses.
@@ -25,5 +25,5 @@ mod transport;
 pub mod update;
 
 pub use codes::AcpCode;
-pub use serve::{ProbeAt, Settings, serve};
-pub use transport::{Bounds, Ended, Room, Streams};
+pub use serve::{AcpSettings, ProbeSettings, serve};
+pub use transport::{InputEnd, LineStreams, OutputLimits, TransportLimits};

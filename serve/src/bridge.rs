@@ -2,8 +2,8 @@
 //!
 //! - [`RemindNotification`]: `session/remind`, read strictly and written in the format of any protocol.
 //! - [`PendingInjections`]: the response to `session/pending_injections`.
-//! - [`Method`]: the operations on a session's queue; [`call`] and [`notify`] execute them. [`Inboxes`]: the open
-//!   sessions.
+//! - [`BridgeMethod`]: the operations on a session's queue; [`call`] and [`notify`] execute them. [`SessionInboxes`]:
+//!   the open sessions.
 //! - [`BridgeError`]: an error in a message, as JSON-RPC reports it.
 
 mod call;
@@ -12,8 +12,8 @@ mod method;
 mod pending;
 mod remind;
 
-pub use call::{Answer, Cleared, Inboxes, call, notify, selector};
+pub use call::{BridgeResponse, ClearedCount, SessionInboxes, call, notify, selector};
 pub use error::{BridgeError, reason, suggestion};
-pub use method::Method;
+pub use method::BridgeMethod;
 pub use pending::PendingInjections;
 pub use remind::RemindNotification;

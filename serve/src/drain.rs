@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The work that shutdown waits for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Waits {
+pub(crate) struct PendingWork {
     /// The number of tasks that are not over.
     pub(crate) tasks: usize,
     /// The number of busy sessions.
@@ -13,15 +13,15 @@ pub(crate) struct Waits {
     pub(crate) records: u64,
 }
 
-impl Waits {
+impl PendingWork {
     /// Returns whether there is nothing to wait for.
     fn is_none(self) -> bool {
-        self == Waits::default()
+        self == PendingWork::default()
     }
 
     fn to_text(self) -> String {
         let count = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
-        let Waits { tasks, sessions, records } = self;
+        let PendingWork { tasks, sessions, records } = self;
         let all = [(tasks as u64, "task"), (sessions as u64, "session"), (records, "unsaved record")];
         let named: Vec<String> = all.iter().filter(|(n, _)| *n > 0).map(|(n, one)| count(*n, one)).collect();
         named.join(", ")
@@ -30,7 +30,7 @@ impl Waits {
 
 /// Waits until `idle` is ready, at most for `grace`, and logs the remaining work. The caller must stop work that is
 /// left.
-pub(crate) async fn drain(grace: Duration, waits: impl Fn() -> Waits, idle: impl Future<Output = ()>) {
+pub(crate) async fn drain(grace: Duration, waits: impl Fn() -> PendingWork, idle: impl Future<Output = ()>) {
     let begins = waits();
     if begins.is_none() {
         return;
@@ -56,21 +56,21 @@ mod tests {
 
     #[test]
     fn what_is_waited_for_is_counted() {
-        assert_eq!(Waits { tasks: 1, sessions: 2, records: 0 }.to_text(), "1 task, 2 sessions");
-        assert_eq!(Waits { tasks: 0, sessions: 0, records: 3 }.to_text(), "3 unsaved records");
-        assert!(Waits::default().is_none());
+        assert_eq!(PendingWork { tasks: 1, sessions: 2, records: 0 }.to_text(), "1 task, 2 sessions");
+        assert_eq!(PendingWork { tasks: 0, sessions: 0, records: 3 }.to_text(), "3 unsaved records");
+        assert!(PendingWork::default().is_none());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_drain_ends_with_the_work_or_with_its_grace() {
-        let waits = || Waits { tasks: 1, ..Waits::default() };
+        let waits = || PendingWork { tasks: 1, ..PendingWork::default() };
         let began = tokio::time::Instant::now();
         drain(Duration::from_secs(30), waits, tokio::time::sleep(Duration::from_secs(2))).await;
         assert_eq!(began.elapsed().as_secs(), 2);
         drain(Duration::from_secs(30), waits, std::future::pending()).await;
         assert_eq!(began.elapsed().as_secs(), 32);
         drain(Duration::ZERO, waits, std::future::pending()).await;
-        drain(Duration::from_secs(30), Waits::default, std::future::pending()).await;
+        drain(Duration::from_secs(30), PendingWork::default, std::future::pending()).await;
         assert_eq!(began.elapsed().as_secs(), 32);
     }
 }

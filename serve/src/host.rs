@@ -2,29 +2,28 @@
 //! answers prompts.
 //!
 //! ```text
-//! front's thread                         worker's thread (several sessions each)
-//! Host::open ───── mailbox of opens ───▶ the script's top level, once
-//! Handle::prompt ─ mailbox ────────────▶ its pipeline, once for each prompt ──▶ Peer::show, Peer::room, Peer::permit
-//!                ◀──────── Ended ───────
+//! protocol's thread                             worker's thread (several sessions each)
+//! Host::open ──────────── mailbox of opens ───▶ the script's top level, once
+//! SessionHandle::prompt ─ mailbox ────────────▶ its pipeline, once for each prompt ──▶ Peer::show, room, permit
+//!                       ◀──── EndedPrompt ─────
 //! ```
 //!
 //! - [`Host`]: all sessions of a script; opens, finds and closes them. [`Served`]: the script and its settings.
-//! - [`Handle`]: a session, for other threads. `mailbox`: pending requests to its worker.
-//! - [`NewSession`], [`Prompt`]: requests to a session. [`Ended`], [`Stop`], [`Failure`]: results. [`HostError`]:
-//!   refusals.
-//! - [`Peer`]: the client of the sessions, implemented by each protocol. [`Event`]: an event of a session for its
-//!   client.
+//! - [`SessionHandle`]: a session, for other threads. `mailbox`: pending requests to its worker.
+//! - [`NewSession`], [`Prompt`]: requests to a session. [`EndedPrompt`], [`PromptOutcome`], [`ScriptFailure`]: results.
+//!   [`HostError`]: refusals.
+//! - [`Peer`]: the client of the sessions, implemented by each protocol. [`SessionEvent`]: an event of a session for
+//!   its client.
 //! - [`Mode`]: the permission policy of a session's tools. `policy`: the calls that need a permission.
 //!   `permission`: asks the peer for one. `permission_scope`: the later calls that an answer covers.
 //! - `worker`: a thread and its sessions. `offer`: a session that waits for a worker. `session`: the lifecycle of a
 //!   session. `show`: the events of a session.
-//! - `kept`: sessions that survive the process.
+//! - `stored_opening`: sessions that survive the process.
 
 mod directory;
 mod error;
 mod event;
 mod handle;
-mod kept;
 mod mailbox;
 mod mode;
 mod offer;
@@ -36,6 +35,7 @@ mod prompt;
 mod served;
 mod session;
 mod show;
+mod stored_opening;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -43,12 +43,12 @@ mod tests;
 mod worker;
 
 pub use directory::Host;
-pub use error::{Failure, HostError};
-pub use event::{Event, Part, PlanEntry, Priority, Progress, ReminderEvent, TaskArtifact, new_message_id};
-pub use handle::Handle;
+pub use error::{HostError, ScriptFailure};
+pub use event::{Part, PlanEntry, Priority, Progress, ReminderEvent, SessionEvent, TaskArtifact, new_message_id};
+pub use handle::SessionHandle;
 pub(crate) use mailbox::CLEARS;
 pub use mode::Mode;
 pub use peer::{Peer, PermissionQuestion, Verdict, Waiting};
 pub use permission_scope::PermissionScope;
-pub use prompt::{Ended, NewSession, Prompt, Stop};
-pub use served::{Served, Settings, Taps};
+pub use prompt::{EndedPrompt, NewSession, Prompt, PromptOutcome};
+pub use served::{HostSettings, Served, Taps};

@@ -13,7 +13,7 @@ use stdlib::Diagnostic;
 use tokio::net::TcpListener;
 
 use crate::a2a::address::is_local;
-use crate::a2a::{Guard, Listener, Token, not_free, without_token};
+use crate::a2a::{HttpListener, RequestGuard, Token, not_free, without_token};
 use crate::metrics::Exposition;
 
 /// The path of the health check.
@@ -67,15 +67,15 @@ fn plain(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
 
 /// A port that serves only these endpoints.
 pub(crate) struct Probe {
-    listener: Listener,
+    listener: HttpListener,
     /// The address that it listens on.
     pub(crate) address: SocketAddr,
-    front: Arc<Front>,
+    state: Arc<ProbeState>,
 }
 
-struct Front {
+struct ProbeState {
     probed: Arc<dyn Probed>,
-    guard: Guard,
+    guard: RequestGuard,
     token: Option<Token>,
 }
 
@@ -100,23 +100,23 @@ impl Probe {
             Ok((TcpListener::from_std(listener)?, bound))
         };
         let (listener, bound) = listen().map_err(|error| not_free(&address, &error))?;
-        let guard = Guard { is_local, ..Guard::default() };
-        let front = Arc::new(Front { probed, guard, token });
-        Ok(Probe { listener: Listener::new(listener, CONNECTIONS), address: bound, front })
+        let guard = RequestGuard { is_local, ..RequestGuard::default() };
+        let state = Arc::new(ProbeState { probed, guard, token });
+        Ok(Probe { listener: HttpListener::new(listener, CONNECTIONS), address: bound, state })
     }
 
     /// Serves requests, forever.
     pub(crate) async fn answer_all(&self) -> Infallible {
-        let front = self.front.clone();
-        self.listener.take_all(move |request| answer(front.clone(), request)).await
+        let state = self.state.clone();
+        self.listener.take_all(move |request| answer(state.clone(), request)).await
     }
 }
 
-async fn answer(front: Arc<Front>, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
-    Ok(front.answer(&request))
+async fn answer(state: Arc<ProbeState>, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    Ok(state.answer(&request))
 }
 
-impl Front {
+impl ProbeState {
     fn answer<B>(&self, request: &hyper::Request<B>) -> Response<Body> {
         if let Err((status, _)) = self.guard.admit(request.version(), request.uri(), request.headers()) {
             return plain(
@@ -157,9 +157,9 @@ impl Front {
 mod tests {
     use super::*;
 
-    struct Full;
+    struct DrainingServer;
 
-    impl Probed for Full {
+    impl Probed for DrainingServer {
         fn readiness(&self) -> Result<(), &'static str> {
             Err("draining")
         }
@@ -170,13 +170,17 @@ mod tests {
     }
 
     fn status(token: Option<&str>, method: &str, path: &str, headers: &[(&str, &str)]) -> u16 {
-        let guard = Guard { is_local: true, ..Guard::default() };
-        let front = Front { probed: Arc::new(Full), guard, token: token.map(|token| Token::new(token).unwrap()) };
+        let guard = RequestGuard { is_local: true, ..RequestGuard::default() };
+        let state = ProbeState {
+            probed: Arc::new(DrainingServer),
+            guard,
+            token: token.map(|token| Token::new(token).unwrap()),
+        };
         let mut request = hyper::Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        front.answer(&request.body(()).unwrap()).status().as_u16()
+        state.answer(&request.body(()).unwrap()).status().as_u16()
     }
 
     #[test]

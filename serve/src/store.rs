@@ -13,9 +13,9 @@
 //!
 //! With `session.injection` and the topics of reminders, which the core writes, these are all records of a session.
 //!
-//! - [`Store`]: the sessions of a log: [`Store::list`], [`Store::load`], [`Store::claim`].
+//! - [`SessionStore`]: the sessions of a log: [`SessionStore::list`], [`SessionStore::load`], [`SessionStore::claim`].
 //! - [`SessionJournal`]: records a session while it runs.
-//! - [`Stored`]: a session restored from the log. [`Page`], [`Row`]: a list of sessions.
+//! - [`StoredSession`]: a session restored from the log. [`SessionPage`], [`SessionSummary`]: a list of sessions.
 //! - [`StoreError`]: the errors.
 
 use std::path::{Path, PathBuf};
@@ -37,12 +37,12 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-pub use about::About;
-pub use claim::Claim;
+pub use about::SessionDescription;
+pub use claim::SessionClaim;
 pub use error::StoreError;
 pub use journal::SessionJournal;
-pub use list::{Page, Row};
-pub use stored::Stored;
+pub use list::{SessionPage, SessionSummary};
+pub use stored::StoredSession;
 
 /// The topic of a session's lifecycle.
 pub const LIFE_TOPIC: &str = "session.life";
@@ -50,9 +50,9 @@ pub const LIFE_TOPIC: &str = "session.life";
 pub const SHOWN_TOPIC: &str = "session.shown";
 /// The sessions of a log file. Clones share their state and can be sent to other threads.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct SessionStore(Arc<SessionStoreState>);
 
-struct Inner {
+struct SessionStoreState {
     log: SqliteLog,
     /// The unique id of this process.
     process: Arc<str>,
@@ -60,17 +60,17 @@ struct Inner {
     _alive: LockFile,
 }
 
-impl Store {
+impl SessionStore {
     /// Opens the sessions of a log, for a process that serves them.
     ///
     /// # Errors
     /// The file beside the log that marks this process as alive cannot be created.
-    pub fn new(log: SqliteLog) -> Result<Store, StoreError> {
+    pub fn new(log: SqliteLog) -> Result<SessionStore, StoreError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let process: Arc<str> = format!("{:x}-{:x}", now.as_nanos(), std::process::id()).into();
         let alive = LockFile::beside(&beside(log.path(), &process))
             .map_err(|error| StoreError::CannotClaim(error.to_string()))?;
-        Ok(Store(Arc::new(Inner { log, process, _alive: alive })))
+        Ok(SessionStore(Arc::new(SessionStoreState { log, process, _alive: alive })))
     }
 
     /// Returns the log for the records of a session.
@@ -93,7 +93,7 @@ impl Store {
         self.lock_within(name, Duration::ZERO)
     }
 
-    /// Takes a lock like [`Store::lock`], waiting for it up to `timeout`.
+    /// Takes a lock like [`SessionStore::lock`], waiting for it up to `timeout`.
     pub(crate) fn lock_within(&self, name: &str, timeout: Duration) -> Result<LockFile, LockError> {
         LockFile::beside_within(&beside(self.log().path(), name), timeout)
     }

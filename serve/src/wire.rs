@@ -78,7 +78,7 @@ mod tests {
     use runtime::reminder::{Propagate, ReminderSource, ReminderSpec, RoleHint};
 
     use super::*;
-    use crate::a2a::injection::Incoming;
+    use crate::a2a::injection::PeerReminder;
     use crate::bridge::RemindNotification;
 
     fn full_reminder() -> Reminder {
@@ -151,7 +151,7 @@ mod tests {
             let (name, value) = full_reminder().written(field, Surface::A2a);
             reminder.set(name, value);
         }
-        let incoming = Incoming::read(&reminder, &Data::Nil).unwrap();
+        let incoming = PeerReminder::read(&reminder, &Data::Nil).unwrap();
         assert_eq!((incoming.id.as_deref(), incoming.echo.source.as_deref()), (Some("r1"), Some("hook")));
         assert_eq!((incoming.payload.spec, incoming.payload.mode), (sent.payload.spec, DeliveryMode::AuditOnly));
     }

@@ -6,8 +6,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates whose type names are unique, with their sources.
-const UNIQUE: &[&str] =
-    &["a2a/src", "cli", "embed", "fmt/src", "jsonrpc/src", "lang/src", "providers/src", "runtime/src", "stdlib/src"];
+const UNIQUE: &[&str] = &[
+    "a2a/src",
+    "cli",
+    "embed",
+    "fmt/src",
+    "jsonrpc/src",
+    "lang/src",
+    "providers/src",
+    "runtime/src",
+    "serve/src",
+    "stdlib/src",
+];
 
 /// The sources whose doc comments are held. Tests and benches are several crates, so their types may share names.
 const WORDED: &[&str] = &[

@@ -1,4 +1,4 @@
-//! [`Card`]: the agent card.
+//! [`AgentCard`]: the agent card.
 
 pub(super) mod about;
 mod form;
@@ -16,11 +16,11 @@ use stdlib::Agent;
 
 /// The agent card. It does not change while the agent is served.
 #[derive(Debug)]
-pub(super) struct Card {
+pub(super) struct AgentCard {
     /// The agent's name, description and skills, with the name and description filled in.
     pub(super) about: Agent,
     /// The URL for requests.
-    pub(super) url: Url,
+    pub(super) url: CardUrl,
     /// Whether the server requires a token.
     pub(super) has_token: bool,
     /// The parameters of the reminder extension.
@@ -35,7 +35,7 @@ pub(super) struct Card {
 
 /// The URL for requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Url {
+pub(super) enum CardUrl {
     /// A fixed URL.
     Fixed(String),
     /// The host that the card was requested from, or this URL if the request names none. A server that listens on all
@@ -43,13 +43,13 @@ pub(super) enum Url {
     Asked(String),
 }
 
-impl Card {
+impl AgentCard {
     /// Returns the card as JSON: strictly in `version`, or readable by all versions if it is `None`. `rfc` is whether
     /// the client names the extension in its request, `host` the host name that the client used.
     pub(super) fn text(&self, version: Option<Version>, rfc: bool, host: Option<&str>) -> String {
         let url = match (&self.url, host.filter(|host| super::http::name_of(host).is_some())) {
-            (Url::Asked(_), Some(host)) => format!("http://{host}/"),
-            (Url::Fixed(url) | Url::Asked(url), _) => url.clone(),
+            (CardUrl::Asked(_), Some(host)) => format!("http://{host}/"),
+            (CardUrl::Fixed(url) | CardUrl::Asked(url), _) => url.clone(),
         };
         form::write(self, &url, version.or(self.usual), rfc || self.always_rfc).to_json()
     }

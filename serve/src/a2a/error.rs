@@ -1,4 +1,4 @@
-//! [`Refusal`]: a refused request. [`Fault`] is its JSON-RPC error.
+//! [`Refusal`]: a refused request. [`RpcError`] is its JSON-RPC error.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use runtime::reminder::bridge::QueueError;
 
 use crate::host::HostError;
 
-mod fault;
 mod of_refusal;
+mod rpc_error;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use fault::{Fault, code, shortened};
+pub(crate) use rpc_error::{RpcError, code, shortened};
 
 /// A refused request.
 #[derive(Debug, Clone, PartialEq)]

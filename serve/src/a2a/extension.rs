@@ -24,14 +24,14 @@ pub(super) fn capability() -> Data {
 
 /// The headers in which a caller names the extension.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Asked([bool; 2]);
+pub(super) struct RequestedExtension([bool; 2]);
 
-impl Asked {
+impl RequestedExtension {
     /// Reads the headers of a request.
-    pub(super) fn of(headers: &HeaderMap) -> Asked {
+    pub(super) fn of(headers: &HeaderMap) -> RequestedExtension {
         let named =
             |value: &HeaderValue| value.to_str().is_ok_and(|list| list.split(',').any(|uri| uri.trim() == REMINDERS));
-        Asked(HEADERS.map(|header| headers.get_all(header).iter().any(named)))
+        RequestedExtension(HEADERS.map(|header| headers.get_all(header).iter().any(named)))
     }
 
     /// Returns whether the extension is requested.
@@ -51,11 +51,11 @@ impl Asked {
 mod tests {
     use super::*;
 
-    fn asked(name: &'static str, value: &'static str) -> Asked {
+    fn asked(name: &'static str, value: &'static str) -> RequestedExtension {
         let mut headers = HeaderMap::new();
         headers.append("a2a-extensions", HeaderValue::from_static("https://example.com/other"));
         headers.append(name, HeaderValue::from_static(value));
-        Asked::of(&headers)
+        RequestedExtension::of(&headers)
     }
 
     #[test]

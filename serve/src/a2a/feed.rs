@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use a2a::Frame;
 use tokio::sync::Notify;
 
-use super::reminder::Reminded;
+use super::reminder::PeerReminderEvent;
 
 pub use subscription::Subscription;
 use window::Window;
@@ -21,18 +21,18 @@ pub use window::{MAX_CONTENT, MAX_THINGS};
 
 /// An update of a task.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum FeedUpdate {
     /// A frame of the protocol.
     Frame(Frame),
     /// A reminder of its session was queued, delivered or dropped.
-    Reminder(Arc<Reminded>),
+    Reminder(Arc<PeerReminderEvent>),
 }
 
 /// The next item of a subscription.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
+pub enum FeedItem {
     /// An update, and whether it is the last.
-    Told(Arc<Told>, bool),
+    Told(Arc<FeedUpdate>, bool),
     /// The subscriber was too slow; nothing more follows.
     Lagged,
     /// The server stops while the task is not over; nothing more follows here.
@@ -41,17 +41,17 @@ pub enum Next {
 
 /// All subscribers of one task. Dropping it ends their subscriptions.
 #[derive(Default)]
-pub struct Feed(Arc<Shared>);
+pub struct Feed(Arc<FeedState>);
 
 #[derive(Default)]
-struct Shared {
+struct FeedState {
     window: Mutex<Window>,
     /// The number of subscribers. It is read without the lock, so that an update without subscribers costs nothing.
     followers: AtomicUsize,
     news: Notify,
 }
 
-impl Shared {
+impl FeedState {
     /// Takes a poisoned lock all the same: every operation leaves the window consistent.
     fn window(&self) -> MutexGuard<'_, Window> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
@@ -68,7 +68,7 @@ impl Feed {
 
     /// Sends an update to all subscribers, without waiting. The last update ends the current subscriptions. Later
     /// subscribers get the updates that follow: a task that waits for its caller ends the streams, and goes on.
-    pub fn tell(&self, told: &Told, is_last: bool) {
+    pub fn tell(&self, told: &FeedUpdate, is_last: bool) {
         if !self.is_followed() {
             return;
         }
@@ -77,7 +77,7 @@ impl Feed {
         self.0.news.notify_waiters();
     }
 
-    /// Ends all subscriptions with [`Next::Left`], after the pending updates: the task is left to the next process.
+    /// Ends all subscriptions with [`FeedItem::Left`], after the pending updates: the task is left to the next process.
     pub fn leave(&self) {
         self.0.window().abandon();
         self.0.news.notify_waiters();

@@ -11,11 +11,11 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use super::A2aCode;
 use super::address::is_local;
-use super::card::{Card, Url, about};
-use super::desk::{self, Desk};
-use super::http::{Answerer, Front, Guard, Listener, name_of};
-use super::places::Places;
-use super::rpc::{Streams, Written};
+use super::card::{AgentCard, CardUrl, about};
+use super::count_limit::CountLimit;
+use super::http::{A2aState, HttpListener, RequestGuard, RequestService, name_of};
+use super::rpc::{FrameCache, StreamContext};
+use super::tasks::{self, TaskManager};
 use super::token::Token;
 use crate::drain::drain;
 use crate::host::{Mode, Served};
@@ -25,13 +25,13 @@ const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
 /// The settings of a server.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct A2aSettings {
     /// The address to listen on; port 0 selects a free one.
     pub listen: SocketAddr,
     /// The token that callers must send; without one, only a loopback address is allowed.
     pub token: Option<Token>,
     /// The limits.
-    pub bounds: Bounds,
+    pub bounds: A2aLimits,
     /// The mode of sessions; the default is `ask`.
     pub mode: Option<Arc<str>>,
     /// The agent's description for the card.
@@ -48,7 +48,7 @@ pub struct Settings {
 
 /// The limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct A2aLimits {
     /// The maximum size of a request body in bytes.
     pub body: usize,
     /// The maximum number of connections.
@@ -61,15 +61,15 @@ pub struct Bounds {
     pub finished: usize,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds { body: 1024 * 1024, connections: 4096, streams: 2048, tasks: 1000, finished: 1000 }
+impl Default for A2aLimits {
+    fn default() -> A2aLimits {
+        A2aLimits { body: 1024 * 1024, connections: 4096, streams: 2048, tasks: 1000, finished: 1000 }
     }
 }
 
 /// The addresses of a running server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listening {
+pub struct ListenAddresses {
     /// The URL for requests.
     pub url: String,
     /// The URL of the card.
@@ -84,8 +84,8 @@ pub struct Listening {
 /// The script or the address is invalid, before any connection is accepted; or the system refuses a resource.
 pub fn serve<S: Future<Output = i32>>(
     served: Served,
-    settings: Settings,
-    told: impl FnOnce(&Listening),
+    settings: A2aSettings,
+    told: impl FnOnce(&ListenAddresses),
     stop: impl FnOnce() -> S,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -100,8 +100,8 @@ pub fn serve<S: Future<Output = i32>>(
 
 async fn talk(
     served: Served,
-    settings: Settings,
-    told: impl FnOnce(&Listening),
+    settings: A2aSettings,
+    told: impl FnOnce(&ListenAddresses),
     stop: impl Future<Output = i32>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let is_local = is_local(&settings.listen);
@@ -114,21 +114,28 @@ async fn talk(
     let bounds = settings.bounds;
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
     let agent_id = about.name.as_deref().unwrap_or("agent").into();
-    let input_modes = desk::InputModes::of(&about);
+    let input_modes = tasks::InputModes::of(&about);
     let (open, finished) = (bounds.tasks, bounds.finished);
-    let desk =
-        desk::Settings { open, finished, mode, agent_id, input_modes, replies: about.replies, ..Default::default() };
-    let desk = Desk::open(served, desk)?;
+    let manager = tasks::TaskSettings {
+        open,
+        finished,
+        mode,
+        agent_id,
+        input_modes,
+        replies: about.replies,
+        ..Default::default()
+    };
+    let manager = TaskManager::open(served, manager)?;
     let own = format!("http://{address}/");
     let url = match &about.url {
-        Some(url) => Url::Fixed(url.clone()),
-        None if address.ip().is_unspecified() => Url::Asked(own.clone()),
-        None => Url::Fixed(own.clone()),
+        Some(url) => CardUrl::Fixed(url.clone()),
+        None if address.ip().is_unspecified() => CardUrl::Asked(own.clone()),
+        None => CardUrl::Fixed(own.clone()),
     };
     let public = about.url.as_deref().and_then(host_of);
-    let front = Front {
-        desk: desk.clone(),
-        card: Card {
+    let state = A2aState {
+        manager: manager.clone(),
+        card: AgentCard {
             about,
             url,
             has_token: settings.token.is_some(),
@@ -137,20 +144,20 @@ async fn talk(
             usual: settings.strict_card.then_some(Version::V1_0),
             since: SystemTime::now(),
         },
-        guard: Guard { is_local, public, origins: settings.origins },
+        guard: RequestGuard { is_local, public, origins: settings.origins },
         token: settings.token,
         body: bounds.body,
-        streams: Streams { places: Places::new(bounds.streams), written: Written::default() },
+        streams: StreamContext { permits: CountLimit::new(bounds.streams), written: FrameCache::default() },
     };
-    let listener = Listener::new(listener, bounds.connections);
-    let answerer = Answerer::new(front);
-    told(&Listening { card: format!("{own}.well-known/agent-card.json"), url: own });
+    let listener = HttpListener::new(listener, bounds.connections);
+    let answerer = RequestService::new(state);
+    told(&ListenAddresses { card: format!("{own}.well-known/agent-card.json"), url: own });
     // While it drains, the server goes on responding: tasks can be followed and answered, and `/readyz` reports the
     // drain.
     let stopped = async {
         let code = stop.await;
-        desk.begin_drain();
-        drain(settings.drain, || desk.waits(), desk.idle()).await;
+        manager.begin_drain();
+        drain(settings.drain, || manager.waits(), manager.idle()).await;
         code
     };
     let answer = move |request| answerer.clone().answer(request);
@@ -160,7 +167,7 @@ async fn talk(
         never = listener.take_all(answer) => match never {},
     };
     let ending = listener.close();
-    desk.stop().await;
+    manager.stop().await;
     let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
     Ok(code)
 }

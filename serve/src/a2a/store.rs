@@ -8,11 +8,11 @@
 //! | `a2a.task` | created, status, resumed: the data for lists, and the process that runs the task |
 //! | `a2a.content` | begun, message, artifact, injected: the content, as frames of protocol version 1.0 |
 //!
-//! - [`TaskStore`]: the tasks of a log; implements [`Journal`](super::desk::Journal).
-//! - `record`: converts changes to records. `pieces`: gathers the pieces of an answer. `fold`: rebuilds a task from
-//!   its records.
+//! - [`TaskStore`]: the tasks of a log; implements [`TaskJournal`](super::tasks::TaskJournal).
+//! - `record`: converts changes to records. `unwritten_answer`: gathers the pieces of an answer. `fold`: rebuilds a
+//!   task from its records.
 //! - `index`: summaries of all tasks. `list`: pages of them.
-//! - `left`: tasks that ended processes left unfinished.
+//! - `takeover`: tasks that ended processes left unfinished.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,21 +23,21 @@ use runtime::event_log::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket}
 use tokio::sync::Semaphore;
 
 use super::clock::now_ms;
-use super::desk::{Change, Journal, Restored};
+use super::tasks::{RestoredTask, TaskChange, TaskJournal};
 use crate::host::Waiting;
-use crate::store::{Store, StoreError};
+use crate::store::{SessionStore, StoreError};
 use fold::TaskFold;
-use index::Index;
-use record::{Brief, Written};
+use index::TaskIndex;
+use record::{TaskBrief, TaskRecord};
 
 mod fold;
 mod index;
-mod left;
 mod list;
-mod pieces;
 mod record;
+mod takeover;
 #[cfg(test)]
 mod tests;
+mod unwritten_answer;
 
 /// The topic of a task's lifecycle.
 pub const TASK_TOPIC: &str = "a2a.task";
@@ -46,13 +46,13 @@ pub const CONTENT_TOPIC: &str = "a2a.content";
 
 /// The tasks of a log file. Clones share their state.
 #[derive(Clone)]
-pub struct TaskStore(Arc<Inner>);
+pub struct TaskStore(Arc<TaskStoreState>);
 
-struct Inner {
-    store: Store,
+struct TaskStoreState {
+    store: SessionStore,
     /// The open tasks that this process writes.
-    open: Mutex<HashMap<Arc<str>, Open>>,
-    index: Mutex<Index>,
+    open: Mutex<HashMap<Arc<str>, OpenTask>>,
+    index: Mutex<TaskIndex>,
     /// Permits one list at a time: each holds a page in memory.
     lists: Arc<Semaphore>,
     /// Whether the served pipeline may run again.
@@ -60,9 +60,9 @@ struct Inner {
 }
 
 /// An open task that this process writes.
-struct Open {
-    brief: Brief,
-    pieces: pieces::Pieces,
+struct OpenTask {
+    brief: TaskBrief,
+    pieces: unwritten_answer::UnwrittenAnswer,
 }
 
 impl TaskStore {
@@ -71,8 +71,8 @@ impl TaskStore {
     /// # Errors
     /// The file beside the log that marks this process as alive cannot be created.
     pub fn new(log: SqliteLog) -> Result<TaskStore, StoreError> {
-        Ok(TaskStore(Arc::new(Inner {
-            store: Store::new(log)?,
+        Ok(TaskStore(Arc::new(TaskStoreState {
+            store: SessionStore::new(log)?,
             open: Mutex::default(),
             index: Mutex::default(),
             lists: Arc::new(Semaphore::new(1)),
@@ -81,11 +81,11 @@ impl TaskStore {
     }
 
     /// Locks the map of open tasks. Every operation leaves it consistent.
-    fn open(&self) -> MutexGuard<'_, HashMap<Arc<str>, Open>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<Arc<str>, OpenTask>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn index(&self) -> MutexGuard<'_, Index> {
+    fn index(&self) -> MutexGuard<'_, TaskIndex> {
         self.0.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -93,7 +93,7 @@ impl TaskStore {
     ///
     /// # Errors
     /// The log cannot be read.
-    pub fn load(&self, task_id: &str) -> Result<Option<Restored>, StoreError> {
+    pub fn load(&self, task_id: &str) -> Result<Option<RestoredTask>, StoreError> {
         Ok(self.fold(task_id)?.done())
     }
 
@@ -106,9 +106,9 @@ impl TaskStore {
         Ok(fold)
     }
 
-    fn write(&self, task_id: &str, at_ms: u64, written: impl IntoIterator<Item = Written>) -> Ticket {
+    fn write(&self, task_id: &str, at_ms: u64, written: impl IntoIterator<Item = TaskRecord>) -> Ticket {
         let log = self.0.store.log_of(&record::run_of(task_id));
-        let append = |Written { topic, word, payload }| {
+        let append = |TaskRecord { topic, word, payload }| {
             log.append(NewRecord {
                 topic: topic.into(),
                 kind: format!("{topic}.{word}").into(),
@@ -134,12 +134,12 @@ impl TaskStore {
     }
 }
 
-impl Journal for TaskStore {
-    fn note(&self, task_id: &Arc<str>, at_ms: u64, change: &Change) -> Ticket {
+impl TaskJournal for TaskStore {
+    fn note(&self, task_id: &Arc<str>, at_ms: u64, change: &TaskChange) -> Ticket {
         let mut all = self.open();
-        if let Change::Created { task, session_id, begun, .. } = change {
-            let brief = Brief::new(task, session_id.clone(), begun.is_alone, self.0.store.process());
-            all.insert(task_id.clone(), Open { brief, pieces: pieces::Pieces::default() });
+        if let TaskChange::Created { task, session_id, begun, .. } = change {
+            let brief = TaskBrief::new(task, session_id.clone(), begun.is_alone, self.0.store.process());
+            all.insert(task_id.clone(), OpenTask { brief, pieces: unwritten_answer::UnwrittenAnswer::default() });
         }
         let Some(open) = all.get_mut(task_id) else { return Ticket::NONE };
         let written = open.written(at_ms, change);
@@ -153,7 +153,7 @@ impl Journal for TaskStore {
         self.0.store.log().settled(upto)
     }
 
-    fn find(&self, task_id: &str) -> Waiting<Result<Option<Restored>, StoreError>> {
+    fn find(&self, task_id: &str) -> Waiting<Result<Option<RestoredTask>, StoreError>> {
         let task_id = task_id.to_owned();
         self.beside(move |store| store.load_or_end(&task_id))
     }
@@ -181,7 +181,7 @@ impl Journal for TaskStore {
         }))
     }
 
-    fn left(&self, resumable: bool) -> Result<Vec<Restored>, StoreError> {
+    fn left(&self, resumable: bool) -> Result<Vec<RestoredTask>, StoreError> {
         self.0.resumable.store(resumable, Ordering::Relaxed);
         self.take_over()
     }

@@ -13,7 +13,7 @@ pub struct Token([u8; 32]);
 
 /// The reason why a text cannot be a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BadToken {
+pub enum TokenError {
     /// It is empty.
     #[error("it is empty")]
     Empty,
@@ -24,7 +24,7 @@ pub enum BadToken {
 
 /// The reason why a caller is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Denied {
+pub(crate) enum AccessError {
     /// The caller sent no token.
     Missing,
     /// The header is not of the form `Bearer TOKEN`.
@@ -38,27 +38,27 @@ impl Token {
     ///
     /// # Errors
     /// The text cannot be sent in a header.
-    pub fn new(text: &str) -> Result<Token, BadToken> {
+    pub fn new(text: &str) -> Result<Token, TokenError> {
         match text {
-            "" => Err(BadToken::Empty),
-            _ if !text.bytes().all(|byte| byte.is_ascii_graphic()) => Err(BadToken::Character),
+            "" => Err(TokenError::Empty),
+            _ if !text.bytes().all(|byte| byte.is_ascii_graphic()) => Err(TokenError::Character),
             _ => Ok(Token(digest(text.as_bytes()))),
         }
     }
 
     /// Checks the token in the `Authorization` header.
-    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), Denied> {
+    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), AccessError> {
         let mut offered = headers.get_all(header::AUTHORIZATION).iter();
-        let first = offered.next().ok_or(Denied::Missing)?.as_bytes();
+        let first = offered.next().ok_or(AccessError::Missing)?.as_bytes();
         // With two headers it is ambiguous which one counts.
-        let offered = if offered.next().is_none() { first } else { return Err(Denied::Wrong) };
-        let space = offered.iter().position(|byte| *byte == b' ').ok_or(Denied::Scheme)?;
+        let offered = if offered.next().is_none() { first } else { return Err(AccessError::Wrong) };
+        let space = offered.iter().position(|byte| *byte == b' ').ok_or(AccessError::Scheme)?;
         let (scheme, token) = offered.split_at(space);
         if !scheme.eq_ignore_ascii_case(b"bearer") {
-            return Err(Denied::Scheme);
+            return Err(AccessError::Scheme);
         }
         let same = digest(token.trim_ascii()).ct_eq(&self.0);
-        if bool::from(same) { Ok(()) } else { Err(Denied::Wrong) }
+        if bool::from(same) { Ok(()) } else { Err(AccessError::Wrong) }
     }
 }
 
@@ -96,21 +96,21 @@ mod tests {
         for wrong in
             ["Bearer s3cret-Toke", "Bearer s3cret-Tokens", "Bearer S3cret-Token", "Bearer ", "Bearer s3cret-Token x"]
         {
-            assert_eq!(admit(wrong), Err(Denied::Wrong), "{wrong}");
+            assert_eq!(admit(wrong), Err(AccessError::Wrong), "{wrong}");
         }
         for other in ["s3cret-Token", "Basic s3cret-Token", ""] {
-            assert_eq!(admit(other), Err(Denied::Scheme), "{other}");
+            assert_eq!(admit(other), Err(AccessError::Scheme), "{other}");
         }
-        assert_eq!(admit_all(&[]), Err(Denied::Missing));
-        assert_eq!(admit_all(&[b"Bearer \xff\xfe"]), Err(Denied::Wrong));
-        assert_eq!(admit_all(&[b"Bearer s3cret-Token", b"Bearer other"]), Err(Denied::Wrong));
+        assert_eq!(admit_all(&[]), Err(AccessError::Missing));
+        assert_eq!(admit_all(&[b"Bearer \xff\xfe"]), Err(AccessError::Wrong));
+        assert_eq!(admit_all(&[b"Bearer s3cret-Token", b"Bearer other"]), Err(AccessError::Wrong));
     }
 
     #[test]
     fn a_token_that_no_header_carries_is_none() {
-        assert_eq!(Token::new("").unwrap_err(), BadToken::Empty);
+        assert_eq!(Token::new("").unwrap_err(), TokenError::Empty);
         for bad in ["two words", "newline\n", "größe", "\u{7f}"] {
-            assert_eq!(Token::new(bad).unwrap_err(), BadToken::Character, "{bad}");
+            assert_eq!(Token::new(bad).unwrap_err(), TokenError::Character, "{bad}");
         }
         assert_eq!(format!("{:?}", Token::new("secret").unwrap()), "Token");
     }

@@ -4,30 +4,30 @@ use agent_client_protocol::v1::schema::StopReason;
 use runtime::model::Usage;
 use serde_json::{Map, Value, json};
 
-use super::error::Refusal;
-use crate::host::{Ended, Stop};
+use super::error::ErrorResponse;
+use crate::host::{EndedPrompt, PromptOutcome};
 
 /// Converts the end of a prompt to a response. Values that the protocol does not define are under `_meta.harn`.
 ///
 /// # Errors
 /// The script failed.
-pub(crate) fn of_prompt(ended: Ended, used: Usage) -> Result<Value, Refusal> {
+pub(crate) fn of_prompt(ended: EndedPrompt, used: Usage) -> Result<Value, ErrorResponse> {
     let mut harn = Map::new();
     let reason = match ended.stop {
-        Stop::Done => StopReason::EndTurn,
-        Stop::Cancelled => StopReason::Cancelled,
-        Stop::MaxTokens => StopReason::MaxTokens,
-        Stop::MaxTurns => StopReason::MaxTurnRequests,
-        Stop::Refused(why) => {
+        PromptOutcome::Done => StopReason::EndTurn,
+        PromptOutcome::Cancelled => StopReason::Cancelled,
+        PromptOutcome::MaxTokens => StopReason::MaxTokens,
+        PromptOutcome::MaxTurns => StopReason::MaxTurnRequests,
+        PromptOutcome::Refused(why) => {
             harn.insert("reason".to_owned(), (*why).into());
             StopReason::Refusal
         }
-        Stop::Asked(question) => {
+        PromptOutcome::Asked(question) => {
             harn.insert("inputRequired".to_owned(), true.into());
             harn.insert("question".to_owned(), (*question).into());
             StopReason::EndTurn
         }
-        Stop::Failed(failure) => return Err(Refusal::failed(&failure).with("usage", usage(used))),
+        PromptOutcome::Failed(failure) => return Err(ErrorResponse::failed(&failure).with("usage", usage(used))),
     };
     if used != Usage::default() {
         harn.insert("usage".to_owned(), usage(used));
@@ -71,22 +71,25 @@ mod tests {
     use stdlib::CodeRef;
 
     use super::*;
-    use crate::host::Failure;
+    use crate::host::ScriptFailure;
 
-    fn ended(stop: Stop) -> Ended {
-        Ended { stop, value: Data::Nil, closing: None, uncleaned: None, diagnostics: Vec::new() }
+    fn ended(stop: PromptOutcome) -> EndedPrompt {
+        EndedPrompt { stop, value: Data::Nil, closing: None, uncleaned: None, diagnostics: Vec::new() }
     }
 
     #[test]
     fn each_end_has_the_protocols_word() {
         let cases = [
-            (Stop::Done, json!({"stopReason": "end_turn"})),
-            (Stop::Cancelled, json!({"stopReason": "cancelled"})),
-            (Stop::MaxTokens, json!({"stopReason": "max_tokens"})),
-            (Stop::MaxTurns, json!({"stopReason": "max_turn_requests"})),
-            (Stop::Refused("no".into()), json!({"stopReason": "refusal", "_meta": {"harn": {"reason": "no"}}})),
+            (PromptOutcome::Done, json!({"stopReason": "end_turn"})),
+            (PromptOutcome::Cancelled, json!({"stopReason": "cancelled"})),
+            (PromptOutcome::MaxTokens, json!({"stopReason": "max_tokens"})),
+            (PromptOutcome::MaxTurns, json!({"stopReason": "max_turn_requests"})),
             (
-                Stop::Asked("which?".into()),
+                PromptOutcome::Refused("no".into()),
+                json!({"stopReason": "refusal", "_meta": {"harn": {"reason": "no"}}}),
+            ),
+            (
+                PromptOutcome::Asked("which?".into()),
                 json!({"stopReason": "end_turn", "_meta": {"harn": {"inputRequired": true, "question": "which?"}}}),
             ),
         ];
@@ -97,10 +100,10 @@ mod tests {
 
     #[test]
     fn what_the_protocol_has_no_word_for_is_beside_it() {
-        let ended = Ended {
+        let ended = EndedPrompt {
             value: Data::dict([("a", 1.into())]),
             diagnostics: vec![stdlib::Diagnostic::new(stdlib::from_core(LogCode::NotWritten), "the disk is full")],
-            ..ended(Stop::Done)
+            ..ended(PromptOutcome::Done)
         };
         let used = Usage { input_tokens: 3, output_tokens: 2, ..Usage::default() };
         let answer = of_prompt(ended, used).unwrap();
@@ -116,13 +119,13 @@ mod tests {
 
     #[test]
     fn a_script_that_failed_is_an_error_with_its_own_code() {
-        let failure = Failure {
+        let failure = ScriptFailure {
             code: CodeRef::new(stdlib::find("HARN-RUN-001").unwrap()),
             message: "it broke".into(),
             drawn: "picture".into(),
             words: None,
         };
-        let error = of_prompt(ended(Stop::Failed(failure)), Usage::default()).unwrap_err().into_json();
+        let error = of_prompt(ended(PromptOutcome::Failed(failure)), Usage::default()).unwrap_err().into_json();
         assert_eq!((&error["code"], &error["message"]), (&json!(-32603), &json!("it broke")));
         let data = (&error["data"]["code"], &error["data"]["diagnostic"]);
         assert_eq!(data, (&json!("HARN-RUN-001"), &json!("picture")));

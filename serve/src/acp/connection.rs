@@ -1,5 +1,5 @@
-//! [`Front`]: dispatches incoming messages, which are answered later. It runs on the thread that serves all sessions,
-//! so nothing here waits.
+//! [`Dispatcher`]: dispatches incoming messages, which are answered later. It runs on the thread that serves all
+//! sessions, so nothing here waits.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -11,12 +11,12 @@ use agent_client_protocol::{
 use runtime::data::Data;
 use serde_json::Value;
 
-use super::error::Refusal;
+use super::error::ErrorResponse;
 use super::initialize;
 use super::injection;
-use super::session::Sessions;
-use super::update::{ReminderUpdates, Wants};
-use crate::bridge::{self, Method};
+use super::session::AcpSessions;
+use super::update::{ReminderUpdates, WantedUpdates};
+use crate::bridge::{self, BridgeMethod};
 
 /// The supported requests.
 const REQUESTS: [&str; 9] = [
@@ -40,72 +40,75 @@ const NOT_OFFERED: [&str; 6] =
 const NAMES_TOLD: usize = 64;
 
 /// A pending response, and an action for after it is sent.
-type Later = Pin<Box<dyn Future<Output = (Result<Value, Refusal>, Option<After>)> + Send>>;
+type PendingResponse = Pin<Box<dyn Future<Output = (Result<Value, ErrorResponse>, Option<AfterResponse>)> + Send>>;
 
 /// An action for after a response is sent.
-type After = Box<dyn FnOnce() + Send>;
+type AfterResponse = Box<dyn FnOnce() + Send>;
 
 /// The result of a request.
-enum Answer {
-    Now(Result<Value, Refusal>),
-    Later(Later),
+enum RequestOutcome {
+    Now(Result<Value, ErrorResponse>),
+    Later(PendingResponse),
 }
 
-impl Answer {
-    fn later(work: impl Future<Output = Result<Value, Refusal>> + Send + 'static) -> Answer {
-        Answer::Later(Box::pin(async move { (work.await, None) }))
+impl RequestOutcome {
+    fn later(work: impl Future<Output = Result<Value, ErrorResponse>> + Send + 'static) -> RequestOutcome {
+        RequestOutcome::Later(Box::pin(async move { (work.await, None) }))
     }
 }
 
 /// The methods of a connection.
-pub(crate) struct Front {
-    sessions: Sessions,
+pub(crate) struct Dispatcher {
+    sessions: AcpSessions,
     reminders: ReminderUpdates,
     /// Whether the editor has sent its capabilities.
     initialized: bool,
     told: HashSet<String>,
 }
 
-impl Front {
-    pub(crate) fn new(reminders: ReminderUpdates, sessions: Sessions) -> Front {
-        Front { sessions, reminders, initialized: false, told: HashSet::new() }
+impl Dispatcher {
+    pub(crate) fn new(reminders: ReminderUpdates, sessions: AcpSessions) -> Dispatcher {
+        Dispatcher { sessions, reminders, initialized: false, told: HashSet::new() }
     }
 
-    fn request(&mut self, message: UntypedMessage, responder: &Responder<Value>) -> Answer {
+    fn request(&mut self, message: UntypedMessage, responder: &Responder<Value>) -> RequestOutcome {
         let (method, params) = message.into_parts();
         if !self.initialized && method != "initialize" {
-            return Answer::Now(Err(Refusal::not_initialized(&method)));
+            return RequestOutcome::Now(Err(ErrorResponse::not_initialized(&method)));
         }
         let sessions = self.sessions.clone();
         match &*method {
-            "initialize" => Answer::Now(self.initialize(&params)),
-            "authenticate" => Answer::Now(Err(Refusal::params(
+            "initialize" => RequestOutcome::Now(self.initialize(&params)),
+            "authenticate" => RequestOutcome::Now(Err(ErrorResponse::params(
                 "methodId",
                 "unknown `methodId`: this agent needs no authentication, so `authMethods` is empty",
             ))),
-            "session/new" => Answer::Later(Box::pin(open(sessions, params))),
-            "session/prompt" => Answer::later(sessions.prompt(params, responder.cancellation())),
-            "session/set_mode" => Answer::Now(sessions.set_mode(&params)),
-            "session/list" => Answer::later(sessions.list(params)),
-            "session/load" => Answer::later(sessions.again(params, true)),
-            "session/resume" => Answer::later(sessions.again(params, false)),
-            "session/close" => Answer::later(sessions.close(params)),
-            it if NOT_OFFERED.contains(&it) => Answer::Now(Err(Refusal::not_offered(it))),
-            _ => match Method::of(&method) {
-                Some(known) => Answer::later(injection::settled(injection::accept(&sessions.host, known, params))),
-                None => {
-                    Answer::Now(Err(Refusal::unknown_method(&method, REQUESTS.into_iter().chain(injection::names()))))
+            "session/new" => RequestOutcome::Later(Box::pin(open(sessions, params))),
+            "session/prompt" => RequestOutcome::later(sessions.prompt(params, responder.cancellation())),
+            "session/set_mode" => RequestOutcome::Now(sessions.set_mode(&params)),
+            "session/list" => RequestOutcome::later(sessions.list(params)),
+            "session/load" => RequestOutcome::later(sessions.again(params, true)),
+            "session/resume" => RequestOutcome::later(sessions.again(params, false)),
+            "session/close" => RequestOutcome::later(sessions.close(params)),
+            it if NOT_OFFERED.contains(&it) => RequestOutcome::Now(Err(ErrorResponse::not_offered(it))),
+            _ => match BridgeMethod::of(&method) {
+                Some(known) => {
+                    RequestOutcome::later(injection::settled(injection::accept(&sessions.host, known, params)))
                 }
+                None => RequestOutcome::Now(Err(ErrorResponse::unknown_method(
+                    &method,
+                    REQUESTS.into_iter().chain(injection::names()),
+                ))),
             },
         }
     }
 
-    fn initialize(&mut self, params: &Value) -> Result<Value, Refusal> {
+    fn initialize(&mut self, params: &Value) -> Result<Value, ErrorResponse> {
         let client = initialize::read(params)?;
-        self.sessions.peer.want(Wants::of(&client, self.reminders));
+        self.sessions.peer.want(WantedUpdates::of(&client, self.reminders));
         self.initialized = true;
         initialize::answer(self.sessions.host.keeps_sessions(), &injection::capability())
-            .map_err(|error| Refusal::broken(error.to_string()))
+            .map_err(|error| ErrorResponse::broken(error.to_string()))
     }
 
     /// Handles a notification. It gets no response; errors are logged.
@@ -114,11 +117,11 @@ impl Front {
         let outcome = match &*method {
             "session/cancel" => self.sessions.cancel(&params),
             // Before `initialize` no session is open that could accept it.
-            _ if Method::of(&method).is_some() => return self.put_in(&method, params),
+            _ if BridgeMethod::of(&method).is_some() => return self.put_in(&method, params),
             // An optional message of the protocol itself: the connection handles `$/cancel_request`.
             _ if method.starts_with("$/") => Ok(()),
             _ if self.told.len() >= NAMES_TOLD || !self.told.insert(method.clone()) => Ok(()),
-            _ => Err(Refusal::unknown_method(&method, ["session/cancel"].into_iter().chain(injection::names()))),
+            _ => Err(ErrorResponse::unknown_method(&method, ["session/cancel"].into_iter().chain(injection::names()))),
         };
         if let Err(refusal) = outcome {
             tracing::warn!(code = refusal.code(), "the notification `{method}` was ignored: {}", refusal.message());
@@ -126,10 +129,10 @@ impl Front {
     }
 }
 
-impl Front {
+impl Dispatcher {
     /// Handles an injection by notification.
     fn put_in(&self, name: &str, params: Value) {
-        let Some(method) = Method::of(name) else { return };
+        let Some(method) = BridgeMethod::of(name) else { return };
         if let Err(why) = bridge::notify(method, &Data::from(params), &self.sessions.host) {
             if method.injects() {
                 self.sessions.host.metrics().injections.refused.add();
@@ -139,7 +142,7 @@ impl Front {
     }
 }
 
-impl HandleDispatchFrom<Editor> for Front {
+impl HandleDispatchFrom<Editor> for Dispatcher {
     async fn handle_dispatch_from(
         &mut self,
         message: Dispatch,
@@ -147,8 +150,8 @@ impl HandleDispatchFrom<Editor> for Front {
     ) -> Result<Handled<Dispatch>, Error> {
         match message {
             Dispatch::Request(message, responder) => match self.request(message, &responder) {
-                Answer::Now(answer) => respond(responder, answer),
-                Answer::Later(mut work) => {
+                RequestOutcome::Now(answer) => respond(responder, answer),
+                RequestOutcome::Later(mut work) => {
                     // Poll once immediately, so that consecutive requests reach the host in order.
                     match std::future::poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
                         Poll::Ready(done) => finish(responder, done),
@@ -170,7 +173,7 @@ impl HandleDispatchFrom<Editor> for Front {
 }
 
 /// Handles `session/new`. The session's events so far follow the response.
-async fn open(sessions: Sessions, params: Value) -> (Result<Value, Refusal>, Option<After>) {
+async fn open(sessions: AcpSessions, params: Value) -> (Result<Value, ErrorResponse>, Option<AfterResponse>) {
     let peer = sessions.peer.clone();
     match sessions.open(params).await {
         Ok((answer, handle)) => {
@@ -181,14 +184,14 @@ async fn open(sessions: Sessions, params: Value) -> (Result<Value, Refusal>, Opt
     }
 }
 
-fn finish(responder: Responder<Value>, (answer, after): (Result<Value, Refusal>, Option<After>)) {
+fn finish(responder: Responder<Value>, (answer, after): (Result<Value, ErrorResponse>, Option<AfterResponse>)) {
     respond(responder, answer);
     if let Some(after) = after {
         after();
     }
 }
 
-fn respond(responder: Responder<Value>, answer: Result<Value, Refusal>) {
+fn respond(responder: Responder<Value>, answer: Result<Value, ErrorResponse>) {
     // It fails only if the connection has ended, and then no client waits for it.
     let _ = responder.respond_with_result(answer.map_err(Error::from));
 }

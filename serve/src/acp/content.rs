@@ -4,7 +4,7 @@ use runtime::data::Data;
 use runtime::words::nearest;
 use serde_json::Value;
 
-use super::error::Refusal;
+use super::error::ErrorResponse;
 use super::params::Params;
 
 /// The accepted kinds of blocks.
@@ -12,7 +12,7 @@ const TAKEN: [&str; 3] = ["text", "resource_link", "resource"];
 
 /// The content of a user's message.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Content {
+pub(crate) struct UserContent {
     /// The text of the task. Links keep their position, as `[name](uri)`; embedded content comes after the text.
     pub(crate) text: String,
     /// The message as it was sent.
@@ -23,7 +23,7 @@ pub(crate) struct Content {
 ///
 /// # Errors
 /// A block is malformed, lacks required content, or has a kind that is not accepted.
-pub(crate) fn read(params: &Params<'_>, key: &str) -> Result<Content, Refusal> {
+pub(crate) fn read(params: &Params<'_>, key: &str) -> Result<UserContent, ErrorResponse> {
     let blocks = params.objects(key)?;
     if blocks.is_empty() {
         return Err(params.refuse(key, "must contain at least one block"));
@@ -43,11 +43,11 @@ pub(crate) fn read(params: &Params<'_>, key: &str) -> Result<Content, Refusal> {
     }
     text.push_str(&held);
     let content = params.get(key).cloned().map_or(Data::Nil, Data::from);
-    Ok(Content { text, message: Data::dict([("role", Data::from("user")), ("content", content)]) })
+    Ok(UserContent { text, message: Data::dict([("role", Data::from("user")), ("content", content)]) })
 }
 
 /// Adds an embedded resource: a link at its position, and its text after the task. Binary content is only mentioned.
-fn resource(block: &Params<'_>, text: &mut String, held: &mut String) -> Result<(), Refusal> {
+fn resource(block: &Params<'_>, text: &mut String, held: &mut String) -> Result<(), ErrorResponse> {
     let resource = block.object_at("resource")?;
     let uri = resource.str("uri")?;
     let name = uri.rsplit('/').find(|part| !part.is_empty()).unwrap_or(uri);
@@ -75,7 +75,7 @@ fn piece(text: &mut String, piece: &str, between: &str) {
     text.push_str(piece);
 }
 
-fn not_taken(block: &Params<'_>, sort: &str) -> Refusal {
+fn not_taken(block: &Params<'_>, sort: &str) -> ErrorResponse {
     let taken = TAKEN.map(|sort| format!("`{sort}`")).join(", ");
     if let "image" | "audio" = sort {
         let problem = format!("is `{sort}`, which this agent's capabilities do not include; use {taken}");
@@ -89,7 +89,7 @@ fn not_taken(block: &Params<'_>, sort: &str) -> Refusal {
 ///
 /// # Errors
 /// It is not an object.
-pub(crate) fn meta(params: &Params<'_>) -> Result<Data, Refusal> {
+pub(crate) fn meta(params: &Params<'_>) -> Result<Data, ErrorResponse> {
     Ok(params.optional_object("_meta")?.map_or(Data::Nil, |meta| Data::from(Value::Object(meta.object().clone()))))
 }
 
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    fn text(blocks: &Value) -> Result<String, Refusal> {
+    fn text(blocks: &Value) -> Result<String, ErrorResponse> {
         let params = json!({"prompt": blocks});
         read(&Params::of(&params).unwrap(), "prompt").map(|content| content.text)
     }

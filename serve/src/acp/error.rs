@@ -1,4 +1,4 @@
-//! [`Refusal`]: the error response to a message. It has a sentence for people and details for programs.
+//! [`ErrorResponse`]: the error response to a message. It has a sentence for people and details for programs.
 
 use super::AcpCode;
 use agent_client_protocol::{Error, ErrorCode};
@@ -6,7 +6,7 @@ use runtime::words::nearest;
 use serde_json::{Map, Value};
 use stdlib::CodeRef;
 
-use crate::host::{Failure, HostError};
+use crate::host::{HostError, ScriptFailure};
 use crate::store::StoreError;
 
 /// A request before `initialize`. JSON-RPC reserves the codes from -32099 to -32000 for servers; to editors, -32000
@@ -18,42 +18,46 @@ const NOT_NOW: i32 = -32004;
 
 /// The error response to a message.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Refusal {
+pub(crate) struct ErrorResponse {
     rpc: ErrorCode,
     message: String,
     data: Map<String, Value>,
 }
 
-impl Refusal {
+impl ErrorResponse {
     /// Creates an error from a JSON-RPC code, a diagnostic code, and a sentence.
-    pub(crate) fn new(rpc: impl Into<ErrorCode>, code: impl Into<CodeRef>, message: impl Into<String>) -> Refusal {
+    pub(crate) fn new(
+        rpc: impl Into<ErrorCode>,
+        code: impl Into<CodeRef>,
+        message: impl Into<String>,
+    ) -> ErrorResponse {
         let data = Map::from_iter([("code".to_owned(), code.into().as_str().into())]);
-        Refusal { rpc: rpc.into(), message: message.into(), data }
+        ErrorResponse { rpc: rpc.into(), message: message.into(), data }
     }
 
     /// Names the invalid field, as a path from the parameters: `prompt[1].text`.
-    pub(crate) fn field(self, field: &str) -> Refusal {
+    pub(crate) fn field(self, field: &str) -> ErrorResponse {
         self.with("field", field)
     }
 
     /// Sets the reason, a word for programs.
-    pub(crate) fn reason(self, reason: &str) -> Refusal {
+    pub(crate) fn reason(self, reason: &str) -> ErrorResponse {
         self.with("reason", reason)
     }
 
     /// Adds a suggestion.
-    pub(crate) fn suggestion(self, suggestion: Option<&str>) -> Refusal {
+    pub(crate) fn suggestion(self, suggestion: Option<&str>) -> ErrorResponse {
         match suggestion {
             Some(word) => {
                 let message = format!("{}; did you mean `{word}`?", self.message);
-                Refusal { message, ..self }.with("suggestion", word)
+                ErrorResponse { message, ..self }.with("suggestion", word)
             }
             None => self,
         }
     }
 
     /// Adds a detail.
-    pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Refusal {
+    pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> ErrorResponse {
         self.data.insert(key.to_owned(), value.into());
         self
     }
@@ -70,16 +74,16 @@ impl Refusal {
 
     /// Converts it to the `error` of a response.
     pub(crate) fn into_json(self) -> Value {
-        let Refusal { rpc, message, data } = self;
+        let ErrorResponse { rpc, message, data } = self;
         serde_json::json!({"code": rpc.value(), "message": message, "data": data})
     }
 
-    pub(crate) fn no_json(error: &str) -> Refusal {
-        Refusal::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, format!("invalid JSON line: {error}"))
+    pub(crate) fn no_json(error: &str) -> ErrorResponse {
+        ErrorResponse::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, format!("invalid JSON line: {error}"))
     }
 
-    pub(crate) fn no_text(byte: usize) -> Refusal {
-        Refusal::new(
+    pub(crate) fn no_text(byte: usize) -> ErrorResponse {
+        ErrorResponse::new(
             ErrorCode::PARSE_ERROR,
             AcpCode::NoJson,
             format!(
@@ -89,30 +93,30 @@ impl Refusal {
         )
     }
 
-    pub(crate) fn line_too_long(bytes: usize, limit: usize) -> Refusal {
+    pub(crate) fn line_too_long(bytes: usize, limit: usize) -> ErrorResponse {
         let message = format!("the line has {bytes} bytes and was skipped; the limit is {limit}");
-        Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::LineTooLong, message)
+        ErrorResponse::new(ErrorCode::INVALID_REQUEST, AcpCode::LineTooLong, message)
             .reason("line_too_long")
             .with("limit", limit)
     }
 
-    pub(crate) fn batch() -> Refusal {
+    pub(crate) fn batch() -> ErrorResponse {
         let message = "batches are not supported; send each message in a separate line";
-        Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).reason("batch")
+        ErrorResponse::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).reason("batch")
     }
 
-    pub(crate) fn no_message(kind: &str) -> Refusal {
+    pub(crate) fn no_message(kind: &str) -> ErrorResponse {
         let message = format!("a JSON-RPC message must be an object, not {kind}");
-        Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message)
+        ErrorResponse::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message)
     }
 
-    pub(crate) fn envelope(field: &str, problem: &str) -> Refusal {
+    pub(crate) fn envelope(field: &str, problem: &str) -> ErrorResponse {
         let message = format!("`{field}` of a JSON-RPC message {problem}");
-        Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).field(field)
+        ErrorResponse::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).field(field)
     }
 
-    pub(crate) fn unknown_method<'a>(method: &str, known: impl IntoIterator<Item = &'a str>) -> Refusal {
-        Refusal::new(
+    pub(crate) fn unknown_method<'a>(method: &str, known: impl IntoIterator<Item = &'a str>) -> ErrorResponse {
+        ErrorResponse::new(
             ErrorCode::METHOD_NOT_FOUND,
             AcpCode::UnknownMethod,
             format!("unknown method `{}`", shortened(method)),
@@ -121,76 +125,77 @@ impl Refusal {
     }
 
     /// Refuses a method of the protocol that this agent does not support.
-    pub(crate) fn not_offered(method: &str) -> Refusal {
+    pub(crate) fn not_offered(method: &str) -> ErrorResponse {
         let message = format!(
             "`{method}` is not supported, as the capabilities in the response to `initialize` \
             show"
         );
-        Refusal::new(ErrorCode::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message).reason("not_offered")
+        ErrorResponse::new(ErrorCode::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message).reason("not_offered")
     }
 
-    pub(crate) fn not_initialized(method: &str) -> Refusal {
+    pub(crate) fn not_initialized(method: &str) -> ErrorResponse {
         let message = format!("`{method}` was sent before `initialize`, which must be the first request");
-        Refusal::new(NOT_INITIALIZED, AcpCode::NotInitialized, message).reason("not_initialized")
+        ErrorResponse::new(NOT_INITIALIZED, AcpCode::NotInitialized, message).reason("not_initialized")
     }
 
     /// Refuses parameters with the invalid field `field`.
-    pub(crate) fn params(field: &str, message: impl Into<String>) -> Refusal {
-        Refusal::new(ErrorCode::INVALID_PARAMS, AcpCode::Params, message).field(field)
+    pub(crate) fn params(field: &str, message: impl Into<String>) -> ErrorResponse {
+        ErrorResponse::new(ErrorCode::INVALID_PARAMS, AcpCode::Params, message).field(field)
     }
 
-    pub(crate) fn unknown_session(id: &str) -> Refusal {
+    pub(crate) fn unknown_session(id: &str) -> ErrorResponse {
         let message = format!("session `{}` is not open; `session/new` opens one", shortened(id));
-        Refusal::new(ErrorCode::RESOURCE_NOT_FOUND, AcpCode::UnknownSession, message)
+        ErrorResponse::new(ErrorCode::RESOURCE_NOT_FOUND, AcpCode::UnknownSession, message)
             .field("sessionId")
             .with("sessionId", id)
     }
 
-    pub(crate) fn not_now(reason: &str, message: impl Into<String>) -> Refusal {
-        Refusal::new(NOT_NOW, AcpCode::NotNow, message).reason(reason)
+    pub(crate) fn not_now(reason: &str, message: impl Into<String>) -> ErrorResponse {
+        ErrorResponse::new(NOT_NOW, AcpCode::NotNow, message).reason(reason)
     }
 
     /// Reports a failed script.
-    pub(crate) fn failed(failure: &Failure) -> Refusal {
-        Refusal::new(ErrorCode::INTERNAL_ERROR, failure.code, &*failure.message).with("diagnostic", &*failure.drawn)
+    pub(crate) fn failed(failure: &ScriptFailure) -> ErrorResponse {
+        ErrorResponse::new(ErrorCode::INTERNAL_ERROR, failure.code, &*failure.message)
+            .with("diagnostic", &*failure.drawn)
     }
 
     /// Refuses a session that cannot be loaded from the event log.
-    fn stored(error: &StoreError) -> Refusal {
+    fn stored(error: &StoreError) -> ErrorResponse {
         let (code, message) = (error.code(), format!("{error}; {}", error.help()));
         match error {
-            StoreError::Unknown(id) => Refusal::unknown_session(id),
-            StoreError::Cursor(_) => Refusal::new(ErrorCode::INVALID_PARAMS, code, message).field("cursor"),
-            StoreError::Elsewhere(_) => Refusal::new(NOT_NOW, code, message).reason("open_elsewhere"),
-            StoreError::NotKept => Refusal::new(ErrorCode::METHOD_NOT_FOUND, code, message).reason("not_kept"),
-            _ => Refusal::new(ErrorCode::INTERNAL_ERROR, code, message),
+            StoreError::Unknown(id) => ErrorResponse::unknown_session(id),
+            StoreError::Cursor(_) => ErrorResponse::new(ErrorCode::INVALID_PARAMS, code, message).field("cursor"),
+            StoreError::Elsewhere(_) => ErrorResponse::new(NOT_NOW, code, message).reason("open_elsewhere"),
+            StoreError::NotKept => ErrorResponse::new(ErrorCode::METHOD_NOT_FOUND, code, message).reason("not_kept"),
+            _ => ErrorResponse::new(ErrorCode::INTERNAL_ERROR, code, message),
         }
     }
 
-    pub(crate) fn broken(message: impl Into<String>) -> Refusal {
-        Refusal::new(ErrorCode::INTERNAL_ERROR, AcpCode::Internal, message)
+    pub(crate) fn broken(message: impl Into<String>) -> ErrorResponse {
+        ErrorResponse::new(ErrorCode::INTERNAL_ERROR, AcpCode::Internal, message)
     }
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Error {
+impl From<ErrorResponse> for Error {
+    fn from(refusal: ErrorResponse) -> Error {
         Error::new(refusal.rpc, refusal.message).data(Value::Object(refusal.data))
     }
 }
 
-impl From<HostError> for Refusal {
-    fn from(error: HostError) -> Refusal {
+impl From<HostError> for ErrorResponse {
+    fn from(error: HostError) -> ErrorResponse {
         let message = error.to_string();
         match error {
-            HostError::UnknownSession(id) => Refusal::unknown_session(&id),
-            HostError::Exists(_) => Refusal::not_now("session_open", message).field("sessionId"),
-            HostError::Busy(_) | HostError::NotAsking(_) => Refusal::not_now("busy", message),
-            HostError::Closed(_) => Refusal::not_now("closed", message),
-            HostError::Full(_) => Refusal::not_now("sessions_full", message),
-            HostError::Stopping => Refusal::not_now("stopping", message),
-            HostError::Broken { .. } => Refusal::broken(message),
-            HostError::Failed(failure) => Refusal::failed(&failure),
-            HostError::Store(error) => Refusal::stored(&error),
+            HostError::UnknownSession(id) => ErrorResponse::unknown_session(&id),
+            HostError::Exists(_) => ErrorResponse::not_now("session_open", message).field("sessionId"),
+            HostError::Busy(_) | HostError::NotAsking(_) => ErrorResponse::not_now("busy", message),
+            HostError::Closed(_) => ErrorResponse::not_now("closed", message),
+            HostError::Full(_) => ErrorResponse::not_now("sessions_full", message),
+            HostError::Stopping => ErrorResponse::not_now("stopping", message),
+            HostError::Broken { .. } => ErrorResponse::broken(message),
+            HostError::Failed(failure) => ErrorResponse::failed(&failure),
+            HostError::Store(error) => ErrorResponse::stored(&error),
         }
     }
 }

@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
 use serde_json::Value;
 
 use super::content;
-use super::error::Refusal;
+use super::error::ErrorResponse;
 use super::params::Params;
 
 /// Reads the client's capabilities. Malformed ones count as absent, as the protocol requires. Any version is accepted:
@@ -16,7 +16,7 @@ use super::params::Params;
 ///
 /// # Errors
 /// A field has the wrong type.
-pub(crate) fn read(params: &Value) -> Result<ClientCapabilities, Refusal> {
+pub(crate) fn read(params: &Value) -> Result<ClientCapabilities, ErrorResponse> {
     let params = Params::of(params)?;
     params.number("protocolVersion")?;
     let capabilities = params.optional_object("clientCapabilities")?;

@@ -9,8 +9,8 @@ use runtime::reminder::{Propagate, RoleHint, Surface};
 use serde_json::{Value, json};
 use stdlib::from_core;
 
-use super::error::Refusal;
-use crate::bridge::{self, Answer, BridgeError, Method};
+use super::error::ErrorResponse;
+use crate::bridge::{self, BridgeError, BridgeMethod, BridgeResponse};
 use crate::host::Host;
 
 /// The queue is full. JSON-RPC reserves the codes from -32099 to -32000 for servers.
@@ -26,11 +26,11 @@ pub(crate) fn capability() -> Value {
 
 /// Returns the names of the methods.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    Method::ALL.into_iter().map(Method::name)
+    BridgeMethod::ALL.into_iter().map(BridgeMethod::name)
 }
 
 /// Accepts a request. Its response may be sent once it is settled.
-pub(crate) fn accept(host: &Host, method: Method, params: Value) -> Result<Answer, Refusal> {
+pub(crate) fn accept(host: &Host, method: BridgeMethod, params: Value) -> Result<BridgeResponse, ErrorResponse> {
     let accepted = bridge::call(method, &Data::from(params), host);
     if accepted.is_err() && method.injects() {
         host.metrics().injections.refused.add();
@@ -39,28 +39,31 @@ pub(crate) fn accept(host: &Host, method: Method, params: Value) -> Result<Answe
 }
 
 /// Waits until a request is settled, and returns its response.
-pub(crate) async fn settled(accepted: Result<Answer, Refusal>) -> Result<Value, Refusal> {
+pub(crate) async fn settled(accepted: Result<BridgeResponse, ErrorResponse>) -> Result<Value, ErrorResponse> {
     Ok(accepted?.settled().await?)
 }
 
-impl From<BridgeError> for Refusal {
-    fn from(error: BridgeError) -> Refusal {
+impl From<BridgeError> for ErrorResponse {
+    fn from(error: BridgeError) -> ErrorResponse {
         let message = error.to_string();
         match error {
-            BridgeError::Json(_) => Refusal::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, message),
+            BridgeError::Json(_) => ErrorResponse::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, message),
             BridgeError::Envelope { field, .. } => {
-                Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).field(field)
+                ErrorResponse::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).field(field)
             }
-            BridgeError::Method { .. } => Refusal::new(ErrorCode::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message),
+            BridgeError::Method { .. } => {
+                ErrorResponse::new(ErrorCode::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message)
+            }
             BridgeError::Reminder(error) => {
                 let field = path(&error.field);
-                let refusal = Refusal::new(ErrorCode::INVALID_PARAMS, from_core(error.code), error.message.as_str());
+                let refusal =
+                    ErrorResponse::new(ErrorCode::INVALID_PARAMS, from_core(error.code), error.message.as_str());
                 let refusal = refusal.field(&field).with("message", error.message.as_str());
                 refusal.suggestion(bridge::suggestion(&error, Surface::Acp))
             }
             BridgeError::Host(error) => error.into(),
             BridgeError::Queue(error) => of_queue(&error, message),
-            BridgeError::Log(error) => Refusal::new(ErrorCode::INTERNAL_ERROR, from_core(error.code()), message),
+            BridgeError::Log(error) => ErrorResponse::new(ErrorCode::INTERNAL_ERROR, from_core(error.code()), message),
         }
     }
 }
@@ -84,13 +87,13 @@ fn path(field: &str) -> String {
     path
 }
 
-fn of_queue(error: &QueueError, message: String) -> Refusal {
+fn of_queue(error: &QueueError, message: String) -> ErrorResponse {
     let rpc = match error {
         QueueError::Full(_) | QueueError::LogBehind => QUEUE_FULL.into(),
         QueueError::AlreadyDelivered(_) => ALREADY_DELIVERED.into(),
         QueueError::Unknown(_) | QueueError::Closed => ErrorCode::RESOURCE_NOT_FOUND,
     };
-    let refusal = Refusal::new(rpc, BridgeError::of_queue(error), message).reason(bridge::reason(error));
+    let refusal = ErrorResponse::new(rpc, BridgeError::of_queue(error), message).reason(bridge::reason(error));
     match error {
         QueueError::AlreadyDelivered(id) | QueueError::Unknown(id) => {
             refusal.field("reminderId").with("reminderId", &**id)
@@ -106,7 +109,7 @@ mod tests {
     use super::*;
 
     fn told(error: impl Into<BridgeError>) -> Value {
-        Refusal::from(error.into()).into_json()
+        ErrorResponse::from(error.into()).into_json()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use runtime::words::nearest;
 use serde_json::{Value, json};
 
-use super::error::Refusal;
+use super::error::ErrorResponse;
 use super::params::Params;
 use crate::host::Mode;
 
@@ -17,7 +17,7 @@ pub(crate) fn state(current: &str) -> Value {
 ///
 /// # Errors
 /// The mode is unknown.
-pub(crate) fn read<'a>(params: &Params<'a>) -> Result<&'a str, Refusal> {
+pub(crate) fn read<'a>(params: &Params<'a>) -> Result<&'a str, ErrorResponse> {
     let id = params.str("modeId")?;
     if Mode::WORDS.contains(&id) {
         return Ok(id);
@@ -42,7 +42,8 @@ mod tests {
 
     #[test]
     fn a_mode_that_there_is_not_is_refused_with_the_nearest() {
-        let read = |params: Value| read(&Params::of(&params).unwrap()).map(str::to_owned).map_err(Refusal::into_json);
+        let read =
+            |params: Value| read(&Params::of(&params).unwrap()).map(str::to_owned).map_err(ErrorResponse::into_json);
         assert_eq!(read(json!({"modeId": "auto"})), Ok("auto".to_owned()));
         let refused = read(json!({"modeId": "autp"})).unwrap_err();
         assert_eq!((&refused["data"]["field"], &refused["data"]["suggestion"]), (&json!("modeId"), &json!("auto")));

@@ -4,7 +4,7 @@
 use runtime::words::nearest;
 use serde_json::{Map, Value};
 
-use super::error::Refusal;
+use super::error::ErrorResponse;
 use super::transport::kind;
 
 /// An object in the parameters of a message.
@@ -16,22 +16,22 @@ pub(crate) struct Params<'a> {
 }
 
 /// Converts a value of the expected type.
-type Take<'a, T> = fn(&'a Value) -> Option<T>;
+type Converter<'a, T> = fn(&'a Value) -> Option<T>;
 
 impl<'a> Params<'a> {
     /// Reads the parameters of a message.
     ///
     /// # Errors
     /// They are not an object.
-    pub(crate) fn of(params: &'a Value) -> Result<Params<'a>, Refusal> {
+    pub(crate) fn of(params: &'a Value) -> Result<Params<'a>, ErrorResponse> {
         Params::at(params, String::new())
     }
 
-    fn at(value: &'a Value, path: String) -> Result<Params<'a>, Refusal> {
+    fn at(value: &'a Value, path: String) -> Result<Params<'a>, ErrorResponse> {
         match value {
             Value::Object(object) => Ok(Params { object, path }),
             other if path.is_empty() => {
-                Err(Refusal::params("params", format!("`params` must be an object, not {}", kind(other))))
+                Err(ErrorResponse::params("params", format!("`params` must be an object, not {}", kind(other))))
             }
             other => Err(wrong(&path, "an object", other)),
         }
@@ -52,18 +52,18 @@ impl<'a> Params<'a> {
         self.object
     }
 
-    fn optional<T>(&self, key: &str, wanted: &str, take: Take<'a, T>) -> Result<Option<T>, Refusal> {
+    fn optional<T>(&self, key: &str, wanted: &str, take: Converter<'a, T>) -> Result<Option<T>, ErrorResponse> {
         match self.get(key) {
             None => Ok(None),
             Some(value) => take(value).map(Some).ok_or_else(|| wrong(&self.path(key), wanted, value)),
         }
     }
 
-    fn required<T>(&self, key: &str, wanted: &str, take: Take<'a, T>) -> Result<T, Refusal> {
+    fn required<T>(&self, key: &str, wanted: &str, take: Converter<'a, T>) -> Result<T, ErrorResponse> {
         self.optional(key, wanted, take)?.ok_or_else(|| self.missing(key, wanted))
     }
 
-    fn missing(&self, key: &str, wanted: &str) -> Refusal {
+    fn missing(&self, key: &str, wanted: &str) -> ErrorResponse {
         let path = self.path(key);
         // A key similar to the missing one was probably meant for it.
         let near = self.object.keys().find(|name| *name != key && nearest(name, [key]).is_some());
@@ -71,38 +71,38 @@ impl<'a> Params<'a> {
             Some(near) => format!("`{path}` is missing; it must be {wanted}, and `{near}` is not a known field"),
             None => format!("`{path}` is missing; it must be {wanted}"),
         };
-        let refusal = Refusal::params(&path, message);
+        let refusal = ErrorResponse::params(&path, message);
         if near.is_some() { refusal.with("suggestion", key) } else { refusal }
     }
 
     /// Reads a required text.
-    pub(crate) fn str(&self, key: &str) -> Result<&'a str, Refusal> {
+    pub(crate) fn str(&self, key: &str) -> Result<&'a str, ErrorResponse> {
         self.required(key, "a string", Value::as_str)
     }
 
     /// Reads an optional text.
-    pub(crate) fn optional_str(&self, key: &str) -> Result<Option<&'a str>, Refusal> {
+    pub(crate) fn optional_str(&self, key: &str) -> Result<Option<&'a str>, ErrorResponse> {
         self.optional(key, "a string", Value::as_str)
     }
 
     /// Reads an optional object.
-    pub(crate) fn optional_object(&self, key: &str) -> Result<Option<Params<'a>>, Refusal> {
+    pub(crate) fn optional_object(&self, key: &str) -> Result<Option<Params<'a>>, ErrorResponse> {
         self.get(key).map(|value| Params::at(value, self.path(key))).transpose()
     }
 
     /// Reads a required object.
-    pub(crate) fn object_at(&self, key: &str) -> Result<Params<'a>, Refusal> {
+    pub(crate) fn object_at(&self, key: &str) -> Result<Params<'a>, ErrorResponse> {
         self.optional_object(key)?.ok_or_else(|| self.missing(key, "an object"))
     }
 
     /// Reads a required list of objects.
-    pub(crate) fn objects(&self, key: &str) -> Result<Vec<Params<'a>>, Refusal> {
+    pub(crate) fn objects(&self, key: &str) -> Result<Vec<Params<'a>>, ErrorResponse> {
         let items = self.required(key, "a list of objects", Value::as_array)?;
         items.iter().enumerate().map(|(i, item)| Params::at(item, format!("{}[{i}]", self.path(key)))).collect()
     }
 
     /// Reads an optional list of texts.
-    pub(crate) fn strs(&self, key: &str) -> Result<Vec<&'a str>, Refusal> {
+    pub(crate) fn strs(&self, key: &str) -> Result<Vec<&'a str>, ErrorResponse> {
         let items = self.optional(key, "a list of strings", Value::as_array)?.map_or(&[][..], Vec::as_slice);
         let item = |(i, item): (usize, &'a Value)| {
             item.as_str().ok_or_else(|| wrong(&format!("{}[{i}]", self.path(key)), "a string", item))
@@ -111,19 +111,19 @@ impl<'a> Params<'a> {
     }
 
     /// Reads a required integer of at least 0.
-    pub(crate) fn number(&self, key: &str) -> Result<u64, Refusal> {
+    pub(crate) fn number(&self, key: &str) -> Result<u64, ErrorResponse> {
         self.required(key, "an integer of at least 0", Value::as_u64)
     }
 
     /// Refuses a field that is present and has the right type.
-    pub(crate) fn refuse(&self, key: &str, problem: &str) -> Refusal {
+    pub(crate) fn refuse(&self, key: &str, problem: &str) -> ErrorResponse {
         let path = self.path(key);
-        Refusal::params(&path, format!("`{path}` {problem}"))
+        ErrorResponse::params(&path, format!("`{path}` {problem}"))
     }
 }
 
-fn wrong(path: &str, wanted: &str, got: &Value) -> Refusal {
-    Refusal::params(path, format!("`{path}` must be {wanted}, not {}", kind(got)))
+fn wrong(path: &str, wanted: &str, got: &Value) -> ErrorResponse {
+    ErrorResponse::params(path, format!("`{path}` must be {wanted}, not {}", kind(got)))
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    fn told(refusal: Refusal) -> (String, Value) {
+    fn told(refusal: ErrorResponse) -> (String, Value) {
         let error = refusal.into_json();
         assert_eq!((error["code"].clone(), error["data"]["code"].clone()), (json!(-32602), json!("HARN-ACP-006")));
         (error["message"].as_str().unwrap().to_owned(), error["data"]["field"].clone())

@@ -8,23 +8,23 @@ use agent_client_protocol::{Client, ConnectionTo, Error, UntypedMessage};
 use runtime::model::Usage;
 
 use super::permission;
-use super::transport::Gauge;
-use super::update::{Frame, Outbox, Updates, Wants};
-use crate::host::{Event, Peer, PermissionQuestion, Verdict, Waiting};
+use super::transport::OutputGauge;
+use super::update::{Outbox, UpdateConverter, UpdateNotification, WantedUpdates};
+use crate::host::{Peer, PermissionQuestion, SessionEvent, Verdict, Waiting};
 
 /// The editor, as sessions see it.
 pub(crate) struct AcpPeer {
     /// The connection: empty until it is established.
     connection: OnceLock<ConnectionTo<Client>>,
-    gauge: Arc<Gauge>,
+    gauge: Arc<OutputGauge>,
     outbox: Arc<Outbox>,
     /// The tokens of each session since its last response to a prompt.
     used: Mutex<HashMap<Arc<str>, Usage>>,
 }
 
 impl AcpPeer {
-    pub(crate) fn new(gauge: Arc<Gauge>) -> AcpPeer {
-        let outbox = Arc::new(Outbox::new(Wants::default()));
+    pub(crate) fn new(gauge: Arc<OutputGauge>) -> AcpPeer {
+        let outbox = Arc::new(Outbox::new(WantedUpdates::default()));
         AcpPeer { connection: OnceLock::new(), gauge, outbox, used: Mutex::default() }
     }
 
@@ -35,7 +35,7 @@ impl AcpPeer {
     }
 
     /// Sets the updates that the editor accepts.
-    pub(crate) fn want(&self, wants: Wants) {
+    pub(crate) fn want(&self, wants: WantedUpdates) {
         self.outbox.want(wants);
     }
 
@@ -81,7 +81,7 @@ impl AcpPeer {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn send(&self, frame: Frame) {
+    fn send(&self, frame: UpdateNotification) {
         let Some(connection) = self.connection.get() else { return };
         let Ok(message) = UntypedMessage::new(frame.method, frame.params) else { return };
         self.gauge.frame();
@@ -93,8 +93,8 @@ impl AcpPeer {
 }
 
 impl Peer for AcpPeer {
-    fn show(&self, session_id: &Arc<str>, event: Event) {
-        if let Event::Usage { call, .. } = &event {
+    fn show(&self, session_id: &Arc<str>, event: SessionEvent) {
+        if let SessionEvent::Usage { call, .. } = &event {
             self.used().entry(session_id.clone()).or_default().add(*call);
         }
         self.outbox.show(session_id, event);
@@ -117,7 +117,7 @@ impl Peer for AcpPeer {
         let Some(connection) = self.connection.get() else { return Box::pin(std::future::ready(Verdict::Cancelled)) };
         // The call itself must be sent first.
         self.tell(&question.session_id);
-        let shown = |updates: &Updates| updates.tool_call(&question.call, &question.annotations);
+        let shown = |updates: &UpdateConverter| updates.tool_call(&question.call, &question.annotations);
         let Some(shown) = self.outbox.with(&question.session_id, shown) else {
             return told("the client does not know the session yet, so it cannot answer");
         };

@@ -8,10 +8,10 @@ use agent_client_protocol::{Agent, Builder};
 use stdlib::Diagnostic;
 
 use super::AcpCode;
-use super::connection::Front;
+use super::connection::Dispatcher;
 use super::peer::AcpPeer;
-use super::session::Sessions;
-use super::transport::{Bounds, Streams, Transport};
+use super::session::AcpSessions;
+use super::transport::{LineStreams, Transport, TransportLimits};
 use super::update::ReminderUpdates;
 use crate::a2a::Token;
 use crate::drain::drain;
@@ -23,9 +23,9 @@ const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// The settings of a server.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct AcpSettings {
     /// The limits on reading and writing.
-    pub bounds: Bounds,
+    pub bounds: TransportLimits,
     /// The mode of new sessions; the default is `ask`.
     pub mode: Option<Arc<str>>,
     /// The clients that get the updates on reminders.
@@ -33,12 +33,12 @@ pub struct Settings {
     /// The time for which running work may continue after shutdown begins.
     pub drain: Duration,
     /// The endpoint for health, readiness and metrics.
-    pub probe: Option<ProbeAt>,
+    pub probe: Option<ProbeSettings>,
 }
 
 /// The endpoint for health, readiness and metrics.
 #[derive(Debug, Clone)]
-pub struct ProbeAt {
+pub struct ProbeSettings {
     /// The address to listen on; port 0 selects a free one.
     pub listen: SocketAddr,
     /// The token for the metrics; without one, only a loopback address is allowed.
@@ -52,8 +52,8 @@ pub struct ProbeAt {
 /// The script is invalid, before anything is read; or the system refuses a runtime or a thread.
 pub fn serve<S: Future<Output = i32>>(
     served: Served,
-    streams: Streams,
-    settings: Settings,
+    streams: LineStreams,
+    settings: AcpSettings,
     stop: impl FnOnce() -> S,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -68,8 +68,8 @@ pub fn serve<S: Future<Output = i32>>(
 
 async fn talk(
     served: Served,
-    streams: Streams,
-    settings: Settings,
+    streams: LineStreams,
+    settings: AcpSettings,
     stop: impl Future<Output = i32>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let (transport, channel) = Transport::new(streams, settings.bounds);
@@ -82,9 +82,9 @@ async fn talk(
         tracing::info!("serving {HEALTH}, {READY} and {METRICS} on http://{}", probe.address);
     }
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
-    let front = Front::new(settings.reminders, Sessions { host: host.clone(), peer: peer.clone(), mode });
+    let dispatcher = Dispatcher::new(settings.reminders, AcpSessions { host: host.clone(), peer: peer.clone(), mode });
     let carried = tokio::spawn(transport.carry());
-    let connection = Builder::new_with(Agent, front).name("harn").connect_with(channel, async |connection| {
+    let connection = Builder::new_with(Agent, dispatcher).name("harn").connect_with(channel, async |connection| {
         peer.connect(connection.clone());
         let ended = async {
             let stopped = async {

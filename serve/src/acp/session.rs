@@ -7,28 +7,28 @@ use agent_client_protocol::RequestCancellation;
 use runtime::data::Data;
 use serde_json::{Value, json};
 
-use super::error::Refusal;
+use super::error::ErrorResponse;
 use super::params::Params;
 use super::peer::AcpPeer;
 use super::{answer, content, mode};
-use crate::host::{Handle, Host, HostError, NewSession, Prompt};
-use crate::store::Row;
+use crate::host::{Host, HostError, NewSession, Prompt, SessionHandle};
+use crate::store::SessionSummary;
 
 /// The maximum number of sessions in a response to `session/list`.
 const PAGE: usize = 100;
 
 /// The state that the methods share.
 #[derive(Clone)]
-pub(crate) struct Sessions {
+pub(crate) struct AcpSessions {
     pub(crate) host: Host,
     pub(crate) peer: Arc<AcpPeer>,
     /// The mode of new sessions.
     pub(crate) mode: Arc<str>,
 }
 
-impl Sessions {
+impl AcpSessions {
     /// Handles `session/new`. Returns the session with the response: its events are not sent before the response is.
-    pub(crate) async fn open(self, params: Value) -> Result<(Value, Handle), Refusal> {
+    pub(crate) async fn open(self, params: Value) -> Result<(Value, SessionHandle), ErrorResponse> {
         let new = new_session(&Params::of(&params)?, self.mode.clone())?;
         self.host.accepts()?;
         let handle = self.host.open(new).await?;
@@ -37,7 +37,7 @@ impl Sessions {
     }
 
     /// Handles `session/prompt`.
-    pub(crate) async fn prompt(self, params: Value, cancellation: RequestCancellation) -> Result<Value, Refusal> {
+    pub(crate) async fn prompt(self, params: Value, cancellation: RequestCancellation) -> Result<Value, ErrorResponse> {
         let params = Params::of(&params)?;
         let handle = self.find(&params)?;
         let read = content::read(&params, "prompt")?;
@@ -60,14 +60,14 @@ impl Sessions {
     }
 
     /// Handles the notification `session/cancel`. An idle session has nothing to cancel.
-    pub(crate) fn cancel(&self, params: &Value) -> Result<(), Refusal> {
+    pub(crate) fn cancel(&self, params: &Value) -> Result<(), ErrorResponse> {
         let handle = self.find(&Params::of(params)?)?;
         handle.cancel("the client cancelled the prompt");
         Ok(())
     }
 
     /// Handles `session/set_mode`.
-    pub(crate) fn set_mode(&self, params: &Value) -> Result<Value, Refusal> {
+    pub(crate) fn set_mode(&self, params: &Value) -> Result<Value, ErrorResponse> {
         let params = Params::of(params)?;
         let handle = self.find(&params)?;
         handle.set_mode(mode::read(&params)?);
@@ -75,7 +75,7 @@ impl Sessions {
     }
 
     /// Handles `session/close`.
-    pub(crate) async fn close(self, params: Value) -> Result<Value, Refusal> {
+    pub(crate) async fn close(self, params: Value) -> Result<Value, ErrorResponse> {
         let params = Params::of(&params)?;
         let id: Arc<str> = params.str("sessionId")?.into();
         self.host.close(&id).await?;
@@ -86,7 +86,7 @@ impl Sessions {
 
     /// Handles `session/load`, which sends all earlier events of the session before the response, and
     /// `session/resume`, which sends none.
-    pub(crate) async fn again(self, params: Value, shows: bool) -> Result<Value, Refusal> {
+    pub(crate) async fn again(self, params: Value, shows: bool) -> Result<Value, ErrorResponse> {
         let params = Params::of(&params)?;
         let id: Arc<str> = params.str("sessionId")?.into();
         // The metadata from the opening of the session stays.
@@ -115,7 +115,7 @@ impl Sessions {
     }
 
     /// Handles `session/list`: returns the stored sessions, open or not, newest first; without a store, the open ones.
-    pub(crate) async fn list(self, params: Value) -> Result<Value, Refusal> {
+    pub(crate) async fn list(self, params: Value) -> Result<Value, ErrorResponse> {
         // Only this request may omit its parameters.
         let none = json!({});
         let params = Params::of(if params.is_null() { &none } else { &params })?;
@@ -133,7 +133,7 @@ impl Sessions {
         let mut found = self.host.sessions();
         found.retain(|it| cwd.is_none_or(|cwd| it.cwd() == Some(cwd)) && after.is_none_or(|after| &**it.id() > after));
         let next = (found.len() > PAGE).then(|| found[PAGE - 1].id().clone());
-        let row = |it: &Handle| json!({"sessionId": &**it.id(), "cwd": it.cwd().map(Path::to_string_lossy)});
+        let row = |it: &SessionHandle| json!({"sessionId": &**it.id(), "cwd": it.cwd().map(Path::to_string_lossy)});
         let mut answer = json!({"sessions": found.iter().take(PAGE).map(row).collect::<Vec<_>>()});
         if let Some(next) = next {
             answer["nextCursor"] = (*next).into();
@@ -142,13 +142,13 @@ impl Sessions {
     }
 
     /// Returns the session that a message names.
-    pub(crate) fn find(&self, params: &Params<'_>) -> Result<Handle, Refusal> {
+    pub(crate) fn find(&self, params: &Params<'_>) -> Result<SessionHandle, ErrorResponse> {
         Ok(self.host.session(params.str("sessionId")?)?)
     }
 }
 
 /// Returns a list entry for a session of the event log.
-fn stored(row: &Row) -> Value {
+fn stored(row: &SessionSummary) -> Value {
     let mut told = json!({
         "sessionId": &*row.id,
         "cwd": row.cwd.as_deref().unwrap_or(Path::new("/")).to_string_lossy(),
@@ -162,7 +162,7 @@ fn stored(row: &Row) -> Value {
 
 /// Reads the parameters of a new session. MCP servers in them are passed to the script and not started: the runtime
 /// has no client for them.
-fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, Refusal> {
+fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, ErrorResponse> {
     let cwd = absolute(params, "cwd")?;
     let mut metadata = content::meta(params)?;
     if params.get("mcpServers").is_some() {
@@ -197,7 +197,7 @@ fn with(metadata: Data, key: &str, value: Data) -> Data {
 }
 
 /// Reads the absolute path in the field `key`: both sides share no other base folder.
-fn absolute<'a>(params: &Params<'a>, key: &str) -> Result<&'a Path, Refusal> {
+fn absolute<'a>(params: &Params<'a>, key: &str) -> Result<&'a Path, ErrorResponse> {
     let path = Path::new(params.str(key)?);
     if path.is_absolute() { Ok(path) } else { Err(params.refuse(key, "must be an absolute path")) }
 }

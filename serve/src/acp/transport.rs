@@ -22,13 +22,13 @@ use tokio::runtime::Handle;
 use super::AcpCode;
 
 pub(crate) use envelope::kind;
-pub(crate) use gauge::Gauge;
-pub use gauge::Room;
-use reader::{Input, read_lines};
+pub(crate) use gauge::OutputGauge;
+pub use gauge::OutputLimits;
+use reader::{LineInput, read_lines};
 use writer::Writer;
 
 /// The input and output. Nothing else may write to the output.
-pub struct Streams {
+pub struct LineStreams {
     /// The peer's messages.
     pub input: Box<dyn Read + Send>,
     /// The messages to the peer.
@@ -36,54 +36,54 @@ pub struct Streams {
     /// Returns once the peer has closed its output, whether or not everything was read; `None` if that cannot be
     /// detected. Reading pauses while the peer reads no responses, and without this its end is detected only when
     /// reading continues.
-    pub ended: Option<Ended>,
+    pub ended: Option<InputEnd>,
 }
 
 /// Waits for the end of an input, on its own thread.
-pub type Ended = Box<dyn FnOnce() + Send>;
+pub type InputEnd = Box<dyn FnOnce() + Send>;
 
 /// The limits of a transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct TransportLimits {
     /// The maximum length of a line in bytes.
     pub line: usize,
     /// The limit on pending output.
-    pub room: Room,
+    pub room: OutputLimits,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds { line: 16 * 1024 * 1024, room: Room::default() }
+impl Default for TransportLimits {
+    fn default() -> TransportLimits {
+        TransportLimits { line: 16 * 1024 * 1024, room: OutputLimits::default() }
     }
 }
 
 /// The transport's end of a connection.
 pub(crate) struct Transport {
-    streams: Streams,
-    bounds: Bounds,
+    streams: LineStreams,
+    bounds: TransportLimits,
     channel: Channel,
-    gauge: Arc<Gauge>,
+    gauge: Arc<OutputGauge>,
 }
 
 impl Transport {
     /// Creates a transport, and the channel that the crate's connection uses.
-    pub(crate) fn new(streams: Streams, bounds: Bounds) -> (Transport, Channel) {
+    pub(crate) fn new(streams: LineStreams, bounds: TransportLimits) -> (Transport, Channel) {
         let (ours, theirs) = Channel::duplex();
-        let gauge = Arc::new(Gauge::new(bounds.room));
+        let gauge = Arc::new(OutputGauge::new(bounds.room));
         (Transport { streams, bounds, channel: ours, gauge }, theirs)
     }
 
     /// Returns the gauge of pending output.
-    pub(crate) fn gauge(&self) -> &Arc<Gauge> {
+    pub(crate) fn gauge(&self) -> &Arc<OutputGauge> {
         &self.gauge
     }
 
     /// Transfers messages both ways. Returns once the connection has ended and all its messages are passed to the
     /// writer. The end of the channel tells the connection that the input has ended.
     pub(crate) async fn carry(self) {
-        let Transport { streams: Streams { input, output, ended }, bounds, channel, gauge } = self;
+        let Transport { streams: LineStreams { input, output, ended }, bounds, channel, gauge } = self;
         let writer = Writer::new(output, gauge.clone());
-        let Input { mut lines, mut ended } = read_lines(input, ended, bounds.line, Handle::current());
+        let LineInput { mut lines, mut ended } = read_lines(input, ended, bounds.line, Handle::current());
         let (mut said, heard) = channel.into_parts();
         let (answers, held_back) = (writer.clone(), gauge.clone());
         let incoming = async move {
@@ -128,7 +128,7 @@ impl Transport {
 }
 
 /// Writes a frame. A session's update was counted when it was queued.
-fn put(writer: &Writer, gauge: &Gauge, frame: TransportFrame) {
+fn put(writer: &Writer, gauge: &OutputGauge, frame: TransportFrame) {
     let frame = with_code(frame);
     let shown =
         matches!(&frame, TransportFrame::Single(RawJsonRpcMessage::Notification(n)) if !n.method.starts_with("$/"));

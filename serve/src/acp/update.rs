@@ -1,4 +1,4 @@
-//! [`Updates`]: converts the events of a session to notifications for the client.
+//! [`UpdateConverter`]: converts the events of a session to notifications for the client.
 //!
 //! One event becomes one or more frames. Updates that the protocol defines use its own types; others (reminders) use
 //! the names in [`crate::wire`]. [`Outbox`] holds the events that the client has not read, for all sessions of a
@@ -16,7 +16,7 @@ use runtime::model::Usage;
 use runtime::words::words;
 use serde_json::{Value, json};
 
-use crate::host::{Event, PlanEntry, Priority, Progress};
+use crate::host::{PlanEntry, Priority, Progress, SessionEvent};
 
 mod content;
 mod outbox;
@@ -30,7 +30,7 @@ pub use outbox::Outbox;
 
 /// A notification to the client.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
+pub struct UpdateNotification {
     /// The name of the method.
     pub method: &'static str,
     /// The parameters.
@@ -53,20 +53,20 @@ words! {
 
 /// The optional updates that a client accepts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wants {
+pub struct WantedUpdates {
     /// The updates `reminder_emitted`, `reminder_deduped` and `reminder_expired`.
     pub reminders: bool,
     /// Notices to the user.
     pub notices: bool,
 }
 
-impl Wants {
+impl WantedUpdates {
     /// Combines the client's capabilities with the server's setting.
     #[must_use]
-    pub fn of(client: &acp::ClientCapabilities, reminders: ReminderUpdates) -> Wants {
+    pub fn of(client: &acp::ClientCapabilities, reminders: ReminderUpdates) -> WantedUpdates {
         let harn = client.meta.as_ref().and_then(|meta| meta.get("harn"));
         let asked = harn.and_then(|harn| harn.get("reminders")).and_then(Value::as_bool) == Some(true);
-        Wants {
+        WantedUpdates {
             reminders: match reminders {
                 ReminderUpdates::Asked => asked,
                 ReminderUpdates::Always => true,
@@ -79,72 +79,78 @@ impl Wants {
 
 /// Converts the events of a session to notifications.
 #[derive(Debug)]
-pub struct Updates {
+pub struct UpdateConverter {
     session_id: Arc<str>,
     /// The base of relative paths in tool calls.
     cwd: PathBuf,
-    wants: Wants,
+    wants: WantedUpdates,
     /// Tool calls by id.
-    calls: HashMap<Arc<str>, Known>,
+    calls: HashMap<Arc<str>, KnownCalls>,
     /// The cost of all model calls in nano-dollars: `None` once the price of a call is unknown.
     spent: Option<u64>,
 }
 
 /// The known calls with one id: some vendors restart their numbering in each response.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownCalls {
     /// The number of calls.
     times: u32,
     /// Whether the client shows the diff of the latest call.
     has_diff: bool,
 }
 
-impl Updates {
+impl UpdateConverter {
     /// Creates the updates of a session whose tools start from `cwd`.
     #[must_use]
-    pub fn new(session_id: Arc<str>, cwd: PathBuf, wants: Wants) -> Updates {
-        Updates { session_id, cwd, wants, calls: HashMap::new(), spent: Some(0) }
+    pub fn new(session_id: Arc<str>, cwd: PathBuf, wants: WantedUpdates) -> UpdateConverter {
+        UpdateConverter { session_id, cwd, wants, calls: HashMap::new(), spent: Some(0) }
     }
 
     /// Returns the frames for an event.
-    pub fn frames(&mut self, event: Event) -> Vec<Frame> {
+    pub fn frames(&mut self, event: SessionEvent) -> Vec<UpdateNotification> {
         match event {
-            Event::UserMessage { message_id, content } => self.user_said(&message_id, &content),
-            Event::Text { message_id, text } => self.said(&message_id, &text, acp::SessionUpdate::AgentMessageChunk),
-            Event::Data { message_id, data } => {
+            SessionEvent::UserMessage { message_id, content } => self.user_said(&message_id, &content),
+            SessionEvent::Text { message_id, text } => {
+                self.said(&message_id, &text, acp::SessionUpdate::AgentMessageChunk)
+            }
+            SessionEvent::Data { message_id, data } => {
                 self.said(&message_id, &data.to_json(), acp::SessionUpdate::AgentMessageChunk)
             }
-            Event::Thought { message_id, text } => self.said(&message_id, &text, acp::SessionUpdate::AgentThoughtChunk),
-            Event::ToolCall { call, annotations } => {
+            SessionEvent::Thought { message_id, text } => {
+                self.said(&message_id, &text, acp::SessionUpdate::AgentThoughtChunk)
+            }
+            SessionEvent::ToolCall { call, annotations } => {
                 self.calls.entry(call.id.clone()).or_default().times += 1;
                 let shown = tool_call::begun(&call, &annotations, self.call_id(&call.id), &self.cwd);
                 self.calls.entry(call.id).or_default().has_diff = !shown.content.is_empty();
                 self.one(acp::SessionUpdate::ToolCall(shown))
             }
-            Event::ToolBegan { id } => self.one(acp::SessionUpdate::ToolCallUpdate(tool_call::runs(self.call_id(&id)))),
-            Event::ToolEnded { id, text, value, ok } => {
+            SessionEvent::ToolBegan { id } => {
+                self.one(acp::SessionUpdate::ToolCallUpdate(tool_call::runs(self.call_id(&id))))
+            }
+            SessionEvent::ToolEnded { id, text, value, ok } => {
                 let keeps_diff = ok && self.calls.get(&id).is_some_and(|known| known.has_diff);
                 let ended = tool_call::ended(self.call_id(&id), &text, &value, ok, keeps_diff);
                 self.one(acp::SessionUpdate::ToolCallUpdate(ended))
             }
-            Event::Plan(entries) => self.one(acp::SessionUpdate::Plan(plan(&entries))),
-            Event::Usage { call, context_window } => self.usage(call, context_window),
-            Event::Mode(mode) => {
+            SessionEvent::Plan(entries) => self.one(acp::SessionUpdate::Plan(plan(&entries))),
+            SessionEvent::Usage { call, context_window } => self.usage(call, context_window),
+            SessionEvent::Mode(mode) => {
                 self.one(acp::SessionUpdate::CurrentModeUpdate(acp::CurrentModeUpdate::new(mode.to_string())))
             }
-            Event::Title(title) => {
+            SessionEvent::Title(title) => {
                 let title = MaybeUndefined::Value(title.to_string());
                 self.one(acp::SessionUpdate::SessionInfoUpdate(acp::SessionInfoUpdate::new().title(title)))
             }
-            Event::Status { message_id, text, partial } => self.status(&message_id, &text, &partial),
-            Event::Artifact { message_id, made } => {
+            SessionEvent::Status { message_id, text, partial } => self.status(&message_id, &text, &partial),
+            SessionEvent::Artifact { message_id, made } => {
                 self.chunks(content::of_artifact(&made), &message_id, acp::SessionUpdate::AgentMessageChunk)
             }
-            Event::Question { message_id, text } => {
+            SessionEvent::Question { message_id, text } => {
                 let marked = content::marked(acp::ContentChunk::new(text.as_ref().into()), "question", true.into());
                 self.chunks(vec![marked], &message_id, acp::SessionUpdate::AgentMessageChunk)
             }
-            Event::Reminder(event) => {
+            SessionEvent::Reminder(event) => {
                 vec![reminder::frame(&self.session_id, &event, self.wants.reminders)]
             }
         }
@@ -154,7 +160,7 @@ impl Updates {
     #[must_use]
     pub fn call_id(&self, id: &Arc<str>) -> Arc<str> {
         match self.calls.get(id) {
-            Some(Known { times, .. }) if *times > 1 => format!("{id}#{times}").into(),
+            Some(KnownCalls { times, .. }) if *times > 1 => format!("{id}#{times}").into(),
             _ => id.clone(),
         }
     }
@@ -165,11 +171,16 @@ impl Updates {
         tool_call::begun(call, annotations, self.call_id(&call.id), &self.cwd).into()
     }
 
-    fn user_said(&mut self, id: &Arc<str>, content: &Data) -> Vec<Frame> {
+    fn user_said(&mut self, id: &Arc<str>, content: &Data) -> Vec<UpdateNotification> {
         self.chunks(content::of_message(content), id, acp::SessionUpdate::UserMessageChunk)
     }
 
-    fn said(&mut self, id: &Arc<str>, text: &str, as_: fn(acp::ContentChunk) -> acp::SessionUpdate) -> Vec<Frame> {
+    fn said(
+        &mut self,
+        id: &Arc<str>,
+        text: &str,
+        as_: fn(acp::ContentChunk) -> acp::SessionUpdate,
+    ) -> Vec<UpdateNotification> {
         if text.is_empty() {
             return Vec::new();
         }
@@ -181,13 +192,13 @@ impl Updates {
         chunks: Vec<acp::ContentChunk>,
         id: &Arc<str>,
         as_: fn(acp::ContentChunk) -> acp::SessionUpdate,
-    ) -> Vec<Frame> {
+    ) -> Vec<UpdateNotification> {
         let id = acp::MessageId::new(id.clone());
         chunks.into_iter().flat_map(|chunk| self.one(as_(chunk.message_id(id.clone())))).collect()
     }
 
     /// Returns a notice for a client that accepts notices, or an agent message for any other.
-    fn status(&mut self, message_id: &Arc<str>, text: &str, partial: &Data) -> Vec<Frame> {
+    fn status(&mut self, message_id: &Arc<str>, text: &str, partial: &Data) -> Vec<UpdateNotification> {
         if text.is_empty() {
             return Vec::new();
         }
@@ -200,7 +211,7 @@ impl Updates {
     }
 
     /// Reports the fill level of the model's context. If the context size is unknown, the protocol cannot express it.
-    fn usage(&mut self, call: Usage, context_window: Option<u64>) -> Vec<Frame> {
+    fn usage(&mut self, call: Usage, context_window: Option<u64>) -> Vec<UpdateNotification> {
         self.spent = self.spent.zip(call.cost_nano_usd).map(|(spent, cost)| spent.saturating_add(cost));
         let Some(size) = context_window else { return Vec::new() };
         let mut update = acp::UsageUpdate::new(call.input_tokens.saturating_add(call.output_tokens), size);
@@ -211,15 +222,15 @@ impl Updates {
         self.one(acp::SessionUpdate::UsageUpdate(update))
     }
 
-    fn one(&self, update: acp::SessionUpdate) -> Vec<Frame> {
+    fn one(&self, update: acp::SessionUpdate) -> Vec<UpdateNotification> {
         // All values are text, numbers, lists and dicts.
         serde_json::to_value(update).iter().map(|update| session_update(&self.session_id, update)).collect()
     }
 }
 
 /// Returns the notification for an update.
-fn session_update(session_id: &str, update: &Value) -> Frame {
-    Frame { method: "session/update", params: json!({"sessionId": session_id, "update": update}) }
+fn session_update(session_id: &str, update: &Value) -> UpdateNotification {
+    UpdateNotification { method: "session/update", params: json!({"sessionId": session_id, "update": update}) }
 }
 
 fn plan(entries: &[PlanEntry]) -> acp::Plan {

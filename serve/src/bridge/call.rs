@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 use crate::host::{Host, HostError, ReminderEvent};
 
-use super::{BridgeError, Method, PendingInjections, RemindNotification};
+use super::{BridgeError, BridgeMethod, PendingInjections, RemindNotification};
 
 /// Receives the number of reminders that were cleared from a transcript.
-pub type Cleared = tokio::sync::oneshot::Receiver<usize>;
+pub type ClearedCount = tokio::sync::oneshot::Receiver<usize>;
 
 /// The open sessions that accept injections.
-pub trait Inboxes {
+pub trait SessionInboxes {
     /// Returns the inbox of a session.
     ///
     /// # Errors
@@ -29,17 +29,17 @@ pub trait Inboxes {
     /// Returns the ids of all open sessions.
     fn open_ids(&self) -> Vec<Arc<str>>;
 
-    /// Clears the reminders of a session that `selector` matches. See [`crate::host::Handle::clear_reminders`].
+    /// Clears the reminders of a session that `selector` matches. See [`crate::host::SessionHandle::clear_reminders`].
     ///
     /// # Errors
     /// No such session is open, or too many clear requests are pending.
-    fn clear(&self, session_id: &str, selector: Selector) -> Result<(Vec<Arc<str>>, Cleared), HostError>;
+    fn clear(&self, session_id: &str, selector: Selector) -> Result<(Vec<Arc<str>>, ClearedCount), HostError>;
 
     /// Reports an event of a queued reminder to the session's client.
     fn show(&self, session_id: &Arc<str>, event: ReminderEvent);
 }
 
-impl Inboxes for Host {
+impl SessionInboxes for Host {
     fn inbox(&self, session_id: &str) -> Result<Inbox, HostError> {
         self.session(session_id)?.inbox().cloned()
     }
@@ -48,7 +48,7 @@ impl Inboxes for Host {
         self.sessions().iter().map(|handle| handle.id().clone()).collect()
     }
 
-    fn clear(&self, session_id: &str, selector: Selector) -> Result<(Vec<Arc<str>>, Cleared), HostError> {
+    fn clear(&self, session_id: &str, selector: Selector) -> Result<(Vec<Arc<str>>, ClearedCount), HostError> {
         self.session(session_id)?.clear_reminders(selector)
     }
 
@@ -58,25 +58,25 @@ impl Inboxes for Host {
 }
 
 /// The result of a call, available once it is durable.
-pub struct Answer {
+pub struct BridgeResponse {
     result: Value,
     /// The inbox that was changed, and the accepted item.
     changed: Option<(Inbox, Option<Arc<str>>)>,
     settled: Option<DurableFuture>,
     /// The number of queued reminders that were cleared, the session, and the receiver for the number cleared from its
     /// transcript.
-    cleared: Option<(usize, Arc<str>, Cleared)>,
+    cleared: Option<(usize, Arc<str>, ClearedCount)>,
 }
 
-impl Answer {
-    fn now(result: Value) -> Answer {
-        Answer { result, changed: None, settled: None, cleared: None }
+impl BridgeResponse {
+    fn now(result: Value) -> BridgeResponse {
+        BridgeResponse { result, changed: None, settled: None, cleared: None }
     }
 
     /// Creates the answer to a change. An accepted item that cannot be stored is revoked.
-    fn changed(result: Value, inbox: &Inbox, accepted: Option<Arc<str>>) -> Answer {
+    fn changed(result: Value, inbox: &Inbox, accepted: Option<Arc<str>>) -> BridgeResponse {
         let settled: DurableFuture = Box::pin(inbox.durable());
-        Answer { result, changed: Some((inbox.clone(), accepted)), settled: Some(settled), cleared: None }
+        BridgeResponse { result, changed: Some((inbox.clone(), accepted)), settled: Some(settled), cleared: None }
     }
 
     /// Waits until the change is durable, and returns the result. It must not be sent before.
@@ -106,9 +106,9 @@ impl Answer {
 ///
 /// # Errors
 /// The parameters are invalid, no such session is open, or its queue refuses.
-pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answer, BridgeError> {
+pub fn call(method: BridgeMethod, params: &Data, inboxes: &dyn SessionInboxes) -> Result<BridgeResponse, BridgeError> {
     match method {
-        Method::InjectReminder | Method::Remind => {
+        BridgeMethod::InjectReminder | BridgeMethod::Remind => {
             let read = RemindNotification::from_params(params)?;
             let inbox = find(method, read.session_id.as_deref(), inboxes)?;
             let key = read.payload.spec.dedupe_key.clone();
@@ -117,21 +117,21 @@ pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answ
                 inboxes.show(inbox.session_id(), event);
             }
             let result = json!({"reminderId": &*injected.id, "dedupedCount": injected.deduped_count});
-            Ok(Answer::changed(result, &inbox, Some(injected.id)))
+            Ok(BridgeResponse::changed(result, &inbox, Some(injected.id)))
         }
-        Method::Inject => {
+        BridgeMethod::Inject => {
             let payload = MessagePayload::from_data(params)?;
             let inbox = find(method, session_id(params)?.as_deref(), inboxes)?;
             let injected = inbox.accept_message(payload).map_err(|error| of_queue(error, &inbox))?;
-            Ok(Answer::changed(json!({"injectionId": &*injected.id}), &inbox, Some(injected.id)))
+            Ok(BridgeResponse::changed(json!({"injectionId": &*injected.id}), &inbox, Some(injected.id)))
         }
-        Method::PendingInjections => {
+        BridgeMethod::PendingInjections => {
             check_keys(params, &["sessionId", "_meta"])?;
             let inbox = find(method, session_id(params)?.as_deref(), inboxes)?;
             let pending = PendingInjections::rows(&inbox.pending());
-            Ok(Answer::now(serde_json::to_value(pending).unwrap_or_default()))
+            Ok(BridgeResponse::now(serde_json::to_value(pending).unwrap_or_default()))
         }
-        Method::RevokeReminder => {
+        BridgeMethod::RevokeReminder => {
             check_keys(params, &["sessionId", "reminderId", "injectionId", "_meta"])?;
             let id = item_id(params)?;
             let inbox = find(method, session_id(params)?.as_deref(), inboxes)?;
@@ -146,9 +146,9 @@ pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answ
                 // A reminder that a newer one replaced is not delivered either.
                 Revocation::Already | Revocation::Replaced => json!({"status": "already_revoked", "reminderId": &*id}),
             };
-            Ok(Answer::changed(result, &inbox, None))
+            Ok(BridgeResponse::changed(result, &inbox, None))
         }
-        Method::ClearReminders => {
+        BridgeMethod::ClearReminders => {
             check_keys(params, &["sessionId", "reminderId", "id", "tag", "dedupeKey", "_meta"])?;
             let selector = selector(params)?;
             let inbox = find(method, session_id(params)?.as_deref(), inboxes)?;
@@ -157,7 +157,7 @@ pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answ
                 inboxes.show(inbox.session_id(), ReminderEvent::cleared(id.clone()));
             }
             let cleared = Some((queued.len(), inbox.session_id().clone(), cleared));
-            Ok(Answer { cleared, ..Answer::changed(Value::Null, &inbox, None) })
+            Ok(BridgeResponse { cleared, ..BridgeResponse::changed(Value::Null, &inbox, None) })
         }
     }
 }
@@ -184,11 +184,11 @@ pub fn selector(params: &Data) -> Result<Selector, ReminderError> {
 /// # Errors
 /// The reason for a failure, as a sentence for the host's log: no caller waits for a response. The event log records
 /// that the reminder was dropped.
-pub fn notify(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<(), String> {
+pub fn notify(method: BridgeMethod, params: &Data, inboxes: &dyn SessionInboxes) -> Result<(), String> {
     match call(method, params, inboxes) {
         Ok(_) => Ok(()),
         Err(error @ (BridgeError::Reminder(_) | BridgeError::Queue(_)))
-            if matches!(method, Method::InjectReminder | Method::Remind) =>
+            if matches!(method, BridgeMethod::InjectReminder | BridgeMethod::Remind) =>
         {
             let id = session_id(params).ok().flatten();
             Err(match (find(method, id.as_deref(), inboxes), error) {
@@ -204,7 +204,7 @@ pub fn notify(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<()
 }
 
 /// Returns the inbox of the named session, or of the only open one.
-fn find(method: Method, id: Option<&str>, inboxes: &dyn Inboxes) -> Result<Inbox, BridgeError> {
+fn find(method: BridgeMethod, id: Option<&str>, inboxes: &dyn SessionInboxes) -> Result<Inbox, BridgeError> {
     let missing = |message: String| {
         let error = ReminderError::new(ReminderCode::Bridge, "sessionId", message);
         BridgeError::from(error.help("set `sessionId` to the id of the session"))
@@ -212,7 +212,7 @@ fn find(method: Method, id: Option<&str>, inboxes: &dyn Inboxes) -> Result<Inbox
     if let Some(id) = id {
         return Ok(inboxes.inbox(id)?);
     }
-    if method == Method::InjectReminder {
+    if method == BridgeMethod::InjectReminder {
         return Err(missing(format!("`{}` needs a `sessionId`", method.name())));
     }
     match inboxes.open_ids().as_slice() {

@@ -1,8 +1,8 @@
-//! [`Method`]: the operations on a session's queue.
+//! [`BridgeMethod`]: the operations on a session's queue.
 
 /// An operation on a session's queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum BridgeMethod {
     /// Injects a reminder.
     InjectReminder,
     /// Injects a reminder, by the method's older name; the session may be omitted if only one is open.
@@ -17,40 +17,40 @@ pub enum Method {
     ClearReminders,
 }
 
-impl Method {
+impl BridgeMethod {
     /// All methods.
-    pub const ALL: [Method; 6] = [
-        Method::InjectReminder,
-        Method::Remind,
-        Method::Inject,
-        Method::PendingInjections,
-        Method::RevokeReminder,
-        Method::ClearReminders,
+    pub const ALL: [BridgeMethod; 6] = [
+        BridgeMethod::InjectReminder,
+        BridgeMethod::Remind,
+        BridgeMethod::Inject,
+        BridgeMethod::PendingInjections,
+        BridgeMethod::RevokeReminder,
+        BridgeMethod::ClearReminders,
     ];
 
     /// Returns whether it injects something.
     #[must_use]
     pub fn injects(self) -> bool {
-        matches!(self, Method::InjectReminder | Method::Remind | Method::Inject)
+        matches!(self, BridgeMethod::InjectReminder | BridgeMethod::Remind | BridgeMethod::Inject)
     }
 
     /// Returns the method's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Method::InjectReminder => "session/inject_reminder",
-            Method::Remind => "session/remind",
-            Method::Inject => "session/inject",
-            Method::PendingInjections => "session/pending_injections",
-            Method::RevokeReminder => "session/revoke_reminder",
-            Method::ClearReminders => "session/clear_reminders",
+            BridgeMethod::InjectReminder => "session/inject_reminder",
+            BridgeMethod::Remind => "session/remind",
+            BridgeMethod::Inject => "session/inject",
+            BridgeMethod::PendingInjections => "session/pending_injections",
+            BridgeMethod::RevokeReminder => "session/revoke_reminder",
+            BridgeMethod::ClearReminders => "session/clear_reminders",
         }
     }
 
     /// Returns the method with a name; some clients put a `_` before the names of extension methods.
     #[must_use]
-    pub fn of(name: &str) -> Option<Method> {
+    pub fn of(name: &str) -> Option<BridgeMethod> {
         let name = name.strip_prefix('_').unwrap_or(name);
-        Method::ALL.into_iter().find(|method| method.name() == name)
+        BridgeMethod::ALL.into_iter().find(|method| method.name() == name)
     }
 }

@@ -11,16 +11,16 @@ use runtime::session::Inbox;
 use stdlib::{Diagnostic, Servable};
 use tokio::sync::oneshot;
 
-use super::kept::Kept;
 use super::mailbox::Mailbox;
-use super::offer::Offer;
-use super::worker::{Open, Worker};
-use super::{Event, Handle, HostError, NewSession, Peer, ReminderEvent, Served};
+use super::offer::SessionOffer;
+use super::stored_opening::StoredOpening;
+use super::worker::{SessionOpening, Worker};
+use super::{HostError, NewSession, Peer, ReminderEvent, Served, SessionEvent, SessionHandle};
 use crate::Metrics;
-use crate::drain::Waits;
+use crate::drain::PendingWork;
 use crate::metrics::Exposition;
 use crate::probe::Probed;
-use crate::store::Store;
+use crate::store::SessionStore;
 
 mod stored;
 
@@ -30,35 +30,35 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// All sessions of a served script. Clones share their state. Sessions live until they are closed or the host is
 /// stopped; dropping the last clone cancels them without waiting.
 #[derive(Clone)]
-pub struct Host(Arc<Shared>);
+pub struct Host(Arc<HostShared>);
 
-struct Shared {
+struct HostShared {
     served: Served,
     resumable: bool,
     peer: Arc<dyn Peer>,
     /// The store for sessions; `None` if they end with the process.
-    store: Option<Store>,
-    state: Mutex<State>,
+    store: Option<SessionStore>,
+    state: Mutex<HostState>,
 }
 
-struct State {
+struct HostState {
     /// The workers; empty once the host is stopping.
     workers: Vec<Worker>,
-    sessions: HashMap<Arc<str>, Entry>,
+    sessions: HashMap<Arc<str>, SessionEntry>,
     /// Whether new sessions and prompts from clients are refused.
     is_draining: bool,
 }
 
-struct Entry {
+struct SessionEntry {
     mailbox: Arc<Mailbox>,
     /// The session's handle; `None` while it is opening.
-    handle: Option<Handle>,
+    handle: Option<SessionHandle>,
 }
 
 impl Host {
     /// Reports to a session's client an event of a reminder that has not reached the transcript.
     pub(crate) fn show_reminder(&self, session_id: &Arc<str>, event: ReminderEvent) {
-        self.0.peer.show(session_id, Event::Reminder(event));
+        self.0.peer.show(session_id, SessionEvent::Reminder(event));
     }
 
     /// Starts to serve a script.
@@ -68,15 +68,16 @@ impl Host {
     /// runtime.
     pub fn start(served: Served, peer: Arc<dyn Peer>) -> Result<Host, Vec<Diagnostic>> {
         let Servable { resumable } = stdlib::check_served(&served.source, (served.run)())?;
-        let store = served.log.clone().map(Store::new).transpose().map_err(|error| vec![stored::diagnostic(&error)])?;
+        let store =
+            served.log.clone().map(SessionStore::new).transpose().map_err(|error| vec![stored::diagnostic(&error)])?;
         let workers = (0..served.settings.workers.max(1)).map(|i| Worker::start(i, served.clone(), peer.clone()));
         let workers = workers.collect::<Result<_, _>>().map_err(|diagnostic| vec![*diagnostic])?;
-        let state = Mutex::new(State { workers, sessions: HashMap::new(), is_draining: false });
-        Ok(Host(Arc::new(Shared { served, resumable, peer, store, state })))
+        let state = Mutex::new(HostState { workers, sessions: HashMap::new(), is_draining: false });
+        Ok(Host(Arc::new(HostShared { served, resumable, peer, store, state })))
     }
 
     /// Locks the state. Code that holds this lock does not panic.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HostState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,12 +87,12 @@ impl Host {
     ///
     /// # Errors
     /// The id is taken, too many are open, the host is stopping, or the top level fails.
-    pub async fn open(&self, new: NewSession) -> Result<Handle, HostError> {
-        let kept = self.0.store.clone().map(Kept::New);
+    pub async fn open(&self, new: NewSession) -> Result<SessionHandle, HostError> {
+        let kept = self.0.store.clone().map(StoredOpening::New);
         self.begin(new, kept).await
     }
 
-    async fn begin(&self, new: NewSession, kept: Option<Kept>) -> Result<Handle, HostError> {
+    async fn begin(&self, new: NewSession, kept: Option<StoredOpening>) -> Result<SessionHandle, HostError> {
         let id = new.id.clone().unwrap_or_else(fresh_id);
         let mailbox = Mailbox::new(id.clone());
         let (answer, opened) = oneshot::channel();
@@ -105,12 +106,13 @@ impl Host {
                 return Err(HostError::Full(state.sessions.len()));
             }
             let best = state.workers.iter().min_by_key(|worker| (worker.is_held_up(late), worker.load()));
-            let offer = best.ok_or(HostError::Stopping)?.open(Open { new, kept, mailbox: mailbox.clone(), answer });
-            state.sessions.insert(id.clone(), Entry { mailbox: mailbox.clone(), handle: None });
+            let offer =
+                best.ok_or(HostError::Stopping)?.open(SessionOpening { new, kept, mailbox: mailbox.clone(), answer });
+            state.sessions.insert(id.clone(), SessionEntry { mailbox: mailbox.clone(), handle: None });
             offer
         };
         // Closes the session also if the caller drops this future.
-        let unopened = Unopened { host: self, mailbox: Some(mailbox.clone()), offer: offer.clone() };
+        let unopened = OpeningSession { host: self, mailbox: Some(mailbox.clone()), offer: offer.clone() };
         let mut opened = pin!(opened);
         let opened = tokio::select! {
             biased;
@@ -135,7 +137,7 @@ impl Host {
 
     /// Offers a session to all workers, after the chosen one did not take it in time. The first that is free takes it;
     /// a second offer to the chosen one has no effect.
-    fn offer_to_all(&self, offer: &Weak<Offer>) {
+    fn offer_to_all(&self, offer: &Weak<SessionOffer>) {
         let Some(offer) = offer.upgrade().filter(|offer| offer.is_open()) else { return };
         self.lock().workers.iter().for_each(|worker| worker.offer(&offer));
     }
@@ -144,7 +146,7 @@ impl Host {
     ///
     /// # Errors
     /// The session is not found.
-    pub fn session(&self, id: &str) -> Result<Handle, HostError> {
+    pub fn session(&self, id: &str) -> Result<SessionHandle, HostError> {
         let found = self.lock().sessions.get(id).and_then(|entry| entry.handle.clone());
         found.ok_or_else(|| HostError::UnknownSession(id.into()))
     }
@@ -157,7 +159,7 @@ impl Host {
 
     /// Returns all open sessions, ordered by id.
     #[must_use]
-    pub fn sessions(&self) -> Vec<Handle> {
+    pub fn sessions(&self) -> Vec<SessionHandle> {
         let mut all: Vec<_> = self.lock().sessions.values().filter_map(|entry| entry.handle.clone()).collect();
         all.sort_by(|a, b| a.id().cmp(b.id()));
         all
@@ -218,9 +220,9 @@ impl Host {
     }
 
     /// Returns the work that shutdown waits for: busy sessions and records that are not yet written.
-    pub(crate) fn waits(&self) -> Waits {
+    pub(crate) fn waits(&self) -> PendingWork {
         let sessions = self.lock().sessions.values().filter(|entry| entry.mailbox.is_busy()).count();
-        Waits { tasks: 0, sessions, records: self.0.served.log.as_ref().map_or(0, |log| log.backlog().0) }
+        PendingWork { tasks: 0, sessions, records: self.0.served.log.as_ref().map_or(0, |log| log.backlog().0) }
     }
 
     /// Waits until no session is busy.
@@ -289,7 +291,7 @@ impl Probed for Host {
     }
 }
 
-impl Drop for Shared {
+impl Drop for HostShared {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         state.sessions.values().for_each(|entry| entry.mailbox.close());
@@ -303,19 +305,19 @@ impl fmt::Debug for Host {
 }
 
 /// A session that is opening. If that fails, dropping this closes and removes it.
-struct Unopened<'a> {
+struct OpeningSession<'a> {
     host: &'a Host,
     mailbox: Option<Arc<Mailbox>>,
-    offer: Weak<Offer>,
+    offer: Weak<SessionOffer>,
 }
 
-impl Unopened<'_> {
+impl OpeningSession<'_> {
     fn keep(mut self) {
         self.mailbox = None;
     }
 }
 
-impl Drop for Unopened<'_> {
+impl Drop for OpeningSession<'_> {
     fn drop(&mut self) {
         if let Some(mailbox) = self.mailbox.take() {
             mailbox.close();

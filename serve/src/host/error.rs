@@ -9,7 +9,7 @@ use crate::store::StoreError;
 
 /// A script error for clients that have neither the source nor colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ScriptFailure {
     /// The code, such as `HARN-NAM-001`.
     pub code: CodeRef,
     /// The message: one sentence in lower case without a full stop.
@@ -20,9 +20,9 @@ pub struct Failure {
     pub words: Option<Arc<str>>,
 }
 
-impl From<&Diagnostic> for Failure {
-    fn from(diagnostic: &Diagnostic) -> Failure {
-        Failure {
+impl From<&Diagnostic> for ScriptFailure {
+    fn from(diagnostic: &Diagnostic) -> ScriptFailure {
+        ScriptFailure {
             code: diagnostic.code,
             message: diagnostic.message.as_str().into(),
             drawn: draw(diagnostic, false).into(),
@@ -31,7 +31,7 @@ impl From<&Diagnostic> for Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ScriptFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
@@ -74,7 +74,7 @@ pub enum HostError {
     Store(StoreError),
     /// The script failed at its top level.
     #[error("the script failed before it could accept a prompt: {0}")]
-    Failed(Failure),
+    Failed(ScriptFailure),
 }
 
 impl From<StoreError> for HostError {

@@ -1,5 +1,5 @@
-//! [`Event`]: an event of a session for its client. Plain data, independent of the protocol; events that a client
-//! needs again when it loads the session are stored in the event log.
+//! [`SessionEvent`]: an event of a session for its client. Plain data, independent of the protocol; events that a
+//! client needs again when it loads the session are stored in the event log.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub use stdlib::{Part, PlanEntry, Priority, Progress, TaskArtifact};
 
 /// An event of a session for its client.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum SessionEvent {
     /// A message of the user: from a prompt, or injected into a running one.
     UserMessage {
         /// The id of the message.
@@ -112,14 +112,16 @@ pub fn new_message_id() -> Arc<str> {
     uuid::Uuid::new_v4().to_string().into()
 }
 
-impl From<TaskUpdate> for Event {
-    fn from(said: TaskUpdate) -> Event {
+impl From<TaskUpdate> for SessionEvent {
+    fn from(said: TaskUpdate) -> SessionEvent {
         match said {
-            TaskUpdate::Status { text, partial } => Event::Status { message_id: new_message_id(), text, partial },
-            TaskUpdate::Title(title) => Event::Title(title),
-            TaskUpdate::Mode(mode) => Event::Mode(mode),
-            TaskUpdate::Plan(entries) => Event::Plan(entries),
-            TaskUpdate::Artifact(made) => Event::Artifact { message_id: new_message_id(), made },
+            TaskUpdate::Status { text, partial } => {
+                SessionEvent::Status { message_id: new_message_id(), text, partial }
+            }
+            TaskUpdate::Title(title) => SessionEvent::Title(title),
+            TaskUpdate::Mode(mode) => SessionEvent::Mode(mode),
+            TaskUpdate::Plan(entries) => SessionEvent::Plan(entries),
+            TaskUpdate::Artifact(made) => SessionEvent::Artifact { message_id: new_message_id(), made },
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Handle`]: a session, for other threads.
+//! [`SessionHandle`]: a session, for other threads.
 
 use std::fmt;
 use std::path::Path;
@@ -13,22 +13,27 @@ use tokio::sync::oneshot;
 use crate::store::SessionJournal;
 
 use super::mailbox::Mailbox;
-use super::{Ended, HostError, NewSession, Prompt};
+use super::{EndedPrompt, HostError, NewSession, Prompt};
 
 /// A session. Clones refer to the same session; a handle that outlives it refuses requests.
 #[derive(Clone)]
-pub struct Handle(Arc<Shared>);
+pub struct SessionHandle(Arc<SessionHandleState>);
 
-struct Shared {
+struct SessionHandleState {
     opened: NewSession,
     mode: Arc<Mutex<Arc<str>>>,
     inbox: Inbox,
     mailbox: Arc<Mailbox>,
 }
 
-impl Handle {
-    pub(super) fn new(opened: NewSession, mode: Arc<Mutex<Arc<str>>>, inbox: Inbox, mailbox: Arc<Mailbox>) -> Handle {
-        Handle(Arc::new(Shared { opened, mode, inbox, mailbox }))
+impl SessionHandle {
+    pub(super) fn new(
+        opened: NewSession,
+        mode: Arc<Mutex<Arc<str>>>,
+        inbox: Inbox,
+        mailbox: Arc<Mailbox>,
+    ) -> SessionHandle {
+        SessionHandle(Arc::new(SessionHandleState { opened, mode, inbox, mailbox }))
     }
 
     /// Returns the session's id.
@@ -67,14 +72,14 @@ impl Handle {
     /// Sets the mode, also for the current prompt. Sends no event.
     pub fn set_mode(&self, mode: impl Into<Arc<str>>) {
         let mode = mode.into();
-        if let Some(book) = self.0.mailbox.book() {
-            book.mode(&mode);
+        if let Some(journal) = self.0.mailbox.journal() {
+            journal.mode(&mode);
         }
         *self.0.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
-    pub(super) fn book(&self) -> Option<Arc<SessionJournal>> {
-        self.0.mailbox.book().cloned()
+    pub(super) fn journal(&self) -> Option<Arc<SessionJournal>> {
+        self.0.mailbox.journal().cloned()
     }
 
     /// Returns whether the session is busy with a prompt.
@@ -84,11 +89,11 @@ impl Handle {
     }
 
     /// Runs the script's pipeline, and waits for its end. Dropping the future does not stop it; use
-    /// [`Handle::cancel`].
+    /// [`SessionHandle::cancel`].
     ///
     /// # Errors
     /// The session is busy with another prompt, was closed, or broke.
-    pub async fn prompt(&self, prompt: Prompt) -> Result<Ended, HostError> {
+    pub async fn prompt(&self, prompt: Prompt) -> Result<EndedPrompt, HostError> {
         let end = self.0.mailbox.ask(prompt)?;
         match end.await {
             Ok(ended) => Ok(ended),
@@ -96,12 +101,12 @@ impl Handle {
         }
     }
 
-    /// Answers the session's question, and waits for the end of that prompt. Unlike [`Handle::prompt`], this never
-    /// begins a new prompt.
+    /// Answers the session's question, and waits for the end of that prompt. Unlike [`SessionHandle::prompt`], this
+    /// never begins a new prompt.
     ///
     /// # Errors
     /// The session asks nothing, was closed, or broke.
-    pub async fn answer(&self, prompt: Prompt) -> Result<Ended, HostError> {
+    pub async fn answer(&self, prompt: Prompt) -> Result<EndedPrompt, HostError> {
         let end = self.0.mailbox.reply(prompt)?;
         match end.await {
             Ok(ended) => Ok(ended),
@@ -114,7 +119,7 @@ impl Handle {
     ///
     /// # Errors
     /// The session was closed or broke.
-    pub async fn unheard(&self) -> Result<Ended, HostError> {
+    pub async fn unheard(&self) -> Result<EndedPrompt, HostError> {
         self.0.mailbox.unheard().await
     }
 
@@ -136,9 +141,9 @@ impl Handle {
     }
 
     /// Cancels the current prompt: its loops, tools and plain code, with two seconds of grace for `finally`. It ends
-    /// as [`super::Stop::Cancelled`]. Without a current prompt, cancels the question that waits for an answer: its end
-    /// is not reported, but [`Handle::idle`] waits for it, and the next prompt is independent of it. Returns false if
-    /// there is neither.
+    /// as [`super::PromptOutcome::Cancelled`]. Without a current prompt, cancels the question that waits for an answer: its
+    /// end is not reported, but [`SessionHandle::idle`] waits for it, and the next prompt is independent of it. Returns
+    /// false if there is neither.
     pub fn cancel(&self, reason: impl Into<Arc<str>>) -> bool {
         self.0.mailbox.cancel(reason.into())
     }
@@ -149,7 +154,7 @@ impl Handle {
     }
 }
 
-impl fmt::Debug for Handle {
+impl fmt::Debug for SessionHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handle").field("id", self.id()).finish_non_exhaustive()
     }

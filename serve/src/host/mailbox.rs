@@ -13,19 +13,19 @@ use tokio::sync::{Notify, oneshot, watch};
 
 use crate::store::SessionJournal;
 
-use super::{Ended, HostError, Prompt};
+use super::{EndedPrompt, HostError, Prompt};
 
-pub(super) use state::Put;
-use state::State;
+use state::MailboxState;
+pub(super) use state::QuestionFate;
 
 /// A prompt, and the channel for its end.
-pub(super) struct Asked {
+pub(super) struct PendingPrompt {
     pub(super) prompt: Prompt,
-    pub(super) answer: oneshot::Sender<Ended>,
+    pub(super) answer: oneshot::Sender<EndedPrompt>,
 }
 
 /// A request to a session beside its prompts.
-pub(super) enum Errand {
+pub(super) enum SideRequest {
     /// Return the reminders that a child inherits.
     HandOver(oneshot::Sender<Vec<Arc<Reminder>>>),
     /// Clear pending reminders, and return their number.
@@ -41,25 +41,25 @@ const SUCCESSORS: usize = 64;
 pub(super) struct Mailbox {
     id: Arc<str>,
     /// The session's journal, if it is stored.
-    book: OnceLock<Arc<SessionJournal>>,
-    inside: Mutex<Inside>,
+    journal: OnceLock<Arc<SessionJournal>>,
+    inside: Mutex<MailboxContents>,
     changed: Notify,
     /// Whether the session is over.
     over: watch::Sender<bool>,
 }
 
 #[derive(Default)]
-struct Inside {
-    state: State<Asked>,
+struct MailboxContents {
+    state: MailboxState<PendingPrompt>,
     /// The end of a prompt whose question got no answer.
-    unheard: Option<Ended>,
+    unheard: Option<EndedPrompt>,
     /// Pending requests for inherited reminders.
     successors: Vec<oneshot::Sender<Vec<Arc<Reminder>>>>,
     /// Pending clear requests, each with the channel for the number.
     clears: VecDeque<(Selector, oneshot::Sender<usize>)>,
 }
 
-impl Inside {
+impl MailboxContents {
     fn may_clear(&self, id: &Arc<str>) -> Result<(), HostError> {
         match self.state.gone() {
             Some(gone) => Err(gone),
@@ -71,8 +71,8 @@ impl Inside {
 
 impl Mailbox {
     pub(super) fn new(id: Arc<str>) -> Arc<Mailbox> {
-        let (book, inside, changed, over) = Default::default();
-        Arc::new(Mailbox { id, book, inside, changed, over })
+        let (journal, inside, changed, over) = Default::default();
+        Arc::new(Mailbox { id, journal, inside, changed, over })
     }
 
     pub(super) fn id(&self) -> &Arc<str> {
@@ -80,33 +80,33 @@ impl Mailbox {
     }
 
     /// Returns the session's journal; `None` if it is not stored, or is still opening.
-    pub(super) fn book(&self) -> Option<&Arc<SessionJournal>> {
-        self.book.get()
+    pub(super) fn journal(&self) -> Option<&Arc<SessionJournal>> {
+        self.journal.get()
     }
 
     /// Sets the session's journal.
-    pub(super) fn set_book(&self, book: &Arc<SessionJournal>) {
-        let _ = self.book.set(book.clone());
+    pub(super) fn set_journal(&self, journal: &Arc<SessionJournal>) {
+        let _ = self.journal.set(journal.clone());
     }
 
     /// Locks the state. Code that holds this lock does not panic.
-    fn lock(&self) -> MutexGuard<'_, Inside> {
+    fn lock(&self) -> MutexGuard<'_, MailboxContents> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state, and wakes all waiting tasks to check it, so that none can miss a change.
-    fn change<T>(&self, change: impl FnOnce(&mut State<Asked>) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut MailboxState<PendingPrompt>) -> T) -> T {
         let changed = change(&mut self.lock().state);
         self.changed.notify_waiters();
         changed
     }
 
     /// Waits until `look` returns a value. `look` must not change the state if it returns `None`.
-    async fn wait<T>(&self, mut look: impl FnMut(&mut State<Asked>) -> Option<T>) -> T {
+    async fn wait<T>(&self, mut look: impl FnMut(&mut MailboxState<PendingPrompt>) -> Option<T>) -> T {
         self.look(|inside| look(&mut inside.state)).await
     }
 
-    async fn look<T>(&self, mut look: impl FnMut(&mut Inside) -> Option<T>) -> T {
+    async fn look<T>(&self, mut look: impl FnMut(&mut MailboxContents) -> Option<T>) -> T {
         loop {
             let changed = self.changed.notified();
             let found = look(&mut self.lock());
@@ -122,21 +122,21 @@ impl Mailbox {
 /// Methods for clients of the session.
 impl Mailbox {
     /// Adds a prompt. Returns the receiver for its end.
-    pub(super) fn ask(&self, prompt: Prompt) -> Result<oneshot::Receiver<Ended>, HostError> {
+    pub(super) fn ask(&self, prompt: Prompt) -> Result<oneshot::Receiver<EndedPrompt>, HostError> {
         let (answer, end) = oneshot::channel();
-        self.change(|state| state.put(&self.id, Asked { prompt, answer }))?;
+        self.change(|state| state.put(&self.id, PendingPrompt { prompt, answer }))?;
         Ok(end)
     }
 
     /// Adds an answer, which never begins a new prompt. Returns the receiver for its end.
-    pub(super) fn reply(&self, prompt: Prompt) -> Result<oneshot::Receiver<Ended>, HostError> {
+    pub(super) fn reply(&self, prompt: Prompt) -> Result<oneshot::Receiver<EndedPrompt>, HostError> {
         let (answer, end) = oneshot::channel();
-        self.change(|state| state.reply(&self.id, Asked { prompt, answer }))?;
+        self.change(|state| state.reply(&self.id, PendingPrompt { prompt, answer }))?;
         Ok(end)
     }
 
     /// Waits until a prompt ends whose question got no answer, or until the session ends.
-    pub(super) async fn unheard(&self) -> Result<Ended, HostError> {
+    pub(super) async fn unheard(&self) -> Result<EndedPrompt, HostError> {
         self.look(|inside| inside.unheard.take().map(Ok).or_else(|| inside.state.gone().map(Err))).await
     }
 
@@ -184,7 +184,7 @@ impl Mailbox {
 
     /// Ends the session, and cancels its work.
     pub(super) fn close(&self) {
-        self.change(State::close);
+        self.change(MailboxState::close);
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -212,48 +212,48 @@ impl Mailbox {
 /// Methods for the worker of the session.
 impl Mailbox {
     /// Waits for the next prompt; `None` if the session must end.
-    pub(super) async fn next(&self) -> Option<Asked> {
-        let next = self.wait(State::take).await;
+    pub(super) async fn next(&self) -> Option<PendingPrompt> {
+        let next = self.wait(MailboxState::take).await;
         self.lock().unheard = None;
         next
     }
 
     /// Waits until the current work must stop, and returns the reason.
     pub(super) async fn stopped(&self) -> Arc<str> {
-        self.wait(State::hear).await
+        self.wait(MailboxState::hear).await
     }
 
     /// Returns the fate of a question asked now.
-    pub(super) fn fate(&self) -> Put {
+    pub(super) fn fate(&self) -> QuestionFate {
         self.lock().state.fate()
     }
 
     /// Ends the current prompt with a question, unless it must stop.
-    pub(super) fn asked(&self) -> Put {
-        self.change(State::asked)
+    pub(super) fn asked(&self) -> QuestionFate {
+        self.change(MailboxState::asked)
     }
 
     /// Waits for the prompt that answers the question; `None` if none will.
-    pub(super) async fn answer(&self) -> Option<Asked> {
-        self.wait(State::answer).await
+    pub(super) async fn answer(&self) -> Option<PendingPrompt> {
+        self.wait(MailboxState::answer).await
     }
 
     /// Ends the current run, so that the next prompt may come. Returns an answer that came too late.
-    pub(super) fn ended(&self) -> Option<Asked> {
-        self.change(State::ended)
+    pub(super) fn ended(&self) -> Option<PendingPrompt> {
+        self.change(MailboxState::ended)
     }
 
     /// Records the end of a prompt whose question got no answer.
-    pub(super) fn ended_unheard(&self, ended: Ended) {
+    pub(super) fn ended_unheard(&self, ended: EndedPrompt) {
         self.lock().unheard = Some(ended);
         self.change(|_| ());
     }
 
     /// Waits for the next request beside prompts; `None` once the session is over.
-    pub(super) async fn errand(&self) -> Option<Errand> {
+    pub(super) async fn errand(&self) -> Option<SideRequest> {
         self.look(|inside| {
-            let clear = inside.clears.pop_front().map(|(selector, number)| Errand::Clear(selector, number));
-            match clear.or_else(|| inside.successors.pop().map(Errand::HandOver)) {
+            let clear = inside.clears.pop_front().map(|(selector, number)| SideRequest::Clear(selector, number));
+            match clear.or_else(|| inside.successors.pop().map(SideRequest::HandOver)) {
                 Some(errand) => Some(Some(errand)),
                 None => inside.state.gone().map(|_| None),
             }

@@ -1,4 +1,4 @@
-//! [`Offer`]: a session to open, which the first free worker takes.
+//! [`SessionOffer`]: a session to open, which the first free worker takes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::HostError;
-use super::worker::Open;
+use super::worker::SessionOpening;
 
 /// A session to open, taken once.
-pub(super) struct Offer(Mutex<Option<(Open, Arc<AtomicUsize>)>>);
+pub(super) struct SessionOffer(Mutex<Option<(SessionOpening, Arc<AtomicUsize>)>>);
 
-impl Offer {
+impl SessionOffer {
     /// Creates an offer. It counts as a session of the worker with this load until another worker takes it.
-    pub(super) fn new(open: Open, load: &Arc<AtomicUsize>) -> Arc<Offer> {
+    pub(super) fn new(open: SessionOpening, load: &Arc<AtomicUsize>) -> Arc<SessionOffer> {
         load.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Offer(Mutex::new(Some((open, load.clone())))))
+        Arc::new(SessionOffer(Mutex::new(Some((open, load.clone())))))
     }
 
     /// Locks the state. Code that holds this lock does not panic.
-    fn lock(&self) -> MutexGuard<'_, Option<(Open, Arc<AtomicUsize>)>> {
+    fn lock(&self) -> MutexGuard<'_, Option<(SessionOpening, Arc<AtomicUsize>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -29,7 +29,7 @@ impl Offer {
     }
 
     /// Takes the session for the worker with this load, unless another one has it.
-    pub(super) fn take(&self, load: &Arc<AtomicUsize>) -> Option<Open> {
+    pub(super) fn take(&self, load: &Arc<AtomicUsize>) -> Option<SessionOpening> {
         let (open, counted) = self.lock().take()?;
         if !Arc::ptr_eq(&counted, load) {
             counted.fetch_sub(1, Ordering::Relaxed);
@@ -49,9 +49,9 @@ impl Offer {
 
 /// The times of the offers that a worker has not yet taken.
 #[derive(Default)]
-pub(super) struct Offers(Mutex<VecDeque<Instant>>);
+pub(super) struct OfferTimes(Mutex<VecDeque<Instant>>);
 
-impl Offers {
+impl OfferTimes {
     /// Locks the state. Code that holds this lock does not panic.
     fn lock(&self) -> MutexGuard<'_, VecDeque<Instant>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

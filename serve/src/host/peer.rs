@@ -6,7 +6,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 
-use super::{Event, PermissionScope};
+use super::{PermissionScope, SessionEvent};
 
 /// A boxed future that can be sent to another thread.
 pub type Waiting<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -14,7 +14,7 @@ pub type Waiting<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// The client of sessions: an editor, or another agent. Called from the workers' threads.
 pub trait Peer: Send + Sync {
     /// Reports an event of a session, in order. It must not wait; sessions wait in [`Peer::room`].
-    fn show(&self, session_id: &Arc<str>, event: Event);
+    fn show(&self, session_id: &Arc<str>, event: SessionEvent);
 
     /// Waits until the peer has read enough of the earlier events. A session calls this before each model call and
     /// each tool call, so that the number of unread events stays bounded.

@@ -166,17 +166,17 @@ mod tests {
     use runtime::seam::Scope;
     use runtime::session::Session;
 
-    use super::super::{Event, Waiting};
+    use super::super::{SessionEvent, Waiting};
     use super::*;
 
     /// Returns configured verdicts, and remembers the questions.
-    struct Fake {
+    struct VerdictPeer {
         verdicts: Mutex<Vec<Verdict>>,
         asked: Mutex<Vec<String>>,
     }
 
-    impl Peer for Fake {
-        fn show(&self, _: &Arc<str>, _: Event) {}
+    impl Peer for VerdictPeer {
+        fn show(&self, _: &Arc<str>, _: SessionEvent) {}
 
         fn room(&self, _: &Arc<str>) -> Waiting<()> {
             Box::pin(async {})
@@ -190,19 +190,19 @@ mod tests {
         }
     }
 
-    struct Bench {
-        peer: Arc<Fake>,
+    struct PermissionBench {
+        peer: Arc<VerdictPeer>,
         mode: Arc<Mutex<Arc<str>>>,
         approver: SessionApprover,
         log: MemoryLog,
     }
 
-    impl Bench {
-        fn new(verdicts: impl Into<Vec<Verdict>>) -> Bench {
-            let peer = Arc::new(Fake { verdicts: Mutex::new(verdicts.into()), asked: Mutex::default() });
+    impl PermissionBench {
+        fn new(verdicts: impl Into<Vec<Verdict>>) -> PermissionBench {
+            let peer = Arc::new(VerdictPeer { verdicts: Mutex::new(verdicts.into()), asked: Mutex::default() });
             let mode = Arc::new(Mutex::new("ask".into()));
             let approver = SessionApprover::new("s".into(), mode.clone(), peer.clone());
-            Bench { peer, mode, approver, log: MemoryLog::new() }
+            PermissionBench { peer, mode, approver, log: MemoryLog::new() }
         }
 
         fn ask(&self, tool: &str) -> (bool, String) {
@@ -226,7 +226,12 @@ mod tests {
 
     #[test]
     fn what_is_said_for_always_is_not_asked_again_for_this_tool() {
-        let bench = Bench::new([Verdict::AllowOnce, Verdict::AllowAlways, Verdict::RejectAlways, Verdict::RejectOnce]);
+        let bench = PermissionBench::new([
+            Verdict::AllowOnce,
+            Verdict::AllowAlways,
+            Verdict::RejectAlways,
+            Verdict::RejectOnce,
+        ]);
         assert_eq!(bench.ask("a"), (true, "the user allowed it".to_owned()));
         assert!(bench.ask("a").0 && bench.ask("a").0);
         assert_eq!(bench.asked(), 2);
@@ -238,7 +243,7 @@ mod tests {
 
     #[test]
     fn always_covers_the_commands_first_word_and_is_on_the_log() {
-        let bench = Bench::new([Verdict::AllowAlways, Verdict::RejectOnce, Verdict::RejectOnce]);
+        let bench = PermissionBench::new([Verdict::AllowAlways, Verdict::RejectOnce, Verdict::RejectOnce]);
         let shell = |command: &str| bench.ask_with("shell", Data::dict([("command", Data::from(command))])).0;
         assert!(shell("ls") && shell("ls -l"));
         assert_eq!(bench.asked(), 1);
@@ -252,14 +257,15 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_a_refusal_with_its_reason() {
-        let bench = Bench::new([Verdict::Cancelled, Verdict::Unusable("the client has no such option".into())]);
+        let bench =
+            PermissionBench::new([Verdict::Cancelled, Verdict::Unusable("the client has no such option".into())]);
         assert_eq!(bench.ask("a"), (false, "the permission request was cancelled".to_owned()));
         assert_eq!(bench.ask("a"), (false, "the client has no such option".to_owned()));
     }
 
     #[test]
     fn the_mode_of_the_moment_counts() {
-        let bench = Bench::new([Verdict::RejectAlways]);
+        let bench = PermissionBench::new([Verdict::RejectAlways]);
         assert!(!bench.ask("a").0);
         *bench.mode.lock().unwrap() = "auto".into();
         assert_eq!((bench.ask("a").0, bench.asked()), (true, 1));
@@ -269,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_answers_is_not_remembered_beyond_the_bound() {
-        let bench = Bench::new(vec![Verdict::AllowAlways; MAX_ANSWERS + 2]);
+        let bench = PermissionBench::new(vec![Verdict::AllowAlways; MAX_ANSWERS + 2]);
         for n in 0..MAX_ANSWERS {
             assert!(bench.ask(&format!("tool{n}")).0);
         }

@@ -18,7 +18,7 @@ use super::Mode;
 
 /// The known effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Nature {
+enum ToolEffect {
     /// The tool changes nothing.
     Harmless,
     /// The tool changes something.
@@ -27,26 +27,26 @@ enum Nature {
     Unknown,
 }
 
-impl Nature {
+impl ToolEffect {
     /// Reads the annotations. If they contradict each other, the tool counts as one that changes something.
-    fn of(annotations: &Data) -> Nature {
+    fn of(annotations: &Data) -> ToolEffect {
         let kind = match annotations.get("kind").as_str() {
-            Some("edit" | "delete" | "move" | "execute") => Nature::Changes,
-            Some("read" | "search" | "think" | "fetch") => Nature::Harmless,
-            _ => Nature::Unknown,
+            Some("edit" | "delete" | "move" | "execute") => ToolEffect::Changes,
+            Some("read" | "search" | "think" | "fetch") => ToolEffect::Harmless,
+            _ => ToolEffect::Unknown,
         };
         let read_only = ["read_only", "readOnlyHint"].map(|key| match annotations.get(key) {
-            Data::Bool(true) => Nature::Harmless,
-            Data::Bool(false) => Nature::Changes,
-            _ => Nature::Unknown,
+            Data::Bool(true) => ToolEffect::Harmless,
+            Data::Bool(false) => ToolEffect::Changes,
+            _ => ToolEffect::Unknown,
         });
         let destructive = match annotations.get("destructiveHint") {
-            Data::Bool(true) => Nature::Changes,
-            _ => Nature::Unknown,
+            Data::Bool(true) => ToolEffect::Changes,
+            _ => ToolEffect::Unknown,
         };
         let all = [kind, read_only[0], read_only[1], destructive];
         let said = |nature| all.contains(&nature).then_some(nature);
-        said(Nature::Changes).or_else(|| said(Nature::Harmless)).unwrap_or(Nature::Unknown)
+        said(ToolEffect::Changes).or_else(|| said(ToolEffect::Harmless)).unwrap_or(ToolEffect::Unknown)
     }
 }
 
@@ -55,16 +55,16 @@ pub(super) fn demand(mode: Mode, tool: &ToolSpec) -> ApprovalDemand {
     let (name, wish) = (&tool.name, tool.annotations.get("permission"));
     match mode {
         Mode::Auto => ApprovalDemand::Nothing,
-        Mode::Plan => match Nature::of(&tool.annotations) {
-            Nature::Changes => ApprovalDemand::Refused(in_plan(name)),
-            Nature::Unknown if wish.is_nil() => {
+        Mode::Plan => match ToolEffect::of(&tool.annotations) {
+            ToolEffect::Changes => ApprovalDemand::Refused(in_plan(name)),
+            ToolEffect::Unknown if wish.is_nil() => {
                 let why = format!(
                     "`{name}` does not declare whether it changes anything, and the session is in \
                     the mode `plan`"
                 );
                 ApprovalDemand::Asked(why.into())
             }
-            Nature::Unknown | Nature::Harmless => wished(name, wish),
+            ToolEffect::Unknown | ToolEffect::Harmless => wished(name, wish),
         },
         Mode::Ask => wished(name, wish),
     }

@@ -7,7 +7,7 @@ use runtime::data::Data;
 use runtime::reminder::Reminder;
 use stdlib::Diagnostic;
 
-use super::Failure;
+use super::ScriptFailure;
 
 /// The parameters of a new session.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Prompt {
     pub task_id: Option<Arc<str>>,
     /// `context.context_id`; by default the session's id.
     pub context_id: Option<Arc<str>>,
-    /// Inherited reminders of another session, from [`super::Handle::hand_over`].
+    /// Inherited reminders of another session, from [`super::SessionHandle::hand_over`].
     pub inherits: Vec<Arc<Reminder>>,
     /// Earlier questions of the pipeline, each with its answer, for a pipeline that runs again. They are answered in
     /// this order without asking the user, as long as the questions are the same.
@@ -46,9 +46,9 @@ pub struct Prompt {
 
 /// The result of a prompt. By then the peer has received all its events.
 #[derive(Debug, Clone)]
-pub struct Ended {
+pub struct EndedPrompt {
     /// The way in which it ended.
-    pub stop: Stop,
+    pub stop: PromptOutcome,
     /// The pipeline's result if it is a dict or list made by the script, otherwise nil. It was also sent as an event.
     pub value: Data,
     /// The closing message of a pipeline that ended well, if the script has set one and the protocol's end of a task
@@ -62,10 +62,10 @@ pub struct Ended {
 
 /// The ways in which a prompt ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
+pub enum PromptOutcome {
     /// The pipeline returned.
     Done,
-    /// It was cancelled by [`super::Handle::cancel`], or the session was closed.
+    /// It was cancelled by [`super::SessionHandle::cancel`], or the session was closed.
     Cancelled,
     /// It returned the result of a loop that had used up its tokens.
     MaxTokens,
@@ -74,8 +74,8 @@ pub enum Stop {
     /// The script, or one of its handlers, refused the request for this reason.
     Refused(Arc<str>),
     /// It failed.
-    Failed(Failure),
-    /// The script asks this question, which was sent as [`super::Event::Question`]. The next prompt is the answer and
-    /// continues the same call of the pipeline.
+    Failed(ScriptFailure),
+    /// The script asks this question, which was sent as [`super::SessionEvent::Question`]. The next prompt is the
+    /// answer and continues the same call of the pipeline.
     Asked(Arc<str>),
 }

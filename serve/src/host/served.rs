@@ -21,7 +21,7 @@ pub struct Served {
     /// The log that all sessions share; without it each session has its own in memory.
     pub log: Option<SqliteLog>,
     /// The limits.
-    pub settings: Settings,
+    pub settings: HostSettings,
     /// The metrics of the sessions.
     pub metrics: Arc<Metrics>,
     /// Creates a tap on the records of each session, by its id; `None` if there is no observer.
@@ -33,7 +33,7 @@ pub type Taps = Arc<dyn Fn(&str) -> RecordObserver + Send + Sync>;
 
 /// The limits of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settings {
+pub struct HostSettings {
     /// The number of worker threads, at least 1.
     pub workers: usize,
     /// The maximum number of open sessions.
@@ -42,18 +42,22 @@ pub struct Settings {
     pub late: Duration,
 }
 
-impl Settings {
+impl HostSettings {
     /// The maximum number of workers by default.
     const WORKERS: usize = 8;
     /// The default for the maximum number of sessions.
     const SESSIONS: usize = 10_000;
-    /// The default for [`Settings::late`].
+    /// The default for [`HostSettings::late`].
     const LATE: Duration = Duration::from_millis(50);
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
+impl Default for HostSettings {
+    fn default() -> HostSettings {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Settings { workers: cores.min(Settings::WORKERS), sessions: Settings::SESSIONS, late: Settings::LATE }
+        HostSettings {
+            workers: cores.min(HostSettings::WORKERS),
+            sessions: HostSettings::SESSIONS,
+            late: HostSettings::LATE,
+        }
     }
 }

@@ -19,37 +19,40 @@ use tokio::sync::oneshot;
 
 use crate::metrics::CountedLog;
 
-use super::mailbox::{Asked, Errand, Mailbox, Put};
+use super::mailbox::{Mailbox, PendingPrompt, QuestionFate, SideRequest};
 use super::permission::SessionApprover;
-use super::show::Shown;
-use super::worker::Open;
-use super::{Ended, Event, Failure, Handle, HostError, Mode, NewSession, Peer, Prompt, Served, Stop, new_message_id};
+use super::show::SessionReporter;
+use super::worker::SessionOpening;
+use super::{
+    EndedPrompt, HostError, Mode, NewSession, Peer, Prompt, PromptOutcome, ScriptFailure, Served, SessionEvent,
+    SessionHandle, new_message_id,
+};
 
 /// Runs a session from its opening to its end.
-pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
-    let Open { new, kept, mailbox, answer } = open;
-    let book = kept.as_ref().map(|kept| kept.book(&new, &mailbox, &served));
+pub(super) async fn live(open: SessionOpening, served: Served, peer: Arc<dyn Peer>) {
+    let SessionOpening { new, kept, mailbox, answer } = open;
+    let journal = kept.as_ref().map(|kept| kept.journal(&new, &mailbox, &served));
     let mode = Arc::new(Mutex::new(new.mode.clone().unwrap_or_else(|| Mode::Ask.as_str().into())));
-    let session = Session::new(&new, &mode, mailbox.clone(), &served, peer.clone());
-    if let Some((kept, book)) = kept.as_ref().zip(book.as_deref()) {
-        kept.restore(&session.hosted, book, &peer).await;
+    let session = HostedSession::new(&new, &mode, mailbox.clone(), &served, peer.clone());
+    if let Some((kept, journal)) = kept.as_ref().zip(journal.as_deref()) {
+        kept.restore(&session.hosted, journal, &peer).await;
     }
     if let Err(error) = session.start().await {
-        if let Some((kept, book)) = kept.zip(book) {
-            kept.failed(&book);
+        if let Some((kept, journal)) = kept.zip(journal) {
+            kept.failed(&journal);
         }
         let _ = answer.send(Err(error));
         return session.end().await;
     }
-    if let Some((kept, book)) = kept.zip(book) {
-        kept.opened(&book);
+    if let Some((kept, journal)) = kept.zip(journal) {
+        kept.opened(&journal);
         // Until then another process may take it, so the claim is held until then.
-        let _ = book.settled().await;
+        let _ = journal.settled().await;
     }
     let inbox = session.hosted.session().inbox(session.log.clone(), now_ms);
     // If the caller has dropped the receiver, it has also closed the mailbox, and the session ends.
-    let _ = answer.send(Ok(Handle::new(new, mode, inbox, mailbox.clone())));
-    let _giving = Giving::new(&session, &mailbox);
+    let _ = answer.send(Ok(SessionHandle::new(new, mode, inbox, mailbox.clone())));
+    let _giving = SideRequests::new(&session, &mailbox);
     while let Some(asked) = session.hosted.beside(mailbox.next()).await {
         session.prompt(asked).await;
     }
@@ -57,52 +60,54 @@ pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
 }
 
 /// Handles requests beside prompts, also while the session is busy, until this is dropped.
-struct Giving(tokio::task::JoinHandle<()>);
+struct SideRequests(tokio::task::JoinHandle<()>);
 
-impl Giving {
-    fn new(session: &Session, mailbox: &Arc<Mailbox>) -> Giving {
+impl SideRequests {
+    fn new(session: &HostedSession, mailbox: &Arc<Mailbox>) -> SideRequests {
         let scope = session.hosted.scope();
         let (session, mailbox) = (Rc::downgrade(session.hosted.session()), mailbox.clone());
-        Giving(tokio::task::spawn_local(async move {
+        SideRequests(tokio::task::spawn_local(async move {
             while let Some(errand) = mailbox.errand().await {
                 let Some(session) = session.upgrade() else { return };
                 // The receiver is gone if the client is gone.
                 match errand {
-                    Errand::HandOver(heir) => drop(heir.send(propagation::hand_over(&session))),
-                    Errand::Clear(selector, number) => drop(number.send(session.clear_reminders(&scope, &selector))),
+                    SideRequest::HandOver(heir) => drop(heir.send(propagation::hand_over(&session))),
+                    SideRequest::Clear(selector, number) => {
+                        let _ = number.send(session.clear_reminders(&scope, &selector));
+                    }
                 }
             }
         }))
     }
 }
 
-impl Drop for Giving {
+impl Drop for SideRequests {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
 /// A running session.
-struct Session {
+struct HostedSession {
     hosted: Hosted,
     hosting: Rc<Hosting>,
-    shown: Rc<Shown>,
+    shown: Rc<SessionReporter>,
     mailbox: Arc<Mailbox>,
     log: Arc<dyn SharedLog>,
 }
 
-impl Session {
+impl HostedSession {
     fn new(
         new: &NewSession,
         mode: &Arc<Mutex<Arc<str>>>,
         mailbox: Arc<Mailbox>,
         served: &Served,
         peer: Arc<dyn Peer>,
-    ) -> Session {
+    ) -> HostedSession {
         let id = mailbox.id().clone();
         let approver = Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone()));
         let room = room(&peer, &id);
-        let shown = Shown::new(id.clone(), peer, mailbox.book().cloned(), served.metrics.clone());
+        let shown = SessionReporter::new(id.clone(), peer, mailbox.journal().cloned(), served.metrics.clone());
         let hosting = Rc::new(Hosting {
             session_id: id,
             protocol: served.protocol,
@@ -117,24 +122,28 @@ impl Session {
         });
         let options = (served.run)();
         let log = log_of(served, mailbox.id());
-        let options =
-            RunOptions { log: Some(log.here()), live: Some(shown.clone().live()), output: Rc::new(Aside), ..options };
+        let options = RunOptions {
+            log: Some(log.here()),
+            live: Some(shown.clone().live()),
+            output: Rc::new(StderrOutput),
+            ..options
+        };
         let hosted = Hosted::new(options, &hosting, &served.source);
         shown.follow(hosted.session());
-        Session { hosted, hosting, shown, mailbox, log }
+        HostedSession { hosted, hosting, shown, mailbox, log }
     }
 
     /// Runs the script's top level.
     async fn start(&self) -> Result<(), HostError> {
         self.hosted.start(self.mailbox.stopped()).await.map_err(|found| match found.first() {
-            Some(first) => HostError::Failed(Failure::from(first)),
+            Some(first) => HostError::Failed(ScriptFailure::from(first)),
             None => HostError::Closed(self.mailbox.id().clone()),
         })
     }
 
     /// Runs the pipeline. A question of the script ends the prompt, and the next prompt continues the run.
-    async fn prompt(&self, asked: Asked) {
-        let Asked { prompt, answer } = asked;
+    async fn prompt(&self, asked: PendingPrompt) {
+        let PendingPrompt { prompt, answer } = asked;
         self.shown.prompted(&prompt);
         let Prompt { text, message, metadata, task_id, context_id, resumed, inherits, answers } = prompt;
         let mut answers = VecDeque::from(answers);
@@ -159,12 +168,12 @@ impl Session {
                 _ => answers.clear(),
             }
             match self.ask(&question, &mut answer).await {
-                Put::Asked => {}
-                Put::Withdrawn => {
+                QuestionFate::Asked => {}
+                QuestionFate::Withdrawn => {
                     withdrawn.push(question);
                     continue;
                 }
-                Put::Unanswered => {
+                QuestionFate::Unanswered => {
                     // A run that only asks during its clean-up must leave time for the timer that ends it.
                     tokio::task::yield_now().await;
                     continue;
@@ -195,30 +204,31 @@ impl Session {
     }
 
     /// Asks the user a question, which ends the current prompt, unless that must stop.
-    async fn ask(&self, question: &Question, answer: &mut Option<oneshot::Sender<Ended>>) -> Put {
+    async fn ask(&self, question: &Question, answer: &mut Option<oneshot::Sender<EndedPrompt>>) -> QuestionFate {
         let fate = self.mailbox.fate();
-        if fate != Put::Asked {
+        if fate != QuestionFate::Asked {
             return fate;
         }
         self.hosted.pause_time();
-        self.shown.show(Event::Question { message_id: new_message_id(), text: question.text.clone() });
-        let stop = Stop::Asked(question.text.clone());
-        let ended =
-            self.kept(Ended { stop, value: Data::Nil, closing: None, uncleaned: None, diagnostics: Vec::new() }).await;
+        self.shown.show(SessionEvent::Question { message_id: new_message_id(), text: question.text.clone() });
+        let stop = PromptOutcome::Asked(question.text.clone());
+        let ended = self
+            .kept(EndedPrompt { stop, value: Data::Nil, closing: None, uncleaned: None, diagnostics: Vec::new() })
+            .await;
         // It may have been cancelled meanwhile.
         let fate = self.mailbox.asked();
         match fate {
-            Put::Asked => tell(answer.take(), ended),
-            Put::Withdrawn | Put::Unanswered => self.hosted.resume_time(),
+            QuestionFate::Asked => tell(answer.take(), ended),
+            QuestionFate::Withdrawn | QuestionFate::Unanswered => self.hosted.resume_time(),
         }
         fate
     }
 
     /// Records the end of a prompt, and waits until it is durable, before it is reported.
-    async fn kept(&self, mut ended: Ended) -> Ended {
-        if let Some(book) = self.mailbox.book() {
-            book.answered(self.hosted.session(), &ended.stop);
-            if let Err(error) = book.settled().await {
+    async fn kept(&self, mut ended: EndedPrompt) -> EndedPrompt {
+        if let Some(journal) = self.mailbox.journal() {
+            journal.answered(self.hosted.session(), &ended.stop);
+            if let Err(error) = journal.settled().await {
                 ended
                     .diagnostics
                     .push(stdlib::Diagnostic::new(from_core(error.code()), error.to_string()).help(error.help()));
@@ -228,25 +238,27 @@ impl Session {
     }
 
     /// Converts the end of a pipeline. Sends its result as an event first.
-    fn ended(&self, came: PromptResult) -> Ended {
+    fn ended(&self, came: PromptResult) -> EndedPrompt {
         let PromptResult { end, mut closing, uncleaned, mut diagnostics } = came;
         diagnostics.splice(..0, uncleaned.clone());
         let (stop, value) = match end {
-            PromptEnd::Cancelled => (Stop::Cancelled, Data::Nil),
-            PromptEnd::Refused(reason) => (Stop::Refused(reason), Data::Nil),
-            PromptEnd::Failed(diagnostic) => (Stop::Failed(Failure::from(diagnostic.as_ref())), Data::Nil),
-            PromptEnd::Declined(words, diagnostic) => {
-                let failure = Failure { words: Some(words), ..Failure::from(diagnostic.as_ref()) };
-                (Stop::Failed(failure), Data::Nil)
+            PromptEnd::Cancelled => (PromptOutcome::Cancelled, Data::Nil),
+            PromptEnd::Refused(reason) => (PromptOutcome::Refused(reason), Data::Nil),
+            PromptEnd::Failed(diagnostic) => {
+                (PromptOutcome::Failed(ScriptFailure::from(diagnostic.as_ref())), Data::Nil)
             }
-            PromptEnd::Returned(ReturnedValue::Nothing) => (Stop::Done, Data::Nil),
+            PromptEnd::Declined(words, diagnostic) => {
+                let failure = ScriptFailure { words: Some(words), ..ScriptFailure::from(diagnostic.as_ref()) };
+                (PromptOutcome::Failed(failure), Data::Nil)
+            }
+            PromptEnd::Returned(ReturnedValue::Nothing) => (PromptOutcome::Done, Data::Nil),
             PromptEnd::Returned(ReturnedValue::Text(text)) => {
                 self.shown.say(text);
-                (Stop::Done, Data::Nil)
+                (PromptOutcome::Done, Data::Nil)
             }
             PromptEnd::Returned(ReturnedValue::Data(data)) => {
                 self.shown.give(data.clone());
-                (Stop::Done, data)
+                (PromptOutcome::Done, data)
             }
             PromptEnd::Returned(ReturnedValue::Loop { text, status, stop_reason }) => {
                 if let Some(text) = text {
@@ -255,13 +267,13 @@ impl Session {
                 (of_loop(status, stop_reason), Data::Nil)
             }
         };
-        closing = closing.filter(|_| stop == Stop::Done);
+        closing = closing.filter(|_| stop == PromptOutcome::Done);
         if !self.hosted.hosting().has_closing()
             && let Some(text) = closing.take()
         {
             self.shown.say(text);
         }
-        Ended { stop, value, closing, uncleaned, diagnostics }
+        EndedPrompt { stop, value, closing, uncleaned, diagnostics }
     }
 
     async fn end(self) {
@@ -269,7 +281,7 @@ impl Session {
         // Tell the owners of its inbox, or injections accepted from now on would be lost.
         let unread = {
             let mut queue = session.queue().lock().unwrap_or_else(PoisonError::into_inner);
-            if self.mailbox.book().is_some() {
+            if self.mailbox.journal().is_some() {
                 // The next process that opens the session continues with the queue.
                 queue.seal();
                 Vec::new()
@@ -282,28 +294,28 @@ impl Session {
             session.log_expired(&scope, item);
         }
         for diagnostic in self.hosted.close().await {
-            Aside.diagnostic(&diagnostic);
+            StderrOutput.diagnostic(&diagnostic);
         }
-        if let Some(book) = self.mailbox.book() {
-            book.see(&session);
+        if let Some(journal) = self.mailbox.journal() {
+            journal.see(&session);
         }
     }
 }
 
 /// Reports the end of a prompt. The receiver is gone if the client is gone.
-fn tell(answer: Option<oneshot::Sender<Ended>>, ended: Ended) {
+fn tell(answer: Option<oneshot::Sender<EndedPrompt>>, ended: EndedPrompt) {
     if let Some(answer) = answer {
         let _ = answer.send(ended);
     }
 }
 
 /// Returns the end of a prompt whose pipeline returned the result of a loop.
-fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReason>) -> Stop {
+fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReason>) -> PromptOutcome {
     use runtime::agent_loop::LoopStatus as Status;
     match status {
-        Status::BudgetExhausted if stop_reason == Some(StopReason::TokenBudget) => Stop::MaxTokens,
-        Status::BudgetExhausted => Stop::MaxTurns,
-        _ => Stop::Done,
+        Status::BudgetExhausted if stop_reason == Some(StopReason::TokenBudget) => PromptOutcome::MaxTokens,
+        Status::BudgetExhausted => PromptOutcome::MaxTurns,
+        _ => PromptOutcome::Done,
     }
 }
 
@@ -337,9 +349,9 @@ fn room(peer: &Arc<dyn Peer>, id: &Arc<str>) -> Rc<dyn Fn() -> runtime::seam::Lo
 }
 
 /// Sends the output of a served script to standard error: standard output may belong to the protocol.
-struct Aside;
+struct StderrOutput;
 
-impl Output for Aside {
+impl Output for StderrOutput {
     fn out(&self, text: &str) -> std::io::Result<()> {
         self.err(text);
         Ok(())

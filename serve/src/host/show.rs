@@ -1,4 +1,4 @@
-//! [`Shown`]: converts the activity of a session to [`Event`]s for its peer.
+//! [`SessionReporter`]: converts the activity of a session to [`SessionEvent`]s for its peer.
 //!
 //! Loops report their activity ([`LoopEvent`]), and sessions the events of their reminders
 //! ([`ReminderObserver`](runtime::session::ReminderObserver)). Loops of sub-agents and workers are not the agent's
@@ -22,7 +22,7 @@ use crate::metrics::outcome;
 use crate::store::SessionJournal;
 
 use super::event::new_message_id;
-use super::{Event, Peer, Prompt};
+use super::{Peer, Prompt, SessionEvent};
 
 mod reminders;
 #[cfg(test)]
@@ -32,17 +32,17 @@ mod tests;
 const UNWRITTEN: Duration = Duration::from_secs(1);
 
 /// The events of a session.
-pub(super) struct Shown {
+pub(super) struct SessionReporter {
     id: Arc<str>,
     /// A reference to itself, for the sessions that it observes.
-    me: Weak<Shown>,
+    me: Weak<SessionReporter>,
     peer: Arc<dyn Peer>,
     /// The agent's running loops, by their session.
-    loops: RefCell<HashMap<Arc<str>, Looping>>,
+    loops: RefCell<HashMap<Arc<str>, RunningLoop>>,
     /// The sessions whose reminders are shown: the served one, and those of the running loops.
     sessions: RefCell<HashMap<Arc<str>, Weak<Session>>>,
     /// The session's journal, if it is stored.
-    book: Option<Arc<SessionJournal>>,
+    journal: Option<Arc<SessionJournal>>,
     metrics: Arc<Metrics>,
     /// The time of each pending model call, by the session of its loop.
     asked: RefCell<HashMap<Arc<str>, Instant>>,
@@ -50,65 +50,65 @@ pub(super) struct Shown {
 
 /// A running loop.
 #[derive(Default)]
-struct Looping {
+struct RunningLoop {
     /// The message that the model is writing.
-    message: Option<(Voice, Arc<str>)>,
+    message: Option<(TextKind, Arc<str>)>,
     /// The parts of the current answer that came in pieces.
-    came: Came,
+    came: StreamedParts,
     /// The ids of the calls without a result, in order.
     open: Vec<Arc<str>>,
 }
 
 /// The kind of text from the model.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Voice {
+enum TextKind {
     Thinking,
     Saying,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Came {
+struct StreamedParts {
     thinking: bool,
     saying: bool,
 }
 
-impl Shown {
+impl SessionReporter {
     pub(super) fn new(
         id: Arc<str>,
         peer: Arc<dyn Peer>,
-        book: Option<Arc<SessionJournal>>,
+        journal: Option<Arc<SessionJournal>>,
         metrics: Arc<Metrics>,
-    ) -> Rc<Shown> {
+    ) -> Rc<SessionReporter> {
         let (loops, sessions, asked) = Default::default();
-        Rc::new_cyclic(|me| Shown { id, me: me.clone(), peer, loops, sessions, book, metrics, asked })
+        Rc::new_cyclic(|me| SessionReporter { id, me: me.clone(), peer, loops, sessions, journal, metrics, asked })
     }
 
     /// Begins a prompt. Its client knows the message, so it is only recorded, for loading the session.
     pub(super) fn prompted(&self, prompt: &Prompt) {
-        let Some(book) = &self.book else { return };
+        let Some(journal) = &self.journal else { return };
         let said =
             [prompt.message.get("prompt"), prompt.message.get("content")].into_iter().find(|said| !said.is_nil());
         let content = said.cloned().unwrap_or_else(|| prompt.text.as_str().into());
-        book.prompted(&prompt.text);
-        book.note(&Event::UserMessage { message_id: new_message_id(), content });
+        journal.prompted(&prompt.text);
+        journal.note(&SessionEvent::UserMessage { message_id: new_message_id(), content });
     }
 
     /// Sends an event.
-    pub(super) fn show(&self, event: Event) {
-        match &self.book {
-            Some(book) => book.show(event, |event| self.peer.show(&self.id, event)),
+    pub(super) fn show(&self, event: SessionEvent) {
+        match &self.journal {
+            Some(journal) => journal.show(event, |event| self.peer.show(&self.id, event)),
             None => self.peer.show(&self.id, event),
         }
     }
 
     /// Sends text from the script as a separate message.
     pub(super) fn say(&self, text: Arc<str>) {
-        self.show(Event::Text { message_id: new_message_id(), text });
+        self.show(SessionEvent::Text { message_id: new_message_id(), text });
     }
 
     /// Sends a non-text result of the pipeline as a separate message.
     pub(super) fn give(&self, data: Data) {
-        self.show(Event::Data { message_id: new_message_id(), data });
+        self.show(SessionEvent::Data { message_id: new_message_id(), data });
     }
 
     /// Returns the function that sends the script's messages to the user.
@@ -137,14 +137,14 @@ impl Shown {
         let over = self.loops.borrow_mut().extract_if(|id, _| !is_at_work(id)).collect::<Vec<_>>();
         for id in over.into_iter().flat_map(|(_, looping)| looping.open) {
             let text = "stopped: the loop was cancelled; the tool may have completed a part of its work".into();
-            self.show(Event::ToolEnded { id, text, value: Data::Nil, ok: false });
+            self.show(SessionEvent::ToolEnded { id, text, value: Data::Nil, ok: false });
         }
     }
 
     fn see(&self, sight: &LoopObservation<'_>) {
         self.count(sight);
-        if let Some(book) = &self.book {
-            book.sight(sight);
+        if let Some(journal) = &self.journal {
+            journal.sight(sight);
         }
         self.watch(sight);
         if matches!(sight.seen, LoopEvent::Piece(_)) {
@@ -174,14 +174,14 @@ impl Shown {
 
     /// Schedules a write of text that comes in pieces within [`UNWRITTEN`], even if no more of it comes.
     fn write_soon(&self) {
-        let (Some(book), Ok(runtime)) = (&self.book, tokio::runtime::Handle::try_current()) else { return };
-        if !book.starts_waiting() {
+        let (Some(journal), Ok(runtime)) = (&self.journal, tokio::runtime::Handle::try_current()) else { return };
+        if !journal.starts_waiting() {
             return;
         }
-        let book = book.clone();
+        let journal = journal.clone();
         runtime.spawn(async move {
             tokio::time::sleep(UNWRITTEN).await;
-            book.write_pieces();
+            journal.write_pieces();
         });
     }
 
@@ -193,31 +193,31 @@ impl Shown {
         match sight.seen {
             LoopEvent::Began => {
                 self.follow(session);
-                self.loops.borrow_mut().insert(session.id().clone(), Looping::default());
+                self.loops.borrow_mut().insert(session.id().clone(), RunningLoop::default());
             }
             LoopEvent::Asked => self.of_loop(session.id(), |looping| {
-                (looping.message, looping.came) = (None, Came::default());
+                (looping.message, looping.came) = (None, StreamedParts::default());
             }),
             LoopEvent::Piece(delta) => self.piece(session.id(), delta),
             LoopEvent::Answered { reply, text, context_window } => {
                 self.whole(session.id(), reply, text);
-                if let Some(book) = &self.book {
-                    book.flush();
+                if let Some(journal) = &self.journal {
+                    journal.flush();
                 }
-                self.show(Event::Usage { call: reply.usage, context_window });
+                self.show(SessionEvent::Usage { call: reply.usage, context_window });
             }
             LoopEvent::ToolWanted { call, annotations } => {
                 self.of_loop(session.id(), |looping| looping.open.push(call.id.clone()));
-                self.show(Event::ToolCall { call: call.clone(), annotations: annotations.clone() });
+                self.show(SessionEvent::ToolCall { call: call.clone(), annotations: annotations.clone() });
             }
-            LoopEvent::ToolBegan(call) => self.show(Event::ToolBegan { id: call.id.clone() }),
+            LoopEvent::ToolBegan(call) => self.show(SessionEvent::ToolBegan { id: call.id.clone() }),
             LoopEvent::ToolAnswered { call, result } => {
                 self.of_loop(session.id(), |looping| looping.open.retain(|id| *id != call.id));
                 let (text, value, ok) = (result.text.clone(), result.value.clone(), result.ok);
-                self.show(Event::ToolEnded { id: call.id.clone(), text, value, ok });
+                self.show(SessionEvent::ToolEnded { id: call.id.clone(), text, value, ok });
             }
             LoopEvent::Delivered(Injection { payload: InjectionPayload::Message(message), id, .. }) => {
-                self.show(Event::UserMessage { message_id: id.clone(), content: message.content.to_data() });
+                self.show(SessionEvent::UserMessage { message_id: id.clone(), content: message.content.to_data() });
             }
             LoopEvent::Ended(_) => {
                 self.loops.borrow_mut().remove(session.id());
@@ -231,17 +231,17 @@ impl Shown {
         }
     }
 
-    fn of_loop<R: Default>(&self, session_id: &str, change: impl FnOnce(&mut Looping) -> R) -> R {
+    fn of_loop<R: Default>(&self, session_id: &str, change: impl FnOnce(&mut RunningLoop) -> R) -> R {
         self.loops.borrow_mut().get_mut(session_id).map(change).unwrap_or_default()
     }
 
     fn piece(&self, session_id: &str, delta: Delta<'_>) {
         match delta {
-            Delta::Text(text) => self.speak(session_id, Voice::Saying, text.into()),
-            Delta::Reasoning(text) => self.speak(session_id, Voice::Thinking, text.into()),
+            Delta::Text(text) => self.speak(session_id, TextKind::Saying, text.into()),
+            Delta::Reasoning(text) => self.speak(session_id, TextKind::Thinking, text.into()),
             // Text that was shown cannot be revoked; text from now on is another message.
             Delta::Restart => self.of_loop(session_id, |looping| {
-                (looping.message, looping.came) = (None, Came::default());
+                (looping.message, looping.came) = (None, StreamedParts::default());
             }),
             Delta::ToolCallStart { .. } | Delta::ToolCallArguments { .. } => {}
         }
@@ -250,7 +250,7 @@ impl Shown {
     /// Ends an abandoned answer, after the text that was shown of it.
     fn interrupted(&self, session_id: &str, mark: &str) {
         if self.of_loop(session_id, |looping| looping.came.saying) {
-            self.speak(session_id, Voice::Saying, mark.into());
+            self.speak(session_id, TextKind::Saying, mark.into());
         }
     }
 
@@ -258,22 +258,22 @@ impl Shown {
     fn whole(&self, session_id: &str, reply: &ModelReply, text: &Arc<str>) {
         let came = self.of_loop(session_id, |looping| looping.came);
         if let Some(reasoning) = reply.reasoning.as_ref().filter(|_| !came.thinking) {
-            self.speak(session_id, Voice::Thinking, reasoning.clone());
+            self.speak(session_id, TextKind::Thinking, reasoning.clone());
         }
         if !came.saying {
-            self.speak(session_id, Voice::Saying, text.clone());
+            self.speak(session_id, TextKind::Saying, text.clone());
         }
     }
 
     /// Sends text of the model. One answer is several messages if the model reasons in between.
-    fn speak(&self, session_id: &str, voice: Voice, text: Arc<str>) {
+    fn speak(&self, session_id: &str, voice: TextKind, text: Arc<str>) {
         if text.is_empty() {
             return;
         }
         let message_id = self.of_loop(session_id, |looping| {
             match voice {
-                Voice::Thinking => looping.came.thinking = true,
-                Voice::Saying => looping.came.saying = true,
+                TextKind::Thinking => looping.came.thinking = true,
+                TextKind::Saying => looping.came.saying = true,
             }
             match &looping.message {
                 Some((speaking, id)) if *speaking == voice => Some(id.clone()),
@@ -286,8 +286,8 @@ impl Shown {
         });
         let message_id = message_id.unwrap_or_else(new_message_id);
         self.show(match voice {
-            Voice::Thinking => Event::Thought { message_id, text },
-            Voice::Saying => Event::Text { message_id, text },
+            TextKind::Thinking => SessionEvent::Thought { message_id, text },
+            TextKind::Saying => SessionEvent::Text { message_id, text },
         });
     }
 }

@@ -7,7 +7,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use runtime::event_log::SqliteLog;
 use stdlib::{RunOptions, Source};
 
-use super::{Ended, Event, Host, NewSession, Peer, PermissionQuestion, Prompt, Served, Settings, Verdict, Waiting};
+use super::{
+    EndedPrompt, Host, HostSettings, NewSession, Peer, PermissionQuestion, Prompt, Served, SessionEvent, Verdict,
+    Waiting,
+};
 
 /// Counts the memory of runs in tests too.
 #[global_allocator]
@@ -25,10 +28,10 @@ pub(crate) const BLOCKS: &str = "blocks";
 /// Records events and questions, accepts everything at once, and allows each call once unless it has other verdicts.
 #[derive(Default)]
 pub(crate) struct Watcher {
-    shown: Mutex<Vec<(Arc<str>, Event)>>,
+    shown: Mutex<Vec<(Arc<str>, SessionEvent)>>,
     rooms: AtomicUsize,
     over: Mutex<Vec<Arc<str>>>,
-    gate: Gate,
+    gate: ThreadGate,
     asked: Mutex<Vec<PermissionQuestion>>,
     /// The next verdicts; `None` means that it never answers.
     verdicts: Mutex<VecDeque<Option<Verdict>>>,
@@ -39,8 +42,8 @@ impl Watcher {
     pub(crate) fn text(&self, id: &str) -> String {
         let shown = self.shown.lock().unwrap();
         let texts = shown.iter().filter(|(session, _)| session.as_ref() == id).filter_map(|(_, event)| match event {
-            Event::Text { text, .. } => Some(text.clone()),
-            Event::Data { data, .. } => Some(data.to_text()),
+            SessionEvent::Text { text, .. } => Some(text.clone()),
+            SessionEvent::Data { data, .. } => Some(data.to_text()),
             _ => None,
         });
         texts.map(|text| text.to_string()).collect()
@@ -48,12 +51,12 @@ impl Watcher {
 
     /// Returns whether it blocks a worker now.
     pub(super) fn is_blocking(&self) -> bool {
-        *self.gate.0.lock().unwrap() == Blocking::Now
+        *self.gate.0.lock().unwrap() == GateState::Now
     }
 
     /// Stops blocking workers.
     pub(super) fn open_gate(&self) {
-        *self.gate.0.lock().unwrap() = Blocking::NoMore;
+        *self.gate.0.lock().unwrap() = GateState::NoMore;
         self.gate.1.notify_all();
     }
 
@@ -63,7 +66,7 @@ impl Watcher {
     }
 
     /// Returns all events of all sessions, in order.
-    pub(crate) fn all(&self) -> Vec<(Arc<str>, Event)> {
+    pub(crate) fn all(&self) -> Vec<(Arc<str>, SessionEvent)> {
         self.shown.lock().unwrap().clone()
     }
 
@@ -85,28 +88,28 @@ impl Watcher {
 
 /// Blocks a thread.
 #[derive(Default)]
-struct Gate(Mutex<Blocking>, Condvar);
+struct ThreadGate(Mutex<GateState>, Condvar);
 
 #[derive(Default, PartialEq)]
-enum Blocking {
+enum GateState {
     #[default]
     NotYet,
     Now,
     NoMore,
 }
 
-impl Gate {
+impl ThreadGate {
     fn pass(&self) {
         let mut state = self.0.lock().unwrap();
-        while *state != Blocking::NoMore {
-            *state = Blocking::Now;
+        while *state != GateState::NoMore {
+            *state = GateState::Now;
             state = self.1.wait(state).unwrap();
         }
     }
 }
 
 impl Peer for Watcher {
-    fn show(&self, session_id: &Arc<str>, event: Event) {
+    fn show(&self, session_id: &Arc<str>, event: SessionEvent) {
         if session_id.as_ref() == BLOCKS {
             self.gate.pass();
         }
@@ -144,7 +147,7 @@ pub(crate) fn served(name: &str, text: &str, workers: usize, log: Option<SqliteL
         run: Arc::new(RunOptions::default),
         protocol: "test",
         log,
-        settings: Settings { workers, ..Settings::default() },
+        settings: HostSettings { workers, ..HostSettings::default() },
         metrics: Arc::default(),
         taps: None,
     }
@@ -173,13 +176,13 @@ pub(crate) fn says(text: &str) -> Prompt {
 }
 
 /// Opens a session and runs one prompt.
-pub(crate) async fn once(host: &Host, id: &str, text: &str) -> Ended {
+pub(crate) async fn once(host: &Host, id: &str, text: &str) -> EndedPrompt {
     let session = host.open(named(id)).await.unwrap();
     session.prompt(says(text)).await.unwrap()
 }
 
 /// Runs a future on a new runtime.
-pub(crate) fn front<T>(work: impl Future<Output = T>) -> T {
+pub(crate) fn block_on_runtime<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         // A test that hangs fails with a message.

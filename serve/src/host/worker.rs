@@ -12,27 +12,27 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
 
-use super::kept::Kept;
 use super::mailbox::Mailbox;
-use super::offer::{Offer, Offers};
+use super::offer::{OfferTimes, SessionOffer};
 use super::session::live;
-use super::{Handle, HostError, NewSession, Peer, Served};
+use super::stored_opening::StoredOpening;
+use super::{HostError, NewSession, Peer, Served, SessionHandle};
 
 /// A session to open.
-pub(super) struct Open {
+pub(super) struct SessionOpening {
     pub(super) new: NewSession,
     /// The session's storage; `None` if sessions are not stored.
-    pub(super) kept: Option<Kept>,
+    pub(super) kept: Option<StoredOpening>,
     pub(super) mailbox: Arc<Mailbox>,
-    pub(super) answer: oneshot::Sender<Result<Handle, HostError>>,
+    pub(super) answer: oneshot::Sender<Result<SessionHandle, HostError>>,
 }
 
 /// A thread and its sessions. The thread ends when this is dropped and all its sessions are over.
 pub(super) struct Worker {
     /// Pending offers, at most as many as the host permits open sessions.
-    opens: mpsc::UnboundedSender<Arc<Offer>>,
+    opens: mpsc::UnboundedSender<Arc<SessionOffer>>,
     load: Arc<AtomicUsize>,
-    offers: Arc<Offers>,
+    offers: Arc<OfferTimes>,
     end: oneshot::Receiver<()>,
 }
 
@@ -58,7 +58,7 @@ impl Worker {
         let (ended, end) = oneshot::channel();
         let (built, is_built) = std::sync::mpsc::channel();
         let load = Arc::<AtomicUsize>::default();
-        let offers = Arc::<Offers>::default();
+        let offers = Arc::<OfferTimes>::default();
         let (count, taken) = (load.clone(), offers.clone());
         let work = move || {
             let runtime = match runtime() {
@@ -93,14 +93,14 @@ impl Worker {
 
     /// Opens a session on it, and counts it as its own. Until the worker takes it, other workers may be offered the
     /// same session.
-    pub(super) fn open(&self, open: Open) -> Weak<Offer> {
-        let offer = Offer::new(open, &self.load);
+    pub(super) fn open(&self, open: SessionOpening) -> Weak<SessionOffer> {
+        let offer = SessionOffer::new(open, &self.load);
         self.offer(&offer);
         Arc::downgrade(&offer)
     }
 
     /// Offers a session to it, unless another worker takes the session first.
-    pub(super) fn offer(&self, offer: &Arc<Offer>) {
+    pub(super) fn offer(&self, offer: &Arc<SessionOffer>) {
         self.offers.add();
         if self.opens.send(offer.clone()).is_err()
             && let Some(open) = offer.take(&self.load)
@@ -123,11 +123,11 @@ fn runtime() -> io::Result<LocalRuntime> {
 
 /// Runs sessions until no more can be opened and all are over.
 async fn work(
-    mut opens: mpsc::UnboundedReceiver<Arc<Offer>>,
+    mut opens: mpsc::UnboundedReceiver<Arc<SessionOffer>>,
     served: &Served,
     peer: &Arc<dyn Peer>,
     load: &Arc<AtomicUsize>,
-    offers: &Offers,
+    offers: &OfferTimes,
 ) {
     let mut sessions = JoinSet::new();
     let mut boxes: HashMap<_, Arc<Mailbox>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! [`About`]: the description of a session without its conversation.
+//! [`SessionDescription`]: the description of a session without its conversation.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use runtime::data::Data;
 
 /// The description of a session without its conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct About {
+pub struct SessionDescription {
     /// The working directory.
     pub cwd: Option<PathBuf>,
     /// The protocol that opened it.
@@ -20,7 +20,7 @@ pub struct About {
     pub metadata: Data,
 }
 
-impl About {
+impl SessionDescription {
     /// Returns the content of every lifecycle record, so that a list needs only one record of each session.
     pub(super) fn brief(&self, id: &Arc<str>) -> Data {
         Data::dict_of_present([

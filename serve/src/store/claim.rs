@@ -1,4 +1,4 @@
-//! [`Claim`]: ensures that a session is open in one process at a time.
+//! [`SessionClaim`]: ensures that a session is open in one process at a time.
 //!
 //! The log names the process that opened or loaded a session last, and a file beside the log is locked for as long as
 //! that process lives. A process that claims a session holds a lock of the session meanwhile, so that only one of two
@@ -6,22 +6,22 @@
 
 use runtime::lock::{LockError, LockFile};
 
-use super::{Store, StoreError, Stored};
+use super::{SessionStore, StoreError, StoredSession};
 
 /// The claim of a process to load a session, and the stored session. Held until the load is recorded.
 #[derive(Debug)]
-pub struct Claim {
+pub struct SessionClaim {
     /// The session as stored in the log.
-    pub stored: Stored,
+    pub stored: StoredSession,
     _lock: LockFile,
 }
 
-impl Store {
+impl SessionStore {
     /// Takes a session for this process and reads it.
     ///
     /// # Errors
-    /// The errors of [`Store::load`], or another process has the session open.
-    pub fn claim(&self, id: &str) -> Result<Claim, StoreError> {
+    /// The errors of [`SessionStore::load`], or another process has the session open.
+    pub fn claim(&self, id: &str) -> Result<SessionClaim, StoreError> {
         // An unknown session has no lock.
         self.load(id)?;
         let lock = match self.lock(id) {
@@ -32,7 +32,7 @@ impl Store {
         let stored = self.load(id)?;
         match stored.owner() {
             Some(owner) if **owner != *self.0.process && self.lives(owner)? => Err(StoreError::Elsewhere(id.into())),
-            _ => Ok(Claim { stored, _lock: lock }),
+            _ => Ok(SessionClaim { stored, _lock: lock }),
         }
     }
 

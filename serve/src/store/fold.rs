@@ -9,17 +9,17 @@ use runtime::reminder::bridge::{InjectionPayload, RecordedQueue};
 use runtime::reminder::lifecycle::rebuild::Rebuilt;
 use runtime::session::{Conversation, INJECTION_TOPIC, MESSAGE_TOPIC, STATE_TOPIC};
 
-use crate::host::Event;
+use crate::host::SessionEvent;
 
-use super::{About, LIFE_TOPIC, SHOWN_TOPIC, StoreError, shown};
+use super::{LIFE_TOPIC, SHOWN_TOPIC, SessionDescription, StoreError, shown};
 
 /// A session as it is rebuilt from its records.
 #[derive(Debug, Default)]
 pub(super) struct SessionFold {
     id: Arc<str>,
-    pub(super) about: About,
-    pub(super) life: Life,
-    pub(super) shown: Vec<Event>,
+    pub(super) about: SessionDescription,
+    pub(super) life: StoredLifecycle,
+    pub(super) shown: Vec<SessionEvent>,
     pub(super) conversation: Conversation,
     pub(super) queue: RecordedQueue,
     /// Injected messages that a seam delivered and that have no message record yet.
@@ -33,7 +33,7 @@ pub(super) struct SessionFold {
 
 /// The lifecycle of a session.
 #[derive(Debug, Default)]
-pub(super) struct Life {
+pub(super) struct StoredLifecycle {
     /// The time of its opening, if it was opened.
     pub(super) opened_at_ms: Option<u64>,
     pub(super) updated_at_ms: u64,
@@ -109,9 +109,9 @@ impl SessionFold {
 
     fn show(&mut self, word: &str, payload: &Data) -> Result<(), String> {
         let Some(event) = shown::read(word, payload)? else { return Ok(()) };
-        if matches!(event, Event::Plan(_)) {
+        if matches!(event, SessionEvent::Plan(_)) {
             // Each plan replaces the previous one.
-            self.shown.retain(|earlier| !matches!(earlier, Event::Plan(_)));
+            self.shown.retain(|earlier| !matches!(earlier, SessionEvent::Plan(_)));
         }
         self.shown.push(event);
         Ok(())

@@ -9,24 +9,24 @@ use runtime::event_log::{DurableFuture, NewRecord, RunTaggedLog, SharedLog, Sqli
 use runtime::model::Delta;
 use runtime::session::{ConversationJournal, JournalChange, MESSAGE_TOPIC, Session};
 
-use crate::host::{Event, Stop};
+use crate::host::{PromptOutcome, SessionEvent};
 
 use super::about::title_of;
-use super::shown::{Assembly, Told};
-use super::{About, LIFE_TOPIC, SHOWN_TOPIC, Store, StoreError, Stored};
+use super::shown::{NamedRecord, TextAssembly};
+use super::{LIFE_TOPIC, SHOWN_TOPIC, SessionDescription, SessionStore, StoreError, StoredSession};
 
 /// Records a session while it runs. Only [`SessionJournal::again`] and [`SessionJournal::settled`] wait for the disk:
 /// callers wait for the latter before they report to a client that something is done.
 pub struct SessionJournal {
     id: Arc<str>,
     log: RunTaggedLog<SqliteLog>,
-    state: Mutex<State>,
+    state: Mutex<SessionJournalState>,
 }
 
 #[derive(Default)]
-struct State {
-    about: About,
-    assembly: Assembly,
+struct SessionJournalState {
+    about: SessionDescription,
+    assembly: TextAssembly,
     written: ConversationJournal,
     /// The unwritten text of the current answer.
     draft: String,
@@ -37,12 +37,16 @@ struct State {
 impl SessionJournal {
     /// Creates the journal of a session that is opened for the first time.
     #[must_use]
-    pub fn new(store: &Store, id: &Arc<str>, about: About) -> SessionJournal {
-        SessionJournal { id: id.clone(), log: store.log_of(id), state: Mutex::new(State { about, ..State::default() }) }
+    pub fn new(store: &SessionStore, id: &Arc<str>, about: SessionDescription) -> SessionJournal {
+        SessionJournal {
+            id: id.clone(),
+            log: store.log_of(id),
+            state: Mutex::new(SessionJournalState { about, ..SessionJournalState::default() }),
+        }
     }
 
     /// Records that the session is open. Lists include it from now on.
-    pub fn opened(&self, store: &Store) {
+    pub fn opened(&self, store: &SessionStore) {
         let (protocol, metadata) = {
             let state = self.lock();
             (state.about.protocol.clone(), state.about.metadata.clone())
@@ -56,9 +60,13 @@ impl SessionJournal {
     /// Continues the journal of a stored session, with its current description. Completes unfinished items of its last
     /// process: calls without an end get one.
     #[must_use]
-    pub fn load(store: &Store, stored: &Stored, about: About) -> SessionJournal {
+    pub fn load(store: &SessionStore, stored: &StoredSession, about: SessionDescription) -> SessionJournal {
         let fold = stored.fold();
-        let state = State { about, written: ConversationJournal::after(&fold.conversation), ..State::default() };
+        let state = SessionJournalState {
+            about,
+            written: ConversationJournal::after(&fold.conversation),
+            ..SessionJournalState::default()
+        };
         let journal = SessionJournal { id: stored.id.clone(), log: store.log_of(&stored.id), state: Mutex::new(state) };
         journal.life("loaded", [("process", Data::from(&store.0.process))]);
         for end in stored.ends() {
@@ -70,7 +78,7 @@ impl SessionJournal {
     }
 
     /// Locks the state. Every operation leaves it consistent.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SessionJournalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,25 +95,25 @@ impl SessionJournal {
 
     /// Sends an event with `show`, which must not wait, and records it. A concurrent [`SessionJournal::again`] sends
     /// it only once.
-    pub fn show(&self, event: Event, show: impl FnOnce(Event)) {
+    pub fn show(&self, event: SessionEvent, show: impl FnOnce(SessionEvent)) {
         let mut state = self.lock();
         self.take(&mut state, &event);
         show(event);
     }
 
     /// Records an event that a client has already seen.
-    pub fn note(&self, event: &Event) {
+    pub fn note(&self, event: &SessionEvent) {
         self.take(&mut self.lock(), event);
     }
 
-    fn take(&self, state: &mut State, event: &Event) {
+    fn take(&self, state: &mut SessionJournalState, event: &SessionEvent) {
         self.write_shown(state.assembly.take(event));
         match event {
-            Event::Title(title) => state.about.title = Some(title.clone()),
-            Event::Mode(mode) => state.about.mode = Some(mode.clone()),
+            SessionEvent::Title(title) => state.about.title = Some(title.clone()),
+            SessionEvent::Mode(mode) => state.about.mode = Some(mode.clone()),
             _ => return,
         }
-        let word = if matches!(event, Event::Title(_)) { "title" } else { "mode" };
+        let word = if matches!(event, SessionEvent::Title(_)) { "title" } else { "mode" };
         self.append(LIFE_TOPIC, word, state.about.brief(&self.id));
     }
 
@@ -120,11 +128,11 @@ impl SessionJournal {
     ///
     /// # Errors
     /// The log cannot be read.
-    pub fn again(&self, store: &Store, mut show: impl FnMut(Event)) -> Result<(), StoreError> {
+    pub fn again(&self, store: &SessionStore, mut show: impl FnMut(SessionEvent)) -> Result<(), StoreError> {
         let mut state = self.lock();
         self.write_shown(state.assembly.flush());
         store.load(&self.id)?.into_shown().into_iter().for_each(&mut show);
-        state.about.title.clone().map(Event::Title).into_iter().for_each(show);
+        state.about.title.clone().map(SessionEvent::Title).into_iter().for_each(show);
         Ok(())
     }
 
@@ -184,17 +192,17 @@ impl SessionJournal {
     }
 
     /// Records the end of a prompt.
-    pub fn answered(&self, session: &Session, stop: &Stop) {
+    pub fn answered(&self, session: &Session, stop: &PromptOutcome) {
         self.flush();
         self.see(session);
         let (word, reason) = match stop {
-            Stop::Done => ("done", Data::Nil),
-            Stop::Cancelled => ("cancelled", Data::Nil),
-            Stop::MaxTokens => ("max_tokens", Data::Nil),
-            Stop::MaxTurns => ("max_turns", Data::Nil),
-            Stop::Refused(reason) => ("refused", reason.into()),
-            Stop::Failed(failure) => ("failed", failure.code.as_str().into()),
-            Stop::Asked(text) => ("asked", text.into()),
+            PromptOutcome::Done => ("done", Data::Nil),
+            PromptOutcome::Cancelled => ("cancelled", Data::Nil),
+            PromptOutcome::MaxTokens => ("max_tokens", Data::Nil),
+            PromptOutcome::MaxTurns => ("max_turns", Data::Nil),
+            PromptOutcome::Refused(reason) => ("refused", reason.into()),
+            PromptOutcome::Failed(failure) => ("failed", failure.code.as_str().into()),
+            PromptOutcome::Asked(text) => ("asked", text.into()),
         };
         self.life("answered", [("stop", Data::from(word)), ("reason", reason)]);
     }
@@ -215,7 +223,7 @@ impl SessionJournal {
         self.append(LIFE_TOPIC, word, payload);
     }
 
-    fn write_shown(&self, told: impl IntoIterator<Item = Told>) {
+    fn write_shown(&self, told: impl IntoIterator<Item = NamedRecord>) {
         for (word, payload) in told {
             self.write(SHOWN_TOPIC, word, payload);
         }

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{About, LIFE_TOPIC, Store, StoreError, is_session};
+use super::{LIFE_TOPIC, SessionDescription, SessionStore, StoreError, is_session};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct SessionSummary {
     /// The id of the session.
     pub id: Arc<str>,
     /// The working directory.
@@ -21,14 +21,14 @@ pub struct Row {
 
 /// A page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct SessionPage {
     /// The sessions, most recently active first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SessionSummary>,
     /// The cursor of the next page, if there is one.
     pub next: Option<String>,
 }
 
-impl Store {
+impl SessionStore {
     /// The default number of sessions on a page.
     pub const PAGE: usize = 100;
 
@@ -37,14 +37,14 @@ impl Store {
     ///
     /// # Errors
     /// The cursor is invalid, or the log cannot be read.
-    pub fn list(&self, cwd: Option<&Path>, cursor: Option<&str>, most: usize) -> Result<Page, StoreError> {
+    pub fn list(&self, cwd: Option<&Path>, cursor: Option<&str>, most: usize) -> Result<SessionPage, StoreError> {
         let before =
             cursor.map_or(Ok(u64::MAX), |cursor| read(cursor).ok_or_else(|| StoreError::Cursor(cursor.into())))?;
-        let (mut page, mut last) = (Page::default(), 0);
+        let (mut page, mut last) = (SessionPage::default(), 0);
         let most = most.max(1);
         self.log().look(|file| {
             file.last_of_runs(LIFE_TOPIC, before, |record| {
-                let mut about = About::default();
+                let mut about = SessionDescription::default();
                 about.read_brief(&record.payload);
                 let Some(id) = record.payload.get("session_id").as_shared_str().filter(|id| is_session(id)) else {
                     return ControlFlow::Continue(());
@@ -57,8 +57,8 @@ impl Store {
                     return ControlFlow::Break(());
                 }
                 last = record.cursor;
-                let About { cwd, title, .. } = about;
-                page.rows.push(Row { id, cwd, title, updated_at_ms: record.occurred_at_ms });
+                let SessionDescription { cwd, title, .. } = about;
+                page.rows.push(SessionSummary { id, cwd, title, updated_at_ms: record.occurred_at_ms });
                 ControlFlow::Continue(())
             })
         })?;

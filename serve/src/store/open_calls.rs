@@ -7,19 +7,19 @@ use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
 use runtime::session::{NOT_RUN, close_open_calls};
 
-use crate::host::Event;
+use crate::host::SessionEvent;
 
 /// Returns results for the calls that have none. If the client was shown the end of a call, that is its result.
-pub(super) fn answers(messages: &[Arc<Message>], shown: &[Event]) -> Vec<Arc<Message>> {
+pub(super) fn answers(messages: &[Arc<Message>], shown: &[SessionEvent]) -> Vec<Arc<Message>> {
     close_open_calls(messages, |call| end_of(call, shown))
 }
 
 /// Returns the end of a call that was shown after its beginning: ids may be reused.
-fn end_of(call: &ToolCall, shown: &[Event]) -> Option<(Arc<str>, bool)> {
+fn end_of(call: &ToolCall, shown: &[SessionEvent]) -> Option<(Arc<str>, bool)> {
     for event in shown.iter().rev() {
         match event {
-            Event::ToolEnded { id, text, ok, .. } if *id == call.id => return Some((text.clone(), *ok)),
-            Event::ToolCall { call: begun, .. } if begun.id == call.id => return None,
+            SessionEvent::ToolEnded { id, text, ok, .. } if *id == call.id => return Some((text.clone(), *ok)),
+            SessionEvent::ToolCall { call: begun, .. } if begun.id == call.id => return None,
             _ => {}
         }
     }
@@ -27,14 +27,14 @@ fn end_of(call: &ToolCall, shown: &[Event]) -> Option<(Arc<str>, bool)> {
 }
 
 /// Returns ends for the calls that were shown without one.
-pub(super) fn ends(shown: &[Event]) -> Vec<Event> {
+pub(super) fn ends(shown: &[SessionEvent]) -> Vec<SessionEvent> {
     let mut open: HashMap<&Arc<str>, usize> = HashMap::new();
     for (place, event) in shown.iter().enumerate() {
         match event {
-            Event::ToolCall { call, .. } => {
+            SessionEvent::ToolCall { call, .. } => {
                 open.insert(&call.id, place);
             }
-            Event::ToolEnded { id, .. } => {
+            SessionEvent::ToolEnded { id, .. } => {
                 open.remove(id);
             }
             _ => {}
@@ -42,7 +42,7 @@ pub(super) fn ends(shown: &[Event]) -> Vec<Event> {
     }
     let mut open: Vec<_> = open.into_iter().collect();
     open.sort_by_key(|(_, place)| *place);
-    let end = |(id, _): (&Arc<str>, usize)| Event::ToolEnded {
+    let end = |(id, _): (&Arc<str>, usize)| SessionEvent::ToolEnded {
         id: id.clone(),
         text: NOT_RUN.into(),
         value: Data::from(NOT_RUN),

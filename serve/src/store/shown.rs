@@ -5,27 +5,27 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 
-use crate::host::{Event, Part, PlanEntry, TaskArtifact, new_message_id};
+use crate::host::{Part, PlanEntry, SessionEvent, TaskArtifact, new_message_id};
 
 /// A record: its word and its payload.
-pub(super) type Told = (&'static str, Data);
+pub(super) type NamedRecord = (&'static str, Data);
 
 /// The size of the parts in which a long text is recorded, in bytes.
 const MOST: usize = 256 << 10;
 
 /// Assembles texts from their pieces.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
+pub(super) struct TextAssembly {
     /// The current text: its word, its message id, and the text so far.
     open: Option<(&'static str, Arc<str>, String)>,
 }
 
-impl Assembly {
+impl TextAssembly {
     /// Adds an event, and returns the records to write now, in order.
-    pub(super) fn take(&mut self, event: &Event) -> Vec<Told> {
+    pub(super) fn take(&mut self, event: &SessionEvent) -> Vec<NamedRecord> {
         let (word, message_id, text) = match event {
-            Event::Text { message_id, text } => ("text", message_id, text),
-            Event::Thought { message_id, text } => ("thought", message_id, text),
+            SessionEvent::Text { message_id, text } => ("text", message_id, text),
+            SessionEvent::Thought { message_id, text } => ("thought", message_id, text),
             other => return told(other).map_or_else(Vec::new, |told| self.flush().into_iter().chain([told]).collect()),
         };
         let goes_on = |open: &(&'static str, Arc<str>, String)| open.0 == word && open.1 == *message_id;
@@ -42,33 +42,35 @@ impl Assembly {
     }
 
     /// Takes the current text so far. More of it becomes another part of the same message.
-    pub(super) fn flush(&mut self) -> Option<Told> {
+    pub(super) fn flush(&mut self) -> Option<NamedRecord> {
         let (word, message_id, text) = self.open.take().filter(|(.., text)| !text.is_empty())?;
         Some((word, Data::dict([("message_id", Data::from(message_id)), ("text", text.into())])))
     }
 }
 
 /// Converts an event to a record; returns `None` if it is not shown again.
-fn told(event: &Event) -> Option<Told> {
+fn told(event: &SessionEvent) -> Option<NamedRecord> {
     Some(match event {
-        Event::UserMessage { message_id, content } => {
+        SessionEvent::UserMessage { message_id, content } => {
             ("user_message", Data::dict([("message_id", Data::from(message_id)), ("content", content.clone())]))
         }
-        Event::ToolCall { call, annotations } => {
+        SessionEvent::ToolCall { call, annotations } => {
             ("tool_call", Data::dict([("call", call.to_data()), ("annotations", annotations.clone())]))
         }
-        Event::ToolEnded { id, text, value, ok } => {
+        SessionEvent::ToolEnded { id, text, value, ok } => {
             let same = value.as_str() == Some(text);
             let value = if same { Data::Nil } else { value.clone() };
             let fields = [("id", Data::from(id)), ("text", text.into()), ("value", value), ("ok", (*ok).into())];
             ("tool_ended", Data::dict_of_present(fields))
         }
-        Event::Plan(entries) => ("plan", Data::dict([("entries", entries.iter().map(of_entry).collect())])),
-        Event::Artifact { message_id, made } => ("artifact", of_made(made).with("message_id", message_id.into())),
-        Event::Data { message_id, data } => {
+        SessionEvent::Plan(entries) => ("plan", Data::dict([("entries", entries.iter().map(of_entry).collect())])),
+        SessionEvent::Artifact { message_id, made } => {
+            ("artifact", of_made(made).with("message_id", message_id.into()))
+        }
+        SessionEvent::Data { message_id, data } => {
             ("data", Data::dict([("message_id", Data::from(message_id)), ("data", data.clone())]))
         }
-        Event::Question { message_id, text } => {
+        SessionEvent::Question { message_id, text } => {
             ("question", Data::dict([("message_id", Data::from(message_id)), ("text", text.into())]))
         }
         // The lifecycle records have the title and mode; the others are transient.
@@ -80,18 +82,18 @@ fn told(event: &Event) -> Option<Told> {
 ///
 /// # Errors
 /// The reason why it cannot be read, as the end of a sentence.
-pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> {
+pub(super) fn read(word: &str, payload: &Data) -> Result<Option<SessionEvent>, String> {
     let text = |field: &str| payload.get(field).as_shared_str().ok_or_else(|| format!("`{field}` is not a string"));
     // A log may be older than the field.
     let message_id = || payload.get("message_id").as_shared_str().unwrap_or_else(new_message_id);
     Ok(Some(match word {
         "user_message" => {
-            Event::UserMessage { message_id: text("message_id")?, content: payload.get("content").clone() }
+            SessionEvent::UserMessage { message_id: text("message_id")?, content: payload.get("content").clone() }
         }
-        "text" => Event::Text { message_id: text("message_id")?, text: text("text")? },
-        "thought" => Event::Thought { message_id: text("message_id")?, text: text("text")? },
-        "data" => Event::Data { message_id: text("message_id")?, data: payload.get("data").clone() },
-        "tool_call" => Event::ToolCall {
+        "text" => SessionEvent::Text { message_id: text("message_id")?, text: text("text")? },
+        "thought" => SessionEvent::Thought { message_id: text("message_id")?, text: text("text")? },
+        "data" => SessionEvent::Data { message_id: text("message_id")?, data: payload.get("data").clone() },
+        "tool_call" => SessionEvent::ToolCall {
             call: ToolCall::from_data(payload.get("call")).ok_or("`call` is not a tool call")?,
             annotations: payload.get("annotations").clone(),
         },
@@ -99,11 +101,11 @@ pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> 
             let shown = text("text")?;
             let value = Some(payload.get("value")).filter(|value| !value.is_nil());
             let value = value.cloned().unwrap_or_else(|| Data::from(&shown));
-            Event::ToolEnded { id: text("id")?, text: shown, value, ok: payload.get("ok").truthy() }
+            SessionEvent::ToolEnded { id: text("id")?, text: shown, value, ok: payload.get("ok").truthy() }
         }
-        "plan" => Event::Plan(list(payload, "entries", entry)?),
-        "artifact" => Event::Artifact { message_id: message_id(), made: made(payload)? },
-        "question" => Event::Question { message_id: message_id(), text: text("text")? },
+        "plan" => SessionEvent::Plan(list(payload, "entries", entry)?),
+        "artifact" => SessionEvent::Artifact { message_id: message_id(), made: made(payload)? },
+        "question" => SessionEvent::Question { message_id: message_id(), text: text("text")? },
         _ => return Ok(None),
     }))
 }
@@ -191,16 +193,16 @@ mod tests {
     use super::*;
     use crate::host::{Priority, Progress};
 
-    fn piece(id: &str, text: &str) -> Event {
-        Event::Text { message_id: id.into(), text: text.into() }
+    fn piece(id: &str, text: &str) -> SessionEvent {
+        SessionEvent::Text { message_id: id.into(), text: text.into() }
     }
 
     #[test]
     fn texts_are_written_whole_and_in_their_place() {
-        let mut assembly = Assembly::default();
-        let thought = Event::Thought { message_id: "m".into(), text: "hm".into() };
-        let ended = Event::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true };
-        let status = Event::Status { message_id: "s".into(), text: "busy".into(), partial: Data::Nil };
+        let mut assembly = TextAssembly::default();
+        let thought = SessionEvent::Thought { message_id: "m".into(), text: "hm".into() };
+        let ended = SessionEvent::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true };
+        let status = SessionEvent::Status { message_id: "s".into(), text: "busy".into(), partial: Data::Nil };
         let events = [thought, piece("m", "a"), status, piece("m", "b"), piece("n", "c"), ended, piece("n", "d")];
         let mut words: Vec<_> = events.iter().flat_map(|event| assembly.take(event)).collect();
         words.extend(assembly.flush());
@@ -213,17 +215,17 @@ mod tests {
     fn what_is_kept_comes_back_as_it_was() {
         let call = ToolCall { id: "c".into(), name: "read".into(), arguments: Data::dict([("path", Data::from("x"))]) };
         let file = Part::File { name: Some("f".into()), mime_type: None, bytes: None, uri: Some("file:///f".into()) };
-        let artifact = |made| Event::Artifact { message_id: "a".into(), made };
+        let artifact = |made| SessionEvent::Artifact { message_id: "a".into(), made };
         let plan = PlanEntry { content: "do".into(), priority: Priority::High, status: Progress::InProgress };
         let events = [
-            Event::UserMessage {
+            SessionEvent::UserMessage {
                 message_id: "u".into(),
                 content: Data::list([Data::dict([("type", Data::from("text"))])]),
             },
-            Event::ToolCall { call, annotations: Data::dict([("kind", Data::from("read"))]) },
-            Event::ToolEnded { id: "c".into(), text: "t".into(), value: Data::from(7), ok: false },
-            Event::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true },
-            Event::Plan(vec![plan]),
+            SessionEvent::ToolCall { call, annotations: Data::dict([("kind", Data::from("read"))]) },
+            SessionEvent::ToolEnded { id: "c".into(), text: "t".into(), value: Data::from(7), ok: false },
+            SessionEvent::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true },
+            SessionEvent::Plan(vec![plan]),
             artifact(TaskArtifact {
                 name: "a".into(),
                 parts: vec![Part::Text("x".into()), Part::Data(1.into()), file],
@@ -238,8 +240,8 @@ mod tests {
                 metadata: Data::dict([("m", Data::from(1))]),
                 ..TaskArtifact::default()
             }),
-            Event::Question { message_id: "q".into(), text: "which?".into() },
-            Event::Data { message_id: "m".into(), data: Data::dict([("n", Data::from(1))]) },
+            SessionEvent::Question { message_id: "q".into(), text: "which?".into() },
+            SessionEvent::Data { message_id: "m".into(), data: Data::dict([("n", Data::from(1))]) },
         ];
         for event in events {
             let (word, payload) = told(&event).unwrap();

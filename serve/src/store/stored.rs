@@ -1,4 +1,4 @@
-//! [`Stored`]: a session restored from the log.
+//! [`StoredSession`]: a session restored from the log.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -11,14 +11,14 @@ use runtime::reminder::bridge::{Injection, RecordedQueue};
 use runtime::reminder::lifecycle::rebuild::{Biography, RebuiltPrompt, SessionLife};
 use runtime::session::{Recovered, RecoveredReminder};
 
-use crate::host::Event;
+use crate::host::SessionEvent;
 
 use super::fold::SessionFold;
-use super::{About, Store, StoreError, is_session, open_calls};
+use super::{SessionDescription, SessionStore, StoreError, is_session, open_calls};
 
 /// A session restored from the log.
 #[derive(Debug)]
-pub struct Stored {
+pub struct StoredSession {
     /// The id of the session.
     pub id: Arc<str>,
     fold: SessionFold,
@@ -29,25 +29,25 @@ fn mark() -> String {
     interruption_mark("the process ended")
 }
 
-impl Store {
+impl SessionStore {
     /// Reads a session. The cost is proportional to its own records.
     ///
     /// # Errors
     /// The log has no session with this id, a record of it cannot be read, or the log cannot be read.
-    pub fn load(&self, id: &str) -> Result<Stored, StoreError> {
+    pub fn load(&self, id: &str) -> Result<StoredSession, StoreError> {
         if !is_session(id) {
             return Err(StoreError::Unknown(id.into()));
         }
         let mut fold = SessionFold::new(id);
         self.log().look(|file| file.of_run(id, |record| fold.take(&record)))?;
-        Ok(Stored { id: id.into(), fold: fold.done()? })
+        Ok(StoredSession { id: id.into(), fold: fold.done()? })
     }
 }
 
-impl Stored {
+impl StoredSession {
     /// Returns the description of the session without its conversation.
     #[must_use]
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &SessionDescription {
         &self.fold.about
     }
 
@@ -71,11 +71,11 @@ impl Stored {
 
     /// Returns the events that a client saw, in order. One message may have several text events.
     #[must_use]
-    pub fn shown(&self) -> &[Event] {
+    pub fn shown(&self) -> &[SessionEvent] {
         &self.fold.shown
     }
 
-    pub(super) fn into_shown(self) -> Vec<Event> {
+    pub(super) fn into_shown(self) -> Vec<SessionEvent> {
         self.fold.shown
     }
 
@@ -112,15 +112,15 @@ impl Stored {
 
     /// Returns end events for calls and an answer that were shown and that the end of the process interrupted.
     #[must_use]
-    pub fn ends(&self) -> Vec<Event> {
+    pub fn ends(&self) -> Vec<SessionEvent> {
         let text = self.interrupted().and_then(|_| {
             let last = self.fold.shown.iter().rev().find_map(|event| match event {
-                Event::Text { message_id, text } => Some((message_id, text)),
+                SessionEvent::Text { message_id, text } => Some((message_id, text)),
                 _ => None,
             });
             // A later process may have shown the end and then ended before it wrote the message.
             let (message_id, _) = last.filter(|(_, text)| !text.ends_with(&mark()))?;
-            Some(Event::Text { message_id: message_id.clone(), text: mark().into() })
+            Some(SessionEvent::Text { message_id: message_id.clone(), text: mark().into() })
         });
         text.into_iter().chain(open_calls::ends(&self.fold.shown)).collect()
     }

@@ -26,7 +26,7 @@ use runtime::seam::{Answer, Model, Outcome, Output, Scope, Tool, Turn};
 use runtime::session::Session;
 
 use super::*;
-use crate::host::{Event, Stop};
+use crate::host::{PromptOutcome, SessionEvent};
 
 mod damaged;
 mod elsewhere;
@@ -47,27 +47,27 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A folder of its own, removed after the test.
-struct Folder(PathBuf);
+struct StoreFolder(PathBuf);
 
-impl Folder {
-    fn new() -> Folder {
+impl StoreFolder {
+    fn new() -> StoreFolder {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let name = format!("harn-store-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        StoreFolder(path)
     }
 
     fn log(&self) -> SqliteLog {
         SqliteLog::open(self.0.join("events.db"), &SqliteOptions::default()).unwrap()
     }
 
-    fn store(&self) -> Store {
-        Store::new(self.log()).unwrap()
+    fn store(&self) -> SessionStore {
+        SessionStore::new(self.log()).unwrap()
     }
 }
 
-impl Drop for Folder {
+impl Drop for StoreFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -75,12 +75,12 @@ impl Drop for Folder {
 
 /// Returns configured replies, then `done`; records the requests.
 #[derive(Default)]
-struct Fake {
+struct ScriptedModel {
     replies: RefCell<VecDeque<ModelReply>>,
     asked: RefCell<Vec<Request>>,
 }
 
-impl Model for Fake {
+impl Model for ScriptedModel {
     fn call<'a>(
         &'a self,
         _: Turn<'a>,
@@ -102,9 +102,9 @@ fn calls(id: &str) -> ModelReply {
     ModelReply { tool_calls: vec![ToolCall::new(id, "echo", Data::empty_dict())], ..says("let me see") }
 }
 
-struct Echo(ToolSpec);
+struct EchoTool(ToolSpec);
 
-impl Tool for Echo {
+impl Tool for EchoTool {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
@@ -115,71 +115,72 @@ impl Tool for Echo {
 }
 
 /// A served session without a host, in place of a worker.
-struct Served {
+struct ServedSession {
     session: Rc<Session>,
     scope: Scope,
-    book: Rc<SessionJournal>,
-    model: Rc<Fake>,
+    journal: Rc<SessionJournal>,
+    model: Rc<ScriptedModel>,
 }
 
-impl Served {
-    fn open(store: &Store, id: &str) -> Served {
-        let about = About { cwd: Some("/work".into()), protocol: "acp".into(), ..About::default() };
+impl ServedSession {
+    fn open(store: &SessionStore, id: &str) -> ServedSession {
+        let about =
+            SessionDescription { cwd: Some("/work".into()), protocol: "acp".into(), ..SessionDescription::default() };
         {
-            let served = Served::with(store, id, SessionJournal::new(store, &id.into(), about));
-            served.book.opened(store);
+            let served = ServedSession::with(store, id, SessionJournal::new(store, &id.into(), about));
+            served.journal.opened(store);
             served
         }
     }
 
-    fn load(store: &Store, claim: Claim) -> Served {
+    fn load(store: &SessionStore, claim: SessionClaim) -> ServedSession {
         let stored = claim.stored;
         let about = stored.about().clone();
-        let served = Served::with(store, &stored.id, SessionJournal::load(store, &stored, about));
+        let served = ServedSession::with(store, &stored.id, SessionJournal::load(store, &stored, about));
         served.session.recover(stored.left(), &served.scope);
-        served.book.see(&served.session);
+        served.journal.see(&served.session);
         served
     }
 
-    fn with(store: &Store, id: &str, book: SessionJournal) -> Served {
+    fn with(store: &SessionStore, id: &str, journal: SessionJournal) -> ServedSession {
         let scope = Scope::new(Rc::new(ManualClock::new(1_000)), store.log_of(id).here());
         let session = Session::new(id, IdStream::new(7, id), 1_000);
-        Served { session, scope, book: Rc::new(book), model: Rc::default() }
+        ServedSession { session, scope, journal: Rc::new(journal), model: Rc::default() }
     }
 
     /// Runs one prompt, as a client sends it.
     fn prompt(&self, text: &str, replies: impl IntoIterator<Item = ModelReply>) {
         self.model.replies.borrow_mut().extend(replies);
-        self.book.prompted(text);
+        self.journal.prompted(text);
         let message_id: Arc<str> = text.into();
-        self.book.note(&Event::UserMessage { message_id: message_id.clone(), content: text.into() });
+        self.journal.note(&SessionEvent::UserMessage { message_id: message_id.clone(), content: text.into() });
         let result = block_on(agent_loop(&self.session, &self.scope, &self.parts(), LoopOptions::new(text.to_owned())));
         assert_eq!(result.unwrap().status, LoopStatus::Done);
-        self.book.answered(&self.session, &Stop::Done);
+        self.journal.answered(&self.session, &PromptOutcome::Done);
     }
 
     fn parts(&self) -> LoopParts {
-        let book = self.book.clone();
+        let journal = self.journal.clone();
         let watch = move |sight: LoopObservation<'_>| {
-            book.sight(&sight);
+            journal.sight(&sight);
             let message_id = || format!("{}", sight.turn.number).into();
             match sight.seen {
                 LoopEvent::Piece(Delta::Text(text)) => {
-                    book.note(&Event::Text { message_id: message_id(), text: text.into() });
+                    journal.note(&SessionEvent::Text { message_id: message_id(), text: text.into() });
                 }
                 LoopEvent::ToolBegan(call) => {
-                    book.note(&Event::ToolCall { call: call.clone(), annotations: Data::Nil });
+                    journal.note(&SessionEvent::ToolCall { call: call.clone(), annotations: Data::Nil });
                 }
                 LoopEvent::ToolEnded(call) => {
                     let (text, value): (Arc<str>, Data) = ("echoed".into(), "echoed".into());
-                    book.note(&Event::ToolEnded { id: call.id.clone(), text, value, ok: true });
+                    journal.note(&SessionEvent::ToolEnded { id: call.id.clone(), text, value, ok: true });
                 }
                 _ => {}
             }
         };
         LoopParts {
             model: self.model.clone(),
-            tools: vec![Rc::new(Echo(ToolSpec::new("echo", "a tool", Data::empty_dict())))],
+            tools: vec![Rc::new(EchoTool(ToolSpec::new("echo", "a tool", Data::empty_dict())))],
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(Vec::new())),
             post_turn: None,
@@ -226,6 +227,6 @@ impl Served {
     }
 }
 
-fn pending(stored: &Stored) -> Vec<(String, Option<u32>)> {
+fn pending(stored: &StoredSession) -> Vec<(String, Option<u32>)> {
     stored.pending().into_iter().map(|reminder| (reminder.body.to_string(), reminder.ttl_turns)).collect()
 }

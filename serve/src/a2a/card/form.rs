@@ -4,7 +4,7 @@ use a2a::Version;
 use runtime::data::Data;
 use stdlib::{Agent, Skill};
 
-use super::Card;
+use super::AgentCard;
 use crate::a2a::extension::REMINDERS;
 
 /// The default input and output media types: text and data.
@@ -15,7 +15,7 @@ const SCHEME: &str = "bearer";
 
 /// Writes a card: strictly in `version`, or readable by all versions if it is `None`, as the members of 0.3 and 1.0
 /// have different names.
-pub(super) fn write(card: &Card, url: &str, version: Option<Version>, rfc: bool) -> Data {
+pub(super) fn write(card: &AgentCard, url: &str, version: Option<Version>, rfc: bool) -> Data {
     let is = |asked: Version| version.is_none_or(|version| version == asked);
     let mut data = common(&card.about, capabilities(card, version, rfc));
     if is(Version::V1_0) {
@@ -68,7 +68,7 @@ fn skill(skill: &Skill) -> Data {
     ])
 }
 
-fn capabilities(card: &Card, version: Option<Version>, rfc: bool) -> Data {
+fn capabilities(card: &AgentCard, version: Option<Version>, rfc: bool) -> Data {
     let mut data = Data::dict([("streaming", Data::from(true)), ("pushNotifications", false.into())]);
     if version.is_none_or(|version| version == Version::V1_0) {
         data.set("extendedAgentCard", false.into());
@@ -89,7 +89,7 @@ fn capabilities(card: &Card, version: Option<Version>, rfc: bool) -> Data {
     data
 }
 
-fn v1_0(card: &Card, url: &str, data: &mut Data) {
+fn v1_0(card: &AgentCard, url: &str, data: &mut Data) {
     let interface = |version: &str| {
         Data::dict([
             ("url", Data::from(url)),
@@ -105,7 +105,7 @@ fn v1_0(card: &Card, url: &str, data: &mut Data) {
     }
 }
 
-fn v0_3(card: &Card, url: &str, data: &mut Data) {
+fn v0_3(card: &AgentCard, url: &str, data: &mut Data) {
     data.set("url", url.into());
     data.set("preferredTransport", "JSONRPC".into());
     data.set("protocolVersion", "0.3.0".into());

@@ -5,12 +5,12 @@ use runtime::data::Data;
 use serde_json::{Value, json};
 use stdlib::Agent;
 
-use super::{Card, Url, about};
+use super::{AgentCard, CardUrl, about};
 
-fn card(has_token: bool) -> Card {
-    Card {
+fn card(has_token: bool) -> AgentCard {
+    AgentCard {
         about: about::complete(&Agent::default(), "worker.harn", "// Rebases branches."),
-        url: Url::Fixed("http://127.0.0.1:8080/".to_owned()),
+        url: CardUrl::Fixed("http://127.0.0.1:8080/".to_owned()),
         has_token,
         reminders: Data::dict([("inject", Data::from(true))]),
         always_rfc: false,
@@ -19,7 +19,7 @@ fn card(has_token: bool) -> Card {
     }
 }
 
-fn shown(card: &Card, version: Option<Version>, rfc: bool) -> Value {
+fn shown(card: &AgentCard, version: Option<Version>, rfc: bool) -> Value {
     serde_json::from_str(&card.text(version, rfc, None)).unwrap()
 }
 
@@ -98,14 +98,14 @@ fn the_drafts_own_member_is_there_only_for_those_who_ask() {
     for version in [None, Some(Version::V1_0), Some(Version::V0_3)] {
         assert!(shown(&card(false), version, false)["capabilities"].get("reminders").is_none());
         assert_eq!(shown(&card(false), version, true)["capabilities"]["reminders"], json!({"inject": true}));
-        let always = Card { always_rfc: true, ..card(false) };
+        let always = AgentCard { always_rfc: true, ..card(false) };
         assert_eq!(shown(&always, version, false)["capabilities"]["reminders"], json!({"inject": true}));
     }
 }
 
 #[test]
 fn what_listens_everywhere_is_where_it_was_asked() {
-    let card = Card { url: Url::Asked("http://10.0.0.7:80/".to_owned()), ..card(false) };
+    let card = AgentCard { url: CardUrl::Asked("http://10.0.0.7:80/".to_owned()), ..card(false) };
     let url = |host: Option<&str>| {
         let shown: Value = serde_json::from_str(&card.text(Some(Version::V0_3), false, host)).unwrap();
         shown["url"].as_str().unwrap().to_owned()
@@ -127,7 +127,7 @@ fn a_tag_tells_two_cards_apart() {
 
 #[test]
 fn a_strict_card_is_that_of_one_version_whoever_asks() {
-    let strict = Card { usual: Some(Version::V1_0), ..card(true) };
+    let strict = AgentCard { usual: Some(Version::V1_0), ..card(true) };
     assert_eq!(shown(&strict, None, false), shown(&card(true), Some(Version::V1_0), false));
     assert_eq!(shown(&strict, Some(Version::V0_3), false), shown(&card(true), Some(Version::V0_3), false));
 }

@@ -7,13 +7,13 @@ use runtime::reminder::{ReminderError, Surface};
 use stdlib::from_core;
 
 use super::Refusal;
-use super::fault::{Fault, code, shortened};
+use super::rpc_error::{RpcError, code, shortened};
 use crate::bridge::{self, BridgeError};
 use crate::host::HostError;
 use crate::store::StoreError;
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Fault {
+impl From<Refusal> for RpcError {
+    fn from(refusal: Refusal) -> RpcError {
         match refusal {
             Refusal::Params(misfit) => misfit.into(),
             Refusal::Reminder(error) => of_reminder(&error),
@@ -24,12 +24,12 @@ impl From<Refusal> for Fault {
                     another task",
                     shortened(&task_id),
                 );
-                let fault = Fault::new(code::UNSUPPORTED, A2aCode::NotTaken, message);
+                let fault = RpcError::new(code::UNSUPPORTED, A2aCode::NotTaken, message);
                 fault.with("taskId", &task_id).with("state", state.as_str())
             }
             Refusal::NotCancelable { task_id, state } => {
                 let message = format!("the task `{}` is {state} and cannot be cancelled", shortened(&task_id));
-                let fault = Fault::new(code::NOT_CANCELABLE, A2aCode::NotTaken, message);
+                let fault = RpcError::new(code::NOT_CANCELABLE, A2aCode::NotTaken, message);
                 fault.with("taskId", &task_id).with("state", state.as_str())
             }
             Refusal::Busy(id) => {
@@ -38,34 +38,36 @@ impl From<Refusal> for Fault {
                     message without its id",
                     shortened(&id)
                 );
-                Fault::new(code::UNSUPPORTED, A2aCode::NotTaken, message).reason("task_busy").with("taskId", &id)
+                RpcError::new(code::UNSUPPORTED, A2aCode::NotTaken, message).reason("task_busy").with("taskId", &id)
             }
             Refusal::OtherContext { task_id, context_id } => {
                 let (task, context) = (shortened(&task_id), shortened(&context_id));
                 let message = format!("the task `{task}` does not belong to the context `{context}`");
-                Fault::new(code::PARAMS, A2aCode::Params, message).field("message.contextId").with("taskId", &task_id)
+                RpcError::new(code::PARAMS, A2aCode::Params, message)
+                    .field("message.contextId")
+                    .with("taskId", &task_id)
             }
             Refusal::MediaType { part, media_type } => {
                 let message = format!("the agent does not support the media type `{}`", shortened(&media_type));
-                let fault = Fault::new(code::CONTENT_TYPE, A2aCode::MediaType, message);
+                let fault = RpcError::new(code::CONTENT_TYPE, A2aCode::MediaType, message);
                 fault.field(&format!("message.parts.{part}"))
             }
             Refusal::OtherMessage(id) => {
                 let message =
                     format!("the message id `{}` is already used by another message; use a unique id", shortened(&id));
-                Fault::new(code::PARAMS, A2aCode::Params, message)
+                RpcError::new(code::PARAMS, A2aCode::Params, message)
                     .reason("message_id_reused")
                     .field("message.messageId")
             }
             Refusal::Unsupported(operation) => {
-                Fault::new(code::UNSUPPORTED, A2aCode::NotOffered, format!("{operation} is not supported"))
+                RpcError::new(code::UNSUPPORTED, A2aCode::NotOffered, format!("{operation} is not supported"))
             }
             Refusal::TooManyStreams(most) => {
                 let message = format!(
                     "too many streams: {most} are open, which is the limit; close one, or \
                     request the task"
                 );
-                Fault::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_streams")
+                RpcError::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_streams")
             }
             Refusal::Queue(error) => of_queue(&error),
             Refusal::Host(error) => of_host(&error),
@@ -74,50 +76,50 @@ impl From<Refusal> for Fault {
                     "the request was not accepted, because it cannot be written to the event \
                     log: {error}"
                 );
-                Fault::new(code::INTERNAL, from_core(error.code()), message)
+                RpcError::new(code::INTERNAL, from_core(error.code()), message)
             }
         }
     }
 }
 
-impl From<ShapeError> for Fault {
-    fn from(misfit: ShapeError) -> Fault {
-        let fault = Fault::new(code::PARAMS, A2aCode::Params, misfit.message).field(&misfit.field);
+impl From<ShapeError> for RpcError {
+    fn from(misfit: ShapeError) -> RpcError {
+        let fault = RpcError::new(code::PARAMS, A2aCode::Params, misfit.message).field(&misfit.field);
         fault.suggestion(misfit.suggestion.as_deref())
     }
 }
 
-impl Fault {
+impl RpcError {
     /// Converts a refusal by a method of the reminder extension. Its draft uses one code for unknown tasks and for
     /// ended ones.
-    pub(crate) fn of_extension(refusal: Refusal) -> Fault {
+    pub(crate) fn of_extension(refusal: Refusal) -> RpcError {
         match refusal {
             Refusal::UnknownTask(id) => unknown_task(code::UNSUPPORTED, &id).reason("task_not_found").typed(),
-            Refusal::Over { .. } => Fault::from(refusal).reason("task_terminal").typed(),
+            Refusal::Over { .. } => RpcError::from(refusal).reason("task_terminal").typed(),
             other => other.into(),
         }
     }
 }
 
-fn unknown_task(rpc: i32, id: &str) -> Fault {
+fn unknown_task(rpc: i32, id: &str) -> RpcError {
     let message = format!("task `{}` not found", shortened(id));
-    Fault::new(rpc, A2aCode::UnknownTask, message).with("taskId", id)
+    RpcError::new(rpc, A2aCode::UnknownTask, message).with("taskId", id)
 }
 
-fn of_reminder(error: &ReminderError) -> Fault {
-    let fault = Fault::new(code::PARAMS, from_core(error.code), error.message.as_str());
+fn of_reminder(error: &ReminderError) -> RpcError {
+    let fault = RpcError::new(code::PARAMS, from_core(error.code), error.message.as_str());
     let fault = fault.field(if error.field.is_empty() { "params" } else { &error.field });
     fault.with("message", error.message.as_str()).suggestion(bridge::suggestion(error, Surface::A2a))
 }
 
-fn of_queue(error: &QueueError) -> Fault {
+fn of_queue(error: &QueueError) -> RpcError {
     let rpc = match error {
         QueueError::Full(_) | QueueError::LogBehind => code::SERVER,
         QueueError::AlreadyDelivered(_) => code::ALREADY_DELIVERED,
         QueueError::Unknown(_) => code::PARAMS,
         QueueError::Closed => code::UNSUPPORTED,
     };
-    let fault = Fault::new(rpc, BridgeError::of_queue(error), error.to_string()).reason(bridge::reason(error));
+    let fault = RpcError::new(rpc, BridgeError::of_queue(error), error.to_string()).reason(bridge::reason(error));
     match error {
         QueueError::AlreadyDelivered(id) | QueueError::Unknown(id) => {
             fault.field("reminderId").with("reminderId", &**id)
@@ -126,19 +128,19 @@ fn of_queue(error: &QueueError) -> Fault {
     }
 }
 
-fn of_host(error: &HostError) -> Fault {
+fn of_host(error: &HostError) -> RpcError {
     let message = error.to_string();
     match error {
-        HostError::Failed(failure) => Fault::new(code::INTERNAL, failure.code, message),
-        HostError::Full(_) => Fault::new(code::SERVER, A2aCode::TooMany, message).reason("sessions_full"),
-        HostError::Stopping => Fault::new(code::SERVER, A2aCode::TooMany, message).reason("stopping"),
+        HostError::Failed(failure) => RpcError::new(code::INTERNAL, failure.code, message),
+        HostError::Full(_) => RpcError::new(code::SERVER, A2aCode::TooMany, message).reason("sessions_full"),
+        HostError::Stopping => RpcError::new(code::SERVER, A2aCode::TooMany, message).reason("stopping"),
         HostError::Store(error) => {
             let message = format!("{message}; {}", error.help());
             match error {
                 StoreError::Elsewhere(_) => {
-                    Fault::new(code::UNSUPPORTED, error.code(), message).reason("open_elsewhere")
+                    RpcError::new(code::UNSUPPORTED, error.code(), message).reason("open_elsewhere")
                 }
-                _ => Fault::new(code::INTERNAL, error.code(), message),
+                _ => RpcError::new(code::INTERNAL, error.code(), message),
             }
         }
         HostError::UnknownSession(_)
@@ -146,6 +148,6 @@ fn of_host(error: &HostError) -> Fault {
         | HostError::Busy(_)
         | HostError::NotAsking(_)
         | HostError::Closed(_)
-        | HostError::Broken { .. } => Fault::new(code::INTERNAL, A2aCode::Internal, message),
+        | HostError::Broken { .. } => RpcError::new(code::INTERNAL, A2aCode::Internal, message),
     }
 }

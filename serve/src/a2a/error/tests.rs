@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::{ReminderCode, ReminderError};
 
-use super::{Fault, Refusal};
+use super::{Refusal, RpcError};
 
-fn told(fault: impl Into<Fault>, version: Version) -> Value {
+fn told(fault: impl Into<RpcError>, version: Version) -> Value {
     Value::from(&fault.into().to_data(version))
 }
 
@@ -42,11 +42,11 @@ fn a_task_that_is_not_there_has_a_code_of_the_protocol_and_another_of_the_extens
     let refusal = Refusal::UnknownTask("t".into());
     assert_eq!(told(refusal.clone(), Version::V0_3)["code"], -32001);
     for version in [Version::V0_3, Version::V1_0] {
-        let told = told(Fault::of_extension(refusal.clone()), version);
+        let told = told(RpcError::of_extension(refusal.clone()), version);
         assert_eq!((&told["code"], &told["data"][0]["reason"]), (&json!(-32004), &json!("TASK_NOT_FOUND")));
     }
     let over = Refusal::Over { task_id: "t".into(), state: TaskState::Failed };
-    let told = told(Fault::of_extension(over), Version::V0_3);
+    let told = told(RpcError::of_extension(over), Version::V0_3);
     assert_eq!((&told["code"], &told["data"][0]["reason"]), (&json!(-32004), &json!("TASK_TERMINAL")));
     assert_eq!(told["data"][0]["metadata"]["state"], "failed");
 }

@@ -1,4 +1,4 @@
-//! [`Chunks`]: consecutive text chunks of one artifact. A subscriber that has not read them gets them as one; a
+//! [`TextChunks`]: consecutive text chunks of one artifact. A subscriber that has not read them gets them as one; a
 //! subscriber that has read some gets the rest.
 
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::sync::Arc;
 use a2a::{Artifact, ArtifactUpdate, Content, Frame, Part};
 use runtime::data::Data;
 
-use super::Told;
+use super::FeedUpdate;
 
 /// Consecutive text chunks of one artifact.
-pub(super) struct Chunks {
+pub(super) struct TextChunks {
     text: String,
     /// The first of them as it was sent.
-    first: Arc<Told>,
+    first: Arc<FeedUpdate>,
     /// The last of them, and the offset at which its text begins.
-    last: (usize, Arc<Told>),
+    last: (usize, Arc<FeedUpdate>),
 }
 
-impl Chunks {
+impl TextChunks {
     /// Begins with an update that later ones can be joined to: a piece of text with more to come.
-    pub(super) fn begin(told: &Arc<Told>) -> Option<Chunks> {
+    pub(super) fn begin(told: &Arc<FeedUpdate>) -> Option<TextChunks> {
         let (_, text) = joinable(told).filter(|(_, text)| !text.is_empty())?;
-        Some(Chunks { text: text.to_owned(), first: told.clone(), last: (0, told.clone()) })
+        Some(TextChunks { text: text.to_owned(), first: told.clone(), last: (0, told.clone()) })
     }
 
     /// Joins the next update if it continues this text and both together have at most `room` bytes. Returns the number
     /// of bytes added.
-    pub(super) fn join(&mut self, told: &Arc<Told>, room: usize) -> Option<usize> {
+    pub(super) fn join(&mut self, told: &Arc<FeedUpdate>, room: usize) -> Option<usize> {
         let (update, text) = joinable(told)?;
         let goes_on = update.append
             && self.artifact_id() == Some(&update.artifact.artifact_id)
@@ -52,30 +52,34 @@ impl Chunks {
     }
 
     /// Returns the update for a subscriber that has read the first `from` bytes; `from` is the end of a chunk.
-    pub(super) fn rest(&self, from: usize) -> Arc<Told> {
+    pub(super) fn rest(&self, from: usize) -> Arc<FeedUpdate> {
         let (start, last) = &self.last;
         if from == *start {
             return last.clone();
         }
-        let Told::Frame(Frame::Artifact(first)) = &*self.first else { return last.clone() };
+        let FeedUpdate::Frame(Frame::Artifact(first)) = &*self.first else { return last.clone() };
         let text = self.text.get(from..).unwrap_or_default();
         let artifact = Artifact { parts: vec![Part::text(text)], ..(*first.artifact).clone() };
         let append = first.append || from > 0;
-        Arc::new(Told::Frame(Frame::Artifact(ArtifactUpdate { artifact: artifact.into(), append, ..first.clone() })))
+        Arc::new(FeedUpdate::Frame(Frame::Artifact(ArtifactUpdate {
+            artifact: artifact.into(),
+            append,
+            ..first.clone()
+        })))
     }
 }
 
 /// Returns the id of the artifact that an update belongs to.
-pub(super) fn artifact_id(told: &Told) -> Option<&Arc<str>> {
+pub(super) fn artifact_id(told: &FeedUpdate) -> Option<&Arc<str>> {
     match told {
-        Told::Frame(Frame::Artifact(update)) => Some(&update.artifact.artifact_id),
+        FeedUpdate::Frame(Frame::Artifact(update)) => Some(&update.artifact.artifact_id),
         _ => None,
     }
 }
 
 /// Returns an update, and its text, if it is only a piece of text with more to come.
-fn joinable(told: &Told) -> Option<(&ArtifactUpdate, &str)> {
-    let Told::Frame(Frame::Artifact(update)) = told else { return None };
+fn joinable(told: &FeedUpdate) -> Option<(&ArtifactUpdate, &str)> {
+    let FeedUpdate::Frame(Frame::Artifact(update)) = told else { return None };
     match update.artifact.parts.as_slice() {
         [Part { content: Content::Text(text), filename: None, media_type: None, metadata: Data::Nil }]
             if !update.last_chunk && update.metadata.is_nil() =>

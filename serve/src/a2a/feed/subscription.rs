@@ -6,20 +6,20 @@ use std::sync::atomic::Ordering;
 
 use a2a::Frame;
 
-use super::window::{Found, Reader};
-use super::{Next, Shared, Told};
+use super::window::{WindowRead, WindowReader};
+use super::{FeedItem, FeedState, FeedUpdate};
 
 /// A subscriber of a task. Dropping it ends the subscription and nothing else.
 pub struct Subscription {
-    shared: Arc<Shared>,
+    shared: Arc<FeedState>,
     /// The frame that comes before anything else.
     first: Option<Frame>,
     /// The read position: `None` after the last item.
-    reader: Option<Reader>,
+    reader: Option<WindowReader>,
 }
 
 impl Subscription {
-    pub(super) fn new(shared: Arc<Shared>, first: Frame, is_last: bool) -> Subscription {
+    pub(super) fn new(shared: Arc<FeedState>, first: Frame, is_last: bool) -> Subscription {
         let reader = (!is_last).then(|| {
             shared.followers.fetch_add(1, Ordering::AcqRel);
             shared.window().enter()
@@ -27,11 +27,11 @@ impl Subscription {
         Subscription { shared, first: Some(first), reader }
     }
 
-    /// Returns the next item: `None` after the last one, [`Next::Lagged`] or [`Next::Left`]. Dropping the future loses
-    /// nothing.
-    pub async fn next(&mut self) -> Option<Next> {
+    /// Returns the next item: `None` after the last one, [`FeedItem::Lagged`] or [`FeedItem::Left`]. Dropping the
+    /// future loses nothing.
+    pub async fn next(&mut self) -> Option<FeedItem> {
         if let Some(first) = self.first.take() {
-            return Some(Next::Told(Arc::new(Told::Frame(first)), self.reader.is_none()));
+            return Some(FeedItem::Told(Arc::new(FeedUpdate::Frame(first)), self.reader.is_none()));
         }
         let shared = self.shared.clone();
         loop {
@@ -49,17 +49,17 @@ impl Subscription {
     }
 
     /// Returns the item that is already there, or `None` if the caller must wait for one.
-    fn now(&mut self) -> Option<Option<Next>> {
+    fn now(&mut self) -> Option<Option<FeedItem>> {
         let Some(reader) = &mut self.reader else { return Some(None) };
         let found = self.shared.window().read(reader);
         match found {
-            Found::Nothing => None,
-            Found::End => {
+            WindowRead::Nothing => None,
+            WindowRead::End => {
                 self.leave();
                 Some(None)
             }
-            Found::Next(next) => {
-                if matches!(next, Next::Lagged | Next::Left | Next::Told(_, true)) {
+            WindowRead::Next(next) => {
+                if matches!(next, FeedItem::Lagged | FeedItem::Left | FeedItem::Told(_, true)) {
                     self.leave();
                 }
                 Some(Some(next))

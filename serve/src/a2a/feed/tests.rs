@@ -25,9 +25,9 @@ fn task() -> Frame {
     }))
 }
 
-fn said(text: &str) -> Told {
+fn said(text: &str) -> FeedUpdate {
     let message = Message::new(Role::Agent, "m", vec![Part::text(text)]);
-    Told::Frame(Frame::Status(StatusUpdate {
+    FeedUpdate::Frame(Frame::Status(StatusUpdate {
         task_id: "t".into(),
         context_id: "c".into(),
         status: Status { message: Some(message.into()), ..status(TaskState::Working) },
@@ -35,7 +35,7 @@ fn said(text: &str) -> Told {
     }))
 }
 
-fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> Told {
+fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> FeedUpdate {
     let artifact = Artifact {
         artifact_id: id.into(),
         name: Some(id.into()),
@@ -44,7 +44,7 @@ fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> Told {
         metadata: Data::Nil,
         extensions: Vec::new(),
     };
-    Told::Frame(Frame::Artifact(ArtifactUpdate {
+    FeedUpdate::Frame(Frame::Artifact(ArtifactUpdate {
         task_id: "t".into(),
         context_id: "c".into(),
         artifact: artifact.into(),
@@ -54,25 +54,25 @@ fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> Told {
     }))
 }
 
-fn text(id: &str, text: &str, append: bool) -> Told {
+fn text(id: &str, text: &str, append: bool) -> FeedUpdate {
     chunk(id, Part::text(text), append, false)
 }
 
 /// Returns a subscriber that has received the task.
 fn following(feed: &Feed) -> Subscription {
     let mut subscription = feed.follow(task(), false);
-    assert_eq!(now(&mut subscription), Some(Next::Told(Arc::new(Told::Frame(task())), false)));
+    assert_eq!(now(&mut subscription), Some(FeedItem::Told(Arc::new(FeedUpdate::Frame(task())), false)));
     subscription
 }
 
 /// Returns the next item. Panics if there is none yet.
-fn now(subscription: &mut Subscription) -> Option<Next> {
+fn now(subscription: &mut Subscription) -> Option<FeedItem> {
     subscription.next().now_or_never().expect("something is told")
 }
 
-fn told(subscription: &mut Subscription) -> Arc<Told> {
+fn told(subscription: &mut Subscription) -> Arc<FeedUpdate> {
     match now(subscription) {
-        Some(Next::Told(told, _)) => told,
+        Some(FeedItem::Told(told, _)) => told,
         other => panic!("{other:?} is told"),
     }
 }
@@ -110,12 +110,12 @@ fn the_last_ends_who_follows_and_not_who_follows_later() {
     let mut after = following(&feed);
     feed.tell(&text("a", "after", false), false);
     assert_eq!(*told(&mut before), text("a", "before", false));
-    assert_eq!(now(&mut before), Some(Next::Told(said("end").into(), true)));
+    assert_eq!(now(&mut before), Some(FeedItem::Told(said("end").into(), true)));
     assert_eq!((now(&mut before), now(&mut before)), (None, None));
     assert_eq!(*told(&mut after), text("a", "after", false));
     assert!(nothing_yet(&mut after));
     let mut over = feed.follow(task(), true);
-    assert_eq!(now(&mut over), Some(Next::Told(Told::Frame(task()).into(), true)));
+    assert_eq!(now(&mut over), Some(FeedItem::Told(FeedUpdate::Frame(task()).into(), true)));
     assert_eq!(now(&mut over), None);
 }
 
@@ -174,9 +174,9 @@ fn a_task_that_is_left_ends_what_is_told_of_it_behind_all_that_was() {
     feed.tell(&said("on"), false);
     feed.leave();
     assert_eq!(*told(&mut follows), said("on"));
-    assert_eq!((now(&mut follows), now(&mut follows)), (Some(Next::Left), None));
+    assert_eq!((now(&mut follows), now(&mut follows)), (Some(FeedItem::Left), None));
     let mut late = following(&feed);
-    assert_eq!((now(&mut late), now(&mut late)), (Some(Next::Left), None));
+    assert_eq!((now(&mut late), now(&mut late)), (Some(FeedItem::Left), None));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn who_does_not_take_what_is_told_lags_once_and_holds_up_nobody() {
         feed.tell(&said(&n.to_string()), false);
         assert_eq!(*told(&mut quick), said(&n.to_string()));
     }
-    assert_eq!(now(&mut slow), Some(Next::Lagged));
+    assert_eq!(now(&mut slow), Some(FeedItem::Lagged));
     assert_eq!((now(&mut slow), now(&mut slow)), (None, None));
     assert_eq!(kept(&feed), (0, 0), "nobody else waits for it");
     feed.tell(&said("on"), true);
@@ -212,13 +212,13 @@ fn content_is_bounded_in_pieces_and_joined() {
         feed.tell(&text("a", &piece, n > 0), false);
         assert!(kept(&feed).1 <= MAX_CONTENT, "{:?}", kept(&feed));
     }
-    assert_eq!(now(&mut slow), Some(Next::Lagged));
+    assert_eq!(now(&mut slow), Some(FeedItem::Lagged));
     let mut slow = following(&feed);
     for n in 0..64 {
         feed.tell(&said(&piece), false);
         assert!(kept(&feed).1 <= MAX_CONTENT, "{n}");
     }
-    assert_eq!(now(&mut slow), Some(Next::Lagged));
+    assert_eq!(now(&mut slow), Some(FeedItem::Lagged));
     drop(slow);
     assert_eq!(kept(&feed), (0, 0));
 }
@@ -262,13 +262,13 @@ fn a_feed_that_is_dropped_ends_what_is_told() {
 
 #[test]
 fn who_waits_is_woken() {
-    struct Count(AtomicUsize);
-    impl Wake for Count {
+    struct WakeCounter(AtomicUsize);
+    impl Wake for WakeCounter {
         fn wake(self: Arc<Self>) {
             self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
-    let count = Arc::new(Count(AtomicUsize::new(0)));
+    let count = Arc::new(WakeCounter(AtomicUsize::new(0)));
     let waker = Waker::from(count.clone());
     let feed = Feed::default();
     let mut followers: Vec<_> = (0..1_000).map(|_| following(&feed)).collect();
@@ -295,7 +295,7 @@ async fn another_thread_tells() {
         feed
     });
     for n in 0..500 {
-        let Some(Next::Told(told, is_last)) = follower.next().await else { panic!("{n} is told") };
+        let Some(FeedItem::Told(told, is_last)) = follower.next().await else { panic!("{n} is told") };
         assert_eq!((&*told, is_last), (&said(&n.to_string()), n == 499));
     }
     assert_eq!(follower.next().await, None);
@@ -304,17 +304,19 @@ async fn another_thread_tells() {
 
 /// The result of a task, as its worker has it and as a subscriber assembles it.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Made {
+struct AssembledTask {
     artifacts: Vec<(Arc<str>, Vec<Part>)>,
     said: Vec<String>,
 }
 
-impl Made {
-    fn take(&mut self, told: &Told) {
+impl AssembledTask {
+    fn take(&mut self, told: &FeedUpdate) {
         match told {
-            Told::Frame(Frame::Status(update)) => self.said.extend(update.status.message.iter().map(|m| m.text())),
-            Told::Frame(Frame::Artifact(update)) => self.take_artifact(update),
-            Told::Frame(Frame::Task(_) | Frame::Message(_)) | Told::Reminder(_) => {}
+            FeedUpdate::Frame(Frame::Status(update)) => {
+                self.said.extend(update.status.message.iter().map(|m| m.text()));
+            }
+            FeedUpdate::Frame(Frame::Artifact(update)) => self.take_artifact(update),
+            FeedUpdate::Frame(Frame::Task(_) | Frame::Message(_)) | FeedUpdate::Reminder(_) => {}
         }
     }
 
@@ -340,7 +342,7 @@ impl Made {
     }
 
     /// Sorts by id: replacing the beginning of an artifact loses the order of first appearance.
-    fn sorted(mut self) -> Made {
+    fn sorted(mut self) -> AssembledTask {
         self.artifacts.sort_by(|(one, _), (two, _)| one.cmp(two));
         self
     }
@@ -348,7 +350,7 @@ impl Made {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Tell(Told),
+    Tell(FeedUpdate),
     /// The given subscriber reads this many pending items.
     Read(usize, usize),
     Drop(usize),
@@ -367,11 +369,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..200)
 }
 
-fn read(subscription: &mut Subscription, made: &mut Made, most: usize) {
+fn read(subscription: &mut Subscription, made: &mut AssembledTask, most: usize) {
     for _ in 0..most {
         match subscription.next().now_or_never() {
-            Some(Some(Next::Told(told, _))) => made.take(&told),
-            Some(Some(Next::Lagged | Next::Left)) => panic!("so few fit"),
+            Some(Some(FeedItem::Told(told, _))) => made.take(&told),
+            Some(Some(FeedItem::Lagged | FeedItem::Left)) => panic!("so few fit"),
             Some(None) | None => return,
         }
     }
@@ -380,8 +382,8 @@ fn read(subscription: &mut Subscription, made: &mut Made, most: usize) {
 proptest! {
     #[test]
     fn who_follows_comes_to_what_the_task_has_made(steps in steps()) {
-        let (feed, mut made) = (Feed::default(), Made::default());
-        let mut followers: Vec<_> = (0..4).map(|_| Some((following(&feed), Made::default()))).collect();
+        let (feed, mut made) = (Feed::default(), AssembledTask::default());
+        let mut followers: Vec<_> = (0..4).map(|_| Some((following(&feed), AssembledTask::default()))).collect();
         for step in steps {
             match step {
                 Step::Tell(told) => {
@@ -409,7 +411,7 @@ proptest! {
 
 #[test]
 fn what_reminders_say_is_content() {
-    use crate::a2a::injection::Injections;
+    use crate::a2a::injection::TaskInjections;
     use crate::host::ReminderEvent;
     use runtime::reminder::{ReminderSource, ReminderSpec};
     let feed = Feed::default();
@@ -418,8 +420,8 @@ fn what_reminders_say_is_content() {
         let body = "x".repeat(MAX_CONTENT / 4);
         let reminder = ReminderSpec::new(body).into_reminder(format!("r{n}").into(), ReminderSource::Bridge, 0);
         let event = ReminderEvent::Emitted { reminder: reminder.into(), turn: 1 };
-        feed.tell(&Told::Reminder(Arc::new(Reminded::of(event, &Injections::default()))), false);
+        feed.tell(&FeedUpdate::Reminder(Arc::new(PeerReminderEvent::of(event, &TaskInjections::default()))), false);
     }
     assert_eq!(kept(&feed), (4, MAX_CONTENT));
-    assert_eq!(now(&mut slow), Some(Next::Lagged));
+    assert_eq!(now(&mut slow), Some(FeedItem::Lagged));
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use a2a::{Content, Frame, Part};
 
-use super::chunks::{Chunks, artifact_id};
-use super::{Next, Told};
+use super::chunks::{TextChunks, artifact_id};
+use super::{FeedItem, FeedUpdate};
 use crate::host::ReminderEvent;
 
 /// The maximum number of pending updates of a subscriber; consecutive text chunks count as one.
@@ -22,13 +22,13 @@ pub const MAX_CONTENT: usize = 1 << 20;
 #[derive(Default)]
 pub(super) struct Window {
     /// The entries in the order of their numbers, of which some may be missing.
-    entries: VecDeque<Entry>,
+    entries: VecDeque<WindowEntry>,
     /// The number of the newest entry, from 1.
     newest: u64,
     /// The number of the newest entry that was the last one for its subscribers.
     last: u64,
     /// The end of the newest entry that was dropped.
-    forgotten: Place,
+    forgotten: ReadPosition,
     /// The size of the entries' content in bytes.
     content: usize,
     /// The number of updates so far.
@@ -44,61 +44,61 @@ pub(super) struct Window {
 
 /// A read position: everything up to an entry, and this many bytes of its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct ReadPosition {
     number: u64,
     bytes: usize,
 }
 
 /// A subscriber's read position.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reader {
-    place: Place,
+pub(super) struct WindowReader {
+    place: ReadPosition,
     /// The number of updates at the time when it had read everything.
     caught_up: u64,
 }
 
 /// The result of a read.
-pub(super) enum Found {
+pub(super) enum WindowRead {
     /// An item.
-    Next(Next),
+    Next(FeedItem),
     /// No item yet.
     Nothing,
     /// No item ever again.
     End,
 }
 
-struct Entry {
+struct WindowEntry {
     number: u64,
-    what: What,
+    what: WindowContent,
 }
 
-enum What {
+enum WindowContent {
     /// An update, and whether it is the last.
-    Whole(Arc<Told>, bool),
-    Text(Chunks),
+    Whole(Arc<FeedUpdate>, bool),
+    Text(TextChunks),
 }
 
-impl Entry {
+impl WindowEntry {
     /// Returns the position of its end.
-    fn end(&self) -> Place {
+    fn end(&self) -> ReadPosition {
         let bytes = match &self.what {
-            What::Whole(..) => 0,
-            What::Text(chunks) => chunks.len(),
+            WindowContent::Whole(..) => 0,
+            WindowContent::Text(chunks) => chunks.len(),
         };
-        Place { number: self.number, bytes }
+        ReadPosition { number: self.number, bytes }
     }
 
     fn content(&self) -> usize {
         match &self.what {
-            What::Whole(told, _) => content(told),
-            What::Text(chunks) => chunks.len(),
+            WindowContent::Whole(told, _) => content(told),
+            WindowContent::Text(chunks) => chunks.len(),
         }
     }
 
     fn artifact_id(&self) -> Option<&Arc<str>> {
         match &self.what {
-            What::Whole(told, _) => artifact_id(told),
-            What::Text(chunks) => chunks.artifact_id(),
+            WindowContent::Whole(told, _) => artifact_id(told),
+            WindowContent::Text(chunks) => chunks.artifact_id(),
         }
     }
 }
@@ -108,13 +108,13 @@ impl Window {
     const AT_REST: usize = 16;
 
     /// Adds a reader, for the updates from now on.
-    pub(super) fn enter(&mut self) -> Reader {
+    pub(super) fn enter(&mut self) -> WindowReader {
         self.followers += 1;
-        Reader { place: self.end_place(), caught_up: self.tells }
+        WindowReader { place: self.end_place(), caught_up: self.tells }
     }
 
     /// Removes a reader.
-    pub(super) fn leave(&mut self, reader: Reader) {
+    pub(super) fn leave(&mut self, reader: WindowReader) {
         self.followers -= 1;
         if reader.caught_up != self.tells {
             self.behind -= 1;
@@ -123,7 +123,7 @@ impl Window {
     }
 
     /// Adds an update.
-    pub(super) fn push(&mut self, told: Arc<Told>, is_last: bool) {
+    pub(super) fn push(&mut self, told: Arc<FeedUpdate>, is_last: bool) {
         if self.followers == 0 {
             return;
         }
@@ -137,9 +137,9 @@ impl Window {
         if is_last {
             self.last = self.newest;
         }
-        let chunks = if is_last { None } else { Chunks::begin(&told) };
-        let what = chunks.map_or_else(|| What::Whole(told, is_last), What::Text);
-        let entry = Entry { number: self.newest, what };
+        let chunks = if is_last { None } else { TextChunks::begin(&told) };
+        let what = chunks.map_or_else(|| WindowContent::Whole(told, is_last), WindowContent::Text);
+        let entry = WindowEntry { number: self.newest, what };
         self.content += entry.content();
         self.entries.push_back(entry);
         self.forget();
@@ -156,23 +156,23 @@ impl Window {
     }
 
     /// Returns the next item for a reader.
-    pub(super) fn read(&mut self, reader: &mut Reader) -> Found {
+    pub(super) fn read(&mut self, reader: &mut WindowReader) -> WindowRead {
         if reader.place < self.forgotten {
-            return Found::Next(Next::Lagged);
+            return WindowRead::Next(FeedItem::Lagged);
         }
         let at = self.entries.partition_point(|entry| entry.end() <= reader.place);
         let Some(entry) = self.entries.get(at) else {
             return match self.ended {
-                _ if self.left => Found::Next(Next::Left),
-                true => Found::End,
-                false => Found::Nothing,
+                _ if self.left => WindowRead::Next(FeedItem::Left),
+                true => WindowRead::End,
+                false => WindowRead::Nothing,
             };
         };
         let next = match &entry.what {
-            What::Whole(told, is_last) => Next::Told(told.clone(), *is_last),
-            What::Text(chunks) => {
+            WindowContent::Whole(told, is_last) => FeedItem::Told(told.clone(), *is_last),
+            WindowContent::Text(chunks) => {
                 let from = if entry.number == reader.place.number { reader.place.bytes } else { 0 };
-                Next::Told(chunks.rest(from), false)
+                FeedItem::Told(chunks.rest(from), false)
             }
         };
         reader.place = entry.end();
@@ -181,7 +181,7 @@ impl Window {
             self.behind -= 1;
             self.tidy();
         }
-        Found::Next(next)
+        WindowRead::Next(next)
     }
 
     /// Records that no subscriber has read the newest update.
@@ -191,8 +191,8 @@ impl Window {
     }
 
     /// Joins a text chunk to the one before it, if possible. Returns the number of bytes added.
-    fn join(&mut self, told: &Arc<Told>, is_last: bool) -> Option<usize> {
-        let Some(Entry { what: What::Text(chunks), .. }) = self.entries.back_mut() else { return None };
+    fn join(&mut self, told: &Arc<FeedUpdate>, is_last: bool) -> Option<usize> {
+        let Some(WindowEntry { what: WindowContent::Text(chunks), .. }) = self.entries.back_mut() else { return None };
         // The text must fit alone; older entries are dropped to make room.
         let added = if is_last { None } else { chunks.join(told, MAX_CONTENT) }?;
         self.content += added;
@@ -202,8 +202,8 @@ impl Window {
 
     /// Removes entries that the new beginning of an artifact makes obsolete. Subscriptions that ended earlier still get
     /// them.
-    fn supersede(&mut self, told: &Told) {
-        let Told::Frame(Frame::Artifact(update)) = told else { return };
+    fn supersede(&mut self, told: &FeedUpdate) {
+        let FeedUpdate::Frame(Frame::Artifact(update)) = told else { return };
         if update.append {
             return;
         }
@@ -236,8 +236,8 @@ impl Window {
         }
     }
 
-    fn end_place(&self) -> Place {
-        self.entries.back().map_or(Place { number: self.newest, bytes: usize::MAX }, Entry::end)
+    fn end_place(&self) -> ReadPosition {
+        self.entries.back().map_or(ReadPosition { number: self.newest, bytes: usize::MAX }, WindowEntry::end)
     }
 
     /// Returns the number of entries, and the size of their content in bytes.
@@ -248,20 +248,20 @@ impl Window {
 }
 
 /// Returns the size of the content that only the window holds, in bytes.
-fn content(told: &Told) -> usize {
+fn content(told: &FeedUpdate) -> usize {
     match told {
-        Told::Frame(Frame::Artifact(update)) if update.append => update.artifact.parts.iter().map(size).sum(),
-        Told::Frame(Frame::Status(update)) => {
+        FeedUpdate::Frame(Frame::Artifact(update)) if update.append => update.artifact.parts.iter().map(size).sum(),
+        FeedUpdate::Frame(Frame::Status(update)) => {
             let said = update.status.message.iter().flat_map(|message| &message.parts).map(size).sum::<usize>();
             said + update.metadata.weight()
         }
-        Told::Frame(Frame::Message(message)) => message.parts.iter().map(size).sum(),
-        Told::Reminder(reminded) => match &reminded.event {
+        FeedUpdate::Frame(Frame::Message(message)) => message.parts.iter().map(size).sum(),
+        FeedUpdate::Reminder(reminded) => match &reminded.event {
             // A pending reminder is also held by its session, but it may be over by now.
             ReminderEvent::Emitted { reminder, .. } => reminder.body.len(),
             ReminderEvent::Deduped { .. } | ReminderEvent::Expired { .. } => 0,
         },
-        Told::Frame(Frame::Artifact(_) | Frame::Task(_)) => 0,
+        FeedUpdate::Frame(Frame::Artifact(_) | Frame::Task(_)) => 0,
     }
 }
 

@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// The reason why a body could not be read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum BodyError {
     /// It exceeds the maximum size.
     TooLarge,
     /// It timed out.
@@ -31,25 +31,25 @@ pub(super) enum Missing {
 ///
 /// # Errors
 /// The body could not be read.
-pub(super) async fn read(body: Body, most: usize, within: Duration) -> Result<Bytes, Missing> {
+pub(super) async fn read(body: Body, most: usize, within: Duration) -> Result<Bytes, BodyError> {
     let is_too_large = usize::try_from(body.size_hint().lower()).map_or(true, |least| least > most);
     if is_too_large {
         skip(body, most, within).await;
-        return Err(Missing::TooLarge);
+        return Err(BodyError::TooLarge);
     }
-    tokio::time::timeout(within, gather(body, most)).await.unwrap_or(Err(Missing::TooSlow))
+    tokio::time::timeout(within, gather(body, most)).await.unwrap_or(Err(BodyError::TooSlow))
 }
 
-async fn gather(body: Body, most: usize) -> Result<Bytes, Missing> {
+async fn gather(body: Body, most: usize) -> Result<Bytes, BodyError> {
     let mut pieces = body.into_data_stream();
     let mut whole = Bytes::new();
     // A body that came in one piece is not copied.
     let mut more = BytesMut::new();
     while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|_| Missing::Broken)?;
+        let piece = piece.map_err(|_| BodyError::Broken)?;
         if whole.len() + more.len() + piece.len() > most {
             skip_rest(pieces, most.saturating_mul(TOLERATED)).await;
-            return Err(Missing::TooLarge);
+            return Err(BodyError::TooLarge);
         }
         if whole.is_empty() && more.is_empty() {
             whole = piece;
@@ -98,16 +98,16 @@ mod tests {
     async fn a_body_may_have_so_many_bytes() {
         assert_eq!(read(Body::empty(), 4, SOON).await.unwrap().len(), 0);
         assert_eq!(&read(Body::from("1234"), 4, SOON).await.unwrap()[..], b"1234");
-        assert_eq!(read(Body::from("12345"), 4, SOON).await, Err(Missing::TooLarge));
+        assert_eq!(read(Body::from("12345"), 4, SOON).await, Err(BodyError::TooLarge));
         assert_eq!(&read(pieces(3), 12, SOON).await.unwrap()[..], b"123412341234");
-        assert_eq!(read(pieces(4), 15, SOON).await, Err(Missing::TooLarge));
-        assert_eq!(read(pieces(1_000_000), 8, SOON).await, Err(Missing::TooLarge));
+        assert_eq!(read(pieces(4), 15, SOON).await, Err(BodyError::TooLarge));
+        assert_eq!(read(pieces(1_000_000), 8, SOON).await, Err(BodyError::TooLarge));
     }
 
     #[tokio::test]
     async fn a_body_has_so_much_time() {
         let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
-        assert_eq!(read(never, 4, Duration::from_millis(1)).await, Err(Missing::TooSlow));
+        assert_eq!(read(never, 4, Duration::from_millis(1)).await, Err(BodyError::TooSlow));
     }
 
     #[tokio::test(start_paused = true)]
@@ -117,7 +117,7 @@ mod tests {
             Some((Ok::<_, Infallible>(Bytes::from_static(b"1")), ()))
         });
         let began = tokio::time::Instant::now();
-        assert_eq!(read(Body::from_stream(drips), 1000, SOON).await, Err(Missing::TooSlow));
+        assert_eq!(read(Body::from_stream(drips), 1000, SOON).await, Err(BodyError::TooSlow));
         assert_eq!(began.elapsed(), SOON);
     }
 
@@ -131,6 +131,6 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_breaks_off_is_none() {
         let broken = stream::iter([Ok(Bytes::from_static(b"1")), Err(std::io::Error::other("gone"))]);
-        assert_eq!(read(Body::from_stream(broken), 4, SOON).await, Err(Missing::Broken));
+        assert_eq!(read(Body::from_stream(broken), 4, SOON).await, Err(BodyError::Broken));
     }
 }

@@ -1,16 +1,16 @@
-//! [`Guard`]: checks hosts and origins. A web page in a browser can reach a server on the same machine: by a host name
-//! of its own that resolves to it (DNS rebinding), or by a request that the browser sends for it.
+//! [`RequestGuard`]: checks hosts and origins. A web page in a browser can reach a server on the same machine: by a
+//! host name of its own that resolves to it (DNS rebinding), or by a request that the browser sends for it.
 
 use crate::a2a::A2aCode;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, Version, header};
 use std::net::IpAddr;
 
-use crate::a2a::error::{Fault, code, shortened};
+use crate::a2a::error::{RpcError, code, shortened};
 
 /// The hosts and origins that are allowed.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Guard {
+pub(crate) struct RequestGuard {
     /// Whether only this machine can connect, so that the host name of a request must be one of this machine.
     pub(crate) is_local: bool,
     /// A further allowed host name: that of the public URL.
@@ -20,22 +20,27 @@ pub(crate) struct Guard {
 }
 
 /// The allowed origin that the browser named, if it named one.
-pub(crate) type Named = Option<HeaderValue>;
+pub(crate) type AllowedOrigin = Option<HeaderValue>;
 
-impl Guard {
+impl RequestGuard {
     /// Checks whether a request is allowed, and returns its origin if it names one.
     ///
     /// # Errors
     /// A HTTP/1.1 request whose `Host` is missing or repeated gets status 400 (RFC 9112, 3.2); a host or an origin
     /// that is not allowed gets 403.
-    pub(crate) fn admit(&self, version: Version, uri: &Uri, headers: &HeaderMap) -> Result<Named, (StatusCode, Fault)> {
+    pub(crate) fn admit(
+        &self,
+        version: Version,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<AllowedOrigin, (StatusCode, RpcError)> {
         if version == Version::HTTP_11 {
             one_host(headers).map_err(|fault| (StatusCode::BAD_REQUEST, fault))?;
         }
         self.allow(uri, headers).map_err(|fault| (StatusCode::FORBIDDEN, fault))
     }
 
-    fn allow(&self, uri: &Uri, headers: &HeaderMap) -> Result<Named, Fault> {
+    fn allow(&self, uri: &Uri, headers: &HeaderMap) -> Result<AllowedOrigin, RpcError> {
         // The host in a request target takes precedence over the header (RFC 9112, 3.2.2).
         let named = uri.authority().map(Authority::as_str);
         let in_headers = headers.get_all(header::HOST).iter().filter(|_| named.is_none());
@@ -51,7 +56,7 @@ impl Guard {
         self.origin(headers, first)
     }
 
-    fn origin(&self, headers: &HeaderMap, host: Option<&str>) -> Result<Named, Fault> {
+    fn origin(&self, headers: &HeaderMap, host: Option<&str>) -> Result<AllowedOrigin, RpcError> {
         let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
         let written = origin.to_str().unwrap_or_default();
         if self.origins.iter().any(|known| known == "*" || known.eq_ignore_ascii_case(written)) {
@@ -70,13 +75,13 @@ impl Guard {
     }
 }
 
-fn one_host(headers: &HeaderMap) -> Result<(), Fault> {
+fn one_host(headers: &HeaderMap) -> Result<(), RpcError> {
     let message = match headers.get_all(header::HOST).iter().count() {
         1 => return Ok(()),
         0 => "missing header `Host`: an HTTP/1.1 request must have one",
         _ => "repeated header `Host`: a request must have exactly one",
     };
-    Err(Fault::new(code::REQUEST, A2aCode::NoRequest, message).field("Host"))
+    Err(RpcError::new(code::REQUEST, A2aCode::NoRequest, message).field("Host"))
 }
 
 /// Returns the name in `name:port`, without the brackets of an address.
@@ -96,25 +101,25 @@ fn is_loopback(name: &str) -> bool {
         || is_below(name.as_bytes())
 }
 
-fn wrong_host(host: &str) -> Fault {
+fn wrong_host(host: &str) -> RpcError {
     let message = format!(
         "this agent serves only its own machine, and `{}` is not one of its names; if that name is correct, set it \
         with `--url`",
         shortened(host)
     );
-    Fault::new(code::SERVER, A2aCode::Forbidden, message).reason("host_not_allowed").field("Host")
+    RpcError::new(code::SERVER, A2aCode::Forbidden, message).reason("host_not_allowed").field("Host")
 }
 
-fn wrong_origin(origin: &str) -> Fault {
+fn wrong_origin(origin: &str) -> RpcError {
     let message = format!("the origin `{}` is not allowed; `--allow-origin` allows it", shortened(origin));
-    Fault::new(code::SERVER, A2aCode::Forbidden, message).reason("origin_not_allowed").field("Origin")
+    RpcError::new(code::SERVER, A2aCode::Forbidden, message).reason("origin_not_allowed").field("Origin")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn admit(guard: &Guard, host: &str, origin: Option<&str>) -> Result<bool, String> {
+    fn admit(guard: &RequestGuard, host: &str, origin: Option<&str>) -> Result<bool, String> {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
         if let Some(origin) = origin {
@@ -130,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_serves_its_own_machine_is_asked_by_a_name_of_it() {
-        let local = Guard { is_local: true, public: Some("agents.example.com".to_owned()), origins: Vec::new() };
+        let local = RequestGuard { is_local: true, public: Some("agents.example.com".to_owned()), origins: Vec::new() };
         for host in [
             "127.0.0.1",
             "127.0.0.1:80",
@@ -151,7 +156,7 @@ mod tests {
         {
             assert_eq!(admit(&local, host, None), Err("Host".to_owned()), "{host}");
         }
-        let open = Guard::default();
+        let open = RequestGuard::default();
         assert_eq!(admit(&open, "evil.example", None), Ok(false));
         // The host in a request target takes precedence over the header.
         let headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("localhost"))]);
@@ -161,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_request_of_http_1_1_has_exactly_one_host() {
-        for guard in [Guard::default(), Guard { is_local: true, ..Guard::default() }] {
+        for guard in [RequestGuard::default(), RequestGuard { is_local: true, ..RequestGuard::default() }] {
             let status = |headers: &HeaderMap, uri: &'static str| {
                 guard.admit(Version::HTTP_11, &Uri::from_static(uri), headers).err().map(|(status, _)| status)
             };
@@ -178,7 +183,7 @@ mod tests {
     #[test]
     fn a_page_of_elsewhere_asks_only_where_it_is_named() {
         let origins = vec!["https://ui.example".to_owned()];
-        let guard = Guard { is_local: true, public: Some("agents.example.com".to_owned()), origins };
+        let guard = RequestGuard { is_local: true, public: Some("agents.example.com".to_owned()), origins };
         for (origin, expected) in [
             ("http://127.0.0.1:8080", Ok(false)),
             ("https://agents.example.com", Ok(false)),
@@ -191,7 +196,7 @@ mod tests {
         ] {
             assert_eq!(admit(&guard, "127.0.0.1:8080", Some(origin)), expected, "{origin}");
         }
-        let all = Guard { origins: vec!["*".to_owned()], ..guard };
+        let all = RequestGuard { origins: vec!["*".to_owned()], ..guard };
         assert_eq!(admit(&all, "127.0.0.1:8080", Some("null")), Ok(true));
     }
 }

@@ -1,4 +1,4 @@
-//! [`Listener`]: connections, with limits.
+//! [`HttpListener`]: connections, with limits.
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -17,10 +17,10 @@ use jsonrpc::Id;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use super::patient::Patient;
+use super::write_timeout::WriteTimeout;
 use crate::a2a::A2aCode;
-use crate::a2a::error::{Fault, code};
-use crate::a2a::places::{Place, Places};
+use crate::a2a::count_limit::{CountLimit, CountPermit};
+use crate::a2a::error::{RpcError, code};
 use crate::a2a::rpc::refused;
 
 /// The timeout for the head of a request, and for an idle connection.
@@ -36,20 +36,20 @@ const BUFFER: usize = 32 * 1024;
 const EXHAUSTED: Duration = Duration::from_millis(50);
 
 /// Accepts connections.
-pub(crate) struct Listener {
+pub(crate) struct HttpListener {
     listener: TcpListener,
-    places: Places,
+    permits: CountLimit,
     /// Whether shutdown has begun.
     ending: watch::Sender<bool>,
     full: Vec<u8>,
 }
 
-impl Listener {
+impl HttpListener {
     /// Creates a listener that accepts at most `connections` connections at one time.
-    pub(crate) fn new(listener: TcpListener, connections: u32) -> Listener {
-        let places = Places::new(connections);
-        let full = full(places.most());
-        Listener { listener, places, ending: watch::Sender::new(false), full }
+    pub(crate) fn new(listener: TcpListener, connections: u32) -> HttpListener {
+        let permits = CountLimit::new(connections);
+        let full = full(permits.most());
+        HttpListener { listener, permits, ending: watch::Sender::new(false), full }
     }
 
     /// Accepts connections, forever.
@@ -71,26 +71,26 @@ impl Listener {
         A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
         F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
     {
-        let Some(place) = self.places.take() else {
+        let Some(permit) = self.permits.take() else {
             // It fits into the buffer of a new connection, so this does not wait.
             let _ = stream.into_std().and_then(|mut stream| stream.write(&self.full));
             return;
         };
         let _ = stream.set_nodelay(true);
-        tokio::spawn(carry(stream, answer.clone(), place, self.ending.subscribe()));
+        tokio::spawn(carry(stream, answer.clone(), permit, self.ending.subscribe()));
     }
 
     /// Stops accepting connections, and further requests on the open ones.
-    pub(in crate::a2a) fn close(self) -> Ending {
+    pub(in crate::a2a) fn close(self) -> OpenConnections {
         self.ending.send_replace(true);
-        Ending(self.places)
+        OpenConnections(self.permits)
     }
 }
 
 /// The connections that are still open.
-pub(in crate::a2a) struct Ending(Places);
+pub(in crate::a2a) struct OpenConnections(CountLimit);
 
-impl Ending {
+impl OpenConnections {
     /// Waits until all responses are written.
     pub(in crate::a2a) async fn all_written(&self) {
         self.0.all_free().await;
@@ -98,12 +98,12 @@ impl Ending {
 }
 
 /// Serves requests on a connection until the client closes it, or until both sides do so during shutdown.
-async fn carry<A, F>(stream: TcpStream, answer: A, place: Place, mut ending: watch::Receiver<bool>)
+async fn carry<A, F>(stream: TcpStream, answer: A, permit: CountPermit, mut ending: watch::Receiver<bool>)
 where
     A: Fn(Request<Incoming>) -> F,
     F: Future<Output = Result<Response<Body>, Infallible>>,
 {
-    let io = TokioIo::new(Patient::new(stream, PATIENCE));
+    let io = TokioIo::new(WriteTimeout::new(stream, PATIENCE));
     let mut connection = pin!(bounded().serve_connection(io, service_fn(answer)));
     let is_over = tokio::select! {
         biased;
@@ -115,7 +115,7 @@ where
         // Errors of a connection matter only to its client.
         let _ = connection.await;
     }
-    drop(place);
+    drop(permit);
 }
 
 /// Returns an HTTP configuration with limits on heads.
@@ -128,7 +128,7 @@ fn bounded() -> http1::Builder {
 /// Returns the response for a connection beyond the limit.
 fn full(most: usize) -> Vec<u8> {
     let message = format!("too many connections: {most} are open, which is the limit; try again later");
-    let fault = Fault::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_connections");
+    let fault = RpcError::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_connections");
     let body = refused(&Id::null(), &fault, Version::V0_3);
     let head =
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: application/json";

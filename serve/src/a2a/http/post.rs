@@ -7,55 +7,55 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 
-use super::body::{self, Missing};
+use super::body::{self, BodyError};
 use super::refusal::{json, refusal, said, with};
-use super::router::Front;
+use super::router::A2aState;
 use super::sse;
 use crate::a2a::A2aCode;
-use crate::a2a::error::{Fault, code};
-use crate::a2a::extension::Asked;
-use crate::a2a::rpc::{Caller, Reply, call, read, refused};
-use crate::a2a::token::Denied;
+use crate::a2a::error::{RpcError, code};
+use crate::a2a::extension::RequestedExtension;
+use crate::a2a::rpc::{CallResult, Caller, call, read, refused};
+use crate::a2a::token::AccessError;
 
 /// The timeout for reading a body.
 const BODY: Duration = Duration::from_secs(10);
 
 /// An error with its status.
-type Refused = (StatusCode, Fault);
+type HttpError = (StatusCode, RpcError);
 
 /// Responds to a JSON-RPC request.
-pub(super) async fn post(State(front): State<Arc<Front>>, request: Request<Body>) -> Response<Body> {
+pub(super) async fn post(State(state): State<Arc<A2aState>>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let said = said(&head.headers, head.uri.query());
     let version = said.nearest();
-    if let Err((status, fault)) = front.admit(&head.headers) {
+    if let Err((status, fault)) = state.admit(&head.headers) {
         // A client that waits for permission to send the body need not send it.
         if !head.headers.contains_key(header::EXPECT) {
-            body::skip(body, front.body, BODY).await;
+            body::skip(body, state.body, BODY).await;
         }
         let response = refusal(status, &fault, version);
         return if status == StatusCode::UNAUTHORIZED { with_challenge(response, &head.headers) } else { response };
     }
-    let body = match body::read(body, front.body, BODY).await {
+    let body = match body::read(body, state.body, BODY).await {
         Ok(body) => body,
         Err(missing) => {
-            let (status, fault) = unread(&missing, front.body);
+            let (status, fault) = unread(&missing, state.body);
             return with(refusal(status, &fault, version), header::CONNECTION, "close");
         }
     };
-    let asked = Asked::of(&head.headers);
+    let asked = RequestedExtension::of(&head.headers);
     let reply = match read(&body) {
         Ok(request) => {
             let caller = Caller { said, reminders: asked.is_any() };
-            call(&front.desk, &front.streams, request, caller).await
+            call(&state.manager, &state.streams, request, caller).await
         }
-        Err(bad) => Reply::Text(refused(&bad.id, &bad.fault, version)),
+        Err(bad) => CallResult::Text(refused(&bad.id, &bad.fault, version)),
     };
     let mut response = match reply {
-        Reply::Text(text) => json(StatusCode::OK, text),
-        Reply::Stream(frames) => sse::response(frames),
-        Reply::Event(text) => sse::of(Body::from(text)),
-        Reply::Nothing => {
+        CallResult::Text(text) => json(StatusCode::OK, text),
+        CallResult::Stream(frames) => sse::response(frames),
+        CallResult::Event(text) => sse::of(Body::from(text)),
+        CallResult::Nothing => {
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::NO_CONTENT;
             response
@@ -65,9 +65,9 @@ pub(super) async fn post(State(front): State<Arc<Front>>, request: Request<Body>
     response
 }
 
-impl Front {
+impl A2aState {
     /// Checks the headers of a request.
-    fn admit(&self, headers: &HeaderMap) -> Result<(), Refused> {
+    fn admit(&self, headers: &HeaderMap) -> Result<(), HttpError> {
         if let Some(token) = &self.token {
             token.admit(headers).map_err(denied)?;
         }
@@ -75,13 +75,13 @@ impl Front {
     }
 }
 
-pub(super) fn denied(denied: Denied) -> Refused {
+pub(super) fn denied(denied: AccessError) -> HttpError {
     let message = match denied {
-        Denied::Missing => "missing token: send the header `Authorization: Bearer TOKEN`",
-        Denied::Scheme => "invalid authorization scheme: send `Authorization: Bearer TOKEN`",
-        Denied::Wrong => "invalid token",
+        AccessError::Missing => "missing token: send the header `Authorization: Bearer TOKEN`",
+        AccessError::Scheme => "invalid authorization scheme: send `Authorization: Bearer TOKEN`",
+        AccessError::Wrong => "invalid token",
     };
-    let fault = Fault::new(code::SERVER, A2aCode::NoToken, message).reason("unauthenticated").field("Authorization");
+    let fault = RpcError::new(code::SERVER, A2aCode::NoToken, message).reason("unauthenticated").field("Authorization");
     (StatusCode::UNAUTHORIZED, fault)
 }
 
@@ -92,7 +92,7 @@ pub(super) fn with_challenge(response: Response<Body>, headers: &HeaderMap) -> R
 }
 
 /// Checks that the content type is JSON. Web pages cannot send that without a preflight request, which is refused.
-fn content_type(value: Option<&HeaderValue>) -> Result<(), Refused> {
+fn content_type(value: Option<&HeaderValue>) -> Result<(), HttpError> {
     let written = value.map(|value| value.to_str().unwrap_or("?"));
     let media_type = written.and_then(|written| written.split(';').next()).map(str::trim);
     if media_type.is_some_and(|it| it.eq_ignore_ascii_case("application/json")) {
@@ -105,21 +105,21 @@ fn content_type(value: Option<&HeaderValue>) -> Result<(), Refused> {
             format!("the `Content-Type` must be `application/json`, not `{other}`")
         }
     };
-    let fault = Fault::new(code::CONTENT_TYPE, A2aCode::NotFound, message).field("Content-Type");
+    let fault = RpcError::new(code::CONTENT_TYPE, A2aCode::NotFound, message).field("Content-Type");
     Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, fault))
 }
 
-fn unread(missing: &Missing, most: usize) -> Refused {
-    let fault = |message, reason| Fault::new(code::REQUEST, A2aCode::Body, message).reason(reason);
+fn unread(missing: &BodyError, most: usize) -> HttpError {
+    let fault = |message, reason| RpcError::new(code::REQUEST, A2aCode::Body, message).reason(reason);
     match missing {
-        Missing::TooLarge => {
+        BodyError::TooLarge => {
             let message = format!("the body is larger than the limit of {most} bytes");
             (StatusCode::PAYLOAD_TOO_LARGE, fault(message, "body_too_large").with("limit", most))
         }
-        Missing::TooSlow => {
+        BodyError::TooSlow => {
             let message = format!("the body did not arrive within {} seconds", BODY.as_secs());
             (StatusCode::REQUEST_TIMEOUT, fault(message, "body_too_slow"))
         }
-        Missing::Broken => (StatusCode::BAD_REQUEST, fault("the body is incomplete".to_owned(), "body_broken")),
+        BodyError::Broken => (StatusCode::BAD_REQUEST, fault("the body is incomplete".to_owned(), "body_broken")),
     }
 }

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Response};
 
 use super::post::{denied, with_challenge};
 use super::refusal::refusal;
-use super::router::Front;
+use super::router::A2aState;
 use crate::metrics::Exposition;
 use crate::probe::{self, Probed};
 
@@ -18,31 +18,31 @@ pub(super) async fn healthz() -> Response<Body> {
 }
 
 /// Responds whether a new task would be accepted now.
-pub(super) async fn readyz(State(front): State<Arc<Front>>) -> Response<Body> {
-    probe::readiness(&*front)
+pub(super) async fn readyz(State(state): State<Arc<A2aState>>) -> Response<Body> {
+    probe::readiness(&*state)
 }
 
 /// Responds with the metrics. Requires the token, if there is one: metrics show the load of the agent.
-pub(super) async fn metrics(State(front): State<Arc<Front>>, headers: HeaderMap) -> Response<Body> {
-    if let Some(token) = &front.token
+pub(super) async fn metrics(State(state): State<Arc<A2aState>>, headers: HeaderMap) -> Response<Body> {
+    if let Some(token) = &state.token
         && let Err(why) = token.admit(&headers)
     {
         let (status, fault) = denied(why);
         return with_challenge(refusal(status, &fault, a2a::Version::V1_0), &headers);
     }
-    probe::metrics(&*front)
+    probe::metrics(&*state)
 }
 
-impl Probed for Front {
+impl Probed for A2aState {
     fn readiness(&self) -> Result<(), &'static str> {
-        self.desk.load().readiness()
+        self.manager.load().readiness()
     }
 
     fn expose(&self, to: &mut Exposition) {
-        self.desk.expose(to);
-        let places = &self.streams.places;
-        to.value("harn_a2a_streams_open", "gauge", "Streams open.", places.taken());
-        to.value("harn_a2a_streams_open_limit", "gauge", "Maximum number of open streams.", places.most());
+        self.manager.expose(to);
+        let permits = &self.streams.permits;
+        to.value("harn_a2a_streams_open", "gauge", "Open streams.", permits.taken());
+        to.value("harn_a2a_streams_open_limit", "gauge", "Maximum number of open streams.", permits.most());
     }
 }
 
@@ -52,10 +52,10 @@ mod tests {
     fn answers(requests: &'static [&'static str]) -> Vec<String> {
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-        let settings = crate::a2a::Settings {
+        let settings = crate::a2a::A2aSettings {
             listen: "127.0.0.1:0".parse().unwrap(),
             token: Some(crate::a2a::Token::new("a-token-that-is-hard-to-guess").unwrap()),
-            bounds: crate::a2a::Bounds::default(),
+            bounds: crate::a2a::A2aLimits::default(),
             mode: None,
             agent: stdlib::Agent::default(),
             origins: Vec::new(),

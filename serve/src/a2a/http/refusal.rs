@@ -5,18 +5,18 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use jsonrpc::Id;
 
-use crate::a2a::error::Fault;
-use crate::a2a::rpc::{Said, refused};
+use crate::a2a::error::RpcError;
+use crate::a2a::rpc::{RequestedVersion, refused};
 
 /// Returns the version that the headers name, or the query if they name none.
-pub(super) fn said(headers: &HeaderMap, query: Option<&str>) -> Said {
+pub(super) fn said(headers: &HeaderMap, query: Option<&str>) -> RequestedVersion {
     let in_query = || query?.split('&').find_map(|pair| pair.strip_prefix("A2A-Version="));
     let header = headers.get("a2a-version").map(|value| value.to_str().unwrap_or("?"));
-    Said::of(header.or_else(in_query))
+    RequestedVersion::of(header.or_else(in_query))
 }
 
 /// Returns a response that refuses the request with this status.
-pub(super) fn refusal(status: StatusCode, fault: &Fault, version: Version) -> Response<Body> {
+pub(super) fn refusal(status: StatusCode, fault: &RpcError, version: Version) -> Response<Body> {
     json(status, refused(&Id::null(), fault, version))
 }
 

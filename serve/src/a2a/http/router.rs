@@ -14,15 +14,15 @@ use hyper_util::service::TowerToHyperService;
 use runtime::words::nearest;
 
 use super::get_card::get_card;
-use super::guard::Guard;
+use super::guard::RequestGuard;
 use super::post::post as take;
 use super::probe::{healthz, metrics, readyz};
 use super::refusal::{refusal, said, with};
 use crate::a2a::A2aCode;
-use crate::a2a::card::Card;
-use crate::a2a::desk::Desk;
-use crate::a2a::error::{Fault, code, shortened};
-use crate::a2a::rpc::Streams;
+use crate::a2a::card::AgentCard;
+use crate::a2a::error::{RpcError, code, shortened};
+use crate::a2a::rpc::StreamContext;
+use crate::a2a::tasks::TaskManager;
 use crate::a2a::token::Token;
 use crate::probe::{HEALTH, METRICS, READY};
 
@@ -38,27 +38,27 @@ const CARDS: [&str; 4] = [
 ];
 
 /// The state shared by all requests.
-pub(in crate::a2a) struct Front {
-    pub(in crate::a2a) desk: Desk,
-    pub(in crate::a2a) card: Card,
-    pub(in crate::a2a) guard: Guard,
+pub(in crate::a2a) struct A2aState {
+    pub(in crate::a2a) manager: TaskManager,
+    pub(in crate::a2a) card: AgentCard,
+    pub(in crate::a2a) guard: RequestGuard,
     pub(in crate::a2a) token: Option<Token>,
     /// The maximum size of a body in bytes.
     pub(in crate::a2a) body: usize,
-    pub(in crate::a2a) streams: Streams,
+    pub(in crate::a2a) streams: StreamContext,
 }
 
 /// Answers requests. Clones share their state.
 #[derive(Clone)]
-pub(in crate::a2a) struct Answerer {
-    front: Arc<Front>,
+pub(in crate::a2a) struct RequestService {
+    state: Arc<A2aState>,
     router: TowerToHyperService<Router>,
 }
 
-impl Answerer {
+impl RequestService {
     /// Creates the answerer for a server.
-    pub(in crate::a2a) fn new(front: Front) -> Answerer {
-        let front = Arc::new(front);
+    pub(in crate::a2a) fn new(state: A2aState) -> RequestService {
+        let state = Arc::new(state);
         let mut router = Router::new();
         for path in RPC {
             router = router.route(path, post(take).fallback(only_post));
@@ -69,14 +69,14 @@ impl Answerer {
         router = router.route(HEALTH, get(healthz).fallback(only_read));
         router = router.route(READY, get(readyz).fallback(only_read));
         router = router.route(METRICS, get(metrics).fallback(only_read));
-        let router = router.fallback(nowhere).with_state(front.clone());
-        Answerer { front, router: TowerToHyperService::new(router) }
+        let router = router.fallback(nowhere).with_state(state.clone());
+        RequestService { state, router: TowerToHyperService::new(router) }
     }
 
     /// Responds to a request that the guard allows, and tells browsers which origins are allowed. It runs before the
     /// router and not as a layer of it: a layer costs each request two heap-allocated futures.
     pub(in crate::a2a) async fn answer(self, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
-        let named = match self.front.guard.admit(request.version(), request.uri(), request.headers()) {
+        let named = match self.state.guard.admit(request.version(), request.uri(), request.headers()) {
             Ok(named) => named,
             Err((status, fault)) => {
                 let version = said(request.headers(), request.uri().query()).nearest();
@@ -144,6 +144,6 @@ async fn nowhere(request: Request) -> Response<Body> {
 }
 
 fn not_there(request: &Request, status: StatusCode, message: String, reason: &'static str) -> Response<Body> {
-    let fault = Fault::new(code::REQUEST, A2aCode::NotFound, message).reason(reason);
+    let fault = RpcError::new(code::REQUEST, A2aCode::NotFound, message).reason(reason);
     refusal(status, &fault, said(request.headers(), request.uri().query()).nearest())
 }

@@ -6,13 +6,13 @@ use bytes::Bytes;
 use futures_util::stream;
 use std::convert::Infallible;
 
-use crate::a2a::rpc::Frames;
+use crate::a2a::rpc::TaskEventStream;
 
 /// The header that tells proxies not to buffer events.
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Returns a stream as a response. If the client disconnects, the body is dropped, and with it the stream's place.
-pub(super) fn response(frames: Box<Frames>) -> Response<Body> {
+pub(super) fn response(frames: Box<TaskEventStream>) -> Response<Body> {
     let events = stream::unfold(frames, async |mut frames| {
         let events = frames.next().await?;
         Some((Ok::<Bytes, Infallible>(events), frames))

@@ -1,4 +1,5 @@
-//! [`Echo`]: a peer's own data about its reminder, which this server does not use. Reports on the reminder repeat it.
+//! [`PeerEcho`]: a peer's own data about its reminder, which this server does not use. Reports on the reminder repeat
+//! it.
 
 use std::sync::Arc;
 
@@ -6,14 +7,14 @@ use runtime::data::Data;
 
 /// A peer's own data about its reminder.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Echo {
+pub struct PeerEcho {
     /// The source of the reminder, as the peer named it.
     pub source: Option<Arc<str>>,
     /// The peer's metadata: a dict, or nil.
     pub metadata: Data,
 }
 
-impl Echo {
+impl PeerEcho {
     /// Returns whether the peer gave no data.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,4 +1,4 @@
-//! [`Incoming`]: a reminder from a peer. Keys are accepted in camelCase and snake_case.
+//! [`PeerReminder`]: a reminder from a peer. Keys are accepted in camelCase and snake_case.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use runtime::reminder::limits::{MAX_ID, fault_of_name};
 use runtime::reminder::{ReminderCode, ReminderError, ReminderField, Surface};
 use runtime::words::nearest;
 
-use super::Echo;
+use super::PeerEcho;
 
 /// A reminder from a peer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Incoming {
+pub struct PeerReminder {
     /// The id that the peer gave it.
     pub id: Option<Arc<str>>,
     /// The reminder, and when it is delivered.
     pub payload: RemindPayload,
     /// The peer's own data.
-    pub echo: Echo,
+    pub echo: PeerEcho,
 }
 
 /// The meaning of a key in a peer's reminder.
@@ -48,12 +48,12 @@ const MODE: &str = "mode";
 /// The metadata key of reminders in a message: `{harn: {reminder: …}}`, or both words as one key.
 const FLAT: &str = "harn.reminder";
 
-impl Incoming {
+impl PeerReminder {
     /// Reads a reminder. The field in an error is spelled as in the input.
     ///
     /// # Errors
     /// An unknown key is `HARN-RMD-001`, an invalid `propagate` 005, anything else 002.
-    pub fn read(data: &Data, metadata: &Data) -> Result<Incoming, ReminderError> {
+    pub fn read(data: &Data, metadata: &Data) -> Result<PeerReminder, ReminderError> {
         let Some(given) = data.as_dict() else {
             let message = format!("a reminder must be an object with a `body`, got {}", data.type_name());
             return Err(bad("", message));
@@ -67,9 +67,9 @@ impl Incoming {
             }
         }
         let mut payload = RemindPayload::from_pairs(of_host)?;
-        let echo = Echo { source: word(data, ReminderField::Source)?, metadata: metadata.clone() };
+        let echo = PeerEcho { source: word(data, ReminderField::Source)?, metadata: metadata.clone() };
         payload.meta = echo.to_meta();
-        Ok(Incoming { id: word(data, ReminderField::Id)?, payload, echo })
+        Ok(PeerReminder { id: word(data, ReminderField::Id)?, payload, echo })
     }
 }
 
@@ -109,19 +109,19 @@ fn word(data: &Data, field: ReminderField) -> Result<Option<Arc<str>>, ReminderE
 /// Reads the reminders in metadata, for peers that do not know the methods.
 ///
 /// # Errors
-/// See [`Incoming::read`]; the field begins at the metadata.
-pub fn of_metadata(metadata: &Data) -> Result<Vec<Incoming>, ReminderError> {
+/// See [`PeerReminder::read`]; the field begins at the metadata.
+pub fn of_metadata(metadata: &Data) -> Result<Vec<PeerReminder>, ReminderError> {
     let mut all = Vec::new();
     for given in [metadata.get("harn").get("reminder"), metadata.get(FLAT)] {
         match given {
             Data::Nil => {}
             Data::List(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    let read = Incoming::read(item, &Data::Nil);
+                    let read = PeerReminder::read(item, &Data::Nil);
                     all.push(read.map_err(|error| error.under(&format!("{FLAT}.{at}")))?);
                 }
             }
-            one => all.push(Incoming::read(one, &Data::Nil).map_err(|error| error.under(FLAT))?),
+            one => all.push(PeerReminder::read(one, &Data::Nil).map_err(|error| error.under(FLAT))?),
         }
     }
     Ok(all)
@@ -130,8 +130,8 @@ pub fn of_metadata(metadata: &Data) -> Result<Vec<Incoming>, ReminderError> {
 /// Reads the reminders in a request, from its own metadata and from that of its message.
 ///
 /// # Errors
-/// See [`Incoming::read`]; the field begins at the request.
-pub fn of_message(request: &SendMessage) -> Result<Vec<Incoming>, ReminderError> {
+/// See [`PeerReminder::read`]; the field begins at the request.
+pub fn of_message(request: &SendMessage) -> Result<Vec<PeerReminder>, ReminderError> {
     let mut all = of_metadata(&request.metadata).map_err(|error| error.under("metadata"))?;
     all.extend(of_metadata(&request.message.metadata).map_err(|error| error.under("message.metadata"))?);
     if all.len() > Queue::CAPACITY {

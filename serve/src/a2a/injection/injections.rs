@@ -1,5 +1,5 @@
-//! [`Injections`]: the recent injections into one task. They make repeats harmless, and keep the peer's own data for
-//! reports on its reminder. Bounded; the oldest is dropped first.
+//! [`TaskInjections`]: the recent injections into one task. They make repeats harmless, and keep the peer's own data
+//! for reports on its reminder. Bounded; the oldest is dropped first.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use runtime::reminder::bridge::{Injection, InjectionPayload, QueueError, Revocat
 use runtime::session::Inbox;
 
 use super::incoming::bad;
-use super::{Echo, Incoming};
+use super::{PeerEcho, PeerReminder};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
 use crate::host::ReminderEvent;
@@ -25,13 +25,13 @@ const REVOKED: &str = "revoked";
 
 /// The injections into one task.
 #[derive(Default)]
-pub struct Injections(Mutex<Known>);
+pub struct TaskInjections(Mutex<KnownInjections>);
 
 #[derive(Default)]
-struct Known {
+struct KnownInjections {
     /// Reminders that came with messages and are not injected yet.
-    held: Vec<Incoming>,
-    of: HashMap<Arc<str>, Arc<Given>>,
+    held: Vec<PeerReminder>,
+    of: HashMap<Arc<str>, Arc<TaskInjection>>,
     /// The ids, oldest first.
     order: VecDeque<Arc<str>>,
     weight: usize,
@@ -39,11 +39,11 @@ struct Known {
 
 /// An injected reminder, and the response to its peer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given {
+pub struct TaskInjection {
     /// The id of the reminder.
     pub id: Arc<str>,
     /// The reminder as the peer sent it.
-    pub incoming: Incoming,
+    pub incoming: PeerReminder,
     /// The number of older reminders that it replaced.
     pub deduped_count: usize,
     /// The replaced reminders that were still queued; empty for an entry from a log.
@@ -53,18 +53,18 @@ pub struct Given {
 }
 
 /// The result of an injection.
-enum Put {
+enum InjectionOutcome {
     /// The reminder was injected now.
-    New(Arc<Given>),
+    New(Arc<TaskInjection>),
     /// The reminder was injected before.
-    Known(Arc<Given>),
+    Known(Arc<TaskInjection>),
 }
 
-impl Injections {
+impl TaskInjections {
     /// Restores injections from their records; unreadable ones are skipped.
     #[must_use]
-    pub fn restored(written: &[Data]) -> Injections {
-        let injections = Injections::default();
+    pub fn restored(written: &[Data]) -> TaskInjections {
+        let injections = TaskInjections::default();
         injections.restore(written);
         injections
     }
@@ -73,7 +73,7 @@ impl Injections {
     pub fn restore(&self, written: &[Data]) {
         let mut known = self.lock();
         for entry in written {
-            match Given::from_data(entry) {
+            match TaskInjection::from_data(entry) {
                 Some(given) => known.add(Arc::new(given)),
                 None if entry.get(REVOKED).truthy() => known.remove(entry.get("id").as_str().unwrap_or_default()),
                 None => {}
@@ -83,13 +83,13 @@ impl Injections {
 
     /// Returns the injection with this id.
     #[must_use]
-    pub fn find(&self, id: &str) -> Option<Arc<Given>> {
+    pub fn find(&self, id: &str) -> Option<Arc<TaskInjection>> {
         self.lock().of.get(id).cloned()
     }
 
     /// Returns the peer's own data about the reminder with this id.
     #[must_use]
-    pub fn echo(&self, id: &str) -> Option<Echo> {
+    pub fn echo(&self, id: &str) -> Option<PeerEcho> {
         self.find(id).map(|given| given.incoming.echo.clone()).filter(|echo| !echo.is_empty())
     }
 
@@ -100,20 +100,20 @@ impl Injections {
     }
 
     /// Holds reminders from a message until the session can accept them.
-    pub fn hold(&self, incoming: Vec<Incoming>) {
+    pub fn hold(&self, incoming: Vec<PeerReminder>) {
         self.lock().held.extend(incoming);
     }
 
     /// Injects the held reminders, and returns the new ones. No caller waits for a response, so a refused reminder is
     /// recorded as `dropped` in the session's log; if it has an id, the returned events report it to subscribers.
-    pub fn put_held(&self, inbox: &Inbox) -> (Vec<Arc<Given>>, Vec<ReminderEvent>) {
+    pub fn put_held(&self, inbox: &Inbox) -> (Vec<Arc<TaskInjection>>, Vec<ReminderEvent>) {
         let mut known = self.lock();
         let held = std::mem::take(&mut known.held);
         let (mut new, mut ended) = (Vec::with_capacity(held.len()), Vec::new());
         for incoming in held {
             let id = incoming.id.clone();
             match known.put(incoming, inbox) {
-                Ok(Put::New(given)) => {
+                Ok(InjectionOutcome::New(given)) => {
                     ended.extend(given.displacement());
                     new.push(given);
                 }
@@ -123,7 +123,7 @@ impl Injections {
                     drop(inbox.refuse_notification(&bad("", error.to_string())));
                     ended.extend(id.map(ReminderEvent::cleared));
                 }
-                Ok(Put::Known(_)) | Err(_) => {}
+                Ok(InjectionOutcome::Known(_)) | Err(_) => {}
             }
         }
         (new, ended)
@@ -133,7 +133,7 @@ impl Injections {
     ///
     /// # Errors
     /// The id belongs to another reminder.
-    pub(super) fn again(&self, incoming: &Incoming) -> Result<Option<Arc<Given>>, Refusal> {
+    pub(super) fn again(&self, incoming: &PeerReminder) -> Result<Option<Arc<TaskInjection>>, Refusal> {
         self.lock().again(incoming)
     }
 
@@ -141,17 +141,21 @@ impl Injections {
     ///
     /// # Errors
     /// The id belongs to another reminder, the queue refuses, or the reminder cannot be stored.
-    pub(super) async fn accept(&self, incoming: Incoming, inbox: &Inbox) -> Result<(Arc<Given>, bool), Refusal> {
+    pub(super) async fn accept(
+        &self,
+        incoming: PeerReminder,
+        inbox: &Inbox,
+    ) -> Result<(Arc<TaskInjection>, bool), Refusal> {
         let put = self.lock().put(incoming, inbox)?;
         let kept = inbox.durable().await;
         match (put, kept) {
-            (Put::New(given), Ok(())) => Ok((given, true)),
-            (Put::Known(given), Ok(())) => Ok((given, false)),
-            (Put::New(given), Err(error)) => {
+            (InjectionOutcome::New(given), Ok(())) => Ok((given, true)),
+            (InjectionOutcome::Known(given), Ok(())) => Ok((given, false)),
+            (InjectionOutcome::New(given), Err(error)) => {
                 self.undo(&given, inbox);
                 Err(Refusal::Log(error))
             }
-            (Put::Known(_), Err(error)) => Err(Refusal::Log(error)),
+            (InjectionOutcome::Known(_), Err(error)) => Err(Refusal::Log(error)),
         }
     }
 
@@ -186,7 +190,7 @@ impl Injections {
     }
 
     /// Undoes an injection that cannot be stored.
-    pub(super) fn undo(&self, given: &Given, inbox: &Inbox) {
+    pub(super) fn undo(&self, given: &TaskInjection, inbox: &Inbox) {
         // If a seam was faster, the reminder is delivered, and its peer still gets an error because it is not
         // recorded.
         let _ = inbox.revoke(&given.id);
@@ -194,13 +198,13 @@ impl Injections {
     }
 
     /// Takes a poisoned lock all the same: every operation leaves the state consistent.
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownInjections> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
-    fn again(&self, incoming: &Incoming) -> Result<Option<Arc<Given>>, Refusal> {
+impl KnownInjections {
+    fn again(&self, incoming: &PeerReminder) -> Result<Option<Arc<TaskInjection>>, Refusal> {
         let Some(id) = &incoming.id else { return Ok(None) };
         match self.of.get(id) {
             None => Ok(None),
@@ -214,9 +218,9 @@ impl Known {
     ///
     /// # Errors
     /// The id belongs to another reminder, or the queue refuses.
-    fn put(&mut self, incoming: Incoming, inbox: &Inbox) -> Result<Put, Refusal> {
+    fn put(&mut self, incoming: PeerReminder, inbox: &Inbox) -> Result<InjectionOutcome, Refusal> {
         if let Some(given) = self.again(&incoming)? {
-            return Ok(Put::Known(given));
+            return Ok(InjectionOutcome::Known(given));
         }
         let at_ms = now_ms();
         let waiting = incoming.id.as_ref().and_then(|id| inbox.find(id));
@@ -230,12 +234,12 @@ impl Known {
                 (accepted.id, accepted.deduped_count, accepted.replaced)
             }
         };
-        let given = Arc::new(Given { id, incoming, deduped_count, displaced, at_ms });
+        let given = Arc::new(TaskInjection { id, incoming, deduped_count, displaced, at_ms });
         self.add(given.clone());
-        Ok(Put::New(given))
+        Ok(InjectionOutcome::New(given))
     }
 
-    fn add(&mut self, given: Arc<Given>) {
+    fn add(&mut self, given: Arc<TaskInjection>) {
         self.remove(&given.id);
         self.weight += given.weight();
         self.order.push_back(given.id.clone());
@@ -254,7 +258,7 @@ impl Known {
     }
 }
 
-impl Given {
+impl TaskInjection {
     /// Returns the event that tells subscribers which queued reminders this one replaced, if any.
     #[must_use]
     pub fn displacement(&self) -> Option<ReminderEvent> {
@@ -270,7 +274,7 @@ impl Given {
     }
 }
 
-fn is_same(item: &Injection, incoming: &Incoming) -> bool {
+fn is_same(item: &Injection, incoming: &PeerReminder) -> bool {
     let InjectionPayload::Reminder(reminder) = &item.payload else { return false };
     let spec = incoming.payload.spec.clone();
     item.mode == incoming.payload.mode

@@ -6,15 +6,15 @@ use runtime::data::Data;
 use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::{ReminderField, Surface};
 
-use super::injections::Given;
-use super::{Echo, Incoming};
+use super::injections::TaskInjection;
+use super::{PeerEcho, PeerReminder};
 use crate::bridge::RemindNotification;
 
-impl Given {
+impl TaskInjection {
     /// Converts the injection to its stored form: the reminder in the peer's format, and the response to the peer.
     #[must_use]
     pub fn to_data(&self) -> Data {
-        let Incoming { id, payload, echo } = &self.incoming;
+        let PeerReminder { id, payload, echo } = &self.incoming;
         let bare = RemindPayload { meta: Data::Nil, ..payload.clone() };
         let mut reminder = RemindNotification { session_id: None, payload: bare }.to_params(Surface::A2a);
         for (field, text) in [(ReminderField::Id, id), (ReminderField::Source, &echo.source)] {
@@ -32,17 +32,17 @@ impl Given {
     }
 
     /// Reads the stored form; returns `None` if it is something else.
-    pub(super) fn from_data(data: &Data) -> Option<Given> {
-        let incoming = Incoming::read(data.get("reminder"), data.get("metadata")).ok()?;
+    pub(super) fn from_data(data: &Data) -> Option<TaskInjection> {
+        let incoming = PeerReminder::read(data.get("reminder"), data.get("metadata")).ok()?;
         let id: Arc<str> = data.get("id").as_shared_str()?;
         let deduped_count = usize::try_from(data.get("deduped_count").as_int()?).ok()?;
         let at_ms = u64::try_from(data.get("at_ms").as_int()?).ok()?;
-        Some(Given { id, incoming, deduped_count, displaced: Vec::new(), at_ms })
+        Some(TaskInjection { id, incoming, deduped_count, displaced: Vec::new(), at_ms })
     }
 
     /// Returns the peer's own data.
     #[must_use]
-    pub fn echo(&self) -> &Echo {
+    pub fn echo(&self) -> &PeerEcho {
         &self.incoming.echo
     }
 }

@@ -6,11 +6,11 @@ use a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskStat
 use runtime::reminder::ReminderCode;
 
 use super::*;
-use crate::a2a::desk::{Asker, Settings};
-use crate::a2a::feed::{Next, Subscription, Told};
-use crate::a2a::reminder::{Spelled, Spelling};
-use crate::a2a::{Desk, Refusal};
-use crate::host::testing::{front, served};
+use crate::a2a::feed::{FeedItem, FeedUpdate, Subscription};
+use crate::a2a::reminder::{ReminderFormat, ReminderReport};
+use crate::a2a::tasks::{TaskCaller, TaskSettings};
+use crate::a2a::{Refusal, TaskManager};
+use crate::host::testing::{block_on_runtime, served};
 use runtime::data::Data;
 
 const RFC: &str = r#"{"id": "reminder-1", "body": "Upstream dependency PR landed; rebase before the next tool call.",
@@ -21,13 +21,13 @@ fn json(text: &str) -> Data {
     Data::from_json(text).unwrap()
 }
 
-fn read(text: &str) -> Result<Incoming, ReminderFault> {
-    Incoming::read(&json(text), &Data::Nil).map_err(|error| (error.code, error.field.clone(), error.suggestion))
+fn read(text: &str) -> Result<PeerReminder, ReminderFault> {
+    PeerReminder::read(&json(text), &Data::Nil).map_err(|error| (error.code, error.field.clone(), error.suggestion))
 }
 
 /// Calls a method and returns the response as its peer reads it.
-async fn call(method: &str, params: &Data, desk: &Desk) -> Result<Data, Refusal> {
-    let answer = super::call(method, params, desk).await?;
+async fn call(method: &str, params: &Data, manager: &TaskManager) -> Result<Data, Refusal> {
+    let answer = super::call(method, params, manager).await?;
     Ok(json(&serde_json::to_string(&answer).unwrap()))
 }
 
@@ -36,25 +36,25 @@ type ReminderFault = (ReminderCode, String, Option<String>);
 #[test]
 fn the_drafts_reminder_is_read_and_written_down_whole() {
     let metadata = json(r#"{"harn.reminder.origin": "workflow-coordinator"}"#);
-    let incoming = Incoming::read(&json(RFC), &metadata).unwrap();
+    let incoming = PeerReminder::read(&json(RFC), &metadata).unwrap();
     assert_eq!((incoming.id.as_deref(), incoming.payload.spec.ttl_turns), (Some("reminder-1"), Some(2)));
-    assert_eq!(incoming.echo, Echo { source: Some("coordinator-agent".into()), metadata });
+    assert_eq!(incoming.echo, PeerEcho { source: Some("coordinator-agent".into()), metadata });
     assert_eq!(incoming.payload.meta.at("harn.source").as_str(), Some("coordinator-agent"));
-    let given = Given { id: "reminder-1".into(), incoming, deduped_count: 1, displaced: Vec::new(), at_ms: 7 };
-    assert_eq!(*Injections::restored(&[given.to_data()]).find("reminder-1").unwrap(), given);
+    let given = TaskInjection { id: "reminder-1".into(), incoming, deduped_count: 1, displaced: Vec::new(), at_ms: 7 };
+    assert_eq!(*TaskInjections::restored(&[given.to_data()]).find("reminder-1").unwrap(), given);
     let snake = RFC.replace("dedupeKey", "dedupe_key").replace("firedAtTurn", "fired_at_turn");
-    assert_eq!(Incoming::read(&json(&snake), &given.echo().metadata).unwrap(), given.incoming);
+    assert_eq!(PeerReminder::read(&json(&snake), &given.echo().metadata).unwrap(), given.incoming);
 }
 
 #[test]
 fn an_id_that_was_revoked_is_free_in_the_next_process_too() {
-    let incoming = Incoming::read(&json(RFC), &Data::Nil).unwrap();
+    let incoming = PeerReminder::read(&json(RFC), &Data::Nil).unwrap();
     let id: Arc<str> = "reminder-1".into();
-    let given = Given { id: id.clone(), incoming, deduped_count: 0, displaced: Vec::new(), at_ms: 7 }.to_data();
+    let given = TaskInjection { id: id.clone(), incoming, deduped_count: 0, displaced: Vec::new(), at_ms: 7 }.to_data();
     let written = [given.clone(), injections::revoked(&id)];
-    assert!(Injections::restored(&written).find(&id).is_none());
+    assert!(TaskInjections::restored(&written).find(&id).is_none());
     let [first, end] = written;
-    assert!(Injections::restored(&[first, end, given]).find(&id).is_some());
+    assert!(TaskInjections::restored(&[first, end, given]).find(&id).is_some());
 }
 
 #[test]
@@ -101,13 +101,14 @@ fn metadata_carries_reminders_nested_and_flat_one_and_many() {
 fn what_is_known_of_a_task_is_bounded() {
     let given = |n: usize, body: &str| {
         let text = format!(r#"{{"id": "{n}", "body": "{body}"}}"#);
-        let incoming = Incoming::read(&json(&text), &Data::Nil).unwrap();
-        Given { id: n.to_string().into(), incoming, deduped_count: 0, displaced: Vec::new(), at_ms: 1 }.to_data()
+        let incoming = PeerReminder::read(&json(&text), &Data::Nil).unwrap();
+        TaskInjection { id: n.to_string().into(), incoming, deduped_count: 0, displaced: Vec::new(), at_ms: 1 }
+            .to_data()
     };
-    let many = Injections::restored(&(0..3_000).map(|n| given(n, "b")).collect::<Vec<_>>());
+    let many = TaskInjections::restored(&(0..3_000).map(|n| given(n, "b")).collect::<Vec<_>>());
     assert!(many.find("2999").is_some() && many.find("0").is_none());
     assert!(many.weight() <= 1 << 20);
-    let large = Injections::restored(&(0..100).map(|n| given(n, &"x".repeat(60_000))).collect::<Vec<_>>());
+    let large = TaskInjections::restored(&(0..100).map(|n| given(n, &"x".repeat(60_000))).collect::<Vec<_>>());
     assert!(large.weight() <= 1 << 20 && large.find("99").is_some() && large.find("50").is_none());
 }
 
@@ -139,13 +140,13 @@ pipeline default(task, context) {
 }
 "#;
 
-struct Folder(PathBuf);
+struct GateFolder(PathBuf);
 
-impl Folder {
-    fn new(name: &str) -> Folder {
+impl GateFolder {
+    fn new(name: &str) -> GateFolder {
         let folder = std::env::temp_dir().join(format!("harn-injection-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
+        GateFolder(folder)
     }
 
     fn text(&self) -> String {
@@ -163,14 +164,15 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for GateFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-fn desk(text: &str) -> Desk {
-    Desk::open(served("test.harn", text, 1, None), Settings::default()).unwrap_or_else(|found| panic!("{found:?}"))
+fn manager(text: &str) -> TaskManager {
+    TaskManager::open(served("test.harn", text, 1, None), TaskSettings::default())
+        .unwrap_or_else(|found| panic!("{found:?}"))
 }
 
 fn request(text: &str) -> SendMessage {
@@ -178,13 +180,13 @@ fn request(text: &str) -> SendMessage {
     SendMessage { message, configuration: Configuration::default(), metadata: Data::Nil }
 }
 
-async fn send(desk: &Desk, request: SendMessage) -> (Arc<str>, Subscription) {
-    desk.send(request, Asker { version: Version::V1_0, takes_message: false }).await.unwrap()
+async fn send(manager: &TaskManager, request: SendMessage) -> (Arc<str>, Subscription) {
+    manager.send(request, TaskCaller { version: Version::V1_0, takes_message: false }).await.unwrap()
 }
 
-async fn inject(desk: &Desk, task: &str, reminder: &str) -> Result<Data, Refusal> {
+async fn inject(manager: &TaskManager, task: &str, reminder: &str) -> Result<Data, Refusal> {
     let params = Data::dict([("taskId", Data::from(task)), ("reminder", json(reminder))]);
-    call(INJECT, &params, desk).await
+    call(INJECT, &params, manager).await
 }
 
 fn answer(task: &Task) -> String {
@@ -193,15 +195,15 @@ fn answer(task: &Task) -> String {
 }
 
 /// Returns all reminder events of a stream in this spelling, each as JSON.
-async fn told(follows: &mut Subscription, spelling: &mut Spelling) -> Vec<Data> {
+async fn told(follows: &mut Subscription, spelling: &mut ReminderFormat) -> Vec<Data> {
     let mut all = Vec::new();
     while let Some(next) = follows.next().await {
-        let Next::Told(told, _) = next else { panic!("it lags") };
+        let FeedItem::Told(told, _) = next else { panic!("it lags") };
         match &*told {
-            Told::Frame(frame) => spelling.saw(frame),
-            Told::Reminder(reminded) => match spelling.spell(reminded) {
-                Some(Spelled::Notification(notification)) => all.push(notification),
-                Some(Spelled::Frame(Frame::Status(update))) => all.push(update.metadata),
+            FeedUpdate::Frame(frame) => spelling.saw(frame),
+            FeedUpdate::Reminder(reminded) => match spelling.spell(reminded) {
+                Some(ReminderReport::Notification(notification)) => all.push(notification),
+                Some(ReminderReport::Frame(Frame::Status(update))) => all.push(update.metadata),
                 other => panic!("{other:?}"),
             },
         }
@@ -211,34 +213,34 @@ async fn told(follows: &mut Subscription, spelling: &mut Spelling) -> Vec<Data> 
 
 #[test]
 fn each_mode_is_delivered_at_its_seam_and_nothing_that_was_accepted_is_lost() {
-    let (folder, desk) = (Folder::new("modes"), desk(LOOP));
-    front(async {
-        let (id, mut follows) = send(&desk, request(&folder.text())).await;
-        let mut other = desk.follow(&id).await.unwrap();
+    let (folder, manager) = (GateFolder::new("modes"), manager(LOOP));
+    block_on_runtime(async {
+        let (id, mut follows) = send(&manager, request(&folder.text())).await;
+        let mut other = manager.follow(&id).await.unwrap();
         folder.has("began").await;
         let mut ids = Vec::new();
         for (word, mode) in [("soon", "interrupt_immediate"), ("later", "finish_step"), ("never", "audit_only")] {
             let text = format!(r#"{{"body": "<{word}>", "mode": "{mode}", "source": "tests", "ttlTurns": 1}}"#);
-            let accepted = inject(&desk, &id, &text).await.unwrap();
+            let accepted = inject(&manager, &id, &text).await.unwrap();
             assert_eq!(accepted.get("dedupedCount"), &Data::Int(0));
             assert!(stdlib::from_rfc3339(accepted.get("acceptedAt").as_str().unwrap()).is_some());
             ids.push(accepted.get("reminderId").as_shared_str().unwrap());
         }
-        let taken = inject(&desk, &id, r#"{"body": "<twice>"}"#).await.unwrap().get("reminderId").clone();
+        let taken = inject(&manager, &id, r#"{"body": "<twice>"}"#).await.unwrap().get("reminderId").clone();
         let about = Data::dict([("taskId", Data::from(&id))]);
-        let pending = call(PENDING, &about, &desk).await.unwrap();
+        let pending = call(PENDING, &about, &manager).await.unwrap();
         assert_eq!(pending.get("pendingCount"), &Data::Int(4));
         assert_eq!(pending.get("injections").as_list().unwrap()[0].get("source").as_str(), Some("tests"));
         for status in ["revoked", "already_revoked"] {
-            let revoked = call(REVOKE, &about.clone().with("reminderId", taken.clone()), &desk).await.unwrap();
+            let revoked = call(REVOKE, &about.clone().with("reminderId", taken.clone()), &manager).await.unwrap();
             assert_eq!(revoked.get("status").as_str(), Some(status));
         }
         folder.open();
-        let task = desk.settled(&id).await.unwrap();
+        let task = manager.settled(&id).await.unwrap();
         assert_eq!(task.status.state, TaskState::Completed, "{task:?}");
         // None at first, both at the boundary, and never the record-only one.
         assert_eq!(answer(&task), "|soon+later");
-        let notified = told(&mut follows, &mut Spelling::new(true)).await;
+        let notified = told(&mut follows, &mut ReminderFormat::new(true)).await;
         let emitted: Vec<_> =
             notified.iter().filter(|told| told.get("method").as_str() == Some("tasks/reminderEmitted")).collect();
         assert_eq!(emitted.len(), 2, "{notified:?}");
@@ -247,10 +249,10 @@ fn each_mode_is_delivered_at_its_seam_and_nothing_that_was_accepted_is_lost() {
             assert_eq!(told.at("params.reminder.source").as_str(), Some("tests"));
             assert_eq!(told.at("params.taskId").as_shared_str().as_ref(), Some(&id));
         }
-        let decorated = told(&mut other, &mut Spelling::new(false)).await;
+        let decorated = told(&mut other, &mut ReminderFormat::new(false)).await;
         // The first is the revoked one.
         assert_eq!(told_events(&decorated), ["expired", "emitted", "emitted", "expired", "expired"]);
-        desk.stop().await;
+        manager.stop().await;
     });
 }
 
@@ -260,52 +262,52 @@ fn told_events(all: &[Data]) -> Vec<&str> {
 
 #[test]
 fn a_repeat_is_harmless_and_an_id_is_one_reminders() {
-    let (folder, desk) = (Folder::new("repeat"), desk(LOOP));
-    front(async {
-        let (id, _) = send(&desk, request(&folder.text())).await;
+    let (folder, manager) = (GateFolder::new("repeat"), manager(LOOP));
+    block_on_runtime(async {
+        let (id, _) = send(&manager, request(&folder.text())).await;
         folder.has("began").await;
-        let first = inject(&desk, &id, RFC).await.unwrap();
+        let first = inject(&manager, &id, RFC).await.unwrap();
         assert_eq!(first.get("reminderId").as_str(), Some("reminder-1"), "the id is the caller's");
-        assert_eq!(inject(&desk, &id, RFC).await.unwrap(), first);
-        let pending = call(PENDING, &Data::dict([("taskId", Data::from(&id))]), &desk).await.unwrap();
+        assert_eq!(inject(&manager, &id, RFC).await.unwrap(), first);
+        let pending = call(PENDING, &Data::dict([("taskId", Data::from(&id))]), &manager).await.unwrap();
         assert_eq!(pending.get("pendingCount"), &Data::Int(1));
-        let other = inject(&desk, &id, &RFC.replace("Upstream", "Downstream")).await.unwrap_err();
+        let other = inject(&manager, &id, &RFC.replace("Upstream", "Downstream")).await.unwrap_err();
         assert!(matches!(other, Refusal::Reminder(error) if error.field == "reminder.id"));
-        let newer = inject(&desk, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
+        let newer = inject(&manager, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
         assert_eq!(newer.get("dedupedCount"), &Data::Int(1));
         folder.open();
-        desk.settled(&id).await.unwrap();
-        assert_eq!(inject(&desk, &id, RFC).await.unwrap(), first, "also when the task is over");
-        let late = inject(&desk, &id, r#"{"body": "late"}"#).await.unwrap_err();
+        manager.settled(&id).await.unwrap();
+        assert_eq!(inject(&manager, &id, RFC).await.unwrap(), first, "also when the task is over");
+        let late = inject(&manager, &id, r#"{"body": "late"}"#).await.unwrap_err();
         assert!(matches!(late, Refusal::Over { state: TaskState::Completed, .. }));
-        let unknown = inject(&desk, "task_none", r#"{"body": "b"}"#).await.unwrap_err();
+        let unknown = inject(&manager, "task_none", r#"{"body": "b"}"#).await.unwrap_err();
         assert_eq!(unknown, Refusal::UnknownTask("task_none".into()));
-        desk.stop().await;
+        manager.stop().await;
     });
 }
 
 #[test]
 fn what_comes_with_a_message_is_there_before_its_prompt() {
-    let (folder, desk) = (Folder::new("metadata"), desk(LOOP));
+    let (folder, manager) = (GateFolder::new("metadata"), manager(LOOP));
     folder.open();
-    front(async {
+    block_on_runtime(async {
         let mut request = request(&folder.text());
         request.metadata = json(r#"{"harn": {"reminder": {"body": "<soon>", "source": "coordinator"}}}"#);
         request.message.metadata = json(r#"{"harn.reminder": [{"body": "<later>"}]}"#);
-        let (id, mut follows) = send(&desk, request).await;
-        let task = desk.settled(&id).await.unwrap();
+        let (id, mut follows) = send(&manager, request).await;
+        let task = manager.settled(&id).await.unwrap();
         assert_eq!(answer(&task).split('|').next(), Some("soon+later"), "{task:?}");
-        let all = told(&mut follows, &mut Spelling::new(false)).await;
+        let all = told(&mut follows, &mut ReminderFormat::new(false)).await;
         let sources: Vec<_> = all.iter().filter_map(|told| told.get("harn.reminder").get("source").as_str()).collect();
         assert_eq!(sources[..2], ["coordinator", "host"]);
-        desk.stop().await;
+        manager.stop().await;
     });
 }
 
 #[test]
 fn parameters_are_read_strictly() {
-    let desk = desk("pipeline default(task) { return task }");
-    front(async {
+    let manager = manager("pipeline default(task) { return task }");
+    block_on_runtime(async {
         for (method, params, field) in [
             (INJECT, "[]", ""),
             (INJECT, r#"{"reminder": {"body": "b"}}"#, "taskId"),
@@ -316,32 +318,32 @@ fn parameters_are_read_strictly() {
             (PENDING, r#"{"taskid": "t"}"#, "taskid"),
             (REVOKE, r#"{"taskId": "t"}"#, "reminderId"),
         ] {
-            match call(method, &json(params), &desk).await {
+            match call(method, &json(params), &manager).await {
                 Err(Refusal::Reminder(error)) => assert_eq!(error.field, field, "{params}"),
                 other => panic!("{params}: {other:?}"),
             }
         }
-        desk.stop().await;
+        manager.stop().await;
     });
 }
 
 #[test]
 fn what_is_displaced_revoked_or_left_over_is_told() {
-    let (folder, desk) = (Folder::new("displaced"), desk(LOOP));
-    front(async {
-        let (id, mut follows) = send(&desk, request(&folder.text())).await;
+    let (folder, manager) = (GateFolder::new("displaced"), manager(LOOP));
+    block_on_runtime(async {
+        let (id, mut follows) = send(&manager, request(&folder.text())).await;
         folder.has("began").await;
-        inject(&desk, &id, RFC).await.unwrap();
-        inject(&desk, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
+        inject(&manager, &id, RFC).await.unwrap();
+        inject(&manager, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
         // A revoked id may be used again, and the new reminder is queued.
         let revoked = json(&format!(r#"{{"taskId": "{id}", "reminderId": "reminder-2"}}"#));
-        assert_eq!(call(REVOKE, &revoked, &desk).await.unwrap().get("status").as_str(), Some("revoked"));
-        inject(&desk, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
-        let pending = call(PENDING, &Data::dict([("taskId", Data::from(&id))]), &desk).await.unwrap();
+        assert_eq!(call(REVOKE, &revoked, &manager).await.unwrap().get("status").as_str(), Some("revoked"));
+        inject(&manager, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
+        let pending = call(PENDING, &Data::dict([("taskId", Data::from(&id))]), &manager).await.unwrap();
         assert_eq!(pending.get("pendingCount"), &Data::Int(1));
         folder.open();
-        desk.settled(&id).await.unwrap();
-        let all = told(&mut follows, &mut Spelling::new(false)).await;
+        manager.settled(&id).await.unwrap();
+        let all = told(&mut follows, &mut ReminderFormat::new(false)).await;
         let deduped =
             all.iter().map(|told| told.get("harn.reminder")).find(|told| told.get("event").as_str() == Some("deduped"));
         let dropped = deduped.map(|told| told.get("droppedReminderIds").to_json());
@@ -352,27 +354,27 @@ fn what_is_displaced_revoked_or_left_over_is_told() {
             .filter(|told| told.get("event").as_str() == Some("expired"));
         let ended: Vec<_> = ended.map(|told| told.get("phase").to_json()).collect();
         assert!(ended.contains(&r#""cleared""#.to_owned()), "the revoked one: {all:?}");
-        desk.stop().await;
+        manager.stop().await;
     });
 }
 
 #[test]
 fn reminders_of_a_task_are_cleared_queued_and_delivered() {
-    let (folder, desk) = (Folder::new("cleared"), desk(LOOP));
-    front(async {
+    let (folder, manager) = (GateFolder::new("cleared"), manager(LOOP));
+    block_on_runtime(async {
         let mut request = request(&folder.text());
         request.metadata = json(r#"{"harn.reminder": {"id": "early", "body": "<soon>", "tags": ["t"]}}"#);
-        let (id, mut follows) = send(&desk, request).await;
+        let (id, mut follows) = send(&manager, request).await;
         folder.has("began").await;
-        inject(&desk, &id, &RFC.replace(r#""upstream", "#, r#""t", "#)).await.unwrap();
+        inject(&manager, &id, &RFC.replace(r#""upstream", "#, r#""t", "#)).await.unwrap();
         let about = Data::dict([("taskId", Data::from(&id))]);
-        let cleared = call(CLEAR, &about.clone().with("tag", "t".into()), &desk).await.unwrap();
+        let cleared = call(CLEAR, &about.clone().with("tag", "t".into()), &manager).await.unwrap();
         assert_eq!(cleared.get("removedCount"), &Data::Int(2));
-        let again = call(CLEAR, &about.clone().with("dedupeKey", "upstream:pr-1234".into()), &desk).await.unwrap();
+        let again = call(CLEAR, &about.clone().with("dedupeKey", "upstream:pr-1234".into()), &manager).await.unwrap();
         assert_eq!(again.get("removedCount"), &Data::Int(0));
         folder.open();
-        desk.settled(&id).await.unwrap();
-        let all = told(&mut follows, &mut Spelling::new(false)).await;
+        manager.settled(&id).await.unwrap();
+        let all = told(&mut follows, &mut ReminderFormat::new(false)).await;
         let ended = all
             .iter()
             .map(|told| told.get("harn.reminder"))
@@ -381,24 +383,24 @@ fn reminders_of_a_task_are_cleared_queued_and_delivered() {
         ended.sort();
         let end = |id: &str| (format!("\"{id}\""), "\"cleared\"".to_owned());
         assert_eq!(ended, [end("early"), end("reminder-1")], "{all:?}");
-        let late = call(CLEAR, &about.with("tag", "t".into()), &desk).await.unwrap_err();
+        let late = call(CLEAR, &about.with("tag", "t".into()), &manager).await.unwrap_err();
         assert!(matches!(late, Refusal::Over { .. }), "{late:?}");
-        desk.stop().await;
+        manager.stop().await;
     });
 }
 
 #[test]
 fn a_reminder_of_a_task_that_ends_without_a_loop_expires() {
-    let (folder, desk) = (Folder::new("left-over"), desk(NO_LOOP));
-    front(async {
-        let (id, mut follows) = send(&desk, request(&folder.text())).await;
+    let (folder, manager) = (GateFolder::new("left-over"), manager(NO_LOOP));
+    block_on_runtime(async {
+        let (id, mut follows) = send(&manager, request(&folder.text())).await;
         folder.has("began").await;
-        inject(&desk, &id, RFC).await.unwrap();
+        inject(&manager, &id, RFC).await.unwrap();
         folder.open();
-        desk.settled(&id).await.unwrap();
-        let all = told(&mut follows, &mut Spelling::new(false)).await;
+        manager.settled(&id).await.unwrap();
+        let all = told(&mut follows, &mut ReminderFormat::new(false)).await;
         assert_eq!(told_events(&all), ["expired"], "{all:?}");
         assert_eq!(all.iter().find_map(|told| told.get("harn.reminder").get("id").as_str()), Some("reminder-1"));
-        desk.stop().await;
+        manager.stop().await;
     });
 }

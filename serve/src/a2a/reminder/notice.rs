@@ -6,7 +6,7 @@ use runtime::data::Data;
 use runtime::reminder::codec::ReminderChange;
 use runtime::reminder::{ReminderField, Surface};
 
-use super::Reminded;
+use super::PeerReminderEvent;
 use crate::wire::ReminderUpdate;
 
 /// The metadata key of reminders.
@@ -25,7 +25,7 @@ pub(super) struct ReminderNotice {
 }
 
 impl ReminderNotice {
-    pub(super) fn of(reminded: &Reminded) -> ReminderNotice {
+    pub(super) fn of(reminded: &PeerReminderEvent) -> ReminderNotice {
         let ReminderUpdate { change, mut fields, more } = ReminderUpdate::of(&reminded.event, Surface::A2a);
         let echo = reminded.echo.as_ref();
         // If a peer injected the reminder, the source is the one that the peer named.

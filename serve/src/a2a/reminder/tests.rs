@@ -18,14 +18,14 @@ fn emitted() -> ReminderEvent {
     ReminderEvent::Emitted { reminder, turn: 5 }
 }
 
-fn reminded(event: ReminderEvent) -> Reminded {
+fn reminded(event: ReminderEvent) -> PeerReminderEvent {
     let metadata = Data::dict([("origin", Data::from("workflow"))]);
-    Reminded { event, echo: Some(Echo { source: Some("coordinator-agent".into()), metadata }) }
+    PeerReminderEvent { event, echo: Some(PeerEcho { source: Some("coordinator-agent".into()), metadata }) }
 }
 
 /// Returns the format of a stream that has received the task's status.
-fn spelling(notifies: bool) -> Spelling {
-    let mut spelling = Spelling::new(notifies);
+fn spelling(notifies: bool) -> ReminderFormat {
+    let mut spelling = ReminderFormat::new(notifies);
     let said = Message::new(Role::Agent, "m", vec![Part::text("I am at it.")]);
     spelling.saw(&Frame::Status(StatusUpdate {
         task_id: "t".into(),
@@ -36,10 +36,10 @@ fn spelling(notifies: bool) -> Spelling {
     spelling
 }
 
-fn told(notifies: bool, reminded: &Reminded) -> Data {
+fn told(notifies: bool, reminded: &PeerReminderEvent) -> Data {
     match spelling(notifies).spell(reminded) {
-        Some(Spelled::Notification(notification)) => notification,
-        Some(Spelled::Frame(Frame::Status(update))) => {
+        Some(ReminderReport::Notification(notification)) => notification,
+        Some(ReminderReport::Frame(Frame::Status(update))) => {
             assert_eq!((update.status.state, update.status.message), (TaskState::Working, None));
             update.metadata
         }
@@ -85,7 +85,7 @@ fn what_nobody_put_in_has_the_source_of_the_wires_table() {
         let reminder =
             Arc::new(runtime::reminder::Reminder { source, producer: Some("p".into()), ..(*reminder).clone() });
         let event = ReminderEvent::Emitted { reminder, turn: 1 };
-        let told = told(false, &Reminded { event, echo: None });
+        let told = told(false, &PeerReminderEvent { event, echo: None });
         assert_eq!(told.get("harn.reminder").get("source").as_str(), Some(word));
         assert_eq!(told.get("harn.reminder").get("providerId").as_str(), Some("p"));
     }
@@ -95,7 +95,7 @@ fn what_nobody_put_in_has_the_source_of_the_wires_table() {
 fn the_end_of_a_reminder_is_told_in_the_words_of_the_wire() {
     let deduped =
         ReminderEvent::Deduped { reminder_id: "new".into(), dedupe_key: "k".into(), dropped_ids: vec!["old".into()] };
-    let told_of = |event, notifies| told(notifies, &Reminded { event, echo: None });
+    let told_of = |event, notifies| told(notifies, &PeerReminderEvent { event, echo: None });
     let notification = told_of(deduped, true);
     assert_eq!(notification.get("method").as_str(), Some("tasks/reminderDeduped"));
     assert_eq!(
@@ -118,5 +118,5 @@ fn the_end_of_a_reminder_is_told_in_the_words_of_the_wire() {
 
 #[test]
 fn nothing_is_told_before_the_first_frame() {
-    assert_eq!(Spelling::new(true).spell(&reminded(emitted())), None);
+    assert_eq!(ReminderFormat::new(true).spell(&reminded(emitted())), None);
 }

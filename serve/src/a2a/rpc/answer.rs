@@ -3,9 +3,9 @@
 use a2a::Version;
 use jsonrpc::Id;
 
-use crate::a2a::error::Fault;
+use crate::a2a::error::RpcError;
 
 /// Returns the JSON-RPC text of a refusal.
-pub(in crate::a2a) fn refused(id: &Id, fault: &Fault, version: Version) -> String {
+pub(in crate::a2a) fn refused(id: &Id, fault: &RpcError, version: Version) -> String {
     jsonrpc::error(id, &fault.to_data(version))
 }

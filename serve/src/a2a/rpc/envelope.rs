@@ -4,7 +4,7 @@ use jsonrpc::{EnvelopeError, Id, IdRule, Message, Problem, Rules};
 use runtime::data::Data;
 
 use crate::a2a::A2aCode;
-use crate::a2a::error::{Fault, code};
+use crate::a2a::error::{RpcError, code};
 
 /// The maximum length of an id in bytes: each frame of a stream contains it.
 const LONGEST_ID: usize = 16 * 1024;
@@ -13,20 +13,20 @@ const LONGEST_ID: usize = 16 * 1024;
 const RULES: Rules = Rules { ids: IdRule::Numbers, max_id_len: LONGEST_ID, positional_params: false, answers: false };
 
 /// A request.
-pub(in crate::a2a) type Request = jsonrpc::Request<Data>;
+pub(in crate::a2a) type RpcRequest = jsonrpc::Request<Data>;
 
 /// The response to a body that is not a request.
 #[derive(Debug)]
 pub(in crate::a2a) struct BadRequest {
     pub(in crate::a2a) id: Id,
-    pub(in crate::a2a) fault: Fault,
+    pub(in crate::a2a) fault: RpcError,
 }
 
 /// Reads a body as a request.
 ///
 /// # Errors
 /// The response to send.
-pub(in crate::a2a) fn read(body: &[u8]) -> Result<Request, Box<BadRequest>> {
+pub(in crate::a2a) fn read(body: &[u8]) -> Result<RpcRequest, Box<BadRequest>> {
     match jsonrpc::read(body, &RULES) {
         Ok(Message::Request(request)) => Ok(request),
         // The rules allow no responses.
@@ -38,9 +38,9 @@ pub(in crate::a2a) fn read(body: &[u8]) -> Result<Request, Box<BadRequest>> {
     }
 }
 
-fn fault(problem: Problem) -> Fault {
-    let not_json = |message: String| Fault::new(code::NOT_JSON, A2aCode::NoJson, message);
-    let no_request = |message: String| Fault::new(code::REQUEST, A2aCode::NoRequest, message);
+fn fault(problem: Problem) -> RpcError {
+    let not_json = |message: String| RpcError::new(code::NOT_JSON, A2aCode::NoJson, message);
+    let no_request = |message: String| RpcError::new(code::REQUEST, A2aCode::NoRequest, message);
     match problem {
         Problem::NotUtf8 { byte } => not_json(format!("the body is not UTF-8, starting at byte {byte}")),
         Problem::Empty => not_json("the body is empty; send one JSON-RPC request".to_owned()),
@@ -55,13 +55,13 @@ fn fault(problem: Problem) -> Fault {
         Problem::Member { name, problem } => wrong(name, &problem),
         Problem::Params { found } => {
             let message = format!("`params` must be an object, not {found}");
-            Fault::new(code::PARAMS, A2aCode::Params, message).field("params")
+            RpcError::new(code::PARAMS, A2aCode::Params, message).field("params")
         }
     }
 }
 
-fn wrong(field: &str, problem: &str) -> Fault {
-    Fault::new(code::REQUEST, A2aCode::NoRequest, format!("`{field}` of a request {problem}")).field(field)
+fn wrong(field: &str, problem: &str) -> RpcError {
+    RpcError::new(code::REQUEST, A2aCode::NoRequest, format!("`{field}` of a request {problem}")).field(field)
 }
 
 #[cfg(test)]

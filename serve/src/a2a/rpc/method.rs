@@ -1,13 +1,13 @@
-//! [`Method`]: the methods, with their names in both versions in one table.
+//! [`A2aMethod`]: the methods, with their names in both versions in one table.
 
 use crate::a2a::A2aCode;
 use runtime::words::nearest;
 
-use crate::a2a::error::{Fault, code, shortened};
+use crate::a2a::error::{RpcError, code, shortened};
 
 /// A method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum A2aMethod {
     /// Sends a message and waits.
     Send,
     /// Sends a message and follows its task.
@@ -28,7 +28,7 @@ pub(super) enum Method {
     Reminders(&'static str),
 }
 
-use Method::{Cancel, ExtendedCard, Get, List, Push, Reminders, Send, Stream, Subscribe};
+use A2aMethod::{Cancel, ExtendedCard, Get, List, Push, Reminders, Send, Stream, Subscribe};
 
 /// The methods of the extension for reminders.
 const INJECT: &str = "tasks/inject_reminder";
@@ -37,10 +37,10 @@ const REVOKE: &str = "tasks/revoke_reminder";
 const CLEAR: &str = "tasks/clear_reminders";
 
 /// A name and its method.
-type Row = (&'static str, Method);
+type MethodName = (&'static str, A2aMethod);
 
 /// All method names.
-const TABLE: &[Row] = &[
+const TABLE: &[MethodName] = &[
     ("SendMessage", Send),
     ("message/send", Send),
     ("SendStreamingMessage", Stream),
@@ -71,18 +71,19 @@ const TABLE: &[Row] = &[
     (CLEAR, Reminders(CLEAR)),
 ];
 
-impl Method {
+impl A2aMethod {
     /// Returns the method with a name. Some clients put a `_` before the names of extension methods.
     ///
     /// # Errors
     /// The method is unknown.
-    pub(super) fn of(name: &str) -> Result<Method, Fault> {
+    pub(super) fn of(name: &str) -> Result<A2aMethod, RpcError> {
         let found = |name: &str| TABLE.iter().find(|(known, _)| *known == name);
         let plain = name.strip_prefix('_').and_then(found).filter(|(_, method)| matches!(method, Reminders(_)));
         if let Some((_, method)) = found(name).or(plain) {
             return Ok(*method);
         }
-        let fault = Fault::new(code::METHOD, A2aCode::UnknownMethod, format!("unknown method `{}`", shortened(name)));
+        let fault =
+            RpcError::new(code::METHOD, A2aCode::UnknownMethod, format!("unknown method `{}`", shortened(name)));
         Err(fault.suggestion(nearest(name, TABLE.iter().map(|(known, _)| *known))))
     }
 
@@ -114,7 +115,7 @@ mod tests {
             (["tasks/inject_reminder", "_tasks/inject_reminder"], Reminders(INJECT)),
         ] {
             for name in names {
-                assert_eq!(Method::of(name).unwrap(), method, "{name}");
+                assert_eq!(A2aMethod::of(name).unwrap(), method, "{name}");
             }
         }
     }
@@ -129,11 +130,11 @@ mod tests {
             ("tasks/send", Some("tasks/get")),
             ("frobnicate", None),
         ] {
-            let data = Method::of(name).unwrap_err().to_data(Version::V0_3);
+            let data = A2aMethod::of(name).unwrap_err().to_data(Version::V0_3);
             assert_eq!(data.get("code"), &(-32601_i64).into());
             assert_eq!(data.at("data.suggestion").as_str(), nearest, "{name}");
         }
-        let long = Method::of(&"m".repeat(100_000)).unwrap_err().to_data(Version::V0_3);
+        let long = A2aMethod::of(&"m".repeat(100_000)).unwrap_err().to_data(Version::V0_3);
         assert!(long.get("message").as_str().is_some_and(|message| message.len() < 200));
     }
 }

@@ -1,4 +1,4 @@
-//! [`Frames`]: the updates of a task as server-sent events.
+//! [`TaskEventStream`]: the updates of a task as server-sent events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use futures_util::future::BoxFuture;
 use jsonrpc::Id;
 
 use super::answer;
-use super::pieces::Pieces;
-use super::written::Written;
-use crate::a2a::error::{Fault, code};
-use crate::a2a::feed::{Next, Subscription, Told};
-use crate::a2a::places::Place;
-use crate::a2a::reminder::{Spelled, Spelling};
+use super::frame_cache::FrameCache;
+use super::json_pieces::JsonPieces;
+use crate::a2a::count_limit::CountPermit;
+use crate::a2a::error::{RpcError, code};
+use crate::a2a::feed::{FeedItem, FeedUpdate, Subscription};
+use crate::a2a::reminder::{ReminderFormat, ReminderReport};
 use crate::a2a::{A2aCode, Refusal};
 
 /// The interval of keep-alive comments: proxies close connections that are idle for long.
@@ -28,41 +28,41 @@ const AT_ONCE: usize = 16 * 1024;
 const HEAVY: usize = 64 * 1024;
 
 /// The updates of a task as server-sent events. Dropping it ends the subscription and nothing else.
-pub(in crate::a2a) struct Frames {
+pub(in crate::a2a) struct TaskEventStream {
     id: Id,
     version: Version,
-    spelling: Spelling,
+    spelling: ReminderFormat,
     /// The number of history messages to include, counted from the newest; `None` for all.
     history: Option<u32>,
-    source: Source,
-    written: Written,
+    source: StreamSource,
+    written: FrameCache,
     /// The rest of a frame that is partly written.
-    rest: Option<Pieces>,
+    rest: Option<JsonPieces>,
     ended: bool,
     /// Whether the last write was full, so more may be ready.
     is_full: bool,
-    _place: Place,
+    _place: CountPermit,
 }
 
 /// The source of the events.
-pub(super) enum Source {
+pub(super) enum StreamSource {
     /// A subscription.
     Told(Subscription),
     /// A subscription, or a message in place of the task, once that is decided.
     Open(BoxFuture<'static, Result<Result<Subscription, Message>, Refusal>>),
 }
 
-impl Frames {
+impl TaskEventStream {
     pub(super) fn new(
         id: Id,
         version: Version,
-        spelling: Spelling,
+        spelling: ReminderFormat,
         history: Option<u32>,
-        source: Source,
-        written: Written,
-        place: Place,
-    ) -> Frames {
-        Frames {
+        source: StreamSource,
+        written: FrameCache,
+        permit: CountPermit,
+    ) -> TaskEventStream {
+        TaskEventStream {
             id,
             version,
             spelling,
@@ -72,7 +72,7 @@ impl Frames {
             rest: None,
             ended: false,
             is_full: false,
-            _place: place,
+            _place: permit,
         }
     }
 
@@ -89,14 +89,14 @@ impl Frames {
                 return None;
             }
             let quiet = match &mut self.source {
-                Source::Told(followed) => match tokio::time::timeout(QUIET, followed.next()).await {
+                StreamSource::Told(followed) => match tokio::time::timeout(QUIET, followed.next()).await {
                     Ok(next) => {
                         self.tell(next, &mut text);
                         false
                     }
                     Err(_) => true,
                 },
-                Source::Open(begins) => match tokio::time::timeout(QUIET, begins).await {
+                StreamSource::Open(begins) => match tokio::time::timeout(QUIET, begins).await {
                     Ok(begun) => {
                         self.begin_with(begun, &mut text);
                         false
@@ -110,7 +110,7 @@ impl Frames {
             }
         }
         while self.rest.is_none() && !self.ended && text.len() < AT_ONCE {
-            let Source::Told(followed) = &mut self.source else { break };
+            let StreamSource::Told(followed) = &mut self.source else { break };
             let Some(next) = followed.next().now_or_never() else { break };
             self.tell(next, &mut text);
         }
@@ -121,14 +121,14 @@ impl Frames {
     /// Begins with the subscription or the message, once that is decided.
     fn begin_with(&mut self, begun: Result<Result<Subscription, Message>, Refusal>, text: &mut String) {
         match begun {
-            Ok(Ok(followed)) => self.source = Source::Told(followed),
+            Ok(Ok(followed)) => self.source = StreamSource::Told(followed),
             Ok(Err(message)) => {
                 self.ended = true;
                 self.frame(&Frame::Message(message.into()), true, text);
             }
             Err(refusal) => {
                 self.ended = true;
-                event(&answer::refused(&self.id, &Fault::from(refusal), self.version), text);
+                event(&answer::refused(&self.id, &RpcError::from(refusal), self.version), text);
             }
         }
     }
@@ -143,18 +143,18 @@ impl Frames {
         }
     }
 
-    fn tell(&mut self, next: Option<Next>, text: &mut String) {
+    fn tell(&mut self, next: Option<FeedItem>, text: &mut String) {
         match next {
-            Some(Next::Told(told, is_last)) => {
+            Some(FeedItem::Told(told, is_last)) => {
                 self.ended = is_last;
                 self.event(&told, is_last, text);
             }
-            Some(Next::Lagged) => {
+            Some(FeedItem::Lagged) => {
                 let message = "the stream was not read fast enough and is closed; the task continues, and a new \
                     subscription starts with its current state";
                 self.refuse(message, "stream_too_slow", text);
             }
-            Some(Next::Left) => {
+            Some(FeedItem::Left) => {
                 let message = "the server is stopping, so this stream is closed; the task continues once it is \
                     served again, and a new subscription starts with its current state";
                 self.refuse(message, "stopping", text);
@@ -166,13 +166,13 @@ impl Frames {
     /// Ends the stream with an error before the task ends.
     fn refuse(&mut self, message: &str, reason: &'static str, text: &mut String) {
         self.ended = true;
-        let fault = Fault::new(code::SERVER, A2aCode::TooMany, message).reason(reason);
+        let fault = RpcError::new(code::SERVER, A2aCode::TooMany, message).reason(reason);
         event(&answer::refused(&self.id, &fault, self.version), text);
     }
 
-    fn event(&mut self, told: &Arc<Told>, is_last: bool, text: &mut String) {
+    fn event(&mut self, told: &Arc<FeedUpdate>, is_last: bool, text: &mut String) {
         match &**told {
-            Told::Frame(frame) => {
+            FeedUpdate::Frame(frame) => {
                 self.spelling.saw(frame);
                 if let Some(shorter) = self.shorter(frame) {
                     return self.frame(&shorter, is_last, text);
@@ -187,9 +187,9 @@ impl Frames {
                 text.push_str(&result);
                 text.push_str(END);
             }
-            Told::Reminder(reminded) => match self.spelling.spell(reminded) {
-                Some(Spelled::Notification(notification)) => event(&notification.to_json(), text),
-                Some(Spelled::Frame(frame)) => self.frame(&frame, is_last, text),
+            FeedUpdate::Reminder(reminded) => match self.spelling.spell(reminded) {
+                Some(ReminderReport::Notification(notification)) => event(&notification.to_json(), text),
+                Some(ReminderReport::Frame(frame)) => self.frame(&frame, is_last, text),
                 None => {}
             },
         }
@@ -207,7 +207,7 @@ impl Frames {
     /// Begins a frame for this stream alone, written piece by piece.
     fn frame(&mut self, frame: &Frame, is_last: bool, text: &mut String) {
         self.begin(text);
-        self.rest = Some(Pieces::new(self.version.frame(frame, is_last)));
+        self.rest = Some(JsonPieces::new(self.version.frame(frame, is_last)));
         self.write_on(text);
     }
 

@@ -1,13 +1,13 @@
-//! [`Said`]: the protocol version that a request names.
+//! [`RequestedVersion`]: the protocol version that a request names.
 
 use crate::a2a::A2aCode;
 use a2a::Version;
 
-use crate::a2a::error::{Fault, code, shortened};
+use crate::a2a::error::{RpcError, code, shortened};
 
 /// The protocol version that a request names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::a2a) enum Said {
+pub(in crate::a2a) enum RequestedVersion {
     /// None.
     Nothing,
     /// A supported version.
@@ -16,23 +16,24 @@ pub(in crate::a2a) enum Said {
     Unknown(String),
 }
 
-impl Said {
+impl RequestedVersion {
     /// Reads the value of `A2A-Version`; an empty one counts as none.
-    pub(in crate::a2a) fn of(value: Option<&str>) -> Said {
+    pub(in crate::a2a) fn of(value: Option<&str>) -> RequestedVersion {
         match value.map(str::trim).filter(|value| !value.is_empty()) {
-            None => Said::Nothing,
-            Some(value) => Version::of_header(value).map_or_else(|| Said::Unknown(value.to_owned()), Said::Known),
+            None => RequestedVersion::Nothing,
+            Some(value) => Version::of_header(value)
+                .map_or_else(|| RequestedVersion::Unknown(value.to_owned()), RequestedVersion::Known),
         }
     }
 
     /// Returns the version for refusals before the method is known.
     pub(in crate::a2a) fn nearest(&self) -> Version {
         match self {
-            Said::Nothing => Version::V0_3,
-            Said::Known(version) => *version,
+            RequestedVersion::Nothing => Version::V0_3,
+            RequestedVersion::Known(version) => *version,
             // Clients of later versions read the errors of 1.0 more likely than those of earlier ones.
-            Said::Unknown(value) if value.starts_with("0.") => Version::V0_3,
-            Said::Unknown(_) => Version::V1_0,
+            RequestedVersion::Unknown(value) if value.starts_with("0.") => Version::V0_3,
+            RequestedVersion::Unknown(_) => Version::V1_0,
         }
     }
 
@@ -40,14 +41,14 @@ impl Said {
     ///
     /// # Errors
     /// The version is not supported.
-    pub(super) fn known(&self) -> Result<Option<Version>, Fault> {
+    pub(super) fn known(&self) -> Result<Option<Version>, RpcError> {
         match self {
-            Said::Nothing => Ok(None),
-            Said::Known(version) => Ok(Some(*version)),
-            Said::Unknown(value) => {
+            RequestedVersion::Nothing => Ok(None),
+            RequestedVersion::Known(version) => Ok(Some(*version)),
+            RequestedVersion::Unknown(value) => {
                 let message =
                     format!("unsupported protocol version `{}`; `A2A-Version` can be 1.0 or 0.3", shortened(value));
-                let fault = Fault::new(code::VERSION, A2aCode::Version, message).field("A2A-Version");
+                let fault = RpcError::new(code::VERSION, A2aCode::Version, message).field("A2A-Version");
                 Err(fault.with("supported", "1.0, 0.3"))
             }
         }

@@ -7,12 +7,12 @@ use a2a::{Frame, Status, StatusUpdate, Task, TaskState};
 use runtime::data::Data;
 use runtime::event_log::Record;
 
-use super::super::desk::{Begun, Restored, push_bounded, weight_of};
-use super::record::{Brief, SPELLING};
+use super::super::tasks::{RestoredTask, TaskOrigin, push_bounded, weight_of};
+use super::record::{SPELLING, TaskBrief};
 use super::{CONTENT_TOPIC, TASK_TOPIC};
-use made::Made;
+use artifact_fold::ArtifactFold;
 
-mod made;
+mod artifact_fold;
 
 /// The key in a task's metadata that names its unreadable records.
 pub(super) const DAMAGED: &str = "harn.damaged";
@@ -26,27 +26,27 @@ const MOST_INJECTED: usize = 1_024;
 pub(super) struct TaskFold {
     task: Task,
     /// The content of the last lifecycle record; `None` until the task is created.
-    pub(super) brief: Option<Brief>,
-    begun: Begun,
+    pub(super) brief: Option<TaskBrief>,
+    begun: TaskOrigin,
     /// The task's artifacts, added to it at the end.
-    made: Made,
+    made: ArtifactFold,
     /// The size of its history in bytes.
     said: usize,
     injected: VecDeque<Data>,
     has_begun: bool,
-    wanted: Wanted,
+    wanted: FoldedParts,
     damaged: Option<String>,
 }
 
 /// The parts of a task to rebuild.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct FoldedParts {
     history: bool,
     artifacts: bool,
     injected: bool,
 }
 
-impl Wanted {
+impl FoldedParts {
     /// Returns whether a content record is needed.
     fn has(self, word: &str) -> bool {
         match word {
@@ -61,22 +61,22 @@ impl Wanted {
 impl TaskFold {
     /// Creates a fold for a complete task.
     pub(super) fn new(task_id: &str) -> TaskFold {
-        TaskFold::of(task_id, Wanted { history: true, artifacts: true, injected: true })
+        TaskFold::of(task_id, FoldedParts { history: true, artifacts: true, injected: true })
     }
 
     /// Creates a fold for a task in a list. Records that are not needed are skipped.
     pub(super) fn in_list(task_id: &str, history: bool, artifacts: bool) -> TaskFold {
-        TaskFold::of(task_id, Wanted { history, artifacts, injected: false })
+        TaskFold::of(task_id, FoldedParts { history, artifacts, injected: false })
     }
 
-    fn of(task_id: &str, wanted: Wanted) -> TaskFold {
+    fn of(task_id: &str, wanted: FoldedParts) -> TaskFold {
         let status = Status { state: TaskState::Submitted, message: None, at_ms: None };
         let (artifacts, history, metadata) = (Vec::new(), Vec::new(), Data::Nil);
         TaskFold {
             task: Task { id: task_id.into(), context_id: "".into(), status, artifacts, history, metadata },
             brief: None,
-            begun: Begun::default(),
-            made: Made::default(),
+            begun: TaskOrigin::default(),
+            made: ArtifactFold::default(),
             said: 0,
             injected: VecDeque::new(),
             has_begun: false,
@@ -110,16 +110,16 @@ impl TaskFold {
     }
 
     /// Returns the task, or `None` if it was never created.
-    pub(super) fn done(self) -> Option<Restored> {
+    pub(super) fn done(self) -> Option<RestoredTask> {
         let brief = self.brief?;
         let mut task = Task { artifacts: self.made.done(), ..self.task };
         if let Some(damaged) = self.damaged {
             task.metadata = merged(task.metadata, &Data::dict([(DAMAGED, Data::from(damaged.as_str()))]));
         }
-        Some(Restored {
+        Some(RestoredTask {
             task: Arc::new(task),
             session_id: brief.session_id,
-            begun: Begun { is_alone: brief.is_alone, ..self.begun },
+            begun: TaskOrigin { is_alone: brief.is_alone, ..self.begun },
             injected: self.injected.into(),
         })
     }
@@ -128,7 +128,7 @@ impl TaskFold {
         if !["created", "status", "resumed"].contains(&word) {
             return Ok(());
         }
-        let brief = Brief::read(payload)?;
+        let brief = TaskBrief::read(payload)?;
         if word == "created" && self.brief.is_some() {
             return Err(AGAIN.to_owned());
         }

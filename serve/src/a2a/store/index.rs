@@ -1,5 +1,5 @@
-//! [`Index`]: summaries of the newest tasks of a log, held in memory at a few hundred bytes each. A refresh continues
-//! from the last one, so that a list costs only the records written since.
+//! [`TaskIndex`]: summaries of the newest tasks of a log, held in memory at a few hundred bytes each. A refresh
+//! continues from the last one, so that a list costs only the records written since.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use a2a::TaskState;
 use runtime::event_log::{LogError, Record, RecordFilter, SqliteLog};
 
 use super::TASK_TOPIC;
-use super::record::Brief;
+use super::record::TaskBrief;
 
 /// The number of records to read at once.
 const AT_ONCE: usize = 4_096;
@@ -18,12 +18,12 @@ const AT_ONCE: usize = 4_096;
 const MAX_TASKS: usize = 250_000;
 
 /// Summaries of the newest tasks of a log.
-pub(super) struct Index {
+pub(super) struct TaskIndex {
     /// The maximum number of tasks.
     most: usize,
     /// The cursor of the last record that was read.
     upto: u64,
-    tasks: HashMap<Arc<str>, Row>,
+    tasks: HashMap<Arc<str>, TaskSummary>,
     /// Task ids, by the cursors of their last records.
     order: BTreeMap<u64, Arc<str>>,
     processes: HashSet<Arc<str>>,
@@ -33,7 +33,7 @@ pub(super) struct Index {
 
 /// The summary of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct TaskSummary {
     pub(super) context_id: Arc<str>,
     pub(super) state: TaskState,
     /// The time of the last change, in milliseconds since 1970-01-01 UTC.
@@ -45,16 +45,16 @@ pub(super) struct Row {
     first: Option<Arc<str>>,
 }
 
-impl Default for Index {
-    fn default() -> Index {
-        Index::of(MAX_TASKS)
+impl Default for TaskIndex {
+    fn default() -> TaskIndex {
+        TaskIndex::of(MAX_TASKS)
     }
 }
 
-impl Index {
-    fn of(most: usize) -> Index {
+impl TaskIndex {
+    fn of(most: usize) -> TaskIndex {
         let (tasks, order, processes, by_first) = Default::default();
-        Index { most, upto: 0, tasks, order, processes, by_first }
+        TaskIndex { most, upto: 0, tasks, order, processes, by_first }
     }
 
     /// Reads the records written since the last refresh. Blocks on the disk.
@@ -81,8 +81,8 @@ impl Index {
     pub(super) fn take(&mut self, record: &Record) {
         self.upto = self.upto.max(record.cursor);
         // Unreadable records are reported when the whole task is read.
-        let Ok(brief) = Brief::read(&record.payload) else { return };
-        let Brief { task_id, context_id, state, process, .. } = brief;
+        let Ok(brief) = TaskBrief::read(&record.payload) else { return };
+        let TaskBrief { task_id, context_id, state, process, .. } = brief;
         if record.kind.ends_with(".created") && self.tasks.contains_key(&task_id) {
             // The task belongs to its first record, as in a read of the whole task.
             return;
@@ -97,7 +97,8 @@ impl Index {
             self.order.remove(&before.cursor);
         }
         let first = first.or(before.and_then(|before| before.first));
-        let row = Row { context_id, state, at_ms: record.occurred_at_ms, process, cursor: record.cursor, first };
+        let row =
+            TaskSummary { context_id, state, at_ms: record.occurred_at_ms, process, cursor: record.cursor, first };
         self.tasks.insert(task_id.clone(), row);
         self.order.insert(record.cursor, task_id);
         while self.tasks.len() > self.most {
@@ -120,7 +121,7 @@ impl Index {
     }
 
     /// Returns the tasks whose last records are below a cursor, newest first.
-    pub(super) fn below(&self, cursor: u64) -> impl Iterator<Item = (u64, &Arc<str>, &Row)> {
+    pub(super) fn below(&self, cursor: u64) -> impl Iterator<Item = (u64, &Arc<str>, &TaskSummary)> {
         self.order.range(..cursor).rev().filter_map(|(at, id)| self.tasks.get(id).map(|row| (*at, id, row)))
     }
 
@@ -161,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_tasks_that_changed_last_are_kept_up_to_the_bound() {
-        let mut index = Index::of(3);
+        let mut index = TaskIndex::of(3);
         for n in 1..=3 {
             index.take(&record(n, &format!("t{n}"), &format!("p{n}"), Some(&format!("m{n}"))));
         }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use a2a::{ListTasks, Status, Task, TaskPage};
 
-use super::super::desk::Page;
+use super::super::tasks::PageBuilder;
 use super::fold::{DAMAGED, TaskFold};
-use super::index::{Index, Row};
+use super::index::{TaskIndex, TaskSummary};
 use super::{StoreError, TaskStore};
 
 /// The default number of tasks on a page.
@@ -15,9 +15,9 @@ const PAGE: u32 = 50;
 const MOST: u32 = 100;
 
 /// The tasks to put on a page.
-pub(super) struct Wanted {
+pub(super) struct SelectedTasks {
     /// The cursor, the id and the summary of each task.
-    pub(super) tasks: Vec<(u64, Arc<str>, Row)>,
+    pub(super) tasks: Vec<(u64, Arc<str>, TaskSummary)>,
     /// Whether more tasks follow.
     pub(super) has_more: bool,
     pub(super) size: u32,
@@ -36,7 +36,7 @@ impl TaskStore {
             index.refresh(self.0.store.log())?;
             wanted(&index, asked)?
         };
-        let (mut page, mut has_more, mut last) = (Page::default(), wanted.has_more, None);
+        let (mut page, mut has_more, mut last) = (PageBuilder::default(), wanted.has_more, None);
         for (cursor, id, row) in wanted.tasks {
             let task = match self.in_list(&id, asked) {
                 Ok(found) => found,
@@ -65,11 +65,11 @@ impl TaskStore {
 }
 
 /// Selects the tasks for a page.
-pub(super) fn wanted(index: &Index, asked: &ListTasks) -> Result<Wanted, StoreError> {
+pub(super) fn wanted(index: &TaskIndex, asked: &ListTasks) -> Result<SelectedTasks, StoreError> {
     let token = asked.page_token.as_deref().filter(|token| !token.is_empty());
     let before = token.map_or(Ok(u64::MAX), |token| read(token).ok_or_else(|| StoreError::PageToken(token.into())))?;
     let size = asked.page_size.unwrap_or(PAGE).clamp(1, MOST);
-    let fits = |row: &Row| {
+    let fits = |row: &TaskSummary| {
         asked.context_id.as_ref().is_none_or(|id| row.context_id == *id)
             && asked.state.is_none_or(|state| row.state == state)
             && asked.changed_since_ms.is_none_or(|since| row.at_ms >= since)
@@ -78,7 +78,7 @@ pub(super) fn wanted(index: &Index, asked: &ListTasks) -> Result<Wanted, StoreEr
     let mut rest = index.below(before).filter(|(_, _, row)| fits(row));
     let tasks = rest.by_ref().take(size as usize).map(|(cursor, id, row)| (cursor, id.clone(), row.clone())).collect();
     let has_more = rest.next().is_some();
-    Ok(Wanted { tasks, has_more, size, total })
+    Ok(SelectedTasks { tasks, has_more, size, total })
 }
 
 fn read(token: &str) -> Option<u64> {
@@ -87,7 +87,7 @@ fn read(token: &str) -> Option<u64> {
 }
 
 /// Returns a placeholder for a task whose records cannot be read.
-fn unreadable(id: &Arc<str>, row: &Row, error: &StoreError) -> Task {
+fn unreadable(id: &Arc<str>, row: &TaskSummary, error: &StoreError) -> Task {
     Task {
         id: id.clone(),
         context_id: row.context_id.clone(),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use a2a::{Frame, StatusUpdate, Task, TaskState, Version};
 use runtime::data::Data;
 
-use super::super::desk::{Begun, Change};
-use super::{CONTENT_TOPIC, Open, TASK_TOPIC};
+use super::super::tasks::{TaskChange, TaskOrigin};
+use super::{CONTENT_TOPIC, OpenTask, TASK_TOPIC};
 
 /// A record to write.
-pub(super) struct Written {
+pub(super) struct TaskRecord {
     pub(super) topic: &'static str,
     pub(super) word: &'static str,
     pub(super) payload: Data,
@@ -30,7 +30,7 @@ pub(super) fn run_of(task_id: &str) -> Cow<'_, str> {
 
 /// The content of every lifecycle record, so that a list needs only one record of each task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Brief {
+pub(super) struct TaskBrief {
     pub(super) task_id: Arc<str>,
     pub(super) context_id: Arc<str>,
     pub(super) session_id: Option<Arc<str>>,
@@ -41,10 +41,10 @@ pub(super) struct Brief {
     pub(super) process: Arc<str>,
 }
 
-impl Brief {
-    pub(super) fn new(task: &Task, session_id: Option<Arc<str>>, is_alone: bool, process: &Arc<str>) -> Brief {
+impl TaskBrief {
+    pub(super) fn new(task: &Task, session_id: Option<Arc<str>>, is_alone: bool, process: &Arc<str>) -> TaskBrief {
         let (task_id, context_id) = (task.id.clone(), task.context_id.clone());
-        Brief { task_id, context_id, session_id, is_alone, state: task.status.state, process: process.clone() }
+        TaskBrief { task_id, context_id, session_id, is_alone, state: task.status.state, process: process.clone() }
     }
 
     pub(super) fn to_data(&self) -> Data {
@@ -62,7 +62,7 @@ impl Brief {
     ///
     /// # Errors
     /// A field is missing or invalid.
-    pub(super) fn read(payload: &Data) -> Result<Brief, String> {
+    pub(super) fn read(payload: &Data) -> Result<TaskBrief, String> {
         let text = |field: &str| {
             payload.get(field).as_shared_str().ok_or_else(|| {
                 format!(
@@ -71,7 +71,7 @@ impl Brief {
                 )
             })
         };
-        Ok(Brief {
+        Ok(TaskBrief {
             task_id: text("task_id")?,
             context_id: text("context_id")?,
             session_id: payload.get("session_id").as_shared_str(),
@@ -82,28 +82,28 @@ impl Brief {
     }
 
     /// Returns a lifecycle record.
-    pub(super) fn life(&self, word: &'static str) -> Written {
-        Written { topic: TASK_TOPIC, word, payload: self.to_data() }
+    pub(super) fn life(&self, word: &'static str) -> TaskRecord {
+        TaskRecord { topic: TASK_TOPIC, word, payload: self.to_data() }
     }
 
     /// Returns the record of a status change.
-    pub(super) fn status(&mut self, update: &StatusUpdate) -> Written {
+    pub(super) fn status(&mut self, update: &StatusUpdate) -> TaskRecord {
         self.state = update.status.state;
-        let Written { topic, word, payload } = self.life("status");
+        let TaskRecord { topic, word, payload } = self.life("status");
         let frame = SPELLING.frame(&Frame::Status(update.clone()), false);
-        Written { topic, word, payload: payload.with("frame", frame) }
+        TaskRecord { topic, word, payload: payload.with("frame", frame) }
     }
 }
 
-impl Open {
+impl OpenTask {
     /// Returns the records of a change.
-    pub(super) fn written(&mut self, at_ms: u64, change: &Change) -> Vec<Written> {
+    pub(super) fn written(&mut self, at_ms: u64, change: &TaskChange) -> Vec<TaskRecord> {
         let mut written = Vec::new();
-        if !matches!(change, Change::Artifact(_)) {
+        if !matches!(change, TaskChange::Artifact(_)) {
             written.extend(self.pieces.flush().map(|update| self.content("artifact", &Frame::Artifact(update))));
         }
         match change {
-            Change::Created { task, version, begun, .. } => {
+            TaskChange::Created { task, version, begun, .. } => {
                 written.push(self.begun(task, begun));
                 let mut created = self.brief.life("created");
                 created.payload.set("version", version.as_str().into());
@@ -112,33 +112,33 @@ impl Open {
                 }
                 written.push(created);
             }
-            Change::Said(message) => written.push(self.content("message", &Frame::Message(message.clone()))),
-            Change::Answered(message) => {
+            TaskChange::Said(message) => written.push(self.content("message", &Frame::Message(message.clone()))),
+            TaskChange::Answered(message) => {
                 let mut said = self.content("message", &Frame::Message(message.clone()));
                 said.payload.set("is_answer", true.into());
                 written.push(said);
             }
-            Change::Status(update) => written.push(self.brief.status(update)),
-            Change::Artifact(update) => {
+            TaskChange::Status(update) => written.push(self.brief.status(update)),
+            TaskChange::Artifact(update) => {
                 let due = self.pieces.take(at_ms, update);
                 written.extend(due.into_iter().map(|update| self.content("artifact", &Frame::Artifact(update))));
             }
-            Change::Injected(value) => {
+            TaskChange::Injected(value) => {
                 let payload = Data::dict([("task_id", Data::from(&self.brief.task_id)), ("value", value.clone())]);
-                written.push(Written { topic: CONTENT_TOPIC, word: "injected", payload });
+                written.push(TaskRecord { topic: CONTENT_TOPIC, word: "injected", payload });
             }
         }
         written
     }
 
-    fn content(&self, word: &'static str, frame: &Frame) -> Written {
+    fn content(&self, word: &'static str, frame: &Frame) -> TaskRecord {
         let frame = SPELLING.frame(frame, false);
         let payload = Data::dict([("task_id", Data::from(&self.brief.task_id)), ("frame", frame)]);
-        Written { topic: CONTENT_TOPIC, word, payload }
+        TaskRecord { topic: CONTENT_TOPIC, word, payload }
     }
 
-    fn begun(&self, task: &Arc<Task>, begun: &Begun) -> Written {
-        let Written { topic, word, mut payload } = self.content("begun", &Frame::Task(task.clone()));
+    fn begun(&self, task: &Arc<Task>, begun: &TaskOrigin) -> TaskRecord {
+        let TaskRecord { topic, word, mut payload } = self.content("begun", &Frame::Task(task.clone()));
         for (field, value) in
             [("metadata", begun.metadata.clone()), ("deadline_ms", begun.deadline_ms.map_or(Data::Nil, Data::from))]
         {
@@ -146,6 +146,6 @@ impl Open {
                 payload.set(field, value);
             }
         }
-        Written { topic, word, payload }
+        TaskRecord { topic, word, payload }
     }
 }

@@ -9,7 +9,7 @@ use a2a::{Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, Status
 use runtime::data::Data;
 use runtime::event_log::{Record, RecordFilter, SqliteOptions};
 
-use super::super::desk::{ANSWER, Begun};
+use super::super::tasks::{ANSWER, TaskOrigin};
 use super::*;
 
 mod damaged;
@@ -29,15 +29,15 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A folder of its own, removed after the test.
-struct Folder(PathBuf);
+struct TaskFolder(PathBuf);
 
-impl Folder {
-    fn new() -> Folder {
+impl TaskFolder {
+    fn new() -> TaskFolder {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let name = format!("harn-tasks-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        TaskFolder(path)
     }
 
     fn log(&self) -> SqliteLog {
@@ -49,31 +49,31 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TaskFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Runs tasks like the desk, and keeps each as it should be restored.
-struct Worker {
+/// Runs tasks like the task manager, and keeps each as it should be restored.
+struct TaskWorker {
     store: TaskStore,
     now_ms: u64,
 }
 
-impl Worker {
-    fn new(store: TaskStore) -> Worker {
-        Worker { store, now_ms: 1_000 }
+impl TaskWorker {
+    fn new(store: TaskStore) -> TaskWorker {
+        TaskWorker { store, now_ms: 1_000 }
     }
 
-    fn note(&mut self, task: &Task, change: &Change) {
+    fn note(&mut self, task: &Task, change: &TaskChange) {
         self.now_ms += 1;
         let ticket = self.store.note(&task.id, self.now_ms, change);
         // Like the server before it responds to a caller: any process can read the change now.
         block_on(self.store.settled(ticket)).unwrap();
     }
 
-    fn begin(&mut self, id: &str, context: &str, begun: Begun) -> Task {
+    fn begin(&mut self, id: &str, context: &str, begun: TaskOrigin) -> Task {
         let mut message = Message::new(Role::User, format!("m-{id}"), vec![Part::text("do it")]);
         message.context_id = Some(context.into());
         message.task_id = Some(id.into());
@@ -86,7 +86,10 @@ impl Worker {
             metadata: Data::dict([("of", Data::from("the caller"))]),
         };
         let session_id = Some(format!("sess_{context}").into());
-        self.note(&task, &Change::Created { task: Arc::new(task.clone()), version: Version::V0_3, session_id, begun });
+        self.note(
+            &task,
+            &TaskChange::Created { task: Arc::new(task.clone()), version: Version::V0_3, session_id, begun },
+        );
         task
     }
 
@@ -99,13 +102,13 @@ impl Worker {
             }
         }
         let (task_id, context_id, status) = (task.id.clone(), task.context_id.clone(), task.status.clone());
-        self.note(task, &Change::Status(StatusUpdate { task_id, context_id, status, metadata }));
+        self.note(task, &TaskChange::Status(StatusUpdate { task_id, context_id, status, metadata }));
     }
 
     fn say(&mut self, task: &mut Task, message: Message) {
         let message = Arc::new(message);
         task.history.push(message.clone());
-        self.note(task, &Change::Said(message));
+        self.note(task, &TaskChange::Said(message));
     }
 
     fn artifact(&mut self, task: &Task, id: &str, parts: Vec<Part>, append: bool, last_chunk: bool) {
@@ -117,19 +120,20 @@ impl Worker {
             last_chunk,
             metadata: Data::Nil,
         };
-        self.note(task, &Change::Artifact(update));
+        self.note(task, &TaskChange::Artifact(update));
     }
 
     /// Returns an ended task with many changes.
     fn work(&mut self) -> Task {
-        let begun = Begun { metadata: Data::dict([("k", 1.into())]), deadline_ms: Some(u64::MAX >> 1), is_alone: true };
+        let begun =
+            TaskOrigin { metadata: Data::dict([("k", 1.into())]), deadline_ms: Some(u64::MAX >> 1), is_alone: true };
         let mut task = self.begin(TASK, "c", begun);
         self.status(&mut task, TaskState::Working, None, Data::Nil);
         self.artifact(&task, ANSWER, vec![Part::text("one ")], false, false);
         self.artifact(&task, ANSWER, vec![Part::text("two")], true, false);
         self.status(&mut task, TaskState::InputRequired, Some("which?"), Data::Nil);
         self.say(&mut task, Message::new(Role::User, "m2", vec![Part::text("that")]));
-        self.note(&task, &Change::Injected(Data::dict([("id", Data::from("r1"))])));
+        self.note(&task, &TaskChange::Injected(Data::dict([("id", Data::from("r1"))])));
         self.status(&mut task, TaskState::Working, Some("at it"), Data::dict([("harn.usage", 7.into())]));
         let file = Part { filename: Some("f".into()), ..Part::new(Content::Raw("aGk=".into())) };
         self.artifact(&task, "made", vec![file.clone()], false, false);
@@ -158,7 +162,7 @@ fn records(store: &TaskStore) -> Vec<Arc<Record>> {
 }
 
 /// Returns a log with the first records of another, as a process that was killed after them leaves it.
-fn cut(folder: &Folder, records: &[Arc<Record>]) {
+fn cut(folder: &TaskFolder, records: &[Arc<Record>]) {
     let log = folder.log();
     for record in records {
         let Record { topic, kind, payload, headers, occurred_at_ms, .. } = record.as_ref().clone();

@@ -5,8 +5,8 @@ use agent_client_protocol::RawJsonRpcMessage;
 use jsonrpc::{Answer, Id, IdRule, Message, Problem, Request, Rules};
 use serde_json::{Map, Value};
 
-use super::lines::Line;
-use crate::acp::error::Refusal;
+use super::lines::InputLine;
+use crate::acp::error::ErrorResponse;
 
 /// Both sides send requests and responses. Ids are those that the crate can match again.
 const RULES: Rules = Rules { ids: IdRule::Integers, max_id_len: usize::MAX, positional_params: true, answers: true };
@@ -15,7 +15,7 @@ const RULES: Rules = Rules { ids: IdRule::Integers, max_id_len: usize::MAX, posi
 #[derive(Debug)]
 pub(crate) struct BadLine {
     id: Id,
-    refusal: Refusal,
+    refusal: ErrorResponse,
 }
 
 impl BadLine {
@@ -29,18 +29,18 @@ impl BadLine {
 ///
 /// # Errors
 /// The response to send, if the peer waits for one.
-pub(crate) fn read(line: Line, limit: usize) -> Result<Option<RawJsonRpcMessage>, Box<BadLine>> {
+pub(crate) fn read(line: InputLine, limit: usize) -> Result<Option<RawJsonRpcMessage>, Box<BadLine>> {
     let bad = |id, refusal| Box::new(BadLine { id, refusal });
     let text = match line {
-        Line::Text(text) => text,
-        Line::NoText { byte } => return Err(bad(Id::null(), Refusal::no_text(byte))),
-        Line::TooLong { bytes } => return Err(bad(Id::null(), Refusal::line_too_long(bytes, limit))),
+        InputLine::Text(text) => text,
+        InputLine::NoText { byte } => return Err(bad(Id::null(), ErrorResponse::no_text(byte))),
+        InputLine::TooLong { bytes } => return Err(bad(Id::null(), ErrorResponse::line_too_long(bytes, limit))),
     };
     match jsonrpc::read_text::<Value>(&text, &RULES) {
         Ok(Message::Request(request)) => {
             let id = request.id.clone().unwrap_or_else(Id::null);
             let message = of_crate(of_request(request));
-            message.map(Some).map_err(|error| bad(id, Refusal::envelope("jsonrpc", &error.to_string())))
+            message.map(Some).map_err(|error| bad(id, ErrorResponse::envelope("jsonrpc", &error.to_string())))
         }
         Ok(Message::Answer(answer)) => Ok(of_crate(of_answer(answer)).ok()),
         Err(error) if error.is_answer && !error.problem.is_syntax() => Ok(None),
@@ -77,18 +77,18 @@ fn with_id(id: Option<&Id>) -> Map<String, Value> {
     id.map(|id| ("id".to_owned(), serde_json::from_str(id.as_json()).unwrap_or_default())).into_iter().collect()
 }
 
-fn refusal(problem: Problem) -> Refusal {
+fn refusal(problem: Problem) -> ErrorResponse {
     match problem {
-        Problem::NotUtf8 { byte } => Refusal::no_text(byte),
-        Problem::Empty => Refusal::no_json("it is empty"),
+        Problem::NotUtf8 { byte } => ErrorResponse::no_text(byte),
+        Problem::Empty => ErrorResponse::no_json("it is empty"),
         Problem::Syntax { message, line, column } => {
-            Refusal::no_json(&format!("{message} at line {line} column {column}"))
+            ErrorResponse::no_json(&format!("{message} at line {line} column {column}"))
         }
-        Problem::InvalidId { message } => Refusal::no_json(&format!("invalid string in `id`: {message}")),
-        Problem::Batch => Refusal::batch(),
-        Problem::NotObject { found } => Refusal::no_message(found),
-        Problem::Member { name, problem } => Refusal::envelope(name, &problem),
-        Problem::Params { found } => Refusal::envelope("params", &format!("must be an object, not {found}")),
+        Problem::InvalidId { message } => ErrorResponse::no_json(&format!("invalid string in `id`: {message}")),
+        Problem::Batch => ErrorResponse::batch(),
+        Problem::NotObject { found } => ErrorResponse::no_message(found),
+        Problem::Member { name, problem } => ErrorResponse::envelope(name, &problem),
+        Problem::Params { found } => ErrorResponse::envelope("params", &format!("must be an object, not {found}")),
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn refused(line: &str) -> Option<Value> {
-        read(Line::Text(line.to_owned()), 100).err().map(|bad| serde_json::from_str(&bad.answer()).unwrap())
+        read(InputLine::Text(line.to_owned()), 100).err().map(|bad| serde_json::from_str(&bad.answer()).unwrap())
     }
 
     #[test]
@@ -164,14 +164,14 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":"a","result":null}"#,
             r#"{"jsonrpc":"2.0","id":"a","error":{"code":1,"message":"m"}}"#,
         ] {
-            assert!(matches!(read(Line::Text(line.to_owned()), 100), Ok(Some(_))), "{line}");
+            assert!(matches!(read(InputLine::Text(line.to_owned()), 100), Ok(Some(_))), "{line}");
         }
     }
 
     #[test]
     fn an_answer_that_is_wrong_is_not_answered() {
         for line in [r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#, r#"{"id":1,"result":1}"#, r#"{"error":7}"#] {
-            assert!(matches!(read(Line::Text(line.to_owned()), 100), Ok(None)), "{line}");
+            assert!(matches!(read(InputLine::Text(line.to_owned()), 100), Ok(None)), "{line}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`Gauge`]: the amount of output that the peer has not read.
+//! [`OutputGauge`]: the amount of output that the peer has not read.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -7,32 +7,32 @@ use tokio::sync::Notify;
 /// The maximum pending output for a slow peer. One turn of a session may exceed it: a session waits for room before
 /// each model call and each tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct OutputLimits {
     /// The maximum number of frames.
     pub frames: usize,
     /// The maximum size of frames in bytes.
     pub bytes: usize,
 }
 
-impl Default for Room {
-    fn default() -> Room {
-        Room { frames: 1_024, bytes: 4 * 1024 * 1024 }
+impl Default for OutputLimits {
+    fn default() -> OutputLimits {
+        OutputLimits { frames: 1_024, bytes: 4 * 1024 * 1024 }
     }
 }
 
 /// Counts frames and bytes that are pending.
 #[derive(Debug)]
-pub(crate) struct Gauge {
-    room: Room,
+pub(crate) struct OutputGauge {
+    room: OutputLimits,
     frames: AtomicUsize,
     bytes: AtomicUsize,
     gone: AtomicBool,
     changed: Notify,
 }
 
-impl Gauge {
-    pub(crate) fn new(room: Room) -> Gauge {
-        Gauge {
+impl OutputGauge {
+    pub(crate) fn new(room: OutputLimits) -> OutputGauge {
+        OutputGauge {
             room,
             frames: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),

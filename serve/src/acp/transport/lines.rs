@@ -1,8 +1,8 @@
-//! [`Splitter`]: splits a byte stream into lines, with a limit on their length.
+//! [`LineSplitter`]: splits a byte stream into lines, with a limit on their length.
 
 /// A line of input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum InputLine {
     /// Its text.
     Text(String),
     /// Invalid UTF-8. It is not repaired: that would silently change the peer's text.
@@ -17,19 +17,19 @@ pub(crate) enum Line {
     },
 }
 
-impl Line {
+impl InputLine {
     /// Returns the number of bytes that it holds in memory.
     pub(crate) fn held(&self) -> usize {
         match self {
-            Line::Text(text) => text.len(),
-            Line::NoText { .. } | Line::TooLong { .. } => 0,
+            InputLine::Text(text) => text.len(),
+            InputLine::NoText { .. } | InputLine::TooLong { .. } => 0,
         }
     }
 }
 
 /// Splits input into lines. Blank lines are skipped.
 #[derive(Debug)]
-pub(crate) struct Splitter {
+pub(crate) struct LineSplitter {
     limit: usize,
     /// The current line so far.
     held: Vec<u8>,
@@ -37,14 +37,14 @@ pub(crate) struct Splitter {
     skipped: usize,
 }
 
-impl Splitter {
+impl LineSplitter {
     /// Creates a splitter for lines of at most `limit` bytes.
-    pub(crate) fn new(limit: usize) -> Splitter {
-        Splitter { limit, held: Vec::new(), skipped: 0 }
+    pub(crate) fn new(limit: usize) -> LineSplitter {
+        LineSplitter { limit, held: Vec::new(), skipped: 0 }
     }
 
     /// Reads a chunk, and passes each complete line to `take`.
-    pub(crate) fn feed(&mut self, mut bytes: &[u8], mut take: impl FnMut(Line)) {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], mut take: impl FnMut(InputLine)) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             self.add(&bytes[..end]);
             if let Some(line) = self.line() {
@@ -56,7 +56,7 @@ impl Splitter {
     }
 
     /// Returns the last line if the input ended without a line end.
-    pub(crate) fn finish(&mut self) -> Option<Line> {
+    pub(crate) fn finish(&mut self) -> Option<InputLine> {
         self.line()
     }
 
@@ -69,10 +69,10 @@ impl Splitter {
         }
     }
 
-    fn line(&mut self) -> Option<Line> {
+    fn line(&mut self) -> Option<InputLine> {
         let skipped = std::mem::take(&mut self.skipped);
         if skipped > 0 {
-            return Some(Line::TooLong { bytes: skipped });
+            return Some(InputLine::TooLong { bytes: skipped });
         }
         let mut line = std::mem::take(&mut self.held);
         if line.last() == Some(&b'\r') {
@@ -82,8 +82,8 @@ impl Splitter {
             return None;
         }
         Some(match String::from_utf8(line) {
-            Ok(text) => Line::Text(text),
-            Err(error) => Line::NoText { byte: error.utf8_error().valid_up_to() + 1 },
+            Ok(text) => InputLine::Text(text),
+            Err(error) => InputLine::NoText { byte: error.utf8_error().valid_up_to() + 1 },
         })
     }
 }
@@ -92,8 +92,8 @@ impl Splitter {
 mod tests {
     use super::*;
 
-    fn split(limit: usize, pieces: &[&[u8]]) -> Vec<Line> {
-        let mut splitter = Splitter::new(limit);
+    fn split(limit: usize, pieces: &[&[u8]]) -> Vec<InputLine> {
+        let mut splitter = LineSplitter::new(limit);
         let mut lines = Vec::new();
         for piece in pieces {
             splitter.feed(piece, |line| lines.push(line));
@@ -102,8 +102,8 @@ mod tests {
         lines
     }
 
-    fn text(text: &str) -> Line {
-        Line::Text(text.to_owned())
+    fn text(text: &str) -> InputLine {
+        InputLine::Text(text.to_owned())
     }
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_not() {
         let input = b"123456789\n12345678\n1234567890123\nok\n123456789";
-        let long = |bytes| Line::TooLong { bytes };
+        let long = |bytes| InputLine::TooLong { bytes };
         let whole = [long(9), text("12345678"), long(13), text("ok"), long(9)];
         assert_eq!(split(8, &[input]), whole);
         for cut in 0..=input.len() {
@@ -131,17 +131,20 @@ mod tests {
 
     #[test]
     fn what_is_skipped_is_not_held() {
-        let mut splitter = Splitter::new(16);
+        let mut splitter = LineSplitter::new(16);
         for _ in 0..1_000 {
             splitter.feed(&[b'x'; 1024], |line| panic!("{line:?}"));
             assert!(splitter.held.capacity() <= 16, "{}", splitter.held.capacity());
         }
-        assert_eq!(splitter.finish(), Some(Line::TooLong { bytes: 1_024_000 }));
+        assert_eq!(splitter.finish(), Some(InputLine::TooLong { bytes: 1_024_000 }));
     }
 
     #[test]
     fn bytes_that_are_no_text_are_told_with_their_place() {
-        assert_eq!(split(64, &[b"{\"a\": \"\xff\"}\n\xc3\n"]), [Line::NoText { byte: 8 }, Line::NoText { byte: 1 }]);
+        assert_eq!(
+            split(64, &[b"{\"a\": \"\xff\"}\n\xc3\n"]),
+            [InputLine::NoText { byte: 8 }, InputLine::NoText { byte: 1 }]
+        );
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
-use super::Ended;
-use super::lines::{Line, Splitter};
+use super::InputEnd;
+use super::lines::{InputLine, LineSplitter};
 
 /// The maximum number of lines to read ahead.
 const AHEAD: usize = 64;
@@ -17,22 +17,27 @@ const AHEAD: usize = 64;
 const CHUNK: usize = 64 * 1024;
 
 /// A line, and its share of the memory limit, which dropping it returns.
-pub(crate) struct Arrived {
-    pub(crate) line: Line,
+pub(crate) struct ArrivedLine {
+    pub(crate) line: InputLine,
     _share: OwnedSemaphorePermit,
 }
 
 /// The output of the reader thread.
-pub(crate) struct Input {
+pub(crate) struct LineInput {
     /// The lines, in order.
-    pub(crate) lines: mpsc::Receiver<Arrived>,
+    pub(crate) lines: mpsc::Receiver<ArrivedLine>,
     /// Whether the input has ended, set before its last lines are taken.
     pub(crate) ended: watch::Receiver<bool>,
 }
 
 /// Reads lines of at most `limit` bytes until the input ends. Pending lines take at most twice that in total, each
 /// counted as at least one kilobyte.
-pub(crate) fn read_lines(mut input: Box<dyn Read + Send>, ended: Option<Ended>, limit: usize, front: Handle) -> Input {
+pub(crate) fn read_lines(
+    mut input: Box<dyn Read + Send>,
+    ended: Option<InputEnd>,
+    limit: usize,
+    protocol_thread: Handle,
+) -> LineInput {
     let (lines, arrived) = mpsc::channel(AHEAD);
     let end = watch::Sender::new(false);
     let input_ended = end.subscribe();
@@ -45,12 +50,12 @@ pub(crate) fn read_lines(mut input: Box<dyn Read + Send>, ended: Option<Ended>, 
     }
     let memory = Arc::new(Semaphore::new(kilobytes(limit) as usize * 2));
     std::thread::spawn(move || {
-        let mut splitter = Splitter::new(limit);
+        let mut splitter = LineSplitter::new(limit);
         let mut chunk = vec![0; CHUNK];
-        let hand_over = |line: Line| {
+        let hand_over = |line: InputLine| {
             let share = memory.clone().acquire_many_owned(kilobytes(line.held()));
-            let share = front.block_on(share).ok()?;
-            lines.blocking_send(Arrived { line, _share: share }).ok()
+            let share = protocol_thread.block_on(share).ok()?;
+            lines.blocking_send(ArrivedLine { line, _share: share }).ok()
         };
         loop {
             let read = match input.read(&mut chunk) {
@@ -76,7 +81,7 @@ pub(crate) fn read_lines(mut input: Box<dyn Read + Send>, ended: Option<Ended>, 
             }
         }
     });
-    Input { lines: arrived, ended: input_ended }
+    LineInput { lines: arrived, ended: input_ended }
 }
 
 fn kilobytes(bytes: usize) -> u32 {

@@ -5,15 +5,15 @@ use super::*;
 
 /// The written output, and whether the other side reads.
 #[derive(Default)]
-struct Page {
+struct Screen {
     text: Mutex<String>,
     closed: Mutex<bool>,
     opened: Condvar,
 }
 
-struct Screen(Arc<Page>);
+struct ScreenWriter(Arc<Screen>);
 
-impl Write for Screen {
+impl Write for ScreenWriter {
     fn write(&mut self, bytes: &[u8]) -> Io<usize> {
         let closed = self.0.closed.lock().unwrap();
         drop(self.0.opened.wait_while(closed, |closed| *closed).unwrap());
@@ -26,9 +26,9 @@ impl Write for Screen {
     }
 }
 
-impl Page {
-    fn new(reads: bool) -> Arc<Page> {
-        Arc::new(Page { closed: Mutex::new(!reads), ..Page::default() })
+impl Screen {
+    fn new(reads: bool) -> Arc<Screen> {
+        Arc::new(Screen { closed: Mutex::new(!reads), ..Screen::default() })
     }
 
     fn reads_on(&self) {
@@ -45,12 +45,12 @@ impl Page {
 }
 
 /// A reader of many lines that reports how many were read.
-struct Many {
+struct ManyLines {
     line: &'static [u8],
     left: usize,
 }
 
-impl Read for Many {
+impl Read for ManyLines {
     fn read(&mut self, into: &mut [u8]) -> Io<usize> {
         if self.left == 0 {
             return Ok(0);
@@ -68,8 +68,12 @@ fn run<T>(test: impl Future<Output = T>) -> T {
     value
 }
 
-fn start(input: impl Read + Send + 'static, page: &Arc<Page>, bounds: Bounds) -> (Arc<Gauge>, Channel) {
-    let streams = Streams { input: Box::new(input), output: Box::new(Screen(page.clone())), ended: None };
+fn start(
+    input: impl Read + Send + 'static,
+    page: &Arc<Screen>,
+    bounds: TransportLimits,
+) -> (Arc<OutputGauge>, Channel) {
+    let streams = LineStreams { input: Box::new(input), output: Box::new(ScreenWriter(page.clone())), ended: None };
     let (transport, channel) = Transport::new(streams, bounds);
     let gauge = transport.gauge().clone();
     tokio::spawn(transport.carry());
@@ -81,9 +85,10 @@ fn a_bad_line_is_answered_and_the_next_one_is_taken() {
     let input = b"{\"jsonrpc\":\"2.0\",\"method\":\"one\"}\nno json\n\r\n[1]\n{\"a\": \"\xff\"}\n\
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n\
         {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"two\"}\r\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"half\"";
-    let page = Page::new(true);
+    let page = Screen::new(true);
     let methods = run(async {
-        let (gauge, mut channel) = start(Cursor::new(input), &page, Bounds { line: 64, ..Bounds::default() });
+        let (gauge, mut channel) =
+            start(Cursor::new(input), &page, TransportLimits { line: 64, ..TransportLimits::default() });
         let mut methods = Vec::new();
         while let Some(TransportFrame::Single(message)) = channel.rx.next().await {
             methods.push(match message {
@@ -104,11 +109,11 @@ fn a_bad_line_is_answered_and_the_next_one_is_taken() {
 #[test]
 fn with_a_client_that_never_reads_what_waits_is_bounded_and_then_nothing_is_lost() {
     const LINES: usize = 2_000;
-    let page = Page::new(false);
+    let page = Screen::new(false);
     run(async {
-        let room = Room { frames: 8, bytes: 1 << 20 };
-        let input = Many { line: b"bad\n", left: LINES };
-        let (gauge, channel) = start(input, &page, Bounds { room, ..Bounds::default() });
+        let room = OutputLimits { frames: 8, bytes: 1 << 20 };
+        let input = ManyLines { line: b"bad\n", left: LINES };
+        let (gauge, channel) = start(input, &page, TransportLimits { room, ..TransportLimits::default() });
         while gauge.waiting().0 < 8 {
             tokio::task::yield_now().await;
         }
@@ -127,11 +132,11 @@ fn with_a_client_that_never_reads_what_waits_is_bounded_and_then_nothing_is_lost
 
 #[test]
 fn the_end_of_the_input_is_seen_though_the_client_reads_nothing() {
-    let page = Page::new(false);
+    let page = Screen::new(false);
     run(async {
-        let room = Room { frames: 4, bytes: 1 << 20 };
-        let input = Many { line: b"bad\n", left: 40 };
-        let (gauge, mut channel) = start(input, &page, Bounds { room, ..Bounds::default() });
+        let room = OutputLimits { frames: 4, bytes: 1 << 20 };
+        let input = ManyLines { line: b"bad\n", left: 40 };
+        let (gauge, mut channel) = start(input, &page, TransportLimits { room, ..TransportLimits::default() });
         assert!(channel.rx.next().await.is_none());
         assert_eq!(gauge.waiting().0, 40);
     });
@@ -140,16 +145,16 @@ fn the_end_of_the_input_is_seen_though_the_client_reads_nothing() {
 #[test]
 fn an_end_that_is_told_of_lets_all_be_read_that_was_written_before() {
     const LINES: usize = 2_000;
-    let page = Page::new(false);
+    let page = Screen::new(false);
     run(async {
-        let room = Room { frames: 4, bytes: 1 << 20 };
+        let room = OutputLimits { frames: 4, bytes: 1 << 20 };
         let (close, closed) = std::sync::mpsc::channel::<()>();
-        let streams = Streams {
-            input: Box::new(Many { line: b"bad\n", left: LINES }),
-            output: Box::new(Screen(page.clone())),
+        let streams = LineStreams {
+            input: Box::new(ManyLines { line: b"bad\n", left: LINES }),
+            output: Box::new(ScreenWriter(page.clone())),
             ended: Some(Box::new(move || _ = closed.recv())),
         };
-        let (transport, mut channel) = Transport::new(streams, Bounds { room, ..Bounds::default() });
+        let (transport, mut channel) = Transport::new(streams, TransportLimits { room, ..TransportLimits::default() });
         let gauge = transport.gauge().clone();
         tokio::spawn(transport.carry());
         while gauge.waiting().0 < 4 {
@@ -163,9 +168,9 @@ fn an_end_that_is_told_of_lets_all_be_read_that_was_written_before() {
 
 #[test]
 fn bytes_that_wait_are_counted_and_given_back() {
-    let page = Page::new(true);
+    let page = Screen::new(true);
     run(async {
-        let (gauge, channel) = start(Cursor::new(b""), &page, Bounds::default());
+        let (gauge, channel) = start(Cursor::new(b""), &page, TransportLimits::default());
         let message = RawJsonRpcMessage::notification("session/update".to_owned(), json!({"a": "b"})).unwrap();
         for _ in 0..100 {
             gauge.frame();
@@ -180,8 +185,8 @@ fn bytes_that_wait_are_counted_and_given_back() {
 
 #[test]
 fn a_client_that_is_gone_holds_nobody_up() {
-    struct Gone;
-    impl Write for Gone {
+    struct GoneWriter;
+    impl Write for GoneWriter {
         fn write(&mut self, _: &[u8]) -> Io<usize> {
             Err(std::io::ErrorKind::BrokenPipe.into())
         }
@@ -191,10 +196,10 @@ fn a_client_that_is_gone_holds_nobody_up() {
         }
     }
     run(async {
-        let room = Room { frames: 2, bytes: 1 << 20 };
-        let input = Many { line: b"bad\n", left: 500 };
-        let streams = Streams { input: Box::new(input), output: Box::new(Gone), ended: None };
-        let (transport, mut channel) = Transport::new(streams, Bounds { room, ..Bounds::default() });
+        let room = OutputLimits { frames: 2, bytes: 1 << 20 };
+        let input = ManyLines { line: b"bad\n", left: 500 };
+        let streams = LineStreams { input: Box::new(input), output: Box::new(GoneWriter), ended: None };
+        let (transport, mut channel) = Transport::new(streams, TransportLimits { room, ..TransportLimits::default() });
         let gauge = transport.gauge().clone();
         tokio::spawn(transport.carry());
         gauge.gone().await;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::gauge::Gauge;
+use super::gauge::OutputGauge;
 
 /// The size of one write if more than one line is pending, in bytes.
 const CHUNK: usize = 64 * 1024;
@@ -14,12 +14,12 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Clone)]
 pub(crate) struct Writer {
     lines: Sender<String>,
-    gauge: Arc<Gauge>,
+    gauge: Arc<OutputGauge>,
 }
 
 impl Writer {
     /// Starts to write to `output`.
-    pub(crate) fn new(output: Box<dyn Write + Send>, gauge: Arc<Gauge>) -> Writer {
+    pub(crate) fn new(output: Box<dyn Write + Send>, gauge: Arc<OutputGauge>) -> Writer {
         let (lines, waiting) = channel();
         let written = gauge.clone();
         std::thread::spawn(move || write_lines(output, &waiting, &written));
@@ -34,7 +34,7 @@ impl Writer {
     }
 }
 
-fn write_lines(mut output: Box<dyn Write + Send>, lines: &Receiver<String>, gauge: &Gauge) {
+fn write_lines(mut output: Box<dyn Write + Send>, lines: &Receiver<String>, gauge: &OutputGauge) {
     let mut chunk = Vec::new();
     while let Ok(line) = lines.recv() {
         let (mut frames, mut bytes) = (0, 0);

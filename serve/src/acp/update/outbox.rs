@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use runtime::data::Data;
 use tokio::sync::Notify;
 
-use super::{Frame, Updates, Wants};
-use crate::host::{Event, Part, ReminderEvent, Waiting, new_message_id};
+use super::{UpdateConverter, UpdateNotification, WantedUpdates};
+use crate::host::{Part, ReminderEvent, SessionEvent, Waiting, new_message_id};
 
 /// The number of pending events at which a session has no room.
 const MOST_EVENTS: usize = 64;
@@ -28,40 +28,40 @@ const MOST_PIECE: usize = 16 << 10;
 /// Session events that the client has not read. Shared by the workers' threads.
 #[derive(Debug)]
 pub struct Outbox {
-    state: Mutex<State>,
+    state: Mutex<OutboxState>,
     /// Notified when an event can be sent.
     more: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    wants: Wants,
-    sessions: HashMap<Arc<str>, Shown>,
+struct OutboxState {
+    wants: WantedUpdates,
+    sessions: HashMap<Arc<str>, SessionOutbox>,
     /// The sessions with pending events, each once; the first is next.
     due: VecDeque<Arc<str>>,
 }
 
 /// The events of one session.
 #[derive(Debug, Default)]
-struct Shown {
-    waiting: VecDeque<Event>,
+struct SessionOutbox {
+    waiting: VecDeque<SessionEvent>,
     bytes: usize,
     /// The converter: `None` until the client knows the session.
-    updates: Option<Updates>,
+    updates: Option<UpdateConverter>,
     /// The number of events dropped until then.
     left_out: usize,
     is_due: bool,
     room: Arc<Notify>,
 }
 
-impl Shown {
+impl SessionOutbox {
     fn has_room(&self) -> bool {
         // A client cannot read the events of a session that it does not know yet.
         self.updates.is_none() || self.waiting.len() < MOST_EVENTS && self.bytes < MOST_BYTES
     }
 
     /// Adds an event; joins a piece of text to the piece before it.
-    fn put(&mut self, event: Event) {
+    fn put(&mut self, event: SessionEvent) {
         if self.updates.is_none() && (self.waiting.len() >= MOST_EARLY_EVENTS || self.bytes >= MOST_EARLY_BYTES) {
             self.left_out += 1;
             return;
@@ -74,7 +74,7 @@ impl Shown {
         self.waiting.extend(alone);
     }
 
-    fn take(&mut self) -> Option<Event> {
+    fn take(&mut self) -> Option<SessionEvent> {
         let event = self.waiting.pop_front()?;
         self.bytes = self.bytes.saturating_sub(weight(&event));
         Some(event)
@@ -84,12 +84,12 @@ impl Shown {
 impl Outbox {
     /// Creates an outbox for a client.
     #[must_use]
-    pub fn new(wants: Wants) -> Outbox {
-        Outbox { state: Mutex::new(State { wants, ..State::default() }), more: Notify::new() }
+    pub fn new(wants: WantedUpdates) -> Outbox {
+        Outbox { state: Mutex::new(OutboxState { wants, ..OutboxState::default() }), more: Notify::new() }
     }
 
     /// Sets the updates that the client accepts, for the sessions opened from now on.
-    pub fn want(&self, wants: Wants) {
+    pub fn want(&self, wants: WantedUpdates) {
         self.state().wants = wants;
     }
 
@@ -97,12 +97,12 @@ impl Outbox {
     /// where its tools start.
     pub fn open(&self, session_id: &Arc<str>, cwd: PathBuf) {
         let mut state = self.state();
-        let updates = Updates::new(session_id.clone(), cwd, state.wants);
+        let updates = UpdateConverter::new(session_id.clone(), cwd, state.wants);
         let shown = state.sessions.entry(session_id.clone()).or_default();
         shown.updates = Some(updates);
         match std::mem::take(&mut shown.left_out) {
             0 => {}
-            n => shown.put(Event::Status {
+            n => shown.put(SessionEvent::Status {
                 message_id: new_message_id(),
                 text: format!("{n} more updates from before the session was open are omitted").into(),
                 partial: Data::Nil,
@@ -135,7 +135,7 @@ impl Outbox {
     }
 
     /// Adds a session event, in order. Never waits.
-    pub fn show(&self, session_id: &Arc<str>, event: Event) {
+    pub fn show(&self, session_id: &Arc<str>, event: SessionEvent) {
         let mut state = self.state();
         state.sessions.entry(session_id.clone()).or_default().put(event);
         state.make_due(session_id);
@@ -156,7 +156,7 @@ impl Outbox {
                 let mut woken = std::pin::pin!(room.notified());
                 // From here on, freed room wakes this future.
                 woken.as_mut().enable();
-                if outbox.state().sessions.get(&session_id).is_none_or(Shown::has_room) {
+                if outbox.state().sessions.get(&session_id).is_none_or(SessionOutbox::has_room) {
                     return;
                 }
                 woken.await;
@@ -176,7 +176,7 @@ impl Outbox {
     }
 
     /// Sends the next event of the next session. Returns false if there was none.
-    pub fn send_next(&self, mut send: impl FnMut(Frame)) -> bool {
+    pub fn send_next(&self, mut send: impl FnMut(UpdateNotification)) -> bool {
         let mut state = self.state();
         let Some(id) = state.due.pop_front() else { return false };
         let Some(shown) = state.sessions.get_mut(&id) else { return true };
@@ -192,7 +192,7 @@ impl Outbox {
     }
 
     /// Sends all events of a session so far, before a response that must come after them.
-    pub fn send_all(&self, session_id: &Arc<str>, mut send: impl FnMut(Frame)) {
+    pub fn send_all(&self, session_id: &Arc<str>, mut send: impl FnMut(UpdateNotification)) {
         let mut state = self.state();
         let Some(shown) = state.sessions.get_mut(session_id) else { return };
         if shown.updates.is_none() {
@@ -207,17 +207,17 @@ impl Outbox {
     }
 
     /// Calls `look` with the converter of a session that the client knows.
-    pub fn with<R>(&self, session_id: &str, look: impl FnOnce(&Updates) -> R) -> Option<R> {
+    pub fn with<R>(&self, session_id: &str, look: impl FnOnce(&UpdateConverter) -> R) -> Option<R> {
         self.state().sessions.get(session_id)?.updates.as_ref().map(look)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OutboxState> {
         // A panic under this lock leaves whole events.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl OutboxState {
     fn make_due(&mut self, session_id: &Arc<str>) {
         if let Some(shown) = self.sessions.get_mut(session_id)
             && shown.updates.is_some()
@@ -231,10 +231,10 @@ impl State {
 }
 
 /// Joins a piece of text to the piece before it; returns the event if it does not belong there.
-fn join(last: &mut Event, event: Event) -> Option<Event> {
+fn join(last: &mut SessionEvent, event: SessionEvent) -> Option<SessionEvent> {
     let (into, piece) = match (last, &event) {
-        (Event::Text { message_id, text }, Event::Text { message_id: id, text: piece })
-        | (Event::Thought { message_id, text }, Event::Thought { message_id: id, text: piece })
+        (SessionEvent::Text { message_id, text }, SessionEvent::Text { message_id: id, text: piece })
+        | (SessionEvent::Thought { message_id, text }, SessionEvent::Thought { message_id: id, text: piece })
             if message_id == id && text.len() + piece.len() <= MOST_PIECE =>
         {
             (text, piece)
@@ -249,22 +249,24 @@ fn join(last: &mut Event, event: Event) -> Option<Event> {
 }
 
 /// Returns the approximate size of an event in bytes.
-fn weight(event: &Event) -> usize {
+fn weight(event: &SessionEvent) -> usize {
     match event {
-        Event::UserMessage { content, .. } => content.weight(),
-        Event::ToolCall { call, annotations } => call.arguments.weight() + annotations.weight(),
-        Event::ToolEnded { text, value, .. } => text.len() + value.weight(),
-        Event::Data { data, .. } => data.weight(),
-        Event::Plan(entries) => entries.iter().map(|entry| entry.content.len()).sum(),
-        Event::Artifact { made, .. } => made.parts.iter().map(part_weight).sum::<usize>() + made.metadata.weight(),
-        Event::Status { text, partial, .. } => text.len() + partial.weight(),
-        Event::Text { text, .. }
-        | Event::Thought { text, .. }
-        | Event::Title(text)
-        | Event::Question { text, .. }
-        | Event::Mode(text) => text.len(),
-        Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => reminder.body.len(),
-        Event::Reminder(_) | Event::Usage { .. } | Event::ToolBegan { .. } => 0,
+        SessionEvent::UserMessage { content, .. } => content.weight(),
+        SessionEvent::ToolCall { call, annotations } => call.arguments.weight() + annotations.weight(),
+        SessionEvent::ToolEnded { text, value, .. } => text.len() + value.weight(),
+        SessionEvent::Data { data, .. } => data.weight(),
+        SessionEvent::Plan(entries) => entries.iter().map(|entry| entry.content.len()).sum(),
+        SessionEvent::Artifact { made, .. } => {
+            made.parts.iter().map(part_weight).sum::<usize>() + made.metadata.weight()
+        }
+        SessionEvent::Status { text, partial, .. } => text.len() + partial.weight(),
+        SessionEvent::Text { text, .. }
+        | SessionEvent::Thought { text, .. }
+        | SessionEvent::Title(text)
+        | SessionEvent::Question { text, .. }
+        | SessionEvent::Mode(text) => text.len(),
+        SessionEvent::Reminder(ReminderEvent::Emitted { reminder, .. }) => reminder.body.len(),
+        SessionEvent::Reminder(_) | SessionEvent::Usage { .. } | SessionEvent::ToolBegan { .. } => 0,
     }
 }
 
@@ -282,8 +284,8 @@ mod tests {
 
     use super::*;
 
-    fn text(id: &str, text: &str) -> Event {
-        Event::Text { message_id: id.into(), text: text.into() }
+    fn text(id: &str, text: &str) -> SessionEvent {
+        SessionEvent::Text { message_id: id.into(), text: text.into() }
     }
 
     fn texts(outbox: &Outbox, session: &Arc<str>) -> Vec<String> {
@@ -300,12 +302,12 @@ mod tests {
 
     #[test]
     fn pieces_that_wait_become_one_and_keep_their_order() {
-        let (outbox, session) = (Outbox::new(Wants::default()), Arc::from("s"));
+        let (outbox, session) = (Outbox::new(WantedUpdates::default()), Arc::from("s"));
         outbox.open(&session, "/".into());
         for _ in 0..MOST_PIECE {
             outbox.show(&session, text("m1", "ab"));
         }
-        outbox.show(&session, Event::Thought { message_id: "m1".into(), text: "hm".into() });
+        outbox.show(&session, SessionEvent::Thought { message_id: "m1".into(), text: "hm".into() });
         outbox.show(&session, text("m1", "c"));
         outbox.show(&session, text("m2", "d"));
         let sent = texts(&outbox, &session);
@@ -317,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_session_has_no_room_until_the_client_has_taken_something() {
-        let (outbox, session) = (Arc::new(Outbox::new(Wants::default())), Arc::from("s"));
+        let (outbox, session) = (Arc::new(Outbox::new(WantedUpdates::default())), Arc::from("s"));
         outbox.open(&session, "/".into());
         assert!(is_ready(&mut outbox.room(&session)));
         outbox.show(&session, text("m", &"x".repeat(MOST_BYTES)));
@@ -339,7 +341,7 @@ mod tests {
 
     #[test]
     fn sessions_take_turns_and_each_keeps_its_order() {
-        let outbox = Outbox::new(Wants::default());
+        let outbox = Outbox::new(WantedUpdates::default());
         let sessions = [Arc::from("a"), Arc::from("b")];
         for session in &sessions {
             outbox.open(session, "/".into());
@@ -348,7 +350,7 @@ mod tests {
             }
         }
         let mut sent = Vec::new();
-        let mut note = |frame: Frame| {
+        let mut note = |frame: UpdateNotification| {
             let (session, message) = (&frame.params["sessionId"], &frame.params["update"]["messageId"]);
             sent.push(format!("{}{}", session.as_str().unwrap_or("?"), message.as_str().unwrap_or("?")));
         };
@@ -358,7 +360,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_before_the_client_knows_is_bounded_and_what_is_left_out_is_told() {
-        let (outbox, session) = (Arc::new(Outbox::new(Wants::default())), Arc::from("s"));
+        let (outbox, session) = (Arc::new(Outbox::new(WantedUpdates::default())), Arc::from("s"));
         for n in 0..MOST_EARLY_EVENTS + 7 {
             outbox.show(&session, text(&n.to_string(), "x"));
         }
@@ -379,7 +381,8 @@ mod tests {
 
     #[test]
     fn a_session_whose_opening_failed_leaves_nothing_behind() {
-        let (outbox, known, unknown) = (Outbox::new(Wants::default()), Arc::from("known"), Arc::from("unknown"));
+        let (outbox, known, unknown) =
+            (Outbox::new(WantedUpdates::default()), Arc::from("known"), Arc::from("unknown"));
         outbox.open(&known, "/".into());
         for session in [&known, &unknown] {
             outbox.show(session, text("m", "x"));
@@ -391,7 +394,7 @@ mod tests {
 
     #[test]
     fn what_a_session_shows_before_the_client_knows_it_comes_once_it_does() {
-        let (outbox, session) = (Arc::new(Outbox::new(Wants::default())), Arc::from("s"));
+        let (outbox, session) = (Arc::new(Outbox::new(WantedUpdates::default())), Arc::from("s"));
         outbox.show(&session, text("m", "early"));
         assert!(!outbox.send_next(|_| {}) && texts(&outbox, &session).is_empty());
         assert!(outbox.with("s", |_| ()).is_none());

@@ -6,7 +6,7 @@ use runtime::reminder::Surface;
 use runtime::reminder::codec::ReminderChange;
 use serde_json::{Map, Value, json};
 
-use super::{Frame, session_update};
+use super::{UpdateNotification, session_update};
 use crate::host::ReminderEvent;
 use crate::wire::ReminderUpdate;
 
@@ -16,7 +16,7 @@ use crate::wire::ReminderUpdate;
 pub(super) const NO_CHANGE: &str = "session_info_update";
 
 /// Builds the frame for an event. No field is written twice: the `_meta` omits those that the RFC's update has.
-pub(super) fn frame(session_id: &str, event: &ReminderEvent, wants_update: bool) -> Frame {
+pub(super) fn frame(session_id: &str, event: &ReminderEvent, wants_update: bool) -> UpdateNotification {
     let ReminderUpdate { change, fields, more } = ReminderUpdate::of(event, Surface::Acp);
     let mut meta = Map::from_iter([("event".to_owned(), change.as_str().into())]);
     let kind = if wants_update { kind_of(change) } else { NO_CHANGE };

@@ -25,8 +25,8 @@ fn holds(name: &str, value: &Value) {
     assert_eq!(misfit(name, value), None, "{name}: {value:#}");
 }
 
-fn updates(wants: Wants) -> Updates {
-    Updates::new("sess_1".into(), "/home/me/project".into(), wants)
+fn updates(wants: WantedUpdates) -> UpdateConverter {
+    UpdateConverter::new("sess_1".into(), "/home/me/project".into(), wants)
 }
 
 fn reminder() -> Reminder {
@@ -64,9 +64,9 @@ fn reminder_events() -> Vec<ReminderEvent> {
 }
 
 /// Returns one event of each kind except reminders.
-fn other_events() -> Vec<Event> {
+fn other_events() -> Vec<SessionEvent> {
     let call = ToolCall::new("c1", "edit_file", Data::from_json(r#"{"path":"a.rs","old":"x","new":"y"}"#).unwrap());
-    let text = |text: &str| Event::Text { message_id: "m1".into(), text: text.into() };
+    let text = |text: &str| SessionEvent::Text { message_id: "m1".into(), text: text.into() };
     let blocks =
         r#"[{"type":"text","text":"look"},{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"x"}]"#;
     let file = |mime: Option<&str>, bytes: Option<&str>, uri: Option<&str>| Part::File {
@@ -86,34 +86,35 @@ fn other_events() -> Vec<Event> {
     let usage = Usage { input_tokens: 90, output_tokens: 10, cost_nano_usd: Some(5_000_000), ..Usage::default() };
     let entry = |priority, status| PlanEntry { content: "do it".into(), priority, status };
     vec![
-        Event::UserMessage { message_id: "u1".into(), content: Data::from_json(blocks).unwrap() },
-        Event::UserMessage { message_id: "u2".into(), content: "hello".into() },
-        Event::Thought { message_id: "m1".into(), text: "hm".into() },
+        SessionEvent::UserMessage { message_id: "u1".into(), content: Data::from_json(blocks).unwrap() },
+        SessionEvent::UserMessage { message_id: "u2".into(), content: "hello".into() },
+        SessionEvent::Thought { message_id: "m1".into(), text: "hm".into() },
         text("hi"),
-        Event::ToolCall { call, annotations: Data::Nil },
-        Event::ToolBegan { id: "c1".into() },
-        Event::ToolEnded { id: "c1".into(), text: "replaced".into(), value: "replaced".into(), ok: true },
-        Event::Plan(vec![
+        SessionEvent::ToolCall { call, annotations: Data::Nil },
+        SessionEvent::ToolBegan { id: "c1".into() },
+        SessionEvent::ToolEnded { id: "c1".into(), text: "replaced".into(), value: "replaced".into(), ok: true },
+        SessionEvent::Plan(vec![
             entry(Priority::High, Progress::Pending),
             entry(Priority::Medium, Progress::InProgress),
             entry(Priority::Low, Progress::Completed),
         ]),
-        Event::Usage { call: usage, context_window: Some(1000) },
-        Event::Mode("plan".into()),
-        Event::Title("Fixing it".into()),
-        Event::Status { message_id: "s1".into(), text: "reading".into(), partial: Data::Nil },
-        Event::Artifact {
+        SessionEvent::Usage { call: usage, context_window: Some(1000) },
+        SessionEvent::Mode("plan".into()),
+        SessionEvent::Title("Fixing it".into()),
+        SessionEvent::Status { message_id: "s1".into(), text: "reading".into(), partial: Data::Nil },
+        SessionEvent::Artifact {
             message_id: "a1".into(),
             made: TaskArtifact { name: "report".into(), parts, last_chunk: true, ..TaskArtifact::default() },
         },
-        Event::Question { message_id: "q1".into(), text: "which?".into() },
+        SessionEvent::Question { message_id: "q1".into(), text: "which?".into() },
     ]
 }
 
 #[test]
 fn each_reminder_event_is_one_frame() {
     for event in reminder_events() {
-        let frames = updates(Wants { reminders: true, notices: false }).frames(Event::Reminder(event.clone()));
+        let frames =
+            updates(WantedUpdates { reminders: true, notices: false }).frames(SessionEvent::Reminder(event.clone()));
         let [asked] = frames.as_slice() else { panic!("{frames:?}") };
         assert_eq!(asked.method, "session/update");
         holds("SessionNotification", &asked.params);
@@ -121,7 +122,7 @@ fn each_reminder_event_is_one_frame() {
         let meta = update["_meta"]["harn"]["reminder"].as_object().unwrap();
         assert!(meta.keys().all(|key| !update.contains_key(key)), "no field twice: {update:?}");
 
-        let frames = updates(Wants::default()).frames(Event::Reminder(event));
+        let frames = updates(WantedUpdates::default()).frames(SessionEvent::Reminder(event));
         let [silent] = frames.as_slice() else { panic!("{frames:?}") };
         let known: acp::SessionNotification = serde_json::from_value(silent.params.clone()).unwrap();
         assert_eq!(serde_json::to_value(known).unwrap(), silent.params, "the protocol knows all of it");
@@ -139,7 +140,7 @@ fn each_reminder_event_is_one_frame() {
 #[test]
 fn the_schemas_refuse_what_is_wrong() {
     let event = reminder_events().remove(0);
-    let frames = updates(Wants { reminders: true, notices: false }).frames(Event::Reminder(event));
+    let frames = updates(WantedUpdates { reminders: true, notices: false }).frames(SessionEvent::Reminder(event));
     for (field, wrong) in [
         ("reminderId", Value::Null),
         ("source", "bridge_json".into()),
@@ -156,8 +157,8 @@ fn the_schemas_refuse_what_is_wrong() {
 
 #[test]
 fn a_reminder_is_told_field_by_field() {
-    let frames =
-        updates(Wants { reminders: true, notices: false }).frames(Event::Reminder(reminder_events().remove(0)));
+    let frames = updates(WantedUpdates { reminders: true, notices: false })
+        .frames(SessionEvent::Reminder(reminder_events().remove(0)));
     let told = json!({
         "reminderId": "r2", "body": "Dependencies changed.", "tags": ["workspace"], "dedupeKey": "deps",
         "source": "provider", "providerId": "workspace_guard", "firedAtTurn": 3,
@@ -176,31 +177,31 @@ fn a_reminder_is_told_field_by_field() {
 /// Checks that a user's chunk has only the user's text, whatever was reported on reminders before it.
 #[test]
 fn no_reminder_is_told_as_words_of_the_user() {
-    for wants in [Wants::default(), Wants { reminders: true, notices: true }] {
+    for wants in [WantedUpdates::default(), WantedUpdates { reminders: true, notices: true }] {
         let mut session = updates(wants);
         let mut frames = Vec::new();
         for event in reminder_events() {
-            frames.extend(session.frames(Event::Reminder(event)));
+            frames.extend(session.frames(SessionEvent::Reminder(event)));
         }
         for frame in &frames {
             assert_ne!(frame.params["update"]["sessionUpdate"], "user_message_chunk");
         }
-        let said = session.frames(Event::UserMessage { message_id: "u".into(), content: "hello".into() });
+        let said = session.frames(SessionEvent::UserMessage { message_id: "u".into(), content: "hello".into() });
         assert_eq!(said[0].params["update"]["content"], json!({"type": "text", "text": "hello"}));
         assert_eq!(said[0].params["update"].as_object().unwrap().len(), 3, "{said:?}");
-        let next = session.frames(Event::Text { message_id: "m".into(), text: "hi".into() });
+        let next = session.frames(SessionEvent::Text { message_id: "m".into(), text: "hi".into() });
         assert_eq!(next[0].params["update"].get("_meta"), None, "it is told once");
     }
 }
 
 #[test]
 fn every_other_event_is_an_update_that_the_protocol_knows() {
-    for wants in [Wants::default(), Wants { reminders: false, notices: true }] {
+    for wants in [WantedUpdates::default(), WantedUpdates { reminders: false, notices: true }] {
         let mut session = updates(wants);
         for event in other_events() {
             let frames = session.frames(event.clone());
             assert!(!frames.is_empty(), "{event:?}");
-            for Frame { method, params } in frames {
+            for UpdateNotification { method, params } in frames {
                 assert_eq!((method, &params["sessionId"]), ("session/update", &"sess_1".into()));
                 let known: acp::SessionNotification = serde_json::from_value(params.clone()).unwrap();
                 // The protocol's types drop no field.
@@ -216,15 +217,15 @@ fn every_other_event_is_an_update_that_the_protocol_knows() {
 #[test]
 fn a_status_is_a_notice_to_who_shows_notices() {
     let kind = |wants| {
-        let frames = updates(wants).frames(Event::Status {
+        let frames = updates(wants).frames(SessionEvent::Status {
             message_id: "s1".into(),
             text: "reading".into(),
             partial: Data::Nil,
         });
         frames[0].params["update"]["sessionUpdate"].as_str().unwrap().to_owned()
     };
-    assert_eq!(kind(Wants { reminders: false, notices: true }), "notice");
-    assert_eq!(kind(Wants::default()), "agent_message_chunk");
+    assert_eq!(kind(WantedUpdates { reminders: false, notices: true }), "notice");
+    assert_eq!(kind(WantedUpdates::default()), "agent_message_chunk");
 }
 
 #[test]
@@ -232,16 +233,16 @@ fn a_client_says_what_it_wants() {
     let client = |json: Value| serde_json::from_value::<acp::ClientCapabilities>(json).unwrap();
     let asked = client(json!({"_meta": {"harn": {"reminders": true}}, "session": {"notices": {}}}));
     let silent = client(json!({"_meta": {"harn": {"reminders": "yes"}}}));
-    let of = |client, said| Wants::of(client, said).reminders;
-    assert_eq!(Wants::of(&asked, ReminderUpdates::Asked), Wants { reminders: true, notices: true });
-    assert_eq!(Wants::of(&silent, ReminderUpdates::Asked), Wants::default());
+    let of = |client, said| WantedUpdates::of(client, said).reminders;
+    assert_eq!(WantedUpdates::of(&asked, ReminderUpdates::Asked), WantedUpdates { reminders: true, notices: true });
+    assert_eq!(WantedUpdates::of(&silent, ReminderUpdates::Asked), WantedUpdates::default());
     assert!(of(&silent, ReminderUpdates::Always) && !of(&asked, ReminderUpdates::Never));
 }
 
 fn call(name: &str, arguments: &str, annotations: &str) -> Value {
     let call = ToolCall::new("c", name, Data::from_json(arguments).unwrap());
     let annotations = Data::from_json(annotations).unwrap();
-    let frames = updates(Wants::default()).frames(Event::ToolCall { call, annotations });
+    let frames = updates(WantedUpdates::default()).frames(SessionEvent::ToolCall { call, annotations });
     frames[0].params["update"].clone()
 }
 
@@ -278,9 +279,9 @@ fn an_edit_shows_its_change_until_it_fails() {
     for (ok, content) in
         [(true, Value::Null), (false, json!([{"type": "content", "content": {"type": "text", "text": "no"}}]))]
     {
-        let mut session = updates(Wants::default());
+        let mut session = updates(WantedUpdates::default());
         session.frames(other_events().remove(4));
-        let ended = Event::ToolEnded { id: "c1".into(), text: "no".into(), value: Data::Nil, ok };
+        let ended = SessionEvent::ToolEnded { id: "c1".into(), text: "no".into(), value: Data::Nil, ok };
         let update = session.frames(ended)[0].params["update"].clone();
         assert_eq!((&update["content"], &update["rawOutput"]), (&content, &json!({"text": "no"})));
         assert_eq!(update["status"], if ok { "completed" } else { "failed" });
@@ -297,21 +298,25 @@ fn the_raw_output_is_an_object_whatever_a_tool_returns() {
         ("[1]", json!({"value": [1]})),
         (r#"{"a":1}"#, json!({"a": 1})),
     ] {
-        let ended =
-            Event::ToolEnded { id: "c".into(), text: "t".into(), value: Data::from_json(value).unwrap(), ok: true };
-        let update = updates(Wants::default()).frames(ended)[0].params["update"].clone();
+        let ended = SessionEvent::ToolEnded {
+            id: "c".into(),
+            text: "t".into(),
+            value: Data::from_json(value).unwrap(),
+            ok: true,
+        };
+        let update = updates(WantedUpdates::default()).frames(ended)[0].params["update"].clone();
         assert_eq!(update["rawOutput"], expected, "{value}");
     }
 }
 
 #[test]
 fn a_call_with_an_id_that_has_come_before_is_another_call() {
-    let mut session = updates(Wants::default());
+    let mut session = updates(WantedUpdates::default());
     let mut ids = Vec::new();
     for _ in 0..2 {
-        let begun = Event::ToolCall { call: ToolCall::new("call_1", "t", Data::Nil), annotations: Data::Nil };
-        let ended = Event::ToolEnded { id: "call_1".into(), text: "t".into(), value: Data::Nil, ok: true };
-        for event in [begun, Event::ToolBegan { id: "call_1".into() }, ended] {
+        let begun = SessionEvent::ToolCall { call: ToolCall::new("call_1", "t", Data::Nil), annotations: Data::Nil };
+        let ended = SessionEvent::ToolEnded { id: "call_1".into(), text: "t".into(), value: Data::Nil, ok: true };
+        for event in [begun, SessionEvent::ToolBegan { id: "call_1".into() }, ended] {
             ids.push(session.frames(event)[0].params["update"]["toolCallId"].as_str().unwrap().to_owned());
         }
     }
@@ -324,18 +329,18 @@ fn data_that_nests_deep_is_told_as_text_alone() {
     for _ in 0..200 {
         deep = Data::list([deep]);
     }
-    let ended = Event::ToolEnded { id: "c".into(), text: "[[…]]".into(), value: deep, ok: true };
-    let update = updates(Wants::default()).frames(ended)[0].params["update"].clone();
+    let ended = SessionEvent::ToolEnded { id: "c".into(), text: "[[…]]".into(), value: deep, ok: true };
+    let update = updates(WantedUpdates::default()).frames(ended)[0].params["update"].clone();
     assert_eq!(update.get("rawOutput"), None);
     assert_eq!(update["content"][0]["content"]["text"], "[[…]]");
 }
 
 #[test]
 fn usage_adds_up_while_prices_are_known() {
-    let mut session = updates(Wants::default());
+    let mut session = updates(WantedUpdates::default());
     let mut ask = |cost_nano_usd, context_window| {
         let call = Usage { input_tokens: 90, output_tokens: 10, cost_nano_usd, ..Usage::default() };
-        session.frames(Event::Usage { call, context_window }).pop().map(|frame| frame.params["update"].clone())
+        session.frames(SessionEvent::Usage { call, context_window }).pop().map(|frame| frame.params["update"].clone())
     };
     assert_eq!(ask(Some(1_000_000_000), None), None);
     let known = ask(Some(500_000_000), Some(1000)).unwrap();

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use stdlib::Diagnostic;
 
-use crate::store::{Page, Store, StoreError};
+use crate::store::{SessionPage, SessionStore, StoreError};
 
-use super::super::kept::Kept;
 use super::super::mailbox::Mailbox;
-use super::super::{Handle, HostError, NewSession};
+use super::super::stored_opening::StoredOpening;
+use super::super::{HostError, NewSession, SessionHandle};
 use super::Host;
 
 impl Host {
@@ -24,9 +24,9 @@ impl Host {
     ///
     /// # Errors
     /// Sessions are not stored, the cursor is invalid, or the log cannot be read.
-    pub async fn list(&self, cwd: Option<&Path>, cursor: Option<&str>) -> Result<Page, HostError> {
+    pub async fn list(&self, cwd: Option<&Path>, cursor: Option<&str>) -> Result<SessionPage, HostError> {
         let (cwd, cursor) = (cwd.map(Path::to_owned), cursor.map(str::to_owned));
-        self.read(move |store| store.list(cwd.as_deref(), cursor.as_deref(), Store::PAGE)).await
+        self.read(move |store| store.list(cwd.as_deref(), cursor.as_deref(), SessionStore::PAGE)).await
     }
 
     /// Restores a session, and sends its earlier events to the peer before this returns. A session that is open in
@@ -35,13 +35,13 @@ impl Host {
     /// # Errors
     /// Sessions are not stored; the log has no such session or cannot be read; another process has it open; or an
     /// error of [`Host::open`].
-    pub async fn load(&self, id: &str, cwd: Option<PathBuf>) -> Result<Handle, HostError> {
+    pub async fn load(&self, id: &str, cwd: Option<PathBuf>) -> Result<SessionHandle, HostError> {
         let Ok(open) = self.session(id) else { return self.again(id, cwd, true).await };
         // A client that loads repeatedly without reading waits here.
         self.0.peer.room(open.id()).await;
-        let (book, peer, id) = (open.book(), self.0.peer.clone(), open.id().clone());
-        let book = book.ok_or(HostError::Store(StoreError::NotKept))?;
-        self.read(move |store| book.again(store, |event| peer.show(&id, event))).await?;
+        let (journal, peer, id) = (open.journal(), self.0.peer.clone(), open.id().clone());
+        let journal = journal.ok_or(HostError::Store(StoreError::NotKept))?;
+        self.read(move |store| journal.again(store, |event| peer.show(&id, event))).await?;
         Ok(open)
     }
 
@@ -49,14 +49,14 @@ impl Host {
     ///
     /// # Errors
     /// See [`Host::load`].
-    pub async fn resume(&self, id: &str, cwd: Option<PathBuf>) -> Result<Handle, HostError> {
+    pub async fn resume(&self, id: &str, cwd: Option<PathBuf>) -> Result<SessionHandle, HostError> {
         match self.session(id) {
             Ok(open) => Ok(open),
             Err(_) => self.again(id, cwd, false).await,
         }
     }
 
-    async fn again(&self, id: &str, cwd: Option<PathBuf>, shows: bool) -> Result<Handle, HostError> {
+    async fn again(&self, id: &str, cwd: Option<PathBuf>, shows: bool) -> Result<SessionHandle, HostError> {
         let wanted = id.to_owned();
         let claim = self.read(move |store| store.claim(&wanted)).await?;
         let about = claim.stored.about();
@@ -66,14 +66,14 @@ impl Host {
             mode: about.mode.clone(),
             id: Some(id.into()),
         };
-        let kept = self.0.store.clone().map(|store| Kept::Again { store, claim: Box::new(claim), shows });
+        let kept = self.0.store.clone().map(|store| StoredOpening::Again { store, claim: Box::new(claim), shows });
         self.begin(new, kept).await
     }
 
     /// Reads from the log on another thread, as that blocks on the disk.
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&SessionStore) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, HostError> {
         let store = self.0.store.clone().ok_or(HostError::Store(StoreError::NotKept))?;
         let read = tokio::task::spawn_blocking(move || read(&store));
@@ -84,10 +84,10 @@ impl Host {
 
 /// Releases an ended session, so that other processes may load it.
 pub(super) async fn let_go(mailbox: &Arc<Mailbox>) {
-    if let Some(book) = mailbox.book() {
-        book.closed();
+    if let Some(journal) = mailbox.journal() {
+        journal.closed();
         // Errors of the log are reported to the next caller that uses it.
-        let _ = book.settled().await;
+        let _ = journal.settled().await;
     }
 }
 

@@ -1,5 +1,5 @@
-//! [`State`]: the state of a session between its clients, which add prompts, and the worker that runs them. Every
-//! change is a method here, without threads and without waiting; [`super::Mailbox`] adds a lock and wakes waiting
+//! [`MailboxState`]: the state of a session between its clients, which add prompts, and the worker that runs them.
+//! Every change is a method here, without threads and without waiting; [`super::Mailbox`] adds a lock and wakes waiting
 //! tasks.
 //!
 //! ```text
@@ -16,13 +16,13 @@ use crate::host::HostError;
 
 /// The state of a session. `P` is a prompt with the channel for its end.
 #[cfg_attr(test, derive(Clone, Debug))]
-pub(super) struct State<P> {
-    at: At,
+pub(super) struct MailboxState<P> {
+    at: Activity,
     /// The reason why the current run must stop, until the run has received it.
     stop: Option<Arc<str>>,
     /// Whether the current run knows that it must stop.
     heard: bool,
-    next: Option<Next<P>>,
+    next: Option<NextPrompt<P>>,
     closing: bool,
     /// The reason why the session no longer responds.
     gone: Option<HostError>,
@@ -30,7 +30,7 @@ pub(super) struct State<P> {
 
 /// The activity of the worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum Activity {
     /// No prompt is running.
     Idle,
     /// A prompt is running.
@@ -43,7 +43,7 @@ enum At {
 
 /// A prompt that was added and is not taken.
 #[cfg_attr(test, derive(Clone, Debug))]
-struct Next<P> {
+struct NextPrompt<P> {
     prompt: P,
     /// The reason, if it was cancelled before it was taken.
     cancelled: Option<Arc<str>>,
@@ -53,7 +53,7 @@ struct Next<P> {
 
 /// The fate of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::host) enum Put {
+pub(in crate::host) enum QuestionFate {
     /// The session waits for its answer.
     Asked,
     /// The run is about to learn that it must stop. The question must be held until then: dropping it would answer it.
@@ -62,14 +62,14 @@ pub(in crate::host) enum Put {
     Unanswered,
 }
 
-impl<P> Default for State<P> {
-    fn default() -> State<P> {
-        State { at: At::Idle, stop: None, heard: false, next: None, closing: false, gone: None }
+impl<P> Default for MailboxState<P> {
+    fn default() -> MailboxState<P> {
+        MailboxState { at: Activity::Idle, stop: None, heard: false, next: None, closing: false, gone: None }
     }
 }
 
 /// Methods for clients.
-impl<P> State<P> {
+impl<P> MailboxState<P> {
     /// Adds a prompt.
     pub(super) fn put(&mut self, id: &Arc<str>, prompt: P) -> Result<(), HostError> {
         if let Some(gone) = &self.gone {
@@ -81,13 +81,13 @@ impl<P> State<P> {
         if self.is_busy() {
             return Err(HostError::Busy(id.clone()));
         }
-        self.next = Some(Next { prompt, cancelled: None, is_reply: false });
+        self.next = Some(NextPrompt { prompt, cancelled: None, is_reply: false });
         Ok(())
     }
 
     /// Adds an answer, which never begins a new prompt.
     pub(super) fn reply(&mut self, id: &Arc<str>, prompt: P) -> Result<(), HostError> {
-        if self.at != At::Asking && self.gone.is_none() && !self.closing {
+        if self.at != Activity::Asking && self.gone.is_none() && !self.closing {
             return Err(HostError::NotAsking(id.clone()));
         }
         self.put(id, prompt)?;
@@ -104,12 +104,12 @@ impl<P> State<P> {
             next.cancelled.get_or_insert_with(|| reason.clone());
         }
         match self.at {
-            At::Idle => return self.next.is_some(),
+            Activity::Idle => return self.next.is_some(),
             // The next prompt comes after the clean-up.
-            At::Stopping => return true,
-            At::Asking if self.next.is_none() => self.at = At::Stopping,
+            Activity::Stopping => return true,
+            Activity::Asking if self.next.is_none() => self.at = Activity::Stopping,
             // The current prompt, or an answer that is not taken yet.
-            At::Asking | At::Working => {}
+            Activity::Asking | Activity::Working => {}
         }
         if !self.heard {
             self.stop.get_or_insert(reason);
@@ -124,12 +124,12 @@ impl<P> State<P> {
 
     /// Returns whether there is a current prompt.
     pub(super) fn is_busy(&self) -> bool {
-        self.at == At::Working || self.next.is_some()
+        self.at == Activity::Working || self.next.is_some()
     }
 
     /// Returns whether the session is idle or over.
     pub(super) fn is_idle(&self) -> bool {
-        self.gone.is_some() || (self.at == At::Idle && self.next.is_none())
+        self.gone.is_some() || (self.at == Activity::Idle && self.next.is_none())
     }
 
     /// Returns why the session no longer responds, if so.
@@ -139,12 +139,12 @@ impl<P> State<P> {
 }
 
 /// Methods for the worker.
-impl<P> State<P> {
+impl<P> MailboxState<P> {
     /// Takes the next prompt and begins its run. The inner option is `None` if the session must end instead.
     pub(super) fn take(&mut self) -> Option<Option<P>> {
         match self.next.take() {
             Some(next) => {
-                (self.at, self.stop, self.heard) = (At::Working, next.cancelled, false);
+                (self.at, self.stop, self.heard) = (Activity::Working, next.cancelled, false);
                 Some(Some(next.prompt))
             }
             None => self.closing.then_some(None),
@@ -159,32 +159,32 @@ impl<P> State<P> {
     }
 
     /// Returns the fate of a question asked now.
-    pub(super) fn fate(&self) -> Put {
+    pub(super) fn fate(&self) -> QuestionFate {
         match (self.heard, self.stop.is_some() || self.closing) {
-            (true, _) => Put::Unanswered,
-            (false, true) => Put::Withdrawn,
-            (false, false) => Put::Asked,
+            (true, _) => QuestionFate::Unanswered,
+            (false, true) => QuestionFate::Withdrawn,
+            (false, false) => QuestionFate::Asked,
         }
     }
 
     /// Ends the current prompt with a question, unless it must stop.
-    pub(super) fn asked(&mut self) -> Put {
+    pub(super) fn asked(&mut self) -> QuestionFate {
         let fate = self.fate();
-        if fate == Put::Asked {
-            self.at = At::Asking;
+        if fate == QuestionFate::Asked {
+            self.at = Activity::Asking;
         }
         fate
     }
 
     /// Takes the prompt that answers the question. The inner option is `None` if none will.
     pub(super) fn answer(&mut self) -> Option<Option<P>> {
-        if self.at == At::Stopping {
+        if self.at == Activity::Stopping {
             return Some(None);
         }
         match self.next.take() {
             Some(next) => {
                 // If it was cancelled, the run learns of that next.
-                self.at = At::Working;
+                self.at = Activity::Working;
                 Some(Some(next.prompt))
             }
             None => self.closing.then_some(None),
@@ -194,7 +194,7 @@ impl<P> State<P> {
     /// Ends the current run. A late cancellation of this run is dropped; a cancellation of a pending prompt stays.
     /// Returns an answer that was not taken.
     pub(super) fn ended(&mut self) -> Option<P> {
-        (self.at, self.stop, self.heard) = (At::Idle, None, false);
+        (self.at, self.stop, self.heard) = (Activity::Idle, None, false);
         self.next.take_if(|next| next.is_reply).map(|next| next.prompt)
     }
 

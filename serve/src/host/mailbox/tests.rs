@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake};
 
-use super::state::{Put, State};
+use super::state::{MailboxState, QuestionFate};
 use super::{Mailbox, Prompt};
 
 /// A state of a session, and the fates of its prompts so far.
 #[derive(Clone, Debug, Default)]
-struct World {
-    state: State<usize>,
-    worker: Worker,
-    prompts: Vec<Fate>,
+struct MailboxWorld {
+    state: MailboxState<usize>,
+    worker: WorkerStep,
+    prompts: Vec<PromptFate>,
     /// Whether the waiting question was cancelled.
     question_cancelled: bool,
     cancels: usize,
@@ -23,16 +23,16 @@ struct World {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Fate {
+struct PromptFate {
     /// Whether it is an answer that never begins a new prompt.
     is_reply: bool,
     /// Whether it was cancelled before its run ended.
     cancelled: bool,
-    ended: Option<End>,
+    ended: Option<RunEnd>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum RunEnd {
     Done,
     Asked,
     Cancelled,
@@ -40,7 +40,7 @@ enum End {
 
 /// The steps of [`super::super::session`], split where another thread may run in between.
 #[derive(Clone, Debug, Default)]
-enum Worker {
+enum WorkerStep {
     #[default]
     Free,
     /// The pipeline runs; `told` is whether it knows that it must stop.
@@ -64,70 +64,72 @@ enum Worker {
     /// The pipeline has ended.
     Finishing {
         prompt: Option<usize>,
-        end: End,
+        end: RunEnd,
     },
     Over,
 }
 
-impl World {
+impl MailboxWorld {
     /// Returns all possible next states.
-    fn next(&self) -> Vec<World> {
+    fn next(&self) -> Vec<MailboxWorld> {
         let mut all = Vec::new();
         self.others(&mut all);
         match self.worker.clone() {
-            Worker::Free => self.free(&mut all),
-            Worker::Running { prompt, told } => self.running(&mut all, prompt, told),
-            Worker::Asks { prompt, told } => all.push(self.then(|world| {
+            WorkerStep::Free => self.free(&mut all),
+            WorkerStep::Running { prompt, told } => self.running(&mut all, prompt, told),
+            WorkerStep::Asks { prompt, told } => all.push(self.then(|world| {
                 world.worker = match world.state.fate() {
-                    Put::Asked => Worker::Settling { prompt },
-                    Put::Withdrawn | Put::Unanswered => Worker::Running { prompt, told },
+                    QuestionFate::Asked => WorkerStep::Settling { prompt },
+                    QuestionFate::Withdrawn | QuestionFate::Unanswered => WorkerStep::Running { prompt, told },
                 };
             })),
-            Worker::Settling { prompt } => all.push(self.then(|world| match world.state.asked() {
-                Put::Asked => {
-                    world.ended(prompt, End::Asked);
+            WorkerStep::Settling { prompt } => all.push(self.then(|world| match world.state.asked() {
+                QuestionFate::Asked => {
+                    world.ended(prompt, RunEnd::Asked);
                     world.question_cancelled = false;
-                    world.worker = Worker::Waiting { told: false };
+                    world.worker = WorkerStep::Waiting { told: false };
                 }
-                Put::Withdrawn | Put::Unanswered => world.worker = Worker::Running { prompt, told: false },
+                QuestionFate::Withdrawn | QuestionFate::Unanswered => {
+                    world.worker = WorkerStep::Running { prompt, told: false }
+                }
             })),
-            Worker::Waiting { told } => self.waiting(&mut all, told),
-            Worker::Finishing { prompt, end } => all.push(self.then(|world| {
+            WorkerStep::Waiting { told } => self.waiting(&mut all, told),
+            WorkerStep::Finishing { prompt, end } => all.push(self.then(|world| {
                 let late = world.state.ended();
                 assert!(prompt.is_none() || late.is_none(), "an answer to what was answered: {world:?}");
                 world.ended(prompt.or(late), end);
-                world.worker = Worker::Free;
+                world.worker = WorkerStep::Free;
             })),
-            Worker::Over => {}
+            WorkerStep::Over => {}
         }
         all
     }
 
-    fn then(&self, change: impl FnOnce(&mut World)) -> World {
+    fn then(&self, change: impl FnOnce(&mut MailboxWorld)) -> MailboxWorld {
         let mut next = self.clone();
         change(&mut next);
         next
     }
 
     /// Adds the steps of clients.
-    fn others(&self, all: &mut Vec<World>) {
+    fn others(&self, all: &mut Vec<MailboxWorld>) {
         if self.prompts.len() < 3 {
             let mut world = self.clone();
             let put = world.state.put(&"s".into(), self.prompts.len());
             assert_eq!(put.is_ok(), !self.closed && self.at_hand().is_none(), "{self:?}");
             if put.is_ok() {
-                world.prompts.push(Fate::default());
+                world.prompts.push(PromptFate::default());
                 all.push(world);
             }
         }
         if self.prompts.len() < 3 {
             let mut world = self.clone();
             let put = world.state.reply(&"s".into(), self.prompts.len());
-            let asks = matches!(self.worker, Worker::Waiting { .. } | Worker::Finishing { prompt: None, .. });
+            let asks = matches!(self.worker, WorkerStep::Waiting { .. } | WorkerStep::Finishing { prompt: None, .. });
             let may = asks && !self.question_cancelled && !self.closed && self.at_hand().is_none();
             assert_eq!(put.is_ok(), may, "{self:?}");
             if put.is_ok() {
-                world.prompts.push(Fate { is_reply: true, ..Fate::default() });
+                world.prompts.push(PromptFate { is_reply: true, ..PromptFate::default() });
                 all.push(world);
             }
         }
@@ -138,13 +140,17 @@ impl World {
             let did = world.state.cancel("enough".into());
             match (at_hand, &world.worker) {
                 // The answer came too late.
-                (Some(_), Worker::Finishing { prompt, .. }) if at_hand == *prompt => {}
-                (Some(at_hand), Worker::Finishing { .. }) if world.prompts[at_hand].is_reply => {}
+                (Some(_), WorkerStep::Finishing { prompt, .. }) if at_hand == *prompt => {}
+                (Some(at_hand), WorkerStep::Finishing { .. }) if world.prompts[at_hand].is_reply => {}
                 (Some(at_hand), _) => world.prompts[at_hand].cancelled = true,
-                (None, Worker::Waiting { .. } | Worker::Finishing { .. }) => world.question_cancelled = true,
+                (None, WorkerStep::Waiting { .. } | WorkerStep::Finishing { .. }) => world.question_cancelled = true,
                 (None, _) => {}
             }
-            assert_eq!(did, at_hand.is_some() || !matches!(world.worker, Worker::Free | Worker::Over), "{self:?}");
+            assert_eq!(
+                did,
+                at_hand.is_some() || !matches!(world.worker, WorkerStep::Free | WorkerStep::Over),
+                "{self:?}"
+            );
             all.push(world);
         }
         if !self.closed {
@@ -155,44 +161,44 @@ impl World {
         }
     }
 
-    fn free(&self, all: &mut Vec<World>) {
+    fn free(&self, all: &mut Vec<MailboxWorld>) {
         let mut world = self.clone();
         match world.state.take() {
             Some(Some(prompt)) => {
                 assert!(!world.prompts[prompt].is_reply, "an answer has become a prompt: {self:?}");
-                world.worker = Worker::Running { prompt: Some(prompt), told: false };
+                world.worker = WorkerStep::Running { prompt: Some(prompt), told: false };
             }
-            Some(None) => world.worker = Worker::Over,
+            Some(None) => world.worker = WorkerStep::Over,
             None => return self.may_wait(),
         }
         all.push(world);
     }
 
-    fn running(&self, all: &mut Vec<World>, prompt: Option<usize>, told: bool) {
+    fn running(&self, all: &mut Vec<MailboxWorld>, prompt: Option<usize>, told: bool) {
         let mut world = self.clone();
         let told = told || world.state.hear().is_some();
-        let end = if told { End::Cancelled } else { End::Done };
-        all.push(world.then(|world| world.worker = Worker::Finishing { prompt, end }));
+        let end = if told { RunEnd::Cancelled } else { RunEnd::Done };
+        all.push(world.then(|world| world.worker = WorkerStep::Finishing { prompt, end }));
         if world.asks < 3 {
             world.asks += 1;
-            world.worker = Worker::Asks { prompt, told };
+            world.worker = WorkerStep::Asks { prompt, told };
             all.push(world);
         }
     }
 
-    fn waiting(&self, all: &mut Vec<World>, told: bool) {
+    fn waiting(&self, all: &mut Vec<MailboxWorld>, told: bool) {
         let mut world = self.clone();
         let told = told || world.state.hear().is_some();
-        world.worker = Worker::Waiting { told };
+        world.worker = WorkerStep::Waiting { told };
         // The script has dropped the question, or cleaned up.
-        let end = if told { End::Cancelled } else { End::Done };
-        all.push(world.then(|world| world.worker = Worker::Finishing { prompt: None, end }));
+        let end = if told { RunEnd::Cancelled } else { RunEnd::Done };
+        all.push(world.then(|world| world.worker = WorkerStep::Finishing { prompt: None, end }));
         match world.state.answer() {
             Some(Some(prompt)) => {
                 assert!(!world.question_cancelled, "a prompt answers a question that was cancelled: {self:?}");
-                world.worker = Worker::Running { prompt: Some(prompt), told };
+                world.worker = WorkerStep::Running { prompt: Some(prompt), told };
             }
-            Some(None) => world.worker = Worker::Running { prompt: None, told },
+            Some(None) => world.worker = WorkerStep::Running { prompt: None, told },
             None => {
                 assert!(!told, "nothing wakes what is to stop: {self:?}");
                 return self.may_wait();
@@ -210,12 +216,12 @@ impl World {
         assert!(self.at_hand().is_none() && !self.closed, "it waits for nothing that will come: {self:?}");
     }
 
-    fn ended(&mut self, prompt: Option<usize>, end: End) {
+    fn ended(&mut self, prompt: Option<usize>, end: RunEnd) {
         let Some(prompt) = prompt else { return };
         let fate = &mut self.prompts[prompt];
         assert_eq!(fate.ended, None, "it ends twice");
         fate.ended = Some(end);
-        let (is_cancelled, was) = (end == End::Cancelled, fate.cancelled);
+        let (is_cancelled, was) = (end == RunEnd::Cancelled, fate.cancelled);
         assert!(is_cancelled || !was, "a cancellation was lost: {self:?}");
         assert!(!is_cancelled || was || self.closed, "somebody else's cancellation: {self:?}");
     }
@@ -224,7 +230,7 @@ impl World {
 #[test]
 fn in_every_order_each_prompt_ends_once_and_by_its_own_cancellation() {
     let mut seen = HashSet::new();
-    let mut open = vec![World::default()];
+    let mut open = vec![MailboxWorld::default()];
     while let Some(world) = open.pop() {
         for next in world.next() {
             if seen.insert(format!("{next:?}")) {
@@ -237,7 +243,7 @@ fn in_every_order_each_prompt_ends_once_and_by_its_own_cancellation() {
 
 #[test]
 fn one_that_is_over_refuses_and_leaves_nothing_behind() {
-    let mut state = State::default();
+    let mut state = MailboxState::default();
     let id: Arc<str> = "s".into();
     state.put(&id, 1).unwrap();
     assert_eq!(state.over(crate::host::HostError::Closed(id.clone())), Some(1));
@@ -247,17 +253,17 @@ fn one_that_is_over_refuses_and_leaves_nothing_behind() {
 
 /// Counts its wakes.
 #[derive(Default)]
-struct Count(AtomicUsize);
+struct CountingWaker(AtomicUsize);
 
-impl Wake for Count {
-    fn wake(self: Arc<Count>) {
+impl Wake for CountingWaker {
+    fn wake(self: Arc<CountingWaker>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 /// Checks that a change of the mailbox wakes a waiting future and makes it ready.
 fn wakes<T>(waits: impl Future<Output = T>, change: impl FnOnce()) -> T {
-    let count = Arc::<Count>::default();
+    let count = Arc::<CountingWaker>::default();
     let waker = count.clone().into();
     let mut cx = Context::from_waker(&waker);
     let mut waits = pin!(waits);
@@ -280,9 +286,9 @@ fn whoever_waits_is_woken_by_what_it_waits_for() {
     ask();
     let mut next = pin!(mailbox.next());
     assert!(next.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())).is_ready());
-    assert_eq!(mailbox.asked(), Put::Asked);
+    assert_eq!(mailbox.asked(), QuestionFate::Asked);
     assert!(wakes(mailbox.answer(), ask).is_some());
-    assert_eq!(mailbox.asked(), Put::Asked);
+    assert_eq!(mailbox.asked(), QuestionFate::Asked);
     assert!(wakes(mailbox.answer(), cancel).is_none());
     wakes(mailbox.idle(), || drop(mailbox.ended()));
     assert!(wakes(mailbox.next(), || mailbox.close()).is_none());

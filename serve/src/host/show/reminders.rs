@@ -3,13 +3,13 @@
 use runtime::reminder::lifecycle::{LifecycleRecord, Replacement};
 use runtime::session::{ReminderObserver, ReminderSeen, Session};
 
-use super::Shown;
-use crate::host::{Event, ReminderEvent};
+use super::SessionReporter;
+use crate::host::{ReminderEvent, SessionEvent};
 
-impl ReminderObserver for Shown {
+impl ReminderObserver for SessionReporter {
     fn on_reminder(&self, session: &Session, seen: ReminderSeen<'_>) {
         if let Some(event) = shown(session, seen) {
-            self.show(Event::Reminder(event));
+            self.show(SessionEvent::Reminder(event));
         }
     }
 }

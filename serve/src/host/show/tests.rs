@@ -4,35 +4,37 @@ use runtime::message::ToolCall;
 use runtime::reminder::ReminderSource;
 use runtime::reminder::lifecycle::ExpireReason;
 
-use crate::host::testing::{front, host, named, once, says};
-use crate::host::{Event, ReminderEvent, Stop};
+use crate::host::testing::{block_on_runtime, host, named, once, says};
+use crate::host::{PromptOutcome, ReminderEvent, SessionEvent};
 
 /// Returns the events of one prompt of a script.
-fn shown(script: &str) -> Vec<Event> {
+fn shown(script: &str) -> Vec<SessionEvent> {
     let (host, watcher) = host(script, 1);
-    front(async {
+    block_on_runtime(async {
         let ended = once(&host, "s", "go").await;
-        assert_eq!(ended.stop, Stop::Done, "{ended:?}");
+        assert_eq!(ended.stop, PromptOutcome::Done, "{ended:?}");
         watcher.all().into_iter().map(|(_, event)| event).collect()
     })
 }
 
 /// Returns a short form of the relevant events.
-fn line(event: &Event) -> Option<String> {
+fn line(event: &SessionEvent) -> Option<String> {
     Some(match event {
-        Event::UserMessage { content, .. } => format!("user {}", content.to_text()),
-        Event::Text { text, .. } => format!("text {text}"),
-        Event::Thought { text, .. } => format!("thought {text}"),
-        Event::ToolCall { call, .. } => format!("wants {} {}", call.name, call.arguments.to_json()),
-        Event::ToolBegan { .. } => "began".to_owned(),
-        Event::ToolEnded { text, ok: true, .. } => format!("ok {text}"),
-        Event::ToolEnded { text, ok: false, .. } => format!("failed {text}"),
-        Event::Usage { call, .. } => format!("usage {}", call.output_tokens),
-        Event::Reminder(ReminderEvent::Emitted { reminder, turn, .. }) => format!("emitted {} {turn}", reminder.body),
-        Event::Reminder(ReminderEvent::Deduped { dedupe_key, dropped_ids, .. }) => {
+        SessionEvent::UserMessage { content, .. } => format!("user {}", content.to_text()),
+        SessionEvent::Text { text, .. } => format!("text {text}"),
+        SessionEvent::Thought { text, .. } => format!("thought {text}"),
+        SessionEvent::ToolCall { call, .. } => format!("wants {} {}", call.name, call.arguments.to_json()),
+        SessionEvent::ToolBegan { .. } => "began".to_owned(),
+        SessionEvent::ToolEnded { text, ok: true, .. } => format!("ok {text}"),
+        SessionEvent::ToolEnded { text, ok: false, .. } => format!("failed {text}"),
+        SessionEvent::Usage { call, .. } => format!("usage {}", call.output_tokens),
+        SessionEvent::Reminder(ReminderEvent::Emitted { reminder, turn, .. }) => {
+            format!("emitted {} {turn}", reminder.body)
+        }
+        SessionEvent::Reminder(ReminderEvent::Deduped { dedupe_key, dropped_ids, .. }) => {
             format!("deduped {dedupe_key} {}", dropped_ids.len())
         }
-        Event::Reminder(ReminderEvent::Expired { reason, turn, .. }) => format!("expired {reason} {turn:?}"),
+        SessionEvent::Reminder(ReminderEvent::Expired { reason, turn, .. }) => format!("expired {reason} {turn:?}"),
         _ => return None,
     })
 }
@@ -60,13 +62,13 @@ fn an_answer_comes_in_pieces_or_whole_and_once() {
     for stream in ["stream: true", "stream: false"] {
         let events = shown(&looping(r#"{text: "one two three"}"#, stream));
         let texts = events.iter().filter_map(|event| match event {
-            Event::Text { message_id, text } => Some((message_id, text.as_ref())),
+            SessionEvent::Text { message_id, text } => Some((message_id, text.as_ref())),
             _ => None,
         });
         let (ids, texts): (Vec<_>, Vec<_>) = texts.unzip();
         assert_eq!(texts.concat(), "one two three", "{stream}");
         assert!(ids.windows(2).all(|two| two[0] == two[1]), "one message: {ids:?}");
-        assert!(matches!(events.last(), Some(Event::Usage { .. })), "{events:?}");
+        assert!(matches!(events.last(), Some(SessionEvent::Usage { .. })), "{events:?}");
     }
 }
 
@@ -76,7 +78,7 @@ fn the_word_by_which_a_model_says_that_it_is_done_is_not_shown() {
         let replies = r###"{text: "All is # well. ##DONE##"}"###;
         let events = shown(&looping(replies, &format!("loop_until_done: true, {stream}")));
         let texts = events.iter().filter_map(|event| match event {
-            Event::Text { text, .. } => Some(text.as_ref()),
+            SessionEvent::Text { text, .. } => Some(text.as_ref()),
             _ => None,
         });
         assert_eq!(texts.collect::<String>().trim(), "All is # well.", "{stream}");
@@ -108,7 +110,7 @@ fn each_answer_is_a_message_and_thoughts_are_others() {
     let events = shown(script);
     let mut ids = Vec::new();
     for event in &events {
-        if let Event::Text { message_id, .. } | Event::Thought { message_id, .. } = event {
+        if let SessionEvent::Text { message_id, .. } | SessionEvent::Thought { message_id, .. } = event {
             ids.push(message_id.clone());
         }
     }
@@ -129,13 +131,13 @@ fn each_call_of_a_batch_is_shown_to_its_end() {
     let events = shown(&script);
     let wanted: Vec<ToolCall> = events
         .iter()
-        .filter_map(|event| if let Event::ToolCall { call, .. } = event { Some(call.clone()) } else { None })
+        .filter_map(|event| if let SessionEvent::ToolCall { call, .. } = event { Some(call.clone()) } else { None })
         .collect();
     assert_eq!(wanted.len(), 4);
     for call in &wanted {
-        let place = |found: &dyn Fn(&Event) -> bool| events.iter().position(found);
-        let asked = place(&|event| matches!(event, Event::ToolCall { call: c, .. } if c.id == call.id));
-        let ended = place(&|event| matches!(event, Event::ToolEnded { id, .. } if *id == call.id));
+        let place = |found: &dyn Fn(&SessionEvent) -> bool| events.iter().position(found);
+        let asked = place(&|event| matches!(event, SessionEvent::ToolCall { call: c, .. } if c.id == call.id));
+        let ended = place(&|event| matches!(event, SessionEvent::ToolEnded { id, .. } if *id == call.id));
         assert!(asked < ended, "{call:?}");
     }
     let ends = lines(&script, &["ok", "failed", "began"]);
@@ -213,7 +215,9 @@ fn a_reminder_is_emitted_before_the_text_of_each_turn_that_carries_it() {
         ]
     );
     let made = shown(script).into_iter().find_map(|event| match event {
-        Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => Some((reminder.source, reminder.producer.clone())),
+        SessionEvent::Reminder(ReminderEvent::Emitted { reminder, .. }) => {
+            Some((reminder.source, reminder.producer.clone()))
+        }
         _ => None,
     });
     assert_eq!(made, Some((ReminderSource::StdlibProvider, Some("guard".into()))));
@@ -226,7 +230,9 @@ fn the_hook_that_made_a_reminder_is_named() {
         register_session_hook("session_start", remind)
         pipeline default(task) { llm_mock({text: "a"}); agent_loop(task, nil, {provider: "mock"}) }"#;
     let made = shown(script).into_iter().find_map(|event| match event {
-        Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => Some((reminder.source, reminder.producer.clone())),
+        SessionEvent::Reminder(ReminderEvent::Emitted { reminder, .. }) => {
+            Some((reminder.source, reminder.producer.clone()))
+        }
         _ => None,
     });
     let Some((ReminderSource::Hook, Some(name))) = made else { panic!("{made:?}") };
@@ -263,7 +269,7 @@ fn a_reminder_that_is_cleared_or_compacted_away_is_over() {
     let ends: Vec<_> = shown(script)
         .into_iter()
         .filter_map(|event| match event {
-            Event::Reminder(ReminderEvent::Expired { reason, turn, .. }) => Some((reason, turn)),
+            SessionEvent::Reminder(ReminderEvent::Expired { reason, turn, .. }) => Some((reason, turn)),
             _ => None,
         })
         .collect();
@@ -285,10 +291,10 @@ fn what_the_script_tells_is_shown_in_its_place() {
     let words: Vec<_> = shown(script)
         .iter()
         .map(|event| match event {
-            Event::Title(title) => format!("title {title}"),
-            Event::Status { text, .. } => format!("status {text}"),
-            Event::Plan(entries) => format!("plan {} {}", entries[1].priority, entries[1].status),
-            Event::Artifact { made, .. } => format!("artifact {} {}", made.name, made.parts.len()),
+            SessionEvent::Title(title) => format!("title {title}"),
+            SessionEvent::Status { text, .. } => format!("status {text}"),
+            SessionEvent::Plan(entries) => format!("plan {} {}", entries[1].priority, entries[1].status),
+            SessionEvent::Artifact { made, .. } => format!("artifact {} {}", made.name, made.parts.len()),
             other => line(other).unwrap_or_default(),
         })
         .filter(|line| !line.starts_with("usage"))
@@ -307,14 +313,16 @@ fn a_question_is_answered_by_the_next_prompt_and_a_rejection_ends_the_pipeline()
             return "took ${answer}"
         }"#;
     let (host, watcher) = host(script, 1);
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        for (answer, end) in [("a", Stop::Done), ("none", Stop::Refused("Then there is nothing to do.".into()))] {
+        for (answer, end) in
+            [("a", PromptOutcome::Done), ("none", PromptOutcome::Refused("Then there is nothing to do.".into()))]
+        {
             let asked = session.prompt(says("sir")).await.unwrap();
-            assert_eq!(asked.stop, Stop::Asked("Which, sir?".into()));
+            assert_eq!(asked.stop, PromptOutcome::Asked("Which, sir?".into()));
             assert_eq!(session.prompt(says(answer)).await.unwrap().stop, end);
         }
-        let asked = |(_, event): &(_, Event)| matches!(event, Event::Question { .. });
+        let asked = |(_, event): &(_, SessionEvent)| matches!(event, SessionEvent::Question { .. });
         assert_eq!(watcher.all().iter().filter(|shown| asked(shown)).count(), 2);
         assert_eq!(watcher.text("s"), "took a");
     });

@@ -1,6 +1,6 @@
 //! The metrics of a host while its sessions work.
 
-use crate::host::testing::{front, host, named, says};
+use crate::host::testing::{block_on_runtime, host, named, says};
 use crate::metrics::Exposition;
 use crate::probe::Probed as _;
 use runtime::reminder::bridge::RemindPayload;
@@ -18,7 +18,7 @@ pipeline default(task, context) {
 #[test]
 fn sessions_turns_calls_and_injections_are_counted() {
     let (host, _) = host(LOOP, 1);
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         let inbox = session.inbox().unwrap().clone();
         let payload = RemindPayload::from_data(&runtime::data::Data::dict([("body", "Be brief.".into())]));

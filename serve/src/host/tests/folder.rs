@@ -1,7 +1,7 @@
 //! The working directory of a session.
 
-use crate::host::testing::{front, host, named, says};
-use crate::host::{NewSession, Stop};
+use crate::host::testing::{block_on_runtime, host, named, says};
+use crate::host::{NewSession, PromptOutcome};
 
 #[test]
 fn relative_paths_begin_in_the_folder_of_the_session() {
@@ -20,13 +20,13 @@ fn relative_paths_begin_in_the_folder_of_the_session() {
         1,
     );
     let folder = std::env::temp_dir().join(format!("harn-folder-{}", std::process::id()));
-    front(async {
+    block_on_runtime(async {
         for name in ["a", "b"] {
             let cwd = folder.join(name);
             std::fs::create_dir_all(&cwd).unwrap();
             let session = host.open(NewSession { cwd: Some(cwd), ..named(name) }).await.unwrap();
             let ended = session.prompt(says(name)).await.unwrap();
-            assert_eq!(ended.stop, Stop::Done, "{ended:?}");
+            assert_eq!(ended.stop, PromptOutcome::Done, "{ended:?}");
             assert_eq!(watcher.text(name), format!("{name}! false true [a.txt] loop.json notes"));
         }
     });

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::host::testing::{front, host, named, says};
-use crate::host::{Event, HostError, NewSession, ReminderEvent, Stop};
+use crate::host::testing::{block_on_runtime, host, named, says};
+use crate::host::{HostError, NewSession, PromptOutcome, ReminderEvent, SessionEvent};
 use runtime::data::Data;
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
@@ -29,7 +29,7 @@ fn what_is_put_in_wakes_a_daemon_that_sleeps() {
          return result.text\n}",
         1,
     );
-    front(async {
+    block_on_runtime(async {
         let new = NewSession { cwd: Some(folder.clone()), ..named("s") };
         let session = host.open(new).await.unwrap();
         let working = session.clone();
@@ -44,7 +44,7 @@ fn what_is_put_in_wakes_a_daemon_that_sleeps() {
         );
         assert_eq!(inbox.durable().await, Ok(()));
         // Two answers and a nap are all that it may do.
-        assert_eq!(prompt.await.unwrap().unwrap().stop, Stop::Done);
+        assert_eq!(prompt.await.unwrap().unwrap().stop, PromptOutcome::Done);
         assert_eq!(watcher.text("s"), "I rest.I am up.");
         assert!(inbox.pending().is_empty(), "it was delivered");
         host.stop().await;
@@ -60,7 +60,7 @@ fn a_session_at_rest_keeps_what_it_gets_and_one_that_is_closed_takes_nothing() {
          return agent_loop(task, nil, {llm_caller: told}).text\n}",
         1,
     );
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         let inbox = session.inbox().unwrap().clone();
         inbox.accept_reminder(reminder("wet paint", DeliveryMode::FinishStep)).unwrap();
@@ -70,7 +70,7 @@ fn a_session_at_rest_keeps_what_it_gets_and_one_that_is_closed_takes_nothing() {
         inbox.accept_reminder(reminder("unread", DeliveryMode::FinishStep)).unwrap();
         host.close("s").await.unwrap();
         let unread = watcher.all().into_iter().rev().find_map(|(_, event)| match event {
-            Event::Reminder(ReminderEvent::Expired { reason, .. }) => Some(reason),
+            SessionEvent::Reminder(ReminderEvent::Expired { reason, .. }) => Some(reason),
             _ => None,
         });
         assert_eq!(unread, Some(ExpireReason::Cleared), "what no loop has taken is over with the session");
@@ -94,7 +94,7 @@ fn delivered_and_queued_reminders_are_cleared_while_the_session_works() {
          return agent_loop(task, nil, {llm_caller: told}).text\n}",
         1,
     );
-    front(async {
+    block_on_runtime(async {
         let session = host.open(NewSession { cwd: Some(folder.clone()), ..named("s") }).await.unwrap();
         let inbox = session.inbox().unwrap().clone();
         let tagged = |body: &str, mode| {
@@ -113,7 +113,7 @@ fn delivered_and_queued_reminders_are_cleared_while_the_session_works() {
         assert_eq!((cleared, delivered.await), (vec![queued], Ok(1)));
         assert!(inbox.pending().is_empty());
         let ended = watcher.all().into_iter().filter_map(|(_, event)| match event {
-            Event::Reminder(ReminderEvent::Expired { reason, .. }) => Some(reason),
+            SessionEvent::Reminder(ReminderEvent::Expired { reason, .. }) => Some(reason),
             _ => None,
         });
         // The event of the queued reminder is reported by the caller.

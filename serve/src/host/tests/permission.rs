@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 
-use crate::host::testing::{Watcher, front, host, named, says};
-use crate::host::{Ended, Event, Handle, Host, Stop, Verdict};
+use crate::host::testing::{Watcher, block_on_runtime, host, named, says};
+use crate::host::{EndedPrompt, Host, PromptOutcome, SessionEvent, SessionHandle, Verdict};
 
 /// The prompt names the tools that the model calls; the pipeline returns what the model reads of them.
 const SCRIPT: &str = r#"
@@ -29,25 +29,25 @@ pipeline default(task, context) {
 "#;
 
 /// Returns a host whose loops have this value for `permissions`, and an open session.
-async fn open(permissions: &str) -> (Host, Arc<Watcher>, Handle) {
+async fn open(permissions: &str) -> (Host, Arc<Watcher>, SessionHandle) {
     let (host, watcher) = host(&SCRIPT.replace("PERMISSIONS", &format!("permissions: {permissions}")), 1);
     let session = host.open(named("s")).await.unwrap();
     (host, watcher, session)
 }
 
 /// Returns the text that the model reads, without its fixed words.
-fn said(ended: &Ended) -> Vec<String> {
+fn said(ended: &EndedPrompt) -> Vec<String> {
     let said = ended.value.get("said").as_list().unwrap_or_default().iter().map(Data::to_text);
     said.map(|text| text.replace("not run: permission denied: ", "no: ")).collect()
 }
 
-async fn ask(session: &Handle, task: &str) -> Vec<String> {
+async fn ask(session: &SessionHandle, task: &str) -> Vec<String> {
     said(&session.prompt(says(task)).await.unwrap())
 }
 
 #[test]
 fn a_tool_asks_whose_annotations_say_so() {
-    front(async {
+    block_on_runtime(async {
         let (_host, watcher, session) = open("nil").await;
         watcher.will_say([Some(Verdict::AllowOnce), Some(Verdict::RejectOnce)]);
         let read = ask(&session, "look write pay mystery").await;
@@ -61,7 +61,7 @@ fn a_tool_asks_whose_annotations_say_so() {
 
 #[test]
 fn what_is_said_for_always_holds_for_later_prompts_of_the_session() {
-    front(async {
+    block_on_runtime(async {
         let (host, watcher, session) = open("nil").await;
         watcher.will_say([Some(Verdict::AllowAlways), Some(Verdict::RejectAlways)]);
         let read = ask(&session, "write pay").await;
@@ -77,7 +77,7 @@ fn what_is_said_for_always_holds_for_later_prompts_of_the_session() {
 
 #[test]
 fn the_mode_says_whether_anybody_is_asked() {
-    front(async {
+    block_on_runtime(async {
         let (_host, watcher, session) = open("nil").await;
         session.set_mode("auto");
         assert_eq!(ask(&session, "write pay").await, ["write ran", "pay ran"]);
@@ -97,7 +97,7 @@ fn the_mode_says_whether_anybody_is_asked() {
 
 #[test]
 fn a_script_decides_before_anybody_is_asked() {
-    front(async {
+    block_on_runtime(async {
         for (permissions, task, read, asked) in [
             ("{ a -> true }", "write", "write ran", 0),
             ("{ a -> false }", "look", "no: `look` needs permission", 0),
@@ -123,7 +123,7 @@ fn a_script_decides_before_anybody_is_asked() {
 
 #[test]
 fn a_question_that_nobody_answers_ends_with_its_prompt() {
-    front(async {
+    block_on_runtime(async {
         let (_host, watcher, session) = open("nil").await;
         watcher.will_say([None]);
         let running = tokio::spawn({
@@ -134,7 +134,7 @@ fn a_question_that_nobody_answers_ends_with_its_prompt() {
             tokio::task::yield_now().await;
         }
         assert!(session.cancel("the user has stopped it"));
-        assert_eq!(running.await.unwrap().stop, Stop::Cancelled);
+        assert_eq!(running.await.unwrap().stop, PromptOutcome::Cancelled);
         assert_eq!(ask(&session, "write").await, ["write ran"], "the session is as good as before");
     });
 }
@@ -153,15 +153,15 @@ pipeline default(task) {
   return task.mode()
 }"#;
     let (host, watcher) = host(script, 1);
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         session.prompt(says("auto")).await.unwrap();
         session.prompt(says("auto")).await.unwrap();
         assert!(watcher.asked().is_empty());
         assert_eq!((&*session.mode(), &*watcher.text("s")), ("auto", "wellautowellauto"));
-        let told = watcher.all().into_iter().filter(|(_, event)| matches!(event, Event::Mode(_))).count();
+        let told = watcher.all().into_iter().filter(|(_, event)| matches!(event, SessionEvent::Mode(_))).count();
         assert_eq!(told, 1, "it is told of once");
-        let Stop::Failed(failure) = session.prompt(says("wrong")).await.unwrap().stop else { panic!() };
+        let PromptOutcome::Failed(failure) = session.prompt(says("wrong")).await.unwrap().stop else { panic!() };
         assert!(failure.drawn.contains("did you mean `auto`?"), "{}", failure.drawn);
     });
 }
@@ -177,7 +177,7 @@ pipeline default(task) {
   return result.transcript.messages[2].content
 }"#;
     let (host, watcher) = host(script, 1);
-    front(async {
+    block_on_runtime(async {
         watcher.will_say([Some(Verdict::RejectOnce)]);
         let session = host.open(named("s")).await.unwrap();
         session.prompt(says("go")).await.unwrap();

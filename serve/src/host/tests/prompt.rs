@@ -1,7 +1,7 @@
 //! The results of prompts.
 
-use crate::host::testing::{front, host, host_of, named, once, says, served};
-use crate::host::{HostError, NewSession, Prompt, Stop};
+use crate::host::testing::{block_on_runtime, host, host_of, named, once, says, served};
+use crate::host::{HostError, NewSession, Prompt, PromptOutcome};
 use runtime::data::Data;
 
 #[test]
@@ -10,8 +10,8 @@ fn a_prompt_runs_the_pipeline_and_shows_the_loop() {
         "pipeline default(task) { llm_mock({text: \"you said ${task}\"}); return agent_loop(task, nil, {provider: \"mock\"}) }",
         1,
     );
-    front(async {
-        assert_eq!(once(&host, "s", "hello").await.stop, Stop::Done);
+    block_on_runtime(async {
+        assert_eq!(once(&host, "s", "hello").await.stop, PromptOutcome::Done);
         assert_eq!(watcher.text("s"), "you said hello");
         host.stop().await;
     });
@@ -32,19 +32,19 @@ fn what_a_pipeline_returns_is_shown_once() {
                 if task == \"exit\" { exit(0) }\n\
                 if task == \"exit 3\" { exit(3) }\n}";
     let (host, watcher) = host(text, 1);
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         let mut shown = String::new();
         for (task, stop, said) in [
-            ("text", Stop::Done, "plain"),
-            ("data", Stop::Done, r#"{"answer":42}"#),
-            ("loop", Stop::Done, "done"),
-            ("sub", Stop::Done, "below"),
-            ("keep", Stop::Done, "kept"),
-            ("again", Stop::Done, "kept"),
-            ("int", Stop::Done, ""),
-            ("exit", Stop::Done, ""),
-            ("nothing", Stop::Done, ""),
+            ("text", PromptOutcome::Done, "plain"),
+            ("data", PromptOutcome::Done, r#"{"answer":42}"#),
+            ("loop", PromptOutcome::Done, "done"),
+            ("sub", PromptOutcome::Done, "below"),
+            ("keep", PromptOutcome::Done, "kept"),
+            ("again", PromptOutcome::Done, "kept"),
+            ("int", PromptOutcome::Done, ""),
+            ("exit", PromptOutcome::Done, ""),
+            ("nothing", PromptOutcome::Done, ""),
         ] {
             let ended = session.prompt(says(task)).await.unwrap();
             assert_eq!(ended.stop, stop, "{task}");
@@ -53,10 +53,12 @@ fn what_a_pipeline_returns_is_shown_once() {
             assert_eq!(watcher.text("s"), shown, "{task}");
         }
         for (task, part) in [("err", "returned an error: no"), ("throw", "bad"), ("exit 3", "`exit(3)`")] {
-            let Stop::Failed(failure) = session.prompt(says(task)).await.unwrap().stop else { panic!("{task}") };
+            let PromptOutcome::Failed(failure) = session.prompt(says(task)).await.unwrap().stop else {
+                panic!("{task}")
+            };
             assert!(failure.drawn.contains(part), "{task}: {failure:?}");
         }
-        assert_eq!(session.prompt(says("text")).await.unwrap().stop, Stop::Done, "it is as good as before");
+        assert_eq!(session.prompt(says("text")).await.unwrap().stop, PromptOutcome::Done, "it is as good as before");
     });
 }
 
@@ -73,19 +75,19 @@ fn how_the_loop_ended_whose_result_is_returned_is_how_the_prompt_ended() {
                 register_session_hook(\"user_prompt_submit\", { e -> return {block: true, reason: \"not today\"} })\n\
                 return agent_loop(task, nil, {provider: \"mock\"})\n}";
     let (host, _) = host(text, 1);
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        assert_eq!(session.prompt(says("turns")).await.unwrap().stop, Stop::MaxTurns);
-        let Stop::Failed(failure) = session.prompt(says("error")).await.unwrap().stop else { panic!() };
+        assert_eq!(session.prompt(says("turns")).await.unwrap().stop, PromptOutcome::MaxTurns);
+        let PromptOutcome::Failed(failure) = session.prompt(says("error")).await.unwrap().stop else { panic!() };
         assert!(failure.message.contains("out of order"), "{failure:?}");
-        assert_eq!(session.prompt(says("blocked")).await.unwrap().stop, Stop::Refused("not today".into()));
+        assert_eq!(session.prompt(says("blocked")).await.unwrap().stop, PromptOutcome::Refused("not today".into()));
     });
 }
 
 #[test]
 fn the_context_says_where_a_prompt_comes_from() {
     let (host, watcher) = host("pipeline default(task, context) { return \"${task} ${json_stringify(context)}\" }", 1);
-    front(async {
+    block_on_runtime(async {
         let new = NewSession { cwd: Some("/w".into()), metadata: Data::from("m"), ..named("s") };
         let session = host.open(new).await.unwrap();
         let message = Data::dict([("a", Data::from(1))]);
@@ -105,10 +107,10 @@ fn globals_and_the_conversation_live_from_prompt_to_prompt() {
                 agent_loop(task, nil, {provider: \"mock\"})\n\
                 return \" ${count} ${agent_session_length(agent_session_current_id())};\"\n}";
     let (host, watcher) = host(text, 1);
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         for _ in 0..3 {
-            assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Done);
+            assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptOutcome::Done);
         }
         assert_eq!(watcher.text("s"), "a 1 2;b 2 4;c 3 6;");
     });
@@ -120,12 +122,12 @@ fn a_script_in_rhai_is_served_as_well() {
                 fn twice(n) { n * 2 }\n\
                 fn main(task, context) { if task == \"bad\" { throw \"no\"; } global::GREETING + \" \" + task + twice(2) + context.mode }";
     let (host, watcher) = host_of(served("test.rhai", text, 1, None));
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        let Stop::Failed(failure) = session.prompt(says("bad")).await.unwrap().stop else { panic!() };
+        let PromptOutcome::Failed(failure) = session.prompt(says("bad")).await.unwrap().stop else { panic!() };
         assert!(failure.drawn.contains("no"), "{failure:?}");
         for _ in 0..2 {
-            assert_eq!(session.prompt(says("you")).await.unwrap().stop, Stop::Done);
+            assert_eq!(session.prompt(says("you")).await.unwrap().stop, PromptOutcome::Done);
         }
         assert_eq!(watcher.text("s"), "hi you4askhi you4ask");
     });
@@ -158,7 +160,7 @@ fn a_top_level_that_fails_is_the_answer_to_who_opens() {
         ("a.rhai", "throw \"not now\"; fn main() {}", "not now"),
     ] {
         let (host, _) = host_of(served(name, text, 1, None));
-        front(async {
+        block_on_runtime(async {
             let Err(HostError::Failed(failure)) = host.open(named("s")).await else { panic!("{text}") };
             assert!(failure.drawn.contains(part), "{failure:?}");
             assert!(host.sessions().is_empty());
@@ -180,11 +182,11 @@ fn limits_are_those_of_one_prompt() {
         ..Default::default()
     });
     let (host, _) = host_of(served);
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         for task in ["a", "ever", "b", "c"] {
             let stop = session.prompt(says(task)).await.unwrap().stop;
-            assert_eq!(matches!(stop, Stop::Failed(_)), task == "ever", "{task}: {stop:?}");
+            assert_eq!(matches!(stop, PromptOutcome::Failed(_)), task == "ever", "{task}: {stop:?}");
         }
     });
 }
@@ -200,7 +202,7 @@ fn a_closing_message_is_shown_last_if_the_prompt_ends_well() {
                 return \"a, b \" }";
     for (task, shown) in [("go", "a, b All sorted."), ("throw", ""), ("reject", ""), ("sleep", "")] {
         let (host, watcher) = host(text, 1);
-        front(async {
+        block_on_runtime(async {
             let session = host.open(named("s")).await.unwrap();
             let ended = session.prompt(says(task));
             let cancel = async {
@@ -209,7 +211,7 @@ fn a_closing_message_is_shown_last_if_the_prompt_ends_well() {
                 }
             };
             let (ended, ()) = tokio::join!(ended, cancel);
-            assert_eq!(ended.unwrap().stop == Stop::Done, task == "go", "{task}");
+            assert_eq!(ended.unwrap().stop == PromptOutcome::Done, task == "go", "{task}");
             assert_eq!(watcher.text("s"), shown, "{task}");
         });
     }
@@ -220,10 +222,10 @@ fn a_closing_message_belongs_to_one_prompt() {
     let text =
         "pipeline default(task) { if task == \"one\" { task.closing(\"One.\"); throw \"bad\" }; return \"two\" }";
     let (host, watcher) = host(text, 1);
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        assert!(matches!(session.prompt(says("one")).await.unwrap().stop, Stop::Failed(_)));
-        assert_eq!(session.prompt(says("two")).await.unwrap().stop, Stop::Done);
+        assert!(matches!(session.prompt(says("one")).await.unwrap().stop, PromptOutcome::Failed(_)));
+        assert_eq!(session.prompt(says("two")).await.unwrap().stop, PromptOutcome::Done);
         assert_eq!(watcher.text("s"), "two");
     });
 }
@@ -233,9 +235,9 @@ fn outside_of_a_pipeline_there_is_no_prompt_to_close() {
     let text = "let code = try { task.closing(\"x\") }.unwrap_err().code\n\
                 pipeline default() { return code }";
     let (host, watcher) = host(text, 1);
-    front(async {
+    block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
-        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Done);
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, PromptOutcome::Done);
         assert_eq!(watcher.text("s"), "HARN-RUN-016");
     });
 }

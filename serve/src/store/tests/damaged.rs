@@ -1,6 +1,6 @@
 use super::*;
 
-fn append(store: &Store, id: &str, kind: &str, json: &str) {
+fn append(store: &SessionStore, id: &str, kind: &str, json: &str) {
     let topic = kind.rsplit_once('.').unwrap().0;
     let payload = Data::from_json(json).unwrap().with("session_id", id.into());
     store.log_of(id).append(NewRecord {
@@ -26,9 +26,9 @@ fn what_is_not_known_is_passed_over_and_what_is_not_whole_is_named() {
         ("session.message.appended", r#"{"index":5,"message":{"role":"user"}}"#, Some("there are 0 messages")),
         ("session.injection.queued", r#"{"id":"x","mode":"later"}"#, Some("`mode` is not a mode")),
     ] {
-        let folder = Folder::new();
+        let folder = StoreFolder::new();
         let store = folder.store();
-        let served = Served::open(&store, ID);
+        let served = ServedSession::open(&store, ID);
         append(&store, ID, kind, json);
         served.prompt("on", []);
         match (store.load(ID), why) {
@@ -40,7 +40,7 @@ fn what_is_not_known_is_passed_over_and_what_is_not_whole_is_named() {
             }
             (stored, why) => panic!("{kind}: {stored:?}, {why:?}"),
         }
-        let other = Served::open(&store, "sess_ff");
+        let other = ServedSession::open(&store, "sess_ff");
         other.prompt("on", []);
         assert_eq!(store.load("sess_ff").unwrap().messages().len(), 2, "another session is not concerned");
         assert_eq!(store.list(None, None, 9).unwrap().rows.len(), 2);
@@ -49,7 +49,7 @@ fn what_is_not_known_is_passed_over_and_what_is_not_whole_is_named() {
 
 #[test]
 fn an_id_that_is_none_of_a_session_is_unknown() {
-    let folder = Folder::new();
+    let folder = StoreFolder::new();
     let store = folder.store();
     append(&store, "sess_..", "session.life.opened", r#"{"process":"x"}"#);
     for id in

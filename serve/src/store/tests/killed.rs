@@ -3,9 +3,9 @@ use runtime::reminder::bridge::MessagePayload;
 
 /// Returns all records of a session with many changes.
 fn history() -> Vec<Arc<Record>> {
-    let folder = Folder::new();
+    let folder = StoreFolder::new();
     let store = folder.store();
-    let served = Served::open(&store, ID);
+    let served = ServedSession::open(&store, ID);
     served.remind("thrice", Some(3));
     served.remind("always", None);
     served.put_in("soon", DeliveryMode::FinishStep);
@@ -25,16 +25,16 @@ fn history() -> Vec<Arc<Record>> {
     // Call ids are reused.
     served.prompt("and now", [calls("c1"), says("done")]);
     served.put_in("left", DeliveryMode::FinishStep);
-    served.book.note(&Event::Title("a title".into()));
+    served.journal.note(&SessionEvent::Title("a title".into()));
     served.session.with(|state| {
         state.provider_memory.insert("p".into(), Data::from(1));
     });
-    served.book.see(&served.session);
+    served.journal.see(&served.session);
     store.log().read(&RecordFilter::default(), usize::MAX).unwrap()
 }
 
 /// Returns a log with the first records of another, as a process that was killed after them leaves it.
-fn cut(folder: &Folder, records: &[Arc<Record>]) {
+fn cut(folder: &StoreFolder, records: &[Arc<Record>]) {
     let log = folder.log();
     for record in records {
         let Record { topic, kind, payload, headers, occurred_at_ms, .. } = record.as_ref().clone();
@@ -58,7 +58,7 @@ fn assert_whole(messages: &[Arc<Message>]) {
     assert!(open.is_empty(), "{messages:?}");
 }
 
-fn assert_adds_up(store: &Store, served: &Served) {
+fn assert_adds_up(store: &SessionStore, served: &ServedSession) {
     let records = store.log().read(&RecordFilter::default(), usize::MAX).unwrap();
     let lives = rebuild(records.iter().map(AsRef::as_ref));
     for life in lives.sessions() {
@@ -85,7 +85,7 @@ fn killed_behind_whichever_record_a_session_goes_on() {
     let opened = records.iter().position(|record| &*record.kind == "session.life.opened").unwrap();
     let mut seen = BTreeSet::new();
     for n in 0..=records.len() {
-        let folder = Folder::new();
+        let folder = StoreFolder::new();
         cut(&folder, &records[..n]);
         let store = folder.store();
         let claim = match store.claim(ID) {
@@ -97,10 +97,10 @@ fn killed_behind_whichever_record_a_session_goes_on() {
             .any(|record| record.kind.ends_with(".queued") && !record.payload.get("message").is_nil());
         let is_compacted = records[..n].iter().any(|record| &*record.kind == "session.message.replaced");
         for event in claim.stored.shown() {
-            let Event::UserMessage { content, .. } = event else { continue };
+            let SessionEvent::UserMessage { content, .. } = event else { continue };
             assert!(["look", "and now"].contains(&content.to_text().as_ref()));
         }
-        let served = Served::load(&store, claim);
+        let served = ServedSession::load(&store, claim);
         assert_whole(&served.messages());
         assert_adds_up(&store, &served);
         let there: Vec<_> = served.session.queue().lock().unwrap().pending().cloned().collect();
@@ -132,10 +132,10 @@ fn what_was_not_answered_is_void_and_what_was_is_charged() {
     let is_answer = |place: &usize| records[*place].payload.at("message.role").as_str() == Some("assistant");
     let answer = (prompt..).find(is_answer).unwrap();
     for (upto, left) in [(prompt, 2), (answer, 1)] {
-        let folder = Folder::new();
+        let folder = StoreFolder::new();
         cut(&folder, &records[..=upto]);
         let store = folder.store();
-        let served = Served::load(&store, store.claim(ID).unwrap());
+        let served = ServedSession::load(&store, store.claim(ID).unwrap());
         let thrice = served.pending().into_iter().find(|(body, _)| body == "thrice").unwrap();
         assert_eq!(thrice.1, Some(left), "killed behind {}", records[upto].kind);
     }
@@ -148,36 +148,38 @@ fn a_call_whose_end_the_client_saw_is_answered_by_it_and_another_is_not_run() {
     for (upto, text) in
         [("session.shown.tool_ended", "echoed"), ("session.shown.tool_call", "not run: the process ended")]
     {
-        let folder = Folder::new();
+        let folder = StoreFolder::new();
         cut(&folder, &records[..=kind(upto)]);
         let store = folder.store();
-        let served = Served::load(&store, store.claim(ID).unwrap());
+        let served = ServedSession::load(&store, store.claim(ID).unwrap());
         let last = served.messages().pop().unwrap();
         assert!(last.text().starts_with(text), "{}", last.text());
         let stored = store.load(ID).unwrap();
-        let Some(Event::ToolEnded { text: shown, .. }) = stored.shown().last() else { panic!("{:?}", stored.shown()) };
+        let Some(SessionEvent::ToolEnded { text: shown, .. }) = stored.shown().last() else {
+            panic!("{:?}", stored.shown())
+        };
         assert!(shown.starts_with(text));
     }
 }
 
 #[test]
 fn a_session_that_was_compacted_comes_back_compacted_and_is_shown_whole() {
-    let folder = Folder::new();
+    let folder = StoreFolder::new();
     cut(&folder, &history());
     let store = folder.store();
     let stored = store.load(ID).unwrap();
     assert_eq!(&*stored.messages()[0].text(), "in short");
     let seen = stored.shown().iter().filter_map(|event| match event {
-        Event::UserMessage { content, .. } => Some(content.to_text().to_string()),
-        Event::Text { text, .. } => Some(text.to_string()),
-        Event::ToolEnded { id, .. } => Some(format!("<{id}>")),
+        SessionEvent::UserMessage { content, .. } => Some(content.to_text().to_string()),
+        SessionEvent::Text { text, .. } => Some(text.to_string()),
+        SessionEvent::ToolEnded { id, .. } => Some(format!("<{id}>")),
         _ => None,
     });
     let saw = ["look", "let me see", "<c1>", "let me see", "<c2>", "seen", "and now", "let me see", "<c1>", "done"];
     assert_eq!(seen.collect::<Vec<_>>(), saw);
     assert_eq!(stored.about().title.as_deref(), Some("a title"));
     assert!(!stored.was_at_work());
-    let served = Served::load(&store, store.claim(ID).unwrap());
+    let served = ServedSession::load(&store, store.claim(ID).unwrap());
     served.session.with(|state| {
         assert_eq!(state.provider_memory.get("p"), Some(&Data::from(1)));
         assert_eq!(state.transcript.summary.as_deref(), Some("in short"));

@@ -1,24 +1,24 @@
 use super::*;
 
-fn write(store: &Store, n: usize, cwd: &str) -> Rc<Served> {
+fn write(store: &SessionStore, n: usize, cwd: &str) -> Rc<ServedSession> {
     let id: Arc<str> = format!("sess_{n:032x}").into();
-    let about = About { cwd: Some(cwd.into()), ..About::default() };
-    let served = Served::with(store, &id, SessionJournal::new(store, &id, about));
-    served.book.opened(store);
-    served.book.prompted(&format!("task {n}\nmore"));
+    let about = SessionDescription { cwd: Some(cwd.into()), ..SessionDescription::default() };
+    let served = ServedSession::with(store, &id, SessionJournal::new(store, &id, about));
+    served.journal.opened(store);
+    served.journal.prompted(&format!("task {n}\nmore"));
     Rc::new(served)
 }
 
-fn ids(page: &Page) -> Vec<usize> {
+fn ids(page: &SessionPage) -> Vec<usize> {
     page.rows.iter().map(|row| usize::from_str_radix(&row.id[5..], 16).unwrap()).collect()
 }
 
 #[test]
 fn lists_come_in_pages_newest_first() {
-    let folder = Folder::new();
+    let folder = StoreFolder::new();
     let store = folder.store();
     let sessions: Vec<_> = (0..7).map(|n| write(&store, n, if n % 2 == 0 { "/even" } else { "/odd/" })).collect();
-    sessions[3].book.answered(&sessions[3].session, &Stop::Done);
+    sessions[3].journal.answered(&sessions[3].session, &PromptOutcome::Done);
     let first = store.list(None, None, 3).unwrap();
     assert_eq!(ids(&first), [3, 6, 5]);
     let even = first.rows[1].clone();
@@ -36,6 +36,6 @@ fn lists_come_in_pages_newest_first() {
 
 #[test]
 fn an_empty_log_has_no_sessions() {
-    let folder = Folder::new();
-    assert_eq!(folder.store().list(None, None, 3).unwrap(), Page::default());
+    let folder = StoreFolder::new();
+    assert_eq!(folder.store().list(None, None, 3).unwrap(), SessionPage::default());
 }

@@ -3,17 +3,17 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::*;
+use crate::a2a::count_limit::CountLimit;
 use crate::a2a::feed::{Feed, MAX_THINGS};
-use crate::a2a::places::Places;
 
 fn status(text: &str) -> Status {
     let message = Message::new(Role::Agent, "m", vec![Part::text(text)]);
     Status { state: TaskState::Working, message: Some(message.into()), at_ms: None }
 }
 
-fn said(text: &str) -> Told {
+fn said(text: &str) -> FeedUpdate {
     let (task_id, context_id) = ("t".into(), "c".into());
-    Told::Frame(Frame::Status(StatusUpdate {
+    FeedUpdate::Frame(Frame::Status(StatusUpdate {
         task_id,
         context_id,
         status: status(text),
@@ -22,7 +22,7 @@ fn said(text: &str) -> Told {
 }
 
 /// Returns a stream of a task.
-fn frames(feed: &Feed, version: Version) -> Frames {
+fn frames(feed: &Feed, version: Version) -> TaskEventStream {
     let task = Task {
         id: "t".into(),
         context_id: "c".into(),
@@ -32,12 +32,12 @@ fn frames(feed: &Feed, version: Version) -> Frames {
         metadata: runtime::data::Data::Nil,
     };
     let followed = feed.follow(Frame::Task(task.into()), false);
-    let place = Places::new(1).take().unwrap();
-    let (id, spelling) = (Id::from(7), Spelling::new(false));
-    Frames::new(id, version, spelling, None, Source::Told(followed), Written::default(), place)
+    let permit = CountLimit::new(1).take().unwrap();
+    let (id, spelling) = (Id::from(7), ReminderFormat::new(false));
+    TaskEventStream::new(id, version, spelling, None, StreamSource::Told(followed), FrameCache::default(), permit)
 }
 
-async fn text(frames: &mut Frames) -> String {
+async fn text(frames: &mut TaskEventStream) -> String {
     String::from_utf8(frames.next().await.unwrap().to_vec()).unwrap()
 }
 
@@ -55,7 +55,7 @@ async fn a_stream_that_may_come_to_a_message_is_kept_alive_until_it_does() {
             Ok(Err(Message::new(Role::Agent, "m", vec![Part::text("a, b")])))
         };
         let mut frames = frames(&Feed::default(), version);
-        frames.source = Source::Open(Box::pin(begins));
+        frames.source = StreamSource::Open(Box::pin(begins));
         for _ in 0..2 {
             assert_eq!(text(&mut frames).await, ": still at work\n\n");
         }
@@ -71,7 +71,7 @@ async fn a_stream_that_may_come_to_a_message_is_kept_alive_until_it_does() {
 async fn a_stream_that_may_come_to_a_message_ends_with_an_error_where_the_server_stops() {
     let mut frames = frames(&Feed::default(), Version::V1_0);
     let stopping = Refusal::Host(crate::host::HostError::Stopping);
-    frames.source = Source::Open(Box::pin(std::future::ready(Err(stopping))));
+    frames.source = StreamSource::Open(Box::pin(std::future::ready(Err(stopping))));
     let told = events(&text(&mut frames).await);
     assert!(told.len() == 1 && told[0]["error"]["message"].is_string(), "{told:?}");
     assert_eq!(frames.next().await, None);

@@ -29,12 +29,12 @@ fn what_is_not_known_is_passed_over_and_what_is_not_whole_is_named() {
         ("a2a.content.begun", r#"{"frame":[]}"#.to_owned(), Some("had already started")),
         ("a2a.task.created", brief(r#""state":"failed""#), Some("had already started")),
     ] {
-        let folder = Folder::new();
-        let mut worker = Worker::new(folder.store());
-        let mut task = worker.begin(TASK, "c", Begun::default());
+        let folder = TaskFolder::new();
+        let mut worker = TaskWorker::new(folder.store());
+        let mut task = worker.begin(TASK, "c", TaskOrigin::default());
         append(&worker.store, kind, &json);
         worker.status(&mut task, TaskState::Completed, Some("done"), Data::Nil);
-        let other = worker.begin("other", "c", Begun::default());
+        let other = worker.begin("other", "c", TaskOrigin::default());
         let next = folder.store();
         let found = next.load(TASK).unwrap().unwrap().task;
         match (found.metadata.get(fold::DAMAGED).as_str(), why) {
@@ -57,9 +57,9 @@ fn a_task_that_is_damaged_and_was_left_in_the_middle_is_over_all_the_same() {
         ("a2a.task.status", format!(r#"{{{BRIEF},"state":"input-required","frame":3}}"#)),
         ("a2a.content.begun", r#"{"frame":0}"#.to_owned()),
     ] {
-        let folder = Folder::new();
-        let mut worker = Worker::new(folder.store());
-        worker.begin(TASK, "c", Begun::default());
+        let folder = TaskFolder::new();
+        let mut worker = TaskWorker::new(folder.store());
+        worker.begin(TASK, "c", TaskOrigin::default());
         append(&worker.store, kind, &json);
         drop(worker);
         let store = folder.store();
@@ -72,10 +72,10 @@ fn a_task_that_is_damaged_and_was_left_in_the_middle_is_over_all_the_same() {
 
 #[test]
 fn who_begins_a_task_first_has_it() {
-    let folder = Folder::new();
-    let (mut first, mut second) = (Worker::new(folder.store()), Worker::new(folder.store()));
-    let mut task = first.begin("x", "c", Begun::default());
-    second.begin("x", "of another", Begun::default());
+    let folder = TaskFolder::new();
+    let (mut first, mut second) = (TaskWorker::new(folder.store()), TaskWorker::new(folder.store()));
+    let mut task = first.begin("x", "c", TaskOrigin::default());
+    second.begin("x", "of another", TaskOrigin::default());
     let page = folder.store().page(&ListTasks { context_id: Some("c".into()), ..ListTasks::default() }).unwrap();
     assert_eq!(page.tasks.len(), 1);
     first.status(&mut task, TaskState::Completed, None, Data::Nil);

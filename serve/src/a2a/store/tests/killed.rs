@@ -2,8 +2,8 @@ use super::*;
 
 /// Returns all records of a task, for cutting after each of them.
 fn history() -> Vec<Arc<Record>> {
-    let folder = Folder::new();
-    let mut worker = Worker::new(folder.store());
+    let folder = TaskFolder::new();
+    let mut worker = TaskWorker::new(folder.store());
     worker.work();
     records(&worker.store)
 }
@@ -14,7 +14,7 @@ fn killed_behind_whichever_record_a_task_is_over_or_was_never_there() {
     let created = records.iter().position(|record| &*record.kind == "a2a.task.created").unwrap();
     let mut seen = Vec::new();
     for n in 0..=records.len() {
-        let folder = Folder::new();
+        let folder = TaskFolder::new();
         cut(&folder, &records[..n]);
         let before = folder.store().load(TASK).unwrap();
         let store = folder.store();
@@ -56,7 +56,7 @@ fn what_may_run_again_is_taken_over_by_one_process() {
     let records = history();
     let created = records.iter().position(|record| &*record.kind == "a2a.task.created").unwrap();
     for n in created + 1..records.len() {
-        let folder = Folder::new();
+        let folder = TaskFolder::new();
         cut(&folder, &records[..n]);
         let (one, other) = (folder.store(), folder.store());
         let [restored] = one.left(true).unwrap().try_into().unwrap();
@@ -64,7 +64,7 @@ fn what_may_run_again_is_taken_over_by_one_process() {
         assert_eq!(restored.session_id.as_deref(), Some("sess_c"));
         assert_eq!(other.left(true).unwrap(), [], "it is at work there");
         assert_eq!(other.left(false).unwrap(), []);
-        let mut worker = Worker { store: one, now_ms: 9_000 };
+        let mut worker = TaskWorker { store: one, now_ms: 9_000 };
         let mut task = Task::clone(&restored.task);
         worker.status(&mut task, TaskState::Completed, Some("again"), Data::Nil);
         let found = other.load(TASK).unwrap().unwrap().task;
@@ -74,9 +74,9 @@ fn what_may_run_again_is_taken_over_by_one_process() {
 
 #[test]
 fn what_runs_again_answers_anew_and_what_it_had_said_is_in_its_history() {
-    let folder = Folder::new();
-    let mut worker = Worker::new(folder.store());
-    let task = worker.begin(TASK, "c", Begun::default());
+    let folder = TaskFolder::new();
+    let mut worker = TaskWorker::new(folder.store());
+    let task = worker.begin(TASK, "c", TaskOrigin::default());
     worker.artifact(&task, ANSWER, vec![Part::text("half")], false, false);
     worker.artifact(&task, "made", vec![Part::text("kept")], false, true);
     // The last record is on the log.
@@ -98,7 +98,7 @@ fn what_runs_again_answers_anew_and_what_it_had_said_is_in_its_history() {
     // It continues from there.
     let store = folder.store();
     let [restored] = store.left(true).unwrap().try_into().unwrap();
-    let mut worker = Worker { store, now_ms: 9_000 };
+    let mut worker = TaskWorker { store, now_ms: 9_000 };
     worker.artifact(&restored.task, ANSWER, vec![Part::text("whole")], false, true);
     let task = worker.store.load(TASK).unwrap().unwrap().task;
     assert_eq!(task.artifacts[1].parts, [Part::text("whole")]);
@@ -106,13 +106,13 @@ fn what_runs_again_answers_anew_and_what_it_had_said_is_in_its_history() {
 
 #[test]
 fn killed_behind_whichever_record_what_was_answered_is_said_once() {
-    let folder = Folder::new();
-    let mut worker = Worker::new(folder.store());
-    let task = worker.begin(TASK, "c", Begun::default());
+    let folder = TaskFolder::new();
+    let mut worker = TaskWorker::new(folder.store());
+    let task = worker.begin(TASK, "c", TaskOrigin::default());
     worker.artifact(&task, ANSWER, vec![Part::text("one")], false, false);
     // Another message of the agent becomes the answer.
     let one = Message::new(Role::Agent, "a1", vec![Part::text("one")]);
-    worker.note(&task, &Change::Answered(one.into()));
+    worker.note(&task, &TaskChange::Answered(one.into()));
     worker.artifact(&task, ANSWER, vec![Part::text("two")], false, false);
     worker.status(&mut task.clone(), TaskState::Working, None, Data::Nil);
     drop(worker);
@@ -122,7 +122,7 @@ fn killed_behind_whichever_record_what_was_answered_is_said_once() {
     assert_eq!(words, ["begun", "created", "artifact", "message", "artifact", "status", "message", "resumed"]);
     let mut seen = Vec::new();
     for n in 2..=records.len() {
-        let folder = Folder::new();
+        let folder = TaskFolder::new();
         cut(&folder, &records[..n]);
         for again in 0..2 {
             let [restored] = folder.store().left(true).unwrap().try_into().unwrap();
@@ -141,9 +141,9 @@ fn killed_behind_whichever_record_what_was_answered_is_said_once() {
 
 #[test]
 fn what_must_have_been_over_by_now_has_failed_by_that() {
-    let folder = Folder::new();
-    let begun = Begun { deadline_ms: Some(5), ..Begun::default() };
-    Worker::new(folder.store()).begin(TASK, "c", begun);
+    let folder = TaskFolder::new();
+    let begun = TaskOrigin { deadline_ms: Some(5), ..TaskOrigin::default() };
+    TaskWorker::new(folder.store()).begin(TASK, "c", begun);
     let store = folder.store();
     assert_eq!(store.left(true).unwrap(), [], "also where it might run again");
     let task = store.load(TASK).unwrap().unwrap().task;
@@ -152,9 +152,9 @@ fn what_must_have_been_over_by_now_has_failed_by_that() {
 
 #[test]
 fn the_tasks_of_a_process_that_lives_are_left_alone() {
-    let folder = Folder::new();
-    let mut first = Worker::new(folder.store());
-    let mut task = first.begin(TASK, "c", Begun::default());
+    let folder = TaskFolder::new();
+    let mut first = TaskWorker::new(folder.store());
+    let mut task = first.begin(TASK, "c", TaskOrigin::default());
     let second = folder.store();
     assert_eq!(second.left(false).unwrap(), []);
     assert_eq!(second.left(true).unwrap(), []);
@@ -171,12 +171,12 @@ fn the_tasks_of_a_process_that_lives_are_left_alone() {
 #[test]
 fn a_process_that_ends_in_good_order_leaves_its_tasks_to_the_next_where_they_may_run_again() {
     for resumable in [false, true] {
-        let folder = Folder::new();
-        let mut first = Worker::new(folder.store());
+        let folder = TaskFolder::new();
+        let mut first = TaskWorker::new(folder.store());
         first.store.left(resumable).unwrap();
-        let mut cancelled = first.begin(TASK, "c", Begun::default());
-        let mut done = first.begin("done", "c", Begun::default());
-        let mut failed = first.begin("failed", "c", Begun::default());
+        let mut cancelled = first.begin(TASK, "c", TaskOrigin::default());
+        let mut done = first.begin("done", "c", TaskOrigin::default());
+        let mut failed = first.begin("failed", "c", TaskOrigin::default());
         assert_eq!(first.store.leave(TASK, false), resumable);
         first.status(&mut done, TaskState::Completed, None, Data::Nil);
         first.status(&mut failed, TaskState::Failed, None, Data::Nil);

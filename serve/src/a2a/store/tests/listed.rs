@@ -19,14 +19,14 @@ fn pages(store: &TaskStore, asked: &ListTasks) -> Vec<Vec<String>> {
 
 #[test]
 fn those_that_changed_last_come_first_a_page_at_a_time() {
-    let folder = Folder::new();
-    let mut worker = Worker::new(folder.store());
-    let mut tasks: Vec<_> = (0..5).map(|n| worker.begin(&format!("t{n}"), "c", Begun::default())).collect();
+    let folder = TaskFolder::new();
+    let mut worker = TaskWorker::new(folder.store());
+    let mut tasks: Vec<_> = (0..5).map(|n| worker.begin(&format!("t{n}"), "c", TaskOrigin::default())).collect();
     let two = ListTasks { page_size: Some(2), ..ListTasks::default() };
     let first = worker.store.page(&two).unwrap();
     assert_eq!((ids(&first), first.page_size, first.total_size), (vec!["t4", "t3"], 2, 5));
     worker.status(&mut tasks[1], TaskState::Completed, None, Data::Nil);
-    worker.begin("t5", "c", Begun::default());
+    worker.begin("t5", "c", TaskOrigin::default());
     // A task that changes meanwhile appears on no page twice.
     let asked = ListTasks { page_token: Some(first.next_page_token.into()), ..two.clone() };
     assert_eq!(pages(&worker.store, &asked), [vec!["t2", "t0"]]);
@@ -38,10 +38,10 @@ fn those_that_changed_last_come_first_a_page_at_a_time() {
 
 #[test]
 fn a_list_is_of_a_context_of_a_state_or_of_a_time() {
-    let folder = Folder::new();
-    let mut worker = Worker::new(folder.store());
+    let folder = TaskFolder::new();
+    let mut worker = TaskWorker::new(folder.store());
     for n in 0..6 {
-        let mut task = worker.begin(&format!("t{n}"), if n % 2 == 0 { "even" } else { "odd" }, Begun::default());
+        let mut task = worker.begin(&format!("t{n}"), if n % 2 == 0 { "even" } else { "odd" }, TaskOrigin::default());
         if n < 3 {
             worker.status(&mut task, TaskState::Completed, None, Data::Nil);
         }
@@ -63,7 +63,7 @@ fn a_list_is_of_a_context_of_a_state_or_of_a_time() {
 
 #[test]
 fn a_token_that_no_page_gave_is_refused() {
-    let store = Folder::new().store();
+    let store = TaskFolder::new().store();
     for token in ["x", "-1", "+1", "1 ", "ffffffffffffffffff"] {
         let asked = ListTasks { page_token: Some(token.into()), ..ListTasks::default() };
         assert_eq!(store.page(&asked).unwrap_err(), StoreError::PageToken(token.into()));
@@ -72,27 +72,27 @@ fn a_token_that_no_page_gave_is_refused() {
 
 #[test]
 fn what_was_deleted_from_the_log_is_in_no_list() {
-    let folder = Folder::new();
-    let mut worker = Worker::new(folder.store());
-    worker.begin("old", "c", Begun::default());
+    let folder = TaskFolder::new();
+    let mut worker = TaskWorker::new(folder.store());
+    worker.begin("old", "c", TaskOrigin::default());
     assert_eq!(ids(&worker.store.page(&ListTasks::default()).unwrap()), ["old"]);
     let upto = i64::try_from(records(&worker.store).last().unwrap().cursor).unwrap();
     let file = rusqlite_of(&folder);
     file.execute("DELETE FROM records WHERE cursor <= ?", [upto]).unwrap();
-    worker.begin("new", "c", Begun::default());
-    worker.begin("newer", "c", Begun::default());
+    worker.begin("new", "c", TaskOrigin::default());
+    worker.begin("newer", "c", TaskOrigin::default());
     assert_eq!(ids(&worker.store.page(&ListTasks::default()).unwrap()), ["newer", "new"]);
     assert_eq!(ids(&folder.store().page(&ListTasks::default()).unwrap()), ["newer", "new"]);
 }
 
-fn rusqlite_of(folder: &Folder) -> rusqlite::Connection {
+fn rusqlite_of(folder: &TaskFolder) -> rusqlite::Connection {
     rusqlite::Connection::open(folder.0.join("events.db")).unwrap()
 }
 
 #[test]
 fn a_list_holds_no_more_of_a_task_than_is_asked_for() {
-    let folder = Folder::new();
-    let task = Worker::new(folder.store()).work();
+    let folder = TaskFolder::new();
+    let task = TaskWorker::new(folder.store()).work();
     let store = folder.store();
     let listed = |asked: &ListTasks| {
         let [listed] = store.page(asked).unwrap().tasks.try_into().unwrap();
@@ -111,10 +111,10 @@ fn a_list_holds_no_more_of_a_task_than_is_asked_for() {
 
 #[test]
 fn a_page_ends_early_where_its_tasks_take_much() {
-    let folder = Folder::new();
-    let mut worker = Worker::new(folder.store());
+    let folder = TaskFolder::new();
+    let mut worker = TaskWorker::new(folder.store());
     for (n, mib) in [3, 3, 12, 3, 3].into_iter().enumerate() {
-        let mut task = worker.begin(&format!("t{n}"), "c", Begun::default());
+        let mut task = worker.begin(&format!("t{n}"), "c", TaskOrigin::default());
         let parts = vec![Part::text("x".repeat(mib << 20))];
         worker.artifact(&task, "made", parts, false, true);
         worker.status(&mut task, TaskState::Completed, None, Data::Nil);
@@ -133,7 +133,7 @@ fn a_page_ends_early_where_its_tasks_take_much() {
 
 #[tokio::test]
 async fn one_list_is_read_at_a_time() {
-    let folder = Folder::new();
+    let folder = TaskFolder::new();
     let store = folder.store();
     let another = store.0.lists.clone().acquire_owned().await.unwrap();
     let mut page = store.list(&ListTasks::default()).unwrap();

@@ -1,0 +1,234 @@
+//! [`ContextPool`], and the [`SessionLease`] of a task in a session.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::host::{Host, HostError, NewSession, SessionHandle};
+
+use super::prompt::here;
+
+/// The contexts that have a session. Clones share their state.
+#[derive(Clone)]
+pub(in crate::a2a) struct ContextPool(Arc<ContextPoolShared>);
+
+struct ContextPoolShared {
+    host: Host,
+    mode: Arc<str>,
+    /// The maximum number of idle sessions that stay open.
+    idle: usize,
+    state: Mutex<ContextPoolState>,
+}
+
+#[derive(Default)]
+struct ContextPoolState {
+    contexts: HashMap<Arc<str>, PooledContext>,
+    /// Idle contexts, by the order in which they became idle.
+    idle: BTreeMap<u64, Arc<str>>,
+    /// The number of times that a context became idle.
+    count: u64,
+}
+
+/// A context that has a session, or is about to.
+enum PooledContext {
+    /// A task runs in it.
+    Taken,
+    /// No task runs in it: its session, and its key among the idle contexts.
+    Idle(SessionHandle, u64),
+}
+
+/// A task's use of a session. Dropping it frees the session for the next task of the context.
+pub(in crate::a2a) struct SessionLease {
+    contexts: ContextPool,
+    context_id: Arc<str>,
+    session_id: Arc<str>,
+    /// Whether the session is the context's own; if not, it ends with the task.
+    is_kept: bool,
+    /// The context's session, if it was already open.
+    waiting: Option<SessionHandle>,
+    /// The session, once it is open.
+    handle: Option<SessionHandle>,
+    /// Whether the session must not be used for another task.
+    is_spoiled: bool,
+    /// Whether the session is opening or busy with the task.
+    is_at_work: bool,
+}
+
+/// The timeout for a session that is being closed. If it does not stop, its context stays taken.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl ContextPool {
+    pub(in crate::a2a) fn new(host: Host, mode: Arc<str>, idle: usize) -> ContextPool {
+        ContextPool(Arc::new(ContextPoolShared { host, mode, idle, state: Mutex::default() }))
+    }
+
+    /// Locks the state. Code that holds this lock does not panic.
+    fn lock(&self) -> MutexGuard<'_, ContextPoolState> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a lease for a task: in its context's session, or in a session of its own if that one is busy.
+    pub(in crate::a2a) fn lease(&self, context_id: &Arc<str>, task_id: &str) -> SessionLease {
+        let mut state = self.lock();
+        let waiting = match state.contexts.insert(context_id.clone(), PooledContext::Taken) {
+            None => None,
+            Some(PooledContext::Taken) => return self.alone(context_id, task_id),
+            Some(PooledContext::Idle(handle, place)) => {
+                state.idle.remove(&place);
+                Some(handle)
+            }
+        };
+        let mut lease = self.alone(context_id, task_id);
+        (lease.session_id, lease.is_kept, lease.waiting) = (session_id("context", &lease.context_id), true, waiting);
+        lease
+    }
+
+    /// Takes a lease for a task in a session of its own.
+    pub(in crate::a2a) fn alone(&self, context_id: &Arc<str>, task_id: &str) -> SessionLease {
+        SessionLease {
+            contexts: self.clone(),
+            context_id: context_id.clone(),
+            session_id: session_id("task", task_id),
+            is_kept: false,
+            waiting: None,
+            handle: None,
+            is_spoiled: false,
+            is_at_work: false,
+        }
+    }
+
+    /// Returns how many contexts are known, and how many of them are idle.
+    #[cfg(test)]
+    pub(in crate::a2a) fn counts(&self) -> (usize, usize) {
+        let state = self.lock();
+        (state.contexts.len(), state.idle.len())
+    }
+}
+
+/// Returns the id of the session of a context, or of a single task. It is derived from `id`, so that any process finds
+/// it on the log, and hashed, because callers choose ids and session ids become file names.
+fn session_id(of: &str, id: &str) -> Arc<str> {
+    let digest = Sha256::digest(format!("{of} {id}"));
+    let hex: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("sess_{hex}").into()
+}
+
+impl SessionLease {
+    /// Returns whether the session ends with the task.
+    pub(in crate::a2a) fn is_alone(&self) -> bool {
+        !self.is_kept
+    }
+
+    /// Returns the id of the session.
+    pub(in crate::a2a) fn session_id(&self) -> &Arc<str> {
+        &self.session_id
+    }
+
+    /// Closes an old session with this id if a new one must be opened. If it does not stop in time,
+    /// [`SessionLease::open`] fails.
+    pub(in crate::a2a) async fn make_way(&mut self) {
+        self.waiting = self.waiting.take().filter(|handle| handle.inbox().is_ok());
+        if self.waiting.is_none() {
+            self.is_at_work = true;
+            let _ = tokio::time::timeout(PATIENCE, self.contexts.0.host.close(&self.session_id)).await;
+        }
+    }
+
+    /// Returns the session, opening it if necessary. A session that the context had before, or that of a `resumed`
+    /// task, is restored from the log.
+    ///
+    /// # Errors
+    /// See [`Host::open`].
+    pub(in crate::a2a) async fn open(&mut self, resumed: bool) -> Result<SessionHandle, HostError> {
+        let handle = match self.waiting.take() {
+            Some(handle) => handle,
+            None => self.begin(resumed).await?,
+        };
+        self.handle = Some(handle.clone());
+        self.is_at_work = true;
+        Ok(handle)
+    }
+
+    async fn begin(&self, resumed: bool) -> Result<SessionHandle, HostError> {
+        let host = &self.contexts.0.host;
+        if (self.is_kept || resumed) && host.keeps_sessions() {
+            match host.resume(&self.session_id, here()).await {
+                Err(HostError::UnknownSession(_)) => {}
+                resumed => return resumed,
+            }
+        }
+        let mode = Some(self.contexts.0.mode.clone());
+        let id = Some(self.session_id.clone());
+        host.open(NewSession { cwd: here(), mode, id, ..NewSession::default() }).await
+    }
+
+    /// Marks the session as unusable for another task.
+    pub(in crate::a2a) fn spoil(&mut self) {
+        (self.is_spoiled, self.is_at_work) = (true, false);
+    }
+
+    /// Marks the session as no longer busy. Until then it may be busy for any time, so no other task may use it, and
+    /// its context counts as taken until it is closed.
+    pub(in crate::a2a) fn rests(&mut self) {
+        self.is_at_work = false;
+    }
+}
+
+impl Drop for SessionLease {
+    fn drop(&mut self) {
+        if self.is_at_work {
+            let context_id = self.is_kept.then(|| self.context_id.clone());
+            return self.contexts.close(self.session_id.clone(), context_id);
+        }
+        let mut closing = Vec::new();
+        let mut handle = self.handle.take().or(self.waiting.take());
+        if !self.is_kept || self.is_spoiled {
+            closing.extend(handle.take().map(|handle| handle.id().clone()));
+        }
+        if self.is_kept {
+            closing.extend(self.contexts.lock().free(&self.context_id, handle, self.contexts.0.idle));
+        }
+        for id in closing {
+            self.contexts.close(id, None);
+        }
+    }
+}
+
+impl ContextPool {
+    /// Closes a session in the background, then frees its context if it was the context's own session.
+    fn close(&self, session_id: Arc<str>, context_id: Option<Arc<str>>) {
+        let contexts = self.clone();
+        // Without a runtime the process is ending, and the sessions with it.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            let _ = contexts.0.host.close(&session_id).await;
+            if let Some(context_id) = context_id {
+                contexts.lock().contexts.remove(&context_id);
+            }
+        });
+    }
+}
+
+impl ContextPoolState {
+    /// Frees a context's session. Returns the idle sessions beyond the limit.
+    fn free(&mut self, context_id: &Arc<str>, handle: Option<SessionHandle>, most: usize) -> Vec<Arc<str>> {
+        match handle.filter(|handle| handle.inbox().is_ok()) {
+            Some(handle) => {
+                self.count += 1;
+                self.idle.insert(self.count, context_id.clone());
+                self.contexts.insert(context_id.clone(), PooledContext::Idle(handle, self.count));
+            }
+            None => drop(self.contexts.remove(context_id)),
+        }
+        let mut closing = Vec::new();
+        while self.idle.len() > most {
+            let Some((_, oldest)) = self.idle.pop_first() else { break };
+            if let Some(PooledContext::Idle(handle, _)) = self.contexts.remove(&oldest) {
+                closing.push(handle.id().clone());
+            }
+        }
+        closing
+    }
+}

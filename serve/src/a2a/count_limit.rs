@@ -1,0 +1,60 @@
+//! [`CountLimit`]: limits how many of something exist at one time.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// A taken place; dropping it frees it.
+pub(super) type CountPermit = OwnedSemaphorePermit;
+
+/// A limit on how many of something exist at one time. Clones share the places.
+#[derive(Debug, Clone)]
+pub(super) struct CountLimit {
+    most: u32,
+    free: Arc<Semaphore>,
+}
+
+impl CountLimit {
+    /// Creates `most` places, at least one.
+    pub(super) fn new(most: u32) -> CountLimit {
+        let most = most.max(1);
+        CountLimit { most, free: Arc::new(Semaphore::new(most as usize)) }
+    }
+
+    /// Returns the number of places.
+    pub(super) fn most(&self) -> usize {
+        self.most as usize
+    }
+
+    /// Returns the number of taken places.
+    pub(super) fn taken(&self) -> usize {
+        self.most().saturating_sub(self.free.available_permits())
+    }
+
+    /// Takes a place, or returns `None` if all are taken.
+    pub(super) fn take(&self) -> Option<CountPermit> {
+        self.free.clone().try_acquire_owned().ok()
+    }
+
+    /// Waits until all places are free.
+    pub(super) async fn all_free(&self) {
+        // The semaphore is never closed.
+        let _ = self.free.acquire_many(self.most).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_place_is_free_again_once_it_is_dropped() {
+        let permits = CountLimit::new(2);
+        let (one, two) = (permits.take(), permits.take());
+        assert!(one.is_some() && two.is_some() && permits.take().is_none());
+        drop(one);
+        assert!(permits.take().is_some());
+        drop(two);
+        permits.all_free().await;
+    }
+}

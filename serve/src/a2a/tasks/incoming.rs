@@ -1,0 +1,237 @@
+//! Accepts messages: each begins a task or answers one that waits.
+
+use std::sync::Arc;
+
+use a2a::{Message, SendMessage, ShapeError, Status, Task, TaskState};
+use runtime::data::Data;
+use stdlib::Replies;
+use tokio::sync::oneshot;
+
+use super::cell::TaskCell;
+use super::deadline::{self, deadline};
+use super::drive::{TaskRun, drive};
+use super::life::{TaskEnd, as_a_caller_says, is_repeat};
+use super::{RestoredTask, TaskCaller, TaskManager, TaskOrigin, agent_message, unread};
+use crate::a2a::Refusal;
+use crate::a2a::clock::now_ms;
+use crate::a2a::context::{SessionLease, merged};
+use crate::a2a::feed::Subscription;
+use crate::a2a::injection::{PeerReminder, of_message};
+use crate::host::HostError;
+
+/// The maximum length of an id that a caller chooses, in bytes.
+const LONGEST_ID: usize = 128;
+
+/// The reason why a task is rejected before it begins.
+type RejectionReason = (&'static str, String);
+
+impl TaskManager {
+    /// Accepts a message.
+    pub(super) async fn take(
+        &self,
+        request: SendMessage,
+        asker: TaskCaller,
+    ) -> Result<(Arc<str>, Subscription), Refusal> {
+        let message = &request.message;
+        check_ids(message)?;
+        if let Some((part, media_type)) = self.0.input_modes.first_other(&message.parts) {
+            return Err(Refusal::MediaType { part, media_type });
+        }
+        let reminders = of_message(&request).map_err(Refusal::Reminder)?;
+        let Some(task_id) = message.task_id.clone() else { return self.begin(request, reminders, asker).await };
+        reply(&*self.cell(&task_id).await?, message, reminders).await
+    }
+
+    /// Runs a task again that an ended process left unfinished.
+    pub(super) fn run_again(&self, restored: RestoredTask) {
+        let shared = &self.0;
+        let first = restored.task.history.first().map(|message| (**message).clone());
+        let begun = restored.begun.clone();
+        let cell = TaskCell::again(restored, shared.journal.clone());
+        shared.directory().begin(&cell);
+        let (Some(message), Ok(runtime)) = (first, tokio::runtime::Handle::try_current()) else {
+            cell.end_now(TaskEnd::Lost, &shared.agent_id);
+            return shared.over(&cell);
+        };
+        let lease = match begun.is_alone {
+            true => shared.contexts.alone(&cell.context_id, &cell.id),
+            false => shared.contexts.lease(&cell.context_id, &cell.id),
+        };
+        let (metadata, deadline) = (begun.metadata, begun.deadline_ms);
+        let (created, _) = oneshot::channel();
+        let start = TaskRun { message, metadata, deadline, lease, created, resumed: true };
+        runtime.spawn(drive(shared.clone(), cell, start));
+    }
+
+    /// Begins a task.
+    async fn begin(
+        &self,
+        request: SendMessage,
+        reminders: Vec<PeerReminder>,
+        asker: TaskCaller,
+    ) -> Result<(Arc<str>, Subscription), Refusal> {
+        let now = now_ms();
+        let metadata = merged(&request.metadata, &request.message.metadata);
+        let first = request.message.clone();
+        if let Some(cell) = self.begun_before(&first).await? {
+            return Ok((cell.id.clone(), cell.follow()));
+        }
+        let task = new_task(request.message, &metadata, now);
+        let message = task.history.first().map(|message| (**message).clone());
+        let (deadline, reason) = match deadline(&metadata, now) {
+            Ok(deadline) => (deadline, None),
+            Err(misfit) => (None, Some(unmet(misfit))),
+        };
+        let begun = TaskOrigin { metadata: metadata.clone(), deadline_ms: deadline, is_alone: false };
+        let (cell, follows, lease) = match self.enter(task, &first, begun, reason, reminders, asker)? {
+            Admission::New(cell, follows, lease) => (cell, follows, lease),
+            Admission::Repeated(cell) => {
+                cell.kept().await.map_err(Refusal::Log)?;
+                return Ok((cell.id.clone(), cell.follow()));
+            }
+        };
+        let shared = &self.0;
+        match lease.zip(message) {
+            Some((lease, message)) => {
+                let (created, is_created) = oneshot::channel();
+                // A caller that disconnects meanwhile does not stop the task.
+                let start = TaskRun { message, metadata, deadline, lease, created, resumed: false };
+                tokio::spawn(drive(shared.clone(), cell.clone(), start));
+                match is_created.await {
+                    Ok(created) => created.map_err(Refusal::Log)?,
+                    Err(_) => return Err(Refusal::Host(HostError::Stopping)),
+                }
+            }
+            None => cell.kept().await.map_err(Refusal::Log)?,
+        }
+        Ok((cell.id.clone(), follows))
+    }
+
+    /// Returns the task that began with this message, if it is not in memory.
+    ///
+    /// # Errors
+    /// Another message with the same id began a task, or the log cannot be read.
+    async fn begun_before(&self, first: &Message) -> Result<Option<Arc<TaskCell>>, Refusal> {
+        if self.0.directory().of_first(&first.message_id).is_some() {
+            return Ok(None);
+        }
+        let found = self.0.journal.of_first(&first.message_id).await.map_err(unread)?;
+        let Some(task_id) = found else { return Ok(None) };
+        let cell = self.cell(&task_id).await?;
+        // A long history no longer has the message.
+        let other =
+            cell.first.as_ref().filter(|known| known.message_id == first.message_id && !is_repeat(known, first));
+        if other.is_some() { Err(Refusal::OtherMessage(first.message_id.clone())) } else { Ok(Some(cell)) }
+    }
+
+    /// Adds a new task to the directory and takes a lease in a session for it. Rejects the task at once for `reason`,
+    /// or if too many tasks are open. `first` is its message, which may be a repeat.
+    fn enter(
+        &self,
+        task: Task,
+        first: &Message,
+        begun: TaskOrigin,
+        reason: Option<RejectionReason>,
+        reminders: Vec<PeerReminder>,
+        asker: TaskCaller,
+    ) -> Result<Admission, Refusal> {
+        let shared = &self.0;
+        let mut directory = shared.directory();
+        if directory.is_stopping {
+            return Err(Refusal::Host(HostError::Stopping));
+        }
+        // A caller that lost the response sends the first message of its task again.
+        if let Some(cell) = directory.of_first(&first.message_id) {
+            let is_repeat = cell.first.as_ref().is_some_and(|known| is_repeat(known, first));
+            return if is_repeat {
+                Ok(Admission::Repeated(cell))
+            } else {
+                Err(Refusal::OtherMessage(first.message_id.clone()))
+            };
+        }
+        let reason = reason.or_else(|| full(directory.open(), shared.open));
+        let lease = reason.is_none().then(|| shared.contexts.lease(&task.context_id, &task.id));
+        let session_id = lease.as_ref().map(|lease| lease.session_id().clone());
+        let begun = TaskOrigin { is_alone: lease.as_ref().is_some_and(SessionLease::is_alone), ..begun };
+        let cell = TaskCell::new(task, asker.version, session_id, begun, shared.journal.clone());
+        // A caller follows a reminder by the id of its task, so it must get the task.
+        if asker.takes_message && shared.replies == Replies::Message && reminders.is_empty() {
+            cell.may_be_message();
+        }
+        cell.injections.hold(reminders);
+        if let Some((reason, detail)) = reason {
+            let how = TaskEnd::Rejected { reason: reason.into(), detail: Some(detail.into()) };
+            cell.end_now(how, &shared.agent_id);
+            shared.count(&cell);
+            directory.finished(&cell, shared.finished);
+        } else {
+            directory.begin(&cell);
+        }
+        let follows = cell.follow();
+        Ok(Admission::New(cell, follows, lease))
+    }
+}
+
+/// The result of adding a new task.
+enum Admission {
+    /// A new task, and its lease in a session unless it was rejected.
+    New(Arc<TaskCell>, Subscription, Option<SessionLease>),
+    /// The task that the same message began earlier.
+    Repeated(Arc<TaskCell>),
+}
+
+/// Adds a message to an existing task.
+async fn reply(
+    cell: &TaskCell,
+    message: &Message,
+    reminders: Vec<PeerReminder>,
+) -> Result<(Arc<str>, Subscription), Refusal> {
+    if let Some(context_id) = message.context_id.as_ref().filter(|id| **id != cell.context_id) {
+        return Err(Refusal::OtherContext { task_id: cell.id.clone(), context_id: context_id.clone() });
+    }
+    let follows = cell.reply(message, reminders)?;
+    // An answer to a permission question begins no prompt that would inject them.
+    cell.put_held().await;
+    Ok((cell.id.clone(), follows))
+}
+
+fn new_task(message: Message, metadata: &Data, now: u64) -> Task {
+    let id = agent_message::fresh_id("task");
+    let context_id = message.context_id.clone().unwrap_or_else(|| agent_message::fresh_id("ctx"));
+    let message = Message { task_id: Some(id.clone()), context_id: Some(context_id.clone()), ..message };
+    Task {
+        id,
+        context_id,
+        status: Status { state: TaskState::Submitted, message: None, at_ms: Some(now) },
+        artifacts: Vec::new(),
+        history: vec![Arc::new(message)],
+        metadata: as_a_caller_says(metadata),
+    }
+}
+
+fn unmet(misfit: deadline::DeadlineError) -> RejectionReason {
+    match misfit {
+        deadline::DeadlineError::Past => ("DEADLINE_IMPOSSIBLE", "the deadline has passed".to_owned()),
+        deadline::DeadlineError::Unreadable => {
+            let text = "`metadata.deadline` is neither an RFC 3339 time nor milliseconds since 1970";
+            ("INVALID_PARAMETERS", text.to_owned())
+        }
+    }
+}
+
+fn full(open: usize, most: usize) -> Option<RejectionReason> {
+    (open >= most).then(|| ("CAPACITY_EXCEEDED", format!("too many tasks: {open} are open, which is the limit")))
+}
+
+/// Checks that the ids chosen by the caller are short and printable.
+fn check_ids(message: &Message) -> Result<(), Refusal> {
+    for (field, id) in [("message.taskId", &message.task_id), ("message.contextId", &message.context_id)] {
+        let Some(id) = id else { continue };
+        let is_good = (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_good {
+            let message = format!("`{field}` must be 1 to {LONGEST_ID} visible ASCII characters without spaces");
+            return Err(Refusal::Params(ShapeError { field: field.to_owned(), message, suggestion: None }));
+        }
+    }
+    Ok(())
+}

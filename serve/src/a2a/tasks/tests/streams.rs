@@ -1,0 +1,52 @@
+//! Streams that answer a task with a question.
+
+use std::time::Duration;
+
+use super::*;
+use crate::host::testing::block_on_runtime;
+
+/// Returns the events of the stream that a message opens.
+async fn heard(manager: &TaskManager, message: Message) -> Vec<String> {
+    let (_, follows) = manager.send(request(message), ASKER).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(5), told(follows)).await.expect("the stream ends")
+}
+
+#[test]
+fn a_stream_that_answers_a_task_which_asks_on_ends() {
+    let text = "fn of(reg, name) {\n\
+                return tool_define(reg, name, \"A tool.\", {handler: { args -> name }, parameters: {}, annotations: {permission: \"it costs\"}})\n}\n\
+                var tools = of(of(tool_registry(), \"pay\"), \"tip\")\n\
+                pipeline default(task, context) {\n\
+                llm_mock({tool_calls: [\"pay\", \"tip\"].map({ name -> {id: name, name: name, arguments: {}} })})\n\
+                llm_mock({text: \"done\"})\n\
+                agent_loop(task, nil, {provider: \"mock\", tools: tools, reminders: false})\n\
+                return \"done\"\n}";
+    let manager = manager(text);
+    block_on_runtime(async {
+        let task = say(&manager, message("go")).await;
+        is(&task, TaskState::InputRequired);
+        let unclear = to(&task, "perhaps");
+        for again in [unclear.clone(), unclear] {
+            assert_eq!(heard(&manager, again).await, ["task input-required ."]);
+        }
+        // The second question is the last event, whether it exists by then or not.
+        let told = heard(&manager, to(&task, "deny")).await;
+        assert!(told.last().is_some_and(|last| last.contains("input-required") && last.ends_with(" .")), "{told:?}");
+        let told = heard(&manager, to(&task, "deny")).await;
+        assert!(told.last().is_some_and(|last| last.starts_with("completed") && last.ends_with(" .")), "{told:?}");
+        assert!(is_clean(&manager).await);
+    });
+}
+
+#[test]
+fn who_subscribes_to_a_task_that_asks_hears_how_it_goes_on() {
+    let manager = manager("pipeline default(task) { return task.ask(\"Who?\") }");
+    block_on_runtime(async {
+        let task = say(&manager, message("go")).await;
+        let follows = manager.follow(&task.id).await.unwrap();
+        is(&say(&manager, to(&task, "Ada")).await, TaskState::Completed);
+        let told = told(follows).await;
+        assert_eq!(told.first().map(String::as_str), Some("task input-required"), "{told:?}");
+        assert_eq!(told.last().map(String::as_str), Some("completed ."), "{told:?}");
+    });
+}
