@@ -159,7 +159,7 @@ pub(super) fn hash_comment(source: &SourceRef, at: Span) -> Diagnostic {
 pub(super) fn foreign_letters(source: &SourceRef, at: Span) -> Diagnostic {
     Diagnostic::new(LexCode::NameLetter, "invalid character in a name")
         .label(source, at, "only the letters A to Z, digits and `_` are allowed")
-        .help("put text in other alphabets in a string: \"…\"")
+        .help("text in other alphabets must be in a string: \"…\"")
 }
 
 /// `===` and `!==`.

@@ -114,7 +114,7 @@ impl Checker<'_> {
         if let Some(near) = near {
             d = d.help(format!("did you mean `{near}`?")).fix(at, near);
         } else {
-            d = d.note(format!("the known names are {}", names().collect::<Vec<_>>().join(", ")));
+            d = d.note(format!("known names: {}", names().collect::<Vec<_>>().join(", ")));
         }
         self.say(d);
         near
