@@ -3,20 +3,21 @@
 use super::signals::signalled;
 use super::{ServedScript, raise_limit_of_files};
 use crate::otel::Exporting;
-use serve::a2a::{self, A2aCode, A2aLimits, Token, address};
+use serve::a2a::{self, A2aCode, A2aLimits};
+use serve::http::Token;
 use std::time::Duration;
-use stdlib::Diagnostic;
 use stdlib::limits::parse_size;
+use stdlib::{CodeRef, Diagnostic};
 
-/// The variable with the token: unlike a flag, it does not appear in the list of processes.
-const TOKEN: &str = "HARN_A2A_TOKEN";
+/// The default address; only this machine can reach it.
+const USUAL: &str = "127.0.0.1:41241";
 
 #[derive(clap::Args)]
 pub(crate) struct ServeA2aArgs {
     #[command(flatten)]
     pub(super) script: ServedScript,
     /// Address to listen on: HOST:PORT, or only a port for 127.0.0.1; port 0 selects a free port
-    #[arg(long, value_name = "ADDR", default_value = address::USUAL)]
+    #[arg(long, value_name = "ADDR", default_value = USUAL)]
     listen: String,
     /// Token that clients must send as `Authorization: Bearer TOKEN`. Other users of this machine can see it in the process list,
     /// so prefer the variable [env: HARN_A2A_TOKEN]
@@ -48,8 +49,8 @@ pub(crate) struct ServeA2aArgs {
 
 /// Serves until a signal asks for the end.
 pub(super) fn serve(args: ServeA2aArgs, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
-    let listen = address::resolve(&args.listen).map_err(|diagnostic| vec![*diagnostic])?;
-    let token = token(args.token, TOKEN)?;
+    let listen = a2a::NAMES.resolve(&args.listen).map_err(|error| vec![a2a::cannot_listen(&error)])?;
+    let token = token(args.token, a2a::NAMES.token, A2aCode::Token)?;
     let mode = args.script.mode.as_str().into();
     let drain = Duration::from_secs(args.script.drain);
     let (served, mut agent) = args.script.served("a2a", exporting)?;
@@ -73,8 +74,13 @@ pub(super) fn serve(args: ServeA2aArgs, exporting: Option<&Exporting>) -> Result
     a2a::serve(served, settings, told, signalled)
 }
 
-/// Reads a token: that of the flag, else that of the variable.
-pub(super) fn token(flag: Option<String>, variable: &'static str) -> Result<Option<Token>, Vec<Diagnostic>> {
+/// Reads a token: that of the flag, else that of the variable, which does not appear in the list of processes. The
+/// diagnostic of an invalid one has this code.
+pub(super) fn token(
+    flag: Option<String>,
+    variable: &'static str,
+    code: impl Into<CodeRef>,
+) -> Result<Option<Token>, Vec<Diagnostic>> {
     let from_flag = flag.is_some();
     let Some(text) = flag.or_else(|| std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned()))
     else {
@@ -83,7 +89,7 @@ pub(super) fn token(flag: Option<String>, variable: &'static str) -> Result<Opti
     let token = Token::new(&text).map_err(|why| {
         let place = if from_flag { "--token" } else { variable };
         let help = "use a value that is hard to guess, such as the output of `openssl rand -hex 32`";
-        vec![Diagnostic::new(A2aCode::Token, format!("invalid token in {place}: {why}")).help(help)]
+        vec![Diagnostic::new(code, format!("invalid token in {place}: {why}")).help(help)]
     })?;
     Ok(Some(token))
 }

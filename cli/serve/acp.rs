@@ -7,9 +7,8 @@ use crate::otel::Exporting;
 use clap::builder::PossibleValuesParser;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use serve::a2a::address;
 use serve::acp::update::ReminderUpdates;
-use serve::acp::{self, LineStreams, ProbeSettings, TransportLimits};
+use serve::acp::{self, AcpCode, LineStreams, ProbeSettings, TransportLimits};
 use std::io::{IsTerminal, stdin, stdout};
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -32,17 +31,15 @@ pub(crate) struct ServeAcpArgs {
     metrics: Option<String>,
 }
 
-/// The variable with the token for the metrics.
-const TOKEN: &str = "HARN_METRICS_TOKEN";
-
 /// Serves until the editor closes its end, or a signal asks for the end.
 pub(super) fn serve(args: ServeAcpArgs, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
     let mode = args.script.mode.as_str().into();
     let drain = Duration::from_secs(args.script.drain);
     let probe = match &args.metrics {
         Some(written) => {
-            let listen = address::resolve(written).map_err(|diagnostic| vec![*diagnostic])?;
-            Some(ProbeSettings { listen, token: token(None, TOKEN)? })
+            let names = acp::PROBE_NAMES;
+            let listen = names.resolve(written).map_err(|error| vec![acp::cannot_listen(&error)])?;
+            Some(ProbeSettings { listen, token: token(None, names.token, AcpCode::ProbeToken)? })
         }
         None => None,
     };

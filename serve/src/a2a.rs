@@ -1,8 +1,8 @@
 //! The Agent2Agent protocol over HTTP: JSON-RPC and server-sent events. The message shapes are in [`a2a`], sessions in
 //! [`crate::host`].
 //!
-//! - [`serve`]: runs a server. [`A2aSettings`], [`A2aLimits`], [`Token`] and [`address`] configure it.
-//! - `http`: connections, paths, bodies and streams. `rpc`: JSON-RPC requests and their responses.
+//! - [`serve`]: runs a server. [`A2aSettings`], [`A2aLimits`] and [`NAMES`] configure it.
+//! - `http`: paths, bodies and streams. `rpc`: JSON-RPC requests and their responses.
 //! - `card`: the agent card. `extension`: the reminder extension in the card and in headers.
 //! - [`TaskManager`]: all tasks of a served script. It accepts messages and follows the tasks that they begin.
 //! - [`feed`]: bounded delivery of task updates to subscribers.
@@ -10,12 +10,10 @@
 //! - [`store`]: tasks that survive the process.
 //! - [`Refusal`]: a refused request. `error`: its JSON-RPC error. [`A2aCode`]: the diagnostics of this protocol.
 
-pub mod address;
 mod card;
 mod clock;
 mod codes;
 mod context;
-mod count_limit;
 mod error;
 mod extension;
 pub mod feed;
@@ -26,13 +24,9 @@ mod rpc;
 mod serve;
 pub mod store;
 pub mod tasks;
-mod token;
 
 pub use codes::A2aCode;
 pub use error::Refusal;
 pub use extension::REMINDERS;
-pub(crate) use http::{HttpListener, RequestGuard};
-pub use serve::{A2aLimits, A2aSettings, ListenAddresses, serve};
-pub(crate) use serve::{not_free, without_token};
+pub use serve::{A2aLimits, A2aSettings, ListenAddresses, NAMES, cannot_listen, serve};
 pub use tasks::TaskManager;
-pub use token::{Token, TokenError};

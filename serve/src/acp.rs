@@ -25,5 +25,5 @@ mod transport;
 pub mod update;
 
 pub use codes::AcpCode;
-pub use serve::{AcpSettings, ProbeSettings, serve};
+pub use serve::{AcpSettings, PROBE_NAMES, ProbeSettings, cannot_listen, serve};
 pub use transport::{InputEnd, LineStreams, OutputLimits, TransportLimits};

@@ -8,14 +8,17 @@
 //! | [`store`] | sessions that survive the process |
 //! | [`acp`] | the Agent Client Protocol over standard input and output |
 //! | [`a2a`] | the Agent2Agent protocol over HTTP |
-//! | `metrics`, `probe`, `drain` | metrics and health of a server, and its shutdown |
+//! | [`http`] | HTTP servers, independent of the protocol |
+//! | `metrics`, `probe`, `drain`, `count_limit` | metrics and health of a server, its shutdown, and its limits |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
 pub mod a2a;
 pub mod acp;
 pub mod bridge;
+mod count_limit;
 mod drain;
 pub mod host;
+pub mod http;
 mod metrics;
 mod probe;
 pub mod store;

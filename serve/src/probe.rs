@@ -2,18 +2,14 @@
 //! there; `harn serve acp` opens a port for them.
 
 use std::convert::Infallible;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use hyper::body::Incoming;
-use stdlib::Diagnostic;
-use tokio::net::TcpListener;
 
-use crate::a2a::address::is_local;
-use crate::a2a::{HttpListener, RequestGuard, Token, not_free, without_token};
+use crate::http::{FullBody, HttpListener, ListenError, RequestGuard, Token, bind, challenge, is_local};
 use crate::metrics::Exposition;
 
 /// The path of the health check.
@@ -88,21 +84,11 @@ impl Probe {
         address: SocketAddr,
         token: Option<Token>,
         probed: Arc<dyn Probed>,
-    ) -> Result<Probe, Vec<Diagnostic>> {
-        let is_local = is_local(&address);
-        if !is_local && token.is_none() {
-            return Err(vec![without_token(&address, "HARN_METRICS_TOKEN")]);
-        }
-        let listen = || -> io::Result<(TcpListener, SocketAddr)> {
-            let listener = std::net::TcpListener::bind(address)?;
-            listener.set_nonblocking(true)?;
-            let bound = listener.local_addr()?;
-            Ok((TcpListener::from_std(listener)?, bound))
-        };
-        let (listener, bound) = listen().map_err(|error| not_free(&address, &error))?;
-        let guard = RequestGuard { is_local, ..RequestGuard::default() };
+    ) -> Result<Probe, ListenError> {
+        let (listener, bound) = bind(address, token.is_some())?;
+        let guard = RequestGuard { is_local: is_local(&address), ..RequestGuard::default() };
         let state = Arc::new(ProbeState { probed, guard, token });
-        Ok(Probe { listener: HttpListener::new(listener, CONNECTIONS), address: bound, state })
+        Ok(Probe { listener: HttpListener::new(listener, CONNECTIONS, full), address: bound, state })
     }
 
     /// Serves requests, forever.
@@ -112,15 +98,20 @@ impl Probe {
     }
 }
 
+fn full(most: usize) -> FullBody {
+    let text = format!("too many connections: {most} are open, which is the limit; try again later\n");
+    FullBody { media_type: "text/plain; charset=utf-8", text }
+}
+
 async fn answer(state: Arc<ProbeState>, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
     Ok(state.answer(&request))
 }
 
 impl ProbeState {
     fn answer<B>(&self, request: &hyper::Request<B>) -> Response<Body> {
-        if let Err((status, _)) = self.guard.admit(request.version(), request.uri(), request.headers()) {
+        if let Err(error) = self.guard.admit(request.version(), request.uri(), request.headers()) {
             return plain(
-                status,
+                error.status(),
                 "this server accepts only requests from its own machine that use one of its names \
                 and do not come from a web page\n",
             );
@@ -141,8 +132,7 @@ impl ProbeState {
             _ => {
                 let mut response =
                     plain(StatusCode::UNAUTHORIZED, "missing or invalid token: send `Authorization: Bearer TOKEN`\n");
-                let challenge = HeaderValue::from_static("Bearer realm=\"harn\"");
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge(request.headers()));
                 response
             }
         }

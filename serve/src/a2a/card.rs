@@ -47,7 +47,7 @@ impl AgentCard {
     /// Returns the card as JSON: strictly in `version`, or readable by all versions if it is `None`. `rfc` is whether
     /// the client names the extension in its request, `host` the host name that the client used.
     pub(super) fn text(&self, version: Option<Version>, rfc: bool, host: Option<&str>) -> String {
-        let url = match (&self.url, host.filter(|host| super::http::name_of(host).is_some())) {
+        let url = match (&self.url, host.filter(|host| crate::http::name_of(host).is_some())) {
             (CardUrl::Asked(_), Some(host)) => format!("http://{host}/"),
             (CardUrl::Fixed(url) | CardUrl::Asked(url), _) => url.clone(),
         };

@@ -1,24 +1,24 @@
 //! Serves a script to other agents.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use a2a::Version;
 use stdlib::{Agent, Diagnostic};
-use tokio::net::{TcpListener, TcpSocket};
 
 use super::A2aCode;
-use super::address::is_local;
 use super::card::{AgentCard, CardUrl, about};
-use super::count_limit::CountLimit;
-use super::http::{A2aState, HttpListener, RequestGuard, RequestService, name_of};
+use super::http::{A2aState, RequestService, full};
 use super::rpc::{FrameCache, StreamContext};
 use super::tasks::{self, TaskManager};
-use super::token::Token;
+use crate::count_limit::CountLimit;
 use crate::drain::drain;
 use crate::host::{Mode, Served};
+use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, Token, bind, is_local, name_of};
+
+/// The names that configure the address and the token.
+pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "HARN_A2A_TOKEN", port: 41_241 };
 
 /// The timeout for writing the last responses after all tasks are over.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
@@ -105,11 +105,8 @@ async fn talk(
     stop: impl Future<Output = i32>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let is_local = is_local(&settings.listen);
-    if !is_local && settings.token.is_none() {
-        return Err(vec![without_token(&settings.listen, "HARN_A2A_TOKEN")]);
-    }
-    let listener = listen(settings.listen).map_err(|error| not_free(&settings.listen, &error))?;
-    let address = listener.local_addr().map_err(|error| not_free(&settings.listen, &error))?;
+    let (listener, address) =
+        bind(settings.listen, settings.token.is_some()).map_err(|error| vec![cannot_listen(&error)])?;
     let about = about::complete(&settings.agent, served.source.name(), served.source.text());
     let bounds = settings.bounds;
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
@@ -149,7 +146,7 @@ async fn talk(
         body: bounds.body,
         streams: StreamContext { permits: CountLimit::new(bounds.streams), written: FrameCache::default() },
     };
-    let listener = HttpListener::new(listener, bounds.connections);
+    let listener = HttpListener::new(listener, bounds.connections, full);
     let answerer = RequestService::new(state);
     told(&ListenAddresses { card: format!("{own}.well-known/agent-card.json"), url: own });
     // While it drains, the server goes on responding: tasks can be followed and answered, and `/readyz` reports the
@@ -172,71 +169,15 @@ async fn talk(
     Ok(code)
 }
 
-/// The size of the system's send buffer for each connection in bytes; the system doubles it for its own use.
-const UNREAD: u32 = 128 * 1024;
-
-/// The size of the data that the system buffers but has not begun to send, in bytes. It limits the cost of a client
-/// that does not read, beside the client's own receive buffer. It does not slow clients that read, even with a high
-/// latency.
-#[cfg(target_os = "linux")]
-const UNSENT: u32 = 16 * 1024;
-
-/// The maximum number of connections that wait to be accepted.
-const WAITING: u32 = 1024;
-
-/// Listens at an address. Connections inherit the socket options.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // Without this, the address cannot be reused for a minute after a shutdown.
-    socket.set_reuseaddr(true)?;
-    socket.set_send_buffer_size(UNREAD)?;
-    #[cfg(target_os = "linux")]
-    // If the system lacks this option, clients that do not read cost more memory, and all are still served.
-    let _ = socket2::SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT);
-    socket.bind(address)?;
-    socket.listen(WAITING)
-}
-
 /// Returns the host name in a URL.
 fn host_of(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     name_of(rest.split(['/', '?', '#']).next()?)
 }
 
-pub(crate) fn without_token(address: &SocketAddr, variable: &str) -> Diagnostic {
-    Diagnostic::new(A2aCode::Exposed, format!("`{address}` can be reached from other machines, but no token is set"))
-        .help(format!(
-            "set {variable} to a value that is hard to guess, or listen on 127.0.0.1, which only this machine can reach"
-        ))
-}
-
-pub(crate) fn not_free(address: &SocketAddr, error: &io::Error) -> Vec<Diagnostic> {
-    let help = match error.kind() {
-        io::ErrorKind::AddrInUse => "another process uses this address; `--listen 127.0.0.1:0` selects a free port",
-        io::ErrorKind::AddrNotAvailable => "this machine does not have such an address",
-        io::ErrorKind::PermissionDenied => "ports below 1024 need special permissions; use a higher port",
-        _ => "use another address",
-    };
-    vec![Diagnostic::new(A2aCode::Address, format!("cannot listen on `{address}`: {error}")).help(help)]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[cfg(target_os = "linux")]
-    #[tokio::test]
-    async fn little_is_taken_of_what_a_client_does_not_read() {
-        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let silent = TcpSocket::new_v4().unwrap();
-        silent.set_recv_buffer_size(4096).unwrap();
-        let silent = silent.connect(listener.local_addr().unwrap()).await.unwrap();
-        let (ours, _) = listener.accept().await.unwrap();
-        ours.writable().await.unwrap();
-        let piece = [0; 4096];
-        let taken: usize = std::iter::from_fn(|| ours.try_write(&piece).ok()).sum();
-        // Without the limit it is the whole buffer, which is twice the configured size.
-        assert!((1..UNREAD as usize).contains(&taken), "{taken} bytes");
-        drop(silent);
-    }
+/// Returns the diagnostic for an address that the server cannot listen on.
+#[must_use]
+pub fn cannot_listen(error: &ListenError) -> Diagnostic {
+    let code = if matches!(error, ListenError::Exposed(_)) { A2aCode::Exposed } else { A2aCode::Address };
+    Diagnostic::new(code, error.to_string()).help(NAMES.help(error))
 }

@@ -341,6 +341,7 @@ impl TaskManager {
     /// Refuses new tasks; open ones go on.
     pub(super) fn begin_drain(&self) {
         self.0.directory().is_stopping = true;
+        self.0.host.begin_drain();
     }
 
     /// Returns the number of open tasks and other work that shutdown waits for.

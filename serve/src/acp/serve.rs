@@ -13,10 +13,13 @@ use super::peer::AcpPeer;
 use super::session::AcpSessions;
 use super::transport::{LineStreams, Transport, TransportLimits};
 use super::update::ReminderUpdates;
-use crate::a2a::Token;
 use crate::drain::drain;
 use crate::host::{Host, Mode, Served};
+use crate::http::{ListenError, ListenerNames, Token};
 use crate::probe::{HEALTH, METRICS, Probe, Probed, READY};
+
+/// The names that configure the address of the endpoint for health, readiness and metrics, and its token.
+pub const PROBE_NAMES: ListenerNames = ListenerNames { option: "--metrics", token: "HARN_METRICS_TOKEN", port: 41_241 };
 
 /// The timeout for writing the last lines after all sessions are over.
 const LAST_LINES: Duration = Duration::from_millis(500);
@@ -77,7 +80,8 @@ async fn talk(
     let peer = Arc::new(AcpPeer::new(gauge.clone()));
     let host = Host::start(served, peer.clone())?;
     let probed: Arc<dyn Probed> = Arc::new(host.clone());
-    let probe = settings.probe.map(|at| Probe::open(at.listen, at.token, probed)).transpose()?;
+    let probe = settings.probe.map(|at| Probe::open(at.listen, at.token, probed)).transpose();
+    let probe = probe.map_err(|error| vec![cannot_listen(&error)])?;
     if let Some(probe) = &probe {
         tracing::info!("serving {HEALTH}, {READY} and {METRICS} on http://{}", probe.address);
     }
@@ -127,4 +131,11 @@ async fn talk(
     })
     .await;
     Ok(code)
+}
+
+/// Returns the diagnostic for an address that the endpoint cannot listen on.
+#[must_use]
+pub fn cannot_listen(error: &ListenError) -> Diagnostic {
+    let code = if matches!(error, ListenError::Exposed(_)) { AcpCode::ProbeExposed } else { AcpCode::ProbeAddress };
+    Diagnostic::new(code, error.to_string()).help(PROBE_NAMES.help(error))
 }

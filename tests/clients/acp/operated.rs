@@ -60,5 +60,24 @@ fn a_port_that_others_reach_needs_a_token() {
     let mut client = AgentCommand::script(WAITS, "operated-open").with(&["--metrics", "0.0.0.0:0"]).spawn();
     let ended = client.ended();
     assert_eq!(ended.code, Some(1), "{}", ended.err);
-    assert!(ended.err.contains("HARN-A2A-016") && ended.err.contains("HARN_METRICS_TOKEN"), "{}", ended.err);
+    assert!(ended.err.contains("HARN-ACP-012") && ended.err.contains("HARN_METRICS_TOKEN"), "{}", ended.err);
+}
+
+#[test]
+fn a_port_that_is_taken_is_reported_with_its_option() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let mut client = AgentCommand::script(WAITS, "operated-taken").with(&["--metrics", &address]).spawn();
+    let ended = client.ended();
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("HARN-ACP-011") && ended.err.contains("`--metrics 127.0.0.1:0`"), "{}", ended.err);
+}
+
+#[test]
+fn a_token_that_cannot_be_sent_is_reported() {
+    let start = AgentCommand::script(WAITS, "operated-token").with(&["--metrics", "127.0.0.1:0"]);
+    let mut client = start.env("HARN_METRICS_TOKEN", "two words").spawn();
+    let ended = client.ended();
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("HARN-ACP-013") && ended.err.contains("HARN_METRICS_TOKEN"), "{}", ended.err);
 }

@@ -15,7 +15,7 @@ use crate::a2a::A2aCode;
 use crate::a2a::error::{RpcError, code};
 use crate::a2a::extension::RequestedExtension;
 use crate::a2a::rpc::{CallResult, Caller, call, read, refused};
-use crate::a2a::token::AccessError;
+use crate::http::{AccessError, challenge};
 
 /// The timeout for reading a body.
 const BODY: Duration = Duration::from_secs(10);
@@ -85,10 +85,9 @@ pub(super) fn denied(denied: AccessError) -> HttpError {
     (StatusCode::UNAUTHORIZED, fault)
 }
 
-pub(super) fn with_challenge(response: Response<Body>, headers: &HeaderMap) -> Response<Body> {
-    let offered = headers.contains_key(header::AUTHORIZATION);
-    let challenge = if offered { "Bearer realm=\"harn\", error=\"invalid_token\"" } else { "Bearer realm=\"harn\"" };
-    with(response, header::WWW_AUTHENTICATE, challenge)
+pub(super) fn with_challenge(mut response: Response<Body>, headers: &HeaderMap) -> Response<Body> {
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge(headers));
+    response
 }
 
 /// Checks that the content type is JSON. Web pages cannot send that without a preflight request, which is refused.

@@ -54,7 +54,7 @@ mod tests {
 
         let settings = crate::a2a::A2aSettings {
             listen: "127.0.0.1:0".parse().unwrap(),
-            token: Some(crate::a2a::Token::new("a-token-that-is-hard-to-guess").unwrap()),
+            token: Some(crate::http::Token::new("a-token-that-is-hard-to-guess").unwrap()),
             bounds: crate::a2a::A2aLimits::default(),
             mode: None,
             agent: stdlib::Agent::default(),

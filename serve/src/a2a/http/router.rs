@@ -14,16 +14,15 @@ use hyper_util::service::TowerToHyperService;
 use runtime::words::nearest;
 
 use super::get_card::get_card;
-use super::guard::RequestGuard;
 use super::post::post as take;
 use super::probe::{healthz, metrics, readyz};
-use super::refusal::{refusal, said, with};
+use super::refusal::{not_allowed, refusal, said, with};
 use crate::a2a::A2aCode;
 use crate::a2a::card::AgentCard;
 use crate::a2a::error::{RpcError, code, shortened};
 use crate::a2a::rpc::StreamContext;
 use crate::a2a::tasks::TaskManager;
-use crate::a2a::token::Token;
+use crate::http::{RequestGuard, Token};
 use crate::probe::{HEALTH, METRICS, READY};
 
 /// The paths for requests.
@@ -78,9 +77,9 @@ impl RequestService {
     pub(in crate::a2a) async fn answer(self, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
         let named = match self.state.guard.admit(request.version(), request.uri(), request.headers()) {
             Ok(named) => named,
-            Err((status, fault)) => {
+            Err(error) => {
                 let version = said(request.headers(), request.uri().query()).nearest();
-                return Ok(refusal(status, &fault, version));
+                return Ok(refusal(error.status(), &not_allowed(&error), version));
             }
         };
         let Some(origin) = named else { return self.router.call(request).await };

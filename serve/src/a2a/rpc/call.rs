@@ -13,11 +13,11 @@ use super::stream::{StreamSource, TaskEventStream, event_of};
 use super::version::RequestedVersion;
 use crate::a2a::A2aCode;
 use crate::a2a::Refusal;
-use crate::a2a::count_limit::{CountLimit, CountPermit};
 use crate::a2a::error::{RpcError, code};
 use crate::a2a::injection;
 use crate::a2a::reminder::ReminderFormat;
 use crate::a2a::tasks::{TaskCaller, TaskManager};
+use crate::count_limit::{CountLimit, CountPermit};
 
 /// The sender of a request, as its headers describe it.
 #[derive(Debug, Clone)]

@@ -12,11 +12,11 @@ use jsonrpc::Id;
 use super::answer;
 use super::frame_cache::FrameCache;
 use super::json_pieces::JsonPieces;
-use crate::a2a::count_limit::CountPermit;
 use crate::a2a::error::{RpcError, code};
 use crate::a2a::feed::{FeedItem, FeedUpdate, Subscription};
 use crate::a2a::reminder::{ReminderFormat, ReminderReport};
 use crate::a2a::{A2aCode, Refusal};
+use crate::count_limit::CountPermit;
 
 /// The interval of keep-alive comments: proxies close connections that are idle for long.
 const QUIET: Duration = Duration::from_secs(15);

@@ -3,8 +3,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::*;
-use crate::a2a::count_limit::CountLimit;
 use crate::a2a::feed::{Feed, MAX_THINGS};
+use crate::count_limit::CountLimit;
 
 fn status(text: &str) -> Status {
     let message = Message::new(Role::Agent, "m", vec![Part::text(text)]);

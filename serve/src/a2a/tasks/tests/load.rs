@@ -46,11 +46,18 @@ fn the_load_counts_tasks_that_started_and_those_that_are_open() {
 }
 
 #[test]
-fn a_desk_that_drains_begins_nothing_and_lets_tasks_end() {
+fn a_manager_that_drains_begins_nothing_and_lets_tasks_end() {
     let manager = desk_with("pipeline default(task) {\n  sleep(200)\n  return task\n}\n", TaskSettings::default());
     block_on_runtime(async {
         let (id, _) = manager.send(request(message("slow")), ASKER).await.unwrap();
+        let exposes = |line: &str| {
+            let mut text = Exposition::default();
+            manager.expose(&mut text);
+            text.into_text().lines().any(|found| found == line)
+        };
+        assert!(exposes("harn_draining 0"));
         manager.begin_drain();
+        assert!(exposes("harn_draining 1"));
         assert_eq!(manager.waits().tasks, 1);
         let refused = manager.send(request(message("late")), ASKER).await.map(|_| ());
         assert!(matches!(refused, Err(Refusal::Host(HostError::Stopping))), "{refused:?}");

@@ -1,12 +1,9 @@
 //! [`RequestGuard`]: checks hosts and origins. A web page in a browser can reach a server on the same machine: by a
 //! host name of its own that resolves to it (DNS rebinding), or by a request that the browser sends for it.
 
-use crate::a2a::A2aCode;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, Version, header};
 use std::net::IpAddr;
-
-use crate::a2a::error::{RpcError, code, shortened};
 
 /// The hosts and origins that are allowed.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +16,29 @@ pub(crate) struct RequestGuard {
     pub(crate) origins: Vec<String>,
 }
 
+/// The reason why a request is not allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum GuardError {
+    /// An HTTP/1.1 request has no `Host`.
+    NoHost,
+    /// An HTTP/1.1 request has several `Host`s.
+    SeveralHosts,
+    /// The host is not a name of this machine.
+    Host(String),
+    /// The origin is not allowed.
+    Origin(String),
+}
+
+impl GuardError {
+    /// Returns the status of the response.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            GuardError::NoHost | GuardError::SeveralHosts => StatusCode::BAD_REQUEST,
+            GuardError::Host(_) | GuardError::Origin(_) => StatusCode::FORBIDDEN,
+        }
+    }
+}
+
 /// The allowed origin that the browser named, if it named one.
 pub(crate) type AllowedOrigin = Option<HeaderValue>;
 
@@ -26,21 +46,16 @@ impl RequestGuard {
     /// Checks whether a request is allowed, and returns its origin if it names one.
     ///
     /// # Errors
-    /// A HTTP/1.1 request whose `Host` is missing or repeated gets status 400 (RFC 9112, 3.2); a host or an origin
+    /// An HTTP/1.1 request whose `Host` is missing or repeated gets status 400 (RFC 9112, 3.2); a host or an origin
     /// that is not allowed gets 403.
-    pub(crate) fn admit(
-        &self,
-        version: Version,
-        uri: &Uri,
-        headers: &HeaderMap,
-    ) -> Result<AllowedOrigin, (StatusCode, RpcError)> {
+    pub(crate) fn admit(&self, version: Version, uri: &Uri, headers: &HeaderMap) -> Result<AllowedOrigin, GuardError> {
         if version == Version::HTTP_11 {
-            one_host(headers).map_err(|fault| (StatusCode::BAD_REQUEST, fault))?;
+            one_host(headers)?;
         }
-        self.allow(uri, headers).map_err(|fault| (StatusCode::FORBIDDEN, fault))
+        self.allow(uri, headers)
     }
 
-    fn allow(&self, uri: &Uri, headers: &HeaderMap) -> Result<AllowedOrigin, RpcError> {
+    fn allow(&self, uri: &Uri, headers: &HeaderMap) -> Result<AllowedOrigin, GuardError> {
         // The host in a request target takes precedence over the header (RFC 9112, 3.2.2).
         let named = uri.authority().map(Authority::as_str);
         let in_headers = headers.get_all(header::HOST).iter().filter(|_| named.is_none());
@@ -51,12 +66,16 @@ impl RequestGuard {
                 let name = name_of(host).unwrap_or_default();
                 !is_loopback(&name) && !self.is_public(&name)
             };
-            first.into_iter().chain(hosts).find(is_other).map_or(Ok(()), |host| Err(wrong_host(host)))?;
+            first
+                .into_iter()
+                .chain(hosts)
+                .find(is_other)
+                .map_or(Ok(()), |host| Err(GuardError::Host(host.to_owned())))?;
         }
         self.origin(headers, first)
     }
 
-    fn origin(&self, headers: &HeaderMap, host: Option<&str>) -> Result<AllowedOrigin, RpcError> {
+    fn origin(&self, headers: &HeaderMap, host: Option<&str>) -> Result<AllowedOrigin, GuardError> {
         let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
         let written = origin.to_str().unwrap_or_default();
         if self.origins.iter().any(|known| known == "*" || known.eq_ignore_ascii_case(written)) {
@@ -67,7 +86,7 @@ impl RequestGuard {
             host.is_some_and(|host| host.eq_ignore_ascii_case(authority))
                 || name_of(authority).is_some_and(|name| self.is_public(&name))
         });
-        if is_own { Ok(None) } else { Err(wrong_origin(written)) }
+        if is_own { Ok(None) } else { Err(GuardError::Origin(written.to_owned())) }
     }
 
     fn is_public(&self, name: &str) -> bool {
@@ -75,17 +94,16 @@ impl RequestGuard {
     }
 }
 
-fn one_host(headers: &HeaderMap) -> Result<(), RpcError> {
-    let message = match headers.get_all(header::HOST).iter().count() {
-        1 => return Ok(()),
-        0 => "missing header `Host`: an HTTP/1.1 request must have one",
-        _ => "repeated header `Host`: a request must have exactly one",
-    };
-    Err(RpcError::new(code::REQUEST, A2aCode::NoRequest, message).field("Host"))
+fn one_host(headers: &HeaderMap) -> Result<(), GuardError> {
+    match headers.get_all(header::HOST).iter().count() {
+        1 => Ok(()),
+        0 => Err(GuardError::NoHost),
+        _ => Err(GuardError::SeveralHosts),
+    }
 }
 
 /// Returns the name in `name:port`, without the brackets of an address.
-pub(in crate::a2a) fn name_of(host: &str) -> Option<String> {
+pub(crate) fn name_of(host: &str) -> Option<String> {
     let authority: Authority = host.parse().ok()?;
     let name = authority.host().trim_start_matches('[').trim_end_matches(']');
     Some(name.trim_end_matches('.').to_owned())
@@ -101,20 +119,6 @@ fn is_loopback(name: &str) -> bool {
         || is_below(name.as_bytes())
 }
 
-fn wrong_host(host: &str) -> RpcError {
-    let message = format!(
-        "this agent serves only its own machine, and `{}` is not one of its names; if that name is correct, set it \
-        with `--url`",
-        shortened(host)
-    );
-    RpcError::new(code::SERVER, A2aCode::Forbidden, message).reason("host_not_allowed").field("Host")
-}
-
-fn wrong_origin(origin: &str) -> RpcError {
-    let message = format!("the origin `{}` is not allowed; `--allow-origin` allows it", shortened(origin));
-    RpcError::new(code::SERVER, A2aCode::Forbidden, message).reason("origin_not_allowed").field("Origin")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,10 +130,10 @@ mod tests {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
         }
         let admitted = guard.admit(Version::HTTP_11, &Uri::from_static("/"), &headers);
-        admitted.map(|named| named.is_some()).map_err(|(status, fault)| {
-            assert_eq!(status, StatusCode::FORBIDDEN);
-            let data = fault.to_data(a2a::Version::V0_3);
-            data.at("data.field").as_str().unwrap().to_owned()
+        admitted.map(|named| named.is_some()).map_err(|error| {
+            assert_eq!(error.status(), StatusCode::FORBIDDEN);
+            let field = if matches!(error, GuardError::Host(_)) { "Host" } else { "Origin" };
+            field.to_owned()
         })
     }
 
@@ -168,7 +172,7 @@ mod tests {
     fn a_request_of_http_1_1_has_exactly_one_host() {
         for guard in [RequestGuard::default(), RequestGuard { is_local: true, ..RequestGuard::default() }] {
             let status = |headers: &HeaderMap, uri: &'static str| {
-                guard.admit(Version::HTTP_11, &Uri::from_static(uri), headers).err().map(|(status, _)| status)
+                guard.admit(Version::HTTP_11, &Uri::from_static(uri), headers).err().map(|error| error.status())
             };
             let bad = Some(StatusCode::BAD_REQUEST);
             assert_eq!(status(&HeaderMap::new(), "/"), bad);

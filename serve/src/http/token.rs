@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -62,6 +62,13 @@ impl Token {
     }
 }
 
+/// Returns the `WWW-Authenticate` header of a response to a caller that is denied, by the headers of the request.
+pub(crate) fn challenge(headers: &HeaderMap) -> HeaderValue {
+    let offered = headers.contains_key(header::AUTHORIZATION);
+    let challenge = if offered { "Bearer realm=\"harn\", error=\"invalid_token\"" } else { "Bearer realm=\"harn\"" };
+    HeaderValue::from_static(challenge)
+}
+
 fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
@@ -74,8 +81,6 @@ impl fmt::Debug for Token {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
-
     use super::*;
 
     #[test]

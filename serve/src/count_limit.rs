@@ -4,40 +4,40 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A taken place; dropping it frees it.
-pub(super) type CountPermit = OwnedSemaphorePermit;
+/// A permit for one of them; dropping it returns it.
+pub(crate) type CountPermit = OwnedSemaphorePermit;
 
-/// A limit on how many of something exist at one time. Clones share the places.
+/// A limit on how many of something exist at one time. Clones share the permits.
 #[derive(Debug, Clone)]
-pub(super) struct CountLimit {
+pub(crate) struct CountLimit {
     most: u32,
     free: Arc<Semaphore>,
 }
 
 impl CountLimit {
-    /// Creates `most` places, at least one.
-    pub(super) fn new(most: u32) -> CountLimit {
+    /// Creates `most` permits, at least one.
+    pub(crate) fn new(most: u32) -> CountLimit {
         let most = most.max(1);
         CountLimit { most, free: Arc::new(Semaphore::new(most as usize)) }
     }
 
-    /// Returns the number of places.
-    pub(super) fn most(&self) -> usize {
+    /// Returns the number of permits.
+    pub(crate) fn most(&self) -> usize {
         self.most as usize
     }
 
-    /// Returns the number of taken places.
-    pub(super) fn taken(&self) -> usize {
+    /// Returns the number of taken permits.
+    pub(crate) fn taken(&self) -> usize {
         self.most().saturating_sub(self.free.available_permits())
     }
 
-    /// Takes a place, or returns `None` if all are taken.
-    pub(super) fn take(&self) -> Option<CountPermit> {
+    /// Takes a permit, or returns `None` if all are taken.
+    pub(crate) fn take(&self) -> Option<CountPermit> {
         self.free.clone().try_acquire_owned().ok()
     }
 
-    /// Waits until all places are free.
-    pub(super) async fn all_free(&self) {
+    /// Waits until all permits are free.
+    pub(crate) async fn all_free(&self) {
         // The semaphore is never closed.
         let _ = self.free.acquire_many(self.most).await;
     }

@@ -5,7 +5,6 @@ use std::io::Write as _;
 use std::pin::pin;
 use std::time::Duration;
 
-use a2a::Version;
 use axum::body::Body;
 use axum::http::Response;
 use hyper::Request;
@@ -13,15 +12,11 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use jsonrpc::Id;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use super::write_timeout::WriteTimeout;
-use crate::a2a::A2aCode;
-use crate::a2a::count_limit::{CountLimit, CountPermit};
-use crate::a2a::error::{RpcError, code};
-use crate::a2a::rpc::refused;
+use crate::count_limit::{CountLimit, CountPermit};
 
 /// The timeout for the head of a request, and for an idle connection.
 const HEAD: Duration = Duration::from_secs(10);
@@ -41,14 +36,23 @@ pub(crate) struct HttpListener {
     permits: CountLimit,
     /// Whether shutdown has begun.
     ending: watch::Sender<bool>,
+    /// The response to a connection beyond the limit.
     full: Vec<u8>,
 }
 
+/// The body of the response to a connection beyond the limit.
+pub(crate) struct FullBody {
+    /// The content type.
+    pub(crate) media_type: &'static str,
+    pub(crate) text: String,
+}
+
 impl HttpListener {
-    /// Creates a listener that accepts at most `connections` connections at one time.
-    pub(crate) fn new(listener: TcpListener, connections: u32) -> HttpListener {
+    /// Creates a listener that accepts at most `connections` connections at one time. Further ones get the body that
+    /// `full` returns for the limit.
+    pub(crate) fn new(listener: TcpListener, connections: u32, full: impl FnOnce(usize) -> FullBody) -> HttpListener {
         let permits = CountLimit::new(connections);
-        let full = full(permits.most());
+        let full = unavailable(&full(permits.most()));
         HttpListener { listener, permits, ending: watch::Sender::new(false), full }
     }
 
@@ -81,18 +85,18 @@ impl HttpListener {
     }
 
     /// Stops accepting connections, and further requests on the open ones.
-    pub(in crate::a2a) fn close(self) -> OpenConnections {
+    pub(crate) fn close(self) -> OpenConnections {
         self.ending.send_replace(true);
         OpenConnections(self.permits)
     }
 }
 
 /// The connections that are still open.
-pub(in crate::a2a) struct OpenConnections(CountLimit);
+pub(crate) struct OpenConnections(CountLimit);
 
 impl OpenConnections {
     /// Waits until all responses are written.
-    pub(in crate::a2a) async fn all_written(&self) {
+    pub(crate) async fn all_written(&self) {
         self.0.all_free().await;
     }
 }
@@ -125,14 +129,11 @@ fn bounded() -> http1::Builder {
     http
 }
 
-/// Returns the response for a connection beyond the limit.
-fn full(most: usize) -> Vec<u8> {
-    let message = format!("too many connections: {most} are open, which is the limit; try again later");
-    let fault = RpcError::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_connections");
-    let body = refused(&Id::null(), &fault, Version::V0_3);
-    let head =
-        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: application/json";
-    format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+/// Returns a response with the status 503.
+fn unavailable(body: &FullBody) -> Vec<u8> {
+    let FullBody { media_type, text } = body;
+    let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close";
+    format!("{head}\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\r\n{text}", text.len()).into_bytes()
 }
 
 #[cfg(test)]
