@@ -19,6 +19,7 @@ mod live;
 mod log;
 mod man;
 mod otel;
+mod preview;
 mod repl;
 mod report;
 mod run;
@@ -54,6 +55,8 @@ enum Command {
     Check(Lazy<check::CheckArgs>),
     /// Format scripts
     Fmt(Lazy<fmt::FmtArgs>),
+    /// Show the requests that a script would send to a model
+    Preview(Lazy<preview::PreviewArgs>),
     /// Explain a diagnostic code, with a failing and a fixed script
     Explain(Lazy<explain::ExplainArgs>),
     /// Print the bytecode of a script
@@ -88,6 +91,7 @@ pub fn main() -> ExitCode {
         Command::Run(Lazy(args)) => run::run(args, &console),
         Command::Check(Lazy(args)) => check::run(&args, &console),
         Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
+        Command::Preview(Lazy(args)) => preview::run(args, &console),
         Command::Explain(Lazy(args)) => explain::run(&args),
         Command::Dis(Lazy(args)) => dis::run(args, &console),
         Command::Doc(Lazy(args)) => doc::run(&args),

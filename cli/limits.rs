@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 use stdlib::limits::{RunLimits, parse_size, parse_time};
-use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Project, RunOptions};
-
-/// The providers of models, which are not files.
-const MODEL_PROVIDERS: [&str; 6] = ["mock", "anthropic", "openai", "gemini", "ollama", "openai_compatible"];
+use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Preview, Project, RunOptions};
 
 /// The limits and capabilities of a run.
 #[derive(clap::Args)]
@@ -146,7 +143,7 @@ pub(crate) fn capability(written: &str) -> Result<Capability, String> {
 /// Takes the path of a file with reminder providers. A provider of models is not one.
 pub(crate) fn pack(path: PathBuf) -> Result<PathBuf, String> {
     let written = path.to_str().unwrap_or_default();
-    let is_model_provider = MODEL_PROVIDERS.contains(&written) && !path.exists();
+    let is_model_provider = Preview::providers().contains(&written) && !path.exists();
     if is_model_provider {
         return Err(format!(
             "`--provider` names a Rhai file with reminder providers; to select a provider of models, set \

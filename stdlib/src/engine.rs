@@ -22,7 +22,7 @@ use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
-use crate::recording::{RunRecording, RunStart};
+use crate::recording::{Preview, RunRecording, RunStart};
 use crate::rhai_front_end::packs::PackSpec;
 use crate::rhai_front_end::{self, Constants, FrontEndConfig, RhaiFrontEnd, Session, is_rhai};
 use crate::table::registry;
@@ -62,6 +62,8 @@ pub struct RunOptions {
     pub activity: Option<Activity>,
     /// The recording that it writes or replays; a replay takes seed and clock from it.
     pub recording: Option<RunRecording>,
+    /// Keeps the requests to models, which are not sent; tools do not run.
+    pub preview: Option<Rc<Preview>>,
     /// The output that it prints to.
     pub output: Rc<dyn Output>,
     /// The observer of its running loops; with one, answers are streamed.
@@ -90,6 +92,7 @@ impl Default for RunOptions {
             log: None,
             activity: None,
             recording: None,
+            preview: None,
             output: Rc::new(Terminal),
             live: None,
             interrupt: None,
@@ -132,7 +135,7 @@ impl Engine {
         }
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
         let world = World::new(
-            RunStart::of(options.seed, options.recording),
+            RunStart::of(options.seed, options.recording, options.preview),
             options.output,
             options.live,
             options.interrupt,

@@ -70,7 +70,7 @@ pub use project::{
     trusted,
 };
 pub use read::{Files, decode_source, read_source, unreadable_source};
-pub use recording::RunRecording;
+pub use recording::{Preview, PreviewedReminder, PreviewedRequest, RunRecording};
 pub use rhai_front_end::packs::{Budget, PackSpec};
 pub use rhai_front_end::rhai_definitions;
 pub use runtime::moment::{from_rfc3339, rfc3339};

@@ -1,6 +1,8 @@
 //! A loop as a script describes it, made into what the core runs. `agent_loop`, sub-agents and workers share it.
 
-use crate::bind::{OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools};
+use crate::bind::{
+    OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools, silent_tools,
+};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
 use crate::here;
@@ -77,6 +79,7 @@ fn parts(
         }
     };
     let model = if loop_options.model.tool_mode == ToolMode::Text { Rc::new(TextTools::new(model)) } else { model };
+    let tools = if world.routes.is_preview() { silent_tools(&tools) } else { tools };
     let (model, tools) = match &world.hosting {
         Some(hosting) => (roomy_model(model, hosting), roomy_tools(tools, hosting)),
         None => (model, tools),

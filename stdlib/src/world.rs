@@ -10,7 +10,7 @@ use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::progress::CutShort;
-use crate::recording::{Models, RunStart};
+use crate::recording::{Models, RecordingMode, RunStart};
 use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::table::input::Input;
 use crate::values::{UnreadFailures, failed_loop};
@@ -123,6 +123,7 @@ impl World {
         let readable = (!denied.contains(&Capability::FsRead)).then(|| facts.clone());
         let packs = Packs::new(packs, denied, output.clone());
         let routes = Routes::new(table, |name| std::env::var(name).ok());
+        let routes = if matches!(deck, RecordingMode::Previews(_)) { routes.without_servers() } else { routes };
         Rc::new_cyclic(|this| World {
             this: this.clone(),
             output,
@@ -297,6 +298,11 @@ impl Host for World {
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
+    }
+
+    fn exempts(&self, builtin: &str) -> bool {
+        // The tool is offered to the model and does not run.
+        builtin == "shell_tool" && self.routes.is_preview()
     }
 
     fn outcome(&self, value: &Value) -> Option<Result<(), Box<Raise>>> {

@@ -39,6 +39,7 @@
 //! - [`properties`]: what is fuzzed holds of every script.
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
 //! - [`peers`]: the programs of the bench still print their values.
+//! - [`preview`]: requests that are shown are those that a server receives.
 //! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
 //! - [`mutants`]: programs spliced from others.
 //! - [`wire_shapes`]: the JSON of the guide through the types of core and wires.
@@ -80,6 +81,7 @@ mod oracle;
 mod peers;
 mod persist;
 mod plain_words;
+mod preview;
 mod properties;
 mod recipes;
 mod recording;

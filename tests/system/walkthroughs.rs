@@ -17,8 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Pages outside of the two folders for newcomers.
-const OTHERS: [&str; 4] =
-    ["README.md", "docs/troubleshooting.md", "docs/comparison.md", "docs/reference/configuration.md"];
+const OTHERS: [&str; 5] = [
+    "README.md",
+    "docs/troubleshooting.md",
+    "docs/comparison.md",
+    "docs/reference/configuration.md",
+    "docs/reference/preview.md",
+];
 
 /// Returns whether a page, as a path from the root, is run here.
 pub(crate) fn covers(page: &Path) -> bool {

@@ -33,6 +33,11 @@ pub trait Host {
     fn is_interrupted(&self) -> bool {
         false
     }
+    /// Returns whether a builtin may be called although a capability that it needs is denied, because what it makes is not used
+    /// in this run.
+    fn exempts(&self, _builtin: &str) -> bool {
+        false
+    }
     /// Says how the work ended whose result `value` is, for values of the host that are no `Result` and can fail: `?`, `try*` and
     /// `unwrap` return such a value, or raise the error.
     fn outcome(&self, _value: &Value) -> Option<Result<(), Box<Raise>>> {

@@ -110,6 +110,8 @@ pub struct Routes {
     known: RefCell<KnownCapabilities>,
     mock: Rc<Mock>,
     pub(super) client: Client,
+    /// Whether routes lead to servers. Without, they need neither keys nor base URLs.
+    has_servers: bool,
     /// The last request for a route and its result: a loop calls several times a turn.
     chosen: RefCell<Option<(RequestedModel, Route)>>,
 }
@@ -131,8 +133,15 @@ impl Routes {
             known: RefCell::default(),
             mock: Rc::default(),
             client,
+            has_servers: true,
             chosen: RefCell::default(),
         }
+    }
+
+    /// Returns the routes for looking at requests that are not sent: they need neither keys nor base URLs.
+    #[must_use]
+    pub fn without_servers(self) -> Routes {
+        Routes { has_servers: false, ..self }
     }
 
     /// The mock, for scripting it and for seeing what it was sent.
@@ -184,7 +193,7 @@ impl Routes {
         };
         let capabilities = self.known.borrow_mut().get(&self.table, provider.as_str(), &model);
         let wire = spoken(provider, &capabilities);
-        let place = ServerLocation::of(provider);
+        let place = ServerLocation::of(provider).filter(|_| self.has_servers);
         let endpoint = place.map(|place| place.endpoint(provider, wire, &model, &self.env, &self.table)).transpose()?;
         Ok(Route { provider, model, capabilities, wire, fell_back_to_mock, endpoint })
     }

@@ -14,6 +14,12 @@ impl Transcript {
         pending.ttl_left(self.charged)
     }
 
+    /// Returns the number of prompts after the open ones in which a pending reminder appears; `None` if it never expires.
+    #[must_use]
+    pub fn ttl_after_open_prompts(&self, pending: &PendingReminder) -> Option<u32> {
+        pending.ttl_left(self.prompts)
+    }
+
     /// Returns a pending reminder with the current `ttl_turns`.
     #[must_use]
     pub fn present(&self, pending: &PendingReminder) -> Arc<Reminder> {

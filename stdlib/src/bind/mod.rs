@@ -22,4 +22,4 @@ pub(crate) use model::ScriptModel;
 pub(crate) use permissions::ScriptPermissions;
 pub(crate) use provider::ScriptProvider;
 pub(crate) use room::{roomy_model, roomy_tools};
-pub(crate) use tool::ScriptTool;
+pub(crate) use tool::{ScriptTool, silent_tools};

@@ -6,6 +6,7 @@ use crate::convert::to_value;
 use lang::value::Value;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::seam::{Answer, Outcome, Output, Tool, Turn};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A tool whose handler is written in the language.
@@ -31,6 +32,27 @@ impl Tool for ScriptTool {
             Some(Ok(inner)) => output(inner),
             None => output(&value),
         })
+    }
+}
+
+/// A tool that is offered to the model and does not run.
+struct SilentTool {
+    spec: ToolSpec,
+}
+
+/// Returns tools that do not run, for a preview.
+pub(crate) fn silent_tools(tools: &[Rc<dyn Tool>]) -> Vec<Rc<dyn Tool>> {
+    let silent = |tool: &Rc<dyn Tool>| Rc::new(SilentTool { spec: tool.spec().clone() }) as Rc<dyn Tool>;
+    tools.iter().map(silent).collect()
+}
+
+impl Tool for SilentTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, _: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        Answer::Now(Ok(Output::of(format!("(`{}` was not run: this is a preview)", call.name).into())))
     }
 }
 

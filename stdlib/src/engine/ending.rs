@@ -38,7 +38,7 @@ impl Engine {
         match &result {
             // Nothing is left to clean up with, or no recorded answer.
             Err(raise) if raise.why == Why::Exhausted => self.isolate.abandon_tasks(),
-            _ if self.world.routes.broken().is_some() => self.isolate.abandon_tasks(),
+            _ if self.world.routes.is_stopped() => self.isolate.abandon_tasks(),
             _ => self.close(),
         }
         let broken = self.world.routes.broken();

@@ -2,12 +2,14 @@
 //!
 //! - [`RunRecording`]: what a run writes, or what it is run again from.
 //! - [`Models`]: the routes of a run with a recording around them; everything that asks a model goes through it.
+//! - [`Preview`]: requests that are shown instead of sent.
 //! - `record`, `replay`: one call, written down or answered from what was written.
 //! - `sources`: the files that a run is made of.
 //! - `report`: what is wrong, as diagnostics.
 
 mod codes;
 mod models;
+mod preview;
 mod record;
 mod replay;
 mod report;
@@ -15,6 +17,7 @@ mod sources;
 
 pub(crate) use codes::RecordingCode;
 pub(crate) use models::Models;
+pub use preview::{Preview, PreviewedReminder, PreviewedRequest};
 
 use crate::clock::{RunClock, system_ms};
 use crate::engine::RunOptions;
@@ -26,6 +29,7 @@ use providers::recording::{Manifest, Recorder, Recording, Secrets};
 use sources::{Compared, Sources};
 use std::ffi::OsString;
 use std::path::Path;
+use std::rc::Rc;
 
 /// A recording that a run writes or replays.
 pub struct RunRecording {
@@ -39,6 +43,8 @@ pub struct RunRecording {
 pub(crate) enum RecordingMode {
     /// The run is neither recorded nor replayed.
     Empty,
+    /// Requests are shown instead of sent.
+    Previews(Rc<Preview>),
     /// Calls are written down, and what the run imports.
     Records(Recorder, Sources),
     /// Calls are answered from what was written.
@@ -117,10 +123,11 @@ pub(crate) struct RunStart {
 impl RunStart {
     /// Returns the start of a run: ids, clock and randomness follow from a seed; a replay takes
     /// them from the recording.
-    pub(crate) fn of(seed: Option<u64>, recording: Option<RunRecording>) -> Self {
+    pub(crate) fn of(seed: Option<u64>, recording: Option<RunRecording>, preview: Option<Rc<Preview>>) -> Self {
         let Some(recording) = recording else {
             let clock = if seed.is_some() { RunClock::fixed() } else { RunClock::system() };
-            return Self { seed: seed.unwrap_or_else(entropy), clock, deck: RecordingMode::Empty };
+            let deck = preview.map_or(RecordingMode::Empty, RecordingMode::Previews);
+            return Self { seed: seed.unwrap_or_else(entropy), clock, deck };
         };
         let clock = match recording.deck {
             RecordingMode::Records(..) if !recording.seeded => RunClock::stepped(recording.started_at_ms),

@@ -1,7 +1,7 @@
 //! The routes of a run, with a recording around them.
 
 use super::replay::RequestsByLine;
-use super::{RecordingMode, report};
+use super::{Preview, RecordingMode, report};
 use crate::clock::RunClock;
 use lang::diagnostic::Diagnostic;
 use lang::source::{SourceRef, Span};
@@ -60,6 +60,9 @@ impl Models {
         let choose = || self.routes.choose(provider, model).map(RecordedRoute::from).map_err(ModelError::from);
         match &self.deck {
             RecordingMode::Empty => choose(),
+            RecordingMode::Previews(preview) => {
+                preview.route(&self.routes, provider, model).map(RecordedRoute::from).map_err(ModelError::from)
+            }
             RecordingMode::Records(recorder, _) => {
                 let chosen = choose();
                 self.written(recorder.chosen(provider, model, &chosen));
@@ -93,14 +96,34 @@ impl Models {
         self.broken.borrow().clone()
     }
 
+    /// Returns whether requests are shown instead of sent.
+    pub(crate) fn is_preview(&self) -> bool {
+        matches!(self.deck, RecordingMode::Previews(_))
+    }
+
+    /// Returns whether the run must not go on: it broke off, or enough of its requests were shown.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.broken.borrow().is_some() || matches!(&self.deck, RecordingMode::Previews(preview) if preview.is_over())
+    }
+
     /// Does some work of the run; nothing where the run breaks off meanwhile.
     pub(crate) async fn unless_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         poll_fn(|cx| {
             let polled = work.as_mut().poll(cx);
-            if self.broken.borrow().is_some() { Poll::Ready(None) } else { polled.map(Some) }
+            if self.is_stopped() { Poll::Ready(None) } else { polled.map(Some) }
         })
         .await
+    }
+
+    /// Keeps a request. The mock answers it, from its script if there is one; the last request gets no answer.
+    async fn preview(&self, preview: &Preview, turn: Turn<'_>, request: &Request) -> Outcome<ModelReply> {
+        let route = preview.route(&self.routes, request.provider.as_deref(), request.model.as_deref());
+        let route = route.map_err(|error| call_error(ModelError::from(error)))?;
+        if preview.take(turn, &route, request)? {
+            return self.routes.ask_mock(turn, request, &route.model).await;
+        }
+        std::future::pending().await
     }
 
     /// There was nothing to run: the folder is as it was.
@@ -113,7 +136,7 @@ impl Models {
     /// The run is over: the recording is closed, or found not to be at its end.
     pub(crate) fn finish(&self, exit_code: i32) -> Vec<Diagnostic> {
         match &self.deck {
-            RecordingMode::Empty => Vec::new(),
+            RecordingMode::Empty | RecordingMode::Previews(_) => Vec::new(),
             RecordingMode::Records(recorder, read) => {
                 recorder.close(exit_code, &read.borrow()).err().iter().map(report::of).collect()
             }
@@ -148,6 +171,7 @@ impl Model for Models {
     ) -> Answer<'a, Outcome<ModelReply>> {
         match &self.deck {
             RecordingMode::Empty => self.routes.call(turn, request, live),
+            RecordingMode::Previews(preview) => Answer::later(self.preview(preview, turn, request)),
             RecordingMode::Records(recorder, _) => Answer::later(self.record(recorder, turn, request, live)),
             RecordingMode::Replays { recording, compared } => {
                 Answer::later(self.replay(recording, compared, turn, request, live))

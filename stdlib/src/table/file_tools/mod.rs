@@ -79,7 +79,8 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     let root = Root::open(&place).map_err(|why| {
         Raise::error(RunCode::Outside, format!("the root `{path}` cannot be used: {why}")).about(0, "invalid `root`")
     })?;
-    if !read_only && cx.isolate.is_denied(Capability::FsWrite) {
+    // In a preview, tools are offered to the model and do not run.
+    if !read_only && cx.isolate.is_denied(Capability::FsWrite) && !world.routes.is_preview() {
         let message =
             format!("`file_tools` needs the capability `{}`, which this run does not have", Capability::FsWrite.name());
         return Err(Raise::error(RunCode::Denied, message).help("omit the writing tools with `read_only: true`"));

@@ -1,0 +1,157 @@
+//! `harn preview`: the requests of a run, caught before they reach a model.
+
+use providers::model::{Provider, Route, RouteError, Routes};
+use runtime::model::{PrefixMeter, Request, RequestSize};
+use runtime::render::{Rendered, RenderedRole};
+use runtime::seam::{Outcome, Turn, call_error};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The requests of a run that are shown instead of sent.
+#[derive(Debug, Default)]
+pub struct Preview {
+    provider: Option<Provider>,
+    most: usize,
+    requests: RefCell<Vec<PreviewedRequest>>,
+    /// The meter of each session.
+    meters: RefCell<BTreeMap<Arc<str>, PrefixMeter>>,
+    is_over: Cell<bool>,
+}
+
+/// A request that would be sent.
+#[derive(Debug, Clone)]
+pub struct PreviewedRequest {
+    /// The session.
+    pub session_id: Arc<str>,
+    /// The turn of the session.
+    pub turn: u32,
+    /// The provider.
+    pub provider: &'static str,
+    /// The model.
+    pub model: Arc<str>,
+    /// The wire format.
+    pub wire: &'static str,
+    /// The JSON document, byte for byte as it would be sent.
+    pub body: String,
+    /// Its size in the form that the event log measures, in bytes.
+    pub size: u64,
+    /// The bytes of [`Self::size`] that it shares with the session's request before it, from the first on.
+    pub shared: Option<u64>,
+    /// The reminders in it, oldest first.
+    pub reminders: Vec<PreviewedReminder>,
+    /// The number of reminders for which the route has no slot.
+    pub dropped: usize,
+}
+
+/// A reminder in a request.
+#[derive(Debug, Clone)]
+pub struct PreviewedReminder {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Its name for people: the key, else the tags, else the producer.
+    pub name: String,
+    /// The slot that it was rendered into.
+    pub slot: &'static str,
+    /// The rendered text.
+    pub text: Arc<str>,
+    /// The number of further prompts in which it appears; `None` if it stays until it is cleared.
+    pub ttl_left: Option<u32>,
+}
+
+impl Preview {
+    /// Catches at most `most` requests. With a provider, all of them go there, whatever the script selects.
+    ///
+    /// # Errors
+    /// The provider is unknown.
+    pub fn new(provider: Option<&str>, most: usize) -> Result<Self, String> {
+        let provider = provider.map(str::parse).transpose().map_err(|error: RouteError| error.to_string())?;
+        Ok(Self { provider, most, ..Self::default() })
+    }
+
+    /// Returns the names of all providers.
+    #[must_use]
+    pub fn providers() -> [&'static str; 6] {
+        Provider::ALL.map(Provider::as_str)
+    }
+
+    /// Returns the caught requests.
+    #[must_use]
+    pub fn requests(&self) -> Vec<PreviewedRequest> {
+        self.requests.borrow().clone()
+    }
+
+    /// Returns whether the run was ended because enough requests were caught.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    /// Returns the route of a call: the script's own if it leads to the previewed provider.
+    pub(super) fn route(
+        &self,
+        routes: &Routes,
+        provider: Option<&str>,
+        model: Option<&str>,
+    ) -> Result<Route, RouteError> {
+        let own = routes.choose(provider, model);
+        match self.provider {
+            Some(wanted) if own.as_ref().is_ok_and(|route| route.provider == wanted) => own,
+            Some(wanted) => routes.choose(Some(wanted.as_str()), None),
+            None => own,
+        }
+    }
+
+    /// Keeps a request. Returns whether the run goes on.
+    pub(super) fn take(&self, turn: Turn<'_>, route: &Route, request: &Request) -> Outcome<bool> {
+        let body = route.body(request).map_err(call_error)?.to_string();
+        let mut meters = self.meters.borrow_mut();
+        let RequestSize { total, shared } = meters.entry(turn.session.id().clone()).or_default().measure(request);
+        let mut requests = self.requests.borrow_mut();
+        requests.push(PreviewedRequest {
+            session_id: turn.session.id().clone(),
+            turn: turn.number,
+            provider: route.provider.as_str(),
+            model: route.model.clone(),
+            wire: route.wire.as_str(),
+            body,
+            size: total,
+            shared,
+            reminders: reminders(turn, &request.reminders),
+            dropped: request.reminders.dropped.len(),
+        });
+        let goes_on = requests.len() < self.most;
+        self.is_over.set(!goes_on);
+        Ok(goes_on)
+    }
+}
+
+/// Returns the rendered reminders: each slot has its texts in the order of the reminders.
+fn reminders(turn: Turn<'_>, rendered: &Rendered) -> Vec<PreviewedReminder> {
+    let transcript = turn.session.transcript();
+    let mut system = rendered.system_sections.iter();
+    let mut developer = rendered.developer_messages.iter();
+    let mut user = rendered.user_blocks.iter().map(|block| &block.text);
+    let found = rendered.fired.iter().filter_map(|fired| {
+        let text = match fired.rendered_role {
+            RenderedRole::System => system.next(),
+            RenderedRole::Developer => developer.next(),
+            RenderedRole::UserBlock | RenderedRole::EphemeralCache => user.next(),
+        };
+        let pending = transcript.find(&fired.id);
+        let name = pending.map(|pending| {
+            let reminder = &pending.reminder;
+            let tags = (!reminder.tags.is_empty()).then(|| reminder.tags.join(", "));
+            let key = reminder.dedupe_key.as_ref().map(ToString::to_string);
+            key.or(tags).or_else(|| reminder.producer.as_ref().map(ToString::to_string))
+        });
+        Some(PreviewedReminder {
+            id: fired.id.clone(),
+            name: name.flatten().unwrap_or_else(|| fired.id.to_string()),
+            slot: fired.rendered_role.as_str(),
+            text: text?.clone(),
+            ttl_left: pending.and_then(|pending| transcript.ttl_after_open_prompts(pending)),
+        })
+    });
+    found.collect()
+}
