@@ -1,0 +1,17 @@
+[
+  (block)
+  (block_expression)
+  (closure)
+  (dict)
+  (list)
+  (arguments)
+  (struct_literal)
+  (match_body)
+  (select_expression)
+  (field_list)
+  (variant_list)
+  (interface_body)
+  (impl_body)
+  (string)
+  (block_comment)
+] @fold
