@@ -165,7 +165,7 @@ fn symbol_of(place: &SourcePlace<'_>, symbol: &str, why: &str) -> Diagnostic {
     if let Some(slip) = slips::sign(symbol) {
         let code = code_of(symbol);
         let message = match slip.instead {
-            Some(instead) if code == LexCode::ExtraSign => format!("unknown operator `{symbol}`"),
+            Some(_) if code == LexCode::ExtraSign => format!("unknown operator `{symbol}`"),
             _ => format!("Rhai does not support `{symbol}`"),
         };
         return with_slip(place, place.error(code, message, "not part of Rhai"), &slip);
