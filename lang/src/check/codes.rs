@@ -22,7 +22,8 @@ pub enum CheckCode {
     /// Literal of the wrong type.
     Type = "HARN-TYP-001", Error {
         title: "literal of the wrong type",
-        meaning: "The type of a literal is not the type that the function takes. Types are checked only where both are known.",
+        meaning: "A literal does not have the type that the function expects. Types are checked only if both are \
+                  known.",
         fails: "println(json_parse(42))\n",
         mended: "println(json_parse(\"42\"))\n",
     },

@@ -51,7 +51,8 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                 && !scene.at_statement_start()
                 && before.is_some_and(Token::ends_operand) =>
         {
-            let d = foreign_syntax(scene, "condition after its value", at, "the condition must come first");
+            let message = "unsupported syntax: condition after the value";
+            let d = foreign_syntax(scene, message, at, "the condition must come first");
             Some(d.help("write `condition ? a : b`, or `if condition { a } else { b }`"))
         }
         Token::Kw(Kw::For) if scene.opener().is_some_and(|(_, token, _)| token == Token::LBracket) => {

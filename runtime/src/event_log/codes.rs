@@ -33,18 +33,18 @@ pub enum LogCode {
     Locked = "HARN-LOG-005", Error {
         title: "event log is locked",
         meaning: "Another process has locked the file for longer than `lock_timeout` under `[event_log]` in \
-            `harn.toml` (default: 5 seconds). Unwritten records are kept, and the write is tried again. A tool \
-            that is about to run and the end of the run wait for the write and fail with this error. \
-            `event_log.emit` raises it, and its record is not written.",
+                  `harn.toml` (default: 5 seconds). Unwritten records are kept, and the write is retried. A tool that \
+                  is about to run and the end of the run wait for the write and fail with this error. `event_log.emit` \
+                  raises it, and its record is not written.",
     },
     /// An event log that cannot be written.
     NotWritten = "HARN-LOG-006", Error {
         title: "event log cannot be written",
         meaning: "The disk is full, the file has reached `max_file`, or its permissions changed during the run. \
-            Acknowledged records are safe. Unwritten records are kept, and the write is tried again. A tool that \
-            is about to run and the end of the run wait for the write and fail with this error. `event_log.emit` \
-            raises it, and its record is not written. If more records are unwritten than can be kept, the log ends \
-            there, and the message says how many records are missing.",
+                  Acknowledged records are safe. Unwritten records are kept, and the write is retried. A tool that is \
+                  about to run and the end of the run wait for the write and fail with this error. `event_log.emit` \
+                  raises it, and its record is not written. If more records are unwritten than can be kept, the log \
+                  ends there, and the message says how many records are missing.",
     },
     /// An event log that was deleted while it was written.
     Gone = "HARN-LOG-007", Error {

@@ -36,7 +36,7 @@ pub enum LogError {
         what: String,
     },
     /// The file was created by a later version.
-    #[error("the event log `{}` has layout {found}; this version knows layouts up to {known}", .path.display())]
+    #[error("the event log `{}` has layout {found}; this version supports layouts up to {known}", .path.display())]
     Newer {
         /// The file.
         path: Arc<Path>,

@@ -274,7 +274,7 @@ impl Probed for Host {
             (state.sessions.len(), state.is_draining)
         };
         let most = self.0.served.settings.sessions;
-        to.value("harn_sessions_open", "gauge", "Sessions open.", open);
+        to.value("harn_sessions_open", "gauge", "Open sessions.", open);
         to.value("harn_sessions_open_limit", "gauge", "Maximum number of open sessions.", most);
         to.value("harn_sessions_busy", "gauge", "Sessions that are processing a prompt.", self.waits().sessions);
         to.value("harn_draining", "gauge", "1 while new work is rejected, else 0.", u8::from(is_draining));

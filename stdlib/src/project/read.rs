@@ -418,10 +418,9 @@ impl SettingsReader<'_> {
         );
         self.found.push(match nearest(key, known.iter().copied()) {
             Some(near) => d.help(format!("did you mean `{near}`?")),
-            None => d.help(format!(
-                "the keys are {}",
-                known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")
-            )),
+            None => {
+                d.help(format!("known keys: {}", known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")))
+            }
         });
     }
 }

@@ -116,7 +116,7 @@ impl Checker<'_> {
             let edit = rename_key(self.source.text(), at, near);
             d = d.help(format!("did you mean `{near}`?")).fix_by(Applicability::of_name(&field.name), vec![edit]);
         } else {
-            d = d.note(format!("the known names are {}", names().collect::<Vec<_>>().join(", ")));
+            d = d.note(format!("known names: {}", names().collect::<Vec<_>>().join(", ")));
         }
         self.say(d);
         near

@@ -74,11 +74,7 @@ fn unclosed(place: &SourcePlace<'_>) -> Diagnostic {
         Some('\'') => ("unterminated character", "a character is written `'x'`, a string `\"…\"`"),
         Some('`') => ("unterminated string", "end it with a backtick"),
         Some('#') => ("unterminated string", "end it with `\"#`, with as many `#` as at its start"),
-        _ => (
-            "unterminated string",
-            "end it with `\"` on the same line; write strings of several lines in \
-            backticks",
-        ),
+        _ => ("unterminated string", "end it with `\"` on the same line; write multi-line strings in backticks"),
     };
     // The first line of it is enough.
     let first = span.map(|span| {

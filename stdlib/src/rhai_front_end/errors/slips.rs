@@ -16,8 +16,8 @@ const fn slip(help: &'static str, instead: Option<&'static str>) -> Option<Slip>
 pub(crate) fn word(text: &str) -> Option<Slip> {
     match text {
         "nil" | "null" | "void" | "None" | "undefined" => slip("Rhai's empty value is `()`", Some("()")),
-        "True" => slip("it is written `true`", Some("true")),
-        "False" => slip("it is written `false`", Some("false")),
+        "True" => slip("write `true`", Some("true")),
+        "False" => slip("write `false`", Some("false")),
         "var" => slip("bind a variable with `let`; it can be assigned to", Some("let")),
         "match" => slip("Rhai has `switch value { 1 => …, _ => … }`", Some("switch")),
         "case" => slip("write an arm of a `switch` as `value => …`", None),
