@@ -3,16 +3,52 @@
 //!
 //! Records hold no content (answers, arguments, results) unless it is enabled.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::agent_loop::{LoopEvent, LoopObservation, LoopResult, LoopStatus};
-use crate::data::{Data, shared};
-use crate::event_log::NewRecord;
+use crate::data::Data;
+use crate::event_log::{NewRecord, Topic};
 use crate::model::{ModelReply, Usage};
 use crate::seam::{Caller, Scope, Turn};
+use crate::words::words;
 
-/// Topic of all records of the activity of runs and loops.
-pub const ACTIVITY_TOPIC: &str = "session.activity";
+words! {
+    /// A record of activity, by the last word of its kind.
+    pub enum ActivityKind {
+        /// A run begins.
+        RunBegan = "run_began",
+        /// A run has ended.
+        RunEnded = "run_ended",
+        /// A loop begins.
+        LoopBegan = "loop_began",
+        /// A loop has ended.
+        LoopEnded = "loop_ended",
+        /// A model is called.
+        ModelBegan = "model_began",
+        /// A model has answered or failed.
+        ModelEnded = "model_ended",
+        /// A tool is called.
+        ToolBegan = "tool_began",
+        /// A tool call has its result.
+        ToolEnded = "tool_ended",
+    }
+}
+
+impl ActivityKind {
+    /// Returns the kind of its records.
+    #[must_use]
+    pub fn kind(self) -> &'static Arc<str> {
+        static KINDS: LazyLock<[Arc<str>; ActivityKind::ALL.len()]> =
+            LazyLock::new(|| std::array::from_fn(|index| Topic::Activity.kind(ActivityKind::WORDS[index]).into()));
+        &KINDS[self as usize]
+    }
+
+    /// Returns the activity with a word; `None` for a word of a later version.
+    #[must_use]
+    pub fn named(word: &str) -> Option<ActivityKind> {
+        ActivityKind::ALL.iter().copied().find(|kind| kind.as_str() == word)
+    }
+}
 
 /// A writer of the activity of a run's loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,12 +69,12 @@ impl Activity {
     /// Records that a run begins. `run` is a unique id of the run.
     pub fn run_began(&self, scope: &Scope, run: &str, name: &str, protocol: &str, task_id: Option<&str>) {
         let fields = [("run", run), ("name", name), ("protocol", protocol)].map(|(key, text)| (key, Data::from(text)));
-        put(scope, shared!("session.activity.run_began"), fields.into_iter().chain([("task_id", task_id.into())]));
+        put(scope, ActivityKind::RunBegan, fields.into_iter().chain([("task_id", task_id.into())]));
     }
 
     /// Records that a run has ended.
     pub fn run_ended(&self, scope: &Scope, run: &str, ok: bool) {
-        put(scope, shared!("session.activity.run_ended"), [("run", Data::from(run)), ("ok", ok.into())]);
+        put(scope, ActivityKind::RunEnded, [("run", Data::from(run)), ("ok", ok.into())]);
     }
 
     /// Records an observed event of a loop.
@@ -51,7 +87,7 @@ impl Activity {
             LoopEvent::Unanswered => self.called(turn, &ModelCallOutcome::Failed(None)),
             LoopEvent::ToolBegan(call) => {
                 let fields = [("call_id", Data::from(&call.id)), ("tool", (&call.name).into())];
-                put_in(turn, shared!("session.activity.tool_began"), fields);
+                put_in(turn, ActivityKind::ToolBegan, fields);
             }
             LoopEvent::ToolAnswered { call, result } => {
                 let mut fields =
@@ -60,7 +96,7 @@ impl Activity {
                     fields.push(("arguments", call.arguments.clone()));
                     fields.push(("result", (&result.text).into()));
                 }
-                put_in(turn, shared!("session.activity.tool_ended"), fields);
+                put_in(turn, ActivityKind::ToolEnded, fields);
             }
             LoopEvent::Ended(result) => ended(turn, result),
             _ => {}
@@ -90,7 +126,7 @@ impl Activity {
             }
             ModelCallOutcome::Failed(kind) => fields.extend([("ok", Data::from(false)), ("error", (*kind).into())]),
         }
-        put_in(turn, shared!("session.activity.model_ended"), fields);
+        put_in(turn, ActivityKind::ModelEnded, fields);
     }
 }
 
@@ -102,11 +138,11 @@ fn began(turn: Turn<'_>) {
         ("parent_id", parent_id.as_ref().into()),
         ("within_call", task_id.as_ref().into()),
     ];
-    put_in(turn, shared!("session.activity.loop_began"), fields);
+    put_in(turn, ActivityKind::LoopBegan, fields);
 }
 
 fn asked(turn: Turn<'_>) {
-    put_in(turn, shared!("session.activity.model_began"), []);
+    put_in(turn, ActivityKind::ModelBegan, []);
 }
 
 fn ended(turn: Turn<'_>, result: &LoopResult) {
@@ -118,7 +154,7 @@ fn ended(turn: Turn<'_>, result: &LoopResult) {
         ("error", result.error.get("category").clone()),
         ("iterations", result.iterations.into()),
     ];
-    put_in(turn, shared!("session.activity.loop_ended"), fields.into_iter().chain(usage(result.usage)));
+    put_in(turn, ActivityKind::LoopEnded, fields.into_iter().chain(usage(result.usage)));
 }
 
 fn usage(usage: Usage) -> [(&'static str, Data); 4] {
@@ -130,15 +166,15 @@ fn usage(usage: Usage) -> [(&'static str, Data); 4] {
     ]
 }
 
-fn put_in(turn: Turn<'_>, kind: Arc<str>, fields: impl IntoIterator<Item = (&'static str, Data)>) {
+fn put_in(turn: Turn<'_>, kind: ActivityKind, fields: impl IntoIterator<Item = (&'static str, Data)>) {
     let of_turn = [("session_id", Data::from(turn.session.id())), ("turn", turn.number.into())];
     put(turn.scope, kind, of_turn.into_iter().chain(fields));
 }
 
-fn put(scope: &Scope, kind: Arc<str>, fields: impl IntoIterator<Item = (&'static str, Data)>) {
+fn put(scope: &Scope, kind: ActivityKind, fields: impl IntoIterator<Item = (&'static str, Data)>) {
     scope.log.append(NewRecord {
-        topic: shared!(ACTIVITY_TOPIC),
-        kind,
+        topic: Topic::Activity.into(),
+        kind: kind.kind().clone(),
         payload: Data::dict_of_present(fields).into(),
         headers: Data::Nil,
         occurred_at_ms: scope.clock.now_ms(),

@@ -23,15 +23,6 @@ macro_rules! shared {
 }
 pub(crate) use shared;
 
-/// Returns a reference to such a text.
-macro_rules! lent {
-    ($text:expr) => {{
-        static TEXT: std::sync::LazyLock<std::sync::Arc<str>> = std::sync::LazyLock::new(|| $text.into());
-        &*TEXT
-    }};
-}
-pub(crate) use lent;
-
 /// A value independent of any language and wire format.
 #[derive(Clone, Default, PartialEq)]
 pub enum Data {

@@ -15,6 +15,7 @@
 //! - [`SharedLog`]: a log that several threads write to.
 //! - [`ObservedLog`]: a log whose records another subscriber sees too.
 //! - [`InterceptedLog`]: a log with a [`RecordInterceptor`] in front of it.
+//! - [`Topic`]: the topics that scripts cannot write to.
 //! - [`LogError`]: the errors; its codes are [`LogCode`].
 
 use std::rc::Rc;
@@ -36,6 +37,7 @@ mod reservation;
 mod run_tagged;
 mod shared;
 mod sqlite;
+mod topic;
 
 pub use backend::LogBackend;
 pub use codes::LogCode;
@@ -49,6 +51,7 @@ pub use reservation::LogReservation;
 pub use run_tagged::{RUN_ID, RunTaggedLog};
 pub use shared::{DurableFuture, SharedLog};
 pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, while_wanted, within};
+pub use topic::Topic;
 
 /// A record that is about to be written.
 #[derive(Debug, Clone, PartialEq)]

@@ -29,8 +29,8 @@ mod reminders;
 mod tests;
 
 pub use directory::{SessionError, Sessions};
-pub use inbox::{AcceptedInjection, INJECTION_TOPIC, Inbox};
-pub use journal::{Conversation, ConversationJournal, JournalChange, MESSAGE_TOPIC, STATE_TOPIC};
+pub use inbox::{AcceptedInjection, Inbox};
+pub use journal::{Conversation, ConversationJournal, JournalChange};
 pub use observe::{ReminderObserver, ReminderSeen};
 pub use open_calls::{NOT_RUN, close_open_calls, open_calls};
 pub use recover::{Recovered, RecoveredReminder};

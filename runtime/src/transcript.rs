@@ -3,12 +3,13 @@
 //! the others. There is one index, by hashed dedupe key; ids rise, so an id is found by binary search; the few ids from
 //! elsewhere have an index too.
 //!
+//! Each part keeps one invariant: [`EventSlots`] the holes, [`PendingIndex`] what is found in them, [`PromptAccount`]
+//! when a TTL is over.
+//!
 //! A transcript is a value. Only [`crate::reminder::lifecycle`] changes its reminders, through the few methods of
 //! `pending.rs` and `account.rs`.
 
 use std::sync::Arc;
-
-use imbl::{OrdMap, Vector};
 
 use crate::data::Data;
 use crate::message::{Message, Messages};
@@ -19,6 +20,7 @@ mod event;
 mod index;
 mod pending;
 mod read;
+mod slots;
 mod trim;
 mod view;
 
@@ -28,7 +30,9 @@ mod tests;
 pub use event::{EventDetail, PendingReminder, TranscriptEvent};
 pub use read::{Imported, TranscriptError};
 
-use index::KeyIndex;
+use account::PromptAccount;
+use index::PendingIndex;
+use slots::EventSlots;
 
 /// A conversation with its events.
 #[derive(Debug, Clone, Default)]
@@ -37,35 +41,11 @@ pub struct Transcript {
     messages: Messages,
     /// The number of messages whose tokens were counted, and their tokens. Reset when one of them is removed.
     counted: (usize, usize),
-    /// Events in order of arrival. A removed event stays there until the holes are closed.
-    slots: Vector<Arc<TranscriptEvent>>,
-    /// Bit set of the slots that are holes.
-    gone: Vector<u64>,
-    holes: usize,
-    pending: usize,
-    /// Number of them that no route can show.
-    unrenderable: usize,
-    /// Slots of the pending reminders by key.
-    keys: KeyIndex,
-    /// Whether two pending reminders share a key or a hash (an import may contain some). In that case a miss in the
-    /// index proves nothing.
-    crowded: bool,
-    /// Slots of the pending reminders with ids out of order, which came from elsewhere (bridge, parent, import).
-    foreign: KeyIndex,
-    /// Whether two of those ids share a hash.
-    foreign_crowded: bool,
-    /// Slots of finite reminders by the prompt after which they expire. Entries may be stale; the slot decides.
-    due: OrdMap<u64, Vector<u32>>,
-    /// Number of these entries.
-    noted: usize,
-    /// Number of charging prompts built so far.
-    prompts: u64,
-    /// Number of prompts whose turns are over.
-    charged: u64,
-    /// Number of slots when the first prompt of the unfinished turns was built.
-    open_slot: usize,
-    /// The last reminder id that was appended in rising order.
-    last_rising: Option<Arc<str>>,
+    events: EventSlots,
+    /// The pending reminders among the events.
+    index: PendingIndex,
+    /// The prompts that charge the pending reminders.
+    account: PromptAccount,
     /// Free data of the script: a dict or nil.
     pub metadata: Data,
     /// Summary of the compacted messages.
@@ -116,14 +96,13 @@ impl Transcript {
 
     /// Returns the events, oldest first.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<TranscriptEvent>> {
-        let slots = (0..self.slots.len()).zip(&self.slots);
-        slots.filter(|(slot, _)| self.holes == 0 || !self.is_hole(*slot)).map(|(_, event)| event)
+        self.events.iter().map(|(_, event)| event)
     }
 
     /// Returns the number of events.
     #[must_use]
     pub fn event_count(&self) -> usize {
-        self.slots.len() - self.holes
+        self.events.event_count()
     }
 
     /// Appends an event that is not a reminder.
@@ -135,7 +114,7 @@ impl Transcript {
             detail: EventDetail::Other(fields),
             rising: false,
         };
-        self.push_slot(event);
+        self.events.push(event);
     }
 
     /// Returns a rough count of the tokens of all messages.

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use runtime::event_log::{DurableFuture, EventLog, LogReservation, NewRecord, SharedLog, Ticket};
-use runtime::session::INJECTION_TOPIC;
+use runtime::event_log::{DurableFuture, EventLog, LogReservation, NewRecord, SharedLog, Ticket, Topic};
 
 /// The counters of sessions, shared by threads.
 #[derive(Debug, Default)]
@@ -171,11 +170,11 @@ impl CountedLog {
 
     fn count(&self, record: &NewRecord) {
         let counts = &self.metrics.injections;
-        match record.kind.strip_prefix(INJECTION_TOPIC) {
-            Some(".queued") => counts.accepted.add(),
-            Some(".replaced") => counts.replaced.add(),
-            Some(".revoked") => counts.revoked.add(),
-            Some(".expired") => counts.expired.add(),
+        match Topic::Injection.word_of(&record.kind) {
+            Some("queued") => counts.accepted.add(),
+            Some("replaced") => counts.replaced.add(),
+            Some("revoked") => counts.revoked.add(),
+            Some("expired") => counts.expired.add(),
             _ => {}
         }
     }

@@ -44,10 +44,6 @@ pub use journal::SessionJournal;
 pub use list::{SessionPage, SessionSummary};
 pub use stored::StoredSession;
 
-/// The topic of a session's lifecycle.
-pub const LIFE_TOPIC: &str = "session.life";
-/// The topic of events that a client saw.
-pub const SHOWN_TOPIC: &str = "session.shown";
 /// The sessions of a log file. Clones share their state and can be sent to other threads.
 #[derive(Clone)]
 pub struct SessionStore(Arc<SessionStoreState>);

@@ -26,7 +26,7 @@ use crate::recording::{Preview, RunRecording, RunStart};
 use crate::rhai_front_end::packs::PackSpec;
 use crate::rhai_front_end::{self, Constants, FrontEndConfig, RhaiFrontEnd, Session, is_rhai};
 use crate::table::registry;
-use crate::world::{Live, World};
+use crate::world::{Extensions, Live, Observers, Parameters, World};
 use lang::compile::{Entry, Imported, Unit};
 use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, Modules, NoFiles};
@@ -137,15 +137,10 @@ impl Engine {
         let world = World::new(
             RunStart::of(options.seed, options.recording, options.preview),
             options.output,
-            options.live,
+            Observers { live: options.live, log, activity: options.activity },
             options.interrupt,
-            options.args,
-            options.task,
-            options.models,
-            log,
-            options.activity,
-            &options.denied,
-            options.packs,
+            Parameters { args: options.args, task: options.task, ..Parameters::default() },
+            Extensions { models: options.models, packs: options.packs, denied: &options.denied },
             options.hosting,
         );
         if let Some(time) = options.limits.hook {
@@ -155,12 +150,12 @@ impl Engine {
         let denied = options.denied.iter().map(|capability| capability.right()).collect();
         let isolate = Isolate::new(registry(), world.clone(), limits, denied);
         let waiting = Rc::downgrade(&isolate);
-        world.routes.set_place(move || waiting.upgrade()?.waiting_place());
+        world.services.routes.set_place(move || waiting.upgrade()?.waiting_place());
         // The driver is not set before.
         let _ = world.driver.set(Rc::new(RunDriver::of(&isolate)));
-        world.packs.read_by(options.loader.clone());
+        world.agents.packs.read_by(options.loader.clone());
         if options.from_stdin {
-            world.input.was_script();
+            world.parameters.input.was_script();
         }
         let modules = Modules::new(options.loader.clone());
         let (context, names, front_end, session, runtime, watched, activity) = Default::default();
@@ -227,13 +222,13 @@ impl Engine {
 
     /// Loads the packs. A run does not start without a guard that it was configured with.
     fn start_packs(&self, source: &SourceRef) -> Result<(), Vec<Diagnostic>> {
-        self.world.packs.begin_in(source.name());
-        self.world.packs.start(&self.world.providers)
+        self.world.agents.packs.begin_in(source.name());
+        self.world.agents.packs.start(&self.world.agents.providers)
     }
 
     /// Writes down that a run begins, where that is asked for.
     fn begin_activity(&self, source: &SourceRef, protocol: &str, task_id: Option<&str>) {
-        let Some(activity) = &self.world.activity else { return };
+        let Some(activity) = &self.world.observers.activity else { return };
         let id = crate::log::activity_id();
         let name = Path::new(source.name()).file_name().unwrap_or_default().to_string_lossy();
         activity.run_began(&self.world.scope(), &id, &name, protocol, task_id);
@@ -242,7 +237,7 @@ impl Engine {
 
     /// Writes down that it has ended.
     fn end_activity(&self, ok: bool) {
-        if let (Some(activity), Some(id)) = (&self.world.activity, self.activity.take()) {
+        if let (Some(activity), Some(id)) = (&self.world.observers.activity, self.activity.take()) {
             activity.run_ended(&self.world.scope(), &id, ok);
         }
     }
@@ -302,10 +297,10 @@ impl Engine {
     /// Returns the value of a pipeline's parameter.
     fn parameter(&self, name: &str) -> Value {
         match name {
-            "task" => self.world.task.as_deref().map_or(Value::Nil, Value::str),
+            "task" => self.world.parameters.task.as_deref().map_or(Value::Nil, Value::str),
             "context" => Value::record([
                 ("protocol", Value::str("run")),
-                ("task", self.world.task.as_deref().map_or(Value::Nil, Value::str)),
+                ("task", self.world.parameters.task.as_deref().map_or(Value::Nil, Value::str)),
                 ("args", crate::convert::to_value(&self.world.args_data())),
                 ("cwd", std::env::current_dir().map_or(Value::Nil, |d| Value::from(d.to_string_lossy().into_owned()))),
             ]),
@@ -324,7 +319,7 @@ impl Engine {
                 Exit::Yield if !self.isolate.is_busy() => {}
                 exit => {
                     let main = run(&self.isolate, &context.task, resume(fiber, exit));
-                    let main = self.world.routes.unless_broken(main);
+                    let main = self.world.services.routes.unless_broken(main);
                     // The reason is reported at the end.
                     let main = async { main.await.unwrap_or_else(|| Err(Raise::exit(1))) };
                     return self.block_on(main).unwrap_or_else(|| Err(no_runtime()));
@@ -351,12 +346,12 @@ impl Drop for Engine {
         // A session that ends leaves nothing running.
         self.close();
         // What a script registered holds its isolate, whose host is the world that it was registered in.
-        self.world.hooks.clear_tool();
-        self.world.hooks.clear_session();
-        self.world.hooks.clear_persona();
-        self.world.providers.clear();
-        self.world.packs.clear();
-        self.world.workers.clear();
+        self.world.agents.hooks.clear_tool();
+        self.world.agents.hooks.clear_session();
+        self.world.agents.hooks.clear_persona();
+        self.world.agents.providers.clear();
+        self.world.agents.packs.clear();
+        self.world.agents.workers.clear();
         if let Some(session) = self.session.get() {
             session.close();
         }

@@ -118,7 +118,7 @@ pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<LoopRemi
         _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },
     };
     crate::options::bring_packs(&mut options, world)?;
-    let providers = options.select(&world.providers).map_err(|e| of_reminder(&e))?;
+    let providers = options.select(&world.agents.providers).map_err(|e| of_reminder(&e))?;
     Ok((options, providers))
 }
 
@@ -130,14 +130,14 @@ pub(crate) fn moment<'a>(id: &'a Arc<str>, scope: &'a Scope, world: &'a World) -
         agent_id: scope.caller.agent_id.as_ref(),
         turn: 0,
         now_ms: scope.clock.now_ms(),
-        ids: &world.ids,
+        ids: &world.random.ids,
     }
 }
 
 /// Writes what happened to the reminders of a bare transcript. Where it is a copy of an open session's, each record says so:
 /// the session itself is not touched by it.
 pub(crate) fn put_on_record(records: &[LifecycleRecord], moment: &LifecycleContext<'_>, scope: &Scope, world: &World) {
-    let detached = !records.is_empty() && world.sessions.exists(moment.session_id);
+    let detached = !records.is_empty() && world.agents.sessions.exists(moment.session_id);
     for record in records {
         let mut entry = record.to_log(moment);
         if detached {

@@ -75,16 +75,16 @@ fn parts(
         Some(function) => Rc::new(ScriptModel { function }),
         None => {
             announce(world, &loop_options.model.request);
-            world.routes.clone()
+            world.services.routes.clone()
         }
     };
     let model = if loop_options.model.tool_mode == ToolMode::Text { Rc::new(TextTools::new(model)) } else { model };
-    let tools = if world.routes.is_preview() { silent_tools(&tools) } else { tools };
+    let tools = if world.services.routes.is_preview() { silent_tools(&tools) } else { tools };
     let (model, tools) = match &world.hosting {
         Some(hosting) => (roomy_model(model, hosting), roomy_tools(tools, hosting)),
         None => (model, tools),
     };
-    let (hooks, providers) = (world.hooks.clone(), world.providers.clone());
+    let (hooks, providers) = (world.agents.hooks.clone(), world.agents.providers.clone());
     Ok(LoopParts { model, tools, hooks, providers, post_turn, live: watch(world) })
 }
 
@@ -97,12 +97,12 @@ fn loop_options(
 ) -> Result<LoopOptions, Box<Raise>> {
     let mut out = LoopOptions::new(task);
     // A route that cannot be chosen fails the first call, and the result says so.
-    let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
+    let route = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref());
     out.model.capabilities = Arc::new(route.map_or_else(|_| Capabilities::default(), |route| route.capabilities));
     out.model.stream = options.flag("stream")?;
     // A loop sends its prompt repeatedly; a single call would pay for a cache that is never read.
     let prompt_cache = options.flag("prompt_cache")?.unwrap_or(true);
-    out.model.request = Request { stream: world.live.is_some(), prompt_cache, ..request };
+    out.model.request = Request { stream: world.observers.live.is_some(), prompt_cache, ..request };
     if let Some(n) = options.count("max_iterations")? {
         out.limits.max_iterations = n;
     }
@@ -134,7 +134,7 @@ fn loop_options(
     }
     out.reminders = options.reminders(world)?;
     // The loop selects them itself; here the error still knows its place among the options.
-    let selected = out.reminders.select(&world.providers).map(drop);
+    let selected = out.reminders.select(&world.agents.providers).map(drop);
     let at_fault = |e: runtime::reminder::ReminderError| of_reminder(&e).about(options.arg(), label_of(&e));
     selected.map_err(|e| at_fault(e.under("reminders")))?;
     let told = out.reminders.config.get("token_pressure").get("context_window").as_int();
@@ -173,7 +173,7 @@ pub(crate) fn put_messages(
 ) -> Result<(), Box<Raise>> {
     for message in options.value("messages").as_list().unwrap_or_default() {
         let message = to_data(message)?;
-        let put = world.sessions.inject(session.id(), &message, scope);
+        let put = world.agents.sessions.inject(session.id(), &message, scope);
         put.map_err(|e| of_session(&e).about(options.arg(), "invalid `messages`"))?;
     }
     Ok(())
@@ -185,7 +185,7 @@ pub(crate) fn result_value(world: &World, result: &LoopResult, place: Option<(So
     dict.insert(Str::new("transcript"), TranscriptValue::value(result.transcript.clone()));
     let value = Value::dict(dict);
     if is_failure(result.status) {
-        return FailedLoop::value(value, result.status, &result.error, place, &world.unread);
+        return FailedLoop::value(value, result.status, &result.error, place, &world.stop.unread);
     }
     value
 }

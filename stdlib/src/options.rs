@@ -369,7 +369,7 @@ impl<'a> OptionReader<'a> {
 pub(crate) fn read_reminders(data: &Data, world: &World) -> Result<ReminderOptions, ReminderError> {
     let options = ReminderOptions::from_data(data).map_err(|e| e.under("reminders"))?;
     // A script's provider in a canonical one's place has a configuration of its own.
-    let config = options.config.as_dict().into_iter().flatten().filter(|(id, _)| !world.providers.is_custom(id));
+    let config = options.config.as_dict().into_iter().flatten().filter(|(id, _)| !world.agents.providers.is_custom(id));
     for (id, config) in config {
         providers::reminder::check_config(id, config).map_err(|e| e.under("reminders.config"))?;
     }
@@ -379,7 +379,7 @@ pub(crate) fn read_reminders(data: &Data, world: &World) -> Result<ReminderOptio
 /// Loads the packs that the option names: a guard that is missing in silence is none.
 pub(crate) fn bring_packs(options: &mut ReminderOptions, world: &World) -> Result<(), Box<Raise>> {
     if !options.packs.is_empty() {
-        options.brought = world.packs.named_by(&options.packs, &world.providers)?.into();
+        options.brought = world.agents.packs.named_by(&options.packs, &world.agents.providers)?.into();
     }
     Ok(())
 }

@@ -141,7 +141,7 @@ impl Plan {
     pub(crate) fn session(&self, world: &World) -> Result<Option<Rc<Session>>, Box<Raise>> {
         let Some(left) = &self.left else { return Ok(None) };
         let id = &left.snapshot.session.id;
-        let session = world.sessions.open(Some(id), world.clock.now_ms());
+        let session = world.agents.sessions.open(Some(id), world.clock.now_ms());
         // A script may have opened it, to say where it works; but it has no conversation of its own yet.
         if session.is_busy() || !session.is_fresh() {
             let error = SessionError::Exists(id.clone());

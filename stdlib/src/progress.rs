@@ -71,7 +71,7 @@ impl LoopProgress {
 /// Shows a loop to those who watch the run, and remembers what it was at.
 pub(crate) fn watch(world: &Rc<World>) -> Live {
     let live = noted(world);
-    if world.interrupt.is_none() {
+    if world.stop.interrupt.is_none() {
         return live.unwrap_or_else(|| Rc::new(|_| {}));
     }
     let (world, progress) = (Rc::downgrade(world), RefCell::new(LoopProgress::default()));
@@ -83,7 +83,7 @@ pub(crate) fn watch(world: &Rc<World>) -> Live {
             && world.is_interrupted()
         {
             let doing = progress.borrow().cut.clone().unwrap_or_else(|| progress.borrow().describe());
-            world.cut_short.borrow_mut().push(cut_short(&sight, result, doing));
+            world.stop.cut_short.borrow_mut().push(cut_short(&sight, result, doing));
         }
         if let Some(live) = &live {
             live(sight);
@@ -93,8 +93,8 @@ pub(crate) fn watch(world: &Rc<World>) -> Live {
 
 /// Returns who watches the loops of a run: its log where that is asked for, and whoever is shown them.
 fn noted(world: &World) -> Option<Live> {
-    let live = world.live.clone();
-    let Some(activity) = world.activity else { return live };
+    let live = world.observers.live.clone();
+    let Some(activity) = world.observers.activity else { return live };
     Some(Rc::new(move |sight| {
         activity.see(&sight);
         if let Some(live) = &live {

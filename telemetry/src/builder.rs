@@ -11,8 +11,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use runtime::activity::ACTIVITY_TOPIC;
+use runtime::activity::ActivityKind;
 use runtime::data::Data;
+use runtime::event_log::Topic;
+use runtime::reminder::lifecycle::LifecycleKind;
 use sha2::{Digest, Sha256};
 
 use crate::conventions::{Attributes, of_injection, of_reminder, provider};
@@ -81,10 +83,22 @@ impl SpanBuilder {
     /// Returns whether records of a kind matter to spans.
     #[must_use]
     pub fn wants(kind: &str) -> bool {
-        kind.starts_with(ACTIVITY_TOPIC)
-            || kind == PROMPT
-            || kind.starts_with(INJECTION)
-            || kind.starts_with(REMINDER) && !kind.ends_with(".provider_evaluated")
+        match Topic::of_kind(kind) {
+            Some((Topic::Activity | Topic::Injection, _)) => true,
+            Some((Topic::Turn, word)) => word == LifecycleKind::Prompt.as_str(),
+            Some((Topic::Reminder, word)) => word != LifecycleKind::ProviderEvaluated.as_str(),
+            Some((
+                Topic::Message
+                | Topic::State
+                | Topic::Permission
+                | Topic::Life
+                | Topic::Shown
+                | Topic::Task
+                | Topic::TaskContent,
+                _,
+            ))
+            | None => false,
+        }
     }
 
     /// Processes the next record, and returns the spans that end with it.
@@ -92,9 +106,9 @@ impl SpanBuilder {
         if !SpanBuilder::wants(record.kind) {
             return Vec::new();
         }
-        let word = record.kind.strip_prefix(ACTIVITY_TOPIC).and_then(|rest| rest.strip_prefix('.'));
+        let activity = Topic::Activity.word_of(record.kind).map(ActivityKind::named);
         let mut ended = Vec::new();
-        if word == Some("run_began") {
+        if activity == Some(Some(ActivityKind::RunBegan)) {
             // A span without an end was aborted.
             ended.extend(self.runs.remove(record.writer).into_iter().flat_map(Run::over));
             self.runs.insert(record.writer.into(), Run::begin(record));
@@ -102,13 +116,15 @@ impl SpanBuilder {
         }
         let run = self.runs.entry(record.writer.into()).or_insert_with(|| Run::unannounced(record));
         run.last_ms = run.last_ms.max(record.at_ms);
-        match word {
-            Some("run_ended") => {
+        match activity {
+            Some(Some(ActivityKind::RunEnded)) => {
                 let failed = !record.payload.get("ok").truthy();
                 run.root.failed = failed;
                 ended.extend(self.runs.remove(record.writer).into_iter().flat_map(Run::over));
             }
-            Some(word) => ended.extend(run.activity(word, record, self.content)),
+            Some(Some(kind)) => ended.extend(run.activity(kind, record, self.content)),
+            // An activity of a later version.
+            Some(None) => {}
             None => run.happened(record, self.content),
         }
         ended
@@ -121,10 +137,6 @@ impl SpanBuilder {
         left.into_iter().flat_map(Run::over).collect()
     }
 }
-
-const REMINDER: &str = "transcript.reminder.";
-const PROMPT: &str = "transcript.turn.prompt";
-const INJECTION: &str = "session.injection.";
 
 impl Run {
     fn begin(record: ActivityRecord<'_>) -> Run {
@@ -220,13 +232,13 @@ impl Run {
     }
 
     /// Processes a record of a loop, a model call or a tool call.
-    fn activity(&mut self, word: &str, record: ActivityRecord<'_>, content: bool) -> Option<Span> {
+    fn activity(&mut self, kind: ActivityKind, record: ActivityRecord<'_>, content: bool) -> Option<Span> {
         let (payload, at_ms) = (record.payload, record.at_ms);
         let session_id = payload.get("session_id").as_shared_str()?;
         let ok = payload.get("ok").truthy();
         let text = |field: &str| payload.get(field).as_shared_str();
-        match word {
-            "loop_began" => {
+        match kind {
+            ActivityKind::LoopBegan => {
                 let parent_id = text("parent_id");
                 let tool = text("within_call").and_then(|call| self.tool(parent_id.as_deref(), &call));
                 let parent = match (tool, parent_id) {
@@ -249,14 +261,14 @@ impl Run {
                 );
                 None
             }
-            "loop_ended" => {
+            ActivityKind::LoopEnded => {
                 let attributes = with_failure(Attributes::of(payload).usage(), ok, text("error"))
                     .field("harn.loop.status", "status")
                     .field("harn.loop.stop_reason", "stop_reason")
                     .field("harn.loop.iterations", "iterations");
                 self.end_span(&Key::Loop(session_id), ok, attributes, at_ms)
             }
-            "model_began" => {
+            ActivityKind::ModelBegan => {
                 let parent = self.home(&session_id);
                 let asked = self.destinations.remove(&session_id).unwrap_or_default();
                 let name = asked.model.as_deref().map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
@@ -273,7 +285,7 @@ impl Run {
                 self.begin_span(Key::Model(session_id), parent, name, true, attributes, at_ms);
                 None
             }
-            "model_ended" => {
+            ActivityKind::ModelEnded => {
                 let key = Key::Model(session_id);
                 let mut attributes = with_failure(Attributes::of(payload).usage(), ok, text("error"))
                     .field("gen_ai.response.model", "model")
@@ -287,7 +299,7 @@ impl Run {
                 }
                 self.end_span(&key, ok, attributes, at_ms)
             }
-            "tool_began" => {
+            ActivityKind::ToolBegan => {
                 let (tool, call_id) = (text("tool").unwrap_or_default(), text("call_id").unwrap_or_default());
                 let parent = self.home(&session_id);
                 let attributes = tool_attributes(payload);
@@ -295,7 +307,7 @@ impl Run {
                 self.begin_span(key, parent, format!("execute_tool {tool}"), false, attributes, at_ms);
                 None
             }
-            "tool_ended" => {
+            ActivityKind::ToolEnded => {
                 let (tool, call_id) = (text("tool").unwrap_or_default(), text("call_id").unwrap_or_default());
                 let parent = self.home(&session_id);
                 let key = Key::Tool(session_id, call_id);
@@ -319,7 +331,8 @@ impl Run {
                 }
                 self.end_span(&key, ok, attributes, at_ms)
             }
-            _ => None,
+            // The run itself has its own records.
+            ActivityKind::RunBegan | ActivityKind::RunEnded => None,
         }
     }
 
@@ -327,17 +340,16 @@ impl Run {
     fn happened(&mut self, record: ActivityRecord<'_>, content: bool) {
         let payload = record.payload;
         let Some(session_id) = payload.get("session_id").as_shared_str() else { return };
-        if record.kind == PROMPT {
+        let Some((topic, word)) = Topic::of_kind(record.kind) else { return };
+        if topic == Topic::Turn {
             let text = |field: &str| payload.get(field).as_shared_str();
             self.destinations.insert(session_id, Asked { provider: text("provider"), model: text("model") });
             return;
         }
-        let (name, attributes) = match record.kind.strip_prefix(REMINDER) {
-            Some(word) => (format!("harn.reminder.{word}"), of_reminder(payload, content)),
-            None => {
-                let word = record.kind.strip_prefix(INJECTION).unwrap_or(record.kind);
-                (format!("harn.injection.{word}"), of_injection(payload))
-            }
+        let (name, attributes) = if topic == Topic::Reminder {
+            (format!("harn.reminder.{word}"), of_reminder(payload, content))
+        } else {
+            (format!("harn.injection.{word}"), of_injection(payload))
         };
         let event = SpanEvent { name, at_ms: record.at_ms, attributes };
         match self.find(&Key::Loop(session_id)) {
@@ -410,7 +422,7 @@ mod tests {
         let mut builder = SpanBuilder::new(false);
         let mut found = Vec::new();
         for (writer, at_ms, kind, payload) in records {
-            let kind = if kind.contains('.') { (*kind).to_owned() } else { format!("{ACTIVITY_TOPIC}.{kind}") };
+            let kind = if kind.contains('.') { (*kind).to_owned() } else { Topic::Activity.kind(kind) };
             let payload = Data::from_json(payload).unwrap();
             found.extend(builder.take(ActivityRecord { writer, kind: &kind, payload: &payload, at_ms: *at_ms }));
         }

@@ -59,9 +59,6 @@ const LENGTHS: [u32; 128] = {
     lengths
 };
 
-/// Words that mean something in one place and are names everywhere else.
-pub const CONTEXTUAL: &[&str] = &["gen", "with", "as", "stream", "where", "not", "timeout", "default"];
-
 /// Quotes of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quote {

@@ -155,7 +155,7 @@ impl LoopBench {
 
     /// Returns the kind (its last word) and one field of each lifecycle record.
     fn records(&self, field: &str) -> Vec<(String, String)> {
-        let all = self.log.read(&RecordFilter::topic(crate::reminder::lifecycle::TOPIC), usize::MAX).unwrap();
+        let all = self.log.read(&RecordFilter::topic(crate::event_log::Topic::Reminder), usize::MAX).unwrap();
         let word = |kind: &str| kind.rsplit('.').next().unwrap_or_default().to_owned();
         all.iter().map(|r| (word(&r.kind), r.payload.get(field).to_text().to_string())).collect()
     }

@@ -6,7 +6,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::data::Data;
-use crate::session::INJECTION_TOPIC;
+use crate::event_log::Topic;
 use crate::words::words;
 
 mod payload;
@@ -91,9 +91,8 @@ impl InjectionChange {
     /// Returns the kind of the record.
     #[must_use]
     pub fn kind(self) -> &'static Arc<str> {
-        static KINDS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
-            InjectionChange::WORDS.iter().map(|word| format!("{INJECTION_TOPIC}.{word}").into()).collect()
-        });
+        static KINDS: LazyLock<Vec<Arc<str>>> =
+            LazyLock::new(|| InjectionChange::WORDS.iter().map(|word| Topic::Injection.kind(word).into()).collect());
         &KINDS[self as usize]
     }
 

@@ -33,9 +33,7 @@ pub use compact::{CompactPass, CompactionCharge, compact, preserve_only};
 pub use discard::{discard, reset, trim};
 pub use inherit::{fork, inherit, propagation};
 pub(crate) use log::{LifecycleBatch, RecordOwner};
-pub use record::{
-    ChargePass, DiscardReason, DropReason, ExpireReason, LifecycleKind, LifecycleRecord, Replacement, TOPIC, TURN_TOPIC,
-};
+pub use record::{ChargePass, DiscardReason, DropReason, ExpireReason, LifecycleKind, LifecycleRecord, Replacement};
 pub use selector::{Selector, clear};
 pub use ttl::{PassResult, before_prompt, post_turn, post_turn_by_hand};
 

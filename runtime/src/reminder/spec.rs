@@ -91,12 +91,6 @@ impl ReminderSpec {
             producer: None,
         }
     }
-
-    /// Returns whether it can live forever and yet vanish at the next compaction (`HARN-RMD-004`).
-    #[must_use]
-    pub fn is_unbounded(&self) -> bool {
-        self.ttl_turns.is_none() && !self.preserve_on_compact
-    }
 }
 
 /// Values by the fields of a reminder.

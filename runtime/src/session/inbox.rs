@@ -5,17 +5,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::data::{Data, shared};
-use crate::event_log::{LogError, LogReservation, NewRecord, PayloadSource, SharedLog, Ticket};
+use crate::data::Data;
+use crate::event_log::{LogError, LogReservation, NewRecord, PayloadSource, SharedLog, Ticket, Topic};
 use crate::reminder::ReminderError;
 use crate::reminder::bridge::{
     Injection, InjectionChange, InjectionPayload, MessagePayload, Queue, QueueAcceptance, QueueError, RemindPayload,
     Revocation, Seam, SharedQueue,
 };
 use crate::reminder::lifecycle::{DropReason, ExpireReason, LifecycleRecord, Selector};
-
-/// Topic of the records of injected items: `queued`, `replaced`, `revoked`, `expired`, `delivered`.
-pub const INJECTION_TOPIC: &str = "session.injection";
 
 /// The point where an item left the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -305,7 +302,7 @@ impl<A: Fn(&mut LogReservation, NewRecord) -> Ticket> Intake<'_, A> {
 
     fn put(&self, room: &mut LogReservation, change: InjectionChange, told: InboxRecords) -> Ticket {
         let record = NewRecord {
-            topic: shared!(INJECTION_TOPIC),
+            topic: Topic::Injection.into(),
             kind: change.kind().clone(),
             payload: crate::event_log::RecordPayload::of(told),
             headers: Data::Nil,
@@ -327,7 +324,7 @@ impl<A: Fn(&mut LogReservation, NewRecord) -> Ticket> Intake<'_, A> {
     pub(super) fn told<const N: usize>(&self, change: InjectionChange, fields: [(&'static str, Data); N]) -> NewRecord {
         let session = ("session_id", Data::from(self.session_id));
         NewRecord {
-            topic: shared!(INJECTION_TOPIC),
+            topic: Topic::Injection.into(),
             kind: change.kind().clone(),
             payload: Data::dict_of_present(std::iter::once(session).chain(fields)).into(),
             headers: Data::Nil,

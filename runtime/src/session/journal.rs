@@ -10,22 +10,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::data::Data;
+use crate::event_log::Topic;
 use crate::message::{Message, Messages};
 
 use super::SessionState;
 
 mod messages;
 
-/// The topic of the durable messages.
-pub const MESSAGE_TOPIC: &str = "session.message";
-/// Topic of the records of a conversation's remaining state.
-pub const STATE_TOPIC: &str = "session.state";
-
 /// A record of a change. Its kind is `topic.word`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JournalChange {
     /// The topic.
-    pub topic: &'static str,
+    pub topic: Topic,
     /// Kind of the change.
     pub word: &'static str,
     /// Payload of the change.
@@ -52,19 +48,31 @@ impl Conversation {
     ///
     /// # Errors
     /// Explains why the record is unreadable, as the end of a sentence.
-    pub fn apply(&mut self, topic: &str, word: &str, payload: &Data) -> Result<(), String> {
+    pub fn apply(&mut self, topic: Topic, word: &str, payload: &Data) -> Result<(), String> {
         match (topic, word) {
-            (MESSAGE_TOPIC, word) => messages::apply(&mut self.messages, word, payload)?,
-            (STATE_TOPIC, "described") => {
+            (Topic::Message, word) => messages::apply(&mut self.messages, word, payload)?,
+            (Topic::State, "described") => {
                 self.summary = payload.get("summary").as_shared_str();
                 self.metadata = payload.get("metadata").clone();
                 self.assets = payload.get("assets").clone();
             }
-            (STATE_TOPIC, "remembered") => {
+            (Topic::State, "remembered") => {
                 let providers = payload.get("providers").as_dict().cloned().unwrap_or_default();
                 self.provider_memory = providers.into_iter().collect();
             }
-            _ => {}
+            (
+                Topic::State
+                | Topic::Reminder
+                | Topic::Turn
+                | Topic::Injection
+                | Topic::Activity
+                | Topic::Permission
+                | Topic::Life
+                | Topic::Shown
+                | Topic::Task
+                | Topic::TaskContent,
+                _,
+            ) => {}
         }
         Ok(())
     }
@@ -111,19 +119,19 @@ impl ConversationJournal {
         let transcript = &now.transcript;
         let listed = messages::changes(&self.messages, transcript.messages());
         let mut changes: Vec<JournalChange> =
-            listed.into_iter().map(|(word, payload)| JournalChange { topic: MESSAGE_TOPIC, word, payload }).collect();
+            listed.into_iter().map(|(word, payload)| JournalChange { topic: Topic::Message, word, payload }).collect();
         self.messages = transcript.messages().clone();
         let old = &self.described;
         if old.summary != transcript.summary || old.metadata != transcript.metadata || old.assets != transcript.assets {
             let (summary, metadata) = (transcript.summary.clone(), transcript.metadata.clone());
             self.described = Description { summary, metadata, assets: transcript.assets.clone() };
-            changes.push(JournalChange { topic: STATE_TOPIC, word: "described", payload: self.described.to_data() });
+            changes.push(JournalChange { topic: Topic::State, word: "described", payload: self.described.to_data() });
         }
         if self.remembered != now.provider_memory {
             self.remembered = now.provider_memory.clone();
             let providers = Data::dict(self.remembered.iter().map(|(id, memory)| (id.clone(), memory.clone())));
             let payload = Data::dict([("providers", providers)]);
-            changes.push(JournalChange { topic: STATE_TOPIC, word: "remembered", payload });
+            changes.push(JournalChange { topic: Topic::State, word: "remembered", payload });
         }
         changes
     }

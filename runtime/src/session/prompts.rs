@@ -53,7 +53,7 @@ impl RecordBatch for PromptRecord {
     }
 
     fn names(&self, _: usize) -> (&'static Arc<str>, &'static Arc<str>) {
-        (LifecycleKind::Prompt.topic(), LifecycleKind::Prompt.name())
+        (LifecycleKind::Prompt.topic().shared(), LifecycleKind::Prompt.name())
     }
 }
 

@@ -3,21 +3,86 @@
 
 use std::sync::Arc;
 
+use imbl::{OrdMap, Vector};
+
 use crate::reminder::Reminder;
 
+use super::slots::EventSlots;
 use super::{EventDetail, PendingReminder, Transcript, TranscriptEvent};
+
+/// The prompts of a transcript.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PromptAccount {
+    /// Number of charging prompts built so far.
+    pub(super) prompts: u64,
+    /// Number of prompts whose turns are over.
+    pub(super) charged: u64,
+    /// Number of slots when the first prompt of the unfinished turns was built.
+    pub(super) open_slot: usize,
+    pub(super) due: DueNotes,
+}
+
+impl PromptAccount {
+    /// Returns whether a prompt was built whose turn is not over.
+    fn is_open(&self) -> bool {
+        self.prompts > self.charged
+    }
+}
+
+/// Slots of finite reminders by the prompt after which they expire. Notes may be stale; the slot decides.
+#[derive(Debug, Clone, Default)]
+pub(super) struct DueNotes {
+    by_prompt: OrdMap<u64, Vector<u32>>,
+    /// Number of notes.
+    count: usize,
+}
+
+impl DueNotes {
+    /// Notes the prompt at which the reminder in a slot is due, if it ever is. Earlier notes remain and are skipped later; once notes outnumber the
+    /// slots, all are rebuilt.
+    pub(super) fn note(&mut self, slot: u32, expires_at_prompt: Option<u64>, slots: &EventSlots) {
+        let Some(prompt) = expires_at_prompt else { return };
+        self.push(prompt, slot);
+        if self.count > 2 * slots.len() + 64 {
+            *self = DueNotes::default();
+            for slot in slots.pending_where(|_| true) {
+                if let Some(prompt) = slots.pending_at(slot).and_then(|pending| pending.expires_at_prompt) {
+                    self.push(prompt, slot);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, prompt: u64, slot: u32) {
+        self.count += 1;
+        match self.by_prompt.get_mut(&prompt) {
+            Some(slots) => slots.push_back(slot),
+            None => {
+                self.by_prompt.insert(prompt, Vector::unit(slot));
+            }
+        }
+    }
+
+    /// Removes the notes of the first prompt up to `charged` that has some, and returns them.
+    fn take_first(&mut self, charged: u64) -> Option<(u64, Vector<u32>)> {
+        let prompt = self.by_prompt.get_min().map(|(prompt, _)| *prompt).filter(|prompt| *prompt <= charged)?;
+        let slots = self.by_prompt.remove(&prompt).unwrap_or_default();
+        self.count -= slots.len();
+        Some((prompt, slots))
+    }
+}
 
 impl Transcript {
     /// Returns the number of further prompts in which a pending reminder appears; `None` if it never expires.
     #[must_use]
     pub fn ttl_left(&self, pending: &PendingReminder) -> Option<u32> {
-        pending.ttl_left(self.charged)
+        pending.ttl_left(self.account.charged)
     }
 
     /// Returns the number of prompts after the open ones in which a pending reminder appears; `None` if it never expires.
     #[must_use]
     pub fn ttl_after_open_prompts(&self, pending: &PendingReminder) -> Option<u32> {
-        pending.ttl_left(self.prompts)
+        pending.ttl_left(self.account.prompts)
     }
 
     /// Returns a pending reminder with the current `ttl_turns`.
@@ -33,27 +98,29 @@ impl Transcript {
     /// Returns the number of prompts whose turns are over.
     #[must_use]
     pub fn charged(&self) -> u64 {
-        self.charged
+        self.account.charged
     }
 
     /// Returns whether a prompt was built whose turn is not over.
     pub(crate) fn has_open_prompts(&self) -> bool {
-        self.prompts > self.charged
+        self.account.is_open()
     }
 
     /// Counts a prompt that charges the reminders it carries: all but those in the slots `left_out`, sorted from the
     /// oldest.
     pub(crate) fn prompt_built(&mut self, left_out: &[u32]) {
         if !self.has_open_prompts() {
-            self.open_slot = self.slots.len();
+            self.account.open_slot = self.events.len();
         }
-        self.prompts += 1;
+        self.account.prompts += 1;
         if let Some(first) = left_out.first() {
-            self.open_slot = self.open_slot.min(*first as usize);
+            self.account.open_slot = self.account.open_slot.min(*first as usize);
         }
         for slot in left_out {
-            let charged = self.charged;
-            if let Some(moved) = self.pending_at(*slot).map(|pending| pending.counted_from(self.prompts, charged)) {
+            let charged = self.account.charged;
+            if let Some(moved) =
+                self.pending_at(*slot).map(|pending| pending.counted_from(self.account.prompts, charged))
+            {
                 self.set_account(*slot, moved);
             }
         }
@@ -62,24 +129,24 @@ impl Transcript {
     /// Uncounts the last prompt, which no one saw. Accounts of reminders admitted meanwhile are shifted accordingly.
     pub(crate) fn prompt_void(&mut self) {
         if self.has_open_prompts() {
-            self.uncount_prompts_after(self.prompts - 1);
+            self.uncount_prompts_after(self.account.prompts - 1);
         }
     }
 
     /// Uncounts the prompts that are not charged yet: they belong to another transcript.
     pub(crate) fn forget_open_prompts(&mut self) {
         if self.has_open_prompts() {
-            self.uncount_prompts_after(self.charged);
+            self.uncount_prompts_after(self.account.charged);
         }
     }
 
     /// Uncounts all prompts after `prompts`. Only reminders admitted after an open prompt can be affected, so earlier
     /// slots are not visited.
     fn uncount_prompts_after(&mut self, prompts: u64) {
-        self.prompts = prompts;
-        for slot in self.open_slot as u32..self.next_slot() {
+        self.account.prompts = prompts;
+        for slot in self.account.open_slot as u32..self.events.next() {
             let later = self.pending_at(slot).filter(|pending| pending.since_prompt > prompts);
-            if let Some(moved) = later.map(|pending| pending.counted_from(prompts, self.charged)) {
+            if let Some(moved) = later.map(|pending| pending.counted_from(prompts, self.account.charged)) {
                 self.set_account(slot, moved);
             }
         }
@@ -88,13 +155,10 @@ impl Transcript {
     /// Charges the reminders carried by the prompts built so far. Returns the slots of expired reminders, oldest first,
     /// each with the TTL it had before.
     pub(crate) fn charge_carried(&mut self) -> Vec<(u32, u32)> {
-        let before = self.charged;
-        self.charged = self.prompts;
+        let before = self.account.charged;
+        self.account.charged = self.account.prompts;
         let mut over = Vec::new();
-        while let Some(prompt) = self.due.get_min().map(|(prompt, _)| *prompt).filter(|prompt| *prompt <= self.charged)
-        {
-            let slots = self.due.remove(&prompt).unwrap_or_default();
-            self.noted -= slots.len();
+        while let Some((prompt, slots)) = self.account.due.take_first(self.account.charged) {
             for slot in slots {
                 let still = self.pending_at(slot).filter(|pending| pending.expires_at_prompt == Some(prompt));
                 if let Some(left) = still.and_then(|pending| pending.ttl_left(before)) {
@@ -116,47 +180,18 @@ impl Transcript {
 
     /// Replaces the account of the pending reminder in a slot.
     fn set_account(&mut self, slot: u32, pending: PendingReminder) {
-        let Some(event) = self.slots.get(slot as usize) else { return };
+        let Some(event) = self.events.get(slot) else { return };
         let expires = pending.expires_at_prompt;
         let (id, kind) = (event.id.clone(), event.kind.clone());
         let detail = EventDetail::Pending(pending);
         let event = TranscriptEvent { id, kind, at_message: event.at_message, detail, rising: event.rising };
-        self.slots.set(slot as usize, Arc::new(event));
-        if let Some(expires) = expires {
-            self.note_due(expires, slot);
-        }
-    }
-
-    /// Notes the prompt at which a slot is due. Earlier notes remain and are skipped later; once notes outnumber the
-    /// slots, all are rebuilt.
-    pub(super) fn note_due(&mut self, prompt: u64, slot: u32) {
-        self.note(prompt, slot);
-        if self.noted > 2 * self.slots.len() + 64 {
-            self.forget_due();
-            let due = |slot: u32| Some((self.pending_at(slot)?.expires_at_prompt?, slot));
-            let all: Vec<_> = self.pending_slots().into_iter().filter_map(due).collect();
-            all.into_iter().for_each(|(prompt, slot)| self.note(prompt, slot));
-        }
-    }
-
-    fn note(&mut self, prompt: u64, slot: u32) {
-        self.noted += 1;
-        match self.due.get_mut(&prompt) {
-            Some(slots) => slots.push_back(slot),
-            None => {
-                self.due.insert(prompt, imbl::Vector::unit(slot));
-            }
-        }
+        self.events.set(slot, event);
+        self.account.due.note(slot, expires, &self.events);
     }
 
     /// Returns the number of due notes.
     #[cfg(test)]
     pub(crate) fn notes_of_due(&self) -> usize {
-        self.due.values().map(imbl::Vector::len).sum()
-    }
-
-    pub(super) fn forget_due(&mut self) {
-        self.due = imbl::OrdMap::new();
-        self.noted = 0;
+        self.account.due.by_prompt.values().map(Vector::len).sum()
     }
 }

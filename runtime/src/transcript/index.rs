@@ -1,8 +1,10 @@
-//! [`KeyIndex`]: maps the dedupe key of a pending reminder to its slot. Keys are hashed and entries are `Copy`, so that
-//! a path copy of the persistent map touches no reference count. A lookup must check that the slot is pending and has
-//! the real key: entries of removed reminders stay until the holes are closed.
+//! [`PendingIndex`]: counts the pending reminders and finds them by key, or by an id from elsewhere. Texts are hashed and
+//! entries are `Copy`, so that a path copy of the persistent map touches no reference count.
 
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+
+use super::PendingReminder;
+use super::slots::EventSlots;
 
 /// The hash of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,5 +50,64 @@ impl Hasher for IdentityHasher {
 }
 
 /// Maps hashed text to a slot.
-pub(super) type KeyIndex =
+type HashIndex =
     imbl::GenericHashMap<KeyHash, u32, BuildHasherDefault<IdentityHasher>, imbl::shared_ptr::DefaultSharedPtr>;
+
+/// Slots of pending reminders by a text. Entries of removed reminders stay until the holes are closed, so a lookup must
+/// check that the slot is pending and has the text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SlotIndex {
+    slots: HashIndex,
+    /// Whether two pending reminders share a text or a hash (an import may contain some). In that case a miss in the
+    /// index proves nothing.
+    pub(super) is_crowded: bool,
+}
+
+impl SlotIndex {
+    /// Returns the slot last entered for a text.
+    pub(super) fn get(&self, text: &str) -> Option<u32> {
+        self.slots.get(&KeyHash::of(text)).copied()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    fn insert(&mut self, text: &str, slot: u32, slots: &EventSlots) {
+        let other = self.slots.insert(KeyHash::of(text), slot);
+        self.is_crowded |= other.is_some_and(|other| slots.pending_at(other).is_some());
+    }
+}
+
+/// The pending reminders among the events of a transcript.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PendingIndex {
+    /// Number of pending reminders.
+    pub(super) count: usize,
+    /// Number of them that no route can show.
+    pub(super) unrenderable: usize,
+    /// Their slots by dedupe key.
+    pub(super) by_key: SlotIndex,
+    /// Slots of those with ids out of order, which came from elsewhere (bridge, parent, import), by id.
+    pub(super) by_foreign_id: SlotIndex,
+}
+
+impl PendingIndex {
+    /// Enters the pending reminder in a slot.
+    pub(super) fn enter(&mut self, slot: u32, pending: &PendingReminder, rising: bool, slots: &EventSlots) {
+        self.count += 1;
+        self.unrenderable += usize::from(!pending.reminder.is_renderable());
+        if let Some(key) = &pending.reminder.dedupe_key {
+            self.by_key.insert(key, slot, slots);
+        }
+        if !rising {
+            self.by_foreign_id.insert(&pending.reminder.id, slot, slots);
+        }
+    }
+
+    /// Uncounts a removed reminder.
+    pub(super) fn remove(&mut self, pending: &PendingReminder) {
+        self.count -= 1;
+        self.unrenderable = self.unrenderable.saturating_sub(usize::from(!pending.reminder.is_renderable()));
+    }
+}

@@ -109,11 +109,11 @@ fn holes_are_closed_and_everything_is_still_found() {
         for id in &ids[30..80] {
             clear(&mut t, &Selector { id: Some(id.clone()), ..Selector::default() });
         }
-        assert!(t.slots.len() <= 2 * t.event_count(), "{} slots for {} events", t.slots.len(), t.event_count());
+        assert!(t.events.len() <= 2 * t.event_count(), "{} slots for {} events", t.events.len(), t.event_count());
         // The first forty were replaced by the last forty; of these the clear took twenty.
         assert_eq!(t.pending_count(), 20);
         assert!(ids[80..].iter().all(|id| t.find(id).is_some()) && ids[..80].iter().all(|id| t.find(id).is_none()));
-        assert!(!t.crowded, "the index knows every key, so no look-up needs a scan");
+        assert!(!t.is_crowded(), "the index knows every key, so no look-up needs a scan");
         let by_key = Selector { dedupe_key: Some("k39".into()), ..Selector::default() };
         assert_eq!((clear(&mut t, &by_key).len(), t.pending_count()), (1, 19));
     });
@@ -204,7 +204,7 @@ fn a_change_to_a_copy_touches_few_events() {
         let touched = |change: &dyn Fn(&mut Transcript)| {
             let mut copy = t.clone();
             change(&mut copy);
-            t.slots.iter().filter(|event| Arc::strong_count(event) > 1).count()
+            t.events.all().iter().filter(|event| Arc::strong_count(event) > 1).count()
         };
         let by_key = Selector { dedupe_key: Some("5000".into()), ..Selector::default() };
         assert_eq!(touched(&|copy| assert_eq!(clear(copy, &by_key).len(), 1)), 0, "what is gone is a bit");
@@ -222,7 +222,7 @@ fn copy_after_a_turn(t: &Transcript, at: &LifecycleContext<'_>) {
     fire(&mut copy, &rendered, true, at);
     post_turn(&mut copy);
     assert_eq!(copy.ttl_left(copy.pending().next().unwrap()), Some(8));
-    assert!(t.slots.ptr_eq(&copy.slots));
+    assert!(t.events.all().ptr_eq(copy.events.all()));
 }
 
 #[test]

@@ -51,11 +51,10 @@ impl Transcript {
     /// pending reminders.
     fn place_events(&mut self, place: impl Fn(usize) -> Option<usize>) -> Vec<Arc<Reminder>> {
         let (mut gone, mut kept, mut open_slot) = (Vec::new(), imbl::Vector::new(), 0);
-        let standing = self.slots.iter().enumerate().filter(|(slot, _)| !self.is_hole(*slot));
-        for (slot, event) in standing {
+        for (slot, event) in self.events.iter() {
             match place(event.at_message) {
                 Some(at_message) => {
-                    open_slot += usize::from(slot < self.open_slot);
+                    open_slot += usize::from(slot < self.account.open_slot);
                     let moved = || Arc::new(TranscriptEvent { at_message, ..event.as_ref().clone() });
                     kept.push_back(if at_message == event.at_message { event.clone() } else { moved() });
                 }

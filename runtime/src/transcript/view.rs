@@ -34,7 +34,7 @@ impl Transcript {
             "version" => Self::VERSION.into(),
             "id" => (&self.id).into(),
             "messages" => self.messages.iter().map(|message| message.to_data()).collect(),
-            "events" => self.events().map(|event| event.to_data(self.charged)).collect(),
+            "events" => self.events().map(|event| event.to_data(self.account.charged)).collect(),
             "assets" => self.assets.clone(),
             "metadata" => self.metadata.clone(),
             "summary" => self.summary.clone().into(),
@@ -64,7 +64,7 @@ impl Transcript {
     #[must_use]
     pub fn events_to_data(&self, kind: Option<&str>) -> Data {
         let wanted = self.events().filter(|event| kind.is_none_or(|kind| event.kind.as_ref() == kind));
-        wanted.map(|event| event.to_data(self.charged)).collect()
+        wanted.map(|event| event.to_data(self.account.charged)).collect()
     }
 
     /// Returns counts: messages, events, pending reminders, tool calls, estimated tokens.

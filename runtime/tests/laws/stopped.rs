@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use runtime::agent_loop::{LoopOptions, LoopResult, LoopStatus, agent_loop};
+use runtime::event_log::Topic;
 use runtime::message::Role;
 use runtime::seam::Outcome;
-use runtime::session::{INJECTION_TOPIC, Session};
+use runtime::session::Session;
 
 use crate::judge::balances;
 
@@ -151,7 +152,7 @@ fn no_call_dangles(session: &Session, at: &str) {
 /// Checks that each accepted item is queued or has exactly one outcome on the log.
 fn accepted_is_accounted_for(scene: &Scene, session: &Session, at: &str) {
     let mut items: BTreeMap<Arc<str>, (usize, usize)> = BTreeMap::new();
-    for record in scene.log.records().iter().filter(|record| record.topic.as_ref() == INJECTION_TOPIC) {
+    for record in scene.log.records().iter().filter(|record| record.topic.as_ref() == Topic::Injection.as_str()) {
         if record.payload.get("session_id").as_str() != Some(session.id()) {
             continue;
         }

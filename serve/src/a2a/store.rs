@@ -39,11 +39,6 @@ mod takeover;
 mod tests;
 mod unwritten_answer;
 
-/// The topic of a task's lifecycle.
-pub const TASK_TOPIC: &str = "a2a.task";
-/// The topic of a task's content.
-pub const CONTENT_TOPIC: &str = "a2a.content";
-
 /// The tasks of a log file. Clones share their state.
 #[derive(Clone)]
 pub struct TaskStore(Arc<TaskStoreState>);
@@ -111,7 +106,7 @@ impl TaskStore {
         let append = |TaskRecord { topic, word, payload }| {
             log.append(NewRecord {
                 topic: topic.into(),
-                kind: format!("{topic}.{word}").into(),
+                kind: topic.kind(word).into(),
                 payload: payload.into(),
                 headers: runtime::data::Data::Nil,
                 occurred_at_ms: at_ms,

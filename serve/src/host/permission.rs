@@ -6,16 +6,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use runtime::data::Data;
-use runtime::event_log::NewRecord;
+use runtime::event_log::{NewRecord, Topic};
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::seam::{Answer, ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
 
 use super::policy::demand;
 use super::{Mode, Peer, PermissionQuestion, PermissionScope, Verdict};
-
-/// The topic and the kind of answer records.
-const TOPIC: &str = "session.permission";
-const ANSWERED: &str = "session.permission.answered";
 
 /// The maximum number of remembered answers. A further one applies to its call only.
 const MAX_ANSWERS: usize = 1_000;
@@ -99,8 +95,8 @@ impl SessionApprover {
             ("scope", if is_always { scope.to_data() } else { Data::Nil }),
         ]);
         turn.scope.log.append(NewRecord {
-            topic: TOPIC.into(),
-            kind: ANSWERED.into(),
+            topic: Topic::Permission.into(),
+            kind: Topic::Permission.kind("answered").into(),
             payload: payload.into(),
             headers: Data::Nil,
             occurred_at_ms: turn.scope.clock.now_ms(),

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::event_log::Record;
+use runtime::event_log::{Record, Topic};
 use runtime::message::Message;
 use runtime::reminder::bridge::{InjectionPayload, RecordedQueue};
 use runtime::reminder::lifecycle::rebuild::Rebuilt;
-use runtime::session::{Conversation, INJECTION_TOPIC, MESSAGE_TOPIC, STATE_TOPIC};
+use runtime::session::Conversation;
 
 use crate::host::SessionEvent;
 
-use super::{LIFE_TOPIC, SHOWN_TOPIC, SessionDescription, StoreError, shown};
+use super::{SessionDescription, StoreError, shown};
 
 /// A session as it is rebuilt from its records.
 #[derive(Debug, Default)]
@@ -39,8 +39,6 @@ pub(super) struct StoredLifecycle {
     pub(super) updated_at_ms: u64,
     /// The process that has it open, according to the log.
     pub(super) owner: Option<Arc<str>>,
-    /// Whether a prompt has begun and not ended.
-    pub(super) at_work: bool,
 }
 
 impl SessionFold {
@@ -52,20 +50,18 @@ impl SessionFold {
     pub(super) fn take(&mut self, record: &Record) {
         self.reminders.take(record);
         let own = record.payload.get("session_id").as_str() == Some(self.id.as_ref());
-        let Some(word) = record.kind.strip_prefix(record.topic.as_ref()).and_then(|rest| rest.strip_prefix('.')) else {
-            return;
-        };
-        if !own || self.broken.is_some() {
-            return;
-        }
+        let Some(topic) = Topic::named(&record.topic).filter(|_| own && self.broken.is_none()) else { return };
+        let Some(word) = topic.word_of(&record.kind) else { return };
         let payload = &*record.payload;
-        let read = match record.topic.as_ref() {
-            LIFE_TOPIC => self.life(word, payload, record.occurred_at_ms),
-            SHOWN_TOPIC => self.show(word, payload),
-            MESSAGE_TOPIC => self.message(word, payload),
-            STATE_TOPIC => self.conversation.apply(STATE_TOPIC, word, payload),
-            INJECTION_TOPIC => self.injection(word, payload),
-            _ => Ok(()),
+        let read = match topic {
+            Topic::Life => self.life(word, payload, record.occurred_at_ms),
+            Topic::Shown => self.show(word, payload),
+            Topic::Message => self.message(word, payload),
+            Topic::State => self.conversation.apply(Topic::State, word, payload),
+            Topic::Injection => self.injection(word, payload),
+            Topic::Reminder | Topic::Turn | Topic::Activity | Topic::Permission | Topic::Task | Topic::TaskContent => {
+                Ok(())
+            }
         };
         if let Err(why) = read {
             let (id, cursor, kind) = (self.id.clone(), record.cursor, record.kind.clone());
@@ -92,15 +88,8 @@ impl SessionFold {
                 self.about.metadata = payload.get("metadata").clone();
                 self.life.owner = Some(process(payload)?);
             }
-            "loaded" => {
-                self.life.owner = Some(process(payload)?);
-                self.life.at_work = false;
-            }
-            "prompted" => self.life.at_work = true,
-            "answered" => {
-                self.life.at_work = false;
-                self.draft.clear();
-            }
+            "loaded" => self.life.owner = Some(process(payload)?),
+            "answered" => self.draft.clear(),
             "closed" => self.life.owner = None,
             _ => {}
         }
@@ -122,7 +111,7 @@ impl SessionFold {
             self.draft.push_str(payload.get("text").as_str().ok_or("`text` is not a string")?);
             return Ok(());
         }
-        self.conversation.apply(MESSAGE_TOPIC, word, payload)?;
+        self.conversation.apply(Topic::Message, word, payload)?;
         self.draft.clear();
         match self.conversation.messages.last() {
             Some(last) if word == "appended" => self.delivered.retain(|delivered| delivered != last),

@@ -5,15 +5,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::agent_loop::{LoopEvent, LoopObservation};
 use runtime::data::Data;
-use runtime::event_log::{DurableFuture, NewRecord, RunTaggedLog, SharedLog, SqliteLog, Ticket};
+use runtime::event_log::{DurableFuture, NewRecord, RunTaggedLog, SharedLog, SqliteLog, Ticket, Topic};
 use runtime::model::Delta;
-use runtime::session::{ConversationJournal, JournalChange, MESSAGE_TOPIC, Session};
+use runtime::session::{ConversationJournal, JournalChange, Session};
 
 use crate::host::{PromptOutcome, SessionEvent};
 
 use super::about::title_of;
 use super::shown::{NamedRecord, TextAssembly};
-use super::{LIFE_TOPIC, SHOWN_TOPIC, SessionDescription, SessionStore, StoreError, StoredSession};
+use super::{SessionDescription, SessionStore, StoreError, StoredSession};
 
 /// Records a session while it runs. Only [`SessionJournal::again`] and [`SessionJournal::settled`] wait for the disk:
 /// callers wait for the latter before they report to a client that something is done.
@@ -114,7 +114,7 @@ impl SessionJournal {
             _ => return,
         }
         let word = if matches!(event, SessionEvent::Title(_)) { "title" } else { "mode" };
-        self.append(LIFE_TOPIC, word, state.about.brief(&self.id));
+        self.append(Topic::Life, word, state.about.brief(&self.id));
     }
 
     /// Records a change of the mode.
@@ -167,7 +167,7 @@ impl SessionJournal {
         let draft = std::mem::take(&mut state.draft);
         self.write_shown(state.assembly.flush());
         if !draft.is_empty() {
-            self.write(MESSAGE_TOPIC, "streamed", Data::dict([("text", Data::from(draft))]));
+            self.write(Topic::Message, "streamed", Data::dict([("text", Data::from(draft))]));
         }
     }
 
@@ -220,23 +220,23 @@ impl SessionJournal {
                 payload.set(field, value);
             }
         }
-        self.append(LIFE_TOPIC, word, payload);
+        self.append(Topic::Life, word, payload);
     }
 
     fn write_shown(&self, told: impl IntoIterator<Item = NamedRecord>) {
         for (word, payload) in told {
-            self.write(SHOWN_TOPIC, word, payload);
+            self.write(Topic::Shown, word, payload);
         }
     }
 
-    fn write(&self, topic: &'static str, word: &str, payload: Data) {
+    fn write(&self, topic: Topic, word: &str, payload: Data) {
         self.append(topic, word, payload.with("session_id", (&self.id).into()));
     }
 
-    fn append(&self, topic: &'static str, word: &str, payload: Data) {
+    fn append(&self, topic: Topic, word: &str, payload: Data) {
         self.log.append(NewRecord {
             topic: topic.into(),
-            kind: format!("{topic}.{word}").into(),
+            kind: topic.kind(word).into(),
             payload: payload.into(),
             headers: Data::Nil,
             // Lists of sessions are for people, so they use the system's time and not a script's.

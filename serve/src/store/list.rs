@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{LIFE_TOPIC, SessionDescription, SessionStore, StoreError, is_session};
+use runtime::event_log::Topic;
+
+use super::{SessionDescription, SessionStore, StoreError, is_session};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl SessionStore {
         let (mut page, mut last) = (SessionPage::default(), 0);
         let most = most.max(1);
         self.log().look(|file| {
-            file.last_of_runs(LIFE_TOPIC, before, |record| {
+            file.last_of_runs(Topic::Life.as_str(), before, |record| {
                 let mut about = SessionDescription::default();
                 about.read_brief(&record.payload);
                 let Some(id) = record.payload.get("session_id").as_shared_str().filter(|id| is_session(id)) else {

@@ -63,12 +63,6 @@ impl StoredSession {
         self.fold.life.updated_at_ms
     }
 
-    /// Returns whether its process ended during a prompt.
-    #[must_use]
-    pub fn was_at_work(&self) -> bool {
-        self.fold.life.at_work
-    }
-
     /// Returns the events that a client saw, in order. One message may have several text events.
     #[must_use]
     pub fn shown(&self) -> &[SessionEvent] {

@@ -92,6 +92,6 @@ impl Engine {
     /// Takes the errors of agent loops that failed and whose `status` or `error` the script has not read.
     #[must_use]
     pub fn take_unread_failures(&self) -> Vec<Diagnostic> {
-        self.world.unread.take()
+        self.world.stop.unread.take()
     }
 }

@@ -29,7 +29,7 @@ impl Engine {
     /// A script that cannot run.
     pub(super) fn unfit(&self, diagnostics: Vec<Diagnostic>) -> RunResult {
         self.end_activity(false);
-        self.world.routes.discard();
+        self.world.services.routes.discard();
         RunResult { exit_code: 1, diagnostics, interrupted: None }
     }
 
@@ -38,10 +38,10 @@ impl Engine {
         match &result {
             // Nothing is left to clean up with, or no recorded answer.
             Err(raise) if raise.why == Why::Exhausted => self.isolate.abandon_tasks(),
-            _ if self.world.routes.is_stopped() => self.isolate.abandon_tasks(),
+            _ if self.world.services.routes.is_stopped() => self.isolate.abandon_tasks(),
             _ => self.close(),
         }
-        let broken = self.world.routes.broken();
+        let broken = self.world.services.routes.broken();
         if broken.is_none() {
             diagnostics.extend(self.unseen());
         }
@@ -60,7 +60,7 @@ impl Engine {
                 // An interrupt is not an error of the script, and its exit code is determined
                 // below.
                 Why::Cancelled | Why::Abandoned
-                    if self.world.is_interrupted() || self.world.unwritten.borrow().is_some() =>
+                    if self.world.is_interrupted() || self.world.console.has_unwritten() =>
                 {
                     diagnostics.extend(raise.clean_up.map(|raise| raise.to_diagnostic()));
                     1
@@ -71,12 +71,12 @@ impl Engine {
                 }
             },
         };
-        let unread = self.world.unread.take();
+        let unread = self.world.stop.unread.take();
         if !unread.is_empty() && !self.world.is_interrupted() {
             exit_code = exit_code.max(1);
             diagnostics.extend(unread);
         }
-        if let Some(error) = self.world.unwritten.take() {
+        if let Some(error) = self.world.console.take_unwritten() {
             let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;
             exit_code = exit_code_of(&error);
             // A reader that closed the pipe has ended the run; there is nothing to report.
@@ -93,12 +93,12 @@ impl Engine {
             diagnostics.push(unwritten);
         }
         let interrupted = self.interrupted();
-        if let (Some(_), Some(interrupt)) = (&interrupted, &self.world.interrupt) {
+        if let (Some(_), Some(interrupt)) = (&interrupted, &self.world.stop.interrupt) {
             exit_code = interrupt.exit_code().unwrap_or(exit_code);
         }
         let of_tape = match broken {
             Some(broken) => vec![broken],
-            None => self.world.routes.finish(exit_code),
+            None => self.world.services.routes.finish(exit_code),
         };
         if of_tape.iter().any(|found| found.severity == Severity::Error) {
             exit_code = exit_code.max(1);
@@ -109,12 +109,12 @@ impl Engine {
 
     /// Returns the loops that were cut short, if the run was interrupted.
     pub(super) fn interrupted(&self) -> Option<Vec<CutShort>> {
-        self.world.is_interrupted().then(|| self.world.cut_short.take())
+        self.world.is_interrupted().then(|| self.world.stop.cut_short.take())
     }
 
     /// Waits until the log would survive, however the run has ended; what it lacks, where it cannot.
     pub(super) fn settle_log(&self) -> Option<Diagnostic> {
-        let mut durable = self.world.log.durable(Ticket::ALL);
+        let mut durable = self.world.observers.log.durable(Ticket::ALL);
         let settled = match durable.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())) {
             Poll::Ready(settled) => settled,
             Poll::Pending => self.block_on(durable)?,
@@ -128,7 +128,7 @@ impl Engine {
             // A number out of range must not become success by accident.
             (Value::Int(code), _) => i32::try_from(*code).ok().filter(|c| (0..=255).contains(c)).unwrap_or(255),
             (_, Some(Err(error))) => {
-                self.world.output.err(&format!("{}\n", brief(error)));
+                self.world.console.output.err(&format!("{}\n", brief(error)));
                 1
             }
             _ => 0,

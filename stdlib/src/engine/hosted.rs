@@ -67,7 +67,7 @@ impl Hosted {
         let live = options.live.map(|live| noting(live, hosting));
         let engine = Engine::new(RunOptions { live, hosting: Some(hosting.clone()), interrupt: None, ..options });
         let world = &engine.world;
-        let session = world.sessions.open(Some(&hosting.session_id), world.clock.now_ms());
+        let session = world.agents.sessions.open(Some(&hosting.session_id), world.clock.now_ms());
         let (hosting, source) = (hosting.clone(), source.clone());
         Self { engine, hosting, session, source, main: OnceCell::new(), told: Cell::new(false) }
     }
@@ -103,7 +103,7 @@ impl Hosted {
             Ok(value) => Some(prompt_result::of_top_level(&value)),
             Err(raise) => Some(raise.to_diagnostic()),
         };
-        let unread = self.engine.world.unread.take();
+        let unread = self.engine.world.stop.unread.take();
         let unwritten = self.settle().await;
         match ended.into_iter().chain(unread).chain(unwritten).collect::<Vec<_>>() {
             found if found.is_empty() => {
@@ -146,7 +146,7 @@ impl Hosted {
         self.engine.end_activity(outcome.is_ok());
         let mut diagnostics: Vec<_> = self.engine.unseen().collect();
         diagnostics.extend(self.settle().await);
-        let mut unread = self.engine.world.unread.take().into_iter();
+        let mut unread = self.engine.world.stop.unread.take().into_iter();
         let uncleaned = if self.told.get() { prompt_result::of_cleaning_up(&outcome) } else { None };
         let end = match (self.told.get(), refusal) {
             (true, _) => PromptEnd::Cancelled,
@@ -245,7 +245,7 @@ impl Hosted {
 
     /// Waits until the log would survive; what it lacks, where it cannot.
     async fn settle(&self) -> Option<Diagnostic> {
-        let settled = self.engine.world.log.durable(Ticket::ALL).await;
+        let settled = self.engine.world.observers.log.durable(Ticket::ALL).await;
         settled.err().map(|fault| crate::fault::to_raise(&fault).to_diagnostic())
     }
 
@@ -254,7 +254,7 @@ impl Hosted {
         let hosting = &self.hosting;
         let metadata = if request.metadata.is_nil() { &hosting.metadata } else { &request.metadata };
         let now_ms = self.engine.world.clock.now_ms();
-        let drawn = || runtime::ids::Ids::next_text(&self.engine.world.ids, now_ms);
+        let drawn = || runtime::ids::Ids::next_text(&self.engine.world.random.ids, now_ms);
         let task_id = request.task_id.clone().unwrap_or_else(drawn);
         hosting.names_task(&task_id);
         let cwd = hosting.cwd.as_ref().map(|cwd| Value::from(cwd.to_string_lossy().into_owned()));

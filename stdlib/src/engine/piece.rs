@@ -77,7 +77,7 @@ impl Engine {
         let context = Rc::<Context>::default();
         begin_anew(&self.isolate, &context.task);
         *self.context.borrow_mut() = context;
-        if let Some(interrupt) = &self.world.interrupt {
+        if let Some(interrupt) = &self.world.stop.interrupt {
             interrupt.reset();
         }
     }

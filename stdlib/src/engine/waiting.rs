@@ -21,7 +21,7 @@ impl Engine {
                 .ok()
         });
         let runtime = runtime.as_ref()?;
-        Some(match &self.world.interrupt {
+        Some(match &self.world.stop.interrupt {
             Some(interrupt) => runtime.block_on(self.interruptibly(interrupt, future)),
             None => runtime.block_on(future),
         })

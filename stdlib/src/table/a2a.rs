@@ -95,7 +95,7 @@ async fn sent(
         match frame {
             Frame::Task(task) if wait => {
                 let _ = task_id.set(task.id.clone());
-                settled(&world.web, &peer, task).await.map(Frame::Task)
+                settled(&world.services.web, &peer, task).await.map(Frame::Task)
             }
             frame => Ok(frame),
         }
@@ -161,7 +161,7 @@ fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let _outside = world.clock.outside();
         let peer = peer_of(&world, asked.access).await?;
         let params = Peer::task_params(&task_id, None);
-        let stream = peer.stream(&world.web, Method::Subscribe, params).await;
+        let stream = peer.stream(&world.services.web, Method::Subscribe, params).await;
         let stream = stream.map_err(|error| failed(&world, &peer, &error))?;
         Ok(PeerStream::value(stream, world.clock.clone(), None))
     }))
@@ -193,7 +193,7 @@ fn about_task(
         let _outside = world.clock.outside();
         let peer = peer_of(&world, asked.access).await?;
         let params = Peer::task_params(&task_id, history_length);
-        let task = peer.call_for_task(&world.web, method, params).await;
+        let task = peer.call_for_task(&world.services.web, method, params).await;
         task.map(|task| to_value(&shown::of_task(&task))).map_err(|error| failed(&world, &peer, &error))
     }))
 }
@@ -248,7 +248,7 @@ impl Injecting {
             if !self.metadata.is_nil() {
                 params.set("metadata", self.metadata.clone());
             }
-            match peer.call(&world.web, Method::InjectReminder, params).await {
+            match peer.call(&world.services.web, Method::InjectReminder, params).await {
                 Ok(result) => {
                     return Ok(Data::dict([
                         ("via", Data::from("method")),
@@ -275,7 +275,7 @@ impl Injecting {
         }
         let id = self.wire.get("id").clone();
         let params = Peer::task_params(&self.task_id, Some(0));
-        let task = peer.call_for_task(&world.web, Method::Get, params).await?;
+        let task = peer.call_for_task(&world.services.web, Method::Get, params).await?;
         let state = task.status.state;
         if state.is_terminal() {
             return Ok(said("suppressed", &format!("the task is {state}")));
@@ -283,7 +283,7 @@ impl Injecting {
         let answer = self.message.filter(|_| state.is_interrupted());
         let is_sent = answer.is_some();
         // It goes with what is said to the task next, and waits on where that does not arrive.
-        let kept = world.peers.outbox.put(peer.card.endpoint.as_str(), &self.task_id, self.wire.clone());
+        let kept = world.services.peers.outbox.put(peer.card.endpoint.as_str(), &self.task_id, self.wire.clone());
         if kept.is_none() && !is_sent {
             return Ok(said("suppressed", "too many reminders are waiting for a message"));
         }
@@ -322,7 +322,7 @@ fn failed(world: &World, peer: &Peer, error: &PeerError) -> Box<Raise> {
     if matches!(error.kind, Kind::Connection | Kind::NotAgent | Kind::Moved | Kind::Status | Kind::Refused)
         || error.rpc_code() == Some(METHOD_NOT_FOUND)
     {
-        world.peers.cards.forget(&peer.access);
+        world.services.peers.cards.forget(&peer.access);
     }
     of_peer(error)
 }

@@ -34,11 +34,11 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let given = options.transcript(&world, &scope)?;
     let session = match (plan.session(&world)?, given) {
         (Some(session), _) => session,
-        (None, Some(given)) => world.sessions.open_with(given, &scope),
+        (None, Some(given)) => world.agents.sessions.open_with(given, &scope),
         (None, None) => {
             let named = options.text("session_id")?;
             let current = if named.is_none() { free_current(&world, &scope) } else { None };
-            current.unwrap_or_else(|| world.sessions.open(named.as_deref(), world.clock.now_ms()))
+            current.unwrap_or_else(|| world.agents.sessions.open(named.as_deref(), world.clock.now_ms()))
         }
     };
     if session.is_busy() {
@@ -61,7 +61,7 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
             if raise.located { raise } else { raise.about(2, "") }
         })?;
         for note in &result.diagnostics {
-            world.show(note);
+            world.console.show(note);
         }
         Ok(result_value(&world, &result, place))
     })

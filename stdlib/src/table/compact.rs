@@ -41,7 +41,7 @@ fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
     let scope = here::own_scope(cx, &world);
     let transcript = TranscriptValue::take(args, 0, &world, &scope)?;
     let may_ask = !cx.isolate.is_denied(Capability::Llm);
-    let bare = world.sessions.detached(transcript.id(), scope.clock.now_ms());
+    let bare = world.agents.sessions.detached(transcript.id(), scope.clock.now_ms());
     bare.with(|s| s.transcript = transcript);
     // Handlers' reminders belong to the agent at hand. Outside of any loop they go into the transcript itself.
     let told = here::session(cx).unwrap_or_else(|| bare.clone());
@@ -80,13 +80,13 @@ async fn compact(
     let text = |key: &str| scope.options.get(key).as_str().map(Arc::from);
     // Inside a loop its route is asked, else the one that a bare `llm_call` would take.
     let route = Request { provider: text("provider"), model: text("model"), ..Request::default() };
-    let model = ByModel::new(&*world.routes, &route, asked.prompt);
+    let model = ByModel::new(&*world.services.routes, &route, asked.prompt);
     let compaction = Compaction {
         session,
         told: Turn { session: told, number: told.with(|s| s.turns), scope },
         iteration: 0,
         listeners: Listeners {
-            hooks: &world.hooks,
+            hooks: &world.agents.hooks,
             providers: &providers,
             config: &reminders.config,
             strict: reminders.strict,
@@ -99,7 +99,7 @@ async fn compact(
     };
     let done = compaction.run(asked.options).await.map_err(|e| to_raise(&e));
     for note in &scope.notes.all() {
-        world.show(note);
+        world.console.show(note);
     }
     done
 }

@@ -10,7 +10,7 @@ use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait, take_over};
 use runtime::clock::Clock;
-use runtime::event_log::{NewRecord, Record, RecordFilter, RecordPosition};
+use runtime::event_log::{NewRecord, Record, RecordFilter, RecordPosition, Topic};
 use runtime::seam::{Answer, Outcome, call_error};
 use std::sync::Arc;
 
@@ -25,9 +25,6 @@ lang::builtins! { "event_log" =>
     plain "subscribe(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> stream" subscribe;
 }
 
-/// The prefixes of topics that the runtime writes.
-const RESERVED: [&str; 3] = ["transcript.", "session.", "a2a."];
-
 fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let topic: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
@@ -35,7 +32,7 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         return Err(Raise::error(RunCode::Value, "a record needs a topic").about(0, "blank"));
     }
     // What audit and replay read must come from the runtime alone.
-    if let Some(reserved) = RESERVED.into_iter().find(|reserved| topic.starts_with(reserved)) {
+    if let Some(reserved) = Topic::RESERVED.into_iter().find(|reserved| topic.starts_with(reserved)) {
         let message = format!("the topic `{topic}` is reserved for the runtime; scripts cannot write to it");
         return Err(Raise::error(RunCode::Value, message)
             .about(0, "reserved")
@@ -55,7 +52,7 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         occurred_at_ms: world.clock.now_ms(),
     };
     let number = |written: Outcome<RecordPosition>| written.map(|place| int(place.id)).map_err(|e| to_raise(&e));
-    Ok(match world.log.emit(record) {
+    Ok(match world.observers.log.emit(record) {
         Answer::Now(written) => Wait::ready(number(written)),
         Answer::Later(written) => Wait::new(async move { number(written.await) }),
     })
@@ -67,7 +64,7 @@ fn int(number: u64) -> Value {
 
 fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let (log, topic) = (world.log.reader(), args::str(args, 0)?.to_string());
+    let (log, topic) = (world.observers.log.reader(), args::str(args, 0)?.to_string());
     let shown = |id: Option<u64>| id.map_or(Value::Nil, int);
     if !log.blocks() {
         return Ok(Wait::ready(log.latest(&topic).map(shown).map_err(|e| to_raise(&call_error(e)))));
@@ -114,7 +111,7 @@ const PAGE: usize = 1024;
 
 fn read(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let log = world.log.reader();
+    let log = world.observers.log.reader();
     let mut reading = Reading { filter: filter_arg(args)?, found: Vec::new(), is_done: false };
     if !log.blocks() {
         while !reading.is_done {
@@ -157,7 +154,7 @@ impl Reading {
 
 fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let mut subscription = world.log.subscribe(filter_arg(args)?);
+    let mut subscription = world.observers.log.subscribe(filter_arg(args)?);
     if let Some(pool) = world.pool() {
         subscription.read_on(pool);
     }

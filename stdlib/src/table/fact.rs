@@ -59,10 +59,10 @@ fn store_fact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let draft = Draft::from_data(&data(args, 0)?).map_err(|error| about(&error, 0))?;
     let options = options(args, 1, false)?;
     let in_store = |error: FactError| about(&error, 1);
-    let place = world.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
-    let id = world.ids.next_text(world.clock.now_ms());
+    let place = world.services.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
+    let id = world.random.ids.next_text(world.clock.now_ms());
     let fact = Fact::new(id, draft, now(&options, &world));
-    let appending = world.facts.storing(&place, &fact).map_err(|error| about(&error, 0))?;
+    let appending = world.services.facts.storing(&place, &fact).map_err(|error| about(&error, 0))?;
     let stored = move |world: &World, torn: Result<Option<Oddity>, FactError>| -> Outcome {
         show(world, torn.map_err(|error| about(&error, 0))?.as_ref());
         Ok(to_value(&fact.to_record()))
@@ -85,7 +85,7 @@ fn recall_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>>
     };
     let options = options(args, 3, true)?;
     let in_store = |error: FactError| about(&error, 3);
-    let place = world.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
+    let place = world.services.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
     let text = args::str(args, 0)?.to_string();
     let query = Query { text, kinds, min_confidence, limit: options.limit, now_ms: now(&options, &world) };
     let found = move |world: &World, contents: &StoreContents| {
@@ -93,11 +93,11 @@ fn recall_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>>
         Value::list(recall(contents, &query).iter().map(|found| to_value(&found.to_data())).collect())
     };
     if !world.clock.follows_system() {
-        let contents = world.facts.read(&place).map_err(in_store)?;
+        let contents = world.services.facts.read(&place).map_err(in_store)?;
         return Ok(Wait::ready(Ok(found(&world, &contents))));
     }
-    if world.disk.is_quiet()
-        && let Some(contents) = world.facts.known(&place)
+    if world.services.disk.is_quiet()
+        && let Some(contents) = world.services.facts.known(&place)
     {
         return Ok(Wait::ready(Ok(found(&world, &contents))));
     }
@@ -112,19 +112,19 @@ fn invalidate_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rai
     let selector = Selector::from_data(&data(args, 0)?).map_err(|error| about(&error, 0))?;
     let options = options(args, 1, false)?;
     let in_store = |error: FactError| about(&error, 1);
-    let place = world.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
+    let place = world.services.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
     let now_ms = now(&options, &world);
     let answer = |world: &World, forgotten: usize, torn: Option<Oddity>| {
         show(world, torn.as_ref());
         Value::record([("forgotten", Value::from(forgotten))])
     };
     if !world.clock.follows_system() {
-        let (forgotten, torn) = world.facts.invalidate(&place, &selector, now_ms).map_err(in_store)?;
+        let (forgotten, torn) = world.services.facts.invalidate(&place, &selector, now_ms).map_err(in_store)?;
         return Ok(Wait::ready(Ok(answer(&world, forgotten, torn))));
     }
     Ok(Wait::new(async move {
         let contents = read(&world, &place).await.map_err(in_store)?;
-        let invalidating = world.facts.invalidating(&place, &contents, &selector, now_ms);
+        let invalidating = world.services.facts.invalidating(&place, &contents, &selector, now_ms);
         let (forgotten, appending) = invalidating.map_err(in_store)?;
         let torn = append(&world, appending).await.map_err(in_store)?;
         Ok(answer(&world, forgotten, torn))
@@ -132,22 +132,22 @@ fn invalidate_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rai
 }
 
 fn show(world: &World, odd: Option<&Oddity>) {
-    odd.iter().for_each(|odd| world.show(&oddity(odd)));
+    odd.iter().for_each(|odd| world.console.show(&oddity(odd)));
 }
 
 /// Reads a place on the blocking pool.
 async fn read(world: &World, place: &FactLocation) -> Result<Rc<StoreContents>, FactError> {
-    let (loading, known) = world.facts.loading(place);
-    let mut turn = world.disk.turn(false).await;
+    let (loading, known) = world.services.facts.loading(place);
+    let mut turn = world.services.disk.turn(false).await;
     let (_, loaded) = turn.run(loading, |loading| Ok(loading.run())).await.map_err(|error| no_thread(&error))?;
     let loaded = loaded?;
     take_over(loaded.size());
-    Ok(world.facts.loaded(loaded, known))
+    Ok(world.services.facts.loaded(loaded, known))
 }
 
 /// Appends on the blocking pool.
 async fn append(world: &World, appending: Appending) -> Result<Option<Oddity>, FactError> {
-    let mut turn = world.disk.turn(true).await;
+    let mut turn = world.services.disk.turn(true).await;
     turn.run(appending, |appending| Ok(appending.run())).await.map_err(|error| no_thread(&error))?.1
 }
 

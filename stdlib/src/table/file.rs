@@ -91,7 +91,7 @@ fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     // The text is made of the bytes, so that there are two copies for a moment.
     let has_room = cx.check_copy(2 * READ_AT_ONCE).is_ok();
     let most = if has_room { READ_AT_ONCE } else { READ_AT_ONCE_IN_LITTLE };
-    if world.disk.is_quiet()
+    if world.services.disk.is_quiet()
         && let Some(bytes) = files::read_cached(&place, most)
     {
         cx.check_size(Some(bytes.len()))?;
@@ -100,7 +100,7 @@ fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let (isolate, context) = (cx.isolate.clone(), cx.context.clone());
     Ok(Wait::new(async move {
         let cx = Cx { isolate: &isolate, context: &context };
-        let bytes = read_on_pool(&cx, &world.disk, &path, place).await?;
+        let bytes = read_on_pool(&cx, &world.services.disk, &path, place).await?;
         text(&path, bytes)
     }))
 }
@@ -233,12 +233,12 @@ fn act(cx: &mut Cx<'_>, args: &mut [Value], act: Act) -> Result<Wait, Box<Raise>
         Act::Write | Act::Append => args::str(args, 1)?.clone(),
         _ => Str::new(""),
     };
-    if act == Act::Exists && world.disk.is_quiet() && files::exists_cached(&place) {
+    if act == Act::Exists && world.services.disk.is_quiet() && files::exists_cached(&place) {
         return Ok(Wait::ready(Ok(Value::Bool(true))));
     }
     cx.check_room(text.len().min(PART))?;
     Ok(Wait::new(async move {
-        act_on_pool(&world.disk, act, place, &text).await.map_err(|e| failed(act.verb(), &path, &e))
+        act_on_pool(&world.services.disk, act, place, &text).await.map_err(|e| failed(act.verb(), &path, &e))
     }))
 }
 

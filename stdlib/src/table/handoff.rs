@@ -37,14 +37,15 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     }
     let session = match options.text("session_id")? {
         Some(id) => {
-            let found = world.sessions.get(&id);
+            let found = world.agents.sessions.get(&id);
             Some(found.map_err(|e| of_session(&e).about(0, "invalid `session_id`"))?)
         }
         None => here::session(cx),
     };
     let handed = handed(&world, &options, session.as_ref())?;
     let now_ms = world.clock.now_ms();
-    let id = session.as_ref().map_or_else(|| world.ids.next_text(now_ms), |session| session.ids().next_text(now_ms));
+    let id =
+        session.as_ref().map_or_else(|| world.random.ids.next_text(now_ms), |session| session.ids().next_text(now_ms));
     let mut envelope = Data::dict([
         ("_type", Data::from("handoff")),
         ("id", (&id).into()),
@@ -65,17 +66,17 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     Ok(Wait::new(async move {
         // Outside of a session its handlers still see it; their reminders would have no reader.
         let alone = session.is_none();
-        let session = session.unwrap_or_else(|| world.sessions.detached(&id, now_ms));
+        let session = session.unwrap_or_else(|| world.agents.sessions.detached(&id, now_ms));
         let payload = Data::dict([("persona", Data::from(&persona)), ("handoff", envelope.clone())]);
         let event = HookEvent::Raw { kind: EventKind::OnHandoffEmitted, payload: &payload };
         let turn = Turn { session: &session, number: session.with(|state| state.turns), scope: &scope };
-        let fired = fire::fire(&world.hooks, turn, &event, false).get().await;
+        let fired = fire::fire(&world.agents.hooks, turn, &event, false).get().await;
         if alone {
             session.apply(&scope, |transcript, _| discard(transcript, DiscardReason::Close), std::mem::take);
         }
         fired.map_err(|e| to_raise(&e))?;
         for note in &scope.notes.all() {
-            world.show(note);
+            world.console.show(note);
         }
         Ok(to_value(&envelope))
     })

@@ -94,8 +94,8 @@ fn register_tool_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
             }
         }
     }
-    room(&world.hooks)?;
-    world.hooks.add_tool(hook);
+    room(&world.agents.hooks)?;
+    world.agents.hooks.add_tool(hook);
     Ok(Value::Nil)
 }
 
@@ -117,8 +117,8 @@ fn register_session_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, B
     let function = ScriptFn::read(cx, args, handler)?;
     let mut hook = SessionHook::new(event, Rc::new(ScriptHook { function, name: event.to_string() }));
     hook.pattern = pattern.map(|p| pattern_of(&p, 1)).transpose()?;
-    room(&world.hooks)?;
-    world.hooks.add_session(hook);
+    room(&world.agents.hooks)?;
+    world.agents.hooks.add_session(hook);
     Ok(Value::Nil)
 }
 
@@ -141,8 +141,8 @@ fn register_checkpoint_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value
     let kind = EventKind::LoopCheckpoint;
     let mut hook = SessionHook::new(kind, Rc::new(ScriptHook { function, name: kind.to_string() }));
     hook.seams = seams.map(Into::into);
-    room(&world.hooks)?;
-    world.hooks.add_session(hook);
+    room(&world.agents.hooks)?;
+    world.agents.hooks.add_session(hook);
     Ok(Value::Nil)
 }
 
@@ -150,18 +150,18 @@ fn register_worker_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Bo
     let world = here::world(cx)?;
     let event = event_arg(args, 0, EventKind::is_worker, "worker")?;
     let function = ScriptFn::read(cx, args, 1)?;
-    room(&world.hooks)?;
-    world.hooks.add_session(SessionHook::new(event, Rc::new(ScriptHook { function, name: event.to_string() })));
+    room(&world.agents.hooks)?;
+    world.agents.hooks.add_session(SessionHook::new(event, Rc::new(ScriptHook { function, name: event.to_string() })));
     Ok(Value::Nil)
 }
 
 fn clear_tool_hooks(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    here::world(cx)?.hooks.clear_tool();
+    here::world(cx)?.agents.hooks.clear_tool();
     Ok(Value::Nil)
 }
 
 fn clear_session_hooks(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    here::world(cx)?.hooks.clear_session();
+    here::world(cx)?.agents.hooks.clear_session();
     Ok(Value::Nil)
 }
 
@@ -173,13 +173,13 @@ fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
     // Outside of a loop there is no current session: every open session is notified.
     let sessions = match here::session(cx) {
         Some(session) => vec![session],
-        None => world.sessions.list().iter().filter_map(|id| world.sessions.get(id).ok()).collect(),
+        None => world.agents.sessions.list().iter().filter_map(|id| world.agents.sessions.get(id).ok()).collect(),
     };
     let cancel = scope.cancel.clone();
     Ok(Wait::new(async move {
         let (reminders, providers) = here::reminders_of_loop(&scope, &world)?;
         let listeners = Listeners {
-            hooks: &world.hooks,
+            hooks: &world.agents.hooks,
             providers: &providers,
             config: &reminders.config,
             strict: reminders.strict,
@@ -190,7 +190,7 @@ fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
             listeners.emit(turn, &event).get().await.map_err(|e| to_raise(&e))?;
         }
         for note in &scope.notes.all() {
-            world.show(note);
+            world.console.show(note);
         }
         Ok(Value::Nil)
     })

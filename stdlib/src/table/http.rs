@@ -68,7 +68,7 @@ fn ask(cx: &Cx<'_>, question: Question) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
-        let reply = world.web.ask(&question).await;
+        let reply = world.services.web.ask(&question).await;
         reply.map(answer).map_err(|failure| failed(&question, &failure))
     }))
 }

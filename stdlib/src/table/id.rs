@@ -21,5 +21,5 @@ fn uuid(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn uuid_v7(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    Ok(Value::str(&world.ids.next_text(world.clock.now_ms())))
+    Ok(Value::str(&world.random.ids.next_text(world.clock.now_ms())))
 }

@@ -112,8 +112,8 @@ fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 /// Reads the next line, as `read_line` returns it.
 pub(super) fn line(world: &Rc<World>) -> Result<Wait, Box<Raise>> {
-    world.input.check()?;
-    let (world, answer) = (world.clone(), world.input.ask(Wanted::Line));
+    world.parameters.input.check()?;
+    let (world, answer) = (world.clone(), world.parameters.input.ask(Wanted::Line));
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         Ok(match text(answer.await, MOST)? {
@@ -133,8 +133,8 @@ pub(super) fn line(world: &Rc<World>) -> Result<Wait, Box<Raise>> {
 
 fn read_stdin(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    world.input.check()?;
-    let answer = world.input.ask(Wanted::All);
+    world.parameters.input.check()?;
+    let answer = world.parameters.input.ask(Wanted::All);
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         Ok(Value::from(text(answer.await, 16 * MOST)?.unwrap_or_default()))

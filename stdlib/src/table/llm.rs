@@ -85,7 +85,7 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
     let placement = options.reminders(&world)?.placement;
     let scope = here::scope(cx, &world);
     let given = options.transcript(&world, &scope)?;
-    let detached = |id: &Arc<str>| world.sessions.detached(id, scope.clock.now_ms());
+    let detached = |id: &Arc<str>| world.agents.sessions.detached(id, scope.clock.now_ms());
     let session = match (&given, options.text("session_id")?) {
         (Some(given), _) => detached(given.id()),
         (None, Some(id)) => {
@@ -113,7 +113,7 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
         }
         request.messages.push_back(prompt);
     }
-    let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
+    let route = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref());
     // A route that cannot be chosen fails when it is asked.
     let text_tools = options.wants_text_tools(route.map_or(true, |route| route.capabilities.native_tools))?;
     Ok(Asking { world, session, scope, request, placement, text_tools, keeps })
@@ -136,7 +136,7 @@ impl Asking {
     async fn ask(self, live: &dyn Fn(Delta<'_>)) -> Result<Answered, Box<Raise>> {
         let Asking { world, session, scope, mut request, placement, text_tools, keeps } = self;
         announce(&world, &request);
-        let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
+        let route = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref());
         let capabilities = route.map_err(|e| to_raise(&call_error(e)))?.capabilities;
         session.apply(&scope, |t, _| drop_unrenderable(t), std::mem::take);
         let transcript = session.transcript();
@@ -146,15 +146,15 @@ impl Asking {
             scope.note(demotion(&demoted.reminder, request.model.as_deref().or(request.provider.as_deref())));
         }
         request.reminders = Arc::new(rendered);
-        session.sent(&scope, &request, false, &*world.routes);
+        session.sent(&scope, &request, false, &*world.services.routes);
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
-        let routes: Rc<dyn Model> = world.routes.clone();
+        let routes: Rc<dyn Model> = world.services.routes.clone();
         let model = if text_tools { Rc::new(TextTools::new(routes)) } else { routes };
-        if let Some(activity) = &world.activity {
+        if let Some(activity) = &world.observers.activity {
             activity.asked(turn);
         }
         let answered = model.call(turn, &request, live).get().await;
-        if let Some(activity) = &world.activity {
+        if let Some(activity) = &world.observers.activity {
             activity.called(
                 turn,
                 &match &answered {
@@ -165,7 +165,7 @@ impl Asking {
         }
         let reply = answered.map_err(|e| to_raise(&e))?;
         for note in &scope.notes.all() {
-            world.show(note);
+            world.console.show(note);
         }
         let transcript = keeps.then(|| {
             session.with(|state| {
@@ -186,14 +186,14 @@ fn read_messages(value: &Value) -> Result<Messages, Box<Raise>> {
 /// Reports, once a run each, that the mock answers for lack of a provider, and that a key goes to another server than the
 /// vendor's own.
 pub(crate) fn announce(world: &Rc<World>, request: &Request) {
-    let Ok(route) = world.routes.choose(request.provider.as_deref(), request.model.as_deref()) else { return };
+    let Ok(route) = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref()) else { return };
     if route.fell_back_to_mock {
-        world.say_once(
+        world.console.say_once(
             "note: no provider is selected and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)",
         );
     }
     if let Some((variable, origin)) = route.key_sent_elsewhere {
-        world.say_once(&format!("note: sending the key of {variable} to {origin}"));
+        world.console.say_once(&format!("note: sending the key of {variable} to {origin}"));
     }
 }
 

@@ -38,17 +38,17 @@ fn reply_of(value: &Value) -> Result<MockReply, Box<Raise>> {
 
 fn llm_mock(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let reply = reply_of(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    here::world(cx)?.routes.mock().push(reply);
+    here::world(cx)?.services.routes.mock().push(reply);
     Ok(Value::Nil)
 }
 
 fn llm_mock_calls(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let calls = here::world(cx)?.routes.mock().calls();
+    let calls = here::world(cx)?.services.routes.mock().calls();
     Ok(Value::list(calls.iter().map(|call| to_value(&call.to_data())).collect()))
 }
 
 fn llm_mock_clear(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    here::world(cx)?.routes.mock().clear();
+    here::world(cx)?.services.routes.mock().clear();
     Ok(Value::Nil)
 }
 
@@ -57,7 +57,7 @@ fn with_llm_script(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
     let replies = args::list(args, 0)?.iter().map(reply_of).collect::<Result<Vec<_>, _>>();
     let replies = replies.map_err(|raise| raise.about(0, ""))?;
     let body = ScriptFn::read(cx, args, 1)?;
-    let script = ActiveMockScript { id: world.routes.mock().add_script(replies), world };
+    let script = ActiveMockScript { id: world.services.routes.mock().add_script(replies), world };
     Ok(Wait::new(async move {
         // The whole of it moves in, not its number alone.
         let script = script;
@@ -74,7 +74,7 @@ struct ActiveMockScript {
 
 impl Drop for ActiveMockScript {
     fn drop(&mut self) {
-        self.world.routes.mock().remove_script(self.id);
+        self.world.services.routes.mock().remove_script(self.id);
     }
 }
 

@@ -50,8 +50,8 @@ fn register(
     let persona = pattern_of(args::str(args, 0)?, 0)?;
     let function = ScriptFn::read(cx, args, handler)?;
     let hook = Rc::new(ScriptHook { function, name: event.to_string() });
-    room(&world.hooks)?;
-    world.hooks.add_persona(PersonaHook { persona, step, event, hook });
+    room(&world.agents.hooks)?;
+    world.agents.hooks.add_persona(PersonaHook { persona, step, event, hook });
     Ok(Value::Nil)
 }
 
@@ -70,6 +70,6 @@ fn step_arg(args: &[Value], i: usize) -> Result<Pattern, Box<Raise>> {
 }
 
 fn clear_persona_hooks(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    here::world(cx)?.hooks.clear_persona();
+    here::world(cx)?.agents.hooks.clear_persona();
     Ok(Value::Nil)
 }

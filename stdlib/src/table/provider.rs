@@ -68,26 +68,26 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
         .collect();
     let evaluate =
         dict.get_str("evaluate").and_then(|v| ScriptFn::of(cx, v)).ok_or_else(|| wrong("evaluate", "a function"))?;
-    if let Some(pack) = world.packs.owner(&id) {
+    if let Some(pack) = world.agents.packs.owner(&id) {
         let message = format!("the pack `{pack}` of this run already has a provider `{id}`");
         return Err(Raise::error(RunCode::Value, message).about(0, "duplicate id").help("choose another id"));
     }
-    if world.providers.is_full() && !world.providers.is_custom(&id) {
+    if world.agents.providers.is_full() && !world.agents.providers.is_custom(&id) {
         let most = ReminderProviders::MOST;
         let message = format!("too many reminder providers: {most} are already registered");
         return Err(Raise::error(RunCode::Value, message)
             .about(0, "exceeds the limit")
             .help("register each provider once, under its id"));
     }
-    world.providers.register(Rc::new(ScriptProvider { id, events, evaluate }));
+    world.agents.providers.register(Rc::new(ScriptProvider { id, events, evaluate }));
     Ok(Value::Nil)
 }
 
 fn clear_reminder_providers(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    world.providers.clear();
+    world.agents.providers.clear();
     // Those of the run's packs are not the script's.
-    world.packs.register(&world.providers);
+    world.agents.packs.register(&world.agents.providers);
     Ok(Value::Nil)
 }
 
@@ -100,7 +100,7 @@ fn agent_reminder_providers_fire(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<
     let wrong = |e: ReminderError| of_reminder(&e).about(3, label_of(&e));
     let mut options = read_reminders(written.get("reminders"), &world).map_err(wrong)?;
     bring_packs(&mut options, &world).map_err(|raise| raise.about(3, "names the pack"))?;
-    let selected = options.select(&world.providers).map_err(|e| wrong(e.under("reminders")))?;
+    let selected = options.select(&world.agents.providers).map_err(|e| wrong(e.under("reminders")))?;
     let mut scope = here::own_scope(cx, &world);
     scope.options = written;
     let cancel = scope.cancel.clone();

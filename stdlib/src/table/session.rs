@@ -59,16 +59,16 @@ fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
             .about(0, "blank")
             .help("omit it to get a generated id"));
     }
-    let session = world.sessions.open(id.map(Str::as_str), world.clock.now_ms());
+    let session = world.agents.sessions.open(id.map(Str::as_str), world.clock.now_ms());
     if let Some(anchor) = args::opt_dict(args, 1)?.and_then(|d| d.get_str("workspace_anchor")) {
         let anchor = to_data(anchor)?;
-        world.sessions.set_workspace_anchor(session.id(), &anchor).map_err(|e| of_session(&e).about(1, ""))?;
+        world.agents.sessions.set_workspace_anchor(session.id(), &anchor).map_err(|e| of_session(&e).about(1, ""))?;
     }
     Ok(Value::str(session.id()))
 }
 
 fn exists(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(Value::Bool(here::world(cx)?.sessions.exists(args::str(args, 0)?)))
+    Ok(Value::Bool(here::world(cx)?.agents.sessions.exists(args::str(args, 0)?)))
 }
 
 fn current_id(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -82,7 +82,7 @@ fn length(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn snapshot(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(to_value(&here::world(cx)?.sessions.snapshot(args::str(args, 0)?)))
+    Ok(to_value(&here::world(cx)?.agents.sessions.snapshot(args::str(args, 0)?)))
 }
 
 fn messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -91,20 +91,20 @@ fn messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn ancestry(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(to_value(&here::world(cx)?.sessions.ancestry(args::str(args, 0)?)))
+    Ok(to_value(&here::world(cx)?.agents.sessions.ancestry(args::str(args, 0)?)))
 }
 
 fn reset(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world, "agent_session_reset")?;
-    world.sessions.reset(session.id(), &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
+    world.agents.sessions.reset(session.id(), &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
     Ok(Value::Nil)
 }
 
 fn close(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world, "agent_session_close")?;
-    world.sessions.close(session.id(), &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
+    world.agents.sessions.close(session.id(), &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
     Ok(Value::Nil)
 }
 
@@ -112,7 +112,7 @@ fn fork(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world, "agent_session_fork")?;
     let target = args::opt_str(args, 1)?.map(Str::as_str);
-    let copy = world.sessions.fork(session.id(), target, &here::scope(cx, &world));
+    let copy = world.agents.sessions.fork(session.id(), target, &here::scope(cx, &world));
     copy.map(|s| Value::str(s.id())).map_err(|e| of_session(&e).about(1, ""))
 }
 
@@ -121,14 +121,18 @@ fn fork_at(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let session = session_arg(args, 0, &world, "agent_session_fork_at")?;
     let keep = args::count(args, 1)?;
     let target = args::opt_str(args, 2)?.map(Str::as_str);
-    let copy = world.sessions.fork_at(session.id(), keep, target, &here::scope(cx, &world));
+    let copy = world.agents.sessions.fork_at(session.id(), keep, target, &here::scope(cx, &world));
     copy.map(|s| Value::str(s.id())).map_err(|e| of_session(&e).about(2, ""))
 }
 
 fn trim(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world, "agent_session_trim")?;
-    world.sessions.trim(session.id(), args::count(args, 1)?, &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
+    world
+        .agents
+        .sessions
+        .trim(session.id(), args::count(args, 1)?, &here::scope(cx, &world))
+        .map_err(|e| of_session(&e))?;
     Ok(Value::Nil)
 }
 
@@ -136,7 +140,11 @@ fn inject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world, "agent_session_inject")?;
     let message = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
-    world.sessions.inject(session.id(), &message, &here::scope(cx, &world)).map_err(|e| of_session(&e).about(1, ""))?;
+    world
+        .agents
+        .sessions
+        .inject(session.id(), &message, &here::scope(cx, &world))
+        .map_err(|e| of_session(&e).about(1, ""))?;
     Ok(Value::Nil)
 }
 
@@ -165,7 +173,7 @@ fn set_workspace_anchor(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Bo
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world, "agent_session_set_workspace_anchor")?;
     let anchor = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
-    world.sessions.set_workspace_anchor(session.id(), &anchor).map_err(|e| of_session(&e).about(1, ""))?;
+    world.agents.sessions.set_workspace_anchor(session.id(), &anchor).map_err(|e| of_session(&e).about(1, ""))?;
     Ok(Value::Nil)
 }
 

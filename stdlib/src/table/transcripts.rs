@@ -55,18 +55,18 @@ fn transcript(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
         return Ok(TranscriptValue::value(t.transcript.clone()));
     }
     if args[0].is_nil() {
-        return Ok(TranscriptValue::value(Transcript::new(world.ids.next_text(world.clock.now_ms()))));
+        return Ok(TranscriptValue::value(Transcript::new(world.random.ids.next_text(world.clock.now_ms()))));
     }
     args::dict(args, 0)?;
     let data = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    made(cx, &world, Transcript::import(&data, &world.ids, world.clock.now_ms()))
+    made(cx, &world, Transcript::import(&data, &world.random.ids, world.clock.now_ms()))
 }
 
 fn transcript_from_messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     args::list(args, 0)?;
     let data = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    made(cx, &world, Transcript::from_messages(&data, &world.ids, world.clock.now_ms()))
+    made(cx, &world, Transcript::from_messages(&data, &world.random.ids, world.clock.now_ms()))
 }
 
 /// A transcript that was made of data, as a value. The reminders in it are on the log from here.
@@ -114,7 +114,7 @@ fn transcript_fork(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     let world = here::world(cx)?;
     let scope = here::scope(cx, &world);
     let source = TranscriptValue::take(args, 0, &world, &scope)?;
-    let mut copy = source.renamed(world.ids.next_text(world.clock.now_ms()));
+    let mut copy = source.renamed(world.random.ids.next_text(world.clock.now_ms()));
     let records = lifecycle::fork(&mut copy);
     here::put_on_record(&records, &here::moment(copy.id(), &scope, &world), &scope, &world);
     Ok(TranscriptValue::value(copy))
@@ -141,5 +141,5 @@ fn transcript_reminder_event(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Valu
     let world = here::world(cx)?;
     args::dict(args, 0)?;
     let data = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    Ok(to_value(&TranscriptEvent::of_reminder(&data, &world.ids, world.clock.now_ms()).to_data(0)))
+    Ok(to_value(&TranscriptEvent::of_reminder(&data, &world.random.ids, world.clock.now_ms()).to_data(0)))
 }

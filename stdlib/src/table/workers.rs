@@ -162,7 +162,7 @@ fn close_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> 
 }
 
 fn list_agents(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let all = here::world(cx)?.workers.list();
+    let all = here::world(cx)?.agents.workers.list();
     Ok(Value::list(all.iter().filter(|worker| !worker.is_closed()).map(|worker| handle(worker)).collect()))
 }
 
@@ -281,7 +281,7 @@ fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<ToRes
     cx.check_copy(path.len().saturating_mul(3))?;
     let path = world.path_text(path);
     // One that was suspended here is still here.
-    if let Some(known) = world.workers.list().into_iter().find(|w| w.snapshot_path().as_ref() == Some(&path)) {
+    if let Some(known) = world.agents.workers.list().into_iter().find(|w| w.snapshot_path().as_ref() == Some(&path)) {
         return Ok(ToResume::Here(known));
     }
     if [Capability::FsRead, Capability::FsWrite].iter().any(|right| cx.isolate.is_denied(*right)) {

@@ -56,7 +56,8 @@ impl TranscriptValue {
                     // A dict with events means a whole transcript.
                     data.set("_type", "transcript".into());
                 }
-                Transcript::import(&data, &world.ids, world.clock.now_ms()).map_err(|e| of_transcript(&e).about(i, ""))
+                Transcript::import(&data, &world.random.ids, world.clock.now_ms())
+                    .map_err(|e| of_transcript(&e).about(i, ""))
             }
             _ => Err(args::mismatch(args, i, "a transcript")),
         }
@@ -114,7 +115,7 @@ pub(crate) fn session_arg(args: &[Value], i: usize, world: &World, builtin: &str
 
 /// The session of an id; the error says which builtin was asked.
 pub(crate) fn find_session(id: &str, world: &World, builtin: &str) -> Result<Rc<Session>, Box<Raise>> {
-    world.sessions.get(id).map_err(|error| {
+    world.agents.sessions.get(id).map_err(|error| {
         Raise::error(crate::fault::AgentCode::Session, format!("{builtin}: {error}"))
             .help("`agent_session_open(id)` opens a session")
     })

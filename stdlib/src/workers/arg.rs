@@ -26,12 +26,12 @@ pub(crate) fn worker_arg(args: &[Value], i: usize, world: &World) -> Result<Rc<W
 /// Returns the worker that a value names; the value is an argument or part of one.
 pub(crate) fn worker_of(args: &[Value], i: usize, value: &Value, world: &World) -> Result<Rc<Worker>, Box<Raise>> {
     let id = id_of(value).ok_or_else(|| args::mismatch(args, i, "a worker handle or id"))?;
-    world.workers.get(id).map_err(|error| of_worker(&error).about(i, "unknown worker"))
+    world.agents.workers.get(id).map_err(|error| of_worker(&error).about(i, "unknown worker"))
 }
 
 /// Whether the call comes from a worker's own hooks and tools, or from below it: it must not wait for it.
 pub(crate) fn is_inside(cx: &Cx<'_>, world: &World, worker: &Worker) -> bool {
-    here::session(cx).is_some_and(|session| world.sessions.is_at_or_above(worker.session.id(), &session))
+    here::session(cx).is_some_and(|session| world.agents.sessions.is_at_or_above(worker.session.id(), &session))
 }
 
 /// Refuses what would wait for itself.

@@ -57,7 +57,7 @@ pub(crate) async fn one_cycle(world: &World, worker: &Rc<Worker>, scope: &Scope)
     let told = work(worker, scope).await;
     let notes = scope.notes.take();
     for note in &notes {
-        world.show(note);
+        world.console.show(note);
     }
     told?;
     worker.take_fault().map_or(Ok(()), Err)
@@ -81,7 +81,7 @@ pub(crate) fn thrown_by_observer(worker: &Worker) -> Option<Box<Raise>> {
 /// seen.
 pub(crate) fn unseen(world: &World) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for worker in world.workers.list() {
+    for worker in world.agents.workers.list() {
         if let Some(error) = worker.unseen_failure() {
             let message =
                 format!("the worker `{}` failed and was not awaited: {}", worker.name, error.get("message").to_text());

@@ -52,7 +52,7 @@ pub(crate) fn make(
     let now_ms = world.clock.now_ms();
     let wanted = options.text("session_id")?;
     if let (Some(id), Some(parent)) = (&wanted, &parent)
-        && world.sessions.is_at_or_above(id, parent)
+        && world.agents.sessions.is_at_or_above(id, parent)
     {
         let error = of_worker(&WorkerError::OwnParent(id.clone()));
         return Err(error.about(options.arg(), "invalid `session_id`"));
@@ -61,7 +61,7 @@ pub(crate) fn make(
         let error = of_worker(&WorkerError::Busy(id.clone()));
         return Err(error.about(options.arg(), "invalid `session_id`"));
     }
-    let (session, id) = world.sessions.open_child(parent.as_ref(), wanted.as_deref(), now_ms);
+    let (session, id) = world.agents.sessions.open_child(parent.as_ref(), wanted.as_deref(), now_ms);
     let scope = here::own_scope(cx, world);
     // The tool call at hand and the notes are the parent's.
     let path = scope.caller.path.child("worker");
@@ -76,14 +76,15 @@ pub(crate) fn make(
     let recipe = recipe(cx, options);
     let made = WorkerIdentity { id, name, mode, handed, recipe };
     let worker = Worker::new(made, session, prepared.parts, prepared.options);
-    world.workers.add(&worker);
+    world.agents.workers.add(&worker);
     Ok(Making { worker, scope })
 }
 
 /// Whether a loop is at work in a session, or a worker that will go on there.
 fn is_busy(world: &World, id: &str) -> bool {
     let at_work = |worker: &Rc<Worker>| worker.session.id().as_ref() == id && !worker.status().is_over();
-    world.sessions.get(id).is_ok_and(|session| session.is_busy()) || world.workers.list().iter().any(at_work)
+    world.agents.sessions.get(id).is_ok_and(|session| session.is_busy())
+        || world.agents.workers.list().iter().any(at_work)
 }
 
 /// Returns the options for a snapshot: those that are data, and the names of the others.
@@ -112,7 +113,7 @@ fn parent(cx: &Cx<'_>, world: &World, options: &OptionReader<'_>) -> Result<Opti
     match options.text("parent_session_id")? {
         None => Ok(here::session(cx)),
         Some(id) => {
-            let found = world.sessions.get(&id).map(Some);
+            let found = world.agents.sessions.get(&id).map(Some);
             found.map_err(|e| of_session(&e).about(options.arg(), "invalid `parent_session_id`"))
         }
     }
@@ -129,7 +130,7 @@ pub(crate) fn handed(
         return Ok(parent.map_or_else(Vec::new, |parent| propagation::hand_over(parent)));
     }
     let data = options.data("reminder_propagation")?;
-    let fresh = || world.ids.next_text(world.clock.now_ms());
+    let fresh = || world.random.ids.next_text(world.clock.now_ms());
     let read = Reminder::list_from_handed(&data, parent.map(|parent| parent.id()), fresh);
     read.map_err(|error| {
         let error = error.under("reminder_propagation");

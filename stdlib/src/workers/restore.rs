@@ -39,8 +39,8 @@ pub(crate) async fn restore(
     let prepared = prepared(cx, world, &snapshot, given, arg)?;
     complete(&snapshot, given, &prepared).map_err(refuse)?;
     let session = snapshot.session.clone().restore().map_err(refuse)?;
-    let known = pending_by_log(world, &world.log, session.id()).await?;
-    if world.sessions.exists(session.id()) {
+    let known = pending_by_log(world, &world.observers.log, session.id()).await?;
+    if world.agents.sessions.exists(session.id()) {
         let error = runtime::session::SessionError::Exists(session.id().clone());
         return Err(of_session(&error).about(0, "this snapshot"));
     }
@@ -54,7 +54,7 @@ pub(crate) async fn restore(
     worker.set_scope(scope);
     worker.restore(Box::new(state), suspension);
     worker.set_snapshot_path(Some(path.into()));
-    world.workers.add(&worker);
+    world.agents.workers.add(&worker);
     Ok(worker)
 }
 
@@ -116,7 +116,7 @@ fn enter(cx: &Cx<'_>, world: &World, session: &Rc<Session>, known: BTreeSet<Arc<
     let caller = Caller { path, task_id: None, agent_id: None, is_worker: true, ..scope.caller.clone() };
     let scope = Scope { caller, notes: Rc::default(), ..scope };
     let settled = settle_with_log(session, known);
-    world.sessions.enter(session).map_err(|e| of_session(&e).about(0, ""))?;
+    world.agents.sessions.enter(session).map_err(|e| of_session(&e).about(0, ""))?;
     // A worker is suspended where every call has its answer; a file may say anything.
     session.close_open_calls();
     session.log_lifecycle(&scope, settled);

@@ -28,7 +28,7 @@ impl ReachableWorkers {
             Some(ids) => ids.contains(&worker.id),
             None => worker.session.with(|state| state.parent_id.as_ref() == Some(turn.session.id())),
         };
-        let all: Vec<_> = world.workers.list().into_iter().filter(|w| !w.is_closed() && may(w)).collect();
+        let all: Vec<_> = world.agents.workers.list().into_iter().filter(|w| !w.is_closed() && may(w)).collect();
         let found = all.iter().find(|w| w.id == wanted).or_else(|| all.iter().rev().find(|w| w.name == wanted));
         found.cloned().ok_or_else(|| {
             let names: Vec<&str> = all.iter().map(|worker| worker.name.as_ref()).collect();

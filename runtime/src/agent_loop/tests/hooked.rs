@@ -23,7 +23,7 @@ fn a_post_hooks_reminder_is_in_the_next_prompt_only() {
     bench.on_tool(None, Some(post));
     bench.run();
     assert_eq!(bench.systems(), ["", "System reminder:\nseen once", ""]);
-    let injected = bench.log.read(&RecordFilter::topic(crate::reminder::lifecycle::TOPIC), usize::MAX).unwrap();
+    let injected = bench.log.read(&RecordFilter::topic(crate::event_log::Topic::Reminder), usize::MAX).unwrap();
     let first = &injected[0].payload;
     assert_eq!((first.get("source").as_str(), first.get("task_id").as_str()), (Some("hook"), Some("c0")));
 }

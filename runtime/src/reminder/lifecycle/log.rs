@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, Entries, lent, shared};
-use crate::event_log::{NewRecord, PayloadSource, RecordBatch, RecordPayload};
+use crate::data::{Data, Entries, shared};
+use crate::event_log::{NewRecord, PayloadSource, RecordBatch, RecordPayload, Topic};
 use crate::reminder::{Reminder, ReminderField, Surface};
 
-use super::{ChargePass, CompactionCharge, ExpireReason, LifecycleContext, LifecycleRecord, Replacement, TOPIC};
+use super::{ChargePass, CompactionCharge, ExpireReason, LifecycleContext, LifecycleRecord, Replacement};
 
 impl LifecycleRecord {
     /// Returns the record as it is logged alone.
@@ -26,7 +26,7 @@ impl LifecycleRecord {
     }
 
     fn with_payload(&self, payload: RecordPayload, occurred_at_ms: u64) -> NewRecord {
-        let (topic, kind) = (self.kind().topic().clone(), self.kind().name().clone());
+        let (topic, kind) = (self.kind().topic().into(), self.kind().name().clone());
         NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms }
     }
 
@@ -188,10 +188,9 @@ impl RecordBatch for LifecycleBatch {
 
     fn names(&self, place: usize) -> (&'static Arc<str>, &'static Arc<str>) {
         // There is no other position.
-        self.records
-            .all()
-            .get(place)
-            .map_or((lent!(TOPIC), lent!(TOPIC)), |record| (record.kind().topic(), record.kind().name()))
+        self.records.all().get(place).map_or((Topic::Reminder.shared(), Topic::Reminder.shared()), |record| {
+            (record.kind().topic().shared(), record.kind().name())
+        })
     }
 }
 
@@ -241,7 +240,6 @@ fn describe(reminder: &Reminder, put: &mut dyn FnMut(Arc<str>, Data)) {
 mod tests {
     use super::*;
     use crate::ids::{IdStream, SharedIds};
-    use crate::reminder::lifecycle::TURN_TOPIC;
 
     #[test]
     fn what_turns_do_goes_to_a_topic_of_its_own() {
@@ -285,7 +283,7 @@ mod tests {
             .collect();
         assert_eq!(after, [4]);
         let of_turns: Vec<u64> =
-            log.read(&RecordFilter::topic(TURN_TOPIC), 9).unwrap().iter().map(|r| r.cursor).collect();
+            log.read(&RecordFilter::topic(Topic::Turn), 9).unwrap().iter().map(|r| r.cursor).collect();
         assert_eq!(of_turns, [1, 3, 4]);
     }
 }

@@ -2,20 +2,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::data::lent;
+use crate::event_log::Topic;
 use crate::hooks::EventKind;
 use crate::reminder::Reminder;
 use crate::render::RenderedRole;
 use crate::words::words;
 
 use super::CompactionCharge;
-
-/// Topic of the records of single reminders.
-pub const TOPIC: &str = "transcript.reminder.lifecycle";
-
-/// Topic of the records of turns, which affect all reminders at once. It is separate, so that readers of the reminders'
-/// own topic see nothing else.
-pub const TURN_TOPIC: &str = "transcript.turn";
 
 words! {
     /// The reason a reminder expired.
@@ -201,28 +194,30 @@ words! {
 }
 
 impl LifecycleKind {
-    /// Returns whether it concerns turns instead of one reminder.
-    #[must_use]
-    pub fn is_of_turn(self) -> bool {
-        use LifecycleKind as K;
-        matches!(self, K::Passed | K::Void | K::Resumed | K::Prompt)
-    }
-
     /// Returns the topic of its records.
-    pub(crate) fn topic(self) -> &'static Arc<str> {
-        if self.is_of_turn() { lent!(TURN_TOPIC) } else { lent!(TOPIC) }
+    #[must_use]
+    pub fn topic(self) -> Topic {
+        use LifecycleKind as K;
+        match self {
+            K::Passed | K::Void | K::Resumed | K::Prompt => Topic::Turn,
+            K::Injected
+            | K::Inherited
+            | K::Forked
+            | K::Audited
+            | K::Fired
+            | K::Deduped
+            | K::Expired
+            | K::Dropped
+            | K::Discarded
+            | K::ProviderEvaluated => Topic::Reminder,
+        }
     }
 
     /// Returns its whole name.
     #[must_use]
     pub fn name(self) -> &'static Arc<str> {
-        static NAMES: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
-            let name = |kind: &LifecycleKind| {
-                let topic = if kind.is_of_turn() { "transcript.turn" } else { "transcript.reminder" };
-                format!("{topic}.{kind}").into()
-            };
-            LifecycleKind::ALL.iter().map(name).collect()
-        });
+        static NAMES: LazyLock<Vec<Arc<str>>> =
+            LazyLock::new(|| LifecycleKind::ALL.iter().map(|kind| kind.topic().kind(kind.as_str()).into()).collect());
         &NAMES[self as usize]
     }
 

@@ -174,7 +174,7 @@ fn compaction_takes_ttl_then_dedupe_then_the_filter() {
     assert!(!t.is_crowded(), "no key stands twice, so no look-up needs a scan");
     let told: Vec<_> = records
         .iter()
-        .filter(|r| !r.kind().is_of_turn())
+        .filter(|r| r.kind().topic() == crate::event_log::Topic::Reminder)
         .map(|r| (r.kind().as_str(), r.to_log(&world.at(0)).payload.get("reason").to_text().to_string()))
         .collect();
     assert_eq!(told, [("expired", "ttl".into()), ("deduped", String::new()), ("expired", "compaction".into())]);

@@ -189,7 +189,7 @@ proptest! {
         }
         let records = log.records();
         let ids = |word: &str| -> Vec<Arc<str>> {
-            let kind = format!("{INJECTION_TOPIC}.{word}");
+            let kind = Topic::Injection.kind(word);
             let of_kind = records.iter().filter(|r| *r.kind == *kind);
             of_kind.map(|r| r.payload.get("id").as_str().unwrap().into()).collect()
         };
@@ -212,7 +212,7 @@ proptest! {
             prop_assert_eq!(order, sorted, "first in first, of one mode");
         }
         let at = |word: &str, id: &Arc<str>| {
-            let kind = format!("{INJECTION_TOPIC}.{word}");
+            let kind = Topic::Injection.kind(word);
             records.iter().position(|r| *r.kind == *kind && r.payload.get("id").as_str() == Some(id))
         };
         for id in &delivered {
@@ -225,7 +225,7 @@ proptest! {
 fn a_reader_on_another_thread_misses_nothing() {
     let log = MemoryLog::new();
     let (session, scope, inbox) = open(&log);
-    let mut reader = scope.log.subscribe(crate::event_log::RecordFilter::topic(INJECTION_TOPIC));
+    let mut reader = scope.log.subscribe(crate::event_log::RecordFilter::topic(Topic::Injection));
     let thread = std::thread::spawn(move || {
         for _ in 0..200 {
             inbox.accept_reminder(reminder("b", None, DeliveryMode::FinishStep)).unwrap();

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
 use crate::data::Data;
-use crate::event_log::{LogError, LogReader, Record, RecordFilter};
+use crate::event_log::{LogError, LogReader, Record, RecordFilter, Topic};
 use crate::ids::IdStream;
 use crate::message::Message;
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{DeliveryMode, Injection, InjectionPayload, Queue};
-use crate::reminder::lifecycle::{DiscardReason, LifecycleKind, LifecycleRecord, TOPIC};
+use crate::reminder::lifecycle::{DiscardReason, LifecycleKind, LifecycleRecord};
 use crate::session::{Conversation, ConversationJournal, Session, SessionState};
 use crate::transcript::{EventDetail, Transcript, TranscriptEvent};
 
@@ -251,10 +251,8 @@ impl WrittenSession {
                 return None;
             }
             let changes = self.conversation.changes(state).into_iter();
-            let changes = changes.map(|change| StoredChange {
-                kind: format!("{}.{}", change.topic, change.word),
-                payload: change.payload,
-            });
+            let changes =
+                changes.map(|change| StoredChange { kind: change.topic.kind(change.word), payload: change.payload });
             let step = SessionStep {
                 turns: state.turns,
                 ids,
@@ -295,8 +293,9 @@ impl<'a> SteppedSession<'a> {
     pub(super) fn apply(&mut self, step: SessionStep) -> Result<(), String> {
         let SessionStep { turns, ids, queue_ids, queue, child_ids, changes, events } = step;
         for StoredChange { kind, payload } in changes {
-            let (topic, word) = kind.rsplit_once('.').unwrap_or((&kind, ""));
-            self.conversation.apply(topic, word, &payload)?;
+            if let Some((topic, word)) = Topic::of_kind(&kind) {
+                self.conversation.apply(topic, word, &payload)?;
+            }
         }
         events.apply(&mut self.stored.transcript.events)?;
         (self.stored.turns, self.stored.ids, self.stored.queue_ids) = (turns, ids, queue_ids);
@@ -424,7 +423,7 @@ const PAGE: usize = 1024;
 /// Fails if the log cannot be read.
 pub fn pending_by_log(log: &LogReader, session_id: &str) -> Result<BTreeSet<Arc<str>>, LogError> {
     let mut known: BTreeSet<Arc<str>> = BTreeSet::new();
-    let mut filter = RecordFilter::topic(TOPIC);
+    let mut filter = RecordFilter::topic(Topic::Reminder);
     loop {
         let page = log.read(&filter, PAGE)?;
         for record in &page {

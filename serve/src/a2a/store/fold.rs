@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use a2a::{Frame, Status, StatusUpdate, Task, TaskState};
 use runtime::data::Data;
-use runtime::event_log::Record;
+use runtime::event_log::{Record, Topic};
 
 use super::super::tasks::{RestoredTask, TaskOrigin, push_bounded, weight_of};
 use super::record::{SPELLING, TaskBrief};
-use super::{CONTENT_TOPIC, TASK_TOPIC};
 use artifact_fold::ArtifactFold;
 
 mod artifact_fold;
@@ -89,12 +88,21 @@ impl TaskFold {
     pub(super) fn take(&mut self, record: &Record) {
         let payload = &*record.payload;
         let is_own = payload.get("task_id").as_str() == Some(self.task.id.as_ref());
-        let word = record.kind.strip_prefix(record.topic.as_ref()).and_then(|rest| rest.strip_prefix('.'));
-        let Some(word) = word.filter(|_| is_own) else { return };
-        let read = match record.topic.as_ref() {
-            TASK_TOPIC => self.life(word, payload, record.occurred_at_ms),
-            CONTENT_TOPIC if self.wanted.has(word) => self.content(word, payload),
-            _ => Ok(()),
+        let Some(topic) = Topic::named(&record.topic).filter(|_| is_own) else { return };
+        let Some(word) = topic.word_of(&record.kind) else { return };
+        let read = match topic {
+            Topic::Task => self.life(word, payload, record.occurred_at_ms),
+            Topic::TaskContent if self.wanted.has(word) => self.content(word, payload),
+            Topic::TaskContent
+            | Topic::Reminder
+            | Topic::Turn
+            | Topic::Message
+            | Topic::State
+            | Topic::Injection
+            | Topic::Activity
+            | Topic::Permission
+            | Topic::Life
+            | Topic::Shown => Ok(()),
         };
         if let Err(why) = read {
             let (kind, cursor) = (&record.kind, record.cursor);

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use a2a::TaskState;
-use runtime::event_log::{LogError, Record, RecordFilter, SqliteLog};
+use runtime::event_log::{LogError, Record, RecordFilter, SqliteLog, Topic};
 
-use super::TASK_TOPIC;
 use super::record::TaskBrief;
 
 /// The number of records to read at once.
@@ -60,7 +59,7 @@ impl TaskIndex {
     /// Reads the records written since the last refresh. Blocks on the disk.
     pub(super) fn refresh(&mut self, log: &SqliteLog) -> Result<(), LogError> {
         loop {
-            let filter = RecordFilter { after: self.upto, ..RecordFilter::topic(TASK_TOPIC) };
+            let filter = RecordFilter { after: self.upto, ..RecordFilter::topic(Topic::Task) };
             let records = match log.look(|file| file.read(&filter, AT_ONCE)) {
                 Ok(records) => records,
                 // The oldest records were deleted from the log, but are known here.
@@ -156,7 +155,7 @@ mod tests {
             ("process", process.into()),
             ("message_id", first.into()),
         ]);
-        let (topic, kind) = (TASK_TOPIC.into(), "task.status".into());
+        let (topic, kind) = (Topic::Task.into(), "task.status".into());
         Record { topic, kind, payload: payload.into(), headers: Data::Nil, occurred_at_ms: 1, id: cursor, cursor }
     }
 

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use a2a::{Frame, StatusUpdate, Task, TaskState, Version};
 use runtime::data::Data;
+use runtime::event_log::Topic;
 
 use super::super::tasks::{TaskChange, TaskOrigin};
-use super::{CONTENT_TOPIC, OpenTask, TASK_TOPIC};
+use super::OpenTask;
 
 /// A record to write.
 pub(super) struct TaskRecord {
-    pub(super) topic: &'static str,
+    pub(super) topic: Topic,
     pub(super) word: &'static str,
     pub(super) payload: Data,
 }
@@ -83,7 +84,7 @@ impl TaskBrief {
 
     /// Returns a lifecycle record.
     pub(super) fn life(&self, word: &'static str) -> TaskRecord {
-        TaskRecord { topic: TASK_TOPIC, word, payload: self.to_data() }
+        TaskRecord { topic: Topic::Task, word, payload: self.to_data() }
     }
 
     /// Returns the record of a status change.
@@ -125,7 +126,7 @@ impl OpenTask {
             }
             TaskChange::Injected(value) => {
                 let payload = Data::dict([("task_id", Data::from(&self.brief.task_id)), ("value", value.clone())]);
-                written.push(TaskRecord { topic: CONTENT_TOPIC, word: "injected", payload });
+                written.push(TaskRecord { topic: Topic::TaskContent, word: "injected", payload });
             }
         }
         written
@@ -134,7 +135,7 @@ impl OpenTask {
     fn content(&self, word: &'static str, frame: &Frame) -> TaskRecord {
         let frame = SPELLING.frame(frame, false);
         let payload = Data::dict([("task_id", Data::from(&self.brief.task_id)), ("frame", frame)]);
-        TaskRecord { topic: CONTENT_TOPIC, word, payload }
+        TaskRecord { topic: Topic::TaskContent, word, payload }
     }
 
     fn begun(&self, task: &Arc<Task>, begun: &TaskOrigin) -> TaskRecord {

@@ -178,7 +178,6 @@ fn a_session_that_was_compacted_comes_back_compacted_and_is_shown_whole() {
     let saw = ["look", "let me see", "<c1>", "let me see", "<c2>", "seen", "and now", "let me see", "<c1>", "done"];
     assert_eq!(seen.collect::<Vec<_>>(), saw);
     assert_eq!(stored.about().title.as_deref(), Some("a title"));
-    assert!(!stored.was_at_work());
     let served = ServedSession::load(&store, store.claim(ID).unwrap());
     served.session.with(|state| {
         assert_eq!(state.provider_memory.get("p"), Some(&Data::from(1)));

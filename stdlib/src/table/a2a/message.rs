@@ -79,7 +79,7 @@ impl Sending {
     /// Sends it.
     pub(super) async fn send(self, world: &Rc<World>, peer: &Peer) -> Result<Frame, PeerError> {
         let Going { params, waiting } = self.go(world, peer).await;
-        let sent = peer.call_for_frame(&world.web, Method::Send, params).await?;
+        let sent = peer.call_for_frame(&world.services.web, Method::Send, params).await?;
         waiting.into_iter().for_each(Lease::delivered);
         Ok(sent)
     }
@@ -89,7 +89,7 @@ impl Sending {
     pub(super) async fn stream(self, world: &Rc<World>, peer: &Peer) -> Result<Stream, PeerError> {
         let method = if peer.card.streaming { Method::Stream } else { Method::Send };
         let Going { params, waiting } = self.go(world, peer).await;
-        let stream = peer.stream(&world.web, method, params).await?;
+        let stream = peer.stream(&world.services.web, method, params).await?;
         // Its head says nothing of the message: the first event may be a refusal.
         Ok(stream.carrying(waiting))
     }
@@ -97,7 +97,7 @@ impl Sending {
     /// The parameters, with the reminders that wait for a message to the task.
     async fn go(mut self, world: &Rc<World>, peer: &Peer) -> Going {
         let message = &mut self.request.message;
-        let (outbox, endpoint) = (&world.peers.outbox, peer.card.endpoint.as_str());
+        let (outbox, endpoint) = (&world.services.peers.outbox, peer.card.endpoint.as_str());
         if message.task_id.as_deref().is_some_and(|task_id| outbox.has_lent(endpoint, task_id)) {
             // A task that was cancelled just now holds what it has until it is its turn.
             tokio::task::yield_now().await;

@@ -121,6 +121,6 @@ fn headers(reader: &OptionReader<'_>) -> Result<Vec<(String, String)>, Box<Raise
 
 /// A peer, once its card has been read.
 pub(super) async fn peer_of(world: &World, access: Access) -> Result<Peer, Box<Raise>> {
-    let card = world.peers.cards.get(&world.web, &access, world.clock.now_ms()).await;
+    let card = world.services.peers.cards.get(&world.services.web, &access, world.clock.now_ms()).await;
     Ok(Peer { card: card.map_err(|error| of_peer(&error))?, access })
 }

@@ -80,7 +80,7 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
         Raise::error(RunCode::Outside, format!("the root `{path}` cannot be used: {why}")).about(0, "invalid `root`")
     })?;
     // In a preview, tools are offered to the model and do not run.
-    if !read_only && cx.isolate.is_denied(Capability::FsWrite) && !world.routes.is_preview() {
+    if !read_only && cx.isolate.is_denied(Capability::FsWrite) && !world.services.routes.is_preview() {
         let message =
             format!("`file_tools` needs the capability `{}`, which this run does not have", Capability::FsWrite.name());
         return Err(Raise::error(RunCode::Denied, message).help("omit the writing tools with `read_only: true`"));
@@ -190,7 +190,7 @@ impl FileTool {
         };
         Answer::later(async move {
             let output = tokio::select! {
-                output = on_pool(&world.disk, job) => output,
+                output = on_pool(&world.services.disk, job) => output,
                 _ = turn.scope.cancel.cancelled() => Output::error(INTERRUPTED),
             };
             if self.kind.writes() && output.ok { self.told(turn, call, output).await } else { Ok(output) }
@@ -206,7 +206,7 @@ impl FileTool {
     async fn tell(&self, turn: Turn<'_>, path: Arc<str>) -> Outcome<()> {
         let Some(world) = self.world.upgrade() else { return Ok(()) };
         let (reminders, providers) = here::reminders_of_loop(turn.scope, &world).map_err(Thrown::fault)?;
-        let (hooks, config, strict) = (&world.hooks, &reminders.config, reminders.strict);
+        let (hooks, config, strict) = (&world.agents.hooks, &reminders.config, reminders.strict);
         let listeners = Listeners { hooks, providers: &providers, config, strict };
         let metadata = Data::dict([("tool", Data::from(self.kind.name()))]);
         let event = HookEvent::FileEdited { path: &path, metadata: &metadata };

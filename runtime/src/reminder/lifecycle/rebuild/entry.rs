@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::event_log::Record;
+use crate::event_log::{Record, Topic};
 use crate::reminder::bridge::InjectionChange;
 use crate::reminder::{Reminder, Surface};
 use crate::render::RenderedRole;
 
 use super::super::LifecycleKind::{self, self as K};
-use super::super::{ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason, TOPIC, TURN_TOPIC};
+use super::super::{ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason};
 use super::{BirthKind, Evaluation, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal};
-use crate::session::INJECTION_TOPIC;
 
 /// The meaning of a record for the rebuild.
 pub(super) enum EntryReading {
@@ -40,14 +39,22 @@ pub(super) enum RebuildEntry {
 type ReadResult<T> = Result<T, String>;
 
 pub(super) fn read(record: &Record) -> EntryReading {
-    let read = match record.topic.as_ref() {
-        TOPIC => of_reminder(record),
-        TURN_TOPIC => of_turn(record),
-        INJECTION_TOPIC => match queue_end(record) {
+    let Some(topic) = Topic::named(&record.topic) else { return EntryReading::Foreign };
+    let read = match topic {
+        Topic::Reminder => of_reminder(record),
+        Topic::Turn => of_turn(record),
+        Topic::Injection => match queue_end(record) {
             Some(read) => read,
             None => return EntryReading::Foreign,
         },
-        _ => return EntryReading::Foreign,
+        Topic::Message
+        | Topic::State
+        | Topic::Activity
+        | Topic::Permission
+        | Topic::Life
+        | Topic::Shown
+        | Topic::Task
+        | Topic::TaskContent => return EntryReading::Foreign,
     };
     let whole = read.and_then(|entry| Ok((text(&record.payload, "session_id")?, entry)));
     match whole {
@@ -110,8 +117,7 @@ const FOREIGN_KIND: &str = "its kind does not belong to this topic";
 /// Returns the kind of a record, whose topic is one of the lifecycle.
 fn kind_of(record: &Record) -> ReadResult<K> {
     LifecycleKind::named(&record.kind).ok_or_else(|| {
-        let own = if record.topic.as_ref() == TURN_TOPIC { "transcript.turn." } else { "transcript.reminder." };
-        let is_own = record.kind.starts_with(own);
+        let is_own = Topic::named(&record.topic).is_some_and(|topic| topic.word_of(&record.kind).is_some());
         if is_own { "its kind is unknown".to_owned() } else { FOREIGN_KIND.to_owned() }
     })
 }

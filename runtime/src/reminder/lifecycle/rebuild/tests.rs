@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::capabilities::Capabilities;
 use crate::data::Data;
+use crate::event_log::Topic;
 use crate::event_log::{NewRecord, RUN_ID};
 use crate::ids::{IdStream, SharedIds};
 use crate::reminder::lifecycle::*;
@@ -186,12 +187,20 @@ fn what_cannot_be_read_is_told_and_skipped() {
     let mut bench = RebuildBench::new();
     for (topic, kind, payload) in [
         ("mine", "transcript.reminder.injected", "{}"),
-        (TOPIC, "transcript.reminder.injected", r#"{"session_id":"s","reminder_id":"x"}"#),
-        (TOPIC, "transcript.reminder.invented", r#"{"session_id":"s"}"#),
-        (TOPIC, "transcript.reminder.expired", r#"{"session_id":"s","reminder_id":"x","reason":"ttl"}"#),
-        (TOPIC, "transcript.reminder.expired", r#"{"session_id":"s","reminder_id":"x","reason":"bored"}"#),
-        (TURN_TOPIC, "transcript.turn.passed", r#"{"session_id":"s","pass":"odd","charges":"all"}"#),
-        (TURN_TOPIC, "transcript.turn.void", "null"),
+        (Topic::Reminder.as_str(), "transcript.reminder.injected", r#"{"session_id":"s","reminder_id":"x"}"#),
+        (Topic::Reminder.as_str(), "transcript.reminder.invented", r#"{"session_id":"s"}"#),
+        (
+            Topic::Reminder.as_str(),
+            "transcript.reminder.expired",
+            r#"{"session_id":"s","reminder_id":"x","reason":"ttl"}"#,
+        ),
+        (
+            Topic::Reminder.as_str(),
+            "transcript.reminder.expired",
+            r#"{"session_id":"s","reminder_id":"x","reason":"bored"}"#,
+        ),
+        (Topic::Turn.as_str(), "transcript.turn.passed", r#"{"session_id":"s","pass":"odd","charges":"all"}"#),
+        (Topic::Turn.as_str(), "transcript.turn.void", "null"),
     ] {
         let payload = Data::from_json(payload).unwrap().into();
         let (topic, kind) = (Arc::from(topic), Arc::from(kind));
@@ -227,7 +236,7 @@ fn what_is_done_to_a_copy_is_no_part_of_the_life() {
 fn a_void_prompt_is_marked_and_one_that_was_charged_is_not() {
     let (mut bench, mut t) = (RebuildBench::new(), Transcript::new("s".into()));
     let prompt = |turn: i64| NewRecord {
-        topic: TURN_TOPIC.into(),
+        topic: Topic::Turn.into(),
         kind: "transcript.turn.prompt".into(),
         payload: Data::dict([
             ("session_id", Data::from("s")),

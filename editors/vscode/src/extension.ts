@@ -1,0 +1,73 @@
+/** Starts the language server of harn for the scripts that are open. */
+
+import * as vscode from "vscode";
+import { LanguageClient, type LanguageClientOptions, type ServerOptions } from "vscode-languageclient/node";
+import { explain, findServer } from "./server";
+
+let client: LanguageClient | undefined;
+/** Each change waits for the one before it, so that never two servers run. */
+let changes: Promise<void> = Promise.resolve();
+
+export function activate(context: vscode.ExtensionContext): Promise<void> {
+  context.subscriptions.push(
+    vscode.commands.registerCommand("harn.restartServer", restart),
+    vscode.workspace.onDidGrantWorkspaceTrust(restart),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      const concerned = event.affectsConfiguration("harn.path") || event.affectsConfiguration("harn.server.enabled");
+      return concerned ? restart() : undefined;
+    }),
+  );
+  return restart();
+}
+
+export function deactivate(): Promise<void> {
+  return enqueue(stop);
+}
+
+function restart(): Promise<void> {
+  return enqueue(async () => {
+    await stop();
+    await start();
+  });
+}
+
+function enqueue(change: () => Promise<void>): Promise<void> {
+  changes = changes.then(change).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    void vscode.window.showErrorMessage(`harn language server: ${reason}`);
+  });
+  return changes;
+}
+
+async function start(): Promise<void> {
+  const settings = vscode.workspace.getConfiguration("harn");
+  if (!vscode.workspace.isTrusted || !settings.get<boolean>("server.enabled", true)) return;
+  const command = settings.get<string>("path", "harn");
+  const problem = explain(command, await findServer(command));
+  if (problem !== undefined) {
+    offerSettings(problem);
+    return;
+  }
+  const server: ServerOptions = { command, args: ["lsp"] };
+  const options: LanguageClientOptions = {
+    documentSelector: [
+      { language: "harn", scheme: "file" },
+      { language: "harn", scheme: "untitled" },
+    ],
+  };
+  client = new LanguageClient("harn", "harn", server, options);
+  await client.start();
+}
+
+async function stop(): Promise<void> {
+  const running = client;
+  client = undefined;
+  await running?.dispose();
+}
+
+function offerSettings(problem: string): void {
+  const open = "Open Settings";
+  void vscode.window.showWarningMessage(problem, open).then((chosen) => {
+    if (chosen === open) void vscode.commands.executeCommand("workbench.action.openSettings", "harn");
+  });
+}
