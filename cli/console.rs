@@ -1,4 +1,4 @@
-//! The destination of the output of `run`, `check`, `fmt` and `dis`.
+//! The destination of the output of `run`, `check`, `test`, `fmt` and `dis`.
 
 use std::rc::Rc;
 use stdlib::output::Terminal;

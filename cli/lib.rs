@@ -28,6 +28,7 @@ mod run;
 mod script;
 mod serve;
 mod stdout;
+mod test;
 mod trace;
 mod trust;
 mod usage;
@@ -55,6 +56,8 @@ enum Command {
     Run(Lazy<run::RunArgs>),
     /// Check scripts without running them
     Check(Lazy<check::CheckArgs>),
+    /// Run the tests of scripts
+    Test(Lazy<test::TestArgs>),
     /// Format scripts
     Fmt(Lazy<fmt::FmtArgs>),
     /// Show the requests that a script would send to a model
@@ -92,6 +95,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit_code(match command {
         Command::Run(Lazy(args)) => run::run(args, &console),
         Command::Check(Lazy(args)) => check::run(&args, &console),
+        Command::Test(Lazy(args)) => test::run(args, &console),
         Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
         Command::Preview(Lazy(args)) => preview::run(args, &console),
         Command::Explain(Lazy(args)) => explain::run(&args),
@@ -122,7 +126,7 @@ pub struct CaptureResult {
     pub err: String,
 }
 
-/// Runs `harn run …`, `harn check …`, `harn fmt …` or `harn dis …` on this thread and returns what it prints.
+/// Runs `harn run …`, `harn check …`, `harn test …`, `harn fmt …` or `harn dis …` on this thread and returns what it prints.
 ///
 /// The script sees the environment variables, the working directory and the standard input of the process. Signals are not
 /// handled, and loops are not shown at work. A limit of memory needs [`stdlib::Counted`] as the allocator.
@@ -135,9 +139,10 @@ pub fn capture(line: impl IntoIterator<Item = OsString>) -> Result<CaptureResult
     let code = match Cli::try_parse_from(line).map_err(|error| error.to_string())?.command {
         Command::Run(Lazy(args)) => run::run(args, &console),
         Command::Check(Lazy(args)) => check::run(&args, &console),
+        Command::Test(Lazy(args)) => test::run(args, &console),
         Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
         Command::Dis(Lazy(args)) => dis::run(args, &console),
-        _ => return Err("only `run`, `check`, `fmt` and `dis` can be captured".to_owned()),
+        _ => return Err("only `run`, `check`, `test`, `fmt` and `dis` can be captured".to_owned()),
     };
     Ok(CaptureResult { code: exit_code(code), out: output.stdout(), err: output.stderr() })
 }

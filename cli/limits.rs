@@ -9,12 +9,25 @@ use std::time::Duration;
 use stdlib::limits::{RunLimits, parse_size, parse_time};
 use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Preview, Project, RunOptions};
 
-/// The limits and capabilities of a run.
+/// The limits, capabilities and event log of a run.
 #[derive(clap::Args)]
 pub(crate) struct Limits {
+    #[command(flatten)]
+    bounds: RunBounds,
+    /// Event log backend: memory or sqlite:PATH [env: HARN_EVENT_LOG] [default: memory]
+    #[arg(long, value_name = "BACKEND")]
+    event_log: Option<String>,
+    /// Also record loops, model calls and tool calls in the event log, for `harn trace --otel`; implied by `--otel`
+    #[arg(long)]
+    activity: bool,
+}
+
+/// The limits and capabilities of a run.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct RunBounds {
     /// Use fixed ids, time and randomness, so that every run prints the same output
     #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
     /// Capabilities to deny, separated by commas: fs.read, fs.write, process, net, env, llm
     #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', value_parser = capability)]
     deny: Vec<Capability>,
@@ -30,12 +43,27 @@ pub(crate) struct Limits {
     /// Limit the depth of nested calls [default: 20000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_depth: Option<u64>,
-    /// Event log backend: memory or sqlite:PATH [env: HARN_EVENT_LOG] [default: memory]
-    #[arg(long, value_name = "BACKEND")]
-    event_log: Option<String>,
-    /// Also record loops, model calls and tool calls in the event log, for `harn trace --otel`; implied by `--otel`
-    #[arg(long)]
-    activity: bool,
+}
+
+impl RunBounds {
+    /// Returns the setup of each run of a script, merged with its project.
+    pub(crate) fn setup(self, project: Project, script: &Path) -> RunSetup {
+        let said = RunLimits {
+            fuel: self.fuel,
+            depth: self.max_depth,
+            memory: self.max_memory,
+            time: self.timeout,
+            ..RunLimits::default()
+        };
+        RunSetup {
+            activity: false,
+            seed: self.seed,
+            denied: self.deny,
+            limits: said.over(project.limits),
+            project,
+            files: Files::of(script),
+        }
+    }
 }
 
 impl Limits {
@@ -80,23 +108,7 @@ impl Limits {
         show(to, project.warning.as_slice(), format);
         let of_environment = std::env::var("HARN_EVENT_LOG").ok();
         let log = project.log.clone().said(&[self.event_log.as_deref(), of_environment.as_deref()])?;
-        let said = RunLimits {
-            fuel: self.fuel,
-            depth: self.max_depth,
-            memory: self.max_memory,
-            time: self.timeout,
-            ..RunLimits::default()
-        };
-        let files = Files::of(script);
-        let activity = self.activity;
-        let setup = RunSetup {
-            activity,
-            seed: self.seed,
-            denied: self.deny,
-            limits: said.over(project.limits),
-            project,
-            files,
-        };
+        let setup = RunSetup { activity: self.activity, ..self.bounds.setup(project, script) };
         Ok((setup, log))
     }
 }

@@ -1,6 +1,6 @@
 //! A script from text to something that runs, with the files that it imports.
 
-use crate::compile::{Imported, Unit, compile};
+use crate::compile::{CompileMode, Imported, Unit, compile};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
 use crate::module::{File, Modules, reach};
 use crate::resolve::{Outer, Resolution, ResolveCode, Role, Surroundings, resolve};
@@ -28,6 +28,8 @@ pub struct Options<'a> {
     pub outer: &'a [Outer],
     /// Role of the text; imported texts keep their own.
     pub role: Role,
+    /// Purposes of the compilation of all files, beside running them.
+    pub mode: CompileMode,
     /// The files of the run; without them, files cannot be imported.
     pub modules: Option<&'a Modules>,
 }
@@ -47,7 +49,7 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
     }
     let mut unit = None;
     if !has_errors(&diagnostics) {
-        match assemble(isolate, modules, &graph.files, &resolved, options.role) {
+        match assemble(isolate, modules, &graph.files, &resolved, &options) {
             Ok(whole) => unit = Some(whole),
             Err(found) => diagnostics.extend(shortened(source, found)),
         }
@@ -130,12 +132,12 @@ fn assemble(
     modules: &Modules,
     files: &[Rc<File>],
     resolved: &[Resolution],
-    role: Role,
+    options: &Options<'_>,
 ) -> Result<Unit, Vec<Diagnostic>> {
     let mut before = Vec::new();
     for (file, names) in files.iter().zip(resolved) {
-        let role = if file.importer.is_none() { role } else { Role::Imported };
-        let (mut unit, placed) = compile(isolate, &file.source, &file.ast, names, modules, role)?;
+        let role = if file.importer.is_none() { options.role } else { Role::Imported };
+        let (mut unit, placed) = compile(isolate, &file.source, &file.ast, names, modules, role, options.mode)?;
         let _ = file.placed.set(placed);
         if file.importer.is_none() {
             unit.before = before;

@@ -10,6 +10,7 @@ use crate::rhai_front_end::RhaiCode;
 use crate::rhai_front_end::packs::PackCode;
 use crate::schema::SchemaCode;
 use crate::system::SystemCode;
+use crate::testing::TestCode;
 use lang::diagnostic::Severity;
 use lang::diagnostic::code::{Code, CodeRef};
 use lang::vm::RunCode;
@@ -36,6 +37,7 @@ pub fn catalogue() -> Vec<&'static Code> {
         PackCode::rows(),
         SchemaCode::rows(),
         SystemCode::rows(),
+        TestCode::rows(),
         RecordingCode::rows(),
     ];
     let mut all: Vec<&Code> = lang::CODES.iter().copied().chain(own).flatten().chain(core_rows()).collect();

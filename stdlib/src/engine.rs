@@ -1,18 +1,20 @@
 //! Checking and running scripts.
 //!
 //! - `ending`: the end of a run. `waiting`: its waits for the outside, and its interruption.
-//! - [`Piece`]: what is typed into a REPL. [`Hosted`]: a run that lives on, and answers prompts.
+//! - [`TestCase`]: a test of a file. [`Piece`]: what is typed into a REPL. [`Hosted`]: a run that lives on, and answers prompts.
 
 mod embedded;
 mod ending;
 mod hosted;
 mod piece;
+mod test_run;
 mod waiting;
 
 pub use embedded::Evaluated;
 pub use ending::RunResult;
 pub use hosted::{Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, check_served};
 pub use piece::Piece;
+pub use test_run::{TestCase, TestOutcome};
 
 use ending::errors;
 

@@ -11,6 +11,7 @@
 //! - `table`: the builtins, one file per namespace.
 //! - `rhai_front_end`: scripts in Rhai, with the same builtins.
 //! - `recording`: runs on record, and run again from it.
+//! - `testing`: what tests of scripts need.
 //! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
 //! - [`catalogue`]: every diagnostic code.
@@ -47,6 +48,7 @@ mod rhai_front_end;
 mod schema;
 mod system;
 mod table;
+mod testing;
 mod values;
 mod workers;
 mod world;
@@ -55,7 +57,7 @@ pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
 pub use engine::{
     Engine, Evaluated, Hosted, Piece, PromptEnd, PromptResult, Request, ReturnedValue, RunOptions, RunResult, Servable,
-    check_served,
+    TestCase, TestOutcome, check_served,
 };
 pub use fault::AgentCode;
 pub use hosting::{
@@ -75,6 +77,7 @@ pub use rhai_front_end::packs::{Budget, PackSpec};
 pub use rhai_front_end::rhai_definitions;
 pub use runtime::moment::{from_rfc3339, rfc3339};
 pub use table::builtins;
+pub use testing::{Difference, SnapshotResult, Snapshots, TestCode, pretty};
 pub use world::{Live, World};
 
 pub use capability::Capability;
@@ -88,4 +91,4 @@ pub use lang::diagnostic::{Diagnostic, Label, Severity, shown};
 pub use lang::module::Loader;
 pub use lang::repair::{Repaired, repair};
 pub use lang::source::{Source, SourceRef};
-pub use lang::vm::Counted;
+pub use lang::vm::{Counted, LineCount};

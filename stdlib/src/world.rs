@@ -19,6 +19,7 @@ use crate::progress::CutShort;
 use crate::recording::{Models, RecordingMode, RunStart};
 use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::table::input::Input;
+use crate::testing::TestContext;
 use crate::values::{UnreadFailures, failed_loop};
 use lang::value::Value;
 use lang::vm::{Host, Raise};
@@ -61,6 +62,8 @@ pub struct World {
     pub(crate) driver: OnceCell<Rc<dyn Driver>>,
     /// The host that serves the run.
     pub(crate) hosting: Option<Rc<Hosting>>,
+    /// The test that it runs.
+    pub(crate) test: OnceCell<TestContext>,
 }
 
 /// The observers of a run.
@@ -156,6 +159,7 @@ impl World {
             hook_timeout_ms: Cell::new(Scope::HOOK_TIMEOUT_MS),
             driver: OnceCell::new(),
             hosting,
+            test: OnceCell::new(),
         })
     }
 

@@ -16,7 +16,8 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("stdlib", "stdlib/Cargo.toml", &["a2a", "jsonrpc", "lang", "runtime", "providers"]),
     ("serve", "serve/Cargo.toml", &["a2a", "jsonrpc", "stdlib", "runtime"]),
     ("telemetry", "telemetry/Cargo.toml", &["runtime", "providers"]),
-    ("cli", "cli/Cargo.toml", &["fmt", "lang", "runtime", "stdlib", "serve", "telemetry"]),
+    ("testing", "testing/Cargo.toml", &["stdlib"]),
+    ("cli", "cli/Cargo.toml", &["fmt", "lang", "runtime", "stdlib", "serve", "telemetry", "testing"]),
     ("harn", "Cargo.toml", &["a2a", "fmt", "lang", "runtime", "providers", "stdlib", "serve", "cli"]),
 ];
 
@@ -151,6 +152,7 @@ fn two_words_stay_where_they_are() {
         "providers/src",
         "stdlib/src",
         "serve/src",
+        "testing/src",
         "cli",
         "embed",
     ] {

@@ -115,6 +115,9 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-TAPE-004", "needs a recording; in `recording`"),
     ("HARN-TAPE-005", "needs a recording; in `recording`"),
     ("HARN-TAPE-006", "needs an option of the command; in `recording`"),
+    ("HARN-TST-004", "needs `harn test`; in `test_command`"),
+    ("HARN-TST-005", "needs `harn test`; in `test_command`"),
+    ("HARN-TST-006", "needs `harn test`; in `test_command`"),
     ("HARN-TYP-030", "the script would fill a book; in `check_bounds`"),
 ];
 

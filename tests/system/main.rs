@@ -27,6 +27,7 @@
 //! - [`persist`]: loops that outlive their process.
 //! - [`recording`]: runs on record, run again without models; loops side by side against a server.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
+//! - [`test_command`]: the tests of scripts: found, run, reported, measured.
 //! - [`trust`]: what a `harn.toml` may say before its folder is trusted, and where keys go.
 //! - [`unchecked`]: the accesses that the compiler does not check have assertions.
 //! - [`untrusted_files`]: pipes, devices, links and logs that were tampered with.
@@ -99,6 +100,7 @@ mod snapshots;
 mod stages;
 mod stdout;
 mod surroundings;
+mod test_command;
 mod trace;
 mod trust;
 mod unchecked;

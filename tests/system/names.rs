@@ -17,6 +17,7 @@ const UNIQUE: &[&str] = &[
     "runtime/src",
     "serve/src",
     "stdlib/src",
+    "testing/src",
 ];
 
 /// The sources whose doc comments are held. Tests and benches are several crates, so their types may share names.
@@ -34,6 +35,7 @@ const WORDED: &[&str] = &[
     "serve/src",
     "stdlib/src",
     "telemetry/src",
+    "testing/src",
     "tests",
 ];
 

@@ -4,7 +4,7 @@ use super::Writer;
 use super::comments::Sep;
 use super::expression::ExprContext;
 use crate::document::Style;
-use lang::ast::{Attribute, Expr, Field, FnDecl, Item, ItemKind, Param, Variant};
+use lang::ast::{Attribute, AttributeArg, Expr, Field, FnDecl, Item, ItemKind, Param, Variant};
 use lang::lex::token::{Kw, Token};
 
 impl Writer<'_> {
@@ -17,6 +17,14 @@ impl Writer<'_> {
         let end = item.span.end;
         match &item.kind {
             ItemKind::Fn(decl) => self.function(decl),
+            ItemKind::Test(decl) => {
+                self.doc.open(Style::All);
+                self.tok();
+                self.space_tok();
+                self.space();
+                self.block(&decl.body);
+                self.doc.close();
+            }
             ItemKind::Override(decl) => {
                 self.tok();
                 self.space();
@@ -124,7 +132,14 @@ impl Writer<'_> {
                     if self.peek() == Token::LParen
                         && let Some(attribute) = attribute
                     {
-                        let print = |w: &mut Self, arg: &Expr| w.expr(arg, ExprContext::Operand);
+                        let print = |w: &mut Self, arg: &AttributeArg| {
+                            if arg.name.is_some() {
+                                w.tok();
+                                w.tok();
+                                w.space();
+                            }
+                            w.expr(&arg.value, ExprContext::Operand);
+                        };
                         self.bracketed(Style::All, false, &attribute.args, print);
                     }
                 }

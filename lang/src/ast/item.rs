@@ -20,12 +20,24 @@ pub struct Item {
 
 /// The attribute of a pipeline that may run again where a process ended in the middle of it.
 pub const RESUMABLE: &str = "resumable";
+/// The attribute of a function that is a test.
+pub const TEST: &str = "test";
+/// The attribute of a function that runs before each test of its file.
+pub const BEFORE: &str = "before";
+/// The attribute of a function that runs after each test of its file.
+pub const AFTER: &str = "after";
 
 impl Item {
+    /// Returns its attribute of that name.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.name.text == name)
+    }
+
     /// Whether it may run again where a process ended in the middle of it.
     #[must_use]
     pub fn is_resumable(&self) -> bool {
-        self.attributes.iter().any(|attribute| attribute.name.text == RESUMABLE)
+        self.attribute(RESUMABLE).is_some()
     }
 }
 
@@ -35,9 +47,26 @@ pub struct Attribute {
     /// Its name.
     pub name: Name,
     /// Its arguments.
-    pub args: Vec<Expr>,
+    pub args: Vec<AttributeArg>,
     /// The whole of it.
     pub span: Span,
+}
+
+impl Attribute {
+    /// Returns the value of its argument of that name.
+    #[must_use]
+    pub fn arg(&self, name: &str) -> Option<&Expr> {
+        self.args.iter().find(|arg| arg.name.as_ref().is_some_and(|known| known.text == name)).map(|arg| &arg.value)
+    }
+}
+
+/// An argument of an attribute: `value`, or `name: value`.
+#[derive(Debug)]
+pub struct AttributeArg {
+    /// Its name.
+    pub name: Option<Name>,
+    /// Its value.
+    pub value: Expr,
 }
 
 /// The kinds of declaration.
@@ -45,6 +74,8 @@ pub struct Attribute {
 pub enum ItemKind {
     /// `fn name(…) { … }`.
     Fn(FnDecl),
+    /// `test "name" { … }`. The name of the function is the text.
+    Test(FnDecl),
     /// `pipeline name(…) extends base { … }`.
     Pipeline {
         /// Parameters and body; `override fn`s stand in the body as `Override` items.

@@ -237,10 +237,15 @@ impl Item {
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
         let Self { kind, public: _, attributes, doc: _, span: _ } = self;
         for Attribute { name: _, args, span: _ } in attributes {
-            args.iter().for_each(|e| see(Part::Expr(e)));
+            for AttributeArg { name: _, value } in args {
+                see(Part::Expr(value));
+            }
         }
         match kind {
-            ItemKind::Fn(decl) | ItemKind::Override(decl) | ItemKind::Pipeline { decl, extends: _ } => decl.parts(see),
+            ItemKind::Fn(decl)
+            | ItemKind::Test(decl)
+            | ItemKind::Override(decl)
+            | ItemKind::Pipeline { decl, extends: _ } => decl.parts(see),
             ItemKind::Tool { decl, description } => {
                 description.iter().for_each(|e| see(Part::Expr(e)));
                 decl.parts(see);

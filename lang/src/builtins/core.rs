@@ -4,6 +4,7 @@ use super::args;
 use crate::value::{Value, brief, display, equal, inspect};
 use crate::vm::{Cx, Meter, Raise, RunCode, Stopped};
 use std::borrow::Cow;
+use std::rc::Rc;
 
 crate::builtins! { "" =>
     /// Prints the text of a value.
@@ -138,9 +139,17 @@ fn pair(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::pair(std::mem::take(&mut args[0]), std::mem::take(&mut args[1])))
 }
 
-fn failed(message: &Value, default: String) -> Box<Raise> {
+pub(super) fn failed(message: &Value, default: String) -> Box<Raise> {
     let text = if message.is_nil() { default } else { format!("{}: {default}", brief(message)) };
     Raise::error(RunCode::Require, text)
+}
+
+/// The values of an `assert_eq` that failed, for a host that shows how they differ.
+pub struct Unequal {
+    /// The value that was found.
+    pub actual: Value,
+    /// The value that was expected.
+    pub expected: Value,
 }
 
 fn assert(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -155,7 +164,9 @@ fn assert_eq(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         return Ok(Value::Nil);
     }
     let text = format!("expected {}, found {}", inspect(&args[1]), inspect(&args[0]));
-    Err(failed(&args[2], text).about(0, "not equal"))
+    let mut raise = failed(&args[2], text).about(0, "not equal");
+    raise.payload = Some(Rc::new(Unequal { actual: args[0].clone(), expected: args[1].clone() }));
+    Err(raise)
 }
 
 fn assert_ne(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

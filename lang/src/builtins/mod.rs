@@ -22,6 +22,7 @@ mod list;
 mod mailbox;
 mod math;
 mod number;
+mod observe;
 mod ordering;
 mod range;
 mod regex;
@@ -37,7 +38,9 @@ mod walk;
 pub use crate::declaration::{Arity, Builtin, Index, Registry, Right, arity, name_of};
 pub use crate::vm::native::{BuiltinRun, ItemFn, Native, PlainFn, ResumeFn, Step, WaitFn, no_item};
 pub use crate::vm::{elements, long_range};
+pub use core::Unequal;
 pub use json::{json_text, parse_json};
+pub(crate) use observe::{ASSERT_PARTS, COVER};
 #[cfg(test)]
 pub(crate) use task::task_value;
 

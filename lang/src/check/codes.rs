@@ -126,8 +126,9 @@ pub enum CheckCode {
     /// Unknown or misplaced attribute.
     Attribute = "HARN-NAM-013", Error {
         title: "unknown or misplaced attribute",
-        meaning: "The attributes are `@test`, before a function without parameters, `@resumable`, before a pipeline that may \
-                  run again after its process was interrupted, and `@deprecated(\"use …\")`.",
+        meaning: "The attributes are `@test`, before a function at the top level that `harn test` runs (its parameters take \
+                  the values of `cases`), `@before` and `@after`, before functions that run around each test, `@resumable`, \
+                  before a pipeline that may run again after its process was interrupted, and `@deprecated(\"use …\")`.",
         fails: "@tset\nfn adds() { assert_eq(1 + 1, 2) }\nadds()\n",
         mended: "@test\nfn adds() { assert_eq(1 + 1, 2) }\nadds()\n",
     },

@@ -3,7 +3,7 @@
 use super::types::{
     FileNames, FnType, Kinds, NamedKind, NamedType, Nominal, Shape, ShapeKey, Signatures, Type, TypeReader,
 };
-use crate::ast::{Attribute, Expr, FnDecl, Item, ItemKind, Name, Param, Stmt, StmtKind, TypeExpr};
+use crate::ast::{Attribute, FnDecl, Item, ItemKind, Name, Param, Stmt, StmtKind, TypeExpr};
 use crate::builtin_type::Tag;
 use crate::declaration::Registry;
 use crate::hash::KeyedMap;
@@ -75,14 +75,14 @@ pub(super) fn name_of(item: &Item) -> Option<&Name> {
         | ItemKind::Enum { name, .. }
         | ItemKind::Interface { name, .. }
         | ItemKind::TypeAlias { name, .. } => name,
-        ItemKind::Override(_) | ItemKind::Impl { .. } | ItemKind::Import { .. } => return None,
+        ItemKind::Test(_) | ItemKind::Override(_) | ItemKind::Impl { .. } | ItemKind::Import { .. } => return None,
     })
 }
 
 /// The text of `@deprecated("…")`, and where the attribute stands.
 pub(super) fn deprecated(attributes: &[Attribute]) -> Option<(&Attribute, Option<&str>)> {
     let attribute = attributes.iter().find(|a| a.name.text == "deprecated")?;
-    Some((attribute, attribute.args.first().and_then(Expr::plain_text)))
+    Some((attribute, attribute.args.first().and_then(|arg| arg.value.plain_text())))
 }
 
 /// Everything that types are asked about: the names of the file, its declarations, the builtins.

@@ -291,7 +291,7 @@ pub(super) fn unknown_attribute(source: &SourceRef, attribute: &Attribute, known
     );
     match nearest(name, known.iter().copied()) {
         Some(near) => d.help(format!("did you mean `@{near}`?")).fix(attribute.name.span, near),
-        None => d.note("the attributes are `@test`, `@resumable` and `@deprecated(\"…\")`"),
+        None => d.note("the attributes are `@test`, `@before`, `@after`, `@resumable` and `@deprecated(\"…\")`"),
     }
 }
 
@@ -308,10 +308,58 @@ pub(super) fn test_parameters(source: &SourceRef, param: Span, attribute: Span) 
         .help("give it a default, or bind it in the function")
 }
 
-pub(super) fn misplaced_test(source: &SourceRef, attribute: Span) -> Diagnostic {
-    Diagnostic::new(CheckCode::Attribute, "`@test` can be used only on a function or a pipeline")
-        .label(source, attribute, "here")
-        .help("put `@test` before a `fn`")
+pub(super) fn misplaced_attribute(source: &SourceRef, attribute: &Attribute, on: &str) -> Diagnostic {
+    let name = attribute.name.text.as_str();
+    Diagnostic::new(CheckCode::Attribute, format!("`@{name}` can be used only on {on}"))
+        .label(source, attribute.name.span, "here")
+        .help(format!("put `@{name}` before a `fn`"))
+}
+
+pub(super) fn nested_test(source: &SourceRef, attribute: &Attribute) -> Diagnostic {
+    let name = attribute.name.text.as_str();
+    Diagnostic::new(CheckCode::Attribute, format!("`@{name}` inside a block"))
+        .label(source, attribute.name.span, "never run from here")
+        .help("move the function to the top level of the file")
+}
+
+pub(super) fn misplaced_test_block(source: &SourceRef, name: Span, is_public: bool) -> Diagnostic {
+    if is_public {
+        return Diagnostic::new(CheckCode::Attribute, "a `test` block cannot be `pub`")
+            .label(source, name, "other files cannot use it")
+            .help("remove `pub`");
+    }
+    Diagnostic::new(CheckCode::Attribute, "`test` inside a block")
+        .label(source, name, "never run from here")
+        .help("move the test to the top level of the file")
+}
+
+pub(super) fn unknown_test_argument(source: &SourceRef, name: &Name, known: &[&str]) -> Diagnostic {
+    let d = Diagnostic::new(CheckCode::Attribute, format!("unknown argument `{}` of `@test`", name.text))
+        .label(source, name.span, "unknown");
+    match nearest(&name.text, known.iter().copied()) {
+        Some(near) => d.help(format!("did you mean `{near}`?")).fix(name.span, near),
+        None => d.help("the arguments are `cases: […]` and `recording: \"folder\"`"),
+    }
+}
+
+pub(super) fn recording_argument(source: &SourceRef, value: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, "`recording` must be a string")
+        .label(source, value, "not a plain string")
+        .help("write the folder of the recording: `@test(recording: \"recordings/name\")`")
+}
+
+pub(super) fn unused_cases(source: &SourceRef, cases: Span, name: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, "a test with cases must have a parameter")
+        .label(source, name, "takes no case")
+        .label(source, cases, "the cases")
+        .help("add a parameter for the case, or one for each of its values")
+}
+
+pub(super) fn case_values(source: &SourceRef, case: Span, count: usize, params: usize) -> Diagnostic {
+    let values = if count == 1 { "1 value".to_owned() } else { format!("{count} values") };
+    Diagnostic::new(CheckCode::Attribute, format!("a case has {values}, and the test {params} parameters"))
+        .label(source, case, format!("expected a list of {params} values"))
+        .help("write each case as a list with a value for each parameter")
 }
 
 pub(super) fn misplaced_resumable(source: &SourceRef, attribute: Span) -> Diagnostic {

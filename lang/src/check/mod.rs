@@ -28,8 +28,8 @@ pub use crate::parse::signature;
 pub use codes::CheckCode;
 pub use view::{CallView, DictView, returned};
 
-use crate::ast::visit::{Visit, walk_expr, walk_item, walk_module, walk_pattern, walk_stmt};
-use crate::ast::{Expr, Item, Module, NodeMap, Pattern, Stmt};
+use crate::ast::visit::{Visit, walk_block, walk_expr, walk_item, walk_module, walk_pattern, walk_stmt};
+use crate::ast::{Block, Expr, Item, Module, NodeMap, Pattern, Stmt};
 use crate::declaration::{Registry, Right};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::{Resolution, Role, Surroundings, resolve};
@@ -92,6 +92,12 @@ impl<'a> Visit<'a> for Passes<'a> {
         self.matches.expr(e);
         self.calls.expr(e);
         walk_expr(self, e);
+    }
+
+    fn block(&mut self, block: &'a Block) {
+        self.attributes.depth += 1;
+        walk_block(self, block);
+        self.attributes.depth -= 1;
     }
 
     fn pattern(&mut self, pattern: &'a Pattern) {

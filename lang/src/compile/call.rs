@@ -92,6 +92,7 @@ impl<'a> Compiler<'a> {
     fn link_into(&mut self, e: &'a Expr, dst: Reg, nones: &mut Vec<usize>) {
         if is_link(e) {
             self.chain(e, dst, nones);
+            self.keep_part(e, dst);
         } else {
             self.expr(e, dst);
         }
@@ -188,6 +189,9 @@ impl<'a> Compiler<'a> {
     }
 
     fn call_builtin(&mut self, row: &'static Builtin, args: &'a [ListItem], dst: Reg, span: Span) {
+        if self.observed_assert(row, args, dst, span) {
+            return;
+        }
         let base = self.fn_ref().next;
         let (argc, spans) = self.arguments(args, span);
         let builtin = self.builtin_site(row, span);

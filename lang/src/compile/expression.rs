@@ -16,6 +16,7 @@ impl<'a> Compiler<'a> {
         let next = self.fn_ref().next;
         self.expr_into(e, dst);
         self.free_to(next);
+        self.keep_part(e, dst);
     }
 
     fn expr_into(&mut self, e: &'a Expr, dst: Reg) {
@@ -141,6 +142,7 @@ impl<'a> Compiler<'a> {
     /// The register that holds `e`: a variable's own, or a temporary.
     pub(super) fn operand(&mut self, e: &'a Expr) -> Reg {
         if let Some(reg) = self.register_name(e) {
+            self.keep_part(e, reg);
             return reg;
         }
         let dst = self.temp();

@@ -152,6 +152,9 @@ impl<'a> Compiler<'a> {
             if let Some(guard) = &arm.guard {
                 fails.extend(self.condition(guard, false));
             }
+            if !matches!(arm.body.kind, ExprKind::Block(_)) {
+                self.cover(arm.body.span);
+            }
             self.branch(&arm.body, goal);
             if !matches!(goal, Goal::Return) {
                 ends.push(self.jump(arm.span));

@@ -1,6 +1,7 @@
 //! The function being written: registers, instructions with their spans, jumps.
 
 use super::Compiler;
+use super::observe::KeptPart;
 use crate::declaration::Builtin;
 use crate::resolve::BindingId;
 use crate::source::Span;
@@ -40,6 +41,8 @@ pub(super) struct FnState {
     full: bool,
     /// The expression in last place, while it is compiled: variables that it alone still reads may be moved out.
     pub(super) last: Option<Span>,
+    /// Parts of the `assert` that is being compiled.
+    pub(super) kept_parts: Vec<KeptPart>,
 }
 
 /// A `catch` whose body is being compiled.
@@ -126,6 +129,7 @@ impl FnState {
             flavor: None,
             full: false,
             last: None,
+            kept_parts: Vec::new(),
         }
     }
 

@@ -6,6 +6,7 @@
 //!   file per part of the language.
 //! - `types`: written types that are asked while running.
 //! - `tasks`: `spawn`, `parallel`, `deadline`, `mutex`, `select`.
+//! - `test_entries`, `observe`: the tests of a file, and what a run for tests observes.
 //! - `tool`, `schema`: what a `tool` declaration builds, and the JSON Schemas of its types.
 
 mod assign;
@@ -18,17 +19,20 @@ mod flow;
 mod function;
 mod loops;
 mod messages;
+mod observe;
 mod pattern;
 mod pipeline;
 mod record;
 mod schema;
 mod statement;
 mod tasks;
+mod test_entries;
 mod tool;
 mod types;
 
 pub use codes::CompileCode;
 pub use schema::type_schema;
+pub use test_entries::{CompileMode, TestEntry, Tests};
 
 use crate::ast::{FnDecl, Item, ItemKind, Module, Stmt, StmtKind};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
@@ -51,6 +55,8 @@ pub struct Unit {
     pub main: Rc<Proto>,
     /// Its pipelines in the order of the text.
     pub pipelines: Vec<Entry>,
+    /// Its tests, if it was compiled for them.
+    pub tests: Tests,
     /// The globals its top-level names live in, for a later piece of the same session.
     pub globals: Vec<crate::resolve::Outer>,
 }
@@ -91,9 +97,11 @@ pub fn compile(
     names: &Resolution,
     modules: &Modules,
     role: Role,
+    mode: CompileMode,
 ) -> Result<(Unit, Placed), Vec<Diagnostic>> {
     let mut compiler = Compiler {
         role,
+        mode,
         isolate,
         source,
         names,
@@ -136,6 +144,7 @@ pub(crate) struct Compiler<'a> {
     /// In a pipeline that extends another: the functions that take the place of others.
     overrides: HashMap<BindingId, &'a FnDecl>,
     role: Role,
+    mode: CompileMode,
 }
 
 impl<'a> Compiler<'a> {
@@ -162,10 +171,18 @@ impl<'a> Compiler<'a> {
         self.fn_mut().proto.name = Some(Str::new(if self.role == Role::Imported { "<module>" } else { "<main>" }));
         // Functions used as values must be there before the first statement runs.
         for ((item, decl), number) in decls.iter().zip(&numbers) {
-            let proto = self.top_function(item, decl);
+            let proto = if test_entries::is_of_tests(item) {
+                self.uncovered(|compiler| compiler.top_function(item, decl))
+            } else {
+                self.top_function(item, decl)
+            };
             self.made.push((*number, proto.clone()));
             self.publish(item, decl, *number, proto);
         }
+        let tests = match self.role {
+            Role::Script if self.mode.tests => self.tests(module, &numbers),
+            _ => Tests::default(),
+        };
         // A piece of a session gives the value of its last expression; a script only what it returns.
         if self.role == Role::Piece {
             self.tail_statements(&module.body);
@@ -190,7 +207,7 @@ impl<'a> Compiler<'a> {
         }
         self.isolate.keep(&main);
         let pipelines = std::mem::take(&mut self.pipelines);
-        Ok(Unit { before: Vec::new(), main, pipelines, globals: self.exported() })
+        Ok(Unit { before: Vec::new(), main, pipelines, tests, globals: self.exported() })
     }
 
     /// Checks all that was compiled, before any of it can run.

@@ -106,7 +106,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn default_proto(&mut self, e: &'a Expr, title: &str, span: Span) -> Rc<Proto> {
+    pub(super) fn default_proto(&mut self, e: &'a Expr, title: &str, span: Span) -> Rc<Proto> {
         self.fns.push(FnState::new(None, Some(0)));
         let source = self.source.clone();
         let proto = &mut self.fn_mut().proto;

@@ -136,7 +136,10 @@ impl<'a> Compiler<'a> {
             self.statement(stmt);
         }
         match &last.kind {
-            StmtKind::Expr(e) => self.tail(e),
+            StmtKind::Expr(e) => {
+                self.cover(last.span);
+                self.tail(e);
+            }
             _ => {
                 self.statement(last);
                 self.return_nil(last.span);
@@ -164,7 +167,10 @@ impl<'a> Compiler<'a> {
                 return self.with_exit(body, dst, |c, dst| c.statements(rest, dst));
             }
             match (&stmt.kind, dst) {
-                (StmtKind::Expr(e), Some(dst)) if i + 1 == stmts.len() => return self.expr(e, dst),
+                (StmtKind::Expr(e), Some(dst)) if i + 1 == stmts.len() => {
+                    self.cover(stmt.span);
+                    return self.expr(e, dst);
+                }
                 _ => self.statement(stmt),
             }
         }
@@ -255,6 +261,9 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn statement(&mut self, stmt: &'a Stmt) {
+        if !matches!(stmt.kind, StmtKind::Item(_)) {
+            self.cover(stmt.span);
+        }
         let before = self.fn_ref().next;
         match &stmt.kind {
             StmtKind::Let { pattern, value, .. } => return self.let_statement(pattern, value.as_ref(), stmt.span),

@@ -117,6 +117,9 @@ pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<
             layout.line_break(at);
         }
         if token.is_plain() {
+            if matches!(token, Token::StrStart(_) | Token::Raw(_)) && layout.names_test() {
+                layout.heads.push(Head::Function);
+            }
             layout.out.push((token, span));
             layout.prefixes = 0;
             at += 1;
@@ -207,13 +210,25 @@ impl<'a> Layout<'a, '_> {
             || matches!(self.prev(), None | Some(Token::Newline | Token::Semi | Token::LBody | Token::LClosure));
         let run = self.lexemes[at..].iter().take_while(|l| matches!(l.token, Token::Doc(_))).count();
         let item = match self.peek(at + run) {
-            Some(Token::At) => true,
-            Some(Token::Ident(name)) => name == "gen",
+            Some(Token::At | Token::Ident("gen")) => true,
+            Some(Token::Ident("test")) => {
+                matches!(self.peek(at + run + 1), Some(Token::StrStart(_) | Token::Raw(_)))
+            }
             Some(Token::Kw(kw)) => kw == Kw::Override || kw.begins_item(),
             _ => false,
         };
         self.docs = (at + run, lines && fresh && item);
         self.docs.1
+    }
+
+    /// Returns whether the string that comes next is the name of a test: a statement begins with `test` before it.
+    fn names_test(&self) -> bool {
+        let [before @ .., (Token::Ident("test"), _)] = self.out.as_slice() else { return false };
+        let starts = matches!(
+            before.last(),
+            None | Some((Token::Newline | Token::Semi | Token::LBody | Token::LClosure | Token::Doc(_), _))
+        );
+        starts && self.frames.last().is_some_and(|frame| frame.lines == Lines::Statements)
     }
 
     /// A line break before the lexeme at `at`.

@@ -2,14 +2,16 @@
 
 use super::failure::TokenClass;
 use super::input::{
-    Ex, GrammarRule, In, ParseState, by_token, kw, member_separators, name, separators, tok, when, word,
+    Ex, GrammarRule, In, ParseState, RuleInput, by_token, kw, member_separators, name, separators, tok, when, word,
 };
-use super::literal::{arguments, plain_string};
+use super::literal::plain_string;
 use super::pattern::error_pattern;
-use super::recover::{before, elements, ends_member, skip_some};
+use super::recover::{before, elements, ends_member, error_expr, skip_some};
 use super::rules::Rules;
 use super::types::error_type;
-use crate::ast::{Attribute, Block, Field, FnDecl, Item, ItemKind, Name, Param, StmtKind, TypeExpr, Variant};
+use crate::ast::{
+    Attribute, AttributeArg, Block, Field, FnDecl, Item, ItemKind, Name, Param, StmtKind, TypeExpr, Variant,
+};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::prelude::*;
@@ -44,6 +46,7 @@ pub(super) fn item<'a>(rules: &Rules<'a>) -> GrammarRule<'a, StmtKind> {
             interface(rules),
             alias(rules),
             import(rules.cx),
+            test_block(rules),
         ],
         |token| match token {
             Token::Ident("gen") | Token::Kw(Kw::Fn) => Some(0),
@@ -56,6 +59,7 @@ pub(super) fn item<'a>(rules: &Rules<'a>) -> GrammarRule<'a, StmtKind> {
             Token::Kw(Kw::Interface) => Some(7),
             Token::Kw(Kw::Type) => Some(8),
             Token::Kw(Kw::Import) => Some(9),
+            Token::Ident("test") => Some(10),
             _ => None,
         },
         TokenClass::Item,
@@ -100,16 +104,45 @@ fn doc_text(comment: &str) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// `@name(args)`.
+/// `@name(value, name: value)`.
 fn attribute<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Attribute> {
-    let args = arguments(rules.expr.clone()).or_not();
+    let (cx, value) = (rules.cx, rules.expr.clone());
+    let arg = custom(move |inp: &mut RuleInput<'a, '_>| {
+        let named = inp.save();
+        if let Some(Token::Ident(text)) = inp.peek() {
+            let start = inp.cursor();
+            inp.skip();
+            let span = inp.span_since(&start);
+            if matches!(inp.peek(), Some(Token::Colon)) {
+                inp.skip();
+                return Ok(AttributeArg { name: Some(cx.name(text, span)), value: inp.parse(&value)? });
+            }
+            inp.rewind(named);
+        }
+        Ok(AttributeArg { name: None, value: inp.parse(&value)? })
+    })
+    .boxed();
+    let args = elements(arg, &[TokenClass::Comma, TokenClass::RParen], |span| AttributeArg {
+        name: None,
+        value: error_expr(span),
+    })
+    .delimited_by(tok(Token::LParen), tok(Token::RParen))
+    .or_not();
     tok(Token::At)
         .ignore_then(name(rules.cx))
         .then(args)
-        .map_with(|(name, args), e| Attribute {
-            name,
-            args: args.unwrap_or_default().into_iter().map(|a| a.value).collect(),
-            span: e.span(),
+        .map_with(|(name, args), e| Attribute { name, args: args.unwrap_or_default(), span: e.span() })
+        .boxed()
+}
+
+/// `test "name" { … }`.
+fn test_block<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
+    word("test")
+        .ignore_then(plain_string(rules.cx))
+        .then(rules.block.clone())
+        .map(|(name, body)| {
+            let (generics, params) = Default::default();
+            ItemKind::Test(FnDecl { name, generics, params, returns: None, body, generator: false })
         })
         .boxed()
 }

@@ -29,6 +29,9 @@ pub(super) fn stmt<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Stmt> {
             Some(Token::Kw(Kw::Defer)) => inp.parse(&deferring),
             Some(Token::Kw(Kw::Pub)) if binding_kind(second(inp)).is_some() => binding(inp, &rules),
             Some(Token::Ident("gen")) if second(inp) != Some(Token::Kw(Kw::Fn)) => expression(inp, &rules),
+            Some(Token::Ident("test")) if matches!(second(inp), Some(Token::StrStart(_) | Token::Raw(_))) => {
+                inp.parse(&item)
+            }
             Some(token) if begins_item(token) => inp.parse(&item),
             Some(token) if begins_expr(token) => expression(inp, &rules),
             _ => Err(missed(inp, Wants::of(TokenClass::Expr).and(Wants::of(TokenClass::Separator)))),

@@ -46,7 +46,7 @@ impl Resolver<'_> {
             | ItemKind::Interface { .. }
             | ItemKind::TypeAlias { .. } => return self.declare_type(item),
             ItemKind::Import { names, path } => return self.import(names.as_deref(), path),
-            ItemKind::Override(_) | ItemKind::Impl { .. } => return,
+            ItemKind::Test(_) | ItemKind::Override(_) | ItemKind::Impl { .. } => return,
         };
         // `default` is how a pipeline is chosen, not a name that could be used.
         if kind == BindingKind::Pipeline && name.text == "default" {
@@ -63,8 +63,12 @@ impl Resolver<'_> {
     }
 
     pub(super) fn item_body(&mut self, item: &Item) {
+        for arg in item.attribute(TEST).iter().flat_map(|attribute| &attribute.args) {
+            self.apart(|resolver| resolver.in_function(None, |resolver| resolver.expr(&arg.value)));
+        }
         match &item.kind {
             ItemKind::Fn(decl) => self.function(decl),
+            ItemKind::Test(decl) => self.function_of(decl, BodyOf::Task),
             ItemKind::Pipeline { .. } | ItemKind::Override(_) | ItemKind::Import { .. } => {}
             ItemKind::Tool { decl, description } => {
                 if let Some(d) = description {

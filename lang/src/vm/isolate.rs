@@ -1,6 +1,7 @@
 //! State that the scripts of one run share.
 #![allow(unsafe_code)]
 
+use super::coverage::Coverage;
 use super::fiber::Spare;
 use super::fuel::Fuel;
 use super::memory::Account;
@@ -60,6 +61,7 @@ pub struct Isolate {
     plain_globals: RefCell<Vec<Value>>,
     /// Number of globals.
     global_count: Cell<usize>,
+    coverage: Coverage,
 }
 
 impl Isolate {
@@ -72,6 +74,7 @@ impl Isolate {
             own_globals,
             plain_globals: RefCell::default(),
             global_count: Cell::new(0),
+            coverage: Coverage::default(),
             tasks: Tasks::default(),
             nesting: Nesting::default(),
             spare: RefCell::default(),
@@ -102,6 +105,12 @@ impl Isolate {
     #[must_use]
     pub fn registry(&self) -> Registry {
         self.registry
+    }
+
+    /// Returns the counters of lines.
+    #[must_use]
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
     }
 
     /// The host.

@@ -10,6 +10,7 @@
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace, `caught` throws again.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call; [`Wait`]: what a
 //!   builtin that must wait hands back.
+//! - [`Coverage`]: the lines that have run.
 //! - [`Meter`]: what a walk over values costs.
 //! - `coroutine`: code of another language, which waits on a native stack of its own.
 //! - [`tasks`]: fibers beside one another. [`Path`]: their names.
@@ -20,6 +21,7 @@ mod caught;
 mod codes;
 mod context;
 mod coroutine;
+mod coverage;
 mod definitions;
 mod dispatch;
 mod drive;
@@ -58,6 +60,7 @@ pub use access::{iterate, method_of, missing_method, read};
 pub use codes::RunCode;
 pub use context::{Context, Cx, Host, Idle, Limits, NoHost, Suggestions};
 pub use coroutine::{begin, call, inside, outside, roomy, tick};
+pub use coverage::{Coverage, LineCount};
 pub use definitions::Definitions;
 pub use drive::{Function, drive, resume, yield_once};
 pub(crate) use elements::element;

@@ -63,6 +63,8 @@ pub struct Raise {
     pub help: Vec<String>,
     /// Text of the main label.
     pub label: String,
+    /// Arguments with their values as text; the VM makes a label `argument = value` of each.
+    pub parts: Vec<(usize, String)>,
     /// Subject.
     pub about: About,
     /// Whether the main label is set.
@@ -91,6 +93,7 @@ impl Raise {
             notes: Vec::new(),
             help: Vec::new(),
             label: String::new(),
+            parts: Vec::new(),
             about: About::All,
             located: false,
             told: None,
@@ -196,6 +199,22 @@ impl Raise {
             self.located = true;
             let text = std::mem::take(&mut self.label);
             self.labels.insert(0, Label { source: source.clone(), span, text });
+        }
+    }
+
+    /// Makes labels of the values of arguments, once: the innermost call is the one it is about.
+    pub(crate) fn locate_parts(&mut self, source: &SourceRef, args: &[Span]) {
+        /// Characters of an argument that a label repeats.
+        const LONGEST: usize = 32;
+        for (i, value) in std::mem::take(&mut self.parts) {
+            let Some(span) = args.get(i) else { continue };
+            let written = source.slice(*span);
+            let is_short = written.chars().count() <= LONGEST && !written.contains('\n');
+            let text = format!("{} = {value}", if is_short { written } else { "…" });
+            // A variable that appears twice is shown once.
+            if self.labels.iter().all(|label| label.text != text) {
+                self.labels.push(Label { source: source.clone(), span: *span, text });
+            }
         }
     }
 

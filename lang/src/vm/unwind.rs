@@ -73,6 +73,9 @@ impl Fiber {
             };
             if let Some(source) = &code.source {
                 raise.locate(source, main);
+                if let Some(call) = code.call_at(at) {
+                    raise.locate_parts(source, &call.args);
+                }
                 if !told {
                     push_trace(&mut raise, TraceFrame::new(code.title(), Some((source.clone(), span))));
                 }

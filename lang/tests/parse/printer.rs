@@ -63,18 +63,24 @@ fn decl(d: &FnDecl) -> String {
     format!("{generator}{}{} ({}){returns} {}", d.name.text, names(&d.generics), list(&d.params, param), block(&d.body))
 }
 
+fn attribute_arg(arg: &AttributeArg) -> String {
+    let name = arg.name.as_ref().map_or(String::new(), |name| format!("{}:", name.text));
+    format!("{name}{}", expr(&arg.value))
+}
+
 fn item(i: &Item) -> String {
     let mut out = String::from("(");
     if let Some(doc) = &i.doc {
         let _ = write!(out, "doc:{doc:?} ");
     }
     for a in &i.attributes {
-        let _ = write!(out, "@{}({}) ", a.name.text, list(&a.args, expr));
+        let _ = write!(out, "@{}({}) ", a.name.text, list(&a.args, attribute_arg));
     }
     if i.public {
         out += "pub ";
     }
     out += &match &i.kind {
+        ItemKind::Test(d) => format!("test {:?} {}", d.name.text, block(&d.body)),
         ItemKind::Fn(d) => format!("fn {}", decl(d)),
         ItemKind::Override(d) => format!("override {}", decl(d)),
         ItemKind::Pipeline { decl: d, extends } => {

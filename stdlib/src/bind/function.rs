@@ -115,6 +115,11 @@ impl ScriptFn {
         (self.function.call_in(context, []), audit)
     }
 
+    /// Calls the function where it was passed.
+    pub(crate) fn call_plain(&self) -> Called {
+        self.function.call([])
+    }
+
     /// Calls the function so that the mock model answers from a script.
     pub(crate) fn with_script(&self, script: u64) -> Called {
         self.function.call_in(CallContext::with_script(self.function.context(), script), [])

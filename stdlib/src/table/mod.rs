@@ -2,6 +2,7 @@
 
 pub(crate) mod a2a;
 mod agent_loop;
+mod assertions;
 mod audit;
 mod bridge;
 mod compact;
@@ -41,6 +42,7 @@ use lang::builtins::{Builtin, Index, Registry};
 static OWN: &[&[Builtin]] = &[
     a2a::TABLE,
     agent_loop::TABLE,
+    assertions::TABLE,
     audit::TABLE,
     bridge::TABLE,
     compact::TABLE,

@@ -24,8 +24,11 @@ pub(super) struct FunctionFrame {
 
 impl<'a> Checker<'a> {
     pub(super) fn item(&mut self, item: &'a Item) {
+        for arg in item.attribute(TEST).iter().flat_map(|attribute| &attribute.args) {
+            self.expr(&arg.value, ExpectedType::FREE);
+        }
         match &item.kind {
-            ItemKind::Fn(decl) | ItemKind::Override(decl) | ItemKind::Pipeline { decl, .. } => {
+            ItemKind::Fn(decl) | ItemKind::Test(decl) | ItemKind::Override(decl) | ItemKind::Pipeline { decl, .. } => {
                 self.function(decl, None, &[]);
             }
             ItemKind::Tool { decl, description } => {

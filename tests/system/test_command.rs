@@ -1,0 +1,248 @@
+//! `harn test`: tests are found, run, reported and measured.
+//!
+//! The scripts are in `tests/testing`; `failing.txt` is what a run of `failing_test.harn` prints. `UPDATE=1 cargo test --test
+//! system test_command` writes it.
+
+use crate::diff::diff;
+use crate::harn::{Outcome, harn, harn_in, root, scratch};
+use std::fs;
+use std::path::Path;
+
+const SCRIPTS: &str = "tests/testing";
+
+/// Runs `harn test` in a folder, on no CI system unless `env` says otherwise.
+fn test_in(folder: &Path, args: &[&str], env: &[(&str, &str)]) -> Outcome {
+    let line: Vec<&str> = ["test"].into_iter().chain(args.iter().copied()).collect();
+    harn_in(folder, &line, b"", &[&[("CI", ""), ("HARN_LLM_PROVIDER", "")], env].concat())
+}
+
+fn folder(name: &str, files: &[(&str, &str)]) -> std::path::PathBuf {
+    let folder = scratch(name);
+    for (file, text) in files {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn the_tests_of_the_examples_pass() {
+    let ran = test_in(root(), &["examples"], &[]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+    assert!(ran.out.ends_with("5 passed (3 files)\n"), "{}", ran.out);
+}
+
+#[test]
+fn every_kind_of_test_runs() {
+    let ran = test_in(root(), &[&format!("{SCRIPTS}/passing_test.harn")], &[]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+    for line in ["  ok   a_function\n", "  ok   several_parameters [2: [2, 2, 4]]\n", "  ok   a raw \\name\n"] {
+        assert!(ran.out.contains(line), "{}", ran.out);
+    }
+    assert!(!ran.out.contains("not shown"), "{}", ran.out);
+    let shown = test_in(root(), &[&format!("{SCRIPTS}/passing_test.harn"), "--show-output", "--filter", "raw"], &[]);
+    assert!(shown.out.contains("    │ not shown, because it passes\n"), "{}", shown.out);
+    assert!(shown.out.ends_with("1 passed (1 file)\n"), "{}", shown.out);
+}
+
+#[test]
+fn a_failure_shows_source_values_difference_reminders_and_output() {
+    let expected = root().join(SCRIPTS).join("failing.txt");
+    let ran = test_in(&root().join(SCRIPTS), &["failing_test.harn"], &[("CI", "1")]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""));
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&expected, &ran.out).unwrap();
+    }
+    assert_eq!(diff(&fs::read_to_string(&expected).unwrap(), &ran.out), None, "-expected, +found");
+    assert!(!root().join(SCRIPTS).join("snapshots").exists(), "written on a CI system");
+}
+
+#[test]
+fn the_counts_of_a_known_script_are_exact() {
+    let folder = scratch("test-coverage");
+    for file in ["counter.harn", "counter_test.harn"] {
+        fs::copy(root().join(SCRIPTS).join(file), folder.join(file)).unwrap();
+    }
+    let ran = test_in(&folder, &["--coverage=lcov.info", "--coverage-html", "lines.html"], &[]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+    let lines = [(4, 3), (5, 0), (7, 3), (8, 1), (10, 2), (11, 2), (13, 0), (15, 3), (16, 6), (18, 3), (22, 0)];
+    let counts: String = lines.iter().map(|(line, count)| format!("DA:{line},{count}\n")).collect();
+    let wanted = format!("TN:\nSF:counter.harn\n{counts}LF:11\nLH:8\nend_of_record\n");
+    assert_eq!(fs::read_to_string(folder.join("lcov.info")).unwrap(), wanted);
+    let table = "\
+coverage        lines      run   share  lines that did not run
+counter.harn       11        8   72.7%  5, 13, 22
+all files          11        8   72.7%
+";
+    assert!(ran.out.ends_with(table), "{}", ran.out);
+    let page = fs::read_to_string(folder.join("lines.html")).unwrap();
+    assert!(page.contains("<tr class=\"run\"><td>16</td><td>6</td><td>    kind.count</td></tr>"), "{page}");
+    assert!(page.contains("<tr class=\"not\"><td>22</td><td>0</td><td>  n + 1</td></tr>"), "{page}");
+    let without = test_in(&folder, &[], &[]);
+    assert!(!without.out.contains("coverage"), "{}", without.out);
+}
+
+#[test]
+fn a_run_without_tests_is_an_error() {
+    let folder = folder("test-none", &[("a.harn", "println(1)\n"), ("b_test.harn", "test \"b\" { }\n")]);
+    for (args, said) in [
+        (&["a.harn"][..], "no tests in `a.harn`"),
+        (&["b_test.harn", "--filter", "x"], "no tests found in b_test.harn"),
+        (&["."], ""),
+    ] {
+        let ran = test_in(&folder, args, &[]);
+        let printed = format!("{}{}", ran.out, ran.err);
+        let wanted = if said.is_empty() { 0 } else { 1 };
+        assert!(ran.code == Some(wanted) && printed.contains(said), "{args:?}: {printed}");
+        assert_eq!(printed.contains("HARN-TST-006"), !said.is_empty(), "{args:?}: {printed}");
+    }
+    let gone = test_in(&folder, &["gone_test.harn"], &[]);
+    assert!(gone.code == Some(1) && gone.out.contains("gone_test.harn"), "{}{}", gone.out, gone.err);
+    fs::remove_file(folder.join("b_test.harn")).unwrap();
+    let empty = test_in(&folder, &[], &[]);
+    assert!(empty.code == Some(1) && empty.err.contains("no tests found in ."), "{}{}", empty.out, empty.err);
+}
+
+#[test]
+fn each_test_begins_anew() {
+    let script = "var n = 0\nlet id = agent_session_open(\"s\")\n\
+                  test \"a\" {\n  n += 1\n  assert_eq(n, 1)\n}\ntest \"b\" {\n  n += 1\n  assert_eq(n, 1)\n}\n";
+    let folder = folder("test-isolated", &[("a_test.harn", script)]);
+    let ran = test_in(&folder, &[], &[]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+}
+
+#[test]
+fn functions_after_a_test_run_if_it_fails_and_can_fail_themselves() {
+    let script = "@after\nfn check() {\n  println(\"after\")\n  assert(env(\"BAD\", \"\") == \"\", \"bad\")\n}\n\
+                  test \"a\" { assert(false) }\ntest \"b\" { }\n";
+    let folder = folder("test-after", &[("a_test.harn", script)]);
+    let ran = test_in(&folder, &[], &[]);
+    assert!(ran.out.contains("    │ after\n") && ran.out.ends_with("1 passed, 1 failed (1 file)\n"), "{}", ran.out);
+    let ran = test_in(&folder, &[], &[("BAD", "1")]);
+    assert!(ran.out.contains("bad: assertion failed"), "{}", ran.out);
+    assert!(ran.out.ends_with("0 passed, 2 failed (1 file)\n"), "{}", ran.out);
+}
+
+#[test]
+fn limits_and_capabilities_hold_for_each_test() {
+    let script =
+        "test \"loops\" { while true { } }\ntest \"reads\" { read_file(\"a_test.harn\") }\ntest \"good\" { }\n";
+    let folder = folder("test-limits", &[("a_test.harn", script)]);
+    let ran = test_in(&folder, &["--fuel", "100000", "--deny", "fs.read"], &[]);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    assert!(ran.out.contains("HARN-RUN-003") || ran.out.contains("fuel"), "{}", ran.out);
+    assert!(ran.out.contains("fs.read"), "{}", ran.out);
+    assert!(ran.out.ends_with("1 passed, 2 failed (1 file)\n"), "{}", ran.out);
+}
+
+#[test]
+fn cases_that_do_not_fit_are_an_error() {
+    let script = "fn pairs() { return [[1, 2], 3] }\n@test(cases: pairs())\nfn adds(a, b) { assert(a < b) }\n";
+    let folder = folder("test-cases", &[("a_test.harn", script), ("b_test.harn", "@test(cases: [])\nfn b(n) { n }\n")]);
+    let ran = test_in(&folder, &[], &[]);
+    assert!(ran.code == Some(1) && ran.out.matches("HARN-TST-005").count() == 2, "{}", ran.out);
+    assert!(
+        ran.out.contains("has 2 parameters, and this case is 3") && ran.out.contains("has no cases"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.ends_with("1 passed, 1 failed, 1 file that cannot run (2 files)\n"), "{}", ran.out);
+}
+
+#[test]
+fn after_a_failure_no_test_begins_if_that_is_asked_for() {
+    let script = "test \"a\" { assert(false) }\ntest \"b\" { }\n";
+    let folder = folder("test-fail-fast", &[("a_test.harn", script)]);
+    let ran = test_in(&folder, &["--fail-fast"], &[]);
+    assert!(ran.code == Some(1) && ran.out.ends_with("0 passed, 1 failed, 1 not run (1 file)\n"), "{}", ran.out);
+}
+
+#[test]
+fn a_file_that_does_not_compile_is_a_failure() {
+    let folder = folder(
+        "test-broken",
+        &[("a_test.harn", "test \"a\" { totl }\n"), ("b_test.harn", "test \"b\" { }\n"), ("c.harn", "let x = \n")],
+    );
+    let ran = test_in(&folder, &[], &[]);
+    assert!(ran.code == Some(1) && ran.out.contains("a_test.harn:1:12"), "{}", ran.out);
+    assert!(ran.out.ends_with("1 passed, 1 file that cannot run (2 files)\n"), "{}", ran.out);
+}
+
+#[test]
+fn a_run_of_the_file_ignores_its_tests() {
+    let script = "@test\nfn a() { assert(false) }\ntest \"b\" { assert(false) }\n@before\nfn c() { assert(false) }\n\
+                  let test = 1\nprintln(test)\n";
+    let folder = folder("test-run", &[("a.harn", script)]);
+    let ran = harn_in(&folder, &["run", "a.harn"], b"", &[]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "1\n", ""));
+    let checked = harn_in(&folder, &["check", "a.harn"], b"", &[]);
+    assert_eq!((checked.code, checked.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn lines_of_json_have_each_result() {
+    let script = "test \"a\" { println(1) }\ntest \"b\" { assert_eq([1], [2]) }\n";
+    let folder = folder("test-json", &[("a_test.harn", script)]);
+    let ran = test_in(&folder, &["--format", "json"], &[]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""));
+    let lines: Vec<serde_json::Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [a, b, end] = lines.as_slice() else { panic!("{}", ran.out) };
+    assert_eq!((&a["name"], &a["status"], &a["output"]), (&"a".into(), &"passed".into(), &"1\n".into()));
+    assert_eq!((&b["status"], &b["line"]), (&"failed".into(), &2.into()));
+    assert_eq!(b["diagnostics"][0]["code"], "HARN-RUN-009");
+    assert_eq!((&end["event"], &end["ok"], &end["failed"]), (&"summary".into(), &false.into(), &1.into()));
+}
+
+#[test]
+fn snapshots_are_proposed_reviewed_and_never_accepted_by_themselves() {
+    let script = "test \"greets\" { assert_snapshot({greeting: \"hello\", to: [1, 2, 3]}) }\n";
+    let folder = folder("test-snapshots", &[("a_test.harn", script)]);
+    let snapshot = folder.join("snapshots/a_test/greets.snap");
+    let pending = folder.join("snapshots/a_test/greets.snap.new");
+    // On a CI system nothing is written.
+    let ran = test_in(&folder, &[], &[("CI", "true")]);
+    assert!(ran.code == Some(1) && ran.out.contains("does not exist yet"), "{}", ran.out);
+    assert!(!folder.join("snapshots").exists());
+    // A new text waits for a review, as often as the tests run.
+    for _ in 0..2 {
+        let ran = test_in(&folder, &[], &[]);
+        assert!(ran.code == Some(1) && ran.out.contains("HARN-TST-003"), "{}", ran.out);
+        assert!(pending.exists() && !snapshot.exists());
+    }
+    let skipped = harn_in(&folder, &["test", "--review"], b"s\n", &[]);
+    assert_eq!(skipped.code, Some(1), "{}", skipped.out);
+    assert!(skipped.out.contains("+ {greeting: \"hello\", to: [1, 2, 3]}"), "{}", skipped.out);
+    let accepted = harn_in(&folder, &["test", "--review"], b"x\na\n", &[]);
+    assert_eq!((accepted.code, accepted.err.as_str()), (Some(0), ""), "{}", accepted.out);
+    assert!(!pending.exists());
+    assert_eq!(fs::read_to_string(&snapshot).unwrap(), "{greeting: \"hello\", to: [1, 2, 3]}\n");
+    assert_eq!(test_in(&folder, &[], &[("CI", "true")]).code, Some(0));
+    // A change is shown, and rejected.
+    fs::write(folder.join("a_test.harn"), script.replace("hello", "hi")).unwrap();
+    let ran = test_in(&folder, &[], &[]);
+    let shown = "    - {greeting: \"hello\", to: [1, 2, 3]}\n    + {greeting: \"hi\", to: [1, 2, 3]}\n";
+    assert!(ran.code == Some(1) && ran.out.contains(shown), "{}", ran.out);
+    let rejected = harn_in(&folder, &["test", "--review", "a_test.harn"], b"r\n", &[]);
+    assert!(rejected.code == Some(0) && !pending.exists() && snapshot.exists(), "{}", rejected.out);
+    assert_eq!(harn(&["test", "--review", folder.to_str().unwrap()]).out, "no snapshots wait for a review\n");
+    assert_eq!(test_in(&folder, &["--update"], &[]).code, Some(0));
+    assert!(fs::read_to_string(&snapshot).unwrap().contains("\"hi\""));
+}
+
+#[test]
+fn recorded_models_answer_without_a_network() {
+    let script = "@test(recording: \"recordings/hello\")\nfn greets() {\n  \
+                  with_llm_script([llm_text(\"Hello.\")], { -> agent_loop(\"Hi\", nil, {provider: \"mock\"}) })\n}\n";
+    let folder = folder("test-recording", &[("a_test.harn", script)]);
+    let missing = test_in(&folder, &[], &[]);
+    assert!(missing.code == Some(1) && missing.out.contains("recordings/hello"), "{}", missing.out);
+    let made = test_in(&folder, &["--record"], &[]);
+    assert_eq!((made.code, made.err.as_str()), (Some(0), ""), "{}", made.out);
+    assert!(folder.join("recordings/hello").is_dir());
+    for _ in 0..2 {
+        let ran = test_in(&folder, &[], &[]);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+    }
+}
