@@ -91,13 +91,14 @@ fn once(args: &CheckArgs, console: &Console) -> i32 {
     let fixed = args.fix.map(|level| fixes::fix(&scripts, &args.deny, level));
     let mut out = String::new();
     match &fixed {
-        None => found.extend(analysis::check(&scripts, &args.deny)),
+        None => found.extend(analysis::check(&scripts, &args.deny, console.owns_process)),
         Some(fixed) => {
             let outcome = finish(args, console, fixed, &mut out);
             code = code.max(outcome);
             // A file that was written may be imported by another one.
             let writes = !args.diff && fixed.iter().any(|script| script.changed() && script.is_file());
-            let again = if writes { analysis::check(&files(&scripts), &args.deny) } else { Vec::new() };
+            let again =
+                if writes { analysis::check(&files(&scripts), &args.deny, console.owns_process) } else { Vec::new() };
             let rest = fixed.iter().filter(|script| !writes || !script.is_file());
             found.extend(again.into_iter().chain(rest.flat_map(|script| script.found.iter().cloned())));
         }

@@ -1,12 +1,40 @@
-//! `harn doc`: the builtins, from the table that scripts are checked by.
+//! `harn doc [PATH…]`: the documentation of scripts, or of the builtins, as Markdown or as an HTML page.
+//!
+//! - `builtins`, `project`: sections from the table that scripts are checked by, and from doc comments.
+//! - `markdown`, `html`: sections as pages.
 
+mod builtins;
+mod html;
+mod markdown;
+mod project;
+
+use crate::report::{Format, show, visible};
 use crate::stdout;
-use std::fmt::Write as _;
+use clap::ValueEnum;
 use std::path::{Path, PathBuf};
-use stdlib::{Builtin, builtins, rhai_definitions};
+use stdlib::output::Terminal;
+use stdlib::rhai_definitions;
+
+/// The format of documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DocFormat {
+    /// Markdown
+    Markdown,
+    /// A self-contained HTML page with a search field
+    Html,
+}
 
 #[derive(clap::Args)]
 pub(crate) struct DocArgs {
+    /// Scripts whose doc comments are documented; a folder means all scripts in it [default: the builtins are documented]
+    #[arg(value_name = "PATH", conflicts_with = "rhai")]
+    paths: Vec<PathBuf>,
+    /// Document the builtins too
+    #[arg(long)]
+    builtins: bool,
+    /// Format of the documentation
+    #[arg(long, value_enum, default_value = "markdown", conflicts_with = "rhai")]
+    format: DocFormat,
     /// Write Rhai definition files for editors
     #[arg(long)]
     rhai: bool,
@@ -15,21 +43,60 @@ pub(crate) struct DocArgs {
     out: Option<PathBuf>,
 }
 
+/// A part of the documentation.
+struct DocSection {
+    title: String,
+    /// Text below the title.
+    intro: String,
+    entries: Vec<DocEntry>,
+}
+
+/// A documented name.
+struct DocEntry {
+    name: String,
+    signature: String,
+    doc: String,
+}
+
 pub(crate) fn run(args: &DocArgs) -> i32 {
-    let (folder, files) = match (args.rhai, &args.out) {
-        (true, out) => (out.as_deref().unwrap_or(Path::new(".rhai/definitions")), rhai_definitions()),
-        (false, Some(out)) => (out.as_path(), vec![("builtins.md".to_owned(), page())]),
-        (false, None) => {
-            return stdout::exit_code(stdout::print(&page()), 0);
+    if args.rhai {
+        return write_all(args.out.as_deref().unwrap_or(Path::new(".rhai/definitions")), &rhai_definitions());
+    }
+    let mut sections = match project::sections(&args.paths) {
+        Ok(sections) => sections,
+        Err(found) => {
+            show(&Terminal, &found, Format::Text);
+            return 1;
         }
     };
-    match write(folder, &files) {
+    let is_project = !args.paths.is_empty();
+    if is_project && sections.is_empty() {
+        eprintln!("error: nothing to document: the scripts declare no functions, tools, pipelines or types");
+        eprintln!("  help: write `///` comments above declarations");
+        return 1;
+    }
+    if !is_project || args.builtins {
+        sections.extend(builtins::sections());
+    }
+    let title = if is_project { "Documentation" } else { "Builtins" };
+    let (name, page) = match args.format {
+        DocFormat::Markdown => (if is_project { "README.md" } else { "builtins.md" }, markdown::page(title, &sections)),
+        DocFormat::Html => ("index.html", html::page(title, &sections)),
+    };
+    match &args.out {
+        Some(folder) => write_all(folder, &[(name.to_owned(), page)]),
+        None => stdout::exit_code(stdout::print(&page), 0),
+    }
+}
+
+fn write_all(folder: &Path, files: &[(String, String)]) -> i32 {
+    match write(folder, files) {
         Ok(()) => {
-            let written = stdout::print(&format!("{} files in {}\n", files.len(), folder.display()));
-            stdout::exit_code(written, 0)
+            let count = if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
+            stdout::exit_code(stdout::print(&format!("{count} in {}\n", visible(&folder.display().to_string()))), 0)
         }
         Err((path, error)) => {
-            eprintln!("error: cannot write `{}`: {error}", crate::report::visible(&path.display().to_string()));
+            eprintln!("error: cannot write `{}`: {error}", visible(&path.display().to_string()));
             eprintln!("  help: use a writable folder with `--out DIR`");
             1
         }
@@ -43,34 +110,4 @@ fn write(folder: &Path, files: &[(String, String)]) -> Result<(), (PathBuf, std:
         std::fs::write(&path, text).map_err(|error| (path, error))?;
     }
     Ok(())
-}
-
-/// Returns the builtins as Markdown: a section for each namespace and each type that has methods.
-fn page() -> String {
-    let mut rows: Vec<&Builtin> = builtins().collect();
-    rows.sort_by_key(|row| (row.module, row.name));
-    let mut page = "# Builtins\n".to_owned();
-    let mut section = None;
-    for row in rows {
-        if section != Some(row.module) {
-            section = Some(row.module);
-            let _ = match row.module.strip_prefix('<').and_then(|module| module.strip_suffix('>')) {
-                Some(of) => writeln!(page, "\n## Methods: {of}"),
-                None if row.module.is_empty() => writeln!(page, "\n## Global"),
-                None => writeln!(page, "\n## {}", row.module),
-            };
-        }
-        let _ = writeln!(page, "\n### {}\n\n`{}`\n\n{}", row.name, row.sig, doc(row));
-    }
-    page
-}
-
-/// Returns a row's documentation and the capabilities that it needs.
-fn doc(row: &Builtin) -> String {
-    let mut text = row.doc.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    if !row.caps.is_empty() {
-        let rights: Vec<String> = row.caps.iter().map(|right| format!("`{}`", right.name())).collect();
-        let _ = write!(text, "\nRequires the capability {}.", rights.join(", "));
-    }
-    text
 }

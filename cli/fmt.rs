@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::difference::difference;
 use crate::parallel::in_parallel;
+use crate::progress::ProgressLine;
 use crate::report::{Format, show, visible};
 use crate::script::Script;
 use crate::stdout;
@@ -74,7 +75,13 @@ pub(crate) fn run(args: &FmtArgs, console: &Console) -> i32 {
         }
     }
     let widths = Widths::default();
-    let outcomes = in_parallel(&scripts, || (), |(), script| outcome(script, args, &widths));
+    let progress = ProgressLine::new("formatting", Some(scripts.len()), console.owns_process);
+    let work = |(): &mut (), script: &Script| {
+        progress.step(&script.path().display().to_string());
+        outcome(script, args, &widths)
+    };
+    let outcomes = in_parallel(&scripts, || (), work);
+    drop(progress);
     let (mut changed, mut same) = (0usize, 0usize);
     let mut out = String::new();
     for (script, outcome) in scripts.iter().zip(outcomes) {

@@ -17,11 +17,14 @@ mod interrupt;
 mod lazy;
 mod limits;
 mod live;
+mod llms;
 mod log;
 mod man;
+mod new;
 mod otel;
 mod parallel;
 mod preview;
+mod progress;
 mod repl;
 mod report;
 mod run;
@@ -60,14 +63,18 @@ enum Command {
     Test(Lazy<test::TestArgs>),
     /// Format scripts
     Fmt(Lazy<fmt::FmtArgs>),
+    /// Make a new project
+    New(Lazy<new::NewArgs>),
     /// Show the requests that a script would send to a model
     Preview(Lazy<preview::PreviewArgs>),
     /// Explain a diagnostic code, with a failing and a fixed script
     Explain(Lazy<explain::ExplainArgs>),
     /// Print the bytecode of a script
     Dis(Lazy<dis::DisArgs>),
-    /// List all builtins, or write Rhai definition files for editors
+    /// Document scripts or builtins, or write Rhai definition files for editors
     Doc(Lazy<doc::DocArgs>),
+    /// Print the language and its builtins in one text, for coding agents
+    Llms(Lazy<llms::LlmsArgs>),
     /// Show the life of every reminder in an event log
     Trace(Lazy<trace::TraceArgs>),
     /// Trust the harn.toml of a folder, list the trusted folders, or revoke trust
@@ -97,10 +104,12 @@ pub fn main() -> ExitCode {
         Command::Check(Lazy(args)) => check::run(&args, &console),
         Command::Test(Lazy(args)) => test::run(args, &console),
         Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
+        Command::New(Lazy(args)) => new::run(&args),
         Command::Preview(Lazy(args)) => preview::run(args, &console),
         Command::Explain(Lazy(args)) => explain::run(&args),
         Command::Dis(Lazy(args)) => dis::run(args, &console),
         Command::Doc(Lazy(args)) => doc::run(&args),
+        Command::Llms(Lazy(args)) => llms::run(&args),
         Command::Trace(Lazy(args)) => trace::run(&args),
         Command::Trust(Lazy(args)) => trust::run(&args),
         Command::Repl(Lazy(args)) => repl::run(args),

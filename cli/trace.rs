@@ -33,6 +33,8 @@ mod source;
 mod text;
 mod timeline;
 
+pub(crate) use page::escape;
+
 #[derive(clap::Args)]
 pub(crate) struct TraceArgs {
     /// SQLite file of an event log, or a file with one JSON record per line

@@ -4,6 +4,7 @@
 //! several of them import once.
 
 use crate::parallel::in_parallel;
+use crate::progress::ProgressLine;
 use crate::script::Script;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -14,10 +15,15 @@ use stdlib::{Capability, Diagnostic, Engine, Files, Project, RunOptions, SourceR
 const LARGEST: usize = 16 << 20;
 
 /// Returns the diagnostics of all scripts, in their order. What several of them import can occur more than once.
-pub(super) fn check(scripts: &[Script], denied: &[Capability]) -> Vec<Diagnostic> {
+pub(super) fn check(scripts: &[Script], denied: &[Capability], owns_process: bool) -> Vec<Diagnostic> {
+    let progress = ProgressLine::new("checking", Some(scripts.len()), owns_process);
     let mut found = vec![Vec::new(); scripts.len()];
     for (settings, members) in projects(scripts, denied) {
-        let of_project = in_parallel(&members, || None, |engine, (_, script)| settings.check(script, engine));
+        let check = |engine: &mut ThreadEngine, (_, script): &(usize, &Script)| {
+            progress.step(&script.path().display().to_string());
+            settings.check(script, engine)
+        };
+        let of_project = in_parallel(&members, || None, check);
         for (place, diagnostics) in members.iter().map(|(place, _)| *place).zip(of_project) {
             found[place] = diagnostics;
         }

@@ -8,6 +8,7 @@ use telemetry::{ActivityRecord, Destination, ExportError, Exporter, Span, SpanBu
 
 use super::source::{self, LogReading};
 use super::{Failure, names, not_printed};
+use crate::progress::ProgressLine;
 use crate::{otel, stdout};
 
 /// The number of spans in one request.
@@ -30,7 +31,9 @@ pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<LogReadi
         traces.extend(ready.iter().map(|span| span.trace_id));
         runtime.block_on(exporter.export(std::mem::take(ready)))
     };
+    let progress = ProgressLine::new("exporting", None, true);
     let told = source::read(log, |record| {
+        progress.step("records");
         if record.cursor > upto || error.is_some() || !SpanBuilder::wants(&record.kind) {
             return;
         }
@@ -47,6 +50,7 @@ pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<LogReadi
         let mut batch: Vec<Span> = ready.drain(..ready.len().min(BATCH)).collect();
         error = send(&mut batch).err();
     }
+    drop(progress);
     if let Some(error) = error {
         return Err(failed(&error));
     }

@@ -59,7 +59,7 @@ fn columns(trace: &Trace) -> String {
 
 /// Returns text for an element or an attribute, with everything escaped that a browser would
 /// interpret.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         match c {

@@ -100,3 +100,177 @@ fn a_folder_that_cannot_be_written_to_is_said() {
     assert_eq!(found.code, Some(1), "{}", found.out);
     assert!(found.err.contains("cannot write `file/inside`") && found.err.contains("--out"), "{}", found.err);
 }
+
+const PROJECT: &str = r#"#!/usr/bin/env harn
+// Shapes & their <areas>.
+// Two lines.
+
+/// A shape.
+pub struct Square { side: float }
+
+impl Square {
+  /// Returns the area: `side` times `side`.
+  fn area(self) { return self.side * self.side }
+}
+
+/// Doubles `n`.
+///
+/// ```
+/// twice(<2>)
+/// ```
+@deprecated("no")
+pub fn twice(n: int,
+  by: int = 2) -> int { return n * by }
+
+// Not offered.
+fn hidden() { return 1 }
+
+/** Reads a <script>alert(1)</script>. */
+tool look(path: string) -> string {
+  description "Looks."
+  path
+}
+
+pipeline main(task) { return nil }
+"#;
+
+fn project(name: &str) -> std::path::PathBuf {
+    let folder = scratch(name);
+    fs::create_dir(folder.join("lib")).unwrap();
+    fs::write(folder.join("lib/shapes.harn"), PROJECT).unwrap();
+    fs::write(folder.join("lib/shapes_test.harn"), "fn of_a_test() { return 1 }\n").unwrap();
+    fs::write(folder.join("private.harn"), "/// All are offered.\nfn all() { return 1 }\n").unwrap();
+    fs::write(folder.join("empty.harn"), "println(1)\n").unwrap();
+    folder
+}
+
+#[test]
+fn doc_comments_of_a_project_become_markdown() {
+    let folder = project("doc-project");
+    let found = harn_in(&folder, &["doc", "."], b"", &[]);
+    assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
+    let wanted = r#"# Documentation
+
+## lib/shapes.harn
+
+Shapes & their <areas>.
+Two lines.
+
+### Square
+
+`pub struct Square { side: float }`
+
+A shape.
+
+### Square.area
+
+`fn area(self)`
+
+Returns the area: `side` times `side`.
+
+### twice
+
+`pub fn twice(n: int, by: int = 2) -> int`
+
+Doubles `n`.
+
+```
+twice(<2>)
+```
+
+### look
+
+`tool look(path: string) -> string`
+
+Reads a <script>alert(1)</script>.
+
+### main
+
+`pipeline main(task)`
+
+## private.harn
+
+### all
+
+`fn all()`
+
+All are offered.
+"#;
+    assert_eq!(found.out, wanted);
+    let with = harn_in(&folder, &["doc", "--builtins", "private.harn"], b"", &[]).out;
+    assert!(with.contains("### all\n") && with.contains("### agent_loop\n"), "{with}");
+    let written = harn_in(&folder, &["doc", "--out", "site", "--format", "html", "."], b"", &[]);
+    assert_eq!((written.code, written.out.as_str()), (Some(0), "1 file in site\n"), "{}", written.err);
+}
+
+#[test]
+fn the_page_of_html_loads_nothing_and_shows_texts_as_text() {
+    let folder = project("doc-html");
+    for line in [&["doc", "--format", "html", "."][..], &["doc", "--format", "html"]] {
+        let page = harn_in(&folder, line, b"", &[]).out;
+        assert!(page.contains("http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'"), "{page}");
+        assert_eq!(page.matches("<script").count(), 1, "only the search");
+        for outside in ["http://", "https://", "src=", "url(", "@import", "onclick", "innerHTML", "eval("] {
+            // A signature or a text may name one, but not as markup.
+            let markup: String =
+                page.split("<main>").next().unwrap().to_owned() + page.split("</main>").last().unwrap();
+            assert!(!markup.contains(outside), "{outside}");
+        }
+        assert!(page.contains("<input id=\"search\"") && page.ends_with("</body>\n</html>\n"));
+    }
+    let page = harn_in(&folder, &["doc", "--format", "html", "."], b"", &[]).out;
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && !page.contains("<areas>"), "{page}");
+    assert!(page.contains("<code>twice(&lt;2&gt;)</code>"), "{page}");
+    for tag in ["section", "article", "main", "p", "pre", "code"] {
+        let (opened, closed) = (page.matches(&format!("<{tag}")).count(), page.matches(&format!("</{tag}>")).count());
+        assert!(opened >= closed && closed > 0, "{tag}");
+    }
+}
+
+/// The search of the page, run by Node on a document of the elements that it uses.
+#[test]
+fn the_search_of_the_page_hides_what_does_not_match() {
+    let script = r#"
+const element = (text) => ({ textContent: text, hidden: false });
+const articles = [element("first_name Returns a name"), element("second Returns a list")];
+const section = (own) => ({ hidden: false, querySelector: () => own.find((one) => !one.hidden) ?? null });
+const sections = [section([articles[0]]), section([articles[1]])];
+let listener;
+const field = { value: "", addEventListener: (_, call) => { listener = call; } };
+const found = { textContent: "" };
+globalThis.document = {
+  getElementById: (id) => (id === "search" ? field : found),
+  querySelectorAll: (what) => (what === "article" ? articles : sections),
+};
+SEARCH
+const hidden = () => [...articles, ...sections].map((one) => one.hidden);
+for (const value of ["NAME returns", "returns", "nothing", ""]) {
+  field.value = value;
+  listener();
+  console.log(JSON.stringify([value, hidden(), found.textContent]));
+}
+"#;
+    let page = harn(&["doc", "--format", "html"]).out;
+    let search = page.split_once("<script nonce=\"page\">").unwrap().1.split_once("</script>").unwrap().0;
+    let path = scratch("doc-search").join("search.mjs");
+    fs::write(&path, script.replace("SEARCH", &format!("{{{search}}}"))).unwrap();
+    let ran = std::process::Command::new("node").arg(&path).output().expect("this test needs node");
+    let wanted = "[\"NAME returns\",[false,true,false,true],\"1 of 2\"]\n\
+                  [\"returns\",[false,false,false,false],\"2 of 2\"]\n\
+                  [\"nothing\",[true,true,true,true],\"0 of 2\"]\n\
+                  [\"\",[false,false,false,false],\"\"]\n";
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), wanted, "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+fn what_cannot_be_documented_is_an_error() {
+    let folder = project("doc-errors");
+    let found = harn_in(&folder, &["doc", "empty.harn"], b"", &[]);
+    assert!(found.code == Some(1) && found.err.contains("nothing to document"), "{}", found.err);
+    let found = harn_in(&folder, &["doc", "missing.harn"], b"", &[]);
+    assert!(found.code == Some(1) && found.err.contains("HARN-SRC-001"), "{}", found.err);
+    fs::write(folder.join("broken.harn"), "fn (\n").unwrap();
+    let found = harn_in(&folder, &["doc", "."], b"", &[]);
+    assert!(found.code == Some(1) && found.out.is_empty() && found.err.contains("broken.harn"), "{}", found.err);
+    assert_eq!(harn_in(&folder, &["doc", "--rhai", "private.harn"], b"", &[]).code, Some(2));
+}

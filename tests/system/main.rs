@@ -21,6 +21,7 @@
 //! - [`dis`]: what scripts are compiled to.
 //! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
+//! - [`llms`]: the text for coding agents is complete, and its blocks run.
 //! - [`plain_words`]: messages, help texts and pages use plain words.
 //! - [`walkthroughs`]: every block of the pages for newcomers, the reference of the command and of `harn.toml`.
 //! - [`snapshots`]: workers that one process suspends and another resumes.
@@ -42,6 +43,7 @@
 //! - [`properties`]: what is fuzzed holds of every script.
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
 //! - [`peers`]: the programs of the bench still print their values.
+//! - [`new`]: projects of every template check, run and pass their tests.
 //! - [`preview`]: requests that are shown are those that a server receives.
 //! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
 //! - [`mutants`]: programs spliced from others.
@@ -76,12 +78,14 @@ mod guide;
 mod harn;
 mod interrupt;
 mod limits;
+mod llms;
 #[path = "../support/markdown.rs"]
 mod markdown;
 mod model_server;
 mod mutants;
 mod names;
 mod narrowing;
+mod new;
 mod oracle;
 mod peers;
 mod persist;

@@ -17,11 +17,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Pages outside of the two folders for newcomers.
-const OTHERS: [&str; 5] = [
+const OTHERS: [&str; 6] = [
     "README.md",
     "docs/troubleshooting.md",
     "docs/comparison.md",
     "docs/reference/configuration.md",
+    "docs/reference/doc.md",
     "docs/reference/preview.md",
 ];
 

@@ -1,0 +1,142 @@
+//! Sections of scripts: one for each file, with its declarations and their doc comments.
+
+use super::{DocEntry, DocSection};
+use crate::script::Script;
+use lang::ast::{FnDecl, Item, ItemKind, Module, StmtKind};
+use lang::source::{SourceRef, Span};
+use std::path::PathBuf;
+use stdlib::{Diagnostic, Severity};
+
+/// Returns the sections of scripts; those without declarations have none.
+///
+/// # Errors
+/// Returns the diagnostics of paths that cannot be read and of scripts with syntax errors.
+pub(super) fn sections(paths: &[PathBuf]) -> Result<Vec<DocSection>, Vec<Diagnostic>> {
+    let (mut sections, mut failed) = (Vec::new(), Vec::new());
+    for path in paths {
+        match Script::of_path(path, false, &["harn"]) {
+            Ok(scripts) => {
+                for script in scripts.iter().filter(|script| !is_test(script)) {
+                    match section(script) {
+                        Ok(section) => sections.extend(section),
+                        Err(found) => failed.extend(found),
+                    }
+                }
+            }
+            Err(diagnostic) => failed.push(diagnostic),
+        }
+    }
+    if failed.is_empty() { Ok(sections) } else { Err(failed) }
+}
+
+/// Returns whether a file of a folder contains tests only.
+fn is_test(script: &Script) -> bool {
+    script.path().file_name().is_some_and(|name| name.to_string_lossy().ends_with("_test.harn"))
+}
+
+fn section(script: &Script) -> Result<Option<DocSection>, Vec<Diagnostic>> {
+    let source = script.read().map_err(|diagnostic| vec![diagnostic])?;
+    let parsed = lang::parse::parse(&source);
+    if !parsed.is_ok() {
+        return Err(parsed.diagnostics.into_iter().filter(|found| found.severity == Severity::Error).collect());
+    }
+    let entries = entries(&source, &parsed.module);
+    if entries.is_empty() {
+        return Ok(None);
+    }
+    let title = source.name().strip_prefix("./").unwrap_or(source.name()).to_owned();
+    Ok(Some(DocSection { title, intro: intro(&source, &parsed.comments), entries }))
+}
+
+/// Returns the `//` comment at the top of a file, without its marks.
+fn intro(source: &SourceRef, comments: &[Span]) -> String {
+    let text = source.text();
+    let (mut lines, mut end) = (Vec::new(), 0usize);
+    for span in comments {
+        let (between, comment) = (&text[end..span.start as usize], source.slice(*span));
+        if end == 0 && comment.starts_with("#!") {
+            end = span.end as usize;
+            continue;
+        }
+        let adjoins = between.trim().is_empty() && (lines.is_empty() || between.matches('\n').count() < 2);
+        let Some(line) = comment.strip_prefix("//").filter(|line| adjoins && !line.starts_with('/')) else { break };
+        lines.push(line.strip_prefix(' ').unwrap_or(line).trim_end());
+        end = span.end as usize;
+    }
+    lines.join("\n").trim().to_owned()
+}
+
+/// Returns what a file offers: its `pub` declarations, or all if none is `pub`; pipelines and tools in any case.
+fn entries(source: &SourceRef, module: &Module) -> Vec<DocEntry> {
+    let items = || {
+        module.body.iter().filter_map(|stmt| match &stmt.kind {
+            StmtKind::Item(item) => Some(item),
+            _ => None,
+        })
+    };
+    let has_public = items().any(|item| item.public);
+    let mut entries = Vec::new();
+    for item in items() {
+        let runs = matches!(item.kind, ItemKind::Pipeline { .. } | ItemKind::Tool { .. });
+        // Methods are offered with their type.
+        if item.public || !has_public || runs || matches!(item.kind, ItemKind::Impl { .. }) {
+            declared(source, item, &mut entries);
+        }
+    }
+    entries
+}
+
+fn declared(source: &SourceRef, item: &Item, entries: &mut Vec<DocEntry>) {
+    let mut add = |name: &str, signature: String, doc: Option<&String>| {
+        let doc = doc.map(|doc| doc.trim().to_owned()).unwrap_or_default();
+        entries.push(DocEntry { name: name.to_owned(), signature, doc });
+    };
+    let doc = item.doc.as_ref();
+    match &item.kind {
+        ItemKind::Fn(decl) | ItemKind::Pipeline { decl, .. } | ItemKind::Tool { decl, .. } => {
+            add(&decl.name.text, head(source, item, decl), doc);
+        }
+        ItemKind::Struct { name, .. }
+        | ItemKind::Enum { name, .. }
+        | ItemKind::Interface { name, .. }
+        | ItemKind::TypeAlias { name, .. } => add(&name.text, whole(source, item), doc),
+        ItemKind::Impl { target, methods, .. } => {
+            for method in methods {
+                if let ItemKind::Fn(decl) = &method.kind {
+                    let name = format!("{}.{}", target.text, decl.name.text);
+                    add(&name, head(source, method, decl), method.doc.as_ref());
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns the start of an item after its doc comments and attributes.
+fn start(source: &SourceRef, item: &Item) -> u32 {
+    if let Some(attribute) = item.attributes.last() {
+        return attribute.span.end;
+    }
+    let text = source.slice(item.span);
+    let mut rest = text.trim_start();
+    loop {
+        let after = match rest.strip_prefix("/**") {
+            Some(block) => block.split_once("*/").map(|(_, after)| after),
+            None => rest.strip_prefix("///").and_then(|line| line.split_once('\n')).map(|(_, after)| after),
+        };
+        let Some(after) = after else { break };
+        rest = after.trim_start();
+    }
+    item.span.start + u32::try_from(text.len() - rest.len()).unwrap_or(0)
+}
+
+/// Returns the head of a function in one line.
+fn head(source: &SourceRef, item: &Item, decl: &FnDecl) -> String {
+    let start = start(source, item);
+    let span = Span { start, end: decl.body.span.start.max(start) };
+    source.slice(span).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn whole(source: &SourceRef, item: &Item) -> String {
+    source.slice(Span { start: start(source, item), ..item.span }).trim().to_owned()
+}

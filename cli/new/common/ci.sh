@@ -1,0 +1,7 @@
+#!/bin/sh
+# Checks, formatting and tests, for any CI system. `harn` must be in PATH.
+set -eu
+cd "$(dirname "$0")"
+harn check .
+harn fmt --check .
+harn test .
