@@ -138,7 +138,7 @@ impl View {
                 }
             }
             LoopEvent::Idle => looping.doing = "idle",
-            LoopEvent::Unanswered | LoopEvent::Ended(_) => done.extend(looping.lines.end()),
+            LoopEvent::Unanswered { .. } | LoopEvent::Ended(_) => done.extend(looping.lines.end()),
         }
         let name = if self.several { looping.name.clone() } else { String::new() };
         if let LoopEvent::Ended(_) = sight.seen {
@@ -150,7 +150,7 @@ impl View {
         let most = columns.saturating_sub(1).max(1);
         if !matches!(
             sight.seen,
-            LoopEvent::Piece(_) | LoopEvent::Answered { .. } | LoopEvent::Unanswered | LoopEvent::Ended(_)
+            LoopEvent::Piece(_) | LoopEvent::Answered { .. } | LoopEvent::Unanswered { .. } | LoopEvent::Ended(_)
         ) {
             done.iter_mut().for_each(|line| line.truncate(cut(line, most).len()));
         }

@@ -61,8 +61,8 @@ pub struct Activity {
 pub enum ModelCallOutcome<'a> {
     /// With an answer.
     Answered(&'a ModelReply),
-    /// Without a reply; the kind of the failure, if known.
-    Failed(Option<&'a str>),
+    /// Without a reply; the kind of the failure.
+    Failed(&'static str),
 }
 
 impl Activity {
@@ -84,7 +84,7 @@ impl Activity {
             LoopEvent::Began => began(turn),
             LoopEvent::Asked => asked(turn),
             LoopEvent::Answered { reply, .. } => self.called(turn, &ModelCallOutcome::Answered(reply)),
-            LoopEvent::Unanswered => self.called(turn, &ModelCallOutcome::Failed(None)),
+            LoopEvent::Unanswered { error_kind } => self.called(turn, &ModelCallOutcome::Failed(error_kind)),
             LoopEvent::ToolBegan(call) => {
                 let fields = [("call_id", Data::from(&call.id)), ("tool", (&call.name).into())];
                 put_in(turn, ActivityKind::ToolBegan, fields);

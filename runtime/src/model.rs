@@ -250,6 +250,15 @@ impl ModelError {
     }
 }
 
+/// Returns the kind of a failed model call, as results and traces name it.
+#[must_use]
+pub fn failure_kind(thrown: &dyn CallError) -> &'static str {
+    match thrown.as_any().downcast_ref::<ModelError>() {
+        Some(error) => error.kind.as_str(),
+        None => thrown.kind().as_str(),
+    }
+}
+
 impl CallError for ModelError {
     fn kind(&self) -> CallErrorKind {
         match self.kind {

@@ -49,7 +49,7 @@ impl LoopProgress {
         }
         match sight.seen {
             LoopEvent::Asked => (self.asking, self.idle) = (true, false),
-            LoopEvent::Answered { .. } | LoopEvent::Unanswered => self.asking = false,
+            LoopEvent::Answered { .. } | LoopEvent::Unanswered { .. } => self.asking = false,
             LoopEvent::ToolBegan(call) => self.tools.push(call.name.to_string()),
             LoopEvent::ToolEnded(call) => {
                 if let Some(at) = self.tools.iter().position(|tool| **tool == *call.name) {

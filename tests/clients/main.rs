@@ -3,6 +3,7 @@
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
 //! - [`a2a`]: agents that talk to each other.
+//! - [`junit`]: results of tests as a reader of JUnit documents finds them.
 //! - [`otel`]: traces as a collector gets them.
 //! - [`sarif`]: diagnostics against the schema of their format.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
@@ -20,6 +21,7 @@ mod diff;
 #[allow(dead_code, reason = "the other test targets use more of it")]
 #[path = "../support/harn.rs"]
 mod harn;
+mod junit;
 #[path = "../support/markdown.rs"]
 mod markdown;
 mod otel;

@@ -42,7 +42,10 @@ pub enum LoopEvent<'a> {
         context_window: Option<u64>,
     },
     /// The model call failed or was abandoned.
-    Unanswered,
+    Unanswered {
+        /// Kind of the failure.
+        error_kind: &'static str,
+    },
     /// The call was abandoned in the middle of an answer. The text received is in the transcript.
     Interrupted {
         /// The end of the message, which marks the interruption.

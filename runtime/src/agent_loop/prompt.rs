@@ -7,7 +7,7 @@ use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::message::Message;
-use crate::model::{Delta, ModelError, ModelReply, Request, Usage};
+use crate::model::{Delta, ModelError, ModelReply, Request, Usage, failure_kind};
 use crate::reminder::lifecycle::{before_prompt, void};
 use crate::render::{RenderOptions, demotion, render};
 use crate::seam::{CallError, CallErrorKind, Outcome, call_error};
@@ -86,8 +86,9 @@ impl RunningLoop<'_> {
         let reply = match answered {
             Ok(reply) => self.with_call_ids(reply),
             Err(thrown) => {
-                tracing::warn!(error = thrown.kind().as_str(), "model call failed");
-                self.let_see(iteration, LoopEvent::Unanswered);
+                let error_kind = failure_kind(thrown.as_ref());
+                tracing::warn!(error = error_kind, "model call failed");
+                self.let_see(iteration, LoopEvent::Unanswered { error_kind });
                 if matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline)
                     && let Some(text) = deltas.text()
                 {

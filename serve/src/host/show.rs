@@ -160,7 +160,7 @@ impl SessionReporter {
                 self.metrics.turns.add();
                 self.asked.borrow_mut().insert(id.clone(), Instant::now());
             }
-            LoopEvent::Answered { .. } | LoopEvent::Unanswered => {
+            LoopEvent::Answered { .. } | LoopEvent::Unanswered { .. } => {
                 if let Some(asked) = self.asked.borrow_mut().remove(id) {
                     self.metrics.model_calls[outcome(matches!(sight.seen, LoopEvent::Answered { .. }))].add();
                     self.metrics.model_time.observe(asked.elapsed());
@@ -227,7 +227,7 @@ impl SessionReporter {
                 }
             }
             LoopEvent::Interrupted { mark } => self.interrupted(session.id(), mark),
-            LoopEvent::Delivered(_) | LoopEvent::Unanswered | LoopEvent::ToolEnded(_) | LoopEvent::Idle => {}
+            LoopEvent::Delivered(_) | LoopEvent::Unanswered { .. } | LoopEvent::ToolEnded(_) | LoopEvent::Idle => {}
         }
     }
 

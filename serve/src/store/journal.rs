@@ -146,7 +146,7 @@ impl SessionJournal {
             LoopEvent::Piece(Delta::Text(text)) => return self.lock().draft.push_str(text),
             LoopEvent::Piece(Delta::Restart) => return self.lock().draft.clear(),
             LoopEvent::Piece(_) => return,
-            LoopEvent::Asked | LoopEvent::Answered { .. } | LoopEvent::Unanswered => self.lock().draft.clear(),
+            LoopEvent::Asked | LoopEvent::Answered { .. } | LoopEvent::Unanswered { .. } => self.lock().draft.clear(),
             _ => {}
         }
         self.see(sight.turn.session);

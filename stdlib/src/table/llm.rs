@@ -18,7 +18,7 @@ use runtime::capabilities::Placement;
 use runtime::data::Data;
 use runtime::message::{Message, Messages, ToolCall};
 use runtime::model::text_tools::TextTools;
-use runtime::model::{Delta, ModelReply, Request};
+use runtime::model::{Delta, ModelReply, Request, failure_kind};
 use runtime::reminder::lifecycle::drop_unrenderable;
 use runtime::render::{RenderOptions, demotion, render};
 use runtime::schema::read_answer;
@@ -159,7 +159,7 @@ impl Asking {
                 turn,
                 &match &answered {
                     Ok(reply) => ModelCallOutcome::Answered(reply),
-                    Err(thrown) => ModelCallOutcome::Failed(Some(thrown.kind().as_str())),
+                    Err(thrown) => ModelCallOutcome::Failed(failure_kind(thrown.as_ref())),
                 },
             );
         }

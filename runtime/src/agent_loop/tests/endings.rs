@@ -135,3 +135,18 @@ fn a_loop_that_waits_is_small() {
     let size = size_of_val(&future);
     assert!(size <= 8 * 1024, "{size} bytes");
 }
+
+#[test]
+fn a_failed_model_call_is_recorded_with_its_own_kind() {
+    let mut bench = LoopBench::new([]);
+    let error = ModelError::new(ModelErrorKind::RateLimit, "slow down");
+    bench.model.replies.borrow_mut().push_back(Err(error));
+    bench.parts.live = Rc::new(|seen| crate::activity::Activity::default().see(&seen));
+    bench.run();
+    let records = bench.log.read(&RecordFilter::topic(crate::event_log::Topic::Activity), usize::MAX).unwrap();
+    let ended = records.iter().find(|record| record.kind.as_ref() == "session.activity.model_ended").unwrap();
+    assert_eq!(
+        (ended.payload.get("ok"), ended.payload.get("error").as_str()),
+        (&Data::from(false), Some("rate_limit"))
+    );
+}
