@@ -81,16 +81,7 @@ impl Limits {
         tap: Option<RecordObserver>,
     ) -> Result<RunOptions, Vec<Diagnostic>> {
         let (setup, log) = self.read(script, to, format)?;
-        let activity = (setup.activity || tap.is_some()).then(otel::activity);
-        let open = || match tap {
-            Some(tap) => Ok(ObservedLog::new(log.open_shared(&[])?, tap).here()),
-            None => log.open(&[]),
-        };
-        let log = match setup.limits.time {
-            Some(time) => runtime::event_log::within(time, open)?,
-            None => open()?,
-        };
-        Ok(RunOptions { log: Some(log), activity, ..setup.options() })
+        setup.options_with_log(&log, tap)
     }
 
     /// Returns the setup of each run, and the event log that all of them share, for a process that
@@ -127,6 +118,27 @@ pub(crate) struct RunSetup {
 }
 
 impl RunSetup {
+    /// Returns the options for one run with an open event log.
+    ///
+    /// # Errors
+    /// Returns the error of an event log that cannot be opened.
+    pub(crate) fn options_with_log(
+        &self,
+        log: &LogSettings,
+        tap: Option<RecordObserver>,
+    ) -> Result<RunOptions, Vec<Diagnostic>> {
+        let activity = (self.activity || tap.is_some()).then(otel::activity);
+        let open = || match tap {
+            Some(tap) => Ok(ObservedLog::new(log.open_shared(&[])?, tap).here()),
+            None => log.open(&[]),
+        };
+        let log = match self.limits.time {
+            Some(time) => runtime::event_log::within(time, open)?,
+            None => open()?,
+        };
+        Ok(RunOptions { log: Some(log), activity, ..self.options() })
+    }
+
     /// Returns the options for one run, without an event log.
     pub(crate) fn options(&self) -> RunOptions {
         RunOptions {

@@ -1,20 +1,27 @@
 //! `harn repl`: statements typed one after another share their names. Reads a terminal with line editing, history and
 //! completion; reads a pipe just as well. With `--rhai` they are statements of Rhai.
 //!
-//! - [`lines`]: where the text comes from.
-//! - [`history`]: where what was typed is kept.
+//! - [`lines`]: the editor of lines. [`highlight`]: their colors. [`history`]: the file of earlier ones.
+//! - [`commands`]: lines that begin with a colon. [`tables`]: tables that they print.
 
+mod commands;
+mod highlight;
 mod history;
 mod lines;
+mod tables;
 
-use crate::limits::Limits;
+use crate::interrupt;
+use crate::limits::{Limits, RunSetup};
+use crate::live::{LiveMode, LiveView};
 use crate::report::{Format, show, wants_color};
-use crate::{explain, interrupt};
 use lines::{Line, LineSource};
+use runtime::activity::Activity;
+use runtime::event_log::EventLog;
 use std::io::Write;
 use std::path::Path;
+use std::rc::Rc;
 use stdlib::output::Terminal;
-use stdlib::{Engine, Interrupt, Piece, RunOptions, Source};
+use stdlib::{Engine, Interrupt, Piece, RunOptions, Severity, Source};
 
 #[derive(clap::Args)]
 pub(crate) struct ReplArgs {
@@ -33,14 +40,6 @@ enum Language {
 }
 
 impl Language {
-    /// Returns the extension of a piece's name, by which the engine knows the language.
-    const fn ending(self) -> &'static str {
-        match self {
-            Self::Harn => "",
-            Self::Rhai => ".rhai",
-        }
-    }
-
     const fn prompts(self) -> [&'static str; 2] {
         match self {
             Self::Harn => ["harn> ", "  ... "],
@@ -57,37 +56,46 @@ impl Language {
     }
 }
 
-const HELP: &str = "\
-Statements run when you enter them, and the value of the last one is printed. Names stay bound.
-An incomplete statement continues on the next line.
-
-  :explain CODE   explain a diagnostic code; without a code, list all
-  :help           show this text
-  :quit           exit, like Ctrl-D
-  Ctrl-C          stop the running statement, or discard the input
-";
+/// Levels of nesting that a printed value shows on a terminal, unless `:set depth` says otherwise.
+const DEPTH: usize = 6;
 
 /// The exit code is that of `exit(n)`, else 0: errors are a normal part of trying things out.
 pub(crate) fn run(args: ReplArgs) -> i32 {
     let language = if args.rhai { Language::Rhai } else { Language::Harn };
     // The project is that of the working directory.
-    let options = match args.limits.options(Path::new("repl.harn"), &Terminal, Format::Text, None) {
+    let (setup, log) = match args.limits.read(Path::new("repl.harn"), &Terminal, Format::Text) {
+        Ok(read) => read,
+        Err(found) => {
+            show(&Terminal, &found, Format::Text);
+            return 1;
+        }
+    };
+    let options = match setup.options_with_log(&log, None) {
         Ok(options) => options,
         Err(found) => {
             show(&Terminal, &found, Format::Text);
             return 1;
         }
     };
-    let interrupt = interrupt::listen();
-    let engine = Engine::new(RunOptions { interrupt: Some(interrupt.clone()), ..options });
-    let mut lines = LineSource::open(language.history());
+    let live = LiveView::new(LiveMode::Auto, Format::Text);
+    let recipe =
+        EngineRecipe { setup, log: options.log, activity: options.activity, interrupt: interrupt::listen(), live };
+    let engine = recipe.engine();
+    let color = wants_color(&std::io::stdout());
+    let mut lines = LineSource::open(language, &engine, color);
+    let depth = if lines.interactive() { DEPTH } else { usize::MAX };
+    engine.show_depth(depth);
+    let mut session =
+        Session { engine, recipe, language, typed: String::new(), pieces: 0, accepted: Vec::new(), color, depth };
     if lines.interactive() {
         say(&format!("harn {}. :help lists the commands, Ctrl-D exits.\n", env!("CARGO_PKG_VERSION")));
     }
-    let mut session = Session { engine, language, interrupt, typed: String::new(), pieces: 0 };
     let [first, more] = language.prompts();
     loop {
-        lines.offer(session.names());
+        lines.update(|helper| {
+            helper.engine = session.engine.clone();
+            helper.color = session.color;
+        });
         let line = lines.next(if session.typed.is_empty() { first } else { more });
         if let Some(code) = session.take(line) {
             return code;
@@ -95,23 +103,58 @@ pub(crate) fn run(args: ReplArgs) -> i32 {
     }
 }
 
-struct Session {
-    engine: Engine,
-    language: Language,
+/// Makes the engine of a session, and another one for `:reset`.
+struct EngineRecipe {
+    setup: RunSetup,
+    /// The event log of all of them.
+    log: Option<Rc<dyn EventLog>>,
+    activity: Option<Activity>,
     /// The switch by which Ctrl-C reaches the running piece.
     interrupt: Interrupt,
+    /// The view of running loops, on a terminal.
+    live: Option<LiveView>,
+}
+
+impl EngineRecipe {
+    fn engine(&self) -> Rc<Engine> {
+        let options = RunOptions {
+            log: self.log.clone(),
+            activity: self.activity,
+            interrupt: Some(self.interrupt.clone()),
+            ..self.setup.options()
+        };
+        let options = match &self.live {
+            Some(live) => RunOptions { live: Some(live.live()), output: live.output(), ..options },
+            None => options,
+        };
+        Rc::new(Engine::new(options))
+    }
+}
+
+struct Session {
+    engine: Rc<Engine>,
+    recipe: EngineRecipe,
+    language: Language,
     /// The unfinished piece that has been typed so far.
     typed: String,
     /// The number of pieces: each has a name of its own in diagnostics.
     pieces: u32,
+    /// The pieces that had no errors, for `:save` and `:edit`.
+    accepted: Vec<String>,
+    /// Whether values are printed in color.
+    color: bool,
+    /// Levels of nesting that a printed value shows.
+    depth: usize,
 }
 
 impl Session {
-    fn names(&self) -> Vec<String> {
-        match self.language {
-            Language::Harn => self.engine.names(),
-            Language::Rhai => self.engine.names_in_rhai(),
-        }
+    const fn is_rhai(&self) -> bool {
+        matches!(self.language, Language::Rhai)
+    }
+
+    /// Returns the ending of the files of the language.
+    const fn ending(&self) -> &'static str {
+        if self.is_rhai() { ".rhai" } else { ".harn" }
     }
 
     /// Evaluates a line; returns the exit code when the session ends.
@@ -124,7 +167,10 @@ impl Session {
                 return Some(code.unwrap_or(0));
             }
             Line::Text(text) if self.typed.is_empty() && text.trim_start().starts_with(':') => {
-                return command(text.trim());
+                return self.command(text.trim());
+            }
+            Line::Text(text) if self.typed.is_empty() && asks_for_doc(&text) => {
+                say(&commands::doc(text.trim().trim_end_matches('?')));
             }
             Line::Text(text) => {
                 self.typed.push_str(&text);
@@ -139,50 +185,56 @@ impl Session {
         None
     }
 
+    /// Runs a whole text at once.
+    fn run_text(&mut self, text: &str) -> Option<i32> {
+        self.typed = format!("{text}\n");
+        self.evaluate(true)
+    }
+
+    /// Starts again with another engine.
+    fn reset(&mut self) {
+        self.engine = self.recipe.engine();
+        self.engine.show_depth(self.depth);
+        self.accepted.clear();
+    }
+
     /// Runs what has been typed, unless more is to come.
     fn evaluate(&mut self, last: bool) -> Option<i32> {
-        let name = format!("repl[{}]{}", self.pieces + 1, self.language.ending());
+        let ending = if self.is_rhai() { ".rhai" } else { "" };
+        let name = format!("repl[{}]{ending}", self.pieces + 1);
         let source = Source::new(name, self.typed.as_str());
         // An interrupt that arrived while nothing ran does not concern this piece.
-        self.interrupt.reset();
+        self.recipe.interrupt.reset();
         let Piece { value, diagnostics, incomplete, exit, interrupted } = self.engine.piece(&source);
         if incomplete && !last {
             return None;
         }
+        if let Some(live) = &self.recipe.live {
+            live.end();
+        }
         self.pieces += 1;
-        self.typed.clear();
-        if let Some(loops) = interrupted {
-            interrupt::report(&loops, Format::Text, false);
+        let typed = std::mem::take(&mut self.typed);
+        if let Some(loops) = &interrupted {
+            interrupt::report(loops, Format::Text, self.recipe.live.is_some());
+        } else if !diagnostics.iter().any(|d| d.severity == Severity::Error) {
+            self.accepted.push(typed);
         }
         show(&Terminal, &diagnostics, Format::Text);
         if let Some(value) = value {
-            say(&format!("{value}\n"));
+            say(&format!("{}\n", if self.color { highlight::paint(&value) } else { value }));
         }
         exit
     }
-}
-
-/// Runs a line that begins with a colon. Returns the exit code for `:quit`.
-fn command(line: &str) -> Option<i32> {
-    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    match name {
-        ":quit" | ":q" => return Some(0),
-        ":help" | ":h" => say(HELP),
-        ":explain" if rest.trim().is_empty() => say(&explain::list()),
-        ":explain" => match explain::find(rest) {
-            Ok(row) => say(&explain::page(row, wants_color(&std::io::stdout()))),
-            Err(near) => say(&format!("unknown code `{}`; the nearest is {near}\n", rest.trim())),
-        },
-        _ => match lang::diagnostic::nearest(name, [":explain", ":help", ":quit"]) {
-            Some(near) => say(&format!("unknown command `{name}`; did you mean `{near}`?\n")),
-            None => say(&format!("unknown command `{name}`; :help lists the commands\n")),
-        },
-    }
-    None
 }
 
 fn say(text: &str) {
     let mut output = std::io::stdout().lock();
     // If standard output is closed, the next read of a line ends the session.
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+}
+
+/// Whether a line is `NAME?` with the name of a builtin. For any other name, `?` unwraps a result.
+fn asks_for_doc(line: &str) -> bool {
+    let name = line.trim().strip_suffix('?');
+    name.is_some_and(|name| stdlib::builtins().any(|row| !row.is_method() && row.full_name() == name))
 }

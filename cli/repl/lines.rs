@@ -1,16 +1,28 @@
 //! The source of the REPL's lines: a terminal with an editor, or a pipe.
 
-use super::history;
-use rustyline::completion::Completer;
+use super::commands::COMMANDS;
+use super::highlight::paint;
+use super::{Language, history};
+use rustyline::completion::{Completer, Pair};
+use rustyline::config::{CompletionType, Config};
 use rustyline::error::ReadlineError;
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::{Hinter, HistoryHinter};
 use rustyline::history::FileHistory;
-use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Context, Editor, Helper};
+use std::borrow::Cow;
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
+use std::rc::Rc;
+use stdlib::{Completion, Engine, Source, complete};
+
+/// Columns of a candidate in the list.
+const CANDIDATE: usize = 76;
 
 /// The result of reading a line.
 pub(super) enum Line {
-    /// A line, without its end.
+    /// A line, or a block of several lines, without its end.
     Text(String),
     /// Ctrl-C.
     Interrupted,
@@ -21,21 +33,22 @@ pub(super) enum Line {
 /// The source of lines.
 pub(super) enum LineSource {
     /// A terminal; with the file where the history is kept.
-    Terminal(Box<Editor<NameCompleter, FileHistory>>, Option<PathBuf>),
+    Terminal(Box<Editor<LineHelper, FileHistory>>, Option<PathBuf>),
     /// Anything else.
     Pipe,
 }
 
 impl LineSource {
-    /// A terminal where there is one; `history` is the name of the file that keeps what is typed.
-    pub(super) fn open(history: &str) -> Self {
+    /// Returns the terminal if there is one.
+    pub(super) fn open(language: Language, engine: &Rc<Engine>, color: bool) -> Self {
         if !std::io::stdin().is_terminal() {
             return Self::Pipe;
         }
-        let Ok(mut editor) = Editor::new() else { return Self::Pipe };
-        editor.set_helper(Some(NameCompleter::default()));
-        let file =
-            history::file(history).filter(|file| file.parent().is_some_and(|dir| std::fs::create_dir_all(dir).is_ok()));
+        let config = Config::builder().completion_type(CompletionType::List).bracketed_paste(true).build();
+        let Ok(mut editor) = Editor::with_config(config) else { return Self::Pipe };
+        editor.set_helper(Some(LineHelper { language, engine: engine.clone(), color, hinter: HistoryHinter::new() }));
+        let file = history::file(language.history())
+            .filter(|file| file.parent().is_some_and(|dir| std::fs::create_dir_all(dir).is_ok()));
         if let Some(file) = &file {
             // The first time there is none.
             let _ = editor.load_history(file);
@@ -48,12 +61,12 @@ impl LineSource {
         matches!(self, Self::Terminal(..))
     }
 
-    /// The names that the tab key completes from now on.
-    pub(super) fn offer(&mut self, names: Vec<String>) {
+    /// Changes what the editor knows.
+    pub(super) fn update(&mut self, change: impl FnOnce(&mut LineHelper)) {
         if let Self::Terminal(editor, _) = self
             && let Some(helper) = editor.helper_mut()
         {
-            helper.names = names;
+            change(helper);
         }
     }
 
@@ -88,32 +101,95 @@ fn piped() -> Line {
     }
 }
 
-/// Completes names, with the dots or colons in them.
-#[derive(Default, Helper, Highlighter, Hinter, Validator)]
-pub(super) struct NameCompleter {
-    /// Sorted.
-    names: Vec<String>,
+/// Completes, colors and validates lines, and hints at earlier ones.
+pub(super) struct LineHelper {
+    language: Language,
+    pub(super) engine: Rc<Engine>,
+    pub(super) color: bool,
+    hinter: HistoryHinter,
 }
 
-impl Completer for NameCompleter {
-    type Candidate = String;
+impl Helper for LineHelper {}
 
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        let start = word_start(line, at);
-        Ok((start, self.beginning_with(&line[start..at])))
-    }
-}
+impl Completer for LineHelper {
+    type Candidate = Pair;
 
-impl NameCompleter {
-    fn beginning_with(&self, word: &str) -> Vec<String> {
-        if word.is_empty() {
-            return Vec::new();
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        if line.starts_with(':') && !line[..at].contains(' ') {
+            let commands = COMMANDS.iter().filter(|(name, ..)| name.starts_with(&line[..at]));
+            let pair = |(name, argument, what): &(&str, &str, &str)| {
+                let display = format!("{:<24}{what}", format!("{name} {argument}"));
+                Pair { display, replacement: (*name).to_owned() }
+            };
+            return Ok((0, commands.map(pair).collect()));
         }
-        self.names.iter().filter(|name| name.starts_with(word)).cloned().collect()
+        if let Language::Rhai = self.language {
+            let start = word_start(line, at);
+            let names = self.engine.names_in_rhai();
+            return Ok((start, beginning_with(&names, &line[start..at])));
+        }
+        let (start, found) = complete(line, at, &*self.engine);
+        Ok((start, found.into_iter().map(candidate).collect()))
     }
 }
 
-/// Returns the start of the word before the cursor.
+fn candidate(completion: Completion) -> Pair {
+    let detail = completion.detail.strip_prefix(&completion.text).unwrap_or(&completion.detail);
+    // A signature continues the name; anything else is apart from it.
+    let between = if detail.len() < completion.detail.len() || detail.is_empty() { "" } else { "  " };
+    let mut display = format!("{}{between}{detail}", completion.text);
+    if display.chars().count() > CANDIDATE {
+        display = display.chars().take(CANDIDATE - 1).chain(['…']).collect();
+    }
+    Pair { display, replacement: completion.text }
+}
+
+impl Hinter for LineHelper {
+    type Hint = String;
+
+    fn hint(&self, line: &str, at: usize, context: &Context<'_>) -> Option<String> {
+        let hint = self.hinter.hint(line, at, context)?;
+        // The rest of a block would fill the screen.
+        let first = hint.lines().next().unwrap_or("");
+        (first.len() == hint.len()).then_some(hint)
+    }
+}
+
+impl Highlighter for LineHelper {
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        let plain = !self.color || line.starts_with(':') || matches!(self.language, Language::Rhai);
+        if plain { line.into() } else { paint(line).into() }
+    }
+
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        if self.color { format!("\u{1b}[90m{hint}\u{1b}[0m").into() } else { hint.into() }
+    }
+
+    fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
+        self.color
+    }
+}
+
+impl Validator for LineHelper {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let text = context.input();
+        let is_whole = text.starts_with(':')
+            || matches!(self.language, Language::Rhai)
+            || !lang::parse::parse(&Source::new("<line>", format!("{text}\n"))).incomplete;
+        Ok(if is_whole { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
+    }
+}
+
+/// Names of Rhai that begin with a word.
+fn beginning_with(names: &[String], word: &str) -> Vec<Pair> {
+    if word.is_empty() {
+        return Vec::new();
+    }
+    let pair = |name: &String| Pair { display: name.clone(), replacement: name.clone() };
+    names.iter().filter(|name| name.starts_with(word)).map(pair).collect()
+}
+
+/// Returns the start of the word before the cursor in Rhai, with the dots or colons in it.
 fn word_start(line: &str, at: usize) -> usize {
     let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':');
     let start = line[..at].rfind(|c| !in_word(c)).map_or(0, |i| i + line[i..].chars().next().map_or(1, char::len_utf8));
@@ -129,19 +205,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_holds_its_dots_and_stops_at_anything_else() {
-        assert_eq!(word_start("let t = transcript.inj", 22), 8);
+    fn a_word_of_rhai_holds_its_colons_and_stops_at_anything_else() {
         assert_eq!(word_start("let t = transcript::inj", 23), 8);
-        assert_eq!(word_start("{a:pri", 6), 3);
+        assert_eq!(word_start("#{a:pri", 7), 4);
         assert_eq!(word_start("é+pri", 6), 3);
         assert_eq!(word_start("pri", 3), 0);
     }
 
     #[test]
-    fn names_are_completed_by_their_beginning() {
-        let names = NameCompleter { names: vec!["print".into(), "println".into(), "transcript.reminders".into()] };
-        assert_eq!(names.beginning_with("pri"), ["print", "println"]);
-        assert_eq!(names.beginning_with("transcript."), ["transcript.reminders"]);
-        assert!(names.beginning_with("").is_empty());
+    fn a_candidate_shows_its_signature_or_its_type() {
+        let of = |text: &str, detail: &str| {
+            candidate(Completion { text: text.into(), detail: detail.into(), doc: String::new() }).display
+        };
+        assert_eq!(of("len", "len(x: any) -> int"), "len(x: any) -> int");
+        assert_eq!(of("answer", "dict"), "answer  dict");
+        assert_eq!(of("answer", ""), "answer");
+        assert!(of("f", &"x".repeat(200)).ends_with('…'));
     }
 }

@@ -1,5 +1,6 @@
 //! A script from text to something that runs, with the files that it imports.
 
+use crate::ast::NodeMap;
 use crate::compile::{CompileMode, Imported, Unit, compile};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
 use crate::module::{File, Modules, reach};
@@ -65,6 +66,23 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
     };
     diagnostics.sort_by_cached_key(|d| (number(d), d.position()));
     Loaded { unit, diagnostics }
+}
+
+/// Returns the type of the last expression of a text, which is not run and imports nothing.
+///
+/// # Errors
+/// Returns the errors of its syntax and of its names.
+pub fn type_of(isolate: &Rc<Isolate>, source: &SourceRef, outer: &[Outer]) -> Result<String, Vec<Diagnostic>> {
+    let parsed = crate::parse::parse(source);
+    if !parsed.is_ok() {
+        return Err(parsed.diagnostics);
+    }
+    let around = Surroundings { outer, links: NodeMap::default(), role: Role::Piece };
+    let (names, found) = resolve(source, &parsed.module, isolate.registry(), &around);
+    if has_errors(&found) {
+        return Err(found);
+    }
+    Ok(crate::check::type_of(source, &parsed.module, &names, isolate.registry()))
 }
 
 /// At most [`MOST_FINDINGS`] of a file's findings, errors first, and one that says how many there are more.

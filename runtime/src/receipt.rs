@@ -1,7 +1,8 @@
 //! Receipts of tool calls, for auditing a run: the tool, the outcome, and the reminders that its handlers and providers
 //! produced. A receipt names a reminder and never contains its body.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -104,10 +105,15 @@ impl ToolCallReceipt {
     }
 }
 
+/// The maximum number of receipts in a log. Beyond it, the oldest ones are dropped: a daemon may call tools forever.
+const MAX_RECEIPTS: usize = 10_000;
+
 /// The receipts of a piece of work, including nested work.
 #[derive(Debug, Default)]
 pub struct AuditLog {
-    receipts: RefCell<Vec<ToolCallReceipt>>,
+    receipts: RefCell<VecDeque<ToolCallReceipt>>,
+    /// The number of receipts that were dropped.
+    dropped: Cell<u64>,
     around: Option<Rc<AuditLog>>,
 }
 
@@ -115,21 +121,62 @@ impl AuditLog {
     /// Creates an empty log inside another.
     #[must_use]
     pub fn inside(around: Option<Rc<AuditLog>>) -> Rc<AuditLog> {
-        Rc::new(AuditLog { receipts: RefCell::default(), around })
+        Rc::new(AuditLog { receipts: RefCell::default(), dropped: Cell::default(), around })
     }
 
     /// Files a receipt in this log and in all enclosing ones.
     pub fn file(&self, receipt: &ToolCallReceipt) {
         let mut at = Some(self);
         while let Some(log) = at {
-            log.receipts.borrow_mut().push(receipt.clone());
+            let mut receipts = log.receipts.borrow_mut();
+            if receipts.len() >= MAX_RECEIPTS {
+                receipts.pop_front();
+                log.dropped.set(log.dropped.get() + 1);
+            }
+            receipts.push_back(receipt.clone());
             at = log.around.as_deref();
         }
     }
 
-    /// Returns all receipts, in the order in which the calls ended.
+    /// Returns the newest receipts, in the order in which the calls ended.
     #[must_use]
     pub fn receipts(&self) -> Vec<ToolCallReceipt> {
-        self.receipts.borrow().clone()
+        self.receipts.borrow().iter().cloned().collect()
+    }
+
+    /// Returns the number of receipts that were dropped because there were too many.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.dropped.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_keeps_the_newest_receipts_and_counts_the_others() {
+        let receipt = |turn| ToolCallReceipt {
+            session_id: "s".into(),
+            agent_id: "a".into(),
+            call: ToolCall::new("c", "echo", Data::empty_dict()),
+            turn,
+            iteration: turn,
+            status: CallStatus::Ok,
+            reason: None,
+            truncated: false,
+            started_at_ms: 0,
+            duration_ms: 0,
+            reminders: Vec::new(),
+        };
+        let around = AuditLog::inside(None);
+        let log = AuditLog::inside(Some(around.clone()));
+        let most = u32::try_from(MAX_RECEIPTS).unwrap();
+        (0..most + 2).for_each(|turn| log.file(&receipt(turn)));
+        for log in [log, around] {
+            let kept = log.receipts();
+            assert_eq!((kept.len(), kept[0].turn, log.dropped()), (MAX_RECEIPTS, 2, 2));
+        }
     }
 }

@@ -6,6 +6,7 @@
 mod embedded;
 mod ending;
 mod hosted;
+mod inspect;
 mod piece;
 mod test_run;
 mod waiting;
@@ -13,6 +14,7 @@ mod waiting;
 pub use embedded::Evaluated;
 pub use ending::RunResult;
 pub use hosted::{Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, check_served};
+pub use inspect::{ConversationView, ReminderView};
 pub use piece::Piece;
 pub use test_run::{TestCase, TestOutcome};
 
@@ -40,7 +42,7 @@ use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, RunCode, Watched, cl
 use providers::model::CapabilityTable;
 use runtime::activity::Activity;
 use runtime::event_log::{EventLog, MemoryLog};
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -126,6 +128,8 @@ pub struct Engine {
     watched: RefCell<Option<Watched>>,
     /// The id of the run in the records of what it does, while it runs.
     activity: RefCell<Option<String>>,
+    /// Levels of nesting that the text of a piece's value shows.
+    shown_depth: Cell<usize>,
 }
 
 impl Engine {
@@ -162,7 +166,21 @@ impl Engine {
         let modules = Modules::new(options.loader.clone());
         let (context, names, front_end, session, runtime, watched, activity) = Default::default();
         let loader = options.loader;
-        Self { isolate, world, context, names, modules, loader, front_end, session, runtime, watched, activity }
+        let shown_depth = Cell::new(usize::MAX);
+        Self {
+            isolate,
+            world,
+            context,
+            names,
+            modules,
+            loader,
+            front_end,
+            session,
+            runtime,
+            watched,
+            activity,
+            shown_depth,
+        }
     }
 
     /// Returns the diagnostics that can be found without running.

@@ -42,6 +42,9 @@ pub struct Hosting {
     pub talk: HostExchange,
 }
 
+/// The maximum number of questions that the host has not taken; further ones wait.
+const MAX_QUESTIONS: usize = 64;
+
 /// The messages between a run and its host.
 #[derive(Default)]
 pub struct HostExchange {
@@ -49,6 +52,8 @@ pub struct HostExchange {
     prompted: Cell<bool>,
     questions: RefCell<VecDeque<Question>>,
     asked: Notify,
+    /// A question was taken, or the prompt has ended.
+    taken: Notify,
     refusal: RefCell<Option<Arc<str>>>,
     closing: RefCell<Option<Arc<str>>>,
     /// The task at hand: `context.task_id`.
@@ -84,8 +89,15 @@ impl Hosting {
 
     /// Asks the user; returns `None` without a current prompt or an answer.
     pub async fn ask(&self, text: Arc<str>) -> Option<String> {
-        if !self.talk.prompted.get() {
-            return None;
+        loop {
+            let taken = self.talk.taken.notified();
+            if !self.talk.prompted.get() {
+                return None;
+            }
+            if self.talk.questions.borrow().len() < MAX_QUESTIONS {
+                break;
+            }
+            taken.await;
         }
         let (answer, answered) = oneshot::channel();
         self.talk.questions.borrow_mut().push_back(Question { text, answer });
@@ -99,6 +111,7 @@ impl Hosting {
             let asked = self.talk.asked.notified();
             let next = self.talk.questions.borrow_mut().pop_front();
             if let Some(question) = next {
+                self.talk.taken.notify_waiters();
                 return question;
             }
             asked.await;
@@ -158,6 +171,7 @@ impl Hosting {
     pub(crate) fn end(&self) -> Option<Arc<str>> {
         self.talk.prompted.set(false);
         self.talk.questions.take();
+        self.talk.taken.notify_waiters();
         self.talk.refusal.take()
     }
 

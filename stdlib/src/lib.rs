@@ -22,6 +22,7 @@ mod bind;
 mod capability;
 mod catalogue;
 mod clock;
+mod completion;
 mod confinement;
 mod convert;
 mod descendants;
@@ -56,8 +57,8 @@ mod world;
 pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
 pub use engine::{
-    Engine, Evaluated, Hosted, Piece, PromptEnd, PromptResult, Request, ReturnedValue, RunOptions, RunResult, Servable,
-    TestCase, TestOutcome, check_served,
+    ConversationView, Engine, Evaluated, Hosted, Piece, PromptEnd, PromptResult, ReminderView, Request, ReturnedValue,
+    RunOptions, RunResult, Servable, TestCase, TestOutcome, check_served,
 };
 pub use fault::AgentCode;
 pub use hosting::{
@@ -81,6 +82,7 @@ pub use testing::{Difference, SnapshotResult, Snapshots, TestCode, pretty};
 pub use world::{Live, World};
 
 pub use capability::Capability;
+pub use completion::{Completion, NameSource, ValueMembers, complete};
 pub use lang::builtins::Builtin;
 pub use lang::codes;
 pub use lang::diagnostic::code::{Code, CodeRef};

@@ -8,7 +8,7 @@
 //! - [`page`]: the requests that the reference shows.
 //! - [`bad_input`]: what no client should send. [`flood`]: too much of what it may.
 //! - [`lifetime`]: how a process ends. [`failures`]: what a caller learns of a failed task.
-//! - [`operated`]: metrics, drain and log lines.
+//! - [`operated`]: metrics, drain and log lines. [`traced`]: traces of tasks.
 //! - [`closing`]: the message with which a task ends.
 //! - [`messages`]: an agent that answers with messages in place of tasks.
 //! - [`kept`]: tasks over two processes.
@@ -40,4 +40,5 @@ mod sdk;
 mod server;
 mod shapes;
 mod strict;
+mod traced;
 mod wire;

@@ -5,6 +5,7 @@
 //! - [`a2a`]: agents that talk to each other.
 //! - [`junit`]: results of tests as a reader of JUnit documents finds them.
 //! - [`otel`]: traces as a collector gets them.
+//! - [`repl`]: the REPL in a pseudo-terminal.
 //! - [`sarif`]: diagnostics against the schema of their format.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
 //!
@@ -26,6 +27,7 @@ mod junit;
 mod markdown;
 mod otel;
 mod packages;
+mod repl;
 mod sarif;
 mod sdk_cases;
 mod vendor_types;

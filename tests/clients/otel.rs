@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex};
 type Bodies = Arc<Mutex<Vec<Bytes>>>;
 
 /// A collector that keeps what it gets.
-struct Collector {
-    url: String,
+pub(crate) struct Collector {
+    pub(crate) url: String,
     bodies: Bodies,
 }
 
 impl Collector {
-    fn start() -> Collector {
+    pub(crate) fn start() -> Collector {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let bodies = Bodies::default();
         let router = Router::new().route("/v1/traces", post(take)).with_state(bodies.clone());
@@ -35,7 +35,7 @@ impl Collector {
     }
 
     /// The spans that have come, by their names in order.
-    fn spans(&self) -> Vec<Value> {
+    pub(crate) fn spans(&self) -> Vec<Value> {
         let lines: String = self.bodies.lock().unwrap().iter().map(|body| format!("{}\n", hex(body))).collect();
         let mut child = Command::new(python("otel", "tests/otel/requirements.txt"))
             .arg(root().join("tests/otel/decode.py"))

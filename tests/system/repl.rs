@@ -67,3 +67,97 @@ fn what_a_refused_piece_says_of_a_method_is_not_called() {
     );
     assert_eq!((found.code, found.out.as_str()), (Some(0), "1\n2\n5\n"), "{}", found.err);
 }
+
+#[test]
+fn the_last_value_has_a_name() {
+    let found = session("20 + 1\n_ * 2\n[1, 2] |> _.count\n_\nlet x = 1\n_\n");
+    assert_eq!((found.out.as_str(), found.err.as_str()), ("21\n42\n2\n2\n2\n", ""));
+    // Before the first value there is none.
+    let found = session("_\n");
+    assert_eq!(found.drawn("error"), 1, "{}", found.err);
+}
+
+#[test]
+fn types_and_signatures_are_shown_without_running() {
+    let found = session(":type println(1)\nlet xs = [1]\n:type xs\n:type [1].count + 0.5\n:type nope\n");
+    assert_eq!(found.out, "nil\nlist\nfloat\n", "{}", found.err);
+    assert_eq!(found.drawn("error"), 1, "{}", found.err);
+    for line in [":doc agent_session_open\n", "agent_session_open?\n"] {
+        let out = session(line).out;
+        assert!(out.starts_with("agent_session_open(id: string? = nil"), "{out}");
+    }
+    assert!(session(":doc transcript.inject_reminder\n").out.starts_with("transcript.inject_reminder("));
+    assert!(session(":doc starts_with\n").out.starts_with("string.starts_with("));
+    assert_eq!(session(":doc printn\n").out, "unknown builtin `printn`; did you mean `print`?\n");
+    assert!(session(":doc\n").out.starts_with(":doc NAME: "));
+}
+
+#[test]
+fn reminders_are_a_table_with_their_remaining_lifetime() {
+    let found = session(
+        ":reminders\nlet id = agent_session_open(\"review\")\n\
+         agent_session_inject_reminder(id, {body: \"Be brief.\\nReally.\", ttl_turns: 2, tags: [\"style\"]}).deduped_count\n\
+         let t = transcript.inject_reminder(transcript(), {body: \"Stay.\", preserve_on_compact: true, dedupe_key: \"k\", propagate: \"none\"}).transcript\n\
+         :reminders\n:session\n",
+    );
+    assert_eq!(
+        found.out,
+        "no pending reminders\n0\n\
+         in      reminder  lifetime       compaction  sub-agents  text\n\
+         review  style     2 prompts      discarded   session     Be brief. Really.\n\
+         t       k         until cleared  survives    none        Stay.\n\
+         name    kind        messages  reminders\n\
+         review  session     0         1\n\
+         t       transcript  0         1\n",
+        "{}",
+        found.err
+    );
+}
+
+#[test]
+fn the_next_prompt_is_shown_for_each_provider() {
+    let found = session(
+        ":prompt\nlet id = agent_session_open(\"review\")\nagent_session_inject(id, {role: \"user\", content: \"Look.\"})\n\
+         agent_session_inject_reminder(id, {body: \"Be brief.\", ttl_turns: 2}).deduped_count\n:prompt\n:prompt nobody\n",
+    );
+    assert!(found.out.starts_with("no sessions\n"), "{}", found.out);
+    for provider in ["anthropic", "openai", "gemini"] {
+        assert!(found.out.lines().any(|line| line.starts_with("── ") && line.contains(provider)), "{}", found.out);
+    }
+    assert!(found.out.contains("[user]\nLook.") && found.out.contains("Be brief."), "{}", found.out);
+    assert!(found.out.ends_with("unknown session or transcript `nobody`\n"), "{}", found.out);
+}
+
+#[test]
+fn events_are_listed_by_their_kind() {
+    let found = session(":events\nevent_log.emit(\"mine\", \"built\", {ok: true})\n:events bu\n:events nothing\n");
+    assert_eq!(found.out, "no records\n1\nmine  built  {\"ok\":true}\nno records\n", "{}", found.err);
+}
+
+#[test]
+fn statements_are_saved_and_loaded_and_forgotten() {
+    let folder = crate::harn::scratch("repl-save");
+    let run = |input: &str, env: &[(&str, &str)]| crate::harn::harn_in(&folder, &["repl"], input.as_bytes(), env);
+    let found = run("let a = 20\nbroken(\nlet b = [\n1\n]\nnope\n:save kept.harn\n", &[]);
+    assert!(found.out.ends_with("statements to kept.harn\n"), "{}", found.out);
+    let found = run("fn f(n) {\n return n\n}\nlet a = 20\nnope\n:save kept.harn\n", &[]);
+    assert_eq!(found.out, "wrote 2 statements to kept.harn\n", "{}", found.err);
+    assert_eq!(std::fs::read_to_string(folder.join("kept.harn")).unwrap(), "fn f(n) {\n return n\n}\nlet a = 20\n");
+    let found = run(":load kept.harn\nf(a)\n:reset\na\n:load gone.harn\n", &[]);
+    assert!(found.out.starts_with("20\ncannot read gone.harn: "), "{}", found.out);
+    assert_eq!(found.drawn("error"), 1, "{}", found.err);
+    std::fs::write(folder.join("editor.sh"), "sed -i s/20/30/ \"$1\"\n").unwrap();
+    let found = run("let a = 20\n:edit\na\n", &[("VISUAL", "sh editor.sh")]);
+    assert_eq!((found.out.as_str(), found.err.as_str()), ("30\n", ""));
+    assert_eq!(run(":edit\n", &[]).out, "set VISUAL or EDITOR to the command of an editor\n");
+}
+
+#[test]
+fn options_and_time_are_shown() {
+    let found = session(":set depth 1\n[[1]]\n:set depth none\n:time 1 + 1\n");
+    let lines: Vec<&str> = found.out.lines().collect();
+    assert_eq!(lines[0], "[[…]]", "{}", found.out);
+    assert!(lines[1].starts_with(":set [OPTION VALUE]"), "{}", found.out);
+    assert_eq!(lines[2], "2");
+    assert!(lines[3].starts_with("took ") && lines[3].ends_with(" ms"), "{}", found.out);
+}

@@ -40,6 +40,12 @@ use interfaces::Interfaces;
 use matches::Matches;
 use members::Members;
 
+/// Returns the type of the last expression of a resolved module, as a script would write it.
+#[must_use]
+pub fn type_of(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry) -> String {
+    infer::check(source, module, names, registry, &mut Vec::new()).to_string()
+}
+
 /// Checks a resolved module.
 pub fn check(
     source: &SourceRef,

@@ -33,7 +33,7 @@ pub use host::{HostBox, HostObject};
 pub(crate) use iter::ItemSource;
 pub use iter::{Iter, Status};
 pub use meter::{Meter, Stopped};
-pub use print::{brief, display, inspect};
+pub use print::{brief, display, inspect, inspect_within};
 pub use record::Record;
 pub use set::Set;
 pub use string::Str;

@@ -24,6 +24,12 @@ pub fn inspect(value: &Value) -> String {
     walk(value, &Form { quote: true, length: 4096, depth: DEEPEST })
 }
 
+/// Does what [`inspect`] does, with at most `depth` levels of nesting.
+#[must_use]
+pub fn inspect_within(value: &Value, depth: usize) -> String {
+    walk(value, &Form { quote: true, length: 4096, depth: depth.min(DEEPEST) })
+}
+
 /// Levels of nesting that a message shows.
 const DEEPEST: usize = 100;
 

@@ -4,7 +4,7 @@
 //! the names in [`crate::wire`]. [`Outbox`] holds the events that the client has not read, for all sessions of a
 //! connection.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -77,6 +77,10 @@ impl WantedUpdates {
     }
 }
 
+/// The maximum number of ids of tool calls that a session remembers. An older id that a vendor uses again appears as
+/// the same call to the client.
+const MAX_CALL_IDS: usize = 10_000;
+
 /// Converts the events of a session to notifications.
 #[derive(Debug)]
 pub struct UpdateConverter {
@@ -84,8 +88,9 @@ pub struct UpdateConverter {
     /// The base of relative paths in tool calls.
     cwd: PathBuf,
     wants: WantedUpdates,
-    /// Tool calls by id.
+    /// Tool calls by id, and the ids in the order of their first calls.
     calls: HashMap<Arc<str>, KnownCalls>,
+    call_ids: VecDeque<Arc<str>>,
     /// The cost of all model calls in nano-dollars: `None` once the price of a call is unknown.
     spent: Option<u64>,
 }
@@ -103,7 +108,7 @@ impl UpdateConverter {
     /// Creates the updates of a session whose tools start from `cwd`.
     #[must_use]
     pub fn new(session_id: Arc<str>, cwd: PathBuf, wants: WantedUpdates) -> UpdateConverter {
-        UpdateConverter { session_id, cwd, wants, calls: HashMap::new(), spent: Some(0) }
+        UpdateConverter { session_id, cwd, wants, calls: HashMap::new(), call_ids: VecDeque::new(), spent: Some(0) }
     }
 
     /// Returns the frames for an event.
@@ -120,7 +125,7 @@ impl UpdateConverter {
                 self.said(&message_id, &text, acp::SessionUpdate::AgentThoughtChunk)
             }
             SessionEvent::ToolCall { call, annotations } => {
-                self.calls.entry(call.id.clone()).or_default().times += 1;
+                self.remember_call(&call.id);
                 let shown = tool_call::begun(&call, &annotations, self.call_id(&call.id), &self.cwd);
                 self.calls.entry(call.id).or_default().has_diff = !shown.content.is_empty();
                 self.one(acp::SessionUpdate::ToolCall(shown))
@@ -153,6 +158,20 @@ impl UpdateConverter {
             SessionEvent::Reminder(event) => {
                 vec![reminder::frame(&self.session_id, &event, self.wants.reminders)]
             }
+        }
+    }
+
+    /// Counts a call with this id, and forgets the oldest id beyond the limit.
+    fn remember_call(&mut self, id: &Arc<str>) {
+        let known = self.calls.entry(id.clone()).or_default();
+        known.times += 1;
+        if known.times == 1 {
+            self.call_ids.push_back(id.clone());
+        }
+        if self.call_ids.len() > MAX_CALL_IDS
+            && let Some(oldest) = self.call_ids.pop_front()
+        {
+            self.calls.remove(&oldest);
         }
     }
 

@@ -7,9 +7,12 @@ use lang::builtins::Builtin;
 use lang::diagnostic::Diagnostic;
 use lang::resolve::Outer;
 use lang::source::SourceRef;
-use lang::value::{Value, inspect};
+use lang::value::{Value, inspect_within};
 use lang::vm::{Context, Raise, Why, begin_anew};
 use std::rc::Rc;
+
+/// The name of the last value that a piece had.
+pub(super) const LAST: &str = "_";
 
 /// The result of a piece in a REPL session.
 #[derive(Default)]
@@ -52,7 +55,10 @@ impl Engine {
         let (mut value, mut exit) = (None, None);
         match result {
             Ok(Value::Nil) => {}
-            Ok(v) => value = Some(inspect(&v)),
+            Ok(v) => {
+                value = Some(inspect_within(&v, self.shown_depth.get()));
+                self.keep_last(v);
+            }
             Err(raise) => match raise.why {
                 Why::Exit(code) => {
                     exit = Some(code);
@@ -70,6 +76,20 @@ impl Engine {
             self.begin_anew();
         }
         Piece { value, diagnostics, incomplete: false, exit, interrupted }
+    }
+
+    /// Binds the name of the last value.
+    fn keep_last(&self, value: Value) {
+        let known = self.names.borrow().iter().find(|outer| outer.name == LAST).map(|outer| outer.slot);
+        match known {
+            Some(slot) => self.isolate.set_global(slot, value),
+            None => self.bind(LAST, value),
+        }
+    }
+
+    /// Sets the number of levels of nesting that the text of a piece's value shows.
+    pub fn show_depth(&self, depth: usize) {
+        self.shown_depth.set(depth);
     }
 
     /// Starts a new context, since the interrupted piece is over and the next is not.
@@ -99,9 +119,18 @@ impl Engine {
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let builtins = self.isolate.registry().all().filter(|row| !row.is_method()).map(Builtin::full_name);
-        let mut names: Vec<String> = builtins.chain(self.names.borrow().iter().map(|o| o.name.to_string())).collect();
+        let bound = self.names.borrow();
+        let bound = bound.iter().map(|o| o.name.to_string()).filter(|name| name != LAST);
+        let mut names: Vec<String> = builtins.chain(bound).collect();
         names.sort();
         names
+    }
+
+    /// Returns the names that the session has bound.
+    #[must_use]
+    pub(crate) fn bound_names(&self) -> Vec<String> {
+        let names = self.names.borrow();
+        names.iter().map(|outer| outer.name.to_string()).filter(|name| name != LAST).collect()
     }
 
     /// Returns the names of a session in Rhai.

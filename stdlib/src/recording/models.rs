@@ -7,6 +7,7 @@ use lang::diagnostic::Diagnostic;
 use lang::source::{SourceRef, Span};
 use providers::model::{Mock, Routes};
 use providers::recording::{RecordedRoute, RecordingError};
+use runtime::capabilities::Capabilities;
 use runtime::model::{Delta, ModelError, ModelReply, Request};
 use runtime::seam::{Answer, Destination, Model, Outcome, Turn, call_error};
 use std::cell::{OnceCell, RefCell};
@@ -40,6 +41,11 @@ impl Models {
             place: OnceCell::new(),
             lines: RequestsByLine::default(),
         }
+    }
+
+    /// Returns the capabilities of the usual model of a provider.
+    pub(crate) fn capabilities(&self, provider: &str) -> Capabilities {
+        self.routes.table().lookup(provider, "")
     }
 
     /// The mock, for scripting it and for seeing what it was sent.

@@ -17,7 +17,11 @@ fn with_audit_log(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise
         let (called, audit) = body.with_audit();
         let value = called.get().await?;
         let receipts = audit.receipts().iter().map(|receipt| to_value(&ToolCallReceipt::to_data(receipt))).collect();
-        Ok(Value::record([("value", value), ("receipts", Value::list(receipts))]))
+        let [value, receipts] = [("value", value), ("receipts", Value::list(receipts))];
+        Ok(match i64::try_from(audit.dropped()).unwrap_or(i64::MAX) {
+            0 => Value::record([value, receipts]),
+            dropped => Value::record([value, receipts, ("dropped", dropped.into())]),
+        })
     })
     .on(On::Script))
 }

@@ -3,6 +3,7 @@
 use super::http::Request;
 use super::server::{Server, ServerCommand, message};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,26 +33,62 @@ fn readiness(server: &Server) -> (u16, String) {
 fn the_metrics_show_every_task_of_a_load() {
     const CALLERS: u64 = 8;
     const TASKS: u64 = 25;
-    let server = ServerCommand::agent("desk.harn", "operated-load").spawn();
+    const WAITING: u64 = 5;
+    let start = ServerCommand::agent("desk.harn", "operated-load");
+    let server = start.spawn();
+    // These tasks are open during the load.
+    let streams: Vec<_> = (0..WAITING).map(|_| waiting(&server, &start)).collect();
+    let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
-        for caller in 0..CALLERS {
-            let server = &server;
-            scope.spawn(move || {
-                let mut connection = server.connect();
-                for number in 0..TASKS {
-                    let said = message(&format!("echo {caller} {number}"));
-                    connection.send(&server.request(Some("1.0"), "SendMessage", json!({"message": said})));
-                    let state = connection.answer().json()["result"]["task"]["status"]["state"].clone();
-                    assert_eq!(state, "TASK_STATE_COMPLETED");
-                }
-            });
-        }
+        let watcher = scope.spawn(|| {
+            let (mut reads, mut before) = (0, [0, 0]);
+            while !is_done.load(Ordering::Relaxed) {
+                let told = metrics(&server);
+                let open = value(&told, "harn_a2a_tasks_open");
+                let now = ["harn_a2a_tasks_started_total", "harn_a2a_tasks_ended_total{state=\"completed\"}"]
+                    .map(|name| value(&told, name));
+                // A task that ends at this moment is neither open nor counted as ended.
+                let between =
+                    now[0].checked_sub(now[1] + open).unwrap_or_else(|| panic!("a task counts twice:\n{told}"));
+                assert!(between <= CALLERS && (WAITING..=WAITING + CALLERS).contains(&open), "{told}");
+                assert!(now[0] >= before[0] && now[1] >= before[1], "a counter went back:\n{told}");
+                (reads, before) = (reads + 1, now);
+            }
+            reads
+        });
+        let callers: Vec<_> = (0..CALLERS)
+            .map(|caller| {
+                let server = &server;
+                scope.spawn(move || {
+                    let mut connection = server.connect();
+                    for number in 0..TASKS {
+                        let said = message(&format!("echo {caller} {number}"));
+                        connection.send(&server.request(Some("1.0"), "SendMessage", json!({"message": said})));
+                        let state = connection.answer().json()["result"]["task"]["status"]["state"].clone();
+                        assert_eq!(state, "TASK_STATE_COMPLETED");
+                    }
+                })
+            })
+            .collect();
+        let ended: Vec<_> = callers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        is_done.store(true, Ordering::Relaxed);
+        assert!(ended.iter().all(Result::is_ok));
+        assert!(watcher.join().unwrap() > 0, "the load was over before it was read");
     });
     let told = metrics(&server);
-    assert_eq!(value(&told, "harn_a2a_tasks_started_total"), CALLERS * TASKS);
-    assert_eq!(value(&told, "harn_a2a_tasks_ended_total{state=\"completed\"}"), CALLERS * TASKS);
+    assert_eq!(value(&told, "harn_a2a_tasks_started_total"), CALLERS * TASKS + WAITING);
+    for name in ["tasks_open", "tasks{state=\"working\"}", "streams_open"] {
+        assert_eq!(value(&told, &format!("harn_a2a_{name}")), WAITING, "{name}");
+    }
+    assert_eq!(value(&told, "harn_sessions_busy"), WAITING);
+    std::fs::write(start.folder().join("waiting.go"), "").unwrap();
+    for (mut connection, mut pending) in streams {
+        while connection.event(&mut pending).is_some() {}
+    }
+    let told = metrics(&server);
+    assert_eq!(value(&told, "harn_a2a_tasks_ended_total{state=\"completed\"}"), CALLERS * TASKS + WAITING);
     assert_eq!(value(&told, "harn_a2a_tasks_open"), 0);
-    assert_eq!(value(&told, "harn_sessions_opened_total"), CALLERS * TASKS);
+    assert_eq!(value(&told, "harn_sessions_opened_total"), CALLERS * TASKS + WAITING);
     assert_eq!(value(&told, "harn_a2a_streams_open"), 0);
     server.end();
 }

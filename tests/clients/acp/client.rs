@@ -16,10 +16,12 @@ use std::time::{Duration, Instant};
 /// The timeout of a wait.
 pub(super) const LIMIT: Duration = Duration::from_secs(100);
 
-/// Lines as they come, until there are no more.
-fn lines(stdout: ChildStdout) -> Receiver<Vec<u8>> {
+/// Lines as they come, until there are no more, and the folder of their thread in `/proc`.
+fn lines(stdout: ChildStdout) -> (Receiver<Vec<u8>>, PathBuf) {
     let (sender, receiver) = channel();
+    let (names, named) = channel();
     thread::spawn(move || {
+        names.send(this_thread()).unwrap();
         let mut stdout = BufReader::new(stdout);
         loop {
             let mut line = Vec::new();
@@ -28,7 +30,17 @@ fn lines(stdout: ChildStdout) -> Receiver<Vec<u8>> {
             }
         }
     });
-    receiver
+    (receiver, named.recv().unwrap())
+}
+
+fn this_thread() -> PathBuf {
+    Path::new("/proc").join(fs::read_link("/proc/thread-self").unwrap())
+}
+
+/// Returns how long a thread was ready and had no processor, according to its folder in `/proc`.
+fn unscheduled(thread: &Path) -> Duration {
+    let text = fs::read_to_string(thread.join("schedstat")).unwrap_or_default();
+    Duration::from_nanos(text.split(' ').nth(1).and_then(|ns| ns.parse().ok()).unwrap_or(0))
 }
 
 fn kept(mut stderr: impl Read + Send + 'static) -> (Arc<Mutex<String>>, JoinHandle<()>) {
@@ -48,6 +60,8 @@ pub(super) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Option<Receiver<Vec<u8>>>,
+    /// The folder of the thread that reads them in `/proc`.
+    reader: Option<PathBuf>,
     unread: Option<ChildStdout>,
     err: Arc<Mutex<String>>,
     errors: Option<JoinHandle<()>>,
@@ -85,10 +99,12 @@ impl Client {
         let stdout = child.stdout.take().unwrap();
         let (err, errors) = kept(child.stderr.take().unwrap());
         let (lines, unread) = if reads { (Some(lines(stdout)), None) } else { (None, Some(stdout)) };
+        let (lines, reader) = lines.unzip();
         Client {
             child,
             stdin,
             lines,
+            reader,
             unread,
             err,
             errors: Some(errors),
@@ -280,6 +296,16 @@ impl Client {
         line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() * 1024
     }
 
+    /// Returns how long the threads that a message passes were ready and had no processor so far: this one, the one that
+    /// reads answers, and those of the agent that read, answer and write. Sessions and the log have threads of other names.
+    pub(super) fn unscheduled(&self) -> Duration {
+        let agent = Path::new("/proc").join(self.child.id().to_string());
+        let name = fs::read_to_string(agent.join("comm")).unwrap();
+        let threads = fs::read_dir(agent.join("task")).unwrap().map(|entry| entry.unwrap().path());
+        let on_the_way = threads.filter(|thread| fs::read_to_string(thread.join("comm")).is_ok_and(|it| it == name));
+        on_the_way.chain(self.reader.clone()).chain([this_thread()]).map(|thread| unscheduled(&thread)).sum()
+    }
+
     /// Waits until a line on standard error has this text, and returns the rest of the line after it.
     pub(super) fn said(&self, text: &str) -> String {
         let began = Instant::now();
@@ -317,7 +343,7 @@ impl Client {
 
     /// Reads from now on, where it did not.
     pub(super) fn listen(&mut self) {
-        self.lines = self.unread.take().map(lines);
+        (self.lines, self.reader) = self.unread.take().map(lines).unzip();
     }
 
     /// Reads so many frames and no more.

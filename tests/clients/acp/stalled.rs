@@ -8,11 +8,14 @@ use std::time::{Duration, Instant};
 
 const SESSIONS: usize = 1_000;
 
-/// The maximum median of answers that need no disk, also on a busy machine.
+/// The maximum median and 99th percentile of answers that need no disk. The percentile leaves out the time for which the
+/// threads that a message passes were ready and had no processor: on a machine that is busy with other tests, that is the
+/// whole tail. A wait for a lock or the disk is not left out.
 const MEDIAN: Duration = Duration::from_millis(5);
-/// The machine may be busy with other tests. A thread that waited for the disk would answer after the stall, which is over once
-/// every session was asked.
-const P99: Duration = Duration::from_millis(250);
+const P99: Duration = Duration::from_millis(5);
+/// The maximum of the 99th percentile with that time. A thread that waited for the disk would answer after the stall, which is
+/// over once every session was asked.
+const P99_BUSY: Duration = Duration::from_millis(250);
 
 #[test]
 fn a_thousand_sessions_take_injections_while_the_disk_does_not_answer() {
@@ -27,17 +30,26 @@ fn a_thousand_sessions_take_injections_while_the_disk_does_not_answer() {
     disk.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut injections = Vec::with_capacity(SESSIONS);
     let mut times = Vec::with_capacity(SESSIONS);
+    let mut own = Vec::with_capacity(SESSIONS);
     for session in &sessions {
+        let unscheduled = client.unscheduled();
         let began = Instant::now();
         injections
             .push(client.request("session/inject_reminder", json!({"sessionId": session, "body": "Mind the gap."})));
         let pending = client.ask("session/pending_injections", json!({"sessionId": session}));
-        times.push(began.elapsed());
+        let took = began.elapsed();
+        times.push(took);
+        own.push(took.saturating_sub(client.unscheduled().saturating_sub(unscheduled)));
         assert_eq!(pending["pendingCount"], 1, "{pending}");
     }
     times.sort_unstable();
-    let (median, p99) = (times[SESSIONS / 2], times[SESSIONS * 99 / 100]);
-    assert!(median < MEDIAN && p99 < P99, "median {median:?}, p99 {p99:?}");
+    own.sort_unstable();
+    let (median, p99) = (times[SESSIONS / 2], own[SESSIONS * 99 / 100]);
+    let p99_busy = times[SESSIONS * 99 / 100];
+    assert!(
+        median < MEDIAN && p99 < P99 && p99_busy < P99_BUSY,
+        "median {median:?}, p99 {p99:?}, {p99_busy:?} if busy"
+    );
     // Accepted is what is safe: nothing was, so no injection has an answer.
     let answered = |frame: &Value| injections.iter().any(|id| frame["id"] == *id && frame.get("method").is_none());
     assert!(!client.frames.iter().any(answered));

@@ -60,14 +60,14 @@ pub(super) struct Checker<'a> {
     found: &'a mut Vec<Diagnostic>,
 }
 
-/// Checks a resolved module.
+/// Checks a resolved module. Returns the type of its last expression.
 pub(super) fn check<'a>(
     source: &'a SourceRef,
     module: &'a Module,
     names: &'a Resolution,
     registry: Registry,
     found: &'a mut Vec<Diagnostic>,
-) {
+) -> Type {
     let mut checker = Checker {
         source,
         world: Declared::new(names, registry),
@@ -82,7 +82,7 @@ pub(super) fn check<'a>(
         in_named_test: false,
         found,
     };
-    checker.module(module);
+    checker.module(module)
 }
 
 impl Checker<'_> {

@@ -7,8 +7,9 @@ use crate::check::types::Type;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
-    pub(super) fn module(&mut self, module: &'a Module) {
-        self.statements(&module.body, ExpectedType::FREE);
+    /// Returns the type of the last expression.
+    pub(super) fn module(&mut self, module: &'a Module) -> Type {
+        self.statements(&module.body, ExpectedType::FREE)
     }
 
     /// The value of a block's last expression.

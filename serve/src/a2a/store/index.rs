@@ -1,7 +1,7 @@
 //! [`TaskIndex`]: summaries of the newest tasks of a log, held in memory at a few hundred bytes each. A refresh
 //! continues from the last one, so that a list costs only the records written since.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use a2a::TaskState;
@@ -12,8 +12,9 @@ use super::record::TaskBrief;
 /// The number of records to read at once.
 const AT_ONCE: usize = 4_096;
 
-/// The maximum number of tasks in an index. Beyond it, the tasks that changed first are dropped: lists do not show
-/// them, but they can still be read by id.
+/// The maximum number of tasks in an index. Beyond it, the tasks that ended first are dropped: lists do not show them,
+/// but they can still be read by id. Open tasks are dropped only if all are open: a process that takes over the tasks of
+/// an ended one finds them here.
 const MAX_TASKS: usize = 250_000;
 
 /// Summaries of the newest tasks of a log.
@@ -25,6 +26,8 @@ pub(super) struct TaskIndex {
     tasks: HashMap<Arc<str>, TaskSummary>,
     /// Task ids, by the cursors of their last records.
     order: BTreeMap<u64, Arc<str>>,
+    /// The cursors of the last records of tasks that are over.
+    ended: BTreeSet<u64>,
     processes: HashSet<Arc<str>>,
     /// Task ids, by the id of the message that began the task. If several tasks share one, the oldest.
     by_first: HashMap<Arc<str>, Arc<str>>,
@@ -52,8 +55,8 @@ impl Default for TaskIndex {
 
 impl TaskIndex {
     fn of(most: usize) -> TaskIndex {
-        let (tasks, order, processes, by_first) = Default::default();
-        TaskIndex { most, upto: 0, tasks, order, processes, by_first }
+        let (tasks, order, ended, processes, by_first) = Default::default();
+        TaskIndex { most, upto: 0, tasks, order, ended, processes, by_first }
     }
 
     /// Reads the records written since the last refresh. Blocks on the disk.
@@ -94,15 +97,27 @@ impl TaskIndex {
         let before = self.tasks.remove(&task_id);
         if let Some(before) = &before {
             self.order.remove(&before.cursor);
+            self.ended.remove(&before.cursor);
         }
         let first = first.or(before.and_then(|before| before.first));
         let row =
             TaskSummary { context_id, state, at_ms: record.occurred_at_ms, process, cursor: record.cursor, first };
         self.tasks.insert(task_id.clone(), row);
         self.order.insert(record.cursor, task_id);
+        if state.is_terminal() {
+            self.ended.insert(record.cursor);
+        }
         while self.tasks.len() > self.most {
-            let Some((_, oldest)) = self.order.pop_first() else { break };
+            let Some(oldest) = self.pop_oldest() else { break };
             self.forget(&oldest);
+        }
+    }
+
+    /// Removes the task that ended first from the order, or the one that changed first if all are open.
+    fn pop_oldest(&mut self) -> Option<Arc<str>> {
+        match self.ended.pop_first() {
+            Some(cursor) => self.order.remove(&cursor),
+            None => self.order.pop_first().map(|(_, oldest)| oldest),
         }
     }
 
@@ -148,10 +163,14 @@ mod tests {
     use super::*;
 
     fn record(cursor: u64, task: &str, process: &str, first: Option<&str>) -> Record {
+        record_of(cursor, task, process, first, "working")
+    }
+
+    fn record_of(cursor: u64, task: &str, process: &str, first: Option<&str>, state: &str) -> Record {
         let payload = Data::dict_of_present([
             ("task_id", Data::from(task)),
             ("context_id", "c".into()),
-            ("state", "working".into()),
+            ("state", state.into()),
             ("process", process.into()),
             ("message_id", first.into()),
         ]);
@@ -172,5 +191,31 @@ mod tests {
         let firsts = ["m1", "m2", "m3", "m5"].map(|first| index.of_first(first).map(|id| &**id));
         assert_eq!(firsts, [Some("t1"), None, Some("t3"), Some("t5")]);
         assert_eq!((index.order.len(), index.by_first.len(), index.processes.len()), (3, 3, 3));
+    }
+
+    #[test]
+    fn tasks_that_ended_first_make_room_and_open_ones_stay() {
+        let mut index = TaskIndex::of(3);
+        let states = ["working", "failed", "input-required", "completed", "completed", "working", "working"];
+        let kept = |index: &TaskIndex| index.below(u64::MAX).map(|(_, id, _)| id.to_string()).collect::<Vec<_>>();
+        for (n, state) in (1..).zip(states) {
+            index.take(&record_of(n, &format!("t{n}"), "p", None, state));
+            let expected: &[&str] = match n {
+                1 => &["t1"],
+                2 => &["t2", "t1"],
+                3 => &["t3", "t2", "t1"],
+                4 => &["t4", "t3", "t1"],
+                5 => &["t5", "t3", "t1"],
+                6 => &["t6", "t3", "t1"],
+                // All are open.
+                _ => &["t7", "t6", "t3"],
+            };
+            assert_eq!(kept(&index), expected, "after {n}");
+        }
+        // A task that goes on after its end, as a damaged log may say, is open again.
+        index.take(&record_of(8, "t6", "p", None, "completed"));
+        index.take(&record_of(9, "t6", "p", None, "working"));
+        assert!(index.ended.is_empty());
+        assert_eq!((index.order.len(), index.tasks.len()), (3, 3));
     }
 }

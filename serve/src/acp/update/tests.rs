@@ -324,6 +324,17 @@ fn a_call_with_an_id_that_has_come_before_is_another_call() {
 }
 
 #[test]
+fn only_so_many_ids_of_calls_are_remembered() {
+    let mut updates = updates(WantedUpdates::default());
+    for n in 0..=super::MAX_CALL_IDS {
+        let call = ToolCall::new(format!("call_{n}"), "read_file", Data::empty_dict());
+        updates.frames(SessionEvent::ToolCall { call, annotations: Data::Nil });
+    }
+    assert_eq!((updates.calls.len(), updates.call_ids.len()), (super::MAX_CALL_IDS, super::MAX_CALL_IDS));
+    assert!(!updates.calls.contains_key("call_0") && updates.calls.contains_key("call_1"));
+}
+
+#[test]
 fn data_that_nests_deep_is_told_as_text_alone() {
     let mut deep = Data::Nil;
     for _ in 0..200 {

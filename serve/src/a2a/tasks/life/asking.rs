@@ -10,6 +10,10 @@ use super::super::agent_message;
 use super::{TaskEffect, TaskLife};
 use crate::host::{PermissionQuestion, Verdict};
 
+/// The maximum number of pending questions of a task. A further permission question gets no verdict, so its tool does
+/// not run. The script itself asks one question at a time.
+pub(super) const MAX_QUESTIONS: usize = 256;
+
 /// A question of a task to its caller.
 pub(in crate::a2a::tasks) enum TaskQuestion {
     /// A question from the script.
@@ -49,7 +53,8 @@ static OPTIONS: [(&str, Verdict); 4] = [
 impl TaskLife {
     /// Asks the caller a question, after the pending ones. A task that must stop asks nothing.
     pub(in crate::a2a::tasks) fn ask(&mut self, asking: TaskQuestion, now: u64) -> Vec<TaskEffect> {
-        if self.is_over() || self.halt.is_some() {
+        let is_full = self.asking.len() >= MAX_QUESTIONS && matches!(asking, TaskQuestion::Permission { .. });
+        if self.is_over() || self.halt.is_some() || is_full {
             return Vec::new();
         }
         self.may_be_message = false;

@@ -278,6 +278,26 @@ fn the_second_of_two_answers_to_one_question_is_not_taken() {
 }
 
 #[test]
+fn a_permission_question_too_many_is_denied() {
+    let mut life = working();
+    let most = super::asking::MAX_QUESTIONS as u64;
+    let mut pending: Vec<_> = (0..most)
+        .map(|number| {
+            let (asking, verdict) = permission(number);
+            life.ask(asking, 1);
+            verdict
+        })
+        .collect();
+    let (asking, mut denied) = permission(most);
+    assert_eq!(life.ask(asking, 1), []);
+    assert_eq!(denied.try_recv(), Err(oneshot::error::TryRecvError::Closed));
+    assert!(pending.iter_mut().all(|verdict| verdict.try_recv() == Err(oneshot::error::TryRecvError::Empty)));
+    // The script itself can still ask.
+    life.ask(TaskQuestion::Question("which?".into()), 2);
+    assert_eq!(life.asking.len(), super::asking::MAX_QUESTIONS + 1);
+}
+
+#[test]
 fn permissions_are_asked_one_after_the_other_and_taken_back() {
     let mut life = working();
     let (first, mut first_answer) = permission(1);
