@@ -33,7 +33,7 @@ pub(crate) struct CheckArgs {
     /// Read standard input as a Rhai script
     #[arg(long)]
     rhai: bool,
-    /// Check for a run without these capabilities; without fs.read, packs that a script names are not read
+    /// Check as if these capabilities were denied; without fs.read, packs that a script names are not read
     #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', value_parser = capability)]
     deny: Vec<Capability>,
     /// Apply fixes to the given scripts: `safe` ones, or `unsafe` ones as well; standard input is printed fixed

@@ -21,8 +21,8 @@ pub(crate) use search::find;
 
 #[derive(clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// Codes such as HARN-RMD-005 (in any case, with or without HARN-); a family such as HARN-RMD; words to search for; or `-`
-    /// for the codes in standard input. Without a topic, all codes are listed
+    /// Codes such as HARN-RMD-005 or rmd-005, a family such as HARN-RMD, words to search for, or `-` for the codes in
+    /// standard input; without a topic, all codes are listed
     #[arg(value_name = "TOPIC")]
     topic: Vec<String>,
     /// Print JSON

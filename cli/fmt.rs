@@ -16,14 +16,14 @@ use stdlib::{Diagnostic, Project};
 
 #[derive(clap::Args)]
 pub(crate) struct FmtArgs {
-    /// Scripts; folders, for all scripts in Harn in them that `.gitignore` does not exclude; `-` for standard input, which is
-    /// printed formatted
+    /// Scripts to format; a folder means all Harn scripts in it that `.gitignore` does not exclude; `-` formats
+    /// standard input to standard output
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Change nothing: list the files that are not formatted, and exit with 1 if there are any
+    /// Only list the files that are not formatted, and exit with 1 if there are any
     #[arg(long)]
     check: bool,
-    /// Change nothing: print what would change, and exit with 1 if anything would
+    /// Only print what would change, and exit with 1 if anything would
     #[arg(long)]
     diff: bool,
 }

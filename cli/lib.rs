@@ -90,12 +90,37 @@ enum Command {
     Serve(Lazy<serve::Wire>),
 }
 
+/// The command line of `harn run` alone.
+#[derive(Parser)]
+#[command(name = "harn")]
+struct RunCli {
+    #[command(subcommand)]
+    command: RunOnly,
+}
+
+#[derive(Subcommand)]
+enum RunOnly {
+    /// Run a script
+    Run(Lazy<run::RunArgs>),
+}
+
+/// Parses a command line. Scripts are started often, so `run` is parsed without a description of the other commands; errors and
+/// help come from the whole description.
+fn parse(line: &[OsString]) -> Result<Command, clap::Error> {
+    if line.get(1).is_some_and(|word| word == "run")
+        && let Ok(RunCli { command: RunOnly::Run(args) }) = RunCli::try_parse_from(line)
+    {
+        return Ok(Command::Run(args));
+    }
+    Cli::try_parse_from(line).map(|cli| cli.command)
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
     let line = script::expand_shebang(std::env::args_os().collect());
-    let command = match Cli::try_parse_from(&line) {
-        Ok(cli) => cli.command,
+    let command = match parse(&line) {
+        Ok(command) => command,
         Err(error) => usage::refuse(error, Cli::command(), &line),
     };
     let console = Console::of_process();

@@ -17,7 +17,7 @@ pub(crate) struct Limits {
     /// Event log backend: memory or sqlite:PATH [env: HARN_EVENT_LOG] [default: memory]
     #[arg(long, value_name = "BACKEND")]
     event_log: Option<String>,
-    /// Write what loops, model calls and tool calls do to the event log too, for `harn trace --otel`; always with `--otel`
+    /// Also record loops, model calls and tool calls in the event log, for `harn trace --otel`; implied by `--otel`
     #[arg(long)]
     activity: bool,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Limits {
 /// The limits and capabilities of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct RunBounds {
-    /// Use fixed ids, time and randomness, so that every run prints the same
+    /// Use fixed ids, time and randomness, so that every run prints the same output
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Capabilities to deny, separated by commas: fs.read, fs.write, process, net, env, llm

@@ -40,9 +40,9 @@ const LAST_LINES: Duration = Duration::from_millis(500);
 /// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LogFormat {
-    /// Lines for people
+    /// Readable text
     Text,
-    /// A JSON object in each line
+    /// One JSON object per line
     Json,
 }
 

@@ -11,15 +11,15 @@ use telemetry::{Destination, ExportError, Exported, Live, captures_content};
 /// The destination of traces.
 #[derive(Args, Default)]
 pub(crate) struct Otel {
-    /// Export traces over OTLP/HTTP: to this collector, else to the one that OTEL_EXPORTER_OTLP_ENDPOINT names [default without
-    /// URL: http://localhost:4318]
+    /// Export traces over OTLP/HTTP to this collector, or without URL to the one in OTEL_EXPORTER_OTLP_ENDPOINT
+    /// [default: http://localhost:4318]
     #[arg(long = "otel", value_name = "URL", num_args = 0..=1, default_missing_value = "", value_parser = destination)]
     to: Option<Destination>,
 }
 
 /// Reads the destination of traces.
 pub(crate) fn destination(written: &str) -> Result<Destination, String> {
-    Destination::read(written).map_err(|error| format!("{error}; without a URL, write `--otel` last"))
+    Destination::read(written).map_err(|error| format!("{error}; to use `--otel` without a URL, put it last"))
 }
 
 fn variable(name: &str) -> Option<String> {

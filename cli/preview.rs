@@ -153,7 +153,7 @@ fn requests(
         console.output.err("error: no request to preview: the script ended before it sent one to a model\n");
         console
             .output
-            .err("  help: loops with `llm_caller` send none; `--task` and `--allow` may let the script go on\n");
+            .err("  help: loops with `llm_caller` send none; `--task` and `--allow` may let the script continue\n");
         return Err(requests);
     }
     if failed { Err(requests) } else { Ok(requests) }

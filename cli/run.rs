@@ -44,7 +44,7 @@ pub(crate) struct RunArgs {
     /// When to show the progress of agent loops on standard error
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     live: LiveMode,
-    /// Form of log lines, on standard error; without it, lines are logged only if HARN_LOG or RUST_LOG is set
+    /// Format of log lines on standard error; without it, lines are logged only if HARN_LOG or RUST_LOG is set
     #[arg(long, value_enum, value_name = "FORM")]
     log_format: Option<LogFormat>,
     #[command(flatten)]

@@ -77,7 +77,7 @@ impl Script {
             return None;
         }
         console.output.err("error: `-` is given twice, but standard input can be read only once\n");
-        console.output.err("  help: give `-` once\n");
+        console.output.err("  help: pass `-` only once\n");
         Some(2)
     }
 

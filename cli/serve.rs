@@ -39,7 +39,7 @@ struct ServedScript {
     /// Number of threads that run sessions [default: one for each core, at most 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     workers: Option<u16>,
-    /// Limit of open sessions [default: 10000]
+    /// Maximum number of open sessions [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_sessions: Option<u32>,
     /// Permission mode of new sessions
@@ -48,10 +48,10 @@ struct ServedScript {
     /// Format of the diagnostics on standard error
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// How long what is at work may go on after the first SIGTERM or SIGINT, in seconds; then it is cancelled
+    /// Seconds that running work can continue after the first SIGTERM or SIGINT before it is cancelled
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=86_400), default_value_t = 0)]
     drain: u64,
-    /// Form of log lines, on standard error; HARN_LOG filters them
+    /// Format of log lines on standard error; HARN_LOG filters them
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     log_format: LogFormat,
     #[command(flatten)]

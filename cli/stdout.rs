@@ -28,5 +28,5 @@ pub(crate) fn exit_code(written: Result<()>, code: i32) -> i32 {
 
 fn refused(error: &Error) {
     eprintln!("error: cannot write to standard output: {error}");
-    eprintln!("  help: the output is incomplete; free space, or write to another place");
+    eprintln!("  help: the output is incomplete; free up disk space, or write to another location");
 }

@@ -39,7 +39,8 @@ pub(crate) use page::escape;
 pub(crate) struct TraceArgs {
     /// SQLite file of an event log, or a file with one JSON record per line
     log: PathBuf,
-    /// Show the reminders that were pending after this cursor; with --json, --html and --records: everything up to it
+    /// Show the reminders that were pending after this cursor; with --json, --html or --records, show everything up to
+    /// it
     #[arg(long, value_name = "CURSOR")]
     at: Option<u64>,
     /// Show only this session; the last characters of its id are enough
@@ -54,8 +55,8 @@ pub(crate) struct TraceArgs {
     /// Write a self-contained HTML page
     #[arg(long, value_name = "FILE", group = "form")]
     html: Option<PathBuf>,
-    /// Send the spans of all runs to a collector, over OTLP/HTTP: to this one, else to the one that OTEL_EXPORTER_OTLP_ENDPOINT
-    /// names
+    /// Send the spans of all runs over OTLP/HTTP to this collector, or without URL to the one in
+    /// OTEL_EXPORTER_OTLP_ENDPOINT
     #[arg(
         long,
         value_name = "URL",
@@ -120,7 +121,7 @@ impl Trace {
     fn left_of(&self, session: &SessionLife) -> Option<String> {
         let left = session.pending().count();
         (session.run < self.rebuilt.runs(&session.id) && left > 0).then(|| {
-            format!("{} pending at the last record of this run; a later run starts anew", names::grouped(left as u64))
+            format!("{} pending at the last record of this run; a later run starts over", names::grouped(left as u64))
         })
     }
 
@@ -165,7 +166,7 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
 }
 
 fn not_printed(error: &std::io::Error) -> Failure {
-    let help = "the output is incomplete; free space, or write to another place";
+    let help = "the output is incomplete; free up disk space, or write to another location";
     Failure::Message(1, format!("cannot write to standard output: {error}"), help.to_owned())
 }
 

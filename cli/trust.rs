@@ -14,7 +14,7 @@ pub(crate) struct TrustArgs {
     /// List the trusted folders
     #[arg(long, conflicts_with = "revoke")]
     list: bool,
-    /// Revoke the trust in the folder
+    /// Revoke trust in the folder
     #[arg(long)]
     revoke: bool,
 }

@@ -132,7 +132,8 @@ macro_rules! ints {
         impl FromValue for $int {
             fn from_value(value: &Value) -> Result<Self, ConversionError> {
                 let Value::Int(n) = value else { return Err(ConversionError::expected("int", value)) };
-                Self::try_from(*n).map_err(|_| ConversionError::new(format!("{n} does not fit into {}", stringify!($int))))
+                Self::try_from(*n)
+                    .map_err(|_| ConversionError::new(format!("{n} does not fit in {}", stringify!($int))))
             }
         }
     )*};

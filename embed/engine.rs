@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(engine.call::<Option<i64>>("same", (None::<i64>,)).unwrap(), None);
         assert_eq!(engine.call::<Vec<String>>("same", (vec!["a", "b"],)).unwrap(), ["a", "b"]);
         let error = engine.call::<u8>("same", (300,)).unwrap_err();
-        assert_eq!(error.to_string(), "300 does not fit into u8");
+        assert_eq!(error.to_string(), "300 does not fit in u8");
         let error = engine.call::<Vec<i64>>("same", (json!([1, "x"]),)).unwrap_err();
         assert_eq!(error.to_string(), "item 1: expected int, found string");
     }

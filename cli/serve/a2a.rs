@@ -33,16 +33,16 @@ pub(crate) struct ServeA2aArgs {
     /// members of version 1.0; `rfc` is `extension` with `capabilities.reminders`, which strict clients reject
     #[arg(long, value_name = "FORM", value_parser = ["extension", "1.0", "rfc"], default_value = "extension")]
     card: String,
-    /// Limit of open tasks; further tasks are rejected [default: 1000]
+    /// Maximum number of open tasks; further tasks are rejected [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_tasks: Option<u32>,
-    /// Limit of the size of a request body [default: 1m]
+    /// Maximum size of a request body [default: 1m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_body: Option<u64>,
-    /// Limit of open connections [default: 4096]
+    /// Maximum number of open connections [default: 4096]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_connections: Option<u32>,
-    /// Limit of open connections that are streams [default: 2048]
+    /// Maximum number of open streaming connections [default: 2048]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_streams: Option<u32>,
 }

@@ -19,14 +19,14 @@ use stdlib::limits::parse_size;
 pub(crate) struct ServeAcpArgs {
     #[command(flatten)]
     pub(super) script: ServedScript,
-    /// Limit of the length of an input line [default: 16m]
+    /// Maximum length of an input line [default: 16m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_line: Option<u64>,
     /// Clients that receive reminder updates, an extension of the protocol: those that request them, all, or none
     #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(ReminderUpdates::WORDS), default_value = "auto")]
     reminder_updates: String,
-    /// Where to answer /healthz, /readyz and /metrics: HOST:PORT, or a port of this machine; other machines are answered only if
-    /// HARN_METRICS_TOKEN is set
+    /// Address that serves /healthz, /readyz and /metrics: HOST:PORT, or only a port for 127.0.0.1; other machines have
+    /// access only if HARN_METRICS_TOKEN is set
     #[arg(long, value_name = "ADDR")]
     metrics: Option<String>,
 }
@@ -56,7 +56,7 @@ pub(super) fn serve(args: ServeAcpArgs, exporting: Option<&Exporting>) -> Result
     };
     raise_limit_of_files();
     if stdin().is_terminal() {
-        tracing::info!("waiting for a client, which writes lines of JSON-RPC to standard input; Ctrl-C stops");
+        tracing::info!("waiting for a client on standard input, one JSON-RPC message per line; press Ctrl-C to stop");
     }
     let streams = LineStreams {
         input: Box::new(stdin()),

@@ -103,7 +103,7 @@ fn json_lines(
             }
             Err(_) if !is_whole && told.records > 0 => {
                 let message = format!("line {number} of `{}` is incomplete and was skipped", path.display());
-                told.warnings.push(warning(message, "perhaps another process is still writing the log"));
+                told.warnings.push(warning(message, "another process may still be writing the log"));
             }
             Err(why) => {
                 // A file that begins like this is not an event log, and would only produce
@@ -134,7 +134,7 @@ fn record_of(line: &[u8], cursor: u64) -> Result<Option<Record>, String> {
 
 fn of_lag(lost: u64, resume_from: u64) -> Diagnostic {
     let message = format!("{lost} records before cursor {resume_from} are no longer in the log");
-    warning(message, "reminders that started there are shown without their start")
+    warning(message, "reminders that were created there are shown without their creation")
 }
 
 fn warning(message: String, help: &str) -> Diagnostic {
@@ -145,7 +145,7 @@ fn warning(message: String, help: &str) -> Diagnostic {
 pub(crate) fn of_log(error: &LogError) -> Box<Diagnostic> {
     let help = match error {
         LogError::CannotOpen { .. } => {
-            "name the file that `--event-log sqlite:FILE` wrote, or a file of JSON lines".to_owned()
+            "use a file that `--event-log sqlite:FILE` wrote, or a JSON Lines file".to_owned()
         }
         LogError::Foreign { .. } => {
             "a log is a SQLite file that `--event-log sqlite:FILE` wrote, or a file with one JSON record per line"

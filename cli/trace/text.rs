@@ -98,7 +98,7 @@ impl Writer<'_> {
         }
         if session.detached > 0 {
             let told = count(session.detached, "record");
-            let _ = writeln!(out, "  {}", self.paint.dim(&format!("{told} of copies that a script changed, omitted")));
+            let _ = writeln!(out, "  {}", self.paint.dim(&format!("omitted: {told} of copies that a script changed")));
         }
         for turn in turns(session) {
             self.turn(out, &turn);

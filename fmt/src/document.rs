@@ -74,6 +74,8 @@ pub(crate) struct Group {
     pub(crate) broken: bool,
     /// A line break is in it before its last element.
     pub(crate) broken_early: bool,
+    /// The first group of its last element, and where that element begins.
+    pub(crate) last_element: (GroupId, u32),
     /// The author has broken it at its own lines.
     pub(crate) asked: bool,
     /// The first `Lines` in it.
@@ -240,6 +242,7 @@ impl Document {
             end: 0,
             broken: false,
             broken_early: false,
+            last_element: (id, self.next()),
             asked: false,
             lines: u32::MAX,
             head: self.next() + 1,
@@ -268,9 +271,11 @@ impl Document {
 
     /// Notes that the last element of the innermost group comes next.
     pub(crate) fn last_comes(&mut self) {
+        let first = (self.next_group(), self.next());
         if let Some(group) = self.open.last() {
             let group = &mut self.groups[*group as usize];
             group.broken_early = group.broken;
+            group.last_element = first;
         }
     }
 

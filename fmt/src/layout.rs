@@ -14,8 +14,8 @@ enum Mode {
     Broken,
     /// At a line only if what follows does not fit.
     Filled,
-    /// Its own lines are not broken, its parts decide for themselves; the one that is named must break.
-    Loose(Option<GroupId>),
+    /// Its own lines are not broken. Groups before `free` are flat, the others decide for themselves; `breaks` must break.
+    Loose { free: GroupId, breaks: Option<GroupId> },
 }
 
 /// Prints documents one behind the other.
@@ -75,7 +75,7 @@ impl<'a> Printer<'a> {
                     let breaks = match mode {
                         Mode::Broken => true,
                         Mode::Filled => !self.next_item_fits(doc, at),
-                        Mode::Flat | Mode::Loose(_) => false,
+                        Mode::Flat | Mode::Loose { .. } => false,
                     };
                     if breaks {
                         self.line_break(blank);
@@ -164,9 +164,9 @@ impl<'a> Printer<'a> {
         let must_not_be_flat = match outer {
             Mode::Flat => return Mode::Flat,
             // What is before the element that breaks is on its line.
-            Mode::Loose(Some(last)) if id < last => return Mode::Flat,
-            Mode::Loose(Some(last)) => id == last,
-            Mode::Loose(None) | Mode::Broken | Mode::Filled => false,
+            Mode::Loose { free, .. } if id < free => return Mode::Flat,
+            Mode::Loose { breaks, .. } => breaks == Some(id),
+            Mode::Broken | Mode::Filled => false,
         };
         if !group.broken && !must_not_be_flat && self.fits(doc, group) {
             return Mode::Flat;
@@ -175,21 +175,26 @@ impl<'a> Printer<'a> {
             Style::Fill => Mode::Filled,
             Style::Hug => match group.last {
                 _ if group.broken_early => Mode::Broken,
-                Some(last) if self.head_fits(doc, group, last) => Mode::Loose(Some(last)),
-                None if group.broken && !group.asked => Mode::Loose(None),
+                Some(last) if self.room_to(doc, group, doc.groups[last as usize].head) => {
+                    Mode::Loose { free: last, breaks: Some(last) }
+                }
+                // What is before an element that would break of itself must not: the next time, the elements would be
+                // on lines of their own.
+                None if group.broken && !group.asked && self.room_to(doc, group, group.last_element.1) => {
+                    Mode::Loose { free: group.last_element.0, breaks: None }
+                }
                 _ => Mode::Broken,
             },
-            Style::Chain if group.broken && !group.asked => Mode::Loose(None),
+            Style::Chain if group.broken && !group.asked => Mode::Loose { free: id, breaks: None },
             Style::All | Style::Chain => Mode::Broken,
             Style::Never if group.asked && group.broken => Mode::Broken,
-            Style::Never => Mode::Loose(None),
+            Style::Never => Mode::Loose { free: id, breaks: None },
         }
     }
 
-    /// Returns whether everything fits on the line up to the opening bracket of the last element.
-    fn head_fits(&self, doc: &Document, group: &Group, last: GroupId) -> bool {
-        let head = doc.groups[last as usize].head;
-        doc.widths[head as usize] - doc.widths[group.start as usize] <= self.room()
+    /// Returns whether everything of a group fits on the line up to an operation.
+    fn room_to(&self, doc: &Document, group: &Group, end: u32) -> bool {
+        doc.widths[end as usize] - doc.widths[group.start as usize] <= self.room()
     }
 
     fn fits(&self, doc: &Document, group: &Group) -> bool {

@@ -47,7 +47,7 @@ pub(crate) fn global(name: &str) -> Option<Instead> {
         "any" => advice("use `xs.any({ x -> … })`"),
         "all" => advice("use `xs.all({ x -> … })`"),
         "fetch" | "urlopen" | "curl" => by("http_get", "use `http_get(url)` or `http_post(url, body)`"),
-        "setTimeout" | "setInterval" => advice("use `sleep(500ms)`, in a `spawn { … }` to go on meanwhile"),
+        "setTimeout" | "setInterval" => advice("use `sleep(500ms)`; call it in `spawn { … }` to continue meanwhile"),
         "chr" | "ord" => advice("use `text.chars()` and `text.char_at(i)`"),
         "getattr" | "hasattr" => advice("use `d[key]` and `d.has(key)`"),
         "super" => advice("call the function of the other struct; structs do not inherit"),

@@ -230,7 +230,7 @@ pub fn demotion(reminder: &Reminder, route: Option<&str>) -> Note {
     let route = route.map_or_else(|| "this route".to_owned(), |name| format!("the route `{name}`"));
     let from = reminder.producer.as_deref().unwrap_or(reminder.source.as_str());
     let message = format!(
-        "a reminder of `{from}` requests `user_block`, which {route} does not support; it is shown in another slot"
+        "a reminder from `{from}` requests `user_block`, which {route} does not support; it is shown in another slot"
     );
     let error = ReminderError::new(ReminderCode::UserBlock, "role_hint", message)
         .help("write `role_hint: \"system\"` or `\"developer\"`, which every route supports");

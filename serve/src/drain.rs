@@ -41,7 +41,7 @@ pub(crate) async fn drain(grace: Duration, waits: impl Fn() -> PendingWork, idle
     }
     let seconds = grace.as_secs();
     tracing::info!(
-        "draining: waiting at most {seconds} s for {}; a second signal ends the process at once",
+        "draining: waiting at most {seconds} s for {}; a second signal stops the process immediately",
         begins.to_text()
     );
     match tokio::time::timeout(grace, idle).await {

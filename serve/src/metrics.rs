@@ -49,14 +49,14 @@ impl Metrics {
     /// Writes the counters.
     pub(crate) fn expose(&self, to: &mut Exposition) {
         to.value("harn_sessions_opened_total", "counter", "Sessions opened.", self.sessions.get());
-        to.value("harn_turns_total", "counter", "Turns of agent loops begun.", self.turns.get());
+        to.value("harn_turns_total", "counter", "Agent loop turns started.", self.turns.get());
         let by_outcome = |counters: &[Counter; 2]| [(OUTCOMES[0], counters[0].get()), (OUTCOMES[1], counters[1].get())];
         let calls = by_outcome(&self.model_calls);
-        to.labelled("harn_model_calls_total", "counter", "Model calls of agent loops ended.", "outcome", calls);
-        let help = "How long model calls of agent loops took, in seconds.";
+        to.labelled("harn_model_calls_total", "counter", "Model calls completed in agent loops.", "outcome", calls);
+        let help = "Duration of model calls in agent loops, in seconds.";
         to.histogram("harn_model_call_duration_seconds", help, &self.model_time);
         let calls = by_outcome(&self.tool_calls);
-        to.labelled("harn_tool_calls_total", "counter", "Tool calls of agent loops ended.", "outcome", calls);
+        to.labelled("harn_tool_calls_total", "counter", "Tool calls completed in agent loops.", "outcome", calls);
         let InjectionCounts { accepted, refused, delivered, replaced, revoked, expired } = &self.injections;
         let rows = [
             ("accepted", accepted.get()),
@@ -66,7 +66,7 @@ impl Metrics {
             ("revoked", revoked.get()),
             ("expired", expired.get()),
         ];
-        to.labelled("harn_injections_total", "counter", "Injections of hosts, by outcome.", "outcome", rows);
+        to.labelled("harn_injections_total", "counter", "Host injections, by outcome.", "outcome", rows);
     }
 }
 

@@ -110,7 +110,11 @@ async fn answer(state: Arc<ProbeState>, request: hyper::Request<Incoming>) -> Re
 impl ProbeState {
     fn answer<B>(&self, request: &hyper::Request<B>) -> Response<Body> {
         if let Err(error) = self.guard.admit(request.version(), request.uri(), request.headers()) {
-            return plain(error.status(), "this server answers its own machine, by a name of it, and no web page\n");
+            return plain(
+                error.status(),
+                "this server accepts only requests from its own machine that use one of its names \
+                and do not come from a web page\n",
+            );
         }
         let path = request.uri().path();
         if ![HEALTH, READY, METRICS].contains(&path) {
@@ -127,7 +131,7 @@ impl ProbeState {
             _ if self.knows(request.headers()) => metrics(&*self.probed),
             _ => {
                 let mut response =
-                    plain(StatusCode::UNAUTHORIZED, "token missing or wrong: send `Authorization: Bearer TOKEN`\n");
+                    plain(StatusCode::UNAUTHORIZED, "missing or invalid token: send `Authorization: Bearer TOKEN`\n");
                 response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge(request.headers()));
                 response
             }

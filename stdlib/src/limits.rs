@@ -27,9 +27,9 @@ pub struct RunLimits {
 
 /// The suggestions of a run's errors: the flags of the command, and the settings of a project.
 pub(crate) static SUGGESTIONS: Suggestions = Suggestions {
-    depth: "an endless recursion is the usual reason; `--max-depth` raises the limit",
-    fuel: "look for an endless loop, or raise the limit with `--fuel N`, or `fuel` under `[limits]` in harn.toml",
-    memory: "look for a value that keeps growing, or raise the limit with `--max-memory`, or `memory` under \
+    depth: "check for infinite recursion, or raise the limit with `--max-depth`",
+    fuel: "check for an infinite loop, or raise the limit with `--fuel N`, or `fuel` under `[limits]` in harn.toml",
+    memory: "check for a value that keeps growing, or raise the limit with `--max-memory`, or `memory` under \
         `[limits]` in harn.toml",
     time: "raise the limit with `--timeout`, or `timeout` under `[limits]` in harn.toml",
     right: "run without `--deny` for this capability, or remove the call",
@@ -82,10 +82,10 @@ pub fn parse_size(written: &str) -> Result<u64, String> {
         "kb" => 1_000,
         "mb" => 1_000_000,
         "gb" => 1_000_000_000,
-        _ => return Err(format!("`{written}` is not a size; write for example `512 MiB`, `2g` or a number of bytes")),
+        _ => return Err(format!("`{written}` is not a size; use, for example, `512 MiB`, `2g` or a number of bytes")),
     };
     let size = number.parse().ok().and_then(|number: u64| number.checked_mul(unit)).filter(|size| *size > 0);
-    size.ok_or_else(|| format!("`{written}` is not a size; write for example `512 MiB`, `2g` or a number of bytes"))
+    size.ok_or_else(|| format!("`{written}` is not a size; use, for example, `512 MiB`, `2g` or a number of bytes"))
 }
 
 /// A duration as scripts write it: `500ms`, `30s`, `5m`, `2h`.
@@ -100,11 +100,11 @@ pub fn parse_time(written: &str) -> Result<Duration, String> {
         "m" => 60_000,
         "h" => 3_600_000,
         "d" => 86_400_000,
-        _ => return Err(format!("`{written}` is not a duration; write for example `500ms`, `30s` or `5m`")),
+        _ => return Err(format!("`{written}` is not a duration; use, for example, `500ms`, `30s` or `5m`")),
     };
     let ms = number.parse().ok().and_then(|number: u64| number.checked_mul(unit)).filter(|ms| *ms > 0);
     ms.map(Duration::from_millis)
-        .ok_or_else(|| format!("`{written}` is not a duration; write for example `500ms`, `30s` or `5m`"))
+        .ok_or_else(|| format!("`{written}` is not a duration; use, for example, `500ms`, `30s` or `5m`"))
 }
 
 /// The digits, and what is behind them.

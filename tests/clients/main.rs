@@ -3,6 +3,7 @@
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
 //! - [`a2a`]: agents that talk to each other.
+//! - [`editors`]: the tree-sitter grammar beside the parser, and the extension for Visual Studio Code.
 //! - [`junit`]: results of tests as a reader of JUnit documents finds them.
 //! - [`otel`]: traces as a collector gets them.
 //! - [`repl`]: the REPL in a pseudo-terminal.
@@ -19,6 +20,7 @@ mod acp;
 mod aimock;
 #[path = "../support/diff.rs"]
 mod diff;
+mod editors;
 #[allow(dead_code, reason = "the other test targets use more of it")]
 #[path = "../support/harn.rs"]
 mod harn;

@@ -35,14 +35,7 @@ pub(crate) fn node(name: &str, packages: &[&str]) -> PathBuf {
     let dir = folder(name);
     let modules = dir.join("node_modules");
     installed(&dir, &packages.join(" "), &modules, || {
-        for tool in ["node", "npm"] {
-            let there = Command::new(tool).arg("--version").stdin(Stdio::null()).output();
-            assert!(
-                there.is_ok_and(|output| output.status.success()),
-                "`{tool}` is missing: this test needs the npm packages {packages:?}; \
-                 install Node 20 or later with npm and run it again"
-            );
-        }
+        require_node(&format!("the npm packages {packages:?}"));
         let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix"];
         run(
             Command::new("npm").args(install).arg(&dir).args(packages),
@@ -50,6 +43,47 @@ pub(crate) fn node(name: &str, packages: &[&str]) -> PathBuf {
         );
     });
     modules
+}
+
+/// A copy of `package`, a folder below the root, with the packages of its lock file.
+pub(crate) fn locked_node(name: &str, package: &str) -> PathBuf {
+    let (dir, source) = (folder(name), root().join(package));
+    copy(&source, &dir);
+    let versions = fs::read_to_string(source.join("package-lock.json")).unwrap();
+    installed(&dir, &versions, &dir.join("node_modules"), || {
+        require_node(&format!("the npm packages of {package}"));
+        let install = ["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix"];
+        run(
+            Command::new("npm").args(install).arg(&dir),
+            &format!("the npm packages of {package} (is the registry within reach?)"),
+        );
+    });
+    dir
+}
+
+/// Copies a folder without what was installed or built in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (name, target) = (entry.file_name(), to.join(entry.file_name()));
+        if !entry.file_type().unwrap().is_dir() {
+            fs::copy(entry.path(), target).unwrap();
+        } else if name != "node_modules" && name != "dist" {
+            copy(&entry.path(), &target);
+        }
+    }
+}
+
+/// Fails unless Node and npm can be run.
+fn require_node(packages: &str) {
+    for tool in ["node", "npm"] {
+        let there = Command::new(tool).arg("--version").stdin(Stdio::null()).output();
+        assert!(
+            there.is_ok_and(|output| output.status.success()),
+            "`{tool}` is missing: this test needs {packages}; install Node 20 or later with npm and run it again"
+        );
+    }
 }
 
 fn folder(name: &str) -> PathBuf {

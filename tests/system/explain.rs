@@ -78,7 +78,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-LOG-001", "needs an option of the command; in `event_log`"),
     ("HARN-LOG-002", "needs a file that cannot be opened; in `event_log`"),
     ("HARN-LOG-003", "needs a file that is something else; in `event_log`"),
-    ("HARN-LOG-004", "needs a file of a later version; in `event_log`"),
+    ("HARN-LOG-004", "needs a file from a newer version; in `event_log`"),
     ("HARN-LOG-005", "needs a process that holds the file; in `event_log`"),
     ("HARN-LOG-006", "needs a full disk; in `event_log`"),
     ("HARN-LOG-007", "needs somebody who deletes the file; in `event_log`"),

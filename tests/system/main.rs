@@ -35,6 +35,7 @@
 //! - [`trace`]: the life of reminders, read from logs of real runs.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
+//! - [`editors`]: queries and snippets in `editors`.
 //! - [`check`]: the formats, fixes and paths of `harn check`.
 //! - [`fixes`]: what the fixes of diagnostics make of the catalogue's scripts and of `tests/diagnostics`.
 //! - [`check_bounds`]: `harn check` ends in bounded time and memory.
@@ -67,6 +68,7 @@ mod dis;
 mod doc;
 mod docs;
 mod earlier_layouts;
+mod editors;
 mod event_log;
 mod examples;
 mod explain;

@@ -219,7 +219,7 @@ fn a_script_that_runs_again_begins_anew() {
     assert_eq!(harn(&["run", "--seed", "1", "--event-log", &home, "tests/trace/lives.harn"]).code, Some(0));
     let text = traced(&log, &["--session", "void"]);
     assert!(text.contains("session void · run 1 of 2 ·") && text.contains("session void · run 2 of 2 ·"), "{text}");
-    assert!(text.contains("1 pending at the last record of this run; a later run starts anew"), "{text}");
+    assert!(text.contains("1 pending at the last record of this run; a later run starts over"), "{text}");
     assert!(!text.contains("two histories for one id"), "{text}");
     let document = document(&log, &[]);
     for life in document["sessions"].as_array().unwrap() {
@@ -388,5 +388,5 @@ fn a_loop_that_goes_on_in_another_process_has_one_life() {
         (Some(1), &"ttl".into())
     );
     let text = traced(&log, &[]);
-    assert!(text.contains("the session continues from its stored state") && !text.contains("starts anew"), "{text}");
+    assert!(text.contains("the session continues from its stored state") && !text.contains("starts over"), "{text}");
 }

@@ -9,6 +9,11 @@
   (#match? @comment.documentation "^/[*][*][^*/]"))
 (shebang) @keyword.directive
 
+; Code in a string is not part of its text.
+
+(interpolation
+  value: (_) @none)
+
 ; Literals
 
 (string) @string

@@ -103,7 +103,7 @@ fn deadline_close(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rais
 
 /// The error at the block, with the place where it was interrupted.
 fn passed(raise: &Raise) -> Box<Raise> {
-    let mut error = Raise::error(RunCode::Deadline, raise.message.clone()).labelled("not done in time");
+    let mut error = Raise::error(RunCode::Deadline, raise.message.clone()).labelled("did not finish in time");
     error.notes.clone_from(&raise.notes);
     match raise.labels.first() {
         Some(at) => error.also(&at.source, at.span, "this was running at the deadline"),

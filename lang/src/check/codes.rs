@@ -8,9 +8,9 @@ pub enum CheckCode {
     /// Invisible character that reorders text.
     Hidden = "HARN-LEX-015", Warning {
         title: "invisible character that reorders text",
-        meaning: "The file contains a bidirectional control character such as U+202E. Editors and terminals show the text \
-                  after it in another order, so that what you read is not what runs. Remove it; if a string needs one, write its \
-                  escape.",
+        meaning: "The file contains a bidirectional control character such as U+202E. Editors and terminals show the \
+                  text after it in a different order, so what you read is not what runs. Remove it; if a string needs \
+                  one, write its escape.",
         fails: "println(\"a\u{202e}b\")\n",
         mended: "println(\"a\\u{202e}b\")\n",
     },
@@ -22,7 +22,8 @@ pub enum CheckCode {
     /// Literal of the wrong type.
     Type = "HARN-TYP-001", Error {
         title: "literal of the wrong type",
-        meaning: "The type of a literal is not the type that the function takes. Types are checked only where both are known.",
+        meaning: "A literal does not have the type that the function expects. Types are checked only if both are \
+                  known.",
         fails: "println(json_parse(42))\n",
         mended: "println(json_parse(\"42\"))\n",
     },
@@ -64,59 +65,60 @@ pub enum CheckCode {
     /// Missing struct field.
     FieldMissing = "HARN-TYP-011", Error {
         title: "missing struct field",
-        meaning: "A struct literal must give each field that has no default.",
+        meaning: "A struct literal must set each field that has no default.",
         fails: "struct Point { x: int, y: int }\nprintln(Point {x: 1})\n",
         mended: "struct Point { x: int, y: int = 0 }\nprintln(Point {x: 1})\n",
     },
     /// Duplicate struct field.
     FieldTwice = "HARN-TYP-012", Error {
         title: "duplicate struct field",
-        meaning: "A struct literal can give each field only once.",
+        meaning: "A struct literal can set each field only once.",
         fails: "struct Point { x: int }\nprintln(Point {x: 1, x: 2})\n",
         mended: "struct Point { x: int }\nprintln(Point {x: 2})\n",
     },
     /// Unknown variant or function of a type.
     NoMember = "HARN-TYP-013", Error {
         title: "unknown variant or function of a type",
-        meaning: "The name of a type and a dot must be followed by one of its variants, or by a function of one of its `impl` \
-                  blocks. In patterns, only `Ok` and `Err` can be written without their enum.",
+        meaning: "`Type.name` must name a variant of the type, or a function in one of its `impl` blocks. In patterns, \
+                  only `Ok` and `Err` can be written without their enum.",
         fails: "enum Color { Red, Green }\nprintln(Color.Gren)\n",
         mended: "enum Color { Red, Green }\nprintln(Color.Green)\n",
     },
     /// Wrong number of values for a variant.
     Values = "HARN-TYP-014", Error {
         title: "wrong number of values for a variant",
-        meaning: "A variant is made and matched with as many values as its declaration has.",
+        meaning: "A variant must be created and matched with as many values as it declares.",
         fails: "enum Shape { Circle(float) }\nprintln(Shape.Circle(1.0, 2.0))\n",
         mended: "enum Shape { Circle(float) }\nprintln(Shape.Circle(1.0))\n",
     },
     /// `match` does not cover all variants.
     NotCovered = "HARN-TYP-015", Error {
         title: "`match` does not cover all variants",
-        meaning: "No arm fits some variants of the enum. An arm with a guard does not count, because the guard may be false.",
+        meaning: "Some variants of the enum match no arm. An arm with a guard does not count, because the guard may be \
+                  false.",
         fails: "enum Color { Red, Green }\nlet c = Color.Red\nmatch c {\n  Color.Red -> println(\"red\")\n}\n",
         mended: "enum Color { Red, Green }\nlet c = Color.Red\nmatch c {\n  Color.Red -> println(\"red\")\n  _ -> println(\"another\")\n}\n",
     },
     /// Unreachable arm.
     Unreachable = "HARN-TYP-016", Warning {
         title: "unreachable arm",
-        meaning: "Arms are tried from top to bottom, and an earlier arm already fits every value that fits this one. A bare \
-                  name in a pattern binds, so it fits every value.",
+        meaning: "Arms are tried from top to bottom, and an earlier arm already matches every value that this one \
+                  matches. A bare name in a pattern binds, so it matches every value.",
         fails: "match 3 {\n  n -> println(n)\n  3 -> println(\"three\")\n}\n",
         mended: "match 3 {\n  3 -> println(\"three\")\n  n -> println(n)\n}\n",
     },
     /// Alternatives bind different names.
     Alternatives = "HARN-TYP-017", Error {
         title: "alternatives bind different names",
-        meaning: "The arm uses the same names whichever alternative fits, so each alternative of a pattern must bind all of \
-                  them, each exactly once.",
+        meaning: "The arm uses the same names whichever alternative matches, so each alternative of a pattern must \
+                  bind all of them, each exactly once.",
         fails: "match Ok(1) {\n  Ok(n) | Err(e) -> println(n)\n}\n",
         mended: "match Ok(1) {\n  Ok(n) | Err(n) -> println(n)\n}\n",
     },
     /// Interface not implemented.
     NotImplemented = "HARN-TYP-018", Error {
         title: "interface not implemented",
-        meaning: "`impl Interface for Type` requires that the type has all functions of the interface, with the same \
+        meaning: "`impl Interface for Type` requires the type to have all functions of the interface, with the same \
                   parameters. They can be in any `impl` of the type.",
         fails: "interface Shape {\n  fn area(self) -> float\n}\nstruct Square { side: float }\nimpl Shape for Square {\n  fn size(self) { self.side }\n}\nprintln(Square {side: 2.0}.size())\n",
         mended: "interface Shape {\n  fn area(self) -> float\n}\nstruct Square { side: float }\nimpl Shape for Square {\n  fn area(self) { self.side * self.side }\n}\nprintln(Square {side: 2.0}.area())\n",
@@ -170,23 +172,24 @@ pub enum CheckCode {
     /// Unknown key of a dict type.
     NoKey = "HARN-TYP-025", Error {
         title: "unknown key of a dict type",
-        meaning: "The annotated type of a dict lists its keys; a type that ends in `...` allows others. The result of a \
-                  builtin may have more keys than are listed, so there a key that resembles a known one is reported as a warning.",
+        meaning: "The annotated type of a dict lists its keys; a type that ends in `...` allows others. The result of \
+                  a builtin may have more keys than are listed, so a key that resembles a known one is only a warning \
+                  there.",
         fails: "fn greet(user: {name: string}) {\n  println(user.nmae)\n}\ngreet({name: \"Ada\"})\n",
         mended: "fn greet(user: {name: string}) {\n  println(user.name)\n}\ngreet({name: \"Ada\"})\n",
     },
     /// Unreachable statement.
     Dead = "HARN-CHK-001", Warning {
         title: "unreachable statement",
-        meaning: "A statement before this one always leaves: `return`, `throw`, `break`, `continue`, a call that never \
-                  returns, or an endless loop.",
+        meaning: "An earlier statement always exits the block: `return`, `throw`, `break`, `continue`, a call that \
+                  never returns, or an infinite loop.",
         fails: "fn half(n) {\n  return n / 2\n  println(\"halved\")\n}\nprintln(half(4))\n",
         mended: "fn half(n) {\n  println(\"halving\")\n  return n / 2\n}\nprintln(half(4))\n",
     },
     /// Arm that matches no value.
     Arm = "HARN-CHK-002", Warning {
         title: "arm that matches no value",
-        meaning: "The type of the value is known, and no value of that type fits the pattern.",
+        meaning: "The type of the value is known, and no value of that type matches the pattern.",
         fails: "fn word(n: int) {\n  return match n {\n    \"1\" -> \"one\"\n    _ -> \"many\"\n  }\n}\nprintln(word(1))\n",
         mended: "fn word(n: int) {\n  return match n {\n    1 -> \"one\"\n    _ -> \"many\"\n  }\n}\nprintln(word(1))\n",
     },

@@ -56,7 +56,7 @@ fn were(given: usize) -> String {
 pub(super) fn hidden(source: &SourceRef, at: Span) -> Diagnostic {
     let escapes: String = source.slice(at).chars().flat_map(char::escape_unicode).collect();
     Diagnostic::new(CheckCode::Hidden, "invisible character that reorders the displayed text")
-        .label(source, at, "the text after this is displayed in another order")
+        .label(source, at, "the text after this is displayed in a different order")
         .help(format!("remove it, or write `{escapes}` in a string"))
 }
 
@@ -64,8 +64,8 @@ pub(super) fn hidden(source: &SourceRef, at: Span) -> Diagnostic {
 
 pub(super) fn duplicate_field(source: &SourceRef, key: &Name, first: Span) -> Diagnostic {
     Diagnostic::new(CheckCode::FieldTwice, format!("duplicate field `{}`", key.text))
-        .label(source, key.span, "given again here")
-        .label(source, first, "first given here")
+        .label(source, key.span, "set again here")
+        .label(source, first, "first set here")
         .help("remove one of them")
 }
 

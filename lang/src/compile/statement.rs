@@ -277,7 +277,7 @@ impl<'a> Compiler<'a> {
                 if !flows_away(otherwise) {
                     self.nonsense(
                         otherwise.span,
-                        "`else` of a `guard` does not leave",
+                        "`else` of a `guard` must not fall through",
                         "end it with `return`, `throw`, `break` or `continue`",
                     );
                 }

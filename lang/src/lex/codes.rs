@@ -31,7 +31,7 @@ pub enum LexCode {
     /// Unclosed bracket.
     UnclosedBracket = "HARN-LEX-004", Error {
         title: "unclosed bracket",
-        meaning: "A `(`, `[`, `{` or `${` is still open where it must have been closed: at another closing bracket, at a line \
+        meaning: "A `(`, `[`, `{` or `${` is still open where it must be closed: at another closing bracket, at a line \
                   that can only begin a statement, or at the end of the text.",
         fails: "let a = (1 + 2\nlet b = 3\n",
         mended: "let a = (1 + 2)\nlet b = 3\n",
@@ -39,7 +39,7 @@ pub enum LexCode {
     /// Unmatched closing bracket.
     UnmatchedBracket = "HARN-LEX-005", Error {
         title: "unmatched closing bracket",
-        meaning: "A `)`, `]` or `}` has no open partner, or does not match the innermost open bracket.",
+        meaning: "A `)`, `]` or `}` has no opening bracket, or does not match the innermost open one.",
         fails: "let a = [1, 2)\n",
         mended: "let a = [1, 2]\n",
     },
@@ -98,7 +98,7 @@ pub enum LexCode {
     /// Unknown operator `===` or `!==`.
     ExtraSign = "HARN-LEX-013", Error {
         title: "unknown operator `===` or `!==`",
-        meaning: "Values are compared with `==` and `!=`. There is no second kind of equality.",
+        meaning: "Values are compared with `==` and `!=`. There is only one kind of equality.",
         fails: "let same = 1 === 2\n",
         mended: "let same = 1 == 2\n",
     },

@@ -43,9 +43,7 @@ pub(super) fn unclosed_string(source: &SourceRef, opener: Span, quote: Quote) ->
     let d = Diagnostic::new(LexCode::UnclosedString, "unclosed string").label(source, opener, "opened here").help(
         match quote {
             Quote::Plain => {
-                format!(
-                    "add `\"` before the end of the line, after `{written}`; use `\"\"\"` for text of several lines"
-                )
+                format!("add `\"` before the end of the line, after `{written}`; use `\"\"\"` for multi-line text")
             }
             Quote::Triple => "close it with `\"\"\"`".to_owned(),
         },
@@ -176,7 +174,7 @@ pub(super) fn wrong_quotes(source: &SourceRef, at: Span, inside: &str, label: &s
 /// A template of several lines in backticks.
 pub(super) fn long_template(source: &SourceRef, at: Span) -> Diagnostic {
     quotes(source, at, "a template in backticks")
-        .help("write `\"\"\"…\"\"\"` for a string of several lines; `${…}` interpolates")
+        .help("write `\"\"\"…\"\"\"` for a multi-line string; `${…}` interpolates")
 }
 
 fn quotes(source: &SourceRef, at: Span, label: &str) -> Diagnostic {
@@ -236,7 +234,7 @@ pub(super) fn hash_comment(source: &SourceRef, at: Span) -> Diagnostic {
 pub(super) fn foreign_letters(source: &SourceRef, at: Span) -> Diagnostic {
     Diagnostic::new(LexCode::NameLetter, "invalid character in a name")
         .label(source, at, "only the letters A to Z, digits and `_` are allowed")
-        .help("put text in other alphabets into a string: \"…\"")
+        .help("text in other alphabets must be in a string: \"…\"")
 }
 
 /// Adds the closing brackets that are missing at `end`. It is certain only on the line of the opening bracket.
@@ -264,9 +262,9 @@ fn character_help(c: char) -> Option<&'static str> {
         '&' => "write `&&` for \"and\"",
         '^' => "write `**` for a power",
         '$' => "write the bare name of a variable; `${…}` is only for strings",
-        '\\' => "a `\\` must be the last character of its line, which it joins with the next one",
+        '\\' => "`\\` joins a line with the next one, so it must be the last character of its line",
         '–' | '—' | '−' => "write `-` for a minus sign",
-        '\u{a0}' | '\u{200b}' | '\u{202f}' => "replace this special space with an ordinary one",
+        '\u{a0}' | '\u{200b}' | '\u{202f}' => "replace this special space with an ordinary space",
         '→' => "write `->` for an arrow",
         '≠' => "write `!=` for \"not equal\"",
         '≤' => "write `<=` for \"at most\"",

@@ -27,14 +27,14 @@ pub enum ModuleCode {
     /// Imported name is private.
     Private = "HARN-IMP-004", Error {
         title: "imported name is private",
-        meaning: "If a file marks names with `pub`, only those can be imported; if it marks none, all can. Names that it \
-                  imports are passed on only by `pub import`.",
+        meaning: "If a file marks names with `pub`, only those can be imported; if it marks none, all can. Imported \
+                  names are exported again only by `pub import`.",
     },
     /// Ambiguous imported name.
     Ambiguous = "HARN-IMP-005", Error {
         title: "ambiguous imported name",
-        meaning: "Two imports without a list of names offer the same name, and the script uses it. List the names of one \
-                  import and rename the conflicting one: `import {area as room_area} from \"rooms\"`.",
+        meaning: "Two imports without a list of names both provide the name, and the script uses it. List the names of \
+                  one import and rename the conflicting one: `import {area as room_area} from \"rooms\"`.",
     },
     /// Unknown standard module.
     NoStandard = "HARN-IMP-006", Error {
@@ -53,8 +53,8 @@ pub enum ModuleCode {
     /// Too many imported files.
     TooMany = "HARN-IMP-008", Error {
         title: "too many imported files",
-        meaning: "A script and its imports can have at most 4,096 files. A higher number usually comes from a program that \
-                  generates files without end.",
+        meaning: "A script and its imports can have at most 4,096 files. A larger number usually means that a program \
+                  generates files endlessly.",
     },
     /// Import not permitted.
     Refused = "HARN-IMP-009", Error {

@@ -22,7 +22,7 @@ pub enum ParseCode {
     /// Missing comma or closing bracket.
     ElementEnd = "HARN-PAR-003", Error {
         title: "missing comma or closing bracket",
-        meaning: "Between brackets, each element must be followed by a `,` or by the closing bracket.",
+        meaning: "Inside brackets, each element must be followed by a `,` or by the closing bracket.",
         fails: "let xs = [1 2]\n",
         mended: "let xs = [1, 2]\n",
     },
@@ -30,7 +30,7 @@ pub enum ParseCode {
     StatementEnd = "HARN-PAR-004", Error {
         title: "missing end of statement",
         meaning: "A complete statement is followed by something else on the same line. Separate statements with line breaks or \
-                  `;`.",
+            `;`.",
         fails: "let a = 1 let b = 2\n",
         mended: "let a = 1; let b = 2\n",
     },
@@ -52,7 +52,7 @@ pub enum ParseCode {
     NoPattern = "HARN-PAR-007", Error {
         title: "missing pattern",
         meaning: "`let`, `for`, a parameter or an arm must have a name or a pattern such as `{a, b}`, `[x, ...rest]` or `(k, \
-                  v)`.",
+            v)`.",
         fails: "let = 3\n",
         mended: "let a = 3\n",
     },
@@ -80,7 +80,7 @@ pub enum ParseCode {
     /// `exclusive` without a range.
     Exclusive = "HARN-PAR-011", Error {
         title: "`exclusive` without a range",
-        meaning: "`exclusive` must follow a range `a to b`; it leaves out the last number.",
+        meaning: "`exclusive` must follow a range `a to b`; it excludes the last number.",
         fails: "let r = 5 exclusive\n",
         mended: "let r = 1 to 5 exclusive\n",
     },
@@ -88,7 +88,7 @@ pub enum ParseCode {
     ConstantString = "HARN-PAR-012", Error {
         title: "interpolation in a constant string",
         meaning: "The path of an import, a pattern, a key or a type is fixed before the script runs, so it cannot contain \
-                  `${…}`.",
+            `${…}`.",
         fails: "import \"std/${1}\"\n",
         mended: "import \"std/testing\"\n",
     },
@@ -102,7 +102,7 @@ pub enum ParseCode {
     /// More than one `catch`.
     SecondCatch = "HARN-PAR-014", Error {
         title: "more than one `catch`",
-        meaning: "A `try` can have only one `catch`. Distinguish the errors inside of it.",
+        meaning: "A `try` can have only one `catch`. Distinguish the errors inside it.",
         fails: "fn f() { return 1 }\ntry { f() } catch { log(1) } catch { log(2) }\n",
         mended: "fn f() { return 1 }\ntry { f() } catch { log(1) }\n",
     },
@@ -143,7 +143,7 @@ pub enum ParseCode {
     ForeignSyntax = "HARN-PAR-024", Error {
         title: "syntax of another language",
         meaning: "This is the syntax of another language, such as Python or JavaScript. The help shows how to write it in \
-                  Harn: bodies are enclosed in braces, closures are `{ x -> … }`, and arguments are passed by position.",
+            Harn: bodies are enclosed in braces, closures are `{ x -> … }`, and arguments are passed by position.",
         fails: "let add = lambda x: x + 1\n",
         mended: "let add = { x -> x + 1 }\n",
     },

@@ -235,7 +235,7 @@ fn opener_name(scene: &Scene<'_, '_>, index: usize, token: Token<'_>) -> &'stati
     match token {
         Token::LParen if matches!(word, Some(Token::Kw(Kw::Fn | Kw::Tool | Kw::Pipeline))) => "the parameters",
         Token::LParen if behind_operand => "the call",
-        Token::LParen => "the parenthesis",
+        Token::LParen => "the parentheses",
         Token::LBracket if behind_operand => "the index",
         Token::QBracket => "the index",
         Token::LBracket => "the list",

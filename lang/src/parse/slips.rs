@@ -51,28 +51,32 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                 && !scene.at_statement_start()
                 && before.is_some_and(Token::ends_operand) =>
         {
-            let d = foreign_syntax(scene, "condition after its value", at, "the condition must come first");
+            let message = "unsupported syntax: condition after the value";
+            let d = foreign_syntax(scene, message, at, "the condition must come first");
             Some(d.help("write `condition ? a : b`, or `if condition { a } else { b }`"))
         }
         Token::Kw(Kw::For) if scene.opener().is_some_and(|(_, token, _)| token == Token::LBracket) => {
-            let d = foreign_syntax(scene, "unknown syntax: list comprehension", at, "not part of the syntax");
+            let d = foreign_syntax(scene, "unsupported syntax: list comprehension", at, "not part of the syntax");
             Some(d.help("write `xs.map({ x -> … })`, or `xs.filter({ x -> … }).map({ x -> … })` with a condition"))
         }
         Token::Ident(_) if before == Some(Token::Kw(Kw::Import)) => {
             let d = foreign_syntax(scene, "expected a path in quotes after `import`", at, "not a path");
-            Some(d.help("write `import \"file\"` for a file of yours; builtins such as `json_parse` need no import"))
+            Some(d.help(
+                "write `import \"file\"` to import your own file; builtins such as `json_parse` need no \
+                import",
+            ))
         }
         Token::Kw(Kw::From) if scene.at_statement_start() => {
             let d = foreign_syntax(scene, "an import must begin with `import`", at, "unexpected");
             Some(d.help("write `import {a, b} from \"file\"`"))
         }
         Token::FatArrow if wants.has(TokenClass::Separator) || wants.has(TokenClass::Comma) => {
-            let d = foreign_syntax(scene, "unknown syntax: arrow function", at, "not part of the syntax");
+            let d = foreign_syntax(scene, "unsupported syntax: arrow function", at, "not part of the syntax");
             Some(d.help("write a closure as `{ x -> … }`"))
         }
         Token::LBody | Token::LClosure if wants.has(TokenClass::In) && before == Some(Token::RParen) => {
             let open = scene.partner_before(1)?;
-            let d = foreign_syntax(scene, "unknown form of `for`", open.1, "unexpected");
+            let d = foreign_syntax(scene, "unsupported form of `for`", open.1, "unexpected");
             Some(d.help("write `for x in xs { … }`, or `for i in range(3) { … }` to count"))
         }
         Token::Ident(_) if wants.has(TokenClass::RParen) && catches(scene) => {

@@ -41,8 +41,8 @@ pub enum ResolveCode {
     /// `break` or `continue` outside of a loop.
     Misplaced = "HARN-NAM-006", Error {
         title: "`break` or `continue` outside of a loop",
-        meaning: "`break` and `continue` end or continue the loop that surrounds them. A closure inside a loop is a function \
-                  of its own and not part of the loop.",
+        meaning: "`break` and `continue` end or continue the enclosing loop. A closure inside a loop is a separate \
+                  function, not part of the loop.",
         fails: "for x in [1, 2] {\n  let stop = { -> break }\n  stop()\n}\n",
         mended: "for x in [1, 2] {\n  if x == 1 { break }\n}\n",
     },
@@ -57,8 +57,8 @@ pub enum ResolveCode {
     /// `emit` outside of a `gen fn`.
     Emit = "HARN-PAR-021", Error {
         title: "`emit` outside of a `gen fn`",
-        meaning: "`emit` adds an item to the stream that a `gen fn` returns. A closure inside a `gen fn` is a function of its \
-                  own.",
+        meaning: "`emit` adds an item to the stream that a `gen fn` returns. A closure inside a `gen fn` is a separate \
+                  function.",
         fails: "fn numbers() {\n  emit 1\n}\nprintln(numbers().to_list())\n",
         mended: "gen fn numbers() {\n  emit 1\n}\nprintln(numbers().to_list())\n",
     },

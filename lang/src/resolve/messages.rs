@@ -316,10 +316,10 @@ pub(super) fn unknown_type(source: &SourceRef, name: &str, span: Span, near: Opt
 
 pub(super) fn type_as_value(source: &SourceRef, name: &str, span: Span, def: &TypeDecl) -> Diagnostic {
     let help = match def.resolved() {
-        TypeDecl::Struct(d) if d.fields.is_empty() => format!("make a value with `{name} {{}}`"),
+        TypeDecl::Struct(d) if d.fields.is_empty() => format!("create a value with `{name} {{}}`"),
         TypeDecl::Struct(d) => {
             let fields: Vec<String> = d.names().map(|n| format!("{n}: …")).collect();
-            format!("make a value with `{name} {{{}}}`", fields.join(", "))
+            format!("create a value with `{name} {{{}}}`", fields.join(", "))
         }
         TypeDecl::Enum(d) => {
             let first = d.variants.first().map_or("…", |v| v.name.as_str());

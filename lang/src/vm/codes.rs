@@ -8,14 +8,13 @@ pub enum RunCode {
     /// Memory limit reached.
     Memory = "HARN-LIM-001", Error {
         title: "memory limit reached",
-        meaning: "All values of a run together use more memory than the limit of the run allows. The error cannot be \
-                  caught.",
+        meaning: "The values of the run use more memory in total than its limit allows. The error cannot be caught.",
     },
     /// Time limit reached.
     Time = "HARN-LIM-002", Error {
         title: "time limit reached",
-        meaning: "The run took longer than the limit of the run allows, by the system's clock. The script can catch the error \
-                  once and then has a tenth of its time, at least 100 ms, to clean up; after that it is ended.",
+        meaning: "The run took longer than its limit allows, by the system clock. The script can catch the error once \
+                  and then has a tenth of its time, at least 100 ms, to clean up; then the run is stopped.",
     },
     /// Uncaught error.
     Uncaught = "HARN-RUN-001", Error {
@@ -49,7 +48,7 @@ pub enum RunCode {
     /// Unknown method or field.
     Member = "HARN-RUN-005", Error {
         title: "unknown method or field",
-        meaning: "The value has no method or field of this name. Only dicts return nil for a missing key.",
+        meaning: "The value has no method or field with this name. Only dicts return nil for a missing key.",
         fails: "fn size(xs) {\n  return xs.lenght()\n}\nprintln(size([1, 2]))\n",
         mended: "fn size(xs) {\n  return xs.count()\n}\nprintln(size([1, 2]))\n",
     },
@@ -71,7 +70,7 @@ pub enum RunCode {
     /// No matching arm in a `match`.
     NoArm = "HARN-RUN-008", Error {
         title: "no matching arm in a `match`",
-        meaning: "The value fits none of the patterns. Add an arm for it, or `_ -> …` for all other values.",
+        meaning: "The value matches none of the patterns. Add an arm for it, or `_ -> …` for all other values.",
         fails: "let n = 7\nmatch n {\n  1 -> println(\"one\")\n}\n",
         mended: "let n = 7\nmatch n {\n  1 -> println(\"one\")\n  _ -> println(\"many\")\n}\n",
     },
@@ -85,15 +84,15 @@ pub enum RunCode {
     /// Calls nested too deeply.
     Depth = "HARN-RUN-010", Error {
         title: "calls nested too deeply",
-        meaning: "The limit of the call depth was exceeded, usually because a recursion does not end. A function whose last \
-                  act is to call itself does not use more of the stack.",
+        meaning: "The limit on the call depth was exceeded, usually by infinite recursion. A function whose last step \
+                  is to call itself uses no additional stack.",
         fails: "fn down(n) { return 1 + down(n + 1) }\ndown(0)\n",
         mended: "fn down(n) { return n > 10 ? n : 1 + down(n + 1) }\nprintln(down(0))\n",
     },
     /// Fuel limit reached.
     Fuel = "HARN-RUN-011", Error {
         title: "fuel limit reached",
-        meaning: "The run executed more instructions than the limit of the run allows. The error cannot be caught.",
+        meaning: "The run executed more instructions than its limit allows. The error cannot be caught.",
     },
     /// Variable read before it is bound.
     Unbound = "HARN-RUN-012", Error {
@@ -155,8 +154,8 @@ pub enum RunCode {
     /// Deadline exceeded.
     Deadline = "HARN-RUN-030", Error {
         title: "deadline exceeded",
-        meaning: "The body of a `deadline` block was not done in time. `defer` and `finally` inside of it have run. A `catch` \
-                  around the block sees the error; one inside of it does not.",
+        meaning: "The body of a `deadline` block did not finish in time. `defer` and `finally` inside it have run. A \
+                  `catch` around the block sees the error; one inside it does not.",
         fails: "mock_time()\ndeadline 1s { sleep(5s) }\n",
         mended: "mock_time()\nlet r = try { deadline 1s { sleep(5s) } }\nprintln(is_err(r))\n",
     },
@@ -196,8 +195,8 @@ pub enum RunCode {
     /// Task failed and was not awaited.
     Unseen = "HARN-RUN-035", Warning {
         title: "task failed and was not awaited",
-        meaning: "The error of a task is raised where the task is awaited. This task was never awaited, so the run continued \
-                  without its result. Await it, or catch the error inside of it.",
+        meaning: "The error of a task is raised where the task is awaited. This task was never awaited, so the run \
+                  continued without its result. Await it, or catch the error inside it.",
         fails: "spawn { throw \"no such user\" }\nsleep(1ms)\n",
         mended: "let h = spawn { throw \"no such user\" }\nprintln(try { await(h) })\n",
     },

@@ -116,9 +116,9 @@ pub struct Suggestions {
 }
 
 static SUGGESTIONS: Suggestions = Suggestions {
-    depth: "check for a recursion that never ends",
-    fuel: "raise the limit, or check for a loop that never ends",
-    memory: "raise the limit, or check for a value that keeps growing",
+    depth: "check for infinite recursion",
+    fuel: "check for an infinite loop, or raise the limit",
+    memory: "check for a value that keeps growing, or raise the limit",
     time: "raise the limit",
     right: "remove the call",
 };

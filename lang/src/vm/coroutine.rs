@@ -364,5 +364,5 @@ fn no_stack(error: &std::io::Error) -> Box<Raise> {
 }
 
 fn full() -> Box<Raise> {
-    Raise::error(RunCode::Depth, "calls nested too deeply for the stack").help("check for a recursion that never ends")
+    Raise::error(RunCode::Depth, "calls nested too deeply for the stack").help("check for infinite recursion")
 }

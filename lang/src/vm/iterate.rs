@@ -200,5 +200,5 @@ fn walked(item: access::IterItem) -> Result<Advanced, Box<Raise>> {
 fn running(iter: &Iter) -> Box<Raise> {
     let name = if iter.flavor() == Flavor::Iter { "iterator" } else { iter.flavor().name() };
     Raise::error(RunCode::Running, format!("this {name} is already producing an item"))
-        .help(format!("make a second one; a {name} cannot iterate over itself"))
+        .help(format!("create a second one; a {name} cannot iterate over itself"))
 }

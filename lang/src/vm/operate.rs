@@ -119,7 +119,7 @@ fn integers(op: BinaryOp, x: i64, y: i64) -> Result<Value, Box<Raise>> {
         BinaryOp::Mul => (x.checked_mul(y), x as f64 * y as f64),
         BinaryOp::Div if y == 0 => return Err(by_zero("divide")),
         BinaryOp::Div => (x.checked_div(y), x as f64 / y as f64),
-        BinaryOp::Rem if y == 0 => return Err(by_zero("take the remainder")),
+        BinaryOp::Rem if y == 0 => return Err(by_zero("take the remainder of a division")),
         BinaryOp::Rem => (Some(x.wrapping_rem(y)), 0.0),
         BinaryOp::Pow => (integer_power(x, y), (x as f64).powf(y as f64)),
         _ => (x.checked_add(y), x as f64 + y as f64),

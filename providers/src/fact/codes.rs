@@ -17,7 +17,7 @@ pub enum FactCode {
     },
     /// An unknown kind of fact or evidence.
     Kind = "HARN-FACT-002", Error {
-        title: "an unknown kind of fact or evidence",
+        title: "unknown kind of fact or evidence",
         meaning: "A fact is an `observation`, `claim`, `hypothesis`, `decision` or `constraint`; evidence is a \
             `trace_ref`, `file_range`, `tool_output` or `user_input`. Case and underscores do not matter: \
             `FileRange` works too.",
@@ -51,9 +51,9 @@ pub enum FactCode {
     /// A store that cannot be read or written.
     Store = "HARN-FACT-006", Error {
         title: "facts cannot be read or written",
-        meaning: "The file or its folder cannot be used: its permissions do not allow it, the disk is full, \
-            something else has the same path, or another process has held the file for more than five seconds. The \
-            message names the file. A reminder provider that meets this error logs a warning and continues without \
+        meaning: "The file or its folder cannot be used: its permissions do not allow it, the disk is full, something \
+            else has the same path, or another process has held the file for more than five seconds. The message \
+            names the file. A reminder provider that encounters this error logs a warning and continues without \
             facts.",
         fails: "println(recall_facts(\"signals\", nil, nil, {root: \"/dev/null\"}))\n",
         mended: "println(recall_facts(\"signals\", nil, nil, {root: \".harn/memory\"}))\n",

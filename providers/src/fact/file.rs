@@ -63,7 +63,7 @@ fn is_file(path: &Path) -> Result<bool, FactError> {
         Ok(found) if found.is_file() => Ok(true),
         Ok(_) => {
             let message = format!("`{}` is not a file", path.display());
-            Err(FactError::new(FactCode::Store, "root", message).help("move it away, or use another namespace"))
+            Err(FactError::new(FactCode::Store, "root", message).help("move it, or use another namespace"))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(failed("read", path, &error)),
@@ -77,9 +77,9 @@ fn lock(file: &File, path: &Path, mode: LockMode) -> Result<(), FactError> {
         Err(LockError::Io(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
         Err(LockError::Io(error)) => Err(failed("lock", path, &error)),
         Err(LockError::Held) => {
-            let message = format!("another process holds the facts in `{}`", path.display());
+            let message = format!("another process has locked the facts in `{}`", path.display());
             Err(FactError::new(FactCode::Store, "root", message)
-                .help("check whether a process that uses them is stopped"))
+                .help("check whether a process that uses them is suspended"))
         }
     }
 }

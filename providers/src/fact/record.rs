@@ -86,7 +86,7 @@ impl Draft {
 fn required<'a>(data: &'a Data, field: &str) -> Result<&'a Data, FactError> {
     match data.get(field) {
         Data::Nil => Err(FactError::new(FactCode::Shape, field, format!("missing `{field}` in a fact"))
-            .help("write {kind: \"decision\", claim: \"…\", confidence: 0.9}")),
+            .help("write `{kind: \"decision\", claim: \"…\", confidence: 0.9}`")),
         value => Ok(value),
     }
 }
@@ -139,7 +139,7 @@ fn evidence(data: &Data) -> Result<Vec<Evidence>, FactError> {
             Data::Nil => {
                 let message = format!("missing `{key}` in a piece of evidence");
                 Err(FactError::new(FactCode::Shape, &at, message)
-                    .help("write {kind: \"file_range\", ref: \"src/a.rs:1-9\"}"))
+                    .help("write `{kind: \"file_range\", ref: \"src/a.rs:1-9\"}`"))
             }
             value => Ok(value),
         };

@@ -43,7 +43,7 @@ impl Selector {
 fn one(data: &Data) -> Result<SelectorCondition, FactError> {
     let wrong = |message: String| {
         Err(FactError::new(FactCode::Selector, "", message)
-            .help("write an id, a key, or {id, key, tag, kind} with at least one"))
+            .help("write an id, a key, or `{id, key, tag, kind}` with at least one of them"))
     };
     if let Some(text) = data.as_shared_str() {
         return match text.trim() {

@@ -65,7 +65,7 @@ pub enum RouteError {
         example: &'static str,
     },
     /// A base URL cannot be used.
-    #[error("{variable} is not the URL of a server: {reason}; write for example {example}")]
+    #[error("{variable} is not the URL of a server: {reason}; use, for example, {example}")]
     BadUrl {
         /// The variable.
         variable: &'static str,

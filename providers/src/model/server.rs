@@ -102,8 +102,7 @@ pub(super) fn read(name: &str, table: &toml::Value) -> Result<(Provider, Server)
     match &server.key_env {
         Some(variable) if !is_variable(variable) => Err(at(
             "key_env",
-            "`key_env` must be the name of a variable; write the name of the variable that holds the key, not the \
-            key",
+            "`key_env` must be the name of the environment variable that holds the key, not the key itself",
         )),
         Some(variable) if !names_a_key(variable) => Err(at(
             "key_env",

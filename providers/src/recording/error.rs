@@ -71,7 +71,7 @@ impl RecordingError {
                 "check the permissions of the folder and the free space on the disk".to_owned()
             }
             RecordingError::NoTape { .. } => {
-                "a recording is a folder that `harn run --record DIR SCRIPT` has written".to_owned()
+                "a recording is a folder that `harn run --record DIR SCRIPT` wrote".to_owned()
             }
             RecordingError::Newer { .. } => "replay it with the version that wrote it, or record it again".to_owned(),
             RecordingError::Broken { .. } => "record it again with `--record`".to_owned(),

@@ -72,7 +72,7 @@ impl Manifest {
         let said = Data::from_nested_json(&text, Data::MAX_DEPTH)
             .map_err(|error| RecordingError::broken(&path, format!("it is {error}")))?;
         if said.get("format").as_str() != Some(FORMAT) {
-            return Err(no_tape(&format!("its tape.json does not say `\"format\": \"{FORMAT}\"`")));
+            return Err(no_tape(&format!("its tape.json does not contain `\"format\": \"{FORMAT}\"`")));
         }
         match said.get("version").as_int() {
             Some(VERSION) => {}

@@ -186,7 +186,7 @@ fn what_is_no_whole_tape_says_why() {
     fs::create_dir(&path).unwrap();
     assert!(open().contains("does not contain a tape.json"));
     fs::write(path.join("tape.json"), "{\"format\": \"song\"}").unwrap();
-    assert!(open().contains("does not say"));
+    assert!(open().contains("does not contain"));
     assert!(matches!(Recorder::create(&path, &manifest(), Secrets::default()), Err(RecordingError::Recorded(_))));
     fs::write(path.join("tape.json"), "{\"format\": \"harn tape\", \"version\": 99}").unwrap();
     assert!(open().contains("has version 99"));

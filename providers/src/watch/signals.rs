@@ -117,7 +117,7 @@ pub(super) fn is_change(event: &Event) -> bool {
 
 fn explain(error: &notify::Error) -> String {
     let why = match &error.kind {
-        ErrorKind::MaxFilesWatch => "the system's limit of watched folders is reached".to_owned(),
+        ErrorKind::MaxFilesWatch => "the system's limit on watched folders is reached".to_owned(),
         ErrorKind::Io(error) => error.to_string(),
         other => format!("{other:?}"),
     };

@@ -62,7 +62,7 @@ impl Data {
     /// hundred: the value is built, compared and dropped without a work list.
     pub fn from_nested_json(text: &str, levels: usize) -> Result<Data, DataError> {
         if nesting(text) > levels {
-            return Err(DataError { message: "a value is nested too deep".to_owned(), line: 1, column: 1 });
+            return Err(DataError { message: "a value is nested too deeply".to_owned(), line: 1, column: 1 });
         }
         let mut reader = serde_json::Deserializer::from_str(text);
         reader.disable_recursion_limit();

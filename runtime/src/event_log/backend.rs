@@ -28,7 +28,7 @@ impl FromStr for LogBackend {
             ("sqlite", Some(path)) if !path.trim().is_empty() => Ok(LogBackend::Sqlite(PathBuf::from(path))),
             ("sqlite", _) => refused(
                 "`sqlite` needs the path of a file".to_owned(),
-                "write for example `sqlite:events.db`; the file is created if it does not exist",
+                "use, for example, `sqlite:events.db`; the file is created if it does not exist",
             ),
             ("memory", Some(_)) => refused("`memory` takes no path".to_owned(), "write `memory`"),
             ("nats", _) => refused(

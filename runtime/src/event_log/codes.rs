@@ -23,28 +23,28 @@ pub enum LogCode {
         meaning: "The file is not a SQLite database, or it belongs to another application. The file was not \
             changed, and nothing was run.",
     },
-    /// An event log of a later version.
+    /// An event log from a newer version.
     Newer = "HARN-LOG-004", Error {
-        title: "event log of a later version",
-        meaning: "A later version of harn has written the file with a layout that this version does not know. The \
-            file was not changed, and nothing was run.",
+        title: "event log from a newer version",
+        meaning: "A newer version of harn wrote the file, in a layout that this version does not support. The file was \
+            not changed, and nothing was run.",
     },
     /// An event log that is locked.
     Locked = "HARN-LOG-005", Error {
         title: "event log is locked",
         meaning: "Another process has locked the file for longer than `lock_timeout` under `[event_log]` in \
-            `harn.toml` (default: 5 seconds). Unwritten records are kept, and the write is tried again. A tool \
-            that is about to run and the end of the run wait for the write and fail with this error. \
-            `event_log.emit` raises it, and its record is not written.",
+                  `harn.toml` (default: 5 seconds). Unwritten records are kept, and the write is retried. A tool that \
+                  is about to run and the end of the run wait for the write and fail with this error. `event_log.emit` \
+                  raises it, and its record is not written.",
     },
     /// An event log that cannot be written.
     NotWritten = "HARN-LOG-006", Error {
         title: "event log cannot be written",
         meaning: "The disk is full, the file has reached `max_file`, or its permissions changed during the run. \
-            Acknowledged records are safe. Unwritten records are kept, and the write is tried again. A tool that \
-            is about to run and the end of the run wait for the write and fail with this error. `event_log.emit` \
-            raises it, and its record is not written. If more records are unwritten than can be kept, the log ends \
-            there, and the message says how many records are missing.",
+                  Acknowledged records are safe. Unwritten records are kept, and the write is retried. A tool that is \
+                  about to run and the end of the run wait for the write and fail with this error. `event_log.emit` \
+                  raises it, and its record is not written. If more records are unwritten than can be kept, the log \
+                  ends there, and the message says how many records are missing.",
     },
     /// An event log that was deleted while it was written.
     Gone = "HARN-LOG-007", Error {
@@ -78,8 +78,8 @@ pub enum LogCode {
     /// A session or task that is open in another process.
     Elsewhere = "HARN-LOG-012", Error {
         title: "session or task is open in another process",
-        meaning: "Only one process at a time can have a session or a task open. Close it there, or end that \
-            process, and load it again. If a process is killed, its sessions are closed.",
+        meaning: "Only one process at a time can have a session or a task open. Close it there, or stop that process, \
+            then load it again. If a process is killed, its sessions are closed.",
     },
     /// A session that cannot be read from the event log.
     Unreadable = "HARN-LOG-013", Error {
@@ -108,9 +108,9 @@ pub enum LogCode {
     /// A task whose process ended.
     ProcessEnded = "HARN-LOG-017", Error {
         title: "process of the task ended",
-        meaning: "The process that worked on the task ended before the task was done. The results up to then are \
-            in the event log, and the task has failed. To run such a task again instead, put `@resumable` before \
-            the pipeline that is served.",
+        meaning: "The process that worked on the task ended before the task was done. The results so far are in the \
+            event log, and the task has failed. To run such tasks again instead, put `@resumable` before the \
+            served pipeline.",
     },
 }
 }

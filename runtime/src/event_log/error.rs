@@ -36,7 +36,7 @@ pub enum LogError {
         what: String,
     },
     /// The file was created by a later version.
-    #[error("the event log `{}` has layout {found}; this version knows layouts up to {known}", .path.display())]
+    #[error("the event log `{}` has layout {found}; this version supports layouts up to {known}", .path.display())]
     Newer {
         /// The file.
         path: Arc<Path>,
@@ -76,7 +76,7 @@ pub enum LogError {
         path: Arc<Path>,
     },
     /// A reader asks for records that are no longer kept.
-    #[error("{lost} records behind cursor {} are no longer in the event log", .resume_from.saturating_sub(*.lost))]
+    #[error("{lost} records after cursor {} are no longer in the event log", .resume_from.saturating_sub(*.lost))]
     Lagged {
         /// Number of lost records, including those that the reader's filter would have left out.
         lost: u64,
@@ -133,7 +133,7 @@ impl LogError {
                 `lock_timeout` under `[event_log]` in `harn.toml`"
                     .to_owned()
             }
-            LogError::NotWritten { .. } => "free space, or fix the permissions of the file".to_owned(),
+            LogError::NotWritten { .. } => "free up disk space, or fix the permissions of the file".to_owned(),
             LogError::Lost { why, .. } => format!("{}; the log is complete up to the first of them", why.help()),
             LogError::Gone { .. } => {
                 "keep the file and its `-wal` and `-shm` in place while a process writes to it".to_owned()

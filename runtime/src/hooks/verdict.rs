@@ -126,7 +126,7 @@ impl Verdict {
             EventKind::UserPromptSubmit if new_prompt(payload).is_none() => {
                 let given = payload.as_dict().into_iter().flatten().map(|(key, _)| key.as_ref());
                 let near = nearest("prompt", given).map_or_else(String::new, |near| format!(" (you wrote `{near}`)"));
-                format!("`modify` of a prompt must be a string or hold a string `prompt`{near}")
+                format!("`modify` of a prompt must be a string or contain a string `prompt`{near}")
             }
             EventKind::PreCompact => match CompactOptions::default().modified(payload) {
                 Ok(_) => return true,
@@ -238,7 +238,7 @@ impl Verdict {
             let message = format!("a `reason` without a decision in the result of a `{kind}` hook");
             self.unreadable(kind, &message);
             let error = ReminderError::new(ReminderCode::Shape, join(path, "reason"), message);
-            self.blame(error.help("write {block: true, reason: \"…\"} or {deny: \"…\"}"));
+            self.blame(error.help("write `{block: true, reason: \"…\"}` or `{deny: \"…\"}`"));
         }
     }
 

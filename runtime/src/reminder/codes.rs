@@ -54,10 +54,10 @@ agent_session_push_bridge_injection(id, {
     /// The route has no user blocks.
     UserBlock = "HARN-RMD-003", Warning {
         title: "route without user blocks",
-        meaning: "`role_hint: \"user_block\"` requests a content block of a user message, which only routes with \
-            an Anthropic wire support. On other routes the reminder is shown as a developer message or as system \
-            text instead. Use `developer` or `system`, which every route supports, or choose a route with user \
-            blocks.",
+        meaning: "`role_hint: \"user_block\"` requests a content block of a user message, which only routes with the \
+            Anthropic wire format support. On other routes, the reminder is shown as a developer message or as \
+            system text instead. Use `developer` or `system`, which every route supports, or choose a route with \
+            user blocks.",
         in_check: true,
         at_run_time: false,
         fails: r#"register_session_hook("session_start", { event ->
@@ -112,10 +112,10 @@ agent_loop("What is a span?", nil, {provider: "mock", model: "gpt-4o"})
     /// A provider returned a malformed spec.
     Provider = "HARN-RMD-006", Error {
         title: "malformed reminder from a provider",
-        meaning: "`evaluate` of a provider can return nil, a reminder, `{reminder: {…}}`, or a list of those. The \
-            result is something else, or its reminder is invalid; the message says which. In a loop the error is \
-            logged and the loop continues, unless `reminders: {strict: true}` is set; if you fire the provider \
-            yourself, the error is raised.",
+        meaning: "A provider's `evaluate` can return nil, a reminder, `{reminder: {…}}`, or a list of those. The \
+            result is something else, or its reminder is invalid; the message says which. In a loop, the error \
+            is logged and the loop continues, unless `reminders: {strict: true}` is set; if you fire the \
+            provider yourself, the error is raised.",
         in_check: true,
         at_run_time: true,
         fails: r#"register_reminder_provider({
@@ -170,8 +170,8 @@ agent_loop("Review the change.", nil, {
     /// The hook event accepts no reminder effects.
     HookEvent = "HARN-RMD-008", Error {
         title: "hook event cannot add reminders",
-        meaning: "Hooks on `worker_*` events only observe: no transcript that could take a reminder exists when \
-            they run. Return the reminder from a session, tool, step or persona hook.",
+        meaning: "Hooks on `worker_*` events only observe: when they run, there is no transcript to add a reminder to. \
+            Return the reminder from a session, tool, step or persona hook.",
         in_check: true,
         at_run_time: true,
         fails: r#"register_worker_hook("worker_completed", { event ->

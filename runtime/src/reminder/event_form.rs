@@ -64,7 +64,7 @@ impl Reminder {
         };
         if faults.is_empty() && body.is_nil() {
             let missing = ReminderError::new(ReminderCode::Shape, "body", "missing `body` of a reminder");
-            let missing = missing.help("write {kind: \"system_reminder\", body: \"what the model should know\"}");
+            let missing = missing.help("write `{kind: \"system_reminder\", body: \"what the model should know\"}`");
             faults.push(if has_slot { missing.under("reminder") } else { missing });
         }
         faults

@@ -52,7 +52,7 @@ impl ReminderSpec {
     pub fn from_data(data: &Data) -> Result<ReminderSpec, ReminderError> {
         let Some(entries) = data.as_dict() else {
             let message = format!("a reminder must be a dict with a `body`, got {}", data.type_name());
-            return Err(ReminderError::new(ReminderCode::Shape, "", message).help("write {body: \"…\"}"));
+            return Err(ReminderError::new(ReminderCode::Shape, "", message).help("write `{body: \"…\"}`"));
         };
         if let Some(unknown) = entries.keys().find(|key| !Self::KEYS.contains(&key.as_ref())) {
             return Err(unknown_key(ReminderCode::Shape, unknown, Self::KEYS));
@@ -119,7 +119,9 @@ fn wrong_type(field: &str, expected: &str, got: &Data) -> ReminderError {
 
 fn body(entries: &impl FieldValues) -> Result<Arc<str>, ReminderError> {
     match present(entries, Field::Body) {
-        None => Err(shape("body", "missing `body` of a reminder").help("write {body: \"what the model should know\"}")),
+        None => {
+            Err(shape("body", "missing `body` of a reminder").help("write `{body: \"what the model should know\"}`"))
+        }
         Some(Data::Str(text)) if text.trim().is_empty() => Err(shape("body", "the `body` of a reminder is empty")
             .help("write what the model should know, or do not inject a reminder")),
         Some(Data::Str(text)) if text.len() > max_body() => {
@@ -131,24 +133,26 @@ fn body(entries: &impl FieldValues) -> Result<Arc<str>, ReminderError> {
             ))
         }
         Some(Data::Str(text)) => Ok(text.clone()),
-        Some(other) => Err(wrong_type("body", "a string", other).help("write {body: \"what the model should know\"}")),
+        Some(other) => {
+            Err(wrong_type("body", "a string", other).help("write `{body: \"what the model should know\"}`"))
+        }
     }
 }
 
 fn tags(entries: &impl FieldValues) -> Result<Vec<Arc<str>>, ReminderError> {
     let Some(value) = present(entries, Field::Tags) else { return Ok(Vec::new()) };
     let Some(items) = value.as_list() else {
-        return Err(wrong_type("tags", "a list of strings", value).help("write tags: [\"…\"]"));
+        return Err(wrong_type("tags", "a list of strings", value).help("write `tags: [\"…\"]`"));
     };
     let mut tags: Vec<Arc<str>> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let field = || format!("tags.{index}");
         let Some(text) = item.as_str() else {
             let message = format!("a tag of a reminder must be a string, got {}", item.type_name());
-            return Err(shape(&field(), message).help("write tags: [\"…\"]"));
+            return Err(shape(&field(), message).help("write `tags: [\"…\"]`"));
         };
         match text.trim() {
-            "" => return Err(shape(&field(), "a tag of a reminder is empty").help("name it, or omit it")),
+            "" => return Err(shape(&field(), "a tag of a reminder is empty").help("give the tag a name, or omit it")),
             tag if tags.iter().any(|known| known.as_ref() == tag) => {}
             _ if tags.len() == MAX_TAGS => {
                 return Err(shape("tags", format!("a reminder has more than {MAX_TAGS} tags")).help(
@@ -175,20 +179,20 @@ fn dedupe_key(entries: &impl FieldValues) -> Result<Option<Arc<str>>, ReminderEr
             key => match fault_of_name(key, MAX_KEY) {
                 Some(fault) => {
                     let message = format!("the `dedupe_key` of a reminder {fault}");
-                    Err(shape("dedupe_key", message).help("use a short name of the subject"))
+                    Err(shape("dedupe_key", message).help("use a short name for the subject"))
                 }
                 None if key.len() == text.len() => Ok(Some(text.clone())),
                 None => Ok(Some(key.into())),
             },
         },
-        Some(other) => Err(wrong_type("dedupe_key", "a string or nil", other).help("write dedupe_key: \"…\"")),
+        Some(other) => Err(wrong_type("dedupe_key", "a string or nil", other).help("write `dedupe_key: \"…\"`")),
     }
 }
 
 fn ttl_turns(entries: &impl FieldValues) -> Result<Option<u32>, ReminderError> {
     let Some(value) = present(entries, Field::TtlTurns) else { return Ok(None) };
     let Data::Int(turns) = value else {
-        let help = "write ttl_turns: 3, or omit it for a reminder that stays until it is cleared";
+        let help = "write `ttl_turns: 3`, or omit it for a reminder that stays until it is cleared";
         return Err(wrong_type("ttl_turns", "a positive int or nil", value).help(help));
     };
     let message = match u32::try_from(*turns) {
@@ -204,7 +208,7 @@ fn flag(entries: &impl FieldValues, field: Field) -> Result<bool, ReminderError>
     match value {
         None => Ok(false),
         Some(Data::Bool(value)) => Ok(*value),
-        Some(other) => Err(wrong_type(field, "a bool", other).help(format!("write {field}: true, or omit it"))),
+        Some(other) => Err(wrong_type(field, "a bool", other).help(format!("write `{field}: true`, or omit it"))),
     }
 }
 
@@ -289,15 +293,15 @@ mod tests {
     #[test]
     fn every_fault_has_a_help_with_the_mended_line() {
         for (json, part) in [
-            (r#"{"body":3}"#, "write {body:"),
-            (r#"{"body":"x","ttl_turns":1.5}"#, "write ttl_turns: 3"),
-            (r#"{"body":"x","ttl_turns":"3"}"#, "write ttl_turns: 3"),
+            (r#"{"body":3}"#, "write `{body:"),
+            (r#"{"body":"x","ttl_turns":1.5}"#, "write `ttl_turns: 3`"),
+            (r#"{"body":"x","ttl_turns":"3"}"#, "write `ttl_turns: 3`"),
             (r#"{"body":"x","ttl_turns":99999999999999}"#, "omit it"),
-            (r#"{"body":"x","tags":["a",1]}"#, "write tags: ["),
-            (r#"{"body":"x","tags":[" "]}"#, "name it"),
+            (r#"{"body":"x","tags":["a",1]}"#, "write `tags: ["),
+            (r#"{"body":"x","tags":[" "]}"#, "give the tag a name"),
             (r#"{"body":"x","tags":["a\u0000"]}"#, "a short word"),
-            (r#"{"body":"x","dedupe_key":3}"#, "write dedupe_key:"),
-            (r#"{"body":"x","preserve_on_compact":"yes"}"#, "write preserve_on_compact: true"),
+            (r#"{"body":"x","dedupe_key":3}"#, "write `dedupe_key:"),
+            (r#"{"body":"x","preserve_on_compact":"yes"}"#, "write `preserve_on_compact: true`"),
             (r#"{"body":"x","propagate":1}"#, "use one of \"all\", \"session\", \"none\""),
             (r#"{"body":"x","role_hint":1}"#, "use one of "),
             (r#"{"body":"x","source":"hook"}"#, "`source` is set by the runtime; remove it"),

@@ -48,9 +48,9 @@ pub enum A2aCode {
             without an event log. The response has the error code -32001; the methods of the reminder extension \
             use -32004, as their draft requires.",
     },
-    /// Operation not possible for the task in its state.
+    /// Invalid operation for the state of the task.
     NotTaken = "HARN-A2A-007", Error {
-        title: "operation not possible for the task",
+        title: "invalid operation for the state of the task",
         meaning: "The task is over, so it accepts no messages and cannot be cancelled; or it is running and does \
             not wait for input (`task_busy`). A message without a task id starts another task; with the same \
             `contextId` it continues the conversation.",
@@ -64,8 +64,8 @@ pub enum A2aCode {
     /// Unsupported protocol version.
     Version = "HARN-A2A-009", Error {
         title: "unsupported protocol version",
-        meaning: "The header `A2A-Version` names a version other than 1.0, 0.3 and 0.1. The response has the error \
-            code -32009.",
+        meaning: "The header `A2A-Version` names a version other than 1.0 and 0.3. The response has the error code \
+            -32009.",
     },
     /// Missing or invalid token.
     NoToken = "HARN-A2A-010", Error {
@@ -91,8 +91,7 @@ pub enum A2aCode {
     /// Internal server error.
     Internal = "HARN-A2A-013", Error {
         title: "internal server error",
-        meaning: "An error occurred that neither the caller nor the script has caused. Other tasks are not \
-            affected.",
+        meaning: "An error occurred that neither the caller nor the script caused. Other tasks are not affected.",
     },
     /// Request outside this protocol.
     NotFound = "HARN-A2A-014", Error {
@@ -103,28 +102,28 @@ pub enum A2aCode {
     /// Address that the server cannot listen on.
     Address = "HARN-A2A-015", Error {
         title: "cannot listen on the address",
-        meaning: "`--listen` takes `HOST:PORT`, or a port of this machine; port 0 selects a free one. The address \
+        meaning: "`--listen` takes `HOST:PORT`, or only a port on this machine; port 0 selects a free one. The address \
             is misspelled, does not belong to this machine, or is already in use. The server was not started.",
     },
     /// Public bind address without a token.
     Exposed = "HARN-A2A-016", Error {
         title: "public bind address without a token",
-        meaning: "Everyone who can reach the agent can use it and cause costs for its models. On addresses other \
-            than 127.0.0.1 and ::1, a token is required: set HARN_A2A_TOKEN. The server was not started.",
+        meaning: "Anyone who can reach the agent can use it and incur model costs. On addresses other than 127.0.0.1 \
+            and ::1, a token is required: set HARN_A2A_TOKEN. The server was not started.",
     },
     /// Token that cannot be sent in a header.
     Token = "HARN-A2A-017", Error {
         title: "invalid token",
-        meaning: "A token must have at least one character, and only ASCII letters, digits and punctuation without \
-            blanks, so that it can be sent in a header. The server was not started.",
+        meaning: "A token must consist of one or more ASCII letters, digits and punctuation characters, without \
+            spaces, so that it can be sent in a header. The server was not started.",
     },
     /// Unsupported media type.
     MediaType = "HARN-A2A-018", Error {
         title: "unsupported media type",
-        meaning: "The media type of a part of the message is neither in `defaultInputModes` of the agent card nor \
-            in the `inputModes` of a skill. The response has the error code -32005; `field` names the part. \
-            `input_modes` of `[agent]` in `harn.toml` lists the supported types, such as `[\"text/plain\", \
-            \"image/*\"]`; the default is text and JSON.",
+        meaning: "The media type of a part of the message is neither in `defaultInputModes` of the agent card nor in \
+                  the `inputModes` of a skill. The response has the error code -32005; `field` names the part. \
+                  `input_modes` under `[agent]` in `harn.toml` lists the supported types, such as `[\"text/plain\", \
+                  \"image/*\"]`; the default is text and JSON.",
     },
 }
 }

@@ -363,14 +363,14 @@ impl TaskManager {
         let load = self.load();
         let help = "Tasks started, including those resumed from the log.";
         to.value("harn_a2a_tasks_started_total", "counter", help, load.started);
-        to.value("harn_a2a_tasks_open", "gauge", "Tasks that are not over.", load.open);
-        to.value("harn_a2a_tasks_open_limit", "gauge", "Limit of tasks that are not over.", load.most);
+        to.value("harn_a2a_tasks_open", "gauge", "Unfinished tasks.", load.open);
+        to.value("harn_a2a_tasks_open_limit", "gauge", "Limit on unfinished tasks.", load.most);
         let all = self.0.directory().all();
         let states: Vec<TaskState> = all.iter().map(|cell| cell.state()).collect();
         let open = OPEN_STATES.map(|(state, word)| (word, states.iter().filter(|is| **is == state).count() as u64));
-        to.labelled("harn_a2a_tasks", "gauge", "Tasks that are not over, by state.", "state", open);
+        to.labelled("harn_a2a_tasks", "gauge", "Unfinished tasks, by state.", "state", open);
         let ended = ENDED_STATES.map(|(_, word)| word).into_iter().zip(self.0.ended.iter().map(Counter::get));
-        to.labelled("harn_a2a_tasks_ended_total", "counter", "Tasks that are over, by state.", "state", ended);
+        to.labelled("harn_a2a_tasks_ended_total", "counter", "Finished tasks, by state.", "state", ended);
         self.0.host.expose(to);
     }
 

@@ -54,9 +54,9 @@ pub enum AcpCode {
             misspelled. The response has the error code -32002. `session/list` returns the ids; `session/load` \
             opens a session of an earlier process again if the event log is in a file.",
     },
-    /// Request not possible now.
+    /// Request cannot be processed now.
     NotNow = "HARN-ACP-008", Error {
-        title: "request not possible now",
+        title: "request cannot be processed now",
         meaning: "The session is processing another prompt (`data.reason` is `busy`: wait until it is done, or \
             send `session/cancel`), too many sessions are open (`sessions_full`: close one), or the server is \
             stopping (`stopping`). The response has the error code -32004, and the request had no effect.",
@@ -64,8 +64,8 @@ pub enum AcpCode {
     /// Internal server error.
     Internal = "HARN-ACP-009", Error {
         title: "internal server error",
-        meaning: "An error occurred that neither the client nor the script has caused. Other sessions are not \
-            affected; close this one and open another.",
+        meaning: "An error occurred that neither the client nor the script caused. Other sessions are not affected; \
+            close this one and open another.",
     },
     /// Request cancelled.
     Cancelled = "HARN-ACP-010", Error {
@@ -74,21 +74,22 @@ pub enum AcpCode {
     },
     /// Address of the metrics that the server cannot listen on.
     ProbeAddress = "HARN-ACP-011", Error {
-        title: "cannot listen on the address of the metrics",
-        meaning: "`--metrics` takes `HOST:PORT`, or a port of this machine; port 0 selects a free one. The address \
-            is misspelled, does not belong to this machine, or is already in use. The server was not started.",
+        title: "cannot listen on the metrics address",
+        meaning: "`--metrics` takes `HOST:PORT`, or only a port on this machine; port 0 selects a free one. The \
+            address is misspelled, does not belong to this machine, or is already in use. The server was not \
+            started.",
     },
-    /// Public address of the metrics without a token.
+    /// Public metrics address without a token.
     ProbeExposed = "HARN-ACP-012", Error {
-        title: "public address of the metrics without a token",
-        meaning: "Everyone who can reach the metrics can read the load of the agent. On addresses other than \
-            127.0.0.1 and ::1, a token is required: set HARN_METRICS_TOKEN. The server was not started.",
+        title: "public metrics address without a token",
+        meaning: "Anyone who can reach the metrics can see the load of the agent. On addresses other than 127.0.0.1 \
+            and ::1, a token is required: set HARN_METRICS_TOKEN. The server was not started.",
     },
-    /// Token of the metrics that cannot be sent in a header.
+    /// Metrics token that cannot be sent in a header.
     ProbeToken = "HARN-ACP-013", Error {
-        title: "invalid token of the metrics",
-        meaning: "HARN_METRICS_TOKEN must have at least one character, and only ASCII letters, digits and \
-            punctuation without blanks, so that it can be sent in a header. The server was not started.",
+        title: "invalid metrics token",
+        meaning: "HARN_METRICS_TOKEN must consist of one or more ASCII letters, digits and punctuation characters, \
+            without spaces, so that it can be sent in a header. The server was not started.",
     },
 }
 }

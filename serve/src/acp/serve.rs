@@ -83,7 +83,7 @@ async fn talk(
     let probe = settings.probe.map(|at| Probe::open(at.listen, at.token, probed)).transpose();
     let probe = probe.map_err(|error| vec![cannot_listen(&error)])?;
     if let Some(probe) = &probe {
-        tracing::info!("answering {HEALTH}, {READY} and {METRICS} on http://{}", probe.address);
+        tracing::info!("serving {HEALTH}, {READY} and {METRICS} on http://{}", probe.address);
     }
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
     let dispatcher = Dispatcher::new(settings.reminders, AcpSessions { host: host.clone(), peer: peer.clone(), mode });

@@ -50,7 +50,7 @@ impl AcpSessions {
             biased;
             ended = &mut working => ended,
             () = cancellation.cancelled() => {
-                handle.cancel("the client has cancelled the request");
+                handle.cancel("the client cancelled the request");
                 working.await
             }
         };
@@ -62,7 +62,7 @@ impl AcpSessions {
     /// Handles the notification `session/cancel`. An idle session has nothing to cancel.
     pub(crate) fn cancel(&self, params: &Value) -> Result<(), ErrorResponse> {
         let handle = self.find(&Params::of(params)?)?;
-        handle.cancel("the client has cancelled the prompt");
+        handle.cancel("the client cancelled the prompt");
         Ok(())
     }
 
@@ -186,7 +186,7 @@ fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, ErrorR
 /// Logs once that the MCP servers that clients name are not started.
 fn note_servers() {
     static SAID: Once = Once::new();
-    let said = "the client lists MCP servers; they are not started, and scripts can read the list in \
+    let said = "the MCP servers that the client lists are not started; scripts can read the list in \
         `context.metadata.mcp_servers`";
     SAID.call_once(|| tracing::info!("{said}"));
 }

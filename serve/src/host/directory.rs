@@ -274,17 +274,17 @@ impl Probed for Host {
             (state.sessions.len(), state.is_draining)
         };
         let most = self.0.served.settings.sessions;
-        to.value("harn_sessions_open", "gauge", "Sessions open.", open);
-        to.value("harn_sessions_open_limit", "gauge", "Largest number of sessions open.", most);
-        to.value("harn_sessions_busy", "gauge", "Sessions at work on a prompt.", self.waits().sessions);
-        to.value("harn_draining", "gauge", "1 while nothing new is accepted, else 0.", u8::from(is_draining));
-        let help = "Injections that wait for a loop, in all sessions.";
+        to.value("harn_sessions_open", "gauge", "Open sessions.", open);
+        to.value("harn_sessions_open_limit", "gauge", "Maximum number of open sessions.", most);
+        to.value("harn_sessions_busy", "gauge", "Sessions that are processing a prompt.", self.waits().sessions);
+        to.value("harn_draining", "gauge", "1 while new work is rejected, else 0.", u8::from(is_draining));
+        let help = "Injections waiting for a loop, in all sessions.";
         to.value("harn_injection_queue_depth", "gauge", help, depths.iter().sum::<usize>());
-        let help = "Injections that wait for a loop, in the session that has the most.";
+        let help = "Largest number of injections waiting for a loop in one session.";
         to.value("harn_injection_queue_depth_max", "gauge", help, depths.iter().max().unwrap_or(&0));
         if let Some((unsaved, limit)) = self.0.served.log.as_ref().map(SqliteLog::backlog) {
-            to.value("harn_event_log_unsaved_records", "gauge", "Records on their way to the event log.", unsaved);
-            let help = "Largest number of records on their way to the event log.";
+            to.value("harn_event_log_unsaved_records", "gauge", "Records queued for the event log.", unsaved);
+            let help = "Largest number of records queued for the event log.";
             to.value("harn_event_log_unsaved_records_limit", "gauge", help, limit);
         }
         self.metrics().expose(to);

@@ -66,7 +66,7 @@ impl StoreError {
     pub fn help(&self) -> String {
         let help = match self {
             StoreError::Unknown(_) => "`session/list` returns the sessions",
-            StoreError::Elsewhere(_) => "close it there, or end that process, and load it again",
+            StoreError::Elsewhere(_) => "close it there, or stop that process, then load it again",
             StoreError::Unreadable { .. } => "other sessions of the log are not affected; open a new one",
             StoreError::Cursor(_) => {
                 "start without a cursor, then pass each page's `nextCursor` to the next \

@@ -91,8 +91,8 @@ impl ScriptFn {
     pub(crate) fn late(&self, who: &str, ms: u64) -> Rc<dyn CallError> {
         let message = format!("{who} timed out after {ms} ms");
         let raise = Raise::error(AgentCode::Late, message).labelled("this function").help(
-            "make it faster, or raise the timeout: `hook_timeout_ms` of the loop, `timeout_ms` under `[hooks]` in \
-            harn.toml",
+            "make it faster, or raise the timeout with the loop option `hook_timeout_ms` or `timeout_ms` under \
+                `[hooks]` in harn.toml",
         );
         Thrown::fault(match self.place() {
             Some((source, span)) => raise.at(&source, span),

@@ -68,9 +68,9 @@ pub enum AgentCode {
     /// An id that no queued reminder has.
     UnknownReminder = "HARN-SES-004", Error {
         title: "unknown reminder",
-        meaning: "No reminder or message with this id is in the session's queue or was recently. The id is \
-            misspelled, or it belongs to another session. `session/pending_injections` lists the queued items. The \
-            error's `status` is `unknown`.",
+        meaning: "No reminder or message with this id is in the session's queue, or was there recently. The id is \
+            misspelled, or it belongs to another session. `session/pending_injections` lists the queued items. \
+            The error's `status` is `unknown`.",
         fails: "let id = agent_session_open(\"mine\")\nagent_session_revoke_reminder(id, \"no-such-item\")\n",
         mended: "let id = agent_session_open(\"mine\")\nlet accepted = agent_session_push_bridge_injection(id, {body: \"Look \
                  again.\", ttl_turns: 1})\nagent_session_revoke_reminder(id, accepted.reminderId)\n",
@@ -107,7 +107,7 @@ pub enum AgentCode {
     },
     /// A worker that cannot do what is asked of it.
     WorkerState = "HARN-WRK-002", Error {
-        title: "operation not possible for the worker",
+        title: "invalid operation for the state of the worker",
         meaning: "A worker is `running`, `suspended`, `completed`, `failed` or `cancelled`. A running worker \
             cannot be resumed, a closed worker cannot continue, a worker cannot wait for itself, and it cannot use \
             the session of the loop that started it.",

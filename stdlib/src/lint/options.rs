@@ -102,7 +102,7 @@ fn misspelt(id: &str) -> Option<ReminderError> {
         return None;
     }
     let near = nearest(id, ReminderProviders::CANONICAL.iter().copied())?;
-    let message = format!("`config` names the unknown reminder provider `{id}`");
+    let message = format!("unknown reminder provider `{id}` in `config`");
     Some(ReminderError::new(ReminderCode::Shape, format!("config.{id}"), message).suggest(Some(near)))
 }
 

@@ -266,7 +266,7 @@ impl SettingsReader<'_> {
             Err(e) => (1, e.to_string()),
         };
         let place = rows.get(row.saturating_sub(1)).map_or(0..0, Spanned::span);
-        let help = "`provider` and `model` select models, the other keys say what these support";
+        let help = "`provider` and `model` select models; the other keys describe what they support";
         self.wrong(ProjectCode::Models, place, message, help);
     }
 
@@ -286,8 +286,8 @@ impl SettingsReader<'_> {
             table.get_ref().as_table()?.iter().find(|(written, _)| written.get_ref().as_ref() == key)
         });
         let place = entry.or(table).map_or(0..0, |(key, _)| key.span());
-        let help = "`[providers.NAME]` takes `base_url`, the address of the provider, and `key_env`, the variable \
-            that holds its key";
+        let help = "`[providers.NAME]` takes `base_url`, the URL of the provider, and `key_env`, the variable that \
+            holds its key";
         self.wrong(ProjectCode::Models, place, message, help);
     }
 
@@ -398,7 +398,7 @@ impl SettingsReader<'_> {
                 let d = Diagnostic::new(ProjectCode::Value, message).label(
                     self.source,
                     span(value.span()),
-                    "unknown value",
+                    "invalid value",
                 );
                 self.found.push(d);
                 None
@@ -418,10 +418,9 @@ impl SettingsReader<'_> {
         );
         self.found.push(match nearest(key, known.iter().copied()) {
             Some(near) => d.help(format!("did you mean `{near}`?")),
-            None => d.help(format!(
-                "the keys are {}",
-                known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")
-            )),
+            None => {
+                d.help(format!("known keys: {}", known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")))
+            }
         });
     }
 }

@@ -32,10 +32,10 @@ pub(crate) enum RecordingCode {
             Each file contains a digest of its content; to edit a response on purpose, remove the entry `digest` \
             from the file.",
     },
-    /// A recording of a later version.
+    /// A recording from a newer version.
     Newer = "HARN-TAPE-005", Error {
-        title: "recording of a later version",
-        meaning: "The recording was written by a later version of harn, in a format that this version cannot read.",
+        title: "recording from a newer version",
+        meaning: "The recording was written by a newer version of harn, in a format that this version cannot read.",
     },
     /// A recording that cannot be written.
     Unwritten = "HARN-TAPE-006", Error {

@@ -105,7 +105,7 @@ fn simple_value(dynamic: Dynamic, from: ConversionContext<'_>) -> Result<Result<
             Harn value"
             ),
         )
-        .help("pass a string or a number that you make from it"));
+        .help("convert it to a string or a number first"));
     };
     Ok(Ok(value))
 }

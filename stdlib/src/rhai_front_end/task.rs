@@ -91,7 +91,7 @@ fn deadline(context: &NativeCallContext<'_>, args: &mut [&mut Dynamic]) -> Resul
     drop(open);
     done.map_err(|error| match raised_in(&error) {
         Some(raise) if number.is_some_and(|number| raise.why == Why::Deadline(number)) => {
-            to_rhai(Raise::error(RunCode::Deadline, raise.message.clone()).labelled("not done in time"))
+            to_rhai(Raise::error(RunCode::Deadline, raise.message.clone()).labelled("did not finish in time"))
         }
         _ => error,
     })

@@ -82,7 +82,7 @@ impl TextSource {
 fn broken() -> Box<Raise> {
     Raise::error(AgentCode::Model, "the response ended after a part of it was read")
         .field("category", "connection")
-        .help("discard what was read and call again, or use `llm_call`, which retries by itself")
+        .help("discard what was read and call again, or use `llm_call`, which retries automatically")
 }
 
 /// The source, taken out during a wait.

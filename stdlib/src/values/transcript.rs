@@ -50,7 +50,7 @@ impl TranscriptValue {
                 if !marked && (!data.get("_type").is_nil() || !has_events && data.get("messages").is_nil()) {
                     return Err(Raise::error(RunCode::Type, "this dict is not a transcript")
                         .about(i, "has neither `_type: \"transcript\"` nor `messages`")
-                        .help("make one with `transcript()` or `transcript({messages: […]})`"));
+                        .help("create one with `transcript()` or `transcript({messages: […]})`"));
                 }
                 if has_events {
                     // A dict with events means a whole transcript.

@@ -82,7 +82,7 @@ fn as_diagnostic(note: &Note) -> Diagnostic {
                 d.message = format!("`{about}` failed: {said}");
                 d.note("the run continues without it")
             }
-            None => d.note(format!("about `{about}`")),
+            None => d.note(format!("reported for `{about}`")),
         };
     }
     d

@@ -93,7 +93,8 @@ const FAILURES: [Failure; 4] = [
         how: "rate limit",
         category: "rate_limit",
         asked: [2, 2],
-        message: "answered 429 Too Many Requests: Chaos: rate limit exceeded; wait, or ask less often (tried 2 times)",
+        message: "answered 429 Too Many Requests: Chaos: rate limit exceeded; wait, or send fewer requests (tried 2 \
+            times)",
     },
     Failure {
         how: "disconnect",

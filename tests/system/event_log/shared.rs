@@ -91,5 +91,5 @@ fn a_reader_whose_records_were_deleted_from_the_file_gets_an_error() {
     project.sqlite().execute("DELETE FROM records WHERE cursor <= 6", []).unwrap();
     let outcome = project.run("println(len(event_log.read(\"a\")))\nevent_log.read({from_cursor: 2})\n");
     assert_eq!(outcome.out, "4\n");
-    failed(&outcome, "HARN-LOG-008", "4 records behind cursor 2 are no longer in the event log");
+    failed(&outcome, "HARN-LOG-008", "4 records after cursor 2 are no longer in the event log");
 }

@@ -41,7 +41,7 @@ impl Checker<'_> {
         let mut d = Diagnostic::new(CheckCode::Dead, "unreachable statement").label(self.source, span, "never runs");
         if let Some(left) = left {
             let endless = self.source.slice(left).starts_with("while");
-            let how = if endless { "this loop never ends" } else { "always leaves here" };
+            let how = if endless { "this loop never ends" } else { "always exits here" };
             d = d.label(self.source, left, how);
         }
         self.say(d.help("remove it, or move it before that statement"));
@@ -116,7 +116,7 @@ impl Checker<'_> {
             let edit = rename_key(self.source.text(), at, near);
             d = d.help(format!("did you mean `{near}`?")).fix_by(Applicability::of_name(&field.name), vec![edit]);
         } else {
-            d = d.note(format!("the known names are {}", names().collect::<Vec<_>>().join(", ")));
+            d = d.note(format!("known names: {}", names().collect::<Vec<_>>().join(", ")));
         }
         self.say(d);
         near

@@ -184,7 +184,7 @@ fn kind_of(code: u16, said: &ErrorBody) -> ModelErrorKind {
 fn hint(endpoint: &Endpoint, kind: ModelErrorKind, code: u16) -> Option<String> {
     Some(match kind {
         ModelErrorKind::Auth => format!("check {}", endpoint.key_variable),
-        ModelErrorKind::RateLimit => "wait, or ask less often".to_owned(),
+        ModelErrorKind::RateLimit => "wait, or send fewer requests".to_owned(),
         ModelErrorKind::Overloaded | ModelErrorKind::Server => "try again later, or raise `llm_retries`".to_owned(),
         ModelErrorKind::ContextWindow => "shorten the transcript (`transcript_compact`, `auto_compact`)".to_owned(),
         ModelErrorKind::BadRequest if code == 404 => format!("check the model's name and {}", endpoint.base_variable),

@@ -140,7 +140,7 @@ async fn what_went_wrong_with_a_stream_is_told_in_a_sentence() {
             K::Overloaded,
             "aborted its response with an error: Overloaded; try again",
         ),
-        (stream(&events(&[coded])), K::RateLimit, "with an error: slow down; wait, or ask less often"),
+        (stream(&events(&[coded])), K::RateLimit, "with an error: slow down; wait, or send fewer requests"),
         (stream(&events(&[long])), K::ContextWindow, "with an error: too long; shorten the transcript"),
         (stream(&events(&[of_vllm])), K::ContextWindow, "with an error: This model's maximum context length is 10"),
         // The mark alone ends nothing.

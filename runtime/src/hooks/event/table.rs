@@ -64,7 +64,7 @@ const COMPACTION: &str = "mode strategy keep_last message_count archived_message
 pub static EVENTS: &[EventRow] = &[
     told(
         EventKind::SessionStart,
-        "when a loop starts, after its prompt was accepted",
+        "when a loop starts, after its prompt is accepted",
         "task system max_iterations",
         OBSERVES,
     ),
@@ -94,7 +94,7 @@ pub static EVENTS: &[EventRow] = &[
         OBSERVES,
     ),
     told(EventKind::PermissionAsked, "before a tool that needs permission", "tool reason", OBSERVES),
-    told(EventKind::PermissionReplied, "when the permission was decided", "tool reason decision", OBSERVES),
+    told(EventKind::PermissionReplied, "after the permission is decided", "tool reason decision", OBSERVES),
     told(
         EventKind::FileEdited,
         "`notify_file_edited`, or a change of a file that a daemon watches",
@@ -180,7 +180,7 @@ pub static EVENTS: &[EventRow] = &[
     ),
     told(
         EventKind::PostAgentTurn,
-        "with `post_turn`, before it",
+        "together with `post_turn`, just before it",
         "iteration has_tool_calls tool_results text",
         OBSERVES,
     ),

@@ -160,9 +160,8 @@ impl<'d> GivenParameters<'d> {
     fn of(params: &'d Data, known: &AcceptedParameters, shape: &str) -> Result<GivenParameters<'d>, ReminderError> {
         let Some(given) = params.as_dict() else {
             let message = format!("{shape}, got {}", params.type_name());
-            return Err(
-                ReminderError::new(ReminderCode::Bridge, "", message).help("push {body: \"…\", mode: \"finish_step\"}")
-            );
+            return Err(ReminderError::new(ReminderCode::Bridge, "", message)
+                .help("push `{body: \"…\", mode: \"finish_step\"}`"));
         };
         GivenParameters::read(given.iter().map(|(key, value)| (&**key, Cow::Borrowed(value))), known)
     }

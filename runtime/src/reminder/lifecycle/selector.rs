@@ -30,7 +30,7 @@ impl Selector {
         let Some(entries) = data.as_dict() else {
             let message =
                 format!("a selector must be a dict with `id`, `tag` or `dedupe_key`, got {}", data.type_name());
-            return Err(error("", message).help("write {tag: \"…\"} to clear a group, {dedupe_key: \"…\"} for one"));
+            return Err(error("", message).help("write `{tag: \"…\"}` to clear a group, `{dedupe_key: \"…\"}` for one"));
         };
         if let Some(unknown) = entries.keys().find(|key| !Self::KEYS.contains(&key.as_ref())) {
             return Err(error(unknown, format!("unknown selector `{unknown}`"))
@@ -44,12 +44,12 @@ impl Selector {
                 trimmed => Ok(Some(Arc::from(trimmed))),
             },
             other => Err(error(key, format!("`{key}` of a selector must be a string, got {}", other.type_name()))
-                .help(format!("write {key}: \"…\""))),
+                .help(format!("write `{key}: \"…\"`"))),
         };
         let selector = Selector { id: text("id")?, tag: text("tag")?, dedupe_key: text("dedupe_key")? };
         if selector == Selector::default() {
             return Err(error("", "a selector needs `id`, `tag` or `dedupe_key`".to_owned())
-                .help("write {tag: \"…\"} to clear a group, {dedupe_key: \"…\"} for one"));
+                .help("write `{tag: \"…\"}` to clear a group, `{dedupe_key: \"…\"}` for one"));
         }
         Ok(selector)
     }

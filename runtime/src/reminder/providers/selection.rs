@@ -157,7 +157,7 @@ impl ReminderOptions {
         let known = || ReminderProviders::CANONICAL.iter().chain(registered).copied();
         let mut ids = self.config.as_dict().into_iter().flatten().map(|(id, _)| id.as_ref());
         let Some(id) = ids.find(|id| !known().any(|known| known == *id)) else { return Ok(()) };
-        let message = format!("`config` names the unknown reminder provider `{id}`");
+        let message = format!("unknown reminder provider `{id}` in `config`");
         Err(ReminderError::new(ReminderCode::Shape, format!("config.{id}"), message)
             .suggest(nearest(id, known()))
             .or_help("register it with register_reminder_provider first, or remove its configuration"))

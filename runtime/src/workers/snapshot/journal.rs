@@ -48,7 +48,7 @@ pub(super) fn apply(snapshot: &mut Snapshot, steps: &str) -> Result<(), String> 
         if !line.ends_with('\n') {
             // The process was killed while writing this line.
             if !line.starts_with(LINE) && !LINE.starts_with(line) {
-                return Err("something else follows the snapshot".to_owned());
+                return Err("unexpected data after the snapshot".to_owned());
             }
             break;
         }

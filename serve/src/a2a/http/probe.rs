@@ -41,8 +41,8 @@ impl Probed for A2aState {
     fn expose(&self, to: &mut Exposition) {
         self.manager.expose(to);
         let permits = &self.streams.permits;
-        to.value("harn_a2a_streams_open", "gauge", "Streams open.", permits.taken());
-        to.value("harn_a2a_streams_open_limit", "gauge", "Largest number of streams open.", permits.most());
+        to.value("harn_a2a_streams_open", "gauge", "Open streams.", permits.taken());
+        to.value("harn_a2a_streams_open_limit", "gauge", "Maximum number of open streams.", permits.most());
     }
 }
 

@@ -22,8 +22,8 @@ pub(crate) enum PeerCode {
     /// There is no common version.
     NoVersion = "HARN-A2A-103", Error {
         title: "unsupported protocol version or binding",
-        meaning: "Only JSON-RPC over HTTP is supported, in the versions 1.0, 0.3 (also for 0.2) and 0.1. The \
-            error's `offered` lists what the agent's card offers.",
+        meaning: "Only JSON-RPC over HTTP is supported, in the versions 1.0 and 0.3. The error's `offered` lists what \
+            the agent's card offers.",
     },
     /// A token that is refused, or missing.
     Refused = "HARN-A2A-104", Error {
@@ -48,8 +48,8 @@ pub(crate) enum PeerCode {
     Timeout = "HARN-A2A-107", Error {
         title: "agent timed out",
         meaning: "The response was not complete within `timeout_ms`. The default is 30 seconds, and 10 minutes for \
-            `a2a.send`. For a stream, it is the longest time without an event, by default 5 minutes. The task \
-            continues at the agent.",
+            `a2a.send`. For a stream, it is the longest time without an event, by default 5 minutes. The agent \
+            continues the task.",
     },
     /// A peer that leads elsewhere.
     Moved = "HARN-A2A-108", Error {
@@ -63,8 +63,8 @@ pub(crate) enum PeerCode {
     /// A status that says no.
     Status = "HARN-A2A-109", Error {
         title: "agent returned an HTTP error",
-        meaning: "The status is not a success, and the body is not a JSON-RPC error. The error's `status` is the \
-            number.",
+        meaning: "The status is not a success, and the body is not a JSON-RPC error. The error's `status` is the HTTP \
+            status.",
     },
     /// A message or option that cannot be sent.
     Unsendable = "HARN-A2A-110", Error {

@@ -226,7 +226,7 @@ fn help_of(code: Option<i64>) -> Option<&'static str> {
         -32002 => "the task is over: read its state with `a2a.get`",
         -32004 => {
             "read the task's state with `a2a.get`: a task that is over, or that does not wait for input, \
-            accepts no message"
+            does not accept messages"
         }
         -32601 => "the agent does not support this method",
         _ => return None,

@@ -18,7 +18,7 @@ pub(super) fn check(walk: &mut TreeVisitor<'_>, text: &str, at: Position) -> Opt
             quotes"
         ),
     )
-    .label(walk.source, span, "printed as it is written")
+    .label(walk.source, span, "printed as written")
     .help("use backticks for a template string");
     let plain = !inner.contains(['`', '\\']);
     Some(if plain { found.fix(span, format!("`{inner}`")) } else { found })

@@ -15,13 +15,13 @@ pub(crate) enum RhaiCode {
     InUse = "HARN-RHAI-002", Error {
         title: "Rhai variable used while it is being changed",
         meaning: "A closure shares the variables that it captures. While a method changes one of them, the closure that it \
-                  calls cannot read the same variable. Copy the variable first: `let copy = xs;`.",
+            calls cannot read the same variable. Copy the variable first: `let copy = xs;`.",
     },
     /// An ordinary string that looks like a template.
     Template = "HARN-RHAI-003", Warning {
         title: "template in an ordinary Rhai string",
-        meaning: "In a `.rhai` file, `${…}` is interpolated only in strings in backticks. In double quotes it is \
-            printed as it is written. The name in it is in scope, so you probably meant backticks.",
+        meaning: "In a `.rhai` file, `${…}` is interpolated only in strings in backticks. In double quotes, it is \
+            printed as written. The name in it is in scope, so you probably meant backticks.",
     },
 }
 }

@@ -120,14 +120,14 @@ fn default_value(place: &SourcePlace<'_>) -> Option<Diagnostic> {
 /// `a and b`, `0 to 5`, `elif`
 fn word_operator(place: &SourcePlace<'_>) -> Option<Diagnostic> {
     let (message, help, instead) = match place.text() {
-        "and" => ("`and` is written `&&`", "write `a && b`", "&&"),
-        "or" => ("`or` is written `||`", "write `a || b`; to replace `()`, write `a ?? b`", "||"),
-        "to" => ("a range is written `0..5`", "write `0..=5` to include the last number, `0..5` to exclude it", "..="),
-        "elif" | "elsif" => ("`elif` is written `else if`", "write `} else if c {`", "else if"),
+        "and" => ("unknown operator `and`", "write `a && b`", "&&"),
+        "or" => ("unknown operator `or`", "write `a || b`; to replace `()`, write `a ?? b`", "||"),
+        "to" => ("unknown operator `to`", "write `0..=5` to include the last number, `0..5` to exclude it", "..="),
+        "elif" | "elsif" => ("expected `else if`", "write `} else if c {`", "else if"),
         _ if place.before(1) == "not" => {
             let span = place.span_of(place.at - 1);
             let found = place
-                .error_at(span, ParseCode::Unexpected, "`not` is written `!`", "not part of Rhai")
+                .error_at(span, ParseCode::Unexpected, "unknown operator `not`", "not part of Rhai")
                 .help("write `!a`");
             return Some(match span {
                 Some(span) => found.fix(span, "!"),

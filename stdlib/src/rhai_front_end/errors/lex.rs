@@ -74,11 +74,7 @@ fn unclosed(place: &SourcePlace<'_>) -> Diagnostic {
         Some('\'') => ("unterminated character", "a character is written `'x'`, a string `\"…\"`"),
         Some('`') => ("unterminated string", "end it with a backtick"),
         Some('#') => ("unterminated string", "end it with `\"#`, with as many `#` as at its start"),
-        _ => (
-            "unterminated string",
-            "end it with `\"` on the same line; write strings of several lines in \
-            backticks",
-        ),
+        _ => ("unterminated string", "end it with `\"` on the same line; write multi-line strings in backticks"),
     };
     // The first line of it is enough.
     let first = span.map(|span| {
@@ -169,7 +165,7 @@ fn symbol_of(place: &SourcePlace<'_>, symbol: &str, why: &str) -> Diagnostic {
     if let Some(slip) = slips::sign(symbol) {
         let code = code_of(symbol);
         let message = match slip.instead {
-            Some(instead) if code == LexCode::ExtraSign => format!("`{symbol}` is written `{instead}`"),
+            Some(_) if code == LexCode::ExtraSign => format!("unknown operator `{symbol}`"),
             _ => format!("Rhai does not support `{symbol}`"),
         };
         return with_slip(place, place.error(code, message, "not part of Rhai"), &slip);

@@ -286,7 +286,7 @@ fn reserved(place: &SourcePlace<'_>, word: &str) -> Diagnostic {
     let as_key = matches!(place.before(1), "#{" | ",") && place.tokens.text(place.at + 1) == ":";
     if as_key {
         let found = place
-            .error(ParseCode::ReservedWord, format!("`{word}` is a reserved word of Rhai"), "reserved")
+            .error(ParseCode::ReservedWord, format!("`{word}` is a reserved word in Rhai"), "reserved")
             .help(format!("put the key in quotes: `\"{word}\": …`"));
         return match place.span() {
             Some(span) => found.fix(span, format!("\"{word}\"")),
@@ -296,10 +296,10 @@ fn reserved(place: &SourcePlace<'_>, word: &str) -> Diagnostic {
     let behind_dot = matches!(place.before(1), "." | "?.");
     if behind_dot {
         return place
-            .error(ParseCode::ReservedWord, format!("`{word}` is a reserved word of Rhai"), "reserved")
+            .error(ParseCode::ReservedWord, format!("`{word}` is a reserved word in Rhai"), "reserved")
             .help(format!("read it by its key: `x[\"{word}\"]`"));
     }
-    let found = place.error(ParseCode::ReservedWord, format!("`{word}` is a reserved word of Rhai"), "reserved");
+    let found = place.error(ParseCode::ReservedWord, format!("`{word}` is a reserved word in Rhai"), "reserved");
     match slips::word(word) {
         Some(slip) => lex::with_slip(place, found, &slip),
         None => found.help("choose another name"),
@@ -378,7 +378,6 @@ fn expression(what: &str) -> String {
     match what {
         "" => "an expression".to_owned(),
         "a boolean" | "a boolean expression" => "a bool".to_owned(),
-        "an iterable value" => "something to walk".to_owned(),
         what if what.starts_with("a ") || what.starts_with("an ") => what.to_owned(),
         what => format!("a {what}"),
     }

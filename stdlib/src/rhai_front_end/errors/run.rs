@@ -59,7 +59,7 @@ fn values(error: &E, place: &SourcePlace<'_>) -> Option<Diagnostic> {
             };
             let found = place.error(RunCode::Type, message, "wrong type");
             if wanted == "bool" {
-                found.help("a condition must be `true` or `false`: compare the value with another")
+                found.help("a condition must be `true` or `false`: compare the value with another one")
             } else {
                 found
             }
@@ -201,7 +201,7 @@ fn out_of_range(place: &SourcePlace<'_>, index: i64, of: &str, length: usize, el
 fn arithmetic(place: &SourcePlace<'_>, said: &str) -> Diagnostic {
     let lower = said.to_lowercase();
     if lower.contains("zero") && !lower.contains("step") {
-        let verb = if lower.contains("modulo") { "take the remainder" } else { "divide" };
+        let verb = if lower.contains("modulo") { "take the remainder of a division" } else { "divide" };
         return place
             .error(RunCode::Zero, format!("cannot {verb} by the integer zero"), "by zero")
             .help("check the divisor first, or divide by a float: `x / 0.0` is `inf`");

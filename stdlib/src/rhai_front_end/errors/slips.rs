@@ -16,8 +16,8 @@ const fn slip(help: &'static str, instead: Option<&'static str>) -> Option<Slip>
 pub(crate) fn word(text: &str) -> Option<Slip> {
     match text {
         "nil" | "null" | "void" | "None" | "undefined" => slip("Rhai's empty value is `()`", Some("()")),
-        "True" => slip("it is written `true`", Some("true")),
-        "False" => slip("it is written `false`", Some("false")),
+        "True" => slip("write `true`", Some("true")),
+        "False" => slip("write `false`", Some("false")),
         "var" => slip("bind a variable with `let`; it can be assigned to", Some("let")),
         "match" => slip("Rhai has `switch value { 1 => …, _ => … }`", Some("switch")),
         "case" => slip("write an arm of a `switch` as `value => …`", None),
@@ -27,10 +27,10 @@ pub(crate) fn word(text: &str) -> Option<Slip> {
         "new" => slip("Rhai does not support classes: use a map, `#{x: 1}`", None),
         "spawn" => slip("the word is reserved in Rhai: use the builtin `spawn_`", Some("spawn_")),
         "await" => slip(
-            "the word is reserved in Rhai: use the builtin `await_`; all other builtins wait by themselves",
+            "the word is reserved in Rhai: use the builtin `await_`; all other builtins wait automatically",
             Some("await_"),
         ),
-        "async" => slip("`async` is not needed: a builtin that waits suspends the script by itself", None),
+        "async" => slip("`async` is not needed: a builtin that waits suspends the script automatically", None),
         "yield" => slip("Rhai does not support generators: fill an array with `push`", None),
         "use" | "package" => slip("import another file with `import \"name\" as name;`", None),
         "public" => slip("other files can import every `fn` of a file, except those that are `private fn`", None),

@@ -115,8 +115,7 @@ impl Shape<'_> {
             _ => self.refuse(
                 Position::NONE,
                 "this Rhai construct is not permitted in a pack".to_owned(),
-                "write it \
-                differently",
+                "rewrite it without this construct",
             ),
         }
     }
@@ -132,7 +131,12 @@ impl Shape<'_> {
                 self.function(expr, above, "a function");
             }
             Expr::Custom(_, at) => {
-                self.refuse(*at, "this Rhai construct is not permitted in a pack".to_owned(), "write it differently");
+                self.refuse(
+                    *at,
+                    "this Rhai construct is not permitted in a pack".to_owned(),
+                    "rewrite it without \
+                    this construct",
+                );
             }
             _ => {}
         }

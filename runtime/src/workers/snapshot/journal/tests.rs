@@ -233,7 +233,7 @@ fn what_follows_a_snapshot_and_is_no_step_is_refused() {
     let bench = JournalBench::new();
     let whole = bench.snapshot().to_json();
     let why = |rest: &str| Snapshot::from_json(&format!("{whole}\n{rest}")).unwrap_err().to_string();
-    assert!(why("more").contains("something else follows the snapshot"));
+    assert!(why("more").contains("unexpected data after the snapshot"));
     assert!(why("{}\n").contains("step 1: missing field"));
     let mut written = WrittenLoop::of(&bench.session);
     let line = written.line(&bench.session, &bench.suspension(), &bench.state()).unwrap();

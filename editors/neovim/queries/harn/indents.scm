@@ -1,0 +1,31 @@
+; For the module `indent` of nvim-treesitter.
+
+[
+  (block)
+  (block_expression)
+  (closure)
+  (dict)
+  (list)
+  (arguments)
+  (parameters)
+  (struct_literal)
+  (match_body)
+  (select_expression)
+  (field_list)
+  (variant_list)
+  (interface_body)
+  (impl_body)
+] @indent.begin
+
+[
+  "}"
+  "]"
+  ")"
+] @indent.branch @indent.end
+
+[
+  (comment)
+  (doc_comment)
+  (block_comment)
+  (string)
+] @indent.auto

@@ -1,0 +1,6 @@
+("{" @open
+  "}" @close)
+("[" @open
+  "]" @close)
+("(" @open
+  ")" @close)

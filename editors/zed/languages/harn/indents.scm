@@ -1,0 +1,9 @@
+(_
+  "{"
+  "}" @end) @indent
+(_
+  "["
+  "]" @end) @indent
+(_
+  "("
+  ")" @end) @indent

@@ -1,0 +1,127 @@
+//! The contents of `editors`: the tree-sitter grammar with PyPI `tree-sitter`, the extension for Visual Studio Code with the
+//! packages of its lock file.
+
+mod ranges;
+
+use crate::harn::root;
+use crate::markdown::blocks;
+use crate::packages::{locked_node, python};
+use lang::parse::parse_with_tokens;
+use lang::source::Source;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// A script, or a block of a page.
+struct Text {
+    name: String,
+    text: String,
+}
+
+/// The scripts of the repository and the `harn` blocks of its pages.
+fn texts() -> Vec<Text> {
+    let mut texts = Vec::new();
+    let mut folders = vec![root().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                if !matches!(&*name, "target" | "node_modules") && !name.starts_with('.') {
+                    folders.push(path);
+                }
+                continue;
+            }
+            let shown = path.strip_prefix(root()).unwrap().display().to_string();
+            if name.ends_with(".harn")
+                && let Ok(text) = fs::read_to_string(&path)
+            {
+                texts.push(Text { name: shown, text });
+            } else if name.ends_with(".md") {
+                let page = fs::read_to_string(&path).unwrap();
+                let harn = blocks(&page).into_iter().filter(|(language, _)| *language == "harn");
+                texts.extend(
+                    harn.enumerate()
+                        .map(|(i, (_, text))| Text { name: format!("{shown}, block {i}"), text: text.to_owned() }),
+                );
+            }
+        }
+    }
+    texts.sort_by(|a, b| a.name.cmp(&b.name));
+    texts
+}
+
+/// Parses the texts with PyPI `tree-sitter`.
+fn tree_sitter(texts: &[&str]) -> Value {
+    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tree-sitter-harn.so");
+    let mut child = Command::new(python("tree-sitter", "tests/editors/requirements.txt"))
+        .arg(root().join("tests/editors/tree_sitter_harn.py"))
+        .args([&library, &root().join("editors")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut stdin, asked) = (child.stdin.take().unwrap(), json!(texts).to_string());
+    let writer = thread::spawn(move || stdin.write_all(asked.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "the tree-sitter parser could not be built or run:\n{said}");
+    writer.join().unwrap().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{said}"))
+}
+
+#[test]
+fn the_tree_sitter_grammar_agrees_with_the_parser() {
+    let texts = texts();
+    let sources: Vec<_> = texts.iter().map(|text| Source::new(&text.name, &*text.text)).collect();
+    let accepted: Vec<_> =
+        sources.iter().map(parse_with_tokens).zip(&texts).filter(|((parsed, _), _)| parsed.is_ok()).collect();
+    assert!(accepted.len() > 1000, "only {} of {} texts are well formed", accepted.len(), texts.len());
+
+    let found = tree_sitter(&accepted.iter().map(|(_, text)| &*text.text).collect::<Vec<_>>());
+    let empty: &[Value] = &[];
+    assert_eq!(found["corpus"].as_array().map(Vec::as_slice), Some(empty), "editors/tree-sitter-harn/test/corpus");
+    assert_eq!(found["queries"].as_array().map(Vec::as_slice), Some(empty), "the queries of the editors");
+
+    let (mut problems, mut compared) = (Vec::new(), 0);
+    for (((parsed, tokens), text), tree) in accepted.iter().zip(found["trees"].as_array().unwrap()) {
+        if !tree["error"].is_null() {
+            problems.push(format!("{}: an error at the bytes {}", text.name, tree["error"]));
+            continue;
+        }
+        let (ours, theirs) = (ranges::of_parser(parsed, tokens), ranges::of_tree_sitter(&tree["nodes"]));
+        compared += ours.len();
+        problems.extend(ranges::differences(&text.name, &text.text, &ours, &theirs));
+    }
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems[..problems.len().min(40)].join("\n"));
+    assert!(compared > 50_000, "only {compared} nodes were compared");
+}
+
+#[test]
+fn the_extension_for_visual_studio_code_is_tested_and_packaged() {
+    let folder = locked_node("vscode", "editors/vscode");
+    run(&folder, "test");
+    run(&folder, "package");
+    let package = fs::read(folder.join("dist/harn.vsix")).unwrap();
+    // The names in the directory of the archive.
+    for file in ["extension/package.json", "extension/dist/extension.js", "extension/syntaxes/harn.tmLanguage.json"] {
+        assert!(package.windows(file.len()).any(|part| part == file.as_bytes()), "{file} is not in the package");
+    }
+}
+
+/// Runs a script of the package in the folder.
+fn run(folder: &PathBuf, script: &str) {
+    let output = Command::new("npm")
+        .args(["run", script])
+        .env("HARN", env!("CARGO_BIN_EXE_harn"))
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].map(|part| String::from_utf8_lossy(&part).into_owned()).concat();
+    assert!(output.status.success(), "npm run {script}:\n{said}");
+}
