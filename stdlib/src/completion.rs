@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(texts("println"), ["println"]);
         assert_eq!(texts("answer.us"), ["usage"]);
         assert_eq!(texts("transcript.inject_r"), ["inject_reminder"]);
-        assert_eq!(texts("\"abc\".upp"), ["upper"]);
+        assert_eq!(texts("\"abc\".upp"), ["upper", "uppercase"]);
         assert_eq!(texts("[1, 2].enumer"), ["enumerate"]);
         assert_eq!(texts("retur"), ["return"]);
         assert!(texts("").is_empty());
@@ -357,8 +357,8 @@ mod tests {
 
     #[test]
     fn keys_of_options_have_their_types() {
-        let (start, found) = complete("agent_loop(\"go\", nil, {max_it", 30, &TwoNames);
-        assert_eq!((start, found[0].text.as_str()), (24, "max_iterations: "));
+        let (start, found) = complete("agent_loop(\"go\", nil, {max_it", 29, &TwoNames);
+        assert_eq!((start, found[0].text.as_str()), (23, "max_iterations: "));
         assert!(found[0].detail.contains("int"), "{found:?}");
         assert_eq!(texts("shared_cell({key: \"a\", ini"), ["initial: "]);
         // The value of a key is an expression.
