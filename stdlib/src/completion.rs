@@ -325,9 +325,9 @@ impl NameSource for Engine {
 mod tests {
     use super::*;
 
-    struct FixedNames;
+    struct TwoNames;
 
-    impl NameSource for FixedNames {
+    impl NameSource for TwoNames {
         fn bound(&self) -> Vec<(String, String)> {
             vec![("answer".to_owned(), "dict".to_owned())]
         }
@@ -339,7 +339,7 @@ mod tests {
     }
 
     fn texts(text: &str) -> Vec<String> {
-        complete(text, text.len(), &FixedNames).1.into_iter().map(|completion| completion.text).collect()
+        complete(text, text.len(), &TwoNames).1.into_iter().map(|completion| completion.text).collect()
     }
 
     #[test]
@@ -348,17 +348,17 @@ mod tests {
         assert_eq!(texts("println"), ["println"]);
         assert_eq!(texts("answer.us"), ["usage"]);
         assert_eq!(texts("transcript.inject_r"), ["inject_reminder"]);
-        assert_eq!(texts("\"abc\".upp"), ["upper"]);
+        assert_eq!(texts("\"abc\".upp"), ["upper", "uppercase"]);
         assert_eq!(texts("[1, 2].enumer"), ["enumerate"]);
         assert_eq!(texts("retur"), ["return"]);
         assert!(texts("").is_empty());
-        assert_eq!(complete("let x = ans", 11, &FixedNames).1[0].detail, "dict");
+        assert_eq!(complete("let x = ans", 11, &TwoNames).1[0].detail, "dict");
     }
 
     #[test]
     fn keys_of_options_have_their_types() {
-        let (start, found) = complete("agent_loop(\"go\", nil, {max_it", 30, &FixedNames);
-        assert_eq!((start, found[0].text.as_str()), (24, "max_iterations: "));
+        let (start, found) = complete("agent_loop(\"go\", nil, {max_it", 29, &TwoNames);
+        assert_eq!((start, found[0].text.as_str()), (23, "max_iterations: "));
         assert!(found[0].detail.contains("int"), "{found:?}");
         assert_eq!(texts("shared_cell({key: \"a\", ini"), ["initial: "]);
         // The value of a key is an expression.

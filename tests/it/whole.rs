@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Folders whose scripts are run by the other test targets.
-const ELSEWHERE: [&str; 7] = [
+const ELSEWHERE: [&str; 8] = [
     "tests/a2a/agents",
     "tests/acp/agents",
     "tests/fixtures/aimock",
     "tests/fixtures/layout_1",
     "tests/otel",
     "tests/rhai/packs",
+    "tests/testing",
     "tests/trace",
 ];
 

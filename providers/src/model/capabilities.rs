@@ -422,7 +422,7 @@ mod tests {
             ("[providers.openai]\nbase_url = \"localhost:1\"", &["`base_url` has the scheme \"localhost\""]),
             ("[providers.openai]\nbase_url = \"https://a:b@x\"", &["password", "key_env"]),
             ("[providers.openai]\nbase_url = 3", &["`base_url` must be a string, got integer"]),
-            ("[providers.openai]\nkey_env = \"sk-abc\"", &["`key_env` must be the name of a variable"]),
+            ("[providers.openai]\nkey_env = \"sk-abc\"", &["`key_env` must be the name of the environment variable"]),
         ] {
             let error = built_in().with_servers("harn.toml", text).unwrap_err().to_string();
             for part in parts {
