@@ -119,7 +119,7 @@ impl Script {
     }
 }
 
-/// Characters that make a path a pattern, if there is no such file.
+/// Characters that make a path a pattern, unless a file has that name.
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 #[allow(clippy::result_large_err, reason = "once a path")]

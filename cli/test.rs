@@ -169,7 +169,7 @@ fn no_tests(args: &TestArgs) -> Diagnostic {
     }
 }
 
-/// Returns what happens to texts that differ: on a CI system nothing is written that nobody would review.
+/// Returns how to treat snapshots that differ. On a CI system, none is proposed, since no one reviews it there.
 fn snapshot_mode(update: bool) -> SnapshotMode {
     let on_ci = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
     match (update, on_ci) {
@@ -240,7 +240,7 @@ fn review(args: &TestArgs, console: &Console) -> i32 {
     i32::from(left > 0)
 }
 
-/// Returns the difference of a text from its snapshot, or the whole text if there is no snapshot yet.
+/// Returns the difference between a text and its snapshot, or the whole text of a new snapshot.
 fn changes_of(pending: &PendingSnapshot) -> String {
     let text = match &pending.expected {
         Some(expected) => difference(expected, &pending.actual),

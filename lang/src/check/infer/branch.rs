@@ -149,7 +149,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn retry(&mut self, times: &'a Expr, body: &'a Block, want: ExpectedType<'_>) -> Type {
-        self.expr(times, ExpectedType::must(&Type::Int, DemandOrigin::Nobody));
+        self.expr(times, ExpectedType::must(&Type::Int, DemandOrigin::Implicit));
         // The body may run again after it was left anywhere.
         self.forget_assigned(body);
         self.block(body, want)
@@ -208,7 +208,7 @@ impl<'a> Checker<'a> {
                     body
                 }
                 SelectArm::Timeout { limit, body } => {
-                    self.expr(limit, ExpectedType::must(&Type::Int, DemandOrigin::Nobody));
+                    self.expr(limit, ExpectedType::must(&Type::Int, DemandOrigin::Implicit));
                     body
                 }
                 SelectArm::Default(body) => body,

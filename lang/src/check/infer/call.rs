@@ -221,7 +221,7 @@ impl<'a> Checker<'a> {
             .params
             .iter()
             .enumerate()
-            .map(|(i, ty)| (if i < function.min { ty.clone() } else { ty.clone().optional() }, DemandOrigin::Nobody))
+            .map(|(i, ty)| (if i < function.min { ty.clone() } else { ty.clone().optional() }, DemandOrigin::Implicit))
             .collect();
         let bound = self.arguments(args, &taken, None, true);
         fill(&function.returns, &bound)
@@ -250,7 +250,7 @@ impl<'a> Checker<'a> {
                     Type::Fn(Rc::new(FnType { params: vec![value.clone()], min: 1, rest: false, returns: Type::Any }));
                 match self.expr(f, ExpectedType::hint(&hint)) {
                     Type::Fn(function) => {
-                        (function.params.first().map(|p| (p.clone(), DemandOrigin::Nobody)), function.returns.clone())
+                        (function.params.first().map(|p| (p.clone(), DemandOrigin::Implicit)), function.returns.clone())
                     }
                     other if other.is_open() || other.kinds().meets(Kinds::of(Tag::Function)) => (None, Type::Any),
                     other => {

@@ -29,7 +29,7 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Retry { times, body } => self.retry(times, body, want),
             ExprKind::Deadline { limit, body } => {
-                self.expr(limit, ExpectedType::must(&Type::Int, DemandOrigin::Nobody));
+                self.expr(limit, ExpectedType::must(&Type::Int, DemandOrigin::Implicit));
                 self.block(body, want)
             }
             ExprKind::Select(arms) => self.select(arms, want),
@@ -66,8 +66,8 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Pipe(a, b) => self.pipe(a, b, e.span),
             ExprKind::Range { from, to, .. } => {
-                self.expr(from, ExpectedType::must(&Type::Int, DemandOrigin::Nobody));
-                self.expr(to, ExpectedType::must(&Type::Int, DemandOrigin::Nobody));
+                self.expr(from, ExpectedType::must(&Type::Int, DemandOrigin::Implicit));
+                self.expr(to, ExpectedType::must(&Type::Int, DemandOrigin::Implicit));
                 Type::Range
             }
             ExprKind::Field { object, name, optional } => self.field(object, name, *optional),

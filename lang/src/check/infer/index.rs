@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
 
     /// The key of a computed entry.
     pub(super) fn dict_key(&mut self, key: &Type, at: Span) {
-        self.fit(at, key.clone(), ExpectedType::must(&Type::Str, DemandOrigin::Nobody));
+        self.fit(at, key.clone(), ExpectedType::must(&Type::Str, DemandOrigin::Implicit));
     }
 
     /// Returns the type that a list or dict accepts under an assigned index.
@@ -109,7 +109,7 @@ impl<'a> Checker<'a> {
         let holder = self.expr(object, ExpectedType::FREE);
         let bound = Type::Int.optional();
         for e in from.iter().chain(&to) {
-            self.expr(e, ExpectedType::must(&bound, DemandOrigin::Nobody));
+            self.expr(e, ExpectedType::must(&bound, DemandOrigin::Implicit));
         }
         if !holder.is_open() && !holder.kinds().meets(SLICED) {
             self.cannot_be_sliced(&holder, object.span);

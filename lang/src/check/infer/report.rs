@@ -33,7 +33,7 @@ impl Checker<'_> {
         if let Some(lacking) = self.lacking(found, wanted) {
             d = d.help(lacking);
         }
-        if let DemandOrigin::Builtin(_) | DemandOrigin::Nobody = why { self.raises(d) } else { self.say(d) }
+        if let DemandOrigin::Builtin(_) | DemandOrigin::Implicit = why { self.raises(d) } else { self.say(d) }
     }
 
     /// Statements that never run; `left` is what leaves before them.
@@ -72,7 +72,7 @@ impl Checker<'_> {
             DemandOrigin::Parameter(span) => d.label(self.source, span, "the parameter is declared here"),
             DemandOrigin::Declared(span) if span != Span::default() => d.label(self.source, span, "declared here"),
             DemandOrigin::Builtin(sig) => d.note(format!("its signature is `{sig}`")),
-            DemandOrigin::Declared(_) | DemandOrigin::Nobody => d,
+            DemandOrigin::Declared(_) | DemandOrigin::Implicit => d,
         }
     }
 

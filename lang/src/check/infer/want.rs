@@ -24,8 +24,8 @@ pub(super) enum DemandOrigin {
     Parameter(Span),
     /// The field of a struct or the value of a variant, written there.
     Declared(Span),
-    /// The pattern of a receiver …: nobody that could be shown.
-    Nobody,
+    /// The language itself, such as an index or a range: there is no place in the script to point to.
+    Implicit,
 }
 
 impl<'t> ExpectedType<'t> {
