@@ -19,7 +19,7 @@ use std::cell::Cell;
 use std::pin::pin;
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 /// Pending reminders, and how many of them the budget has room for.
 const PENDING: usize = 20;
