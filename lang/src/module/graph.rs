@@ -90,7 +90,10 @@ impl ImportVisit<'_> {
                 }
                 return (None, None);
             }
-            return (Some(id), None);
+            // A script that was loaded before, as `harn check FOLDER` does, was compiled to run and not to be imported.
+            if self.modules.file(id).is_some_and(|file| file.importer.is_some()) {
+                return (Some(id), None);
+            }
         }
         if self.count >= MOST_FILES {
             // One import too many is told once; each further one would be.
