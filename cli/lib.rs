@@ -35,6 +35,7 @@ mod test;
 mod trace;
 mod trust;
 mod usage;
+mod watch;
 mod whole_file;
 
 use clap::{CommandFactory, Parser, Subcommand};
