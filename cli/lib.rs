@@ -36,6 +36,7 @@ mod test;
 mod trace;
 mod trust;
 mod usage;
+mod watch;
 mod whole_file;
 
 use clap::{CommandFactory, Parser, Subcommand};
