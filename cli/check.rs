@@ -4,19 +4,18 @@
 //! - [`analysis`]: the diagnostics of many scripts, in parallel.
 //! - [`fixes`]: scripts with their fixes applied.
 //! - [`formats`]: diagnostics as text, JSON, [`sarif`] and commands of GitHub workflows.
-//! - [`watch`]: waiting for changes.
 
 mod analysis;
 mod fixes;
 mod formats;
 mod sarif;
-mod watch;
 
 use crate::console::Console;
 use crate::limits::capability;
 use crate::report::{Format, show};
 use crate::script::Script;
 use crate::stdout;
+use crate::watch::watch;
 use fixes::{FixLevel, FixedScript};
 use formats::CheckFormat;
 use std::collections::HashSet;
@@ -67,7 +66,13 @@ pub(crate) fn run(args: &CheckArgs, console: &Console) -> i32 {
         console.output.err(&format!("error: {conflict}\n"));
         return 2;
     }
-    if args.watch { watch::run(args, console) } else { once(args, console) }
+    if !args.watch {
+        return once(args, console);
+    }
+    watch(&args.paths, &["harn", "rhai"], console, || match once(args, console) {
+        0 => "no errors",
+        _ => "errors found",
+    })
 }
 
 /// The scripts that the paths mean, each once, and what is wrong with the paths.

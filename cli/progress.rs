@@ -55,18 +55,19 @@ impl ProgressLine {
         }
     }
 
-    /// Removes the line, before something else is printed.
-    pub(crate) fn clear(&self) {
+    /// Removes the line and prints something else in its place. No step draws before that is printed.
+    pub(crate) fn above(&self, print: impl FnOnce()) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut state.is_drawn) {
             write("\r\u{1b}[2K");
         }
+        print();
     }
 }
 
 impl Drop for ProgressLine {
     fn drop(&mut self) {
-        self.clear();
+        self.above(|| {});
     }
 }
 

@@ -2,8 +2,10 @@
 
 use crate::console::Console;
 use crate::limits::RunBounds;
+use crate::progress::ProgressLine;
 use crate::report::{Format, show, visible, wants_color};
 use crate::stdout;
+use crate::watch::watch;
 use crate::whole_file::write_whole;
 use std::collections::HashSet;
 use std::io::{BufRead, IsTerminal, Write};
@@ -11,11 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use stdlib::{Diagnostic, Project, TestCode};
 use testing::{
-    Coverage, MakeOptions, PendingSnapshot, Report, ReportFormat, RunMode, Selection, SnapshotMode, Summary,
-    difference, discover, pending_snapshots,
+    Coverage, FileResult, MakeOptions, PendingSnapshot, Report, ReportFormat, RunMode, Selection, SnapshotMode,
+    Summary, abandoned_snapshots, count_unimported, difference, discover, pending_snapshots,
 };
-
-mod changes;
 
 #[derive(clap::Args)]
 pub(crate) struct TestArgs {
@@ -43,10 +43,10 @@ pub(crate) struct TestArgs {
     /// Count the lines that run: write an HTML page with the count of each line
     #[arg(long, value_name = "FILE")]
     coverage_html: Option<PathBuf>,
-    /// Accept every text that differs from its snapshot
+    /// Accept every text that differs from its snapshot, and remove the snapshots that no test uses
     #[arg(long, conflicts_with = "review")]
     update: bool,
-    /// Run no test: show the texts that differ from their snapshots one by one, and accept or reject them
+    /// Run no test: show the texts that differ from their snapshots, and the snapshots that no test uses, one by one, and accept or reject each change
     #[arg(long)]
     review: bool,
     /// Ask real models in tests with `recording`, and record the answers, if the recording does not exist
@@ -87,12 +87,10 @@ pub(crate) fn run(mut args: TestArgs, console: &Console) -> i32 {
     if !args.watch {
         return run_once(&args, console);
     }
-    loop {
-        let before = changes::state(&args.paths);
-        run_once(&args, console);
-        console.output.err("waiting for changes\n");
-        changes::wait(&args.paths, &before);
-    }
+    watch(&args.paths, &["harn", "snap"], console, || match run_once(&args, console) {
+        0 => "all tests passed",
+        _ => "tests failed",
+    })
 }
 
 fn run_once(args: &TestArgs, console: &Console) -> i32 {
@@ -129,15 +127,24 @@ fn run_once(args: &TestArgs, console: &Console) -> i32 {
             printed = console.output.out(text);
         }
     };
-    let (summary, coverage) = testing::run(&files, &selection, mode, &setup, |file| print(&report.file(file)));
+    let progress = ProgressLine::new("testing", None, console.owns_process);
+    let begin = |file: &Path, test: &str| progress.step(&format!("{} > {test}", file.display()));
+    let show_file = |file: &FileResult| progress.above(|| print(&report.file(file)));
+    let (summary, mut coverage) = testing::run(&files, &selection, mode, &setup, &begin, show_file);
+    drop(progress);
     let found_none = summary == Summary::default();
+    let mut notices = abandoned_snapshots(&args.paths, mode.snapshots);
+    if counts_lines {
+        notices.extend(count_unimported(&args.paths, &setup, &mut coverage));
+    }
+    notices.extend(warnings.into_inner().unwrap_or_default());
     if !found_none || args.format != TestFormat::Text {
         print(&report.end(&summary));
     }
     if args.coverage.is_some() && args.format == TestFormat::Text && !found_none {
         print(&format!("\n{}", coverage.summary()));
     }
-    show_once(warnings.into_inner().unwrap_or_default(), args, console);
+    show_once(notices, args, console);
     let mut code = i32::from(!summary.is_success());
     if found_none {
         code = refuse(no_tests(args));
@@ -149,7 +156,7 @@ fn run_once(args: &TestArgs, console: &Console) -> i32 {
     stdout::exit_code(stdout::forgive(printed), code)
 }
 
-/// Shows the warnings of projects, each once.
+/// Shows warnings, each once.
 fn show_once(warnings: Vec<Diagnostic>, args: &TestArgs, console: &Console) {
     let mut seen = HashSet::new();
     let warnings: Vec<Diagnostic> =
@@ -240,11 +247,10 @@ fn review(args: &TestArgs, console: &Console) -> i32 {
     i32::from(left > 0)
 }
 
-/// Returns the difference between a text and its snapshot, or the whole text of a new snapshot.
+/// Returns the difference between a snapshot and what would take its place. A new and an unused one differ from no text.
 fn changes_of(pending: &PendingSnapshot) -> String {
-    let text = match &pending.expected {
-        Some(expected) => difference(expected, &pending.actual),
-        None => difference("", &pending.actual),
-    };
-    text.lines().map(|line| format!("  {}\n", visible(line))).collect()
+    let (before, after) = (pending.expected.as_deref(), pending.actual.as_deref());
+    let text = difference(before.unwrap_or_default(), after.unwrap_or_default());
+    let title = if after.is_none() { "  no test uses this snapshot; accept removes it\n" } else { "" };
+    title.to_owned() + text.lines().map(|line| format!("  {}\n", visible(line))).collect::<String>().as_str()
 }

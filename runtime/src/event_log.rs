@@ -183,8 +183,6 @@ impl RecordFilter {
 /// A reader that yields history first and then appended records, each once and in order. A reader overtaken by the
 /// log's retention fails once with [`LogError::Lagged`] and goes on after the gap.
 pub trait Subscription {
-    /// Sets the pool for reads that wait for the disk. Without a pool they run on the caller's thread.
-    fn read_on(&mut self, _pool: Rc<dyn BlockingPool>) {}
     /// Returns whether [`Subscription::try_next`] has to wait for the disk.
     fn waits_for_disk(&self) -> bool {
         false
@@ -243,8 +241,18 @@ pub trait EventLog {
         self.reader().read(filter, limit).map_err(call_error)
     }
 
-    /// Reads history after `filter.after`, then new records.
+    /// Reads history after `filter.after`, then new records. Waits for the disk like [`EventLog::latest`], also in the
+    /// reads of the subscription.
     fn subscribe(&self, filter: RecordFilter) -> Box<dyn Subscription>;
+
+    /// Subscribes like [`EventLog::subscribe`], and waits for the disk on a pool.
+    fn subscribe_on(
+        &self,
+        filter: RecordFilter,
+        _pool: Rc<dyn BlockingPool>,
+    ) -> Answer<'static, Box<dyn Subscription>> {
+        Answer::Now(self.subscribe(filter))
+    }
 }
 
 #[cfg(test)]

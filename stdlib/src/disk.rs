@@ -158,6 +158,8 @@ pub(crate) mod stall {
     #[derive(Default)]
     struct State {
         stalled: bool,
+        /// Steps that still pass.
+        passing: usize,
         /// Steps that wait for the disk.
         waiting: usize,
     }
@@ -176,8 +178,13 @@ pub(crate) mod stall {
 
     impl Stalled {
         pub(crate) fn new() -> Self {
+            Self::after(0)
+        }
+
+        /// A disk that answers so many steps and then no more.
+        pub(crate) fn after(passing: usize) -> Self {
             let all = Shared::default();
-            all.0.lock().unwrap().stalled = true;
+            *all.0.lock().unwrap() = State { stalled: true, passing, waiting: 0 };
             HERE.set(Stall(Some(all.clone())));
             Self(all)
         }
@@ -206,6 +213,10 @@ pub(crate) mod stall {
         pub(super) fn wait(self) {
             if let Some(all) = self.0 {
                 let mut state = all.0.lock().unwrap();
+                if state.passing > 0 {
+                    state.passing -= 1;
+                    return;
+                }
                 state.waiting += 1;
                 all.1.notify_all();
                 state = all.1.wait_while(state, |state| state.stalled).unwrap();
@@ -214,6 +225,9 @@ pub(crate) mod stall {
         }
     }
 }
+
+#[cfg(test)]
+mod snapshot_tests;
 
 #[cfg(test)]
 mod tests {
@@ -227,7 +241,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     /// Operations that wait even where the system has the file in memory.
-    const CALLS: [&str; 9] = [
+    const CALLS: [&str; 11] = [
         "read_file(\"no such file\")",
         "write_file(\"FOLDER/file\", \"text\")",
         "append_file(\"FOLDER/file\", \"text\")",
@@ -236,6 +250,8 @@ mod tests {
         "delete_file(\"FOLDER/file\")",
         "recall_facts(\"no such fact\")",
         "invalidate_facts(\"no such fact\")",
+        r#"agent_loop("task", json_parse("null"), json_parse("{\"resume_path\": \"no such file\"}"))"#,
+        r#"agent_loop("task", json_parse("null"), json_parse("{\"persist_path\": \"FOLDER/loop\"}"))"#,
         r#"store_fact(json_parse("{\"kind\": \"claim\", \"claim\": \"c\", \"confidence\": 1}"), json_parse("{\"root\": \"FOLDER\"}"))"#,
     ];
 

@@ -18,7 +18,7 @@ use runtime::event_log::{EventLog, LogReader};
 use runtime::lock::LockFile;
 use runtime::seam::Scope;
 use runtime::session::{Session, SessionError};
-use runtime::workers::snapshot::{self, settle_with_log};
+use runtime::workers::snapshot::{self, SnapshotStorage, settle_with_log};
 use runtime::workers::worker::Recipe;
 use runtime::workers::{Snapshot, SnapshotError, WorkerMode};
 use std::collections::BTreeSet;
@@ -26,11 +26,19 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// The paths of the two options.
+pub(crate) struct PersistPaths {
+    to: Option<Arc<str>>,
+    from: Option<Arc<str>>,
+}
+
 /// The plan of the two options. Every error has been found; nothing has changed yet except that the
 /// locks are held.
+#[derive(Default)]
 pub(crate) struct Plan {
     persist: Option<LoopStorage>,
     left: Option<LeftLoop>,
+    storage: SnapshotStorage,
     arg: usize,
 }
 
@@ -41,8 +49,8 @@ struct LeftLoop {
     claim: Option<(Arc<str>, LockFile)>,
 }
 
-/// Reads the two options.
-pub(crate) fn plan(cx: &Cx<'_>, options: &OptionReader<'_>, system: Option<&str>) -> Result<Plan, Box<Raise>> {
+/// Reads the two options; `None` if neither is given.
+pub(crate) fn paths(cx: &Cx<'_>, options: &OptionReader<'_>) -> Result<Option<PersistPaths>, Box<Raise>> {
     let path = |key| -> Result<Option<Arc<str>>, Box<Raise>> {
         let path = options.text(key)?;
         if path.as_ref().is_some_and(|path| path.trim().is_empty()) {
@@ -53,41 +61,57 @@ pub(crate) fn plan(cx: &Cx<'_>, options: &OptionReader<'_>, system: Option<&str>
     };
     let (to, from) = (path("persist_path")?, path("resume_path")?);
     permitted(cx, options, to.is_some(), from.is_some())?;
-    let at = |key: &'static str| {
-        move |error: SnapshotError| of_snapshot(&error).about(options.arg(), format!("invalid `{key}`"))
-    };
-    let lock = to.as_deref().map(|to| snapshot::lock(Path::new(to))).transpose().map_err(at("persist_path"))?;
-    let left = match &from {
-        None => None,
-        Some(from) if to.as_ref().is_some_and(|to| is_same(to, from)) => match read(from) {
-            // The first run of all.
-            Err(SnapshotError::Missing(_)) => None,
-            read => Some(LeftLoop { snapshot: read.map_err(at("resume_path"))?, claim: None }),
-        },
-        Some(from) => {
-            // First the file: a mistyped path leaves no lock behind.
-            read(from).map_err(at("resume_path"))?;
-            let lock = snapshot::lock(Path::new(from.as_ref())).map_err(at("resume_path"))?;
-            let snapshot = read(from).map_err(at("resume_path"))?;
-            Some(LeftLoop { snapshot, claim: Some((from.clone(), lock)) })
+    Ok((to.is_some() || from.is_some()).then_some(PersistPaths { to, from }))
+}
+
+impl PersistPaths {
+    /// Takes the locks, and reads what another process has left.
+    pub(crate) async fn plan(
+        self,
+        world: &World,
+        options: &OptionReader<'_>,
+        system: Option<&str>,
+    ) -> Result<Plan, Box<Raise>> {
+        let PersistPaths { to, from } = self;
+        let storage = SnapshotStorage::new(world.pool());
+        let at = |key: &'static str| {
+            move |error: SnapshotError| of_snapshot(&error).about(options.arg(), format!("invalid `{key}`"))
+        };
+        let lock = match &to {
+            None => None,
+            Some(to) => Some(storage.lock(Path::new(&**to)).await.map_err(at("persist_path"))?),
+        };
+        let left = match &from {
+            None => None,
+            Some(from) if to.as_ref().is_some_and(|to| is_same(to, from)) => {
+                match storage.read(Path::new(&**from)).await {
+                    // The first run of all.
+                    Err(SnapshotError::Missing(_)) => None,
+                    read => Some(LeftLoop { snapshot: read.map_err(at("resume_path"))?, claim: None }),
+                }
+            }
+            Some(from) => {
+                let path = Path::new(&**from);
+                // First the file: a mistyped path leaves no lock behind.
+                storage.read(path).await.map_err(at("resume_path"))?;
+                let lock = storage.lock(path).await.map_err(at("resume_path"))?;
+                let snapshot = storage.read(path).await.map_err(at("resume_path"))?;
+                Some(LeftLoop { snapshot, claim: Some((from.clone(), lock)) })
+            }
+        };
+        if let Some(left) = &left {
+            fits(left, options).map_err(at("resume_path"))?;
         }
-    };
-    if let Some(left) = &left {
-        fits(left, options).map_err(at("resume_path"))?;
+        let pool = world.pool();
+        let persist = to.zip(lock).map(|(to, lock)| LoopStorage::new(to, recipe(options, system), lock, pool));
+        Ok(Plan { persist, left, storage, arg: options.arg() })
     }
-    let pool = here::world(cx)?.pool();
-    let persist = to.zip(lock).map(|(to, lock)| LoopStorage::new(to, recipe(options, system), lock, pool));
-    Ok(Plan { persist, left, arg: options.arg() })
 }
 
 /// Two ways to write one path are one file.
 fn is_same(one: &str, other: &str) -> bool {
     let whole = |path: &str| std::path::absolute(path).unwrap_or_else(|_| path.into());
     one == other || whole(one) == whole(other)
-}
-
-fn read(path: &str) -> Result<Snapshot, SnapshotError> {
-    snapshot::read(Path::new(path))
 }
 
 fn permitted(cx: &Cx<'_>, options: &OptionReader<'_>, writes: bool, reads: bool) -> Result<(), Box<Raise>> {
@@ -164,15 +188,18 @@ impl Plan {
         let refuse = |error: SnapshotError| of_snapshot(&error).about(self.arg, "invalid `resume_path`");
         let restored = snapshot.session.clone().restore().map_err(refuse)?;
         let known = pending_by_log(world, &scope.log, session.id()).await?;
-        // Others may have come to it while the log was read.
+        if let Some((path, _lock)) = &claim {
+            self.storage.claim(Path::new(&**path)).await.map_err(refuse)?;
+        }
+        // Others may have come to it meanwhile.
         if session.is_busy() || !session.is_fresh() {
+            if let Some((path, _lock)) = &claim {
+                self.storage.unclaim(Path::new(&**path)).await;
+            }
             let error = SessionError::Exists(session.id().clone());
             return Err(of_session(&error).about(self.arg, "invalid `resume_path`"));
         }
         let settled = settle_with_log(&restored, known);
-        if let Some((path, _lock)) = &claim {
-            snapshot::claim(Path::new(path.as_ref())).map_err(refuse)?;
-        }
         session.take_over(&restored);
         session.log_lifecycle(scope, settled);
         let mut remarks = differences(&snapshot, parts, options);

@@ -26,7 +26,7 @@ impl FileCoverage {
 }
 
 impl Coverage {
-    /// Adds the lines of one test.
+    /// Adds lines, those of one test for example.
     pub(crate) fn add(&mut self, lines: &[LineCount]) {
         for LineCount { source, line, count } in lines {
             if is_test_file(Path::new(source.name())) {
@@ -41,6 +41,11 @@ impl Coverage {
             };
             *file.lines.entry(*line).or_default() += count;
         }
+    }
+
+    /// Returns the names of the counted files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
     }
 
     /// Adds the lines of another run.

@@ -42,6 +42,19 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<TestFile>, Diagnostic> {
 #[allow(clippy::result_large_err, reason = "once a run")]
 fn in_folder(folder: &Path) -> Result<Vec<TestFile>, Diagnostic> {
     let mut files = Vec::new();
+    for path in scripts_in(folder)? {
+        let must_have_tests = is_test_file(&path);
+        if must_have_tests || read_source(&path).is_ok_and(|source| mentions_tests(source.text())) {
+            files.push(TestFile { path, must_have_tests });
+        }
+    }
+    Ok(files)
+}
+
+/// Returns the scripts of a folder in the order of their paths, except those that `.gitignore` excludes.
+#[allow(clippy::result_large_err, reason = "once a run")]
+pub(crate) fn scripts_in(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+    let mut scripts = Vec::new();
     for entry in ignore::WalkBuilder::new(folder).require_git(false).sort_by_file_path(Path::cmp).build() {
         let entry = entry.map_err(|error| unreadable_source(&folder.display().to_string(), &error.to_string()))?;
         let is_script = entry.path().extension().is_some_and(|end| end == "harn");
@@ -50,13 +63,9 @@ fn in_folder(folder: &Path) -> Result<Vec<TestFile>, Diagnostic> {
         }
         let path = entry.into_path();
         // `./a` and `a` are the same file.
-        let path = path.strip_prefix(".").map_or_else(|_| path.clone(), Path::to_path_buf);
-        let must_have_tests = is_test_file(&path);
-        if must_have_tests || read_source(&path).is_ok_and(|source| mentions_tests(source.text())) {
-            files.push(TestFile { path, must_have_tests });
-        }
+        scripts.push(path.strip_prefix(".").map_or_else(|_| path.clone(), Path::to_path_buf));
     }
-    Ok(files)
+    Ok(scripts)
 }
 
 /// Returns whether a text may have tests; most scripts need not be parsed to know that they have none.

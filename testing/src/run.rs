@@ -137,19 +137,23 @@ impl Summary {
 /// Makes the options of each run of a file's tests.
 pub type MakeOptions = Box<dyn Fn() -> RunOptions>;
 
-/// Stack of a thread that runs tests. A tree may be a thousand levels deep.
-const STACK: usize = 64 << 20;
+/// Stack of a thread that runs or compiles tests. A tree may be a thousand levels deep.
+pub(crate) const STACK: usize = 64 << 20;
 
-/// Runs the tests of files. `setup` returns what makes the options of a file's runs; `show` gets the result of each file, in
-/// the order of the files.
+/// Returns what makes the options of the runs of a file.
+pub type Setup<'s> = dyn Fn(&Path) -> Result<MakeOptions, Vec<Diagnostic>> + Sync + 's;
+
+/// Runs the tests of files. `begin` gets the file and the name of each test that begins; `show` gets the result of each file,
+/// in the order of the files.
 pub fn run(
     files: &[TestFile],
     selection: &Selection,
     mode: RunMode,
-    setup: &(dyn Fn(&Path) -> Result<MakeOptions, Vec<Diagnostic>> + Sync),
+    setup: &Setup<'_>,
+    begin: &(dyn Fn(&Path, &str) + Sync),
     mut show: impl FnMut(&FileResult),
 ) -> (Summary, Coverage) {
-    let work = Work { files, selection, mode, setup, next: AtomicUsize::new(0), stop: AtomicBool::new(false) };
+    let work = Work { files, selection, mode, setup, begin, next: AtomicUsize::new(0), stop: AtomicBool::new(false) };
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(files.len());
     let (mut summary, mut coverage) = (Summary::default(), Coverage::default());
     let (sender, results) = channel();
@@ -184,7 +188,8 @@ struct Work<'w> {
     files: &'w [TestFile],
     selection: &'w Selection,
     mode: RunMode,
-    setup: &'w (dyn Fn(&Path) -> Result<MakeOptions, Vec<Diagnostic>> + Sync),
+    setup: &'w Setup<'w>,
+    begin: &'w (dyn Fn(&Path, &str) + Sync),
     /// Number of the file that is next.
     next: AtomicUsize,
     stop: AtomicBool,
@@ -222,15 +227,22 @@ impl Work<'_> {
             self.failed();
             return result;
         }
+        let count = tests.len();
+        let snapshots = Rc::new(FileSnapshots::of(&file.path, self.mode.snapshots));
         for test in tests {
             if !self.selection.takes(&result.file, &test.name) {
                 continue;
             }
-            let one = self.test(file, &source, &options, &test, &mut result.coverage);
+            snapshots.begin(&test.name);
+            let one = self.test(file, &source, &options, &test, &snapshots, &mut result.coverage);
             if !matches!(one.status, Status::Passed | Status::NotRun) {
                 self.failed();
             }
             result.tests.push(one);
+        }
+        // A test that was skipped or that failed may use more snapshots.
+        if result.tests.iter().filter(|test| test.status == Status::Passed).count() == count {
+            result.diagnostics.extend(snapshots.unused());
         }
         result
     }
@@ -243,7 +255,11 @@ impl Work<'_> {
     }
 
     fn tests_of(&self, file: &TestFile) -> Result<(SourceRef, MakeOptions, Vec<TestCase>), Vec<Diagnostic>> {
-        let source = read_source(&file.path).map_err(|diagnostic| vec![diagnostic])?;
+        let source = read_source(&file.path).map_err(|diagnostic| {
+            let may_be_name = !file.path.exists() && file.path.extension().is_none_or(|end| end != "harn");
+            let help = |name| format!("to run the tests whose names contain `{name}`, use `--filter {name}`");
+            vec![if may_be_name { diagnostic.help(help(file.path.display())) } else { diagnostic }]
+        })?;
         let options = (self.setup)(&file.path)?;
         let engine = Engine::new(RunOptions { output: Rc::new(TestOutput::default()), ..options() });
         let tests = engine.find_tests(&source)?;
@@ -256,6 +272,7 @@ impl Work<'_> {
         source: &SourceRef,
         options: &MakeOptions,
         test: &TestCase,
+        snapshots: &Rc<FileSnapshots>,
         coverage: &mut Coverage,
     ) -> TestResult {
         let mut result = TestResult {
@@ -270,6 +287,7 @@ impl Work<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return result;
         }
+        (self.begin)(&file.path, &test.name);
         let began = Instant::now();
         let output = Rc::new(TestOutput::default());
         let mut options = RunOptions { output: output.clone(), ..options() };
@@ -282,8 +300,7 @@ impl Work<'_> {
                 }
             }
         }
-        let snapshots = Rc::new(FileSnapshots::of(&file.path, self.mode.snapshots));
-        let outcome = Engine::new(options).run_test(source, test, snapshots, self.mode.coverage);
+        let outcome = Engine::new(options).run_test(source, test, snapshots.clone(), self.mode.coverage);
         let TestOutcome { passed, used_up, diagnostics, difference, lines } = outcome;
         coverage.add(&lines);
         result.status = match (passed, used_up) {

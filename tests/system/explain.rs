@@ -118,6 +118,8 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-TST-004", "needs `harn test`; in `test_command`"),
     ("HARN-TST-005", "needs `harn test`; in `test_command`"),
     ("HARN-TST-006", "needs `harn test`; in `test_command`"),
+    ("HARN-TST-007", "needs `harn test`; in `test_command`"),
+    ("HARN-TST-008", "needs `harn test`; in `test_command`"),
     ("HARN-TYP-030", "the script would fill a book; in `check_bounds`"),
 ];
 

@@ -6,7 +6,9 @@
 use crate::diff::diff;
 use crate::harn::{Outcome, harn, harn_in, root, scratch};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 const SCRIPTS: &str = "tests/testing";
 
@@ -26,11 +28,38 @@ fn folder(name: &str, files: &[(&str, &str)]) -> std::path::PathBuf {
     folder
 }
 
+/// The examples use the folder for temporary files.
 #[test]
 fn the_tests_of_the_examples_pass() {
-    let ran = test_in(root(), &["examples"], &[]);
+    let temporary = scratch("test-examples").display().to_string();
+    let ran = test_in(root(), &["examples"], &[("TMPDIR", &temporary)]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
-    assert!(ran.out.ends_with("5 passed (3 files)\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("57 passed (25 files)\n"), "{}", ran.out);
+}
+
+/// Every folder with examples has tests beside them, and so has every program at the top.
+#[test]
+fn every_example_has_tests() {
+    let examples = root().join("examples");
+    let scripts = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.extension().is_some_and(|end| end == "harn")).collect::<Vec<_>>()
+    };
+    let is_tests = |path: &Path| path.to_str().unwrap().ends_with("_test.harn");
+    let mut missing = Vec::new();
+    for entry in fs::read_dir(&examples).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            let scripts = scripts(&path);
+            if !scripts.is_empty() && !scripts.iter().any(|script| is_tests(script)) {
+                missing.push(path);
+            }
+        }
+    }
+    let tests_of =
+        |path: &Path| path.with_file_name(format!("{}_test.harn", path.file_stem().unwrap().to_str().unwrap()));
+    missing.extend(scripts(&examples).into_iter().filter(|path| !is_tests(path) && !tests_of(path).exists()));
+    assert!(missing.is_empty(), "without tests: {missing:?}");
 }
 
 #[test]
@@ -81,6 +110,126 @@ all files          11        8   72.7%
     assert!(page.contains("<tr class=\"not\"><td>22</td><td>0</td><td>  n + 1</td></tr>"), "{page}");
     let without = test_in(&folder, &[], &[]);
     assert!(!without.out.contains("coverage"), "{}", without.out);
+}
+
+#[test]
+fn files_that_no_test_imports_count() {
+    let test = "import {one} from \"../src/used\"\ntest \"one\" { assert_eq(one(), 1) }\n";
+    let folder = folder(
+        "test-coverage-all",
+        &[
+            ("src/used.harn", "pub fn one() {\n  return 1\n}\n"),
+            ("src/unused.harn", "pub fn two() {\n  let n = 2\n  return n\n}\n"),
+            ("src/broken.harn", "let = 1\n"),
+            ("generated/much.harn", "println(1)\n"),
+            (".gitignore", "generated/\n"),
+            ("tests/used_test.harn", test),
+        ],
+    );
+    let ran = test_in(&folder, &["--coverage"], &[]);
+    let table = "\
+coverage           lines      run   share  lines that did not run
+src/unused.harn        2        0    0.0%  2-3
+src/used.harn          1        1  100.0%
+all files              3        1   33.3%
+";
+    assert!(ran.code == Some(0) && ran.out.ends_with(table), "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("HARN-TST-008") && ran.err.contains("src/broken.harn"), "{}", ran.err);
+    // Only what is below the given folder counts.
+    let ran = test_in(&folder, &["tests", "--coverage"], &[]);
+    assert!(ran.out.contains("100.0%") && !ran.out.contains("unused"), "{}", ran.out);
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn a_path_that_may_be_the_name_of_a_test_names_the_filter() {
+    let folder = folder("test-name-as-path", &[("a_test.harn", "test \"adds\" { }\n")]);
+    let ran = test_in(&folder, &["adds"], &[]);
+    assert!(ran.code == Some(1) && ran.out.contains("use `--filter adds`"), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn watching_runs_the_tests_again_after_a_change() {
+    let folder = folder(
+        "test-watch",
+        &[
+            ("a.harn", "pub fn one() {\n  return 2\n}\n"),
+            ("a_test.harn", "import {one} from \"a\"\ntest \"one\" { assert_eq(one(), 1) }\n"),
+            ("notes.txt", ""),
+            (".gitignore", "made.harn\n"),
+        ],
+    );
+    let mut child = Command::new(env!("CARGO_BIN_EXE_harn"))
+        .args(["test", "--watch", "."])
+        .env("CI", "1")
+        .current_dir(&folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(lines.next().unwrap(), "tests failed; waiting for changes, Ctrl-C stops");
+    // Neither of these is a change: a run after one of them would fail again.
+    fs::write(folder.join("notes.txt"), "text").unwrap();
+    fs::write(folder.join("made.harn"), "println(1)\n").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    fs::write(folder.join("a.harn"), "pub fn one() {\n  return 1\n}\n").unwrap();
+    assert_eq!(lines.next().unwrap(), "all tests passed; waiting for changes, Ctrl-C stops");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn two_comparisons_with_one_snapshot_are_an_error() {
+    let script = "test \"twice\" {\n  assert_snapshot(1, \"x\")\n  assert_snapshot(2, \"x\")\n}\n\
+                  test \"same\" { assert_snapshot(1, \"x\") }\ntest \"other\" { assert_snapshot(3, \"x\") }\n";
+    let folder = folder("test-snapshot-names", &[("a_test.harn", script)]);
+    let ran = test_in(&folder, &["--update"], &[]);
+    assert!(ran.code == Some(1) && ran.out.ends_with("1 passed, 2 failed (1 file)\n"), "{}", ran.out);
+    assert!(ran.out.contains("the test uses the snapshot `x` twice"), "{}", ran.out);
+    let other = "the snapshot `x` is used by the test `twice` with another value";
+    assert!(ran.out.contains(other), "{}", ran.out);
+    assert_eq!(fs::read_to_string(folder.join("snapshots/a_test/x.snap")).unwrap(), "1\n");
+}
+
+#[test]
+fn snapshots_that_no_test_uses_are_reported_and_reviewed() {
+    let script = "test \"a\" { assert_snapshot(1, \"one\") }\ntest \"b\" { assert_snapshot(2, \"two\") }\n";
+    let folder = folder("test-snapshots-unused", &[("a_test.harn", script), ("b_test.harn", script)]);
+    assert_eq!(test_in(&folder, &["--update"], &[]).code, Some(0));
+    fs::write(folder.join("a_test.harn"), script.replace("two", "zwei")).unwrap();
+    // Not all tests have run, or one has failed: nothing is known.
+    for args in [&["a_test.harn", "--filter", "> a"][..], &["a_test.harn"]] {
+        let ran = test_in(&folder, args, &[("CI", "1")]);
+        assert!(!ran.out.contains("HARN-TST-007"), "{}", ran.out);
+    }
+    fs::write(folder.join("a_test.harn"), script.lines().next().unwrap()).unwrap();
+    let (used, unused) = (folder.join("snapshots/a_test/one.snap"), folder.join("snapshots/a_test/two.snap"));
+    let mark = folder.join("snapshots/a_test/two.snap.unused");
+    let ran = test_in(&folder, &["a_test.harn"], &[("CI", "1")]);
+    assert!(ran.code == Some(0) && ran.out.contains("no test uses 1 snapshot in snapshots/a_test"), "{}", ran.out);
+    assert!(unused.exists() && !mark.exists(), "written on a CI system");
+    // A test that uses it again takes it off the list.
+    test_in(&folder, &["a_test.harn"], &[]);
+    assert!(mark.exists());
+    fs::write(folder.join("a_test.harn"), script).unwrap();
+    test_in(&folder, &["a_test.harn"], &[]);
+    assert!(unused.exists() && !mark.exists());
+    // The file of the other tests is gone.
+    fs::write(folder.join("a_test.harn"), script.lines().next().unwrap()).unwrap();
+    fs::remove_file(folder.join("b_test.harn")).unwrap();
+    let ran = test_in(&folder, &[], &[]);
+    assert!(ran.err.contains("no test uses 2 snapshots in snapshots/b_test"), "{}", ran.err);
+    let reviewed = harn_in(&folder, &["test", "--review"], b"a\nr\ns\n", &[]);
+    assert!(reviewed.out.contains("3 of 3") && reviewed.out.contains("no test uses this snapshot"), "{}", reviewed.out);
+    assert_eq!((reviewed.code, reviewed.err.as_str()), (Some(1), ""));
+    assert!(used.exists() && !unused.exists() && !mark.exists());
+    assert!(folder.join("snapshots/b_test/one.snap").exists());
+    let ran = test_in(&folder, &["--update"], &[]);
+    assert!(ran.code == Some(0) && ran.err.contains("removed 2 snapshots in snapshots/b_test"), "{}", ran.err);
+    assert!(!folder.join("snapshots/b_test/one.snap").exists() && used.exists());
+    assert_eq!(test_in(&folder, &[], &[]).err, "");
 }
 
 #[test]

@@ -17,13 +17,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Pages outside of the two folders for newcomers.
-const OTHERS: [&str; 6] = [
+const OTHERS: [&str; 7] = [
     "README.md",
     "docs/troubleshooting.md",
     "docs/comparison.md",
     "docs/reference/configuration.md",
     "docs/reference/doc.md",
     "docs/reference/preview.md",
+    "docs/reference/test.md",
 ];
 
 /// Returns whether a page, as a path from the root, is run here.

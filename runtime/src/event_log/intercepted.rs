@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::seam::{Answer, LocalFuture, Outcome};
+use crate::seam::{Answer, BlockingPool, LocalFuture, Outcome};
 
 use super::{EventLog, LogReader, LogReservation, NewRecord, RecordFilter, RecordPosition, Subscription, Ticket};
 
@@ -59,6 +59,10 @@ impl<P: RecordInterceptor> EventLog for InterceptedLog<P> {
     fn subscribe(&self, filter: RecordFilter) -> Box<dyn Subscription> {
         self.log.subscribe(filter)
     }
+
+    fn subscribe_on(&self, filter: RecordFilter, pool: Rc<dyn BlockingPool>) -> Answer<'static, Box<dyn Subscription>> {
+        self.log.subscribe_on(filter, pool)
+    }
 }
 
 /// A log that appends into reserved room.
@@ -86,5 +90,9 @@ impl EventLog for ReservedLog<'_> {
 
     fn subscribe(&self, filter: RecordFilter) -> Box<dyn Subscription> {
         self.log.subscribe(filter)
+    }
+
+    fn subscribe_on(&self, filter: RecordFilter, pool: Rc<dyn BlockingPool>) -> Answer<'static, Box<dyn Subscription>> {
+        self.log.subscribe_on(filter, pool)
     }
 }

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::seam::{Answer, LocalFuture, Outcome, call_error};
+use crate::seam::{Answer, BlockingPool, LocalFuture, Outcome, call_error};
 
 use super::{
     DurableFuture, EventLog, LogError, LogReader, LogReservation, NewRecord, RecordFilter, RecordPosition, SharedLog,
@@ -178,6 +178,11 @@ impl EventLog for SqliteLog {
 
     fn subscribe(&self, filter: RecordFilter) -> Box<dyn Subscription> {
         Box::new(Follower::new(self.0.clone(), filter))
+    }
+
+    fn subscribe_on(&self, filter: RecordFilter, pool: Rc<dyn BlockingPool>) -> Answer<'static, Box<dyn Subscription>> {
+        let follower = Follower::on(pool, self.0.clone(), filter);
+        Answer::later(async move { Box::new(follower.await) as Box<dyn Subscription> })
     }
 }
 

@@ -79,6 +79,7 @@ fn has_ended(worker: &Worker) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::WorkerMode;
+    use super::super::snapshot::SnapshotStorage;
     use super::super::worker::{Recipe, WorkerIdentity};
     use super::*;
     use crate::agent_loop::{LoopOptions, LoopParts};
@@ -116,7 +117,14 @@ mod tests {
         let session = Session::new(id, IdStream::new(1, id), 0);
         let (id, mode, recipe) = (id.into(), WorkerMode::Agent, Recipe::default());
         Worker::new(
-            WorkerIdentity { id, name: "w".into(), mode, handed: Vec::new(), recipe },
+            WorkerIdentity {
+                id,
+                name: "w".into(),
+                mode,
+                handed: Vec::new(),
+                recipe,
+                storage: SnapshotStorage::default(),
+            },
             session,
             parts,
             LoopOptions::new(""),

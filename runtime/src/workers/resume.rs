@@ -11,7 +11,7 @@ use crate::reminder::lifecycle::{CompactionCharge, compact, preserve_only};
 use crate::seam::{Outcome, Scope, call_error};
 use crate::session::Session;
 
-use super::snapshot::{self, SnapshotError};
+use super::snapshot::SnapshotError;
 use super::{Suspension, Worker, WorkerError, WorkerStatus};
 
 /// Number of last messages that a digest includes.
@@ -45,11 +45,13 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
     let path = worker.snapshot_path();
     let path = path.as_deref().map(Path::new);
     let from_file = worker.has_claimed();
-    // A file that was removed cannot be resumed elsewhere either.
-    let claimed = path.filter(|_| !from_file).map(snapshot::claim);
-    if let Some(Err(error)) = claimed.filter(|claimed| !matches!(claimed, Err(SnapshotError::Missing(_)))) {
-        worker.end_resuming();
-        return Err(call_error(error));
+    let mut attempt = ResumptionAttempt { worker, has_claim: from_file, is_over: false };
+    if let Some(path) = path.filter(|_| !from_file) {
+        match worker.storage.claim(path).await {
+            // A file that was removed cannot be resumed elsewhere either.
+            Ok(()) | Err(SnapshotError::Missing(_)) => attempt.has_claim = true,
+            Err(error) => return Err(call_error(error)),
+        }
     }
     let resumed = async {
         worker.tell_session(scope, EventKind::PreResume, input()).await?;
@@ -67,22 +69,48 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
         worker.tell_session(scope, EventKind::PostResume, input()).await
     };
     let resumed = resumed.await;
-    worker.end_resuming();
+    attempt.is_over = true;
+    drop(attempt);
     match &resumed {
         Ok(()) => {
             worker.unpark();
-            // For a worker from a file the claimed file stays, so that resuming can be retried.
-            path.into_iter().filter(|_| !from_file).for_each(snapshot::discard);
             worker.parking.clear();
+            // For a worker from a file the claimed file stays, so that resuming can be retried.
+            if let Some(path) = path.filter(|_| !from_file) {
+                worker.storage.discard(path).await;
+            }
         }
         Err(_) if worker.status() == WorkerStatus::Cancelled => {}
         Err(_) => {
-            path.into_iter().for_each(snapshot::unclaim);
             worker.become_for_certain(WorkerStatus::Suspended);
             worker.rest();
+            if let Some(path) = path {
+                worker.storage.unclaim(path).await;
+            }
         }
     }
     resumed
+}
+
+/// The attempt to resume a worker. If it is dropped half way, the worker is suspended as before and keeps its claim.
+struct ResumptionAttempt<'a> {
+    worker: &'a Worker,
+    has_claim: bool,
+    is_over: bool,
+}
+
+impl Drop for ResumptionAttempt<'_> {
+    fn drop(&mut self) {
+        self.worker.end_resuming();
+        if self.is_over || self.worker.status() == WorkerStatus::Cancelled {
+            return;
+        }
+        if self.has_claim {
+            self.worker.claim();
+        }
+        self.worker.become_for_certain(WorkerStatus::Suspended);
+        self.worker.rest();
+    }
 }
 
 /// Builds the cause that the provider `resume_continuity` reports.

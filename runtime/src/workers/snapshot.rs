@@ -5,7 +5,7 @@
 //! A snapshot is an export: it holds the current state of the session and its loop. The file of a persisted loop is a
 //! snapshot followed by steps, a line for each ([`journal`]); reading it applies the steps to the snapshot.
 //!
-//! A snapshot is resumed once: the resuming process claims the file by renaming it, so only one of two processes
+//! [`SnapshotStorage`] is the only code that touches the files. A snapshot is resumed once: the resuming process claims the file by renaming it, so only one of two processes
 //! succeeds. A loop that rewrites its own file repeatedly holds a [`LockFile`](crate::lock::LockFile) instead, for as
 //! long as it works.
 
@@ -23,13 +23,16 @@ mod journal;
 mod loop_snapshot;
 mod plausible;
 mod session;
+mod storage;
 
 pub use error::SnapshotError;
-pub use file::{claim, discard, lock, read, read_text, unclaim, write, write_new, write_over};
+pub(crate) use file::SnapshotText;
 pub use journal::Journal;
 pub(crate) use journal::WrittenLoop;
 pub use loop_snapshot::StoredEnd;
 pub use session::{StoredSession, pending_by_log, settle_with_log};
+pub use storage::SnapshotStorage;
+pub(crate) use storage::SnapshotTarget;
 
 /// Value of a snapshot's field `format`.
 const FORMAT: &str = "harn.worker.snapshot";

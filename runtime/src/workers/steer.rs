@@ -74,7 +74,7 @@ pub async fn close(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
         WorkerStatus::Suspended => {
             worker.turn_to(WorkerStatus::Cancelled, "be closed").map_err(call_error)?;
             if let Some(path) = worker.snapshot_path() {
-                super::snapshot::discard(Path::new(path.as_ref()));
+                worker.storage.discard(Path::new(&*path)).await;
             }
             let told = worker.tell(scope, EventKind::WorkerCancelled, Data::dict([("reason", "closed".into())])).await;
             worker.rest();

@@ -9,7 +9,7 @@ use crate::hooks::EventKind;
 use crate::note::Note;
 use crate::seam::{Outcome, Scope, call_error};
 
-use super::snapshot::{self, Snapshot, SnapshotError};
+use super::snapshot::{Snapshot, SnapshotError, SnapshotTarget, SnapshotText};
 use super::{Suspension, Worker, WorkerStatus};
 
 impl Worker {
@@ -38,41 +38,44 @@ impl Worker {
         let persona = reason().with("persona", (&self.options.persona).into());
         let paused = self.tell_session(scope, EventKind::OnPersonaPaused, persona).await;
         let after = self.tell_session(scope, EventKind::PostSuspend, reason()).await;
-        let written = self.store(scope, suspension);
+        let written = self.store(scope, suspension).await;
         self.rest();
         before.and(waiting).and(told).and(paused).and(after).and(written)
     }
 
-    /// Rewrites the snapshot of a suspended worker after a change. Fails if the worker was resumed meanwhile.
-    pub fn store_again(&self) -> Result<(), SnapshotError> {
+    /// Rewrites the snapshot of a suspended worker after a change.
+    ///
+    /// # Errors
+    /// Fails if the snapshot was claimed meanwhile, or cannot be written.
+    pub async fn store_again(&self) -> Result<(), SnapshotError> {
+        let mut turn = self.storage.turn().await;
         let (Some(path), Some(suspension), Some(left)) = (self.snapshot_path(), self.suspension(), self.left()) else {
             return Ok(());
         };
-        snapshot::write_over(Path::new(path.as_ref()), &Snapshot::of(self, suspension, left))
+        let text = SnapshotText::of(&Snapshot::of(self, suspension, left));
+        turn.write(text, SnapshotTarget::Unclaimed(Path::new(&*path).into())).await.map(drop)
     }
 
     /// Writes the snapshot last, so that it contains what observers of the event have added. If a requested file cannot
     /// be written, that is a failure; otherwise it is noted, and the worker can be resumed only in this process.
-    fn store(&self, scope: &Scope, suspension: Suspension) -> Outcome<()> {
-        let Some(left) = self.left() else { return Ok(()) };
+    async fn store(&self, scope: &Scope, suspension: Suspension) -> Outcome<()> {
         let wanted = self.take_wanted_path();
-        if wanted.is_none() && self.recipe.folder.is_none() {
-            return Ok(());
-        }
-        let snapshot = Snapshot::of(self, suspension, left);
-        let written = match (&wanted, self.snapshot_path(), &self.recipe.folder) {
-            (Some(path), _, _) => snapshot::write(Path::new(path.as_ref()), &snapshot).map(|()| Some(path.clone())),
-            // Its own previous file, claimed when it was resumed.
-            (None, Some(path), _) => snapshot::write(Path::new(path.as_ref()), &snapshot).map(|()| Some(path)),
+        let is_wanted = wanted.is_some();
+        let target = match (wanted, self.snapshot_path(), &self.recipe.folder) {
+            // Its own previous file was claimed when it was resumed.
+            (Some(path), _, _) | (None, Some(path), Some(_)) => SnapshotTarget::File(Path::new(&*path).into()),
             (None, None, Some(folder)) => {
-                let written = snapshot::write_new(Path::new(folder.as_ref()), &self.id, &snapshot);
-                written.map(|path| Some(path.to_string_lossy().into()))
+                SnapshotTarget::Folder { folder: Path::new(&**folder).into(), stem: self.id.clone() }
             }
-            (None, None, None) => Ok(None),
+            (None, _, None) => return Ok(()),
         };
-        match written {
-            Ok(path) => self.set_snapshot_path(path),
-            Err(error) if wanted.is_some() => return Err(call_error(error)),
+        let mut turn = self.storage.turn().await;
+        // An observer may have closed it.
+        let Some(left) = self.left().filter(|_| self.status() == WorkerStatus::Suspended) else { return Ok(()) };
+        let text = SnapshotText::of(&Snapshot::of(self, suspension, left));
+        match turn.write(text, target).await {
+            Ok(path) => self.set_snapshot_path(Some(path.to_string_lossy().into())),
+            Err(error) if is_wanted => return Err(call_error(error)),
             Err(error) => {
                 self.set_snapshot_path(None);
                 scope.note(Note::of_fault(&*self.name, call_error(error)));

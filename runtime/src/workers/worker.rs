@@ -12,6 +12,7 @@ use crate::reminder::Reminder;
 use crate::seam::{CallError, Scope};
 use crate::session::Session;
 
+use super::snapshot::SnapshotStorage;
 use super::{WorkerError, WorkerMode, WorkerStatus};
 
 /// The reason and time of a worker's suspension.
@@ -63,6 +64,8 @@ pub struct Worker {
     pub handed: Vec<Arc<Reminder>>,
     /// Its description, for a snapshot.
     pub recipe: Recipe,
+    /// Storage of its snapshots.
+    pub(super) storage: SnapshotStorage,
     state: RefCell<WorkerState>,
     /// Wakes the tasks that wait for it to come to rest.
     rested: Notify,
@@ -138,11 +141,25 @@ impl Worker {
     /// Creates a worker that is about to begin, or that another process has suspended.
     #[must_use]
     pub fn new(made: WorkerIdentity, session: Rc<Session>, parts: LoopParts, options: LoopOptions) -> Rc<Worker> {
-        let WorkerIdentity { id, name, mode, handed, recipe } = made;
+        let WorkerIdentity { id, name, mode, handed, recipe, storage } = made;
         let state = RefCell::default();
         let (task, parking) = (options.task.clone(), Rc::default());
         let rested = Notify::new();
-        Rc::new(Worker { id, name, task, mode, session, parts, options, parking, handed, recipe, state, rested })
+        Rc::new(Worker {
+            id,
+            name,
+            task,
+            mode,
+            session,
+            parts,
+            options,
+            parking,
+            handed,
+            recipe,
+            storage,
+            state,
+            rested,
+        })
     }
 
     /// Returns its status.
@@ -420,6 +437,8 @@ pub struct WorkerIdentity {
     pub handed: Vec<Arc<Reminder>>,
     /// Its description.
     pub recipe: Recipe,
+    /// Storage of its snapshots.
+    pub storage: SnapshotStorage,
 }
 
 /// The description of a worker, as far as a file can hold it.

@@ -137,6 +137,15 @@ impl Engine {
         }
     }
 
+    /// Returns the lines of a file, and of those that it imports, on which statements begin. Nothing runs.
+    ///
+    /// # Errors
+    /// Returns the errors in the files.
+    pub fn lines(&self, source: &SourceRef) -> Result<Vec<LineCount>, Vec<Diagnostic>> {
+        self.load_tests(source, true)?;
+        Ok(self.isolate.coverage().take())
+    }
+
     fn load_tests(&self, source: &SourceRef, coverage: bool) -> Result<Unit, Vec<Diagnostic>> {
         let mode = CompileMode { tests: true, coverage };
         let loaded = self.load(source, Options { mode, ..Options::default() });

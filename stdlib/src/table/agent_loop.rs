@@ -4,15 +4,15 @@ use crate::Capability;
 use crate::fault::{of_session, to_raise};
 use crate::here;
 use crate::lint;
-use crate::loops::{prepare, put_messages, result_value};
+use crate::loops::{Prepared, prepare, put_messages, result_value};
 use crate::options::OptionReader;
-use crate::persist;
+use crate::persist::{self, PersistPaths, Plan};
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::{Str, Value, display};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::clock::Clock;
-use runtime::seam::Scope;
+use runtime::seam::{Scope, Stopped, call_error};
 use runtime::session::{Session, SessionError};
 use std::rc::Rc;
 
@@ -28,34 +28,37 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let system = args::opt_str(args, 1)?.cloned();
     let options = OptionReader::agent_loop(args, 2)?;
     let task = if args[0].is_nil() { String::new() } else { display(&args[0]) };
-    let mut prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
-    let plan = persist::plan(cx, &options, system.as_ref().map(Str::as_str))?;
+    let prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
     let scope = here::own_scope(cx, &world);
-    let given = options.transcript(&world, &scope)?;
-    let session = match (plan.session(&world)?, given) {
-        (Some(session), _) => session,
-        (None, Some(given)) => world.agents.sessions.open_with(given, &scope),
-        (None, None) => {
-            let named = options.text("session_id")?;
-            let current = if named.is_none() { free_current(&world, &scope) } else { None };
-            current.unwrap_or_else(|| world.agents.sessions.open(named.as_deref(), world.clock.now_ms()))
-        }
+    let source = match persist::paths(cx, &options)? {
+        Some(paths) => SessionSource::Disk { paths, args: args.to_vec() },
+        None => SessionSource::Opened(session_of(&world, &options, &scope, &Plan::default())?),
     };
-    if session.is_busy() {
-        let error = of_session(&SessionError::Busy(session.id().clone()));
-        return Err(error.about(2, "invalid `session_id`"));
-    }
-    // A loop that goes on has them already.
-    if !plan.resumes() {
-        put_messages(&world, &session, &options, &scope)?;
-    }
     let cancel = scope.cancel.clone();
     let isolate = Rc::downgrade(cx.isolate);
     Ok(Wait::new(async move {
         // The first poll comes from the call itself: later other fibers of the task may wait too.
         let place = isolate.upgrade().and_then(|isolate| isolate.waiting_place());
-        plan.apply(&world, &session, &scope, &prepared.parts, &mut prepared.options).await?;
-        let result = runtime::agent_loop::agent_loop(&session, &scope, &prepared.parts, prepared.options).await;
+        let Prepared { parts, mut options } = prepared;
+        let session = match source {
+            SessionSource::Opened(session) => session,
+            SessionSource::Disk { paths, args } => {
+                let resumed = async {
+                    let given = OptionReader::agent_loop(&args, 2)?;
+                    let plan = paths.plan(&world, &given, system.as_ref().map(Str::as_str)).await?;
+                    let session = session_of(&world, &given, &scope, &plan)?;
+                    plan.apply(&world, &session, &scope, &parts, &mut options).await?;
+                    Ok::<_, Box<Raise>>(session)
+                };
+                // A disk that does not answer must not keep a cancelled run.
+                tokio::select! {
+                    biased;
+                    reason = scope.cancel.cancelled() => return Err(to_raise(&call_error(Stopped::Cancelled(reason)))),
+                    session = resumed => session?,
+                }
+            }
+        };
+        let result = runtime::agent_loop::agent_loop(&session, &scope, &parts, options).await;
         let result = result.map_err(|fault| {
             let raise = to_raise(&fault);
             if raise.located { raise } else { raise.about(2, "") }
@@ -66,6 +69,44 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         Ok(result_value(&world, &result, place))
     })
     .stopped_by(move |reason| cancel.cancel(reason)))
+}
+
+/// The session of a loop.
+enum SessionSource {
+    Opened(Rc<Session>),
+    /// Opened once the files of the loop are read.
+    Disk {
+        paths: PersistPaths,
+        args: Vec<Value>,
+    },
+}
+
+/// Returns the session of a loop, with the messages of its options.
+fn session_of(
+    world: &Rc<World>,
+    options: &OptionReader<'_>,
+    scope: &Scope,
+    plan: &Plan,
+) -> Result<Rc<Session>, Box<Raise>> {
+    let given = options.transcript(world, scope)?;
+    let session = match (plan.session(world)?, given) {
+        (Some(session), _) => session,
+        (None, Some(given)) => world.agents.sessions.open_with(given, scope),
+        (None, None) => {
+            let named = options.text("session_id")?;
+            let current = if named.is_none() { free_current(world, scope) } else { None };
+            current.unwrap_or_else(|| world.agents.sessions.open(named.as_deref(), world.clock.now_ms()))
+        }
+    };
+    if session.is_busy() {
+        let error = of_session(&SessionError::Busy(session.id().clone()));
+        return Err(error.about(2, "invalid `session_id`"));
+    }
+    // A loop that goes on has them already.
+    if !plan.resumes() {
+        put_messages(world, &session, options, scope)?;
+    }
+    Ok(session)
 }
 
 /// The current session of a served script, where no loop is at work in it. Those who work for another have their own.

@@ -130,6 +130,15 @@ fn assert_snapshot(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
             raise.payload = Some(Rc::new(Unequal { actual: Value::from(text), expected: Value::from(expected) }));
             Err(raise)
         }
+        SnapshotResult::Taken { by } => {
+            let message = match by {
+                None => format!("the test uses the snapshot `{name}` twice"),
+                Some(test) => format!("the snapshot `{name}` is used by the test `{test}` with another value"),
+            };
+            Err(failed(TestCode::Snapshot, message)
+                .about(0, "compared with the same snapshot")
+                .help("pass a different name as the second argument of each `assert_snapshot`"))
+        }
         SnapshotResult::Failed { reason } => {
             Err(failed(TestCode::Snapshot, format!("cannot use the snapshot `{name}`: {reason}")).about(0, ""))
         }

@@ -22,7 +22,7 @@ lang::builtins! { "event_log" =>
     /// The records of a topic that are there now.
     waits "read(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> list<LogRecord>" read;
     /// A stream of records: history first, then what comes.
-    plain "subscribe(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> stream" subscribe;
+    waits "subscribe(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> stream" subscribe;
 }
 
 fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -152,11 +152,15 @@ impl Reading {
     }
 }
 
-fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let mut subscription = world.observers.log.subscribe(filter_arg(args)?);
-    if let Some(pool) = world.pool() {
-        subscription.read_on(pool);
-    }
-    Ok(EventStream::value(subscription))
+    let (log, filter) = (&world.observers.log, filter_arg(args)?);
+    let subscribed = match world.pool() {
+        Some(pool) => log.subscribe_on(filter, pool),
+        None => Answer::Now(log.subscribe(filter)),
+    };
+    Ok(match subscribed {
+        Answer::Now(subscription) => Wait::ready(Ok(EventStream::value(subscription))),
+        Answer::Later(subscription) => Wait::new(async move { Ok(EventStream::value(subscription.await)) }),
+    })
 }

@@ -135,13 +135,14 @@ fn send_input(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         GiveError::Worker(error) => of_worker(&error).about(0, ""),
         GiveError::Queue(error) => of_queue(&error).about(0, ""),
     })?;
-    if given == InputOutcome::Queued {
-        if worker.status() == WorkerStatus::Suspended {
-            worker.store_again().map_err(|error| of_snapshot(&error).about(0, "its snapshot"))?;
-        }
-        return Ok(Wait::ready(Ok(handle(&worker))));
+    match given {
+        InputOutcome::Queued if worker.status() == WorkerStatus::Suspended => Ok(Wait::new(async move {
+            worker.store_again().await.map_err(|error| of_snapshot(&error).about(0, "its snapshot"))?;
+            Ok(handle(&worker))
+        })),
+        InputOutcome::Queued => Ok(Wait::ready(Ok(handle(&worker)))),
+        InputOutcome::NextTask => Ok(spawned(&WorkerContext::of(cx, &world), Making { worker, scope })),
     }
-    Ok(spawned(&WorkerContext::of(cx, &world), Making { worker, scope }))
 }
 
 fn close_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

@@ -49,5 +49,18 @@ pub enum TestCode {
             does not look like a success. Tests are functions with `@test` and `test \"name\" { … }` blocks; in folders, only \
             files whose names end in `_test.harn` and scripts with tests are read.",
     },
+    /// A snapshot that no test uses.
+    Unused = "HARN-TST-007", Warning {
+        title: "unused snapshot",
+        meaning: "All tests of a file passed, and none of them used this snapshot: its `assert_snapshot` was removed or got \
+            another name, or the file of its tests does not exist any more. `harn test --review` shows and removes it; \
+            `harn test --update` removes all.",
+    },
+    /// A file that does not compile, so its lines cannot be counted.
+    Uncounted = "HARN-TST-008", Warning {
+        title: "lines of a file not counted",
+        meaning: "`harn test --coverage` counts the lines of all scripts in the given folders. This script is imported by no \
+            test and does not compile, so its lines are unknown and the shares are too high.",
+    },
 }
 }

@@ -39,6 +39,11 @@ pub enum SnapshotResult {
         /// The text of the snapshot.
         expected: String,
     },
+    /// Another comparison of this run is in the way.
+    Taken {
+        /// The test that made it with another text; `None` if it is this test.
+        by: Option<String>,
+    },
     /// The file cannot be read or written.
     Failed {
         /// The reason.

@@ -15,6 +15,7 @@ use runtime::ids::Ids;
 use runtime::reminder::Reminder;
 use runtime::seam::{Caller, Scope};
 use runtime::session::Session;
+use runtime::workers::snapshot::SnapshotStorage;
 use runtime::workers::worker::{Recipe, WorkerIdentity};
 use runtime::workers::{Worker, WorkerError, WorkerMode, propagation};
 use std::rc::Rc;
@@ -74,7 +75,8 @@ pub(crate) fn make(
         prepared.options.persona = name.clone();
     }
     let recipe = recipe(cx, options);
-    let made = WorkerIdentity { id, name, mode, handed, recipe };
+    let storage = SnapshotStorage::new(world.pool());
+    let made = WorkerIdentity { id, name, mode, handed, recipe, storage };
     let worker = Worker::new(made, session, prepared.parts, prepared.options);
     world.agents.workers.add(&worker);
     Ok(Making { worker, scope })

@@ -9,13 +9,13 @@ use crate::persist::pending_by_log;
 use crate::world::World;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise};
-use runtime::seam::{Caller, Scope, run_blocking};
+use runtime::seam::{Caller, Scope};
 use runtime::session::Session;
-use runtime::workers::snapshot::{self, settle_with_log};
+use runtime::workers::snapshot::{SnapshotStorage, settle_with_log};
 use runtime::workers::worker::{Recipe, WorkerIdentity};
 use runtime::workers::{Snapshot, SnapshotError, Worker, WorkerMode};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ pub(crate) async fn restore(
 ) -> Result<Rc<Worker>, Box<Raise>> {
     let file = Path::new(path);
     let refuse = |error: SnapshotError| of_snapshot(&error).about(0, "this snapshot");
-    let snapshot = read(world, path).await?.map_err(refuse)?;
+    let storage = SnapshotStorage::new(world.pool());
+    let snapshot = storage.read(file).await.map_err(refuse)?;
     if snapshot.mode == WorkerMode::Loop {
         let why = "this is the snapshot of a loop, not of a worker; resume it with `agent_loop(task, system, \
             {resume_path: …})`";
@@ -44,31 +45,23 @@ pub(crate) async fn restore(
         let error = runtime::session::SessionError::Exists(session.id().clone());
         return Err(of_session(&error).about(0, "this snapshot"));
     }
-    snapshot::claim(file).map_err(refuse)?;
-    let entered = enter(cx, world, &session, known);
-    let scope = entered.inspect_err(|_| snapshot::unclaim(file))?;
+    storage.claim(file).await.map_err(refuse)?;
+    let scope = match enter(cx, world, &session, known) {
+        Ok(scope) => scope,
+        Err(raise) => {
+            storage.unclaim(file).await;
+            return Err(raise);
+        }
+    };
     let Snapshot { id, name, mode, state, suspension, options, needs, .. } = snapshot;
     let recipe = Recipe { options, needs, folder: None };
-    let made = WorkerIdentity { id, name, mode, handed: Vec::new(), recipe };
+    let made = WorkerIdentity { id, name, mode, handed: Vec::new(), recipe, storage };
     let worker = Worker::new(made, session, prepared.parts, prepared.options);
     worker.set_scope(scope);
     worker.restore(Box::new(state), suspension);
     worker.set_snapshot_path(Some(path.into()));
     world.agents.workers.add(&worker);
     Ok(worker)
-}
-
-/// Reads a snapshot on the blocking pool.
-async fn read(world: &World, path: &str) -> Result<Result<Snapshot, SnapshotError>, Box<Raise>> {
-    let Some(pool) = world.pool() else { return Ok(snapshot::read(Path::new(path))) };
-    let place = PathBuf::from(path);
-    // Read as text there and made into a snapshot here: memory is counted by thread.
-    let text = run_blocking(pool.as_ref(), move || snapshot::read_text(&place)).await;
-    let text = text.unwrap_or_else(|error| Err(SnapshotError::Io { path: path.to_owned(), why: error.to_string() }));
-    Ok(text.and_then(|text| {
-        pool.keep(text.len());
-        Snapshot::from_json(&text)
-    }))
 }
 
 /// Returns the options as they were; values that are not data are those passed now.

@@ -68,12 +68,31 @@ impl FollowerState {
 }
 
 impl Follower {
+    /// Creates a follower that reads on the threads of its callers.
     pub(super) fn new(log: Arc<SqliteInner>, filter: RecordFilter) -> Follower {
-        // If the file cannot be read now, the first record and the failure are queried later.
-        let position = if filter.after > 0 { Some(filter.after) } else { log.read_now(LogFile::oldest).ok() };
+        let position = if filter.after > 0 { Some(filter.after) } else { oldest(&log) };
+        Follower::at(position, log, filter, None)
+    }
+
+    /// Creates a follower that reads on a pool.
+    pub(super) async fn on(pool: Rc<dyn BlockingPool>, log: Arc<SqliteInner>, filter: RecordFilter) -> Follower {
+        let queried = log.clone();
+        let position = match filter.after {
+            0 => run_blocking(pool.as_ref(), move || oldest(&queried)).await.unwrap_or_default(),
+            after => Some(after),
+        };
+        Follower::at(position, log, filter, Some(pool))
+    }
+
+    fn at(
+        position: Option<u64>,
+        log: Arc<SqliteInner>,
+        filter: RecordFilter,
+        pool: Option<Rc<dyn BlockingPool>>,
+    ) -> Follower {
         let waiter = log.shared.waiter();
         let reading = FollowerState { log, filter, position, exhausted_at: None };
-        Follower { reading, page: VecDeque::new(), pool: None, waiter }
+        Follower { reading, page: VecDeque::new(), pool, waiter }
     }
 
     fn take(&mut self, page: Result<Vec<Arc<Record>>, LogError>) -> Outcome<Option<Arc<Record>>> {
@@ -106,11 +125,13 @@ impl Follower {
     }
 }
 
-impl Subscription for Follower {
-    fn read_on(&mut self, pool: Rc<dyn BlockingPool>) {
-        self.pool = Some(pool);
-    }
+/// Returns the cursor before the oldest record. If the file cannot be read now, it is queried later, and then the
+/// failure is reported.
+fn oldest(log: &SqliteInner) -> Option<u64> {
+    log.read_now(LogFile::oldest).ok()
+}
 
+impl Subscription for Follower {
     fn waits_for_disk(&self) -> bool {
         self.page.is_empty() && self.pool.is_some()
     }

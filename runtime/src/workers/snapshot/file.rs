@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::lock::{LockError, LockFile};
 
@@ -14,13 +15,25 @@ const TRIES: u32 = 10_000;
 /// Maximum size of a file that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
 
+/// A snapshot as the text of its file.
+pub(crate) struct SnapshotText {
+    id: Arc<str>,
+    text: String,
+}
+
+impl SnapshotText {
+    pub(crate) fn of(snapshot: &Snapshot) -> SnapshotText {
+        SnapshotText { id: snapshot.id.clone(), text: snapshot.to_json() }
+    }
+}
+
 /// Writes a snapshot to a path that does not exist or is a regular file.
 ///
 /// # Errors
 /// Fails if the file cannot be written; its previous content stays.
-pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+pub(super) fn write(path: &Path, snapshot: &SnapshotText) -> Result<(), SnapshotError> {
     require_regular(path)?;
-    replace(path, snapshot.to_json().as_bytes(), &snapshot.id).map(drop)
+    replace(path, snapshot.text.as_bytes(), &snapshot.id).map(drop)
 }
 
 /// Rejects a path to anything but a regular file.
@@ -44,7 +57,7 @@ pub(super) fn replace(path: &Path, text: &[u8], id: &str) -> Result<File, Snapsh
 }
 
 /// Replaces a snapshot that is not claimed.
-pub fn write_over(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+pub(super) fn write_over(path: &Path, snapshot: &SnapshotText) -> Result<(), SnapshotError> {
     match claim(path) {
         // The file was removed, so no process has claimed it.
         Ok(()) | Err(SnapshotError::Missing(_)) => {}
@@ -59,9 +72,9 @@ pub fn write_over(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError>
 }
 
 /// Writes a snapshot to `folder/stem.json`, or to a similar name if that is taken. Returns the path.
-pub fn write_new(folder: &Path, stem: &str, snapshot: &Snapshot) -> Result<PathBuf, SnapshotError> {
+pub(super) fn write_new(folder: &Path, stem: &str, snapshot: &SnapshotText) -> Result<PathBuf, SnapshotError> {
     let first = folder.join(format!("{stem}.json"));
-    let draft = write_beside(&first, snapshot.to_json().as_bytes(), &snapshot.id);
+    let draft = write_beside(&first, snapshot.text.as_bytes(), &snapshot.id);
     let (draft, _) = draft.map_err(|error| io_error(&first, &error))?;
     let placed = (1..TRIES).find_map(|n| {
         let path = if n == 1 { first.clone() } else { folder.join(format!("{stem}-{n}.json")) };
@@ -98,19 +111,11 @@ fn write_beside(path: &Path, text: &[u8], id: &str) -> io::Result<(PathBuf, File
     written.map(|file| (draft, file))
 }
 
-/// Reads a snapshot and leaves it in place.
-///
-/// # Errors
-/// Fails if it does not exist or is invalid.
-pub fn read(path: &Path) -> Result<Snapshot, SnapshotError> {
-    Snapshot::from_json(&read_text(path)?)
-}
-
 /// Reads the text of a snapshot.
 ///
 /// # Errors
 /// Fails if it does not exist or cannot be read.
-pub fn read_text(path: &Path) -> Result<String, SnapshotError> {
+pub(super) fn read_text(path: &Path) -> Result<String, SnapshotError> {
     match regular(path).and_then(|()| fs::read_to_string(path)) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(absent(path)),
@@ -132,7 +137,7 @@ fn regular(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails if another loop holds it, in this process or in another one, or if the file cannot be created.
-pub fn lock(path: &Path) -> Result<LockFile, SnapshotError> {
+pub(super) fn lock(path: &Path) -> Result<LockFile, SnapshotError> {
     LockFile::beside(path).map_err(|error| match error {
         LockError::Held => SnapshotError::Held(shown(path)),
         LockError::Io(error) => io_error(path, &error),
@@ -140,7 +145,7 @@ pub fn lock(path: &Path) -> Result<LockFile, SnapshotError> {
 }
 
 /// Claims a snapshot. Of several processes that try, one succeeds.
-pub fn claim(path: &Path) -> Result<(), SnapshotError> {
+pub(super) fn claim(path: &Path) -> Result<(), SnapshotError> {
     match fs::rename(path, claimed(path)) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(absent(path)),
@@ -149,12 +154,12 @@ pub fn claim(path: &Path) -> Result<(), SnapshotError> {
 }
 
 /// Returns a claimed snapshot that could not be resumed after all.
-pub fn unclaim(path: &Path) {
+pub(super) fn unclaim(path: &Path) {
     let _ = fs::rename(claimed(path), path);
 }
 
 /// Removes a snapshot that must not be resumed, claimed or not.
-pub fn discard(path: &Path) {
+pub(super) fn discard(path: &Path) {
     let _ = fs::remove_file(path);
     let _ = fs::remove_file(claimed(path));
 }

@@ -23,6 +23,7 @@ use runtime::seam::{Answer, Compactor, Model, Outcome, Output, Scope, Summary, T
 use runtime::session::{Session, Sessions};
 use runtime::transcript::compact::{CompactOptions, Strategy};
 use runtime::workers::propagation::hand_over;
+use runtime::workers::snapshot::SnapshotStorage;
 use runtime::workers::worker::{Recipe, WorkerIdentity};
 use runtime::workers::{Worker, WorkerMode, begin, work};
 
@@ -273,6 +274,7 @@ impl Tool for Delegate {
                 mode: WorkerMode::SubAgent,
                 handed: hand_over(turn.session),
                 recipe: Recipe::default(),
+                storage: SnapshotStorage::default(),
             };
             let parts = LoopParts {
                 model: Rc::new(Brief::default()),
