@@ -19,6 +19,7 @@ mod limits;
 mod live;
 mod llms;
 mod log;
+mod lsp;
 mod man;
 mod new;
 mod otel;
@@ -86,6 +87,8 @@ enum Command {
     Completions(Lazy<completions::CompletionsArgs>),
     /// Print or write manual pages
     Man(Lazy<man::ManArgs>),
+    /// Start the language server for an editor, over standard input and output
+    Lsp(Lazy<lsp::LspArgs>),
     /// Serve a script to an editor or to other agents
     #[command(subcommand)]
     Serve(Lazy<serve::Wire>),
@@ -141,6 +144,7 @@ pub fn main() -> ExitCode {
         Command::Repl(Lazy(args)) => repl::run(args),
         Command::Completions(Lazy(args)) => completions::run(&args, Cli::command()),
         Command::Man(Lazy(args)) => man::run(&args, Cli::command()),
+        Command::Lsp(Lazy(args)) => lsp::run(&args),
         Command::Serve(Lazy(wire)) => serve::run(wire),
     }))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use stdlib::{Builtin, builtins};
 
 /// The pages of the text, in order.
-const PAGES: [&str; 16] = [
+const PAGES: [&str; 17] = [
     include_str!("../docs/tour/01-values.md"),
     include_str!("../docs/tour/02-variables.md"),
     include_str!("../docs/tour/03-functions.md"),
@@ -21,6 +21,7 @@ const PAGES: [&str; 16] = [
     include_str!("../docs/tour/13-modules-and-pipelines.md"),
     include_str!("../docs/tour/14-models-and-agents.md"),
     include_str!("../docs/tour/15-reminders.md"),
+    include_str!("../docs/tour/16-tests.md"),
     include_str!("../docs/reference/language.md"),
 ];
 

@@ -26,7 +26,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 const VARIABLES: [&str; 2] = ["HARN_LOG", "RUST_LOG"];
 
 /// The crates that a filter without a target is about. Libraries may log what is sent, so they must be named.
-const CRATES: [&str; 6] = ["cli", "serve", "stdlib", "providers", "runtime", "telemetry"];
+const CRATES: [&str; 7] = ["cli", "lsp", "serve", "stdlib", "providers", "runtime", "telemetry"];
 
 /// The maximum number of waiting lines; more are dropped and counted.
 const WAITING: usize = 1024;

@@ -49,6 +49,12 @@ impl Id {
         Id("null".into())
     }
 
+    /// Returns the id that a member of other parameters names, such as a cancelled request.
+    #[must_use]
+    pub fn of_json(value: &serde_json::Value) -> Option<Id> {
+        (value.is_string() || value.is_i64() || value.is_u64()).then(|| Id(value.to_string().into()))
+    }
+
     /// Returns the id as JSON.
     #[must_use]
     pub fn as_json(&self) -> &str {

@@ -1,9 +1,10 @@
 //! A script from text to something that runs, with the files that it imports.
 
-use crate::ast::NodeMap;
+use crate::ast::{Module, NodeMap};
 use crate::compile::{CompileMode, Imported, Unit, compile};
+use crate::declaration::{Registry, Right};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
-use crate::module::{File, Modules, reach};
+use crate::module::{Exports, File, FileId, Modules, reach};
 use crate::resolve::{Outer, Resolution, ResolveCode, Role, Surroundings, resolve};
 use crate::source::{SourceRef, Span};
 use crate::vm::Isolate;
@@ -44,9 +45,11 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
     let mut diagnostics = graph.found;
     let mut resolved = Vec::with_capacity(graph.files.len());
     for file in &graph.files {
-        let (names, found) = examine(isolate, modules, file, &options);
-        resolved.push(names);
-        diagnostics.extend(shortened(&file.source, found));
+        let examined = examine_file(isolate, modules, file, &options);
+        // Set once: a file is examined once.
+        let _ = file.exports.set(Rc::new(examined.exports));
+        resolved.push(examined.names);
+        diagnostics.extend(examined.diagnostics);
     }
     let mut unit = None;
     if !has_errors(&diagnostics) {
@@ -102,28 +105,51 @@ fn shortened(source: &SourceRef, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> 
     found
 }
 
-/// Resolves and checks a file whose imports have been.
-fn examine(
-    isolate: &Rc<Isolate>,
-    modules: &Modules,
-    file: &File,
-    options: &Options<'_>,
-) -> (Resolution, Vec<Diagnostic>) {
-    let (source, registry) = (&file.source, isolate.registry());
+/// Resolves and checks a file of a run whose imports have been.
+fn examine_file(isolate: &Rc<Isolate>, modules: &Modules, file: &File, options: &Options<'_>) -> Examined {
     let (outer, role) = match file.importer {
         None => (options.outer, options.role),
         Some(_) => (&[][..], Role::Imported),
     };
+    let text = ParsedText { file: file.id, source: &file.source, module: &file.ast, parsed: &file.parsed };
     let around = Surroundings { outer, links: file.links(modules), role };
-    let (names, mut found) = resolve(source, &file.ast, registry, &around);
-    crate::check::check(source, &file.ast, &names, registry, isolate.denied(), &mut found);
-    let mut diagnostics = file.parsed.clone();
-    let exports = names.exports(file.id, source, has_errors(&diagnostics) || names.incomplete);
-    // Set once: a file is examined once.
-    let _ = file.exports.set(Rc::new(exports));
+    examine(text, &around, isolate.registry(), isolate.denied())
+}
+
+/// A parsed text, before its names are known.
+#[derive(Clone, Copy)]
+pub struct ParsedText<'a> {
+    /// Its number among the files that are examined together.
+    pub file: FileId,
+    /// The text.
+    pub source: &'a SourceRef,
+    /// Its tree.
+    pub module: &'a Module,
+    /// The diagnostics of the parser.
+    pub parsed: &'a [Diagnostic],
+}
+
+/// A text whose names and types are known.
+pub struct Examined {
+    /// What its names mean.
+    pub names: Resolution,
+    /// The names that others can import.
+    pub exports: Exports,
+    /// Its diagnostics, those of the parser included.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Resolves and checks a text whose imports have been examined.
+#[must_use]
+pub fn examine(text: ParsedText<'_>, around: &Surroundings<'_>, registry: Registry, denied: &[Right]) -> Examined {
+    let ParsedText { file, source, module, parsed } = text;
+    let (names, mut found) = resolve(source, module, registry, around);
+    crate::check::check(source, module, &names, registry, denied, &mut found);
+    let mut diagnostics = parsed.to_vec();
+    let exports = names.exports(file, source, has_errors(&diagnostics) || names.incomplete);
     leave_out_noise(source, &diagnostics, &mut found);
     diagnostics.extend(found);
-    (names, diagnostics)
+    Examined { names, exports, diagnostics: shortened(source, diagnostics) }
 }
 
 /// A line that does not parse tells nothing of names and types.

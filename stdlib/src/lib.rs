@@ -75,9 +75,9 @@ pub use project::{
 pub use read::{Files, decode_source, read_source, unreadable_source};
 pub use recording::{Preview, PreviewedReminder, PreviewedRequest, RunRecording};
 pub use rhai_front_end::packs::{Budget, PackSpec};
-pub use rhai_front_end::rhai_definitions;
+pub use rhai_front_end::{is_rhai, rhai_definitions};
 pub use runtime::moment::{from_rfc3339, rfc3339};
-pub use table::builtins;
+pub use table::{builtins, registry};
 pub use testing::{Difference, SnapshotResult, Snapshots, TestCode, pretty};
 pub use world::{Live, World};
 

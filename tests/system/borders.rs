@@ -17,7 +17,8 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("serve", "serve/Cargo.toml", &["a2a", "jsonrpc", "stdlib", "runtime"]),
     ("telemetry", "telemetry/Cargo.toml", &["runtime", "providers"]),
     ("testing", "testing/Cargo.toml", &["stdlib"]),
-    ("cli", "cli/Cargo.toml", &["fmt", "lang", "runtime", "stdlib", "serve", "telemetry", "testing"]),
+    ("lsp", "lsp/Cargo.toml", &["fmt", "jsonrpc", "lang", "stdlib"]),
+    ("cli", "cli/Cargo.toml", &["fmt", "lang", "lsp", "runtime", "stdlib", "serve", "telemetry", "testing"]),
     ("harn", "Cargo.toml", &["a2a", "fmt", "lang", "runtime", "providers", "stdlib", "serve", "cli"]),
 ];
 
@@ -153,6 +154,7 @@ fn two_words_stay_where_they_are() {
         "stdlib/src",
         "serve/src",
         "testing/src",
+        "lsp/src",
         "cli",
         "embed",
     ] {

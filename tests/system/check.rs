@@ -7,6 +7,8 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::rc::Rc;
+use stdlib::{Engine, Files, RunOptions, read_source};
 
 const MISSPELT: &str = "let total = 3\nprintln(totl)\n";
 const FIXED: &str = "let total = 3\nprintln(total)\n";
@@ -153,6 +155,21 @@ fn a_json_diagnostic_fits_its_schema() {
         fixes += value["fixes"].as_array().unwrap().len();
     }
     assert_eq!((out.lines().count(), fixes), (2, 1));
+}
+
+/// A folder is checked by one engine: a file is checked as a script before another one imports it.
+#[test]
+fn a_file_can_be_checked_before_it_is_imported() {
+    let folder = scratch("check-import-after-script");
+    let (lib, test) = (folder.join("lib.harn"), folder.join("lib_test.harn"));
+    fs::write(&lib, "let a = env(\"A\", \"\")\nlet b = env(\"B\", \"\")\n").unwrap();
+    fs::write(&test, "import {a, b} from \"lib\"\n\n@test\nfn c() {\n  assert_eq(a, b)\n}\n").unwrap();
+    let options = RunOptions { loader: Rc::new(Files::of(&test)), ..RunOptions::default() };
+    let engine = Engine::new(options);
+    for file in [&lib, &test, &lib, &test] {
+        let found = engine.check(&read_source(file).unwrap());
+        assert!(found.is_empty(), "{}: {}", file.display(), found[0].message);
+    }
 }
 
 #[test]

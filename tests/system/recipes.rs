@@ -11,12 +11,13 @@ const FOLDER: &str = "examples/recipes";
 /// Extensions of the two halves. The first one's output is what `UPDATE=1` writes.
 const LANGUAGES: &[&str] = &["harn", "rhai"];
 
-/// The names of the files of a folder with this extension, without it.
+/// The names of the files of a folder with this extension, without it. Files of tests do not count.
 fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
     let entries = fs::read_dir(root().join(folder)).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let chosen = paths.filter(|path| path.extension().is_some_and(|found| found == extension));
-    chosen.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+    let names = chosen.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+    names.filter(|name| !name.ends_with("_test")).collect()
 }
 
 /// Returns the extensions of the files of a recipe.
@@ -44,6 +45,14 @@ fn command(word: &str, recipe: &str, language: &str) -> Outcome {
 fn there_is_a_recipe_for_each_block_of_the_guide() {
     assert_eq!(blocks().len(), 16, "thirteen blocks of script and three of JSON");
     assert_eq!(recipes(), blocks());
+}
+
+#[test]
+fn each_recipe_has_tests() {
+    let folder = root().join(FOLDER);
+    let missing: Vec<_> =
+        recipes().into_iter().filter(|name| !folder.join(format!("{name}_test.harn")).exists()).collect();
+    assert!(missing.is_empty(), "{FOLDER} has no tests of {missing:?}");
 }
 
 #[test]

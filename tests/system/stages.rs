@@ -59,7 +59,7 @@ const STAGES: &[(&str, &[&str])] = &[
             "builtins",
         ],
     ),
-    ("script", &["source", "diagnostic", "ast", "parse", "module", "resolve", "check", "vm", "compile"]),
+    ("script", &["source", "diagnostic", "ast", "parse", "declaration", "module", "resolve", "check", "vm", "compile"]),
     ("repair", &["source", "diagnostic", "lex", "parse"]),
 ];
 

@@ -28,11 +28,38 @@ fn folder(name: &str, files: &[(&str, &str)]) -> std::path::PathBuf {
     folder
 }
 
+/// The examples use the folder for temporary files.
 #[test]
 fn the_tests_of_the_examples_pass() {
-    let ran = test_in(root(), &["examples"], &[]);
+    let temporary = scratch("test-examples").display().to_string();
+    let ran = test_in(root(), &["examples"], &[("TMPDIR", &temporary)]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
-    assert!(ran.out.ends_with("5 passed (3 files)\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("57 passed (25 files)\n"), "{}", ran.out);
+}
+
+/// Every folder with examples has tests beside them, and so has every program at the top.
+#[test]
+fn every_example_has_tests() {
+    let examples = root().join("examples");
+    let scripts = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.extension().is_some_and(|end| end == "harn")).collect::<Vec<_>>()
+    };
+    let is_tests = |path: &Path| path.to_str().unwrap().ends_with("_test.harn");
+    let mut missing = Vec::new();
+    for entry in fs::read_dir(&examples).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            let scripts = scripts(&path);
+            if !scripts.is_empty() && !scripts.iter().any(|script| is_tests(script)) {
+                missing.push(path);
+            }
+        }
+    }
+    let tests_of =
+        |path: &Path| path.with_file_name(format!("{}_test.harn", path.file_stem().unwrap().to_str().unwrap()));
+    missing.extend(scripts(&examples).into_iter().filter(|path| !is_tests(path) && !tests_of(path).exists()));
+    assert!(missing.is_empty(), "without tests: {missing:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::file::{File, FileId, Import, Modules};
 use super::{messages, path};
-use crate::ast::{ItemKind, NodeAt, StmtKind};
+use crate::ast::{ItemKind, Module, Name, NodeAt};
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
 use std::rc::Rc;
@@ -90,7 +90,10 @@ impl ImportVisit<'_> {
                 }
                 return (None, None);
             }
-            return (Some(id), None);
+            // A script that was loaded before, as `harn check FOLDER` does, was compiled to run and not to be imported.
+            if self.modules.file(id).is_some_and(|file| file.importer.is_some()) {
+                return (Some(id), None);
+            }
         }
         if self.count >= MOST_FILES {
             // One import too many is told once; each further one would be.
@@ -134,12 +137,13 @@ impl ImportVisit<'_> {
 
 /// The paths of the files that a file imports, in the order of the text.
 fn paths(file: &File) -> Vec<(NodeAt, String)> {
-    let import = |stmt: &crate::ast::Stmt| match &stmt.kind {
-        StmtKind::Item(item) => match &item.kind {
-            ItemKind::Import { path, .. } if !path::is_standard(&path.text) => Some((path.at(), path.text.to_string())),
-            _ => None,
-        },
+    imported_paths(&file.ast).map(|path| (path.at(), path.text.to_string())).collect()
+}
+
+/// Returns the paths of the files that a text imports, in its order. Standard modules are no files.
+pub fn imported_paths(module: &Module) -> impl Iterator<Item = &Name> {
+    module.body.iter().filter_map(|stmt| match stmt.item()? {
+        ItemKind::Import { path, .. } if !path::is_standard(&path.text) => Some(path),
         _ => None,
-    };
-    file.ast.body.iter().filter_map(import).collect()
+    })
 }

@@ -21,14 +21,18 @@ pub(super) fn too_many_files(source: &SourceRef, import: Span, most: usize) -> D
     Diagnostic::new(ModuleCode::TooMany, message).label(source, import, "this import exceeds the limit")
 }
 
-pub(super) fn imports_itself(source: &SourceRef, import: Span) -> Diagnostic {
+/// Returns the error for a file that imports itself.
+#[must_use]
+pub fn imports_itself(source: &SourceRef, import: Span) -> Diagnostic {
     Diagnostic::new(ModuleCode::Cycle, format!("`{}` imports itself", source.name()))
         .label(source, import, "this path names the same file")
         .help("remove the import: a file can use its own names")
 }
 
-/// `first` is the file that the import at `import` leads back to, and `between` are the imports on the way to it.
-pub(super) fn cycle<'a>(
+/// Returns the error for an import that leads back to the file whose name is the first of `names`. `between` are the imports on
+/// the way to it.
+#[must_use]
+pub fn cycle<'a>(
     source: &SourceRef,
     import: Span,
     names: &[&str],

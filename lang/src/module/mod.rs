@@ -17,8 +17,9 @@ mod codes;
 pub use codes::ModuleCode;
 pub use exports::{Export, Exports, Origin, Private, Takes};
 pub use file::{File, FileId, Import, Link, Modules, Placed};
+pub use graph::imported_paths;
 pub(crate) use graph::reach;
-pub use messages::{missing, refused};
+pub use messages::{cycle, imports_itself, missing, refused};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::SourceRef;

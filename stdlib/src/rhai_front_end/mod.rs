@@ -56,7 +56,8 @@ pub(crate) use session::{Session, Unread, builtins as names_of_builtins};
 /// The ending of files in Rhai.
 pub(crate) const ENDING: &str = ".rhai";
 
-/// Whether a source is one in Rhai: its name says it.
-pub(crate) fn is_rhai(source: &lang::source::SourceRef) -> bool {
+/// Returns whether a source is written in Rhai: its name says it.
+#[must_use]
+pub fn is_rhai(source: &lang::source::SourceRef) -> bool {
     source.name().ends_with(ENDING)
 }

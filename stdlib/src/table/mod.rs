@@ -80,7 +80,8 @@ static MODULES: &[&str] = &["std/agent/fact", "std/agent/state", "std/agent/tool
 static INDEX: Index = Index::new();
 
 /// Returns the builtins, and the named types of their signatures.
-pub(crate) const fn registry() -> Registry {
+#[must_use]
+pub const fn registry() -> Registry {
     Registry::new(GROUPS)
         .with_index(&INDEX)
         .with_shapes(crate::options::SHAPES)

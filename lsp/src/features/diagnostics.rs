@@ -1,0 +1,86 @@
+//! `textDocument/diagnostic`, and the diagnostics that the server publishes.
+
+use crate::error::LspError;
+use crate::workspace::{Analysis, ClientSupport, Snapshot};
+use lang::diagnostic::{Diagnostic, Label, Severity};
+use lsp_types as lsp;
+use lsp_types::{
+    DiagnosticOptions, DiagnosticRelatedInformation, DiagnosticServerCapabilities, DiagnosticSeverity, DiagnosticTag,
+    DocumentDiagnosticParams, DocumentDiagnosticReport, DocumentDiagnosticReportResult, FullDocumentDiagnosticReport,
+    NumberOrString, RelatedFullDocumentDiagnosticReport,
+};
+
+/// The name of the server in diagnostics.
+const SOURCE: &str = "harn";
+
+/// Returns the capability to pull diagnostics. A client without it gets them published.
+pub(super) fn capability(client: &ClientSupport) -> Option<DiagnosticServerCapabilities> {
+    client.pulls_diagnostics().then(|| {
+        DiagnosticServerCapabilities::Options(DiagnosticOptions {
+            identifier: Some(SOURCE.to_owned()),
+            inter_file_dependencies: true,
+            workspace_diagnostics: false,
+            ..DiagnosticOptions::default()
+        })
+    })
+}
+
+pub(super) fn pull(
+    snapshot: &Snapshot<'_>,
+    params: &DocumentDiagnosticParams,
+) -> Result<DocumentDiagnosticReportResult, LspError> {
+    let document = snapshot.document(&params.text_document.uri)?;
+    let items = of_document(snapshot, &document);
+    let full_document_diagnostic_report = FullDocumentDiagnosticReport { result_id: None, items };
+    let report = RelatedFullDocumentDiagnosticReport { related_documents: None, full_document_diagnostic_report };
+    Ok(DocumentDiagnosticReport::Full(report).into())
+}
+
+/// Returns the diagnostics of a document.
+pub(crate) fn of_document(snapshot: &Snapshot<'_>, document: &Analysis) -> Vec<lsp::Diagnostic> {
+    document.diagnostics.iter().map(|diagnostic| converted(snapshot, document, diagnostic)).collect()
+}
+
+fn converted(snapshot: &Snapshot<'_>, document: &Analysis, diagnostic: &Diagnostic) -> lsp::Diagnostic {
+    let span = diagnostic.labels.first().map(|label| label.span).unwrap_or_default();
+    let others = diagnostic.labels.get(1..).unwrap_or_default();
+    let supports_related = snapshot.client().shows_related_information();
+    let related = others.iter().filter_map(|label| related(snapshot, label)).collect();
+    lsp::Diagnostic {
+        range: document.range(span),
+        severity: Some(severity(diagnostic.severity)),
+        code: Some(NumberOrString::String(diagnostic.code.to_string())),
+        code_description: None,
+        source: Some(SOURCE.to_owned()),
+        message: message(diagnostic),
+        related_information: supports_related.then_some(related),
+        tags: None::<Vec<DiagnosticTag>>,
+        data: None,
+    }
+}
+
+fn severity(severity: Severity) -> DiagnosticSeverity {
+    match severity {
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+        Severity::Info => DiagnosticSeverity::INFORMATION,
+    }
+}
+
+/// Returns the headline, the text of the first label, and the notes and helps.
+fn message(diagnostic: &Diagnostic) -> String {
+    let mut text = diagnostic.message.clone();
+    if let Some(label) = diagnostic.labels.first().filter(|label| !label.text.is_empty()) {
+        text.push_str(&format!("\n{}", label.text));
+    }
+    for (word, remarks) in [("note", &diagnostic.notes), ("help", &diagnostic.help)] {
+        remarks.iter().for_each(|remark| text.push_str(&format!("\n{word}: {remark}")));
+    }
+    text
+}
+
+fn related(snapshot: &Snapshot<'_>, label: &Label) -> Option<DiagnosticRelatedInformation> {
+    let location = snapshot.location(&label.source, label.span)?;
+    let message = if label.text.is_empty() { "related place".to_owned() } else { label.text.clone() };
+    Some(DiagnosticRelatedInformation { location, message })
+}

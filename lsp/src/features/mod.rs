@@ -1,0 +1,72 @@
+//! The requests about documents: one file each, all in one table.
+//!
+//! A feature is a function from a [`Snapshot`] and the parameters of its request to the result. To add one, write its file and its
+//! row in [`FEATURES`].
+
+mod diagnostics;
+mod document_symbol;
+
+pub(crate) use diagnostics::of_document as diagnostics_of;
+
+use crate::error::LspError;
+use crate::workspace::{ClientSupport, Snapshot};
+use lsp_types::ServerCapabilities;
+use lsp_types::request::{DocumentDiagnosticRequest, DocumentSymbolRequest, Request};
+use serde_json::Value;
+
+/// What becomes of a request if the document has changed again before it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IfOutdated {
+    /// It is answered for the text that it was sent for: the client asked about a position.
+    Answer,
+    /// It is refused: the client asks again about the new text.
+    Refuse,
+}
+
+/// A request that the server answers.
+pub(crate) struct Feature {
+    pub(crate) method: &'static str,
+    pub(crate) if_outdated: IfOutdated,
+    /// Adds what the client must know about the request to the capabilities.
+    pub(crate) announce: fn(&ClientSupport, &mut ServerCapabilities),
+    pub(crate) answer: fn(&Snapshot<'_>, Value) -> Result<Value, LspError>,
+}
+
+/// Makes the table of rows: request, function, what happens if the document has changed, and the announced capability.
+macro_rules! features {
+    ($($request:ty => $answer:path, $if_outdated:ident, |$client:pat_param, $server:pat_param| $announce:expr;)*) => {
+        /// All requests about documents.
+        pub(crate) static FEATURES: &[Feature] = &[$(Feature {
+            method: <$request as Request>::METHOD,
+            if_outdated: IfOutdated::$if_outdated,
+            announce: |$client, $server| $announce,
+            answer: |snapshot, params| answer::<$request>(snapshot, params, $answer),
+        }),*];
+    };
+}
+
+features! {
+    DocumentDiagnosticRequest => diagnostics::pull, Refuse,
+        |client, server| server.diagnostic_provider = diagnostics::capability(client);
+    DocumentSymbolRequest => document_symbol::document_symbols, Refuse,
+        |_, server| server.document_symbol_provider = Some(lsp_types::OneOf::Left(true));
+}
+
+/// Answers a request by a function of its types.
+fn answer<R: Request>(
+    snapshot: &Snapshot<'_>,
+    params: Value,
+    answer: fn(&Snapshot<'_>, &R::Params) -> Result<R::Result, LspError>,
+) -> Result<Value, LspError> {
+    let params: R::Params = serde_json::from_value(params).map_err(LspError::invalid_params)?;
+    let result = answer(snapshot, &params)?;
+    serde_json::to_value(result).map_err(|error| {
+        tracing::error!(%error, method = R::METHOD, "invalid result");
+        LspError::internal()
+    })
+}
+
+/// Returns the feature that answers a method.
+pub(crate) fn feature(method: &str) -> Option<&'static Feature> {
+    FEATURES.iter().find(|feature| feature.method == method)
+}

@@ -1,0 +1,96 @@
+//! The notifications about documents, files and folders.
+
+use super::Server;
+use crate::error::LspError;
+use crate::workspace::path_of;
+use lsp_types::notification as of;
+use lsp_types::notification::Notification;
+use lsp_types::request::RegisterCapability;
+use lsp_types::{
+    DidChangeWatchedFilesRegistrationOptions, FileChangeType, FileSystemWatcher, GlobPattern, Registration,
+    RegistrationParams,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::io;
+
+/// The files whose changes the client reports.
+const WATCHED: [&str; 2] = ["**/*.{harn,rhai}", "**/harn.toml"];
+
+impl Server {
+    /// Handles a notification. One that is invalid changes nothing; it cannot be answered, so it is logged.
+    pub(super) fn notified(&mut self, method: &str, params: Value) -> io::Result<()> {
+        if method == of::Initialized::METHOD {
+            return self.watch_files();
+        }
+        if let Err(error) = self.apply(method, params) {
+            tracing::warn!(method, problem = error.message(), "invalid notification");
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, method: &str, params: Value) -> Result<(), LspError> {
+        match method {
+            of::DidOpenTextDocument::METHOD => {
+                let document = read::<of::DidOpenTextDocument>(params)?.text_document;
+                let id = self.workspace.open(&document.uri, &document.language_id, document.version, document.text);
+                self.publisher.edited(id);
+            }
+            of::DidChangeTextDocument::METHOD => {
+                let params = read::<of::DidChangeTextDocument>(params)?;
+                let document = params.text_document;
+                let id = self.workspace.edit(&document.uri, document.version, params.content_changes)?;
+                self.publisher.edited(id);
+            }
+            of::DidCloseTextDocument::METHOD => {
+                let uri = read::<of::DidCloseTextDocument>(params)?.text_document.uri;
+                let id = self.workspace.close(&uri)?;
+                self.publisher.closed(id, uri);
+            }
+            of::DidSaveTextDocument::METHOD => {
+                if !self.client.watches_files() {
+                    self.workspace.reread_disk();
+                    self.publisher.others_changed();
+                }
+            }
+            of::DidChangeWatchedFiles::METHOD => {
+                for change in read::<of::DidChangeWatchedFiles>(params)?.changes {
+                    self.workspace.disk_changed(&change.uri, change.typ != FileChangeType::CHANGED);
+                }
+                self.publisher.others_changed();
+            }
+            of::DidChangeWorkspaceFolders::METHOD => {
+                let event = read::<of::DidChangeWorkspaceFolders>(params)?.event;
+                let paths = |folders: &[lsp_types::WorkspaceFolder]| {
+                    folders.iter().filter_map(|folder| path_of(&folder.uri)).collect::<Vec<_>>()
+                };
+                self.workspace.change_roots(&paths(&event.removed), paths(&event.added));
+            }
+            // Every server may ignore these.
+            _ if method.starts_with("$/") => {}
+            _ => return Err(LspError::unknown_method(method)),
+        }
+        Ok(())
+    }
+
+    /// Asks the client to report changes of files on disk.
+    fn watch_files(&mut self) -> io::Result<()> {
+        if !self.client.watches_files() {
+            return Ok(());
+        }
+        let watcher =
+            |pattern: &str| FileSystemWatcher { glob_pattern: GlobPattern::String(pattern.to_owned()), kind: None };
+        let watchers = WATCHED.map(watcher).to_vec();
+        let options = DidChangeWatchedFilesRegistrationOptions { watchers };
+        let registration = Registration {
+            id: "harn-files".to_owned(),
+            method: of::DidChangeWatchedFiles::METHOD.to_owned(),
+            register_options: serde_json::to_value(options).ok(),
+        };
+        self.outbox.request::<RegisterCapability>(&RegistrationParams { registrations: vec![registration] })
+    }
+}
+
+fn read<N: Notification<Params: DeserializeOwned>>(params: Value) -> Result<N::Params, LspError> {
+    serde_json::from_value(params).map_err(LspError::invalid_params)
+}

@@ -1,0 +1,165 @@
+//! What is known of a text: its tree, its names and its diagnostics.
+
+use super::file::Surface;
+use super::imports::ImportLink;
+use super::settings::ProjectSettings;
+use super::text::LinedText;
+use crate::error::LspError;
+use lang::ast::{Module, NodeMap};
+use lang::diagnostic::Diagnostic;
+use lang::lex::{Lexed, lex};
+use lang::module::{FileId, Link};
+use lang::parse::Parsed;
+use lang::resolve::{Resolution, Role, Surroundings};
+use lang::script::{Examined, ParsedText, examine};
+use lang::source::{SourceRef, Span};
+use lsp_types::{Position, Range, Uri};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The language of a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Harn,
+    Rhai,
+}
+
+impl Language {
+    pub(super) fn of_name(name: &str) -> Self {
+        if name.ends_with(".rhai") { Self::Rhai } else { Self::Harn }
+    }
+
+    /// Returns the language of an open document: that of its file, else that which the client names.
+    pub(super) fn of_document(language: &str, name: &str) -> Self {
+        if name.ends_with(".harn") || language != "rhai" { Self::of_name(name) } else { Self::Rhai }
+    }
+}
+
+/// A text, and what is known of it.
+pub(crate) struct Analysis {
+    pub(crate) id: FileId,
+    pub(crate) uri: Uri,
+    /// The version of the document, if it is open.
+    pub(crate) version: Option<i32>,
+    pub(crate) language: Language,
+    pub(crate) text: Rc<LinedText>,
+    /// The tree, with error nodes for what could not be parsed; empty for a script in Rhai.
+    pub(crate) parsed: Rc<Parsed>,
+    /// What its names mean.
+    pub(crate) names: Resolution,
+    /// Its imports of files.
+    pub(crate) links: Vec<ImportLink>,
+    pub(crate) exports: Surface,
+    /// All diagnostics, in the order of the text.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) settings: Rc<ProjectSettings>,
+    /// What its imports export.
+    pub(super) inputs: Vec<Option<Surface>>,
+}
+
+/// What an analysis is made of.
+pub(super) struct Inputs {
+    pub(super) id: FileId,
+    pub(super) uri: Uri,
+    pub(super) version: Option<i32>,
+    pub(super) language: Language,
+    pub(super) text: Rc<LinedText>,
+    pub(super) parsed: Rc<Parsed>,
+    pub(super) links: Vec<ImportLink>,
+    /// The diagnostics of its imports that are part of cycles.
+    pub(super) cycles: Vec<Diagnostic>,
+    pub(super) settings: Rc<ProjectSettings>,
+    /// What its imports export, in the order of `links`.
+    pub(super) inputs: Vec<Option<Surface>>,
+}
+
+impl Analysis {
+    pub(super) fn new(of: Inputs) -> Self {
+        let Inputs { id, uri, version, language, text, parsed, links, cycles, settings, inputs } = of;
+        let source = text.source();
+        let mut examined = match language {
+            Language::Harn => {
+                let link = |(link, surface): (&ImportLink, &Option<Surface>)| {
+                    (link.path.at.id, surface.clone().map_or(Link::Unknown, Link::File))
+                };
+                let links: NodeMap<Link> = links.iter().zip(&inputs).map(link).collect();
+                let around = Surroundings { outer: &[], links, role: Role::Script };
+                let text = ParsedText { file: id, source, module: &parsed.module, parsed: &parsed.diagnostics };
+                examine(text, &around, stdlib::registry(), &settings.denied)
+            }
+            Language::Rhai => rhai(source, &settings),
+        };
+        for (link, surface) in links.iter().zip(&inputs) {
+            if surface.is_none() && !link.is_cycle {
+                let path = lang::module::path::target(source.name(), &link.path.written);
+                let missing = settings.why_missing(&path);
+                examined.diagnostics.extend(missing.map(|d| d.label(source, link.path.at.span, "imported here")));
+            }
+        }
+        examined.diagnostics.extend(cycles);
+        examined.diagnostics.sort_by_key(Diagnostic::position);
+        let Examined { names, exports, diagnostics } = examined;
+        Self {
+            id,
+            uri,
+            version,
+            language,
+            text,
+            parsed,
+            names,
+            links,
+            exports: Rc::new(exports),
+            diagnostics,
+            settings,
+            inputs,
+        }
+    }
+
+    pub(crate) fn module(&self) -> &Module {
+        &self.parsed.module
+    }
+
+    pub(crate) fn source(&self) -> &SourceRef {
+        self.text.source()
+    }
+
+    /// Lexes the text again: its tokens borrow from it.
+    pub(crate) fn lexed(&self) -> Lexed<'_> {
+        lex(self.source())
+    }
+
+    pub(crate) fn range(&self, span: Span) -> Range {
+        self.text.range(span)
+    }
+
+    /// Returns the byte offset of a position.
+    ///
+    /// # Errors
+    /// The text has no such line.
+    pub(crate) fn offset(&self, position: Position) -> Result<u32, LspError> {
+        self.text.offset(position).ok_or_else(|| LspError::outside_of_text(position.line))
+    }
+
+    /// Returns the bytes of a range.
+    ///
+    /// # Errors
+    /// The text has no such lines.
+    pub(crate) fn span(&self, range: Range) -> Result<Span, LspError> {
+        let (start, end) = (self.offset(range.start)?, self.offset(range.end)?);
+        if start <= end {
+            Ok(Span::new(start, end))
+        } else {
+            Err(LspError::invalid_params("`range` ends before it starts"))
+        }
+    }
+}
+
+fn rhai(source: &SourceRef, settings: &ProjectSettings) -> Examined {
+    let exports = lang::module::Exports {
+        source: source.clone(),
+        names: BTreeMap::new(),
+        private: BTreeMap::new(),
+        incomplete: false,
+    };
+    Examined { names: Resolution::default(), exports, diagnostics: settings.check_rhai(source) }
+}

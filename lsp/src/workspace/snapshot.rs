@@ -1,0 +1,122 @@
+//! The state of the workspace between two messages, as features see it.
+
+use super::{Analysis, Encoding, LinedText, Workspace};
+use crate::error::LspError;
+use lang::module::FileId;
+use lang::source::{SourceRef, Span};
+use lsp_types::{ClientCapabilities, Location, TextDocumentPositionParams, Uri};
+use std::rc::Rc;
+
+/// The capabilities of the client.
+#[derive(Debug, Default)]
+pub(crate) struct ClientSupport(ClientCapabilities);
+
+impl ClientSupport {
+    pub(crate) const fn new(capabilities: ClientCapabilities) -> Self {
+        Self(capabilities)
+    }
+
+    pub(crate) const fn capabilities(&self) -> &ClientCapabilities {
+        &self.0
+    }
+
+    /// Returns whether the client asks for diagnostics, so that they need not be published.
+    pub(crate) fn pulls_diagnostics(&self) -> bool {
+        self.0.text_document.as_ref().is_some_and(|documents| documents.diagnostic.is_some())
+    }
+
+    /// Returns whether the client can be asked to pull all diagnostics again.
+    pub(crate) fn refreshes_diagnostics(&self) -> bool {
+        let workspace = self.0.workspace.as_ref();
+        workspace.and_then(|workspace| workspace.diagnostic.as_ref()?.refresh_support) == Some(true)
+    }
+
+    /// Returns whether the client shows the related places of a diagnostic.
+    pub(crate) fn shows_related_information(&self) -> bool {
+        let documents = self.0.text_document.as_ref();
+        documents.and_then(|documents| documents.publish_diagnostics.as_ref()?.related_information) == Some(true)
+    }
+
+    /// Returns whether the client shows nested symbols.
+    pub(crate) fn nests_symbols(&self) -> bool {
+        let symbol = self.0.text_document.as_ref().and_then(|documents| documents.document_symbol.as_ref());
+        symbol.and_then(|symbol| symbol.hierarchical_document_symbol_support) == Some(true)
+    }
+
+    /// Returns whether the client can be asked to report changes of files on disk.
+    pub(crate) fn watches_files(&self) -> bool {
+        let workspace = self.0.workspace.as_ref();
+        workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref()?.dynamic_registration) == Some(true)
+    }
+}
+
+/// The workspace between two messages. Nothing in it changes while a feature uses it, and what it returns belongs together.
+pub(crate) struct Snapshot<'a> {
+    workspace: &'a Workspace,
+    client: &'a ClientSupport,
+}
+
+impl<'a> Snapshot<'a> {
+    pub(crate) const fn new(workspace: &'a Workspace, client: &'a ClientSupport) -> Self {
+        Self { workspace, client }
+    }
+
+    pub(crate) const fn client(&self) -> &ClientSupport {
+        self.client
+    }
+
+    pub(crate) const fn encoding(&self) -> Encoding {
+        self.workspace.encoding()
+    }
+
+    /// Returns what is known of a document: an open one, or a script on disk.
+    ///
+    /// # Errors
+    /// The document is unknown.
+    pub(crate) fn document(&self, uri: &Uri) -> Result<Rc<Analysis>, LspError> {
+        let id = self.workspace.known_file(uri)?;
+        self.analysis(id).ok_or_else(|| LspError::unknown_document(uri.as_str()))
+    }
+
+    /// Returns what is known of a document, and the byte offset of a position in it.
+    ///
+    /// # Errors
+    /// The document is unknown, or has no such line.
+    pub(crate) fn at(&self, params: &TextDocumentPositionParams) -> Result<(Rc<Analysis>, u32), LspError> {
+        let document = self.document(&params.text_document.uri)?;
+        let offset = document.offset(params.position)?;
+        Ok((document, offset))
+    }
+
+    /// Returns what is known of a file. `None` if it cannot be read.
+    pub(crate) fn analysis(&self, id: FileId) -> Option<Rc<Analysis>> {
+        self.workspace.analysis(id)
+    }
+
+    /// Returns the scripts below the folders of the client and the open documents, each once.
+    pub(crate) fn scripts(&self) -> Vec<FileId> {
+        let mut scripts = self.workspace.scripts().to_vec();
+        let open = self.workspace.open_files();
+        scripts.extend(open.into_iter().filter(|id| !scripts.contains(id)).collect::<Vec<_>>());
+        scripts
+    }
+
+    /// Returns the text of a file. `None` if it cannot be read.
+    pub(crate) fn text(&self, id: FileId) -> Option<Rc<LinedText>> {
+        self.workspace.text(id)
+    }
+
+    /// Returns the location of some bytes of a source, for the client. `None` if the source is not the text of a file.
+    pub(crate) fn location(&self, source: &SourceRef, span: Span) -> Option<Location> {
+        let id = self.workspace.file_named(source.name())?;
+        let uri = self.workspace.uri(id)?;
+        // What a file exports is kept as long as its declarations are at the same bytes, so the current text counts.
+        let range = self.workspace.text(id)?.range(span);
+        Some(Location { uri, range })
+    }
+
+    /// Returns the file that a path in an import of a file means. `None` if it does not exist.
+    pub(crate) fn imported_file(&self, from: FileId, written: &str) -> Option<FileId> {
+        self.workspace.imported_file(from, written).filter(|id| self.workspace.text(*id).is_some())
+    }
+}

@@ -1,0 +1,53 @@
+//! Whether two analyses of a file export the same.
+
+use lang::declaration::TypeDecl;
+use lang::module::{Export, Exports};
+use lang::source::{SourceRef, Span};
+
+/// Returns whether two texts of a file export the same names, declared at the same bytes. Types of the same text that name others of
+/// the same text are the same, if the imports of the file are.
+pub(super) fn same_surface(a: &Exports, b: &Exports) -> bool {
+    let same_names = a.names.len() == b.names.len()
+        && a.names.iter().zip(&b.names).all(|((name, left), (other, right))| name == other && same_export(left, right));
+    let same_private = a.private.len() == b.private.len()
+        && a.private
+            .iter()
+            .zip(&b.private)
+            .all(|((name, left), (other, right))| name == other && left.span == right.span && left.kind == right.kind);
+    a.incomplete == b.incomplete && same_private && same_names && same_types(a, b)
+}
+
+fn same_export(a: &Export, b: &Export) -> bool {
+    let same_takes = match (&a.takes, &b.takes) {
+        (None, None) => true,
+        (Some(a), Some(b)) => (a.span, a.min, a.max) == (b.span, b.min, b.max),
+        _ => false,
+    };
+    let same_builtin = match (a.builtin, b.builtin) {
+        (None, None) => true,
+        (Some(a), Some(b)) => std::ptr::eq(a, b),
+        _ => false,
+    };
+    let same_site = match (&a.def, &b.def) {
+        (None, None) => true,
+        (Some(a), Some(b)) => site(a).map(|site| site.1) == site(b).map(|site| site.1),
+        _ => false,
+    };
+    a.origin == b.origin && a.kind == b.kind && same_builtin && same_takes && same_site
+}
+
+/// Returns whether the two have no types, or are of the same text: whatever a type depends on is in the file or in its imports.
+fn same_types(a: &Exports, b: &Exports) -> bool {
+    let has_types = a.names.values().any(|export| export.def.is_some());
+    !has_types || a.source.text() == b.source.text()
+}
+
+fn site(decl: &TypeDecl) -> Option<(&SourceRef, Span)> {
+    let site = match decl {
+        TypeDecl::Struct(decl) => &decl.site,
+        TypeDecl::Enum(decl) => decl.site.as_ref()?,
+        TypeDecl::Interface(decl) => &decl.site,
+        TypeDecl::Alias(decl) => &decl.site,
+    };
+    Some((&site.source, site.span))
+}
