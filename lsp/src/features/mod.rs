@@ -3,15 +3,28 @@
 //! A feature is a function from a [`Snapshot`] and the parameters of its request to the result. To add one, write its file and its
 //! row in [`FEATURES`].
 
+mod code_action;
 mod diagnostics;
 mod document_symbol;
+mod explanation;
+mod folding_range;
+mod formatting;
+mod selection_range;
+mod semantic_tokens;
+mod workspace_symbol;
 
 pub(crate) use diagnostics::of_document as diagnostics_of;
+pub(crate) use explanation::SCHEME as EXPLANATION_SCHEME;
 
 use crate::error::LspError;
 use crate::workspace::{ClientSupport, Snapshot};
-use lsp_types::ServerCapabilities;
-use lsp_types::request::{DocumentDiagnosticRequest, DocumentSymbolRequest, Request};
+use explanation::TextDocumentContentRequest;
+use lsp_types::request::{
+    CodeActionRequest, DocumentDiagnosticRequest, DocumentSymbolRequest, FoldingRangeRequest, Formatting,
+    RangeFormatting, Request, SelectionRangeRequest, SemanticTokensFullRequest, SemanticTokensRangeRequest,
+    WorkspaceSymbolRequest,
+};
+use lsp_types::{OneOf, ServerCapabilities};
 use serde_json::Value;
 
 /// What becomes of a request if the document has changed again before it is answered.
@@ -48,8 +61,25 @@ macro_rules! features {
 features! {
     DocumentDiagnosticRequest => diagnostics::pull, Refuse,
         |client, server| server.diagnostic_provider = diagnostics::capability(client);
+    CodeActionRequest => code_action::code_actions, Refuse,
+        |_, server| server.code_action_provider = Some(code_action::capability());
+    Formatting => formatting::document, Refuse,
+        |_, server| server.document_formatting_provider = Some(OneOf::Left(true));
+    RangeFormatting => formatting::range, Refuse,
+        |_, server| server.document_range_formatting_provider = Some(OneOf::Left(true));
     DocumentSymbolRequest => document_symbol::document_symbols, Refuse,
-        |_, server| server.document_symbol_provider = Some(lsp_types::OneOf::Left(true));
+        |_, server| server.document_symbol_provider = Some(OneOf::Left(true));
+    WorkspaceSymbolRequest => workspace_symbol::workspace_symbols, Answer,
+        |_, server| server.workspace_symbol_provider = Some(OneOf::Left(true));
+    SemanticTokensFullRequest => semantic_tokens::full, Refuse,
+        |_, server| server.semantic_tokens_provider = Some(semantic_tokens::capability());
+    SemanticTokensRangeRequest => semantic_tokens::range, Refuse, |_, _| ();
+    FoldingRangeRequest => folding_range::folding_ranges, Refuse,
+        |_, server| server.folding_range_provider = Some(true.into());
+    SelectionRangeRequest => selection_range::selection_ranges, Answer,
+        |_, server| server.selection_range_provider = Some(true.into());
+    // Announced with the other capabilities: the types are those of version 3.17.
+    TextDocumentContentRequest => explanation::content, Answer, |_, _| ();
 }
 
 /// Answers a request by a function of its types.
