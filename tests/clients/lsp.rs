@@ -58,7 +58,8 @@ fn run(feature: &str) {
         let path = folder().join(feature).join(&name);
         let steps = fs::read_to_string(path.with_extension("json")).unwrap();
         let steps: Value = serde_json::from_str(&steps).unwrap_or_else(|error| panic!("{feature}/{name}: {error}"));
-        let answers = answers(&json!([steps]), &project(&format!("lsp-{feature}-{name}")), &format!("{feature}/{name}"));
+        let answers =
+            answers(&json!([steps]), &project(&format!("lsp-{feature}-{name}")), &format!("{feature}/{name}"));
         let found = serde_json::to_string_pretty(&answers[0]).unwrap() + "\n";
         let expected = path.with_extension("out.json");
         if std::env::var_os("UPDATE").is_some() {

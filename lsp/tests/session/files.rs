@@ -87,7 +87,7 @@ fn edited_documents_are_published_at_once_and_those_that_import_them_soon() {
     let mut client = Client::start();
     client.initialize(&folder, &json!({}));
     let (main, lib) = (uri(&folder.join("main.harn")), uri(&folder.join("lib.harn")));
-    let mut next = |client: &mut Client| {
+    let next = |client: &mut Client| {
         let message = client.receive().unwrap();
         assert_eq!(message["method"], "textDocument/publishDiagnostics");
         let params = &message["params"];

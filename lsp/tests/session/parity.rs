@@ -64,7 +64,7 @@ fn diagnostics_are_those_of_the_check() {
     {
         scripts(&root.join(folder), &mut paths);
     }
-    let mut client = Client::of_folder(&root.join("tests"));
+    let mut client = Client::of_folder(&root);
     let (mut compared, mut reported, mut problems) = (0, 0, Vec::new());
     for path in &paths {
         let Some(mut wanted) = checked(path) else { continue };
