@@ -198,6 +198,7 @@ impl World {
         let mut scope = Scope::new(self.clock.clone(), self.observers.log.clone());
         scope.hook_timeout_ms = self.hook_timeout_ms.get();
         scope.seed = self.random.seed;
+        scope.activity = self.observers.activity.clone();
         if let Some(driver) = self.driver.get() {
             scope.driver = driver.clone();
         }

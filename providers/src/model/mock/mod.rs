@@ -116,7 +116,7 @@ impl Mock {
                 return first.come(turn, request.timeout_ms, streams).await.map_err(call_error);
             }
             let mut first = Some(first);
-            retry::with_retries(turn.scope, retries, streams.unwrap_or(&|_| {}), async |_| {
+            retry::with_retries(turn, retries, streams.unwrap_or(&|_| {}), async |_| {
                 let answer = first.take().unwrap_or_else(|| self.answer_once(turn, request, &model));
                 answer.come(turn, request.timeout_ms, streams).await
             })
