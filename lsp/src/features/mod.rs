@@ -4,27 +4,37 @@
 //! row in [`FEATURES`].
 
 mod call_hierarchy;
+mod code_action;
 mod code_lens;
 mod completion;
 mod definition;
 mod diagnostics;
 mod document_symbol;
+mod explanation;
+mod folding_range;
+mod formatting;
 mod hover;
 mod inlay_hint;
 mod references;
 mod rename;
+mod selection_range;
+mod semantic_tokens;
 mod signature_help;
 mod source_names;
+mod workspace_symbol;
 
 pub(crate) use diagnostics::of_document as diagnostics_of;
+pub(crate) use explanation::SCHEME as EXPLANATION_SCHEME;
 
 use crate::error::LspError;
 use crate::workspace::{ClientSupport, Snapshot};
+use explanation::TextDocumentContentRequest;
 use lsp_types::request::{
-    CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare, CodeLensRequest, Completion,
-    DocumentDiagnosticRequest, DocumentHighlightRequest, DocumentSymbolRequest, GotoDeclaration, GotoDefinition,
-    GotoTypeDefinition, HoverRequest, InlayHintRequest, PrepareRenameRequest, References, Rename, Request,
-    ResolveCompletionItem, SignatureHelpRequest,
+    CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare, CodeActionRequest, CodeLensRequest,
+    Completion, DocumentDiagnosticRequest, DocumentHighlightRequest, DocumentSymbolRequest, FoldingRangeRequest,
+    Formatting, GotoDeclaration, GotoDefinition, GotoTypeDefinition, HoverRequest, InlayHintRequest,
+    PrepareRenameRequest, RangeFormatting, References, Rename, Request, ResolveCompletionItem, SelectionRangeRequest,
+    SemanticTokensFullRequest, SemanticTokensRangeRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
 };
 use lsp_types::{
     CallHierarchyServerCapability, CodeLensOptions, CompletionOptions, DeclarationCapability, HoverProviderCapability,
@@ -103,8 +113,25 @@ features! {
         });
     DocumentDiagnosticRequest => diagnostics::pull, Refuse,
         |client, server| server.diagnostic_provider = diagnostics::capability(client);
+    CodeActionRequest => code_action::code_actions, Refuse,
+        |_, server| server.code_action_provider = Some(code_action::capability());
+    Formatting => formatting::document, Refuse,
+        |_, server| server.document_formatting_provider = Some(OneOf::Left(true));
+    RangeFormatting => formatting::range, Refuse,
+        |_, server| server.document_range_formatting_provider = Some(OneOf::Left(true));
     DocumentSymbolRequest => document_symbol::document_symbols, Refuse,
         |_, server| server.document_symbol_provider = Some(OneOf::Left(true));
+    WorkspaceSymbolRequest => workspace_symbol::workspace_symbols, Answer,
+        |_, server| server.workspace_symbol_provider = Some(OneOf::Left(true));
+    SemanticTokensFullRequest => semantic_tokens::full, Refuse,
+        |_, server| server.semantic_tokens_provider = Some(semantic_tokens::capability());
+    SemanticTokensRangeRequest => semantic_tokens::range, Refuse, |_, _| ();
+    FoldingRangeRequest => folding_range::folding_ranges, Refuse,
+        |_, server| server.folding_range_provider = Some(true.into());
+    SelectionRangeRequest => selection_range::selection_ranges, Answer,
+        |_, server| server.selection_range_provider = Some(true.into());
+    // Announced with the other capabilities: the types are those of version 3.17.
+    TextDocumentContentRequest => explanation::content, Answer, |_, _| ();
 }
 
 /// Answers a request by a function of its types.

@@ -161,6 +161,11 @@ impl Analysis {
         self.text.source()
     }
 
+    /// Returns all bytes of the text.
+    pub(crate) fn whole(&self) -> Span {
+        Span::new(0, u32::try_from(self.source().text().len()).unwrap_or(u32::MAX))
+    }
+
     /// Lexes the text again: its tokens borrow from it.
     pub(crate) fn lexed(&self) -> Lexed<'_> {
         lex(self.source())

@@ -1,7 +1,8 @@
 //! The state of the workspace between two messages, as features see it.
 
-use super::{Analysis, Encoding, LinedText, Preferences, Workspace};
+use super::{Analysis, Encoding, FileTree, LinedText, Preferences, Workspace};
 use crate::error::LspError;
+use lang::diagnostic::Diagnostic;
 use lang::module::FileId;
 use lang::source::{SourceRef, Span};
 use lsp_types::{ClientCapabilities, Location, TextDocumentPositionParams, Uri};
@@ -12,11 +13,17 @@ use std::rc::Rc;
 pub(crate) struct ClientSupport {
     capabilities: ClientCapabilities,
     preferences: Preferences,
+    reads_explanations: bool,
 }
 
 impl ClientSupport {
-    pub(crate) const fn new(capabilities: ClientCapabilities, preferences: Preferences) -> Self {
-        Self { capabilities, preferences }
+    /// `reads_explanations` says whether the client fetches documents from the server, a capability of version 3.18.
+    pub(crate) const fn new(
+        capabilities: ClientCapabilities,
+        preferences: Preferences,
+        reads_explanations: bool,
+    ) -> Self {
+        Self { capabilities, preferences, reads_explanations }
     }
 
     pub(crate) const fn preferences(&self) -> Preferences {
@@ -58,6 +65,23 @@ impl ClientSupport {
     pub(crate) fn shows_related_information(&self) -> bool {
         let documents = self.capabilities.text_document.as_ref();
         documents.and_then(|documents| documents.publish_diagnostics.as_ref()?.related_information) == Some(true)
+    }
+
+    /// Returns whether the client shows text without effect and deprecated text in its own way.
+    pub(crate) fn shows_tags(&self) -> bool {
+        let documents = self.capabilities.text_document.as_ref();
+        documents.and_then(|documents| documents.publish_diagnostics.as_ref()?.tag_support.as_ref()).is_some()
+    }
+
+    /// Returns whether the client can show the explanation of a code.
+    pub(crate) const fn reads_explanations(&self) -> bool {
+        self.reads_explanations
+    }
+
+    /// Returns whether the client accepts edits of a version of a document.
+    pub(crate) fn edits_versions(&self) -> bool {
+        let workspace = self.capabilities.workspace.as_ref();
+        workspace.and_then(|workspace| workspace.workspace_edit.as_ref()?.document_changes) == Some(true)
     }
 
     /// Returns whether the client shows nested symbols.
@@ -118,6 +142,16 @@ impl<'a> Snapshot<'a> {
     /// Returns what is known of a file. `None` if it cannot be read.
     pub(crate) fn analysis(&self, id: FileId) -> Option<Rc<Analysis>> {
         self.workspace.analysis(id)
+    }
+
+    /// Returns the tree of a file, which need not be analysed for it. `None` if it cannot be read.
+    pub(crate) fn tree(&self, id: FileId) -> Option<FileTree> {
+        self.workspace.tree(id)
+    }
+
+    /// Returns the diagnostics that a document would have with another text.
+    pub(crate) fn check(&self, document: &Analysis, source: &SourceRef) -> Vec<Diagnostic> {
+        self.workspace.check(document, source)
     }
 
     /// Returns the scripts below the folders of the client and the open documents, each once.
