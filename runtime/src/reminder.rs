@@ -16,7 +16,7 @@ mod inherited_list;
 mod lenient;
 pub mod lifecycle;
 pub mod limits;
-mod misnomer;
+pub(crate) mod misnomer;
 pub mod providers;
 pub mod rules;
 mod spec;

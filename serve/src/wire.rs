@@ -77,40 +77,22 @@ mod tests {
     use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
     use runtime::reminder::codec::source_word;
     use runtime::reminder::lifecycle::ExpireReason;
-    use runtime::reminder::{
-        ModelBodies, Priority, Propagate, Refresh, ReminderRules, ReminderSource, ReminderSpec, RoleHint,
-    };
+    use runtime::reminder::{ReminderSource, ReminderSpec};
 
     use super::*;
     use crate::a2a::injection::PeerReminder;
     use crate::bridge::RemindNotification;
 
+    /// A reminder with a value in every field.
     fn full_reminder() -> Reminder {
-        Reminder {
-            id: "r1".into(),
-            body: "  two\nlines ".into(),
-            tags: vec!["a".into(), "b".into()],
-            dedupe_key: Some("k".into()),
-            ttl_turns: Some(3),
-            preserve_on_compact: true,
-            propagate: Propagate::All,
-            role_hint: RoleHint::EphemeralCache,
-            source: ReminderSource::Hook,
-            fired_at_turn: 4,
-            originating_agent_id: Some("root".into()),
-            producer: Some("guard".into()),
-            rules: Some(Arc::new(ReminderRules {
-                priority: Priority::High,
-                cooldown_turns: Some(1),
-                every: Some(2),
-                max_times: Some(3),
-                escalate: vec!["louder".into()],
-                refresh: Refresh::OnChange,
-                bodies: ModelBodies::from(vec![("claude-*".into(), "for Claude".into())]),
-                when: None,
-                until: None,
-            })),
+        let json = include_str!("../../runtime/src/reminder/full_reminder.json");
+        let mut full: Reminder = serde_json::from_str(json).unwrap();
+        // No wire carries conditions.
+        if let Some(rules) = &mut full.rules {
+            let rules = Arc::make_mut(rules);
+            (rules.when, rules.until) = (None, None);
         }
+        full
     }
 
     #[test]
