@@ -3,14 +3,24 @@
 //! A feature is a function from a [`Snapshot`] and the parameters of its request to the result. To add one, write its file and its
 //! row in [`FEATURES`].
 
+mod call_hierarchy;
 mod code_action;
+mod code_lens;
+mod completion;
+mod definition;
 mod diagnostics;
 mod document_symbol;
 mod explanation;
 mod folding_range;
 mod formatting;
+mod hover;
+mod inlay_hint;
+mod references;
+mod rename;
 mod selection_range;
 mod semantic_tokens;
+mod signature_help;
+mod source_names;
 mod workspace_symbol;
 
 pub(crate) use diagnostics::of_document as diagnostics_of;
@@ -20,11 +30,17 @@ use crate::error::LspError;
 use crate::workspace::{ClientSupport, Snapshot};
 use explanation::TextDocumentContentRequest;
 use lsp_types::request::{
-    CodeActionRequest, DocumentDiagnosticRequest, DocumentSymbolRequest, FoldingRangeRequest, Formatting,
-    RangeFormatting, Request, SelectionRangeRequest, SemanticTokensFullRequest, SemanticTokensRangeRequest,
-    WorkspaceSymbolRequest,
+    CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare, CodeActionRequest, CodeLensRequest,
+    Completion, DocumentDiagnosticRequest, DocumentHighlightRequest, DocumentSymbolRequest, FoldingRangeRequest,
+    Formatting, GotoDeclaration, GotoDefinition, GotoTypeDefinition, HoverRequest, InlayHintRequest,
+    PrepareRenameRequest, RangeFormatting, References, Rename, Request, ResolveCompletionItem, SelectionRangeRequest,
+    SemanticTokensFullRequest, SemanticTokensRangeRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
 };
-use lsp_types::{OneOf, ServerCapabilities};
+use lsp_types::{
+    CallHierarchyServerCapability, CodeLensOptions, CompletionOptions, DeclarationCapability, HoverProviderCapability,
+    OneOf, RenameOptions, ServerCapabilities, SignatureHelpOptions, TypeDefinitionProviderCapability,
+    WorkDoneProgressOptions,
+};
 use serde_json::Value;
 
 /// The handling of a request whose document has changed again before it is answered.
@@ -59,6 +75,42 @@ macro_rules! features {
 }
 
 features! {
+    CallHierarchyPrepare => call_hierarchy::prepare, Answer,
+        |_, server| server.call_hierarchy_provider = Some(CallHierarchyServerCapability::Simple(true));
+    CallHierarchyIncomingCalls => call_hierarchy::incoming, Refuse, |_, _| ();
+    CallHierarchyOutgoingCalls => call_hierarchy::outgoing, Refuse, |_, _| ();
+    CodeLensRequest => code_lens::lenses, Refuse,
+        |_, server| server.code_lens_provider = Some(CodeLensOptions { resolve_provider: Some(false) });
+    Completion => completion::completion, Answer, |_, server| server.completion_provider = Some(CompletionOptions {
+        trigger_characters: Some([".", "\"", "{", "/", "@", ":"].map(str::to_owned).to_vec()),
+        resolve_provider: Some(true),
+        ..CompletionOptions::default()
+    });
+    ResolveCompletionItem => completion::resolve, Answer, |_, _| ();
+    GotoDeclaration => definition::definition, Answer,
+        |_, server| server.declaration_provider = Some(DeclarationCapability::Simple(true));
+    GotoDefinition => definition::definition, Answer,
+        |_, server| server.definition_provider = Some(OneOf::Left(true));
+    GotoTypeDefinition => definition::type_definition, Answer,
+        |_, server| server.type_definition_provider = Some(TypeDefinitionProviderCapability::Simple(true));
+    DocumentHighlightRequest => references::highlights, Answer,
+        |_, server| server.document_highlight_provider = Some(OneOf::Left(true));
+    HoverRequest => hover::hover, Answer,
+        |_, server| server.hover_provider = Some(HoverProviderCapability::Simple(true));
+    InlayHintRequest => inlay_hint::hints, Refuse,
+        |_, server| server.inlay_hint_provider = Some(OneOf::Left(true));
+    PrepareRenameRequest => rename::prepare, Answer, |_, server| server.rename_provider = Some(OneOf::Right(RenameOptions {
+        prepare_provider: Some(true),
+        work_done_progress_options: WorkDoneProgressOptions::default(),
+    }));
+    References => references::references, Answer,
+        |_, server| server.references_provider = Some(OneOf::Left(true));
+    Rename => rename::rename, Refuse, |_, _| ();
+    SignatureHelpRequest => signature_help::signature_help, Answer,
+        |_, server| server.signature_help_provider = Some(SignatureHelpOptions {
+            trigger_characters: Some(vec!["(".to_owned(), ",".to_owned()]),
+            ..SignatureHelpOptions::default()
+        });
     DocumentDiagnosticRequest => diagnostics::pull, Refuse,
         |client, server| server.diagnostic_provider = diagnostics::capability(client);
     CodeActionRequest => code_action::code_actions, Refuse,

@@ -3,7 +3,7 @@
 use super::Server;
 use crate::error::LspError;
 use crate::features::{EXPLANATION_SCHEME, FEATURES};
-use crate::workspace::{ClientSupport, Encoding, Workspace, path_of};
+use crate::workspace::{ClientSupport, Encoding, Preferences, Workspace, path_of};
 use lsp_types::{
     InitializeParams, InitializeResult, OneOf, SaveOptions, ServerCapabilities, ServerInfo, TextDocumentSyncCapability,
     TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkspaceFoldersServerCapabilities,
@@ -31,7 +31,13 @@ impl Server {
         let general = params.capabilities.general.as_ref();
         let encoding = Encoding::best_of(general.and_then(|general| general.position_encodings.as_deref()));
         let roots = roots(&params);
-        self.client = ClientSupport::new(params.capabilities, reads_explanations);
+        let options = params.initialization_options.unwrap_or_default();
+        let preferences = Preferences::default().changed(&options).ok_or_else(|| {
+            LspError::invalid_params(
+                "`initializationOptions` must be {hints: {types, parameters, reminders}, snippets} of bools",
+            )
+        })?;
+        self.client = ClientSupport::new(params.capabilities, preferences, reads_explanations);
         self.workspace = Workspace::new(encoding, roots);
         self.phase = Phase::Running;
         let client = params.client_info.map_or_else(|| "unknown".to_owned(), |client| client.name);

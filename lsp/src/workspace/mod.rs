@@ -3,7 +3,7 @@
 //! - `text`: texts with their lines. `location`: URIs and paths.
 //! - `file`: the state of one file. `analysis`: what is known of a text.
 //! - `imports`: the files that a file reaches, and cycles of imports. `loader`: files on disk below open documents.
-//! - `settings`: what `harn.toml` says. `discover`: the scripts below the folders.
+//! - `settings`: what `harn.toml` says. `preferences`: what the client says. `discover`: the scripts below the folders.
 //!
 //! A [`Workspace`] changes only between two messages: documents are opened, edited and closed, files on disk change. A feature sees
 //! it as a [`Snapshot`], in which analyses are made when they are first needed. An analysis is kept until its text, the settings of
@@ -14,6 +14,7 @@ mod discover;
 mod file;
 mod imports;
 mod location;
+mod preferences;
 mod settings;
 mod snapshot;
 mod surface;
@@ -22,6 +23,7 @@ mod text;
 pub(crate) use analysis::{Analysis, Language};
 pub(crate) use imports::ImportLink;
 pub(crate) use location::{path_of, uri_of};
+pub(crate) use preferences::Preferences;
 pub(crate) use snapshot::{ClientSupport, Snapshot};
 pub(crate) use text::{Encoding, LinedText};
 

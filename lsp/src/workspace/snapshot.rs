@@ -1,6 +1,6 @@
 //! The state of the workspace between two messages, as features see it.
 
-use super::{Analysis, Encoding, FileTree, LinedText, Workspace};
+use super::{Analysis, Encoding, FileTree, LinedText, Preferences, Workspace};
 use crate::error::LspError;
 use lang::diagnostic::Diagnostic;
 use lang::module::FileId;
@@ -12,13 +12,38 @@ use std::rc::Rc;
 #[derive(Debug, Default)]
 pub(crate) struct ClientSupport {
     capabilities: ClientCapabilities,
+    preferences: Preferences,
     reads_explanations: bool,
 }
 
 impl ClientSupport {
     /// `reads_explanations` says whether the client fetches documents from the server, a capability of version 3.18.
-    pub(crate) const fn new(capabilities: ClientCapabilities, reads_explanations: bool) -> Self {
-        Self { capabilities, reads_explanations }
+    pub(crate) const fn new(
+        capabilities: ClientCapabilities,
+        preferences: Preferences,
+        reads_explanations: bool,
+    ) -> Self {
+        Self { capabilities, preferences, reads_explanations }
+    }
+
+    pub(crate) const fn preferences(&self) -> Preferences {
+        self.preferences
+    }
+
+    pub(crate) const fn set_preferences(&mut self, preferences: Preferences) {
+        self.preferences = preferences;
+    }
+
+    /// Returns whether the client inserts snippets.
+    pub(crate) fn takes_snippets(&self) -> bool {
+        let completion = self.capabilities.text_document.as_ref().and_then(|documents| documents.completion.as_ref());
+        completion.and_then(|completion| completion.completion_item.as_ref()?.snippet_support) == Some(true)
+    }
+
+    /// Returns whether the client can be asked to request all hints again.
+    pub(crate) fn refreshes_hints(&self) -> bool {
+        let workspace = self.capabilities.workspace.as_ref();
+        workspace.and_then(|workspace| workspace.inlay_hint.as_ref()?.refresh_support) == Some(true)
     }
 
     pub(crate) const fn capabilities(&self) -> &ClientCapabilities {
@@ -87,6 +112,10 @@ impl<'a> Snapshot<'a> {
         self.client
     }
 
+    pub(crate) const fn settings(&self) -> Preferences {
+        self.client.preferences()
+    }
+
     pub(crate) const fn encoding(&self) -> Encoding {
         self.workspace.encoding()
     }
@@ -145,6 +174,11 @@ impl<'a> Snapshot<'a> {
         // What a file exports is kept as long as its declarations are at the same bytes, so the current text counts.
         let range = self.workspace.text(id)?.range(span);
         Some(Location { uri, range })
+    }
+
+    /// Returns the file of that name in diagnostics.
+    pub(crate) fn file_named(&self, name: &str) -> Option<FileId> {
+        self.workspace.file_named(name)
     }
 
     /// Returns the file that a path in an import of a file means. `None` if it does not exist.
