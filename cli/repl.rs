@@ -169,6 +169,9 @@ impl Session {
             Line::Text(text) if self.typed.is_empty() && text.trim_start().starts_with(':') => {
                 return self.command(text.trim());
             }
+            Line::Text(text) if self.typed.is_empty() && matches!(text.trim(), "exit" | "quit") => {
+                say("Ctrl-D or :quit exits\n");
+            }
             Line::Text(text) if self.typed.is_empty() && asks_for_doc(&text) => {
                 say(&commands::doc(text.trim().trim_end_matches('?')));
             }

@@ -44,7 +44,11 @@ impl LineSource {
         if !std::io::stdin().is_terminal() {
             return Self::Pipe;
         }
-        let config = Config::builder().completion_type(CompletionType::List).bracketed_paste(true).build();
+        let config = Config::builder()
+            .completion_type(CompletionType::List)
+            .completion_show_all_if_ambiguous(true)
+            .bracketed_paste(true)
+            .build();
         let Ok(mut editor) = Editor::with_config(config) else { return Self::Pipe };
         editor.set_helper(Some(LineHelper { language, engine: engine.clone(), color, hinter: HistoryHinter::new() }));
         let file = history::file(language.history())

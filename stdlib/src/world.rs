@@ -5,7 +5,7 @@
 mod console;
 mod random;
 
-pub(crate) use console::{Console, exit_code_of};
+pub(crate) use console::{Console, as_diagnostic, exit_code_of};
 pub(crate) use random::{RandomSource, entropy};
 
 use crate::Capability;

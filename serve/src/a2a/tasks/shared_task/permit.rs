@@ -5,17 +5,17 @@ use std::sync::atomic::Ordering;
 
 use tokio::sync::oneshot;
 
-use super::super::life::TaskQuestion;
-use super::TaskCell;
+use super::super::state_machine::TaskQuestion;
+use super::SharedTask;
 use crate::host::{PermissionQuestion, Verdict, Waiting};
 
-impl TaskCell {
+impl SharedTask {
     /// Asks whether a tool may run. Dropping the future withdraws the question.
     pub(in crate::a2a::tasks) fn permit(self: Arc<Self>, question: PermissionQuestion) -> Waiting<Verdict> {
         let number = self.questions.fetch_add(1, Ordering::Relaxed);
         let (verdict, answer) = oneshot::channel();
-        self.change(|life, now| life.ask(TaskQuestion::Permission { number, question, verdict }, now));
-        let asked = PendingPermission { cell: self, number };
+        self.change(|machine, now| machine.ask(TaskQuestion::Permission { number, question, verdict }, now));
+        let asked = PendingPermission { shared_task: self, number };
         Box::pin(async move {
             let verdict = answer.await.unwrap_or(Verdict::Cancelled);
             drop(asked);
@@ -26,12 +26,12 @@ impl TaskCell {
 
 /// A pending permission question. Dropping it withdraws the question.
 struct PendingPermission {
-    cell: Arc<TaskCell>,
+    shared_task: Arc<SharedTask>,
     number: u64,
 }
 
 impl Drop for PendingPermission {
     fn drop(&mut self) {
-        self.cell.change(|life, now| life.take_back(self.number, now));
+        self.shared_task.change(|machine, now| machine.take_back(self.number, now));
     }
 }

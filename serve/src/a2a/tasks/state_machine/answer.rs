@@ -6,7 +6,7 @@ use a2a::{Artifact, ArtifactUpdate, Message, Part, Role};
 use runtime::data::Data;
 
 use super::super::{ANSWER, TaskChange};
-use super::{TaskEffect, TaskLife, weight_of_parts};
+use super::{TaskEffect, TaskStateMachine, weight_of_parts};
 
 /// The agent's answer so far.
 #[derive(Default)]
@@ -48,7 +48,7 @@ impl AgentAnswer {
     }
 }
 
-impl TaskLife {
+impl TaskStateMachine {
     /// Appends text to the answer. Text of another message begins the answer anew, and the earlier text moves to the
     /// history.
     pub(super) fn answer_text(&mut self, message_id: &Arc<str>, text: &Arc<str>) -> Vec<TaskEffect> {

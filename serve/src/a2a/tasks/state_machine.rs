@@ -1,4 +1,4 @@
-//! [`TaskLife`]: a task from its beginning to its end, as a pure state machine. It neither waits nor writes nor
+//! [`TaskStateMachine`]: a task from its beginning to its end, as a pure state machine. It neither waits nor writes nor
 //! reports: the caller does that with the changes that it returns. After the end nothing changes the task.
 //!
 //! ```text
@@ -33,7 +33,7 @@ pub(super) use end::TaskEnd;
 pub(super) use message::{as_a_caller_says, message_of};
 
 /// A task from its beginning to its end.
-pub(super) struct TaskLife {
+pub(super) struct TaskStateMachine {
     /// The task without the part of the answer that came since the last read.
     task: Arc<Task>,
     answer: AgentAnswer,
@@ -87,12 +87,12 @@ pub(super) enum TaskEffect {
     Log(String),
 }
 
-impl TaskLife {
+impl TaskStateMachine {
     /// Creates the state of a new task.
-    pub(super) fn new(task: Task) -> TaskLife {
+    pub(super) fn new(task: Task) -> TaskStateMachine {
         let said = task.history.iter().map(|message| weight_of(message)).sum();
         let made = task.artifacts.iter().map(|artifact| weight_of_parts(&artifact.parts)).sum();
-        TaskLife {
+        TaskStateMachine {
             task: Arc::new(task),
             answer: AgentAnswer::default(),
             made,
@@ -106,9 +106,9 @@ impl TaskLife {
     }
 
     /// Creates the state of a task that was over when it was recorded.
-    pub(super) fn restored(task: Arc<Task>) -> TaskLife {
-        let life = TaskLife::new((*task).clone());
-        TaskLife { task, ..life }
+    pub(super) fn restored(task: Arc<Task>) -> TaskStateMachine {
+        let machine = TaskStateMachine::new((*task).clone());
+        TaskStateMachine { task, ..machine }
     }
 
     /// Returns the task as it is now.

@@ -7,7 +7,7 @@ use runtime::data::Data;
 use tokio::sync::oneshot;
 
 use super::super::agent_message;
-use super::{TaskEffect, TaskLife};
+use super::{TaskEffect, TaskStateMachine};
 use crate::host::{PermissionQuestion, Verdict};
 
 /// The maximum number of pending questions of a task. A further permission question gets no verdict, so its tool does
@@ -50,7 +50,7 @@ static OPTIONS: [(&str, Verdict); 4] = [
     ("deny_always", Verdict::RejectAlways),
 ];
 
-impl TaskLife {
+impl TaskStateMachine {
     /// Asks the caller a question, after the pending ones. A task that must stop asks nothing.
     pub(in crate::a2a::tasks) fn ask(&mut self, asking: TaskQuestion, now: u64) -> Vec<TaskEffect> {
         let is_full = self.asking.len() >= MAX_QUESTIONS && matches!(asking, TaskQuestion::Permission { .. });

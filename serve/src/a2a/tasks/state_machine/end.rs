@@ -8,7 +8,7 @@ use runtime::model::Usage;
 use stdlib::Diagnostic;
 
 use super::super::agent_message::{self, ReportedError};
-use super::{HaltReason, TaskEffect, TaskLife};
+use super::{HaltReason, TaskEffect, TaskStateMachine};
 use crate::host::{EndedPrompt, HostError, PromptOutcome};
 
 /// The ways in which a task ends.
@@ -30,7 +30,7 @@ pub(in crate::a2a::tasks) enum TaskEnd {
     },
 }
 
-impl TaskLife {
+impl TaskStateMachine {
     /// Returns whether only the server's stop ends the task, so that another process could continue it.
     pub(in crate::a2a::tasks) fn is_stopped(&self, how: &TaskEnd) -> bool {
         let is_cut = match how {
@@ -52,20 +52,20 @@ impl TaskLife {
         let mut log = Vec::new();
         let (state, message) = match how {
             TaskEnd::Ended(ended) => {
-                let told = ended.diagnostics.iter().map(|told| {
+                let diagnostics = ended.diagnostics.iter().map(|diagnostic| {
                     Data::dict_of_present([
-                        ("code", Data::from(told.code.as_str())),
-                        ("severity", told.severity.word().into()),
-                        ("message", told.code.row().title.into()),
+                        ("code", Data::from(diagnostic.code.as_str())),
+                        ("severity", diagnostic.severity.word().into()),
+                        ("message", diagnostic.code.row().title.into()),
                     ])
                 });
-                let told: Vec<_> = told.collect();
-                if !told.is_empty() {
-                    metadata.set("harn.diagnostics", told.into());
+                let diagnostics: Vec<_> = diagnostics.collect();
+                if !diagnostics.is_empty() {
+                    metadata.set("harn.diagnostics", diagnostics.into());
                 }
                 // The error of the clean-up is the first diagnostic, and is logged with its id.
                 let beside = ended.diagnostics.iter().skip(usize::from(ended.uncleaned.is_some()));
-                log.extend(beside.map(|told| stdlib::draw(told, false)));
+                log.extend(beside.map(|diagnostic| stdlib::draw(diagnostic, false)));
                 match (
                     self.of_stop(ended.stop, ended.closing.as_deref(), &mut metadata, &mut log, agent_id, now),
                     ended.uncleaned,

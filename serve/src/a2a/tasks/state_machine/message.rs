@@ -7,7 +7,7 @@ use a2a::{Message, Role, Task, TaskState};
 use runtime::data::Data;
 
 use super::super::ANSWER;
-use super::TaskLife;
+use super::TaskStateMachine;
 
 /// The key in the task's metadata for the id of the message in its place.
 const MESSAGE_ID: &str = "harn.message_id";
@@ -15,7 +15,7 @@ const MESSAGE_ID: &str = "harn.message_id";
 /// Metadata keys of a task's end that the message has too.
 const BESIDE: [&str; 2] = ["harn.diagnostics", "harn.usage"];
 
-impl TaskLife {
+impl TaskStateMachine {
     /// Turns the ended task into a message. A task without an answer stays a task.
     pub(super) fn become_message(&mut self, metadata: &mut Data) {
         if let Some(message_id) = self.answer.id() {
@@ -45,9 +45,9 @@ pub(in crate::a2a::tasks) fn message_of(task: &Task) -> Option<Message> {
     let mut message = Message::new(Role::Agent, message_id, answer.parts.clone());
     message.context_id = Some(task.context_id.clone());
     for key in BESIDE {
-        let told = task.metadata.get(key);
-        if !told.is_nil() {
-            message.metadata.set(key, told.clone());
+        let value = task.metadata.get(key);
+        if !value.is_nil() {
+            message.metadata.set(key, value.clone());
         }
     }
     Some(message)

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use a2a::Frame;
 use runtime::event_log::Ticket;
 
-use super::super::life::TaskEnd;
-use super::TaskCell;
+use super::super::state_machine::TaskEnd;
+use super::SharedTask;
 use crate::a2a::clock::now_ms;
 use crate::a2a::feed::FeedUpdate;
 use crate::a2a::reminder::PeerReminderEvent;
 use crate::host::ReminderEvent;
 
-impl TaskCell {
+impl SharedTask {
     /// Ends the task. The end is reported only once it is durable; a log that cannot be written does not delay it.
     pub(in crate::a2a::tasks) async fn end(&self, how: TaskEnd, agent_id: &str) {
         let Some((frames, last)) = self.begin_end(how, agent_id) else { return };
@@ -20,7 +20,7 @@ impl TaskCell {
         self.finish_end(&frames);
     }
 
-    /// Ends the task like [`TaskCell::end`], without waiting.
+    /// Ends the task like [`SharedTask::end`], without waiting.
     pub(in crate::a2a::tasks) fn end_now(&self, how: TaskEnd, agent_id: &str) {
         if let Some((frames, _)) = self.begin_end(how, agent_id) {
             self.finish_end(&frames);
@@ -30,7 +30,7 @@ impl TaskCell {
     /// Begins the end. Returns `None` if the next process continues the task: it would have to revoke the end.
     fn begin_end(&self, how: TaskEnd, agent_id: &str) -> Option<(Vec<Frame>, Ticket)> {
         let mut state = self.lock();
-        if state.is_left || state.life.is_stopped(&how) && self.journal.leave(&self.id, state.life.asks()) {
+        if state.is_left || state.machine.is_stopped(&how) && self.journal.leave(&self.id, state.machine.asks()) {
             state.is_left = true;
             state.handle = None;
             self.feed.leave();
@@ -39,8 +39,8 @@ impl TaskCell {
             return None;
         }
         let handle = state.handle.take();
-        if !state.life.is_over() {
-            state.before_end = Some(state.life.task());
+        if !state.machine.is_over() {
+            state.before_end = Some(state.machine.task());
             // A reminder for this task must not reach the next task of its session, so pending reminders end with the
             // task.
             for reminder_id in self.injections.withdraw(handle.as_ref().and_then(|handle| handle.inbox().ok())) {
@@ -51,7 +51,7 @@ impl TaskCell {
             }
         }
         let now = now_ms();
-        let out = state.life.end(how, agent_id, now);
+        let out = state.machine.end(how, agent_id, now);
         let frames = self.put(&mut state, out, now);
         Some((frames, state.last))
     }

@@ -1,4 +1,4 @@
-//! [`TaskCell`]: a task shared by the server's thread and its session's thread. One lock orders its changes, which are
+//! [`SharedTask`]: a task shared by the server's thread and its session's thread. One lock orders its changes, which are
 //! stored and then reported.
 
 mod end;
@@ -13,7 +13,7 @@ use runtime::event_log::{LogError, Ticket};
 use runtime::session::Inbox;
 use tokio::sync::Notify;
 
-use super::life::{HaltReason, MessageOutcome, TaskEffect, TaskLife, TaskQuestion};
+use super::state_machine::{HaltReason, MessageOutcome, TaskEffect, TaskQuestion, TaskStateMachine};
 use super::{RestoredTask, TaskChange, TaskJournal, TaskOrigin};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
@@ -24,7 +24,7 @@ use crate::host::{HostError, SessionEvent, SessionHandle};
 use crate::store::StoreError;
 
 /// A task, shared by threads.
-pub(super) struct TaskCell {
+pub(super) struct SharedTask {
     pub(super) id: Arc<str>,
     pub(super) context_id: Arc<str>,
     /// The first message of the task.
@@ -34,14 +34,14 @@ pub(super) struct TaskCell {
     /// The reminders injected into it.
     pub(super) injections: Arc<TaskInjections>,
     journal: Arc<dyn TaskJournal>,
-    state: Mutex<TaskCellState>,
+    state: Mutex<SharedTaskState>,
     /// Notified when the session opens, or when the task waits for its caller, has a reply, must stop, or is over.
     changed: Notify,
     questions: AtomicU64,
 }
 
-struct TaskCellState {
-    life: TaskLife,
+struct SharedTaskState {
+    machine: TaskStateMachine,
     /// When this ticket is durable, so are all changes of the task.
     last: Ticket,
     /// The task before its end, until the end is durable.
@@ -54,49 +54,49 @@ struct TaskCellState {
     is_left: bool,
 }
 
-impl TaskCell {
-    /// Creates a cell for a new task and records the task, which is not durable yet.
+impl SharedTask {
+    /// Creates a shared task for a new task and records the task, which is not durable yet.
     pub(super) fn new(
         task: Task,
         version: Version,
         session_id: Option<Arc<str>>,
         begun: TaskOrigin,
         journal: Arc<dyn TaskJournal>,
-    ) -> Arc<TaskCell> {
-        let mut life = TaskLife::new(task);
-        let task = life.task();
+    ) -> Arc<SharedTask> {
+        let mut machine = TaskStateMachine::new(task);
+        let task = machine.task();
         let created = TaskChange::Created { task: task.clone(), version, session_id, begun };
         let last = journal.note(&task.id, now_ms(), &created);
-        TaskCell::of(&task, journal, TaskCellState::new(life, last))
+        SharedTask::of(&task, journal, SharedTaskState::new(machine, last))
     }
 
-    /// Creates a cell for a task that an ended process left unfinished and that runs again.
-    pub(super) fn again(restored: RestoredTask, journal: Arc<dyn TaskJournal>) -> Arc<TaskCell> {
+    /// Creates a shared task for a task that an ended process left unfinished and that runs again.
+    pub(super) fn again(restored: RestoredTask, journal: Arc<dyn TaskJournal>) -> Arc<SharedTask> {
         let RestoredTask { task, injected, begun, .. } = restored;
-        let mut life = TaskLife::new(Arc::unwrap_or_clone(task));
-        life.still_asks();
-        let task = life.task();
-        let state = TaskCellState::new(life, Ticket::NONE);
-        let cell = TaskCell::of(&task, journal, state);
-        cell.injections.restore(&injected);
+        let mut machine = TaskStateMachine::new(Arc::unwrap_or_clone(task));
+        machine.still_asks();
+        let task = machine.task();
+        let state = SharedTaskState::new(machine, Ticket::NONE);
+        let shared_task = SharedTask::of(&task, journal, state);
+        shared_task.injections.restore(&injected);
         if injected.is_empty() {
             // The process ended before the session was open. Unreadable reminders were refused when they arrived.
-            cell.injections.hold(of_metadata(&begun.metadata).unwrap_or_default());
+            shared_task.injections.hold(of_metadata(&begun.metadata).unwrap_or_default());
         }
-        cell
+        shared_task
     }
 
-    /// Creates a cell for a recorded task that does not change here: it is over, or another process runs it.
-    pub(super) fn restored(restored: RestoredTask, journal: Arc<dyn TaskJournal>) -> Arc<TaskCell> {
+    /// Creates a shared task for a recorded task that does not change here: it is over, or another process runs it.
+    pub(super) fn restored(restored: RestoredTask, journal: Arc<dyn TaskJournal>) -> Arc<SharedTask> {
         let RestoredTask { task, injected, .. } = restored;
-        let (life, is_elsewhere) = (TaskLife::restored(task.clone()), !task.status.state.is_terminal());
-        let state = TaskCellState::new(life, Ticket::NONE);
-        let mut cell = TaskCell::of(&task, journal, state);
-        if let Some(cell) = Arc::get_mut(&mut cell) {
-            cell.is_elsewhere = is_elsewhere;
+        let (machine, is_elsewhere) = (TaskStateMachine::restored(task.clone()), !task.status.state.is_terminal());
+        let state = SharedTaskState::new(machine, Ticket::NONE);
+        let mut shared_task = SharedTask::of(&task, journal, state);
+        if let Some(shared_task) = Arc::get_mut(&mut shared_task) {
+            shared_task.is_elsewhere = is_elsewhere;
         }
-        cell.injections.restore(&injected);
-        cell
+        shared_task.injections.restore(&injected);
+        shared_task
     }
 
     /// Checks that this process runs the task.
@@ -115,8 +115,8 @@ impl TaskCell {
         self.is_elsewhere
     }
 
-    fn of(task: &Task, journal: Arc<dyn TaskJournal>, state: TaskCellState) -> Arc<TaskCell> {
-        Arc::new(TaskCell {
+    fn of(task: &Task, journal: Arc<dyn TaskJournal>, state: SharedTaskState) -> Arc<SharedTask> {
+        Arc::new(SharedTask {
             id: task.id.clone(),
             context_id: task.context_id.clone(),
             first: task.history.first().cloned(),
@@ -131,7 +131,7 @@ impl TaskCell {
     }
 
     /// Locks the state. Code that holds this lock does not panic, and every operation leaves the state consistent.
-    fn lock(&self) -> MutexGuard<'_, TaskCellState> {
+    fn lock(&self) -> MutexGuard<'_, SharedTaskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -142,7 +142,7 @@ impl TaskCell {
 
     /// Returns the approximate size in bytes.
     pub(super) fn weight(&self) -> usize {
-        self.lock().life.weight() + self.injections.weight()
+        self.lock().machine.weight() + self.injections.weight()
     }
 
     /// Returns whether the session was ever open; a rejected task has not run.
@@ -156,14 +156,14 @@ impl TaskCell {
         self.follow_in(&mut self.lock(), is_over)
     }
 
-    fn follow_in(&self, state: &mut TaskCellState, is_last: impl FnOnce(TaskState) -> bool) -> Subscription {
+    fn follow_in(&self, state: &mut SharedTaskState, is_last: impl FnOnce(TaskState) -> bool) -> Subscription {
         let task = state.task();
         let is_last = is_last(task.status.state);
         self.feed.follow(Frame::Task(task), is_last)
     }
 
     /// Waits until all records of the task are durable.
-    pub(super) async fn kept(&self) -> Result<(), LogError> {
+    pub(super) async fn durable(&self) -> Result<(), LogError> {
         let last = self.lock().last;
         self.journal.settled(last).await
     }
@@ -176,13 +176,13 @@ impl TaskCell {
         let task = self.look(|state| state.rests(|is| is.is_terminal() || is.is_interrupted())).await?;
         // A question that a client has seen is also there in the next process. A log that cannot be written delays no
         // client.
-        let _ = self.kept().await;
+        let _ = self.durable().await;
         Ok(task)
     }
 
     /// Allows a message in place of the task. The task has not begun.
     pub(super) fn may_be_message(&self) {
-        self.lock().life.allow_message();
+        self.lock().machine.allow_message();
     }
 
     /// Waits until it is decided whether the task becomes a message. Returns the task and a subscription from that
@@ -193,12 +193,12 @@ impl TaskCell {
     pub(super) async fn committed(&self) -> Result<(Arc<Task>, Subscription), Refusal> {
         let rests = |state: TaskState| state.is_terminal() || state.is_interrupted();
         let found = self.look(|state| {
-            let is_task = !state.life.may_be_message();
+            let is_task = !state.machine.may_be_message();
             state.rests(|is| is_task || rests(is)).map(|task| task.map(|task| (task, self.follow_in(state, rests))))
         });
         let committed = found.await?;
         // See `settled`: a question that a client has seen is also there in the next process.
-        let _ = self.kept().await;
+        let _ = self.durable().await;
         Ok(committed)
     }
 
@@ -214,8 +214,8 @@ impl TaskCell {
     pub(super) async fn inbox(&self) -> Result<Inbox, Refusal> {
         let found = self.look(|state| match &state.handle {
             _ if state.is_left => Some(Err(LEFT)),
-            _ if state.life.is_over() => {
-                Some(Err(Refusal::Over { task_id: self.id.clone(), state: state.life.state() }))
+            _ if state.machine.is_over() => {
+                Some(Err(Refusal::Over { task_id: self.id.clone(), state: state.machine.state() }))
             }
             Some(handle) => Some(Ok(handle.clone())),
             None => None,
@@ -228,7 +228,7 @@ impl TaskCell {
         self.lock().handle.clone()
     }
 
-    async fn look<T>(&self, mut found: impl FnMut(&mut TaskCellState) -> Option<T>) -> T {
+    async fn look<T>(&self, mut found: impl FnMut(&mut SharedTaskState) -> Option<T>) -> T {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -241,23 +241,23 @@ impl TaskCell {
     }
 
     /// Applies a change to the task, then records and reports the result.
-    fn change(&self, change: impl FnOnce(&mut TaskLife, u64) -> Vec<TaskEffect>) {
+    fn change(&self, change: impl FnOnce(&mut TaskStateMachine, u64) -> Vec<TaskEffect>) {
         self.change_and(change, |_| ());
     }
 
-    /// Applies a change like [`TaskCell::change`], and calls `look` before anything else can change the task.
+    /// Applies a change like [`SharedTask::change`], and calls `look` before anything else can change the task.
     fn change_and<T>(
         &self,
-        change: impl FnOnce(&mut TaskLife, u64) -> Vec<TaskEffect>,
-        look: impl FnOnce(&mut TaskCellState) -> T,
+        change: impl FnOnce(&mut TaskStateMachine, u64) -> Vec<TaskEffect>,
+        look: impl FnOnce(&mut SharedTaskState) -> T,
     ) -> T {
         let mut state = self.lock();
         let now = now_ms();
-        let was_open = state.life.may_be_message();
-        let out = if state.is_left { Vec::new() } else { change(&mut state.life, now) };
-        let is_task_now = was_open && !state.life.may_be_message();
-        let rests = state.life.state().is_interrupted();
-        let halts = state.life.halted().is_some();
+        let was_open = state.machine.may_be_message();
+        let out = if state.is_left { Vec::new() } else { change(&mut state.machine, now) };
+        let is_task_now = was_open && !state.machine.may_be_message();
+        let rests = state.machine.state().is_interrupted();
+        let halts = state.machine.halted().is_some();
         self.put(&mut state, out, now).iter().for_each(|frame| self.tell(frame));
         let seen = look(&mut state);
         drop(state);
@@ -268,7 +268,7 @@ impl TaskCell {
     }
 
     /// Records the changes, and returns the frames to report.
-    fn put(&self, state: &mut TaskCellState, out: Vec<TaskEffect>, now: u64) -> Vec<Frame> {
+    fn put(&self, state: &mut SharedTaskState, out: Vec<TaskEffect>, now: u64) -> Vec<Frame> {
         let mut frames = Vec::with_capacity(out.len());
         for out in out {
             let change = match out {
@@ -314,7 +314,7 @@ impl TaskCell {
             state.handle = Some(handle.clone());
             state.has_run = true;
         }
-        self.change(TaskLife::opened);
+        self.change(TaskStateMachine::opened);
         self.changed.notify_waiters();
     }
 
@@ -323,26 +323,26 @@ impl TaskCell {
         match event {
             SessionEvent::Reminder(event) => {
                 let state = self.lock();
-                if !state.is_left && !state.life.is_over() && self.feed.is_followed() {
+                if !state.is_left && !state.machine.is_over() && self.feed.is_followed() {
                     let reminded = PeerReminderEvent::of(event, &self.injections);
                     self.feed.tell(&FeedUpdate::Reminder(Arc::new(reminded)), false);
                 }
             }
-            event => self.change(|life, now| life.show(event, now)),
+            event => self.change(|machine, now| machine.show(event, now)),
         }
     }
 
     /// Records an injection.
     pub(super) fn injected(&self, what: Data) {
         let mut state = self.lock();
-        if !state.is_left && !state.life.is_over() {
+        if !state.is_left && !state.machine.is_over() {
             self.put(&mut state, vec![TaskEffect::Change(TaskChange::Injected(what))], now_ms());
         }
     }
 
     /// Asks the caller a question from the script.
     pub(super) fn ask(&self, question: &Arc<str>) {
-        self.change(|life, now| life.ask(TaskQuestion::Question(question.clone()), now));
+        self.change(|machine, now| machine.ask(TaskQuestion::Question(question.clone()), now));
     }
 
     /// Injects the reminders that came with the task's messages. They are in the queue when this returns, also if
@@ -371,7 +371,7 @@ impl TaskCell {
         self.is_here()?;
         // Remains set if the task is left to the next process meanwhile: the message is not read then.
         let mut refusal = Some(LEFT);
-        let reply = |life: &mut TaskLife, now| match life.reply(message, now) {
+        let reply = |machine: &mut TaskStateMachine, now| match machine.reply(message, now) {
             MessageOutcome::Taken(out) => {
                 self.injections.hold(reminders);
                 refusal = None;
@@ -386,9 +386,9 @@ impl TaskCell {
                 Vec::new()
             }
             MessageOutcome::Unasked => {
-                let (task_id, state) = (self.id.clone(), life.state());
+                let (task_id, state) = (self.id.clone(), machine.state());
                 let over = Refusal::Over { task_id: task_id.clone(), state };
-                refusal = Some(if life.is_over() { over } else { Refusal::Busy(task_id) });
+                refusal = Some(if machine.is_over() { over } else { Refusal::Busy(task_id) });
                 Vec::new()
             }
         };
@@ -405,9 +405,9 @@ impl TaskCell {
     /// The task is over.
     pub(super) fn halt(&self, halt: HaltReason) -> Result<(), Refusal> {
         let mut state = self.lock();
-        state.life.halt(halt);
-        if state.life.is_over() {
-            let (task_id, state) = (self.id.clone(), state.life.state());
+        state.machine.halt(halt);
+        if state.machine.is_over() {
+            let (task_id, state) = (self.id.clone(), state.machine.state());
             return Err(Refusal::NotCancelable { task_id, state });
         }
         drop(state);
@@ -417,37 +417,37 @@ impl TaskCell {
 
     /// Returns the task's state.
     pub(super) fn state(&self) -> TaskState {
-        self.lock().life.state()
+        self.lock().machine.state()
     }
 
     /// Returns whether the task waits for the answer to a question from the script.
     pub(super) fn asks(&self) -> bool {
-        self.lock().life.asks()
+        self.lock().machine.asks()
     }
 
     /// Returns whether the task must stop.
     pub(super) fn is_halted(&self) -> bool {
-        self.lock().life.halted().is_some()
+        self.lock().machine.halted().is_some()
     }
 
     /// Waits until the task must stop, and returns the reason.
     pub(super) async fn halted(&self) -> HaltReason {
-        self.look(|state| state.life.halted()).await
+        self.look(|state| state.machine.halted()).await
     }
 
     /// Waits for the reply to the task's question and takes it.
     pub(super) async fn replied(&self) -> Message {
-        self.look(|state| state.life.take_reply()).await
+        self.look(|state| state.machine.take_reply()).await
     }
 }
 
 /// The refusal for a task that is left to the next process.
 const LEFT: Refusal = Refusal::Host(HostError::Stopping);
 
-impl TaskCellState {
-    fn new(life: TaskLife, last: Ticket) -> TaskCellState {
-        let has_run = life.state() != TaskState::Submitted;
-        TaskCellState { life, last, before_end: None, handle: None, has_run, is_left: false }
+impl SharedTaskState {
+    fn new(machine: TaskStateMachine, last: Ticket) -> SharedTaskState {
+        let has_run = machine.state() != TaskState::Submitted;
+        SharedTaskState { machine, last, before_end: None, handle: None, has_run, is_left: false }
     }
 
     /// Returns the task if its state satisfies `so`, or the refusal if the task is left to the next process.
@@ -460,6 +460,6 @@ impl TaskCellState {
     }
 
     fn task(&mut self) -> Arc<Task> {
-        self.before_end.clone().unwrap_or_else(|| self.life.task())
+        self.before_end.clone().unwrap_or_else(|| self.machine.task())
     }
 }

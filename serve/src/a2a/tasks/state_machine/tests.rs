@@ -12,9 +12,9 @@ use crate::host::{
 use runtime::event_log::LogCode;
 use runtime::message::ToolCall;
 
-fn life() -> TaskLife {
+fn machine() -> TaskStateMachine {
     let first = Message::new(Role::User, "m0", vec![Part::text("go")]);
-    TaskLife::new(Task {
+    TaskStateMachine::new(Task {
         id: "t".into(),
         context_id: "c".into(),
         status: Status { state: TaskState::Submitted, message: None, at_ms: Some(0) },
@@ -24,10 +24,10 @@ fn life() -> TaskLife {
     })
 }
 
-fn working() -> TaskLife {
-    let mut life = life();
-    life.opened(1);
-    life
+fn working() -> TaskStateMachine {
+    let mut machine = machine();
+    machine.opened(1);
+    machine
 }
 
 fn says(id: &str, text: &str) -> Message {
@@ -74,21 +74,21 @@ fn states(out: &[TaskEffect]) -> Vec<TaskState> {
 }
 
 /// An event of a task, and its name.
-type Happening = (&'static str, fn(&mut TaskLife) -> Vec<TaskEffect>);
+type Happening = (&'static str, fn(&mut TaskStateMachine) -> Vec<TaskEffect>);
 
 /// Returns all events that a task can have.
 fn all() -> Vec<Happening> {
     vec![
-        ("opened", |life| life.opened(2)),
-        ("text", |life| life.show(text("a", "x"), 2)),
-        ("data", |life| life.show(SessionEvent::Data { message_id: "d".into(), data: 1.into() }, 2)),
-        ("status", |life| {
-            life.show(SessionEvent::Status { message_id: "m".into(), text: "s".into(), partial: Data::Nil }, 2)
+        ("opened", |machine| machine.opened(2)),
+        ("text", |machine| machine.show(text("a", "x"), 2)),
+        ("data", |machine| machine.show(SessionEvent::Data { message_id: "d".into(), data: 1.into() }, 2)),
+        ("status", |machine| {
+            machine.show(SessionEvent::Status { message_id: "m".into(), text: "s".into(), partial: Data::Nil }, 2)
         }),
-        ("title", |life| life.show(SessionEvent::Title("t".into()), 2)),
-        ("plan", |life| life.show(SessionEvent::Plan(Vec::new()), 2)),
-        ("made", |life| {
-            life.show(
+        ("title", |machine| machine.show(SessionEvent::Title("t".into()), 2)),
+        ("plan", |machine| machine.show(SessionEvent::Plan(Vec::new()), 2)),
+        ("made", |machine| {
+            machine.show(
                 SessionEvent::Artifact {
                     message_id: "m".into(),
                     made: TaskArtifact { name: "n".into(), ..TaskArtifact::default() },
@@ -96,29 +96,29 @@ fn all() -> Vec<Happening> {
                 2,
             )
         }),
-        ("tool", |life| {
-            life.show(SessionEvent::ToolCall { call: ToolCall::new("c", "t", Data::Nil), annotations: Data::Nil }, 2)
+        ("tool", |machine| {
+            machine.show(SessionEvent::ToolCall { call: ToolCall::new("c", "t", Data::Nil), annotations: Data::Nil }, 2)
         }),
-        ("ask", |life| life.ask(question(), 2)),
-        ("permit", |life| life.ask(permission(1).0, 2)),
-        ("take back", |life| life.take_back(1, 2)),
-        ("reply", |life| match life.reply(&says("m9", "allow"), 2) {
+        ("ask", |machine| machine.ask(question(), 2)),
+        ("permit", |machine| machine.ask(permission(1).0, 2)),
+        ("take back", |machine| machine.take_back(1, 2)),
+        ("reply", |machine| match machine.reply(&says("m9", "allow"), 2) {
             MessageOutcome::Taken(out) => out,
             MessageOutcome::Known | MessageOutcome::Other | MessageOutcome::Unasked => Vec::new(),
         }),
-        ("cancel", |life| {
-            life.halt(HaltReason::Cancelled);
+        ("cancel", |machine| {
+            machine.halt(HaltReason::Cancelled);
             Vec::new()
         }),
-        ("deadline", |life| {
-            life.halt(HaltReason::Deadline);
+        ("deadline", |machine| {
+            machine.halt(HaltReason::Deadline);
             Vec::new()
         }),
-        ("done", |life| life.end(ended(PromptOutcome::Done), "a", 2)),
-        ("cancelled", |life| life.end(ended(PromptOutcome::Cancelled), "a", 2)),
-        ("refused", |life| life.end(ended(PromptOutcome::Refused("no".into())), "a", 2)),
-        ("halted", |life| life.end(TaskEnd::Halted, "a", 2)),
-        ("lost", |life| life.end(TaskEnd::Lost, "a", 2)),
+        ("done", |machine| machine.end(ended(PromptOutcome::Done), "a", 2)),
+        ("cancelled", |machine| machine.end(ended(PromptOutcome::Cancelled), "a", 2)),
+        ("refused", |machine| machine.end(ended(PromptOutcome::Refused("no".into())), "a", 2)),
+        ("halted", |machine| machine.end(TaskEnd::Halted, "a", 2)),
+        ("lost", |machine| machine.end(TaskEnd::Lost, "a", 2)),
     ]
 }
 
@@ -133,11 +133,11 @@ fn only_a_task_that_ends_well_has_the_closing_message() {
         ),
         (PromptOutcome::Refused("No.".into()), TaskState::Rejected, "Task rejected: No."),
     ] {
-        let mut life = working();
+        let mut machine = working();
         let closing = Some("All sorted.".into());
         let ended = EndedPrompt { stop, value: Data::Nil, closing, uncleaned: None, diagnostics: Vec::new() };
-        life.end(TaskEnd::Ended(Box::new(ended)), "a", 1);
-        let task = life.task();
+        machine.end(TaskEnd::Ended(Box::new(ended)), "a", 1);
+        let task = machine.task();
         let text = task.status.message.as_ref().map(|message| message.text());
         assert_eq!((task.status.state, text.as_deref()), (state, Some(expected)));
     }
@@ -145,21 +145,21 @@ fn only_a_task_that_ends_well_has_the_closing_message() {
 
 #[test]
 fn a_cancelled_task_blames_its_clean_up_for_nothing_else() {
-    let told = |text: &str| stdlib::Diagnostic::new(stdlib::from_core(LogCode::NotWritten), text);
+    let diagnostic = |text: &str| stdlib::Diagnostic::new(stdlib::from_core(LogCode::NotWritten), text);
     for uncleaned in [None, Some("no")] {
-        let mut life = working();
-        life.halt(HaltReason::Cancelled);
+        let mut machine = working();
+        machine.halt(HaltReason::Cancelled);
         let says = uncleaned.map(|_| "the task was cancelled, and its clean-up failed: ");
-        let uncleaned = uncleaned.map(told);
+        let uncleaned = uncleaned.map(diagnostic);
         let mut diagnostics: Vec<_> = uncleaned.clone().into_iter().collect();
-        diagnostics.push(told("the disk is full"));
+        diagnostics.push(diagnostic("the disk is full"));
         let stop = PromptOutcome::Cancelled;
-        let out = life.end(
+        let out = machine.end(
             TaskEnd::Ended(Box::new(EndedPrompt { stop, value: Data::Nil, closing: None, uncleaned, diagnostics })),
             "a",
             1,
         );
-        let task = life.task();
+        let task = machine.task();
         assert_eq!(task.status.state, TaskState::Canceled);
         let text = task.status.message.as_ref().map(|message| message.text());
         assert_eq!(text.is_some(), says.is_some());
@@ -190,9 +190,9 @@ fn a_failure_keeps_its_details_on_this_machine() {
         words: words.map(Into::into),
     };
     for (words, begins) in [(None, "the task failed: "), (Some("no such ticket"), "no such ticket")] {
-        let mut life = working();
-        let out = life.end(ended(PromptOutcome::Failed(failure(words))), "a", 1);
-        let task = life.task();
+        let mut machine = working();
+        let out = machine.end(ended(PromptOutcome::Failed(failure(words))), "a", 1);
+        let task = machine.task();
         let message = task.status.message.clone().unwrap();
         let shown = format!("{message:?}");
         assert!(message.text().starts_with(begins) && !shown.contains("s3cret") && !shown.contains("/srv"), "{shown}");
@@ -207,13 +207,13 @@ fn a_failure_keeps_its_details_on_this_machine() {
 fn nothing_changes_a_task_that_is_over() {
     for stop in [PromptOutcome::Done, PromptOutcome::Cancelled, PromptOutcome::Refused("no".into())] {
         for (name, happens) in all() {
-            let mut life = working();
-            life.show(text("a", "answer"), 1);
-            life.end(ended(stop.clone()), "a", 1);
-            let before = life.task();
+            let mut machine = working();
+            machine.show(text("a", "answer"), 1);
+            machine.end(ended(stop.clone()), "a", 1);
+            let before = machine.task();
             assert!(before.status.state.is_terminal());
-            assert_eq!(happens(&mut life), Vec::new(), "{name} after {stop:?}");
-            assert_eq!(life.task(), before, "{name} after {stop:?}");
+            assert_eq!(happens(&mut machine), Vec::new(), "{name} after {stop:?}");
+            assert_eq!(machine.task(), before, "{name} after {stop:?}");
         }
     }
 }
@@ -222,21 +222,21 @@ fn nothing_changes_a_task_that_is_over() {
 fn whatever_happens_in_whatever_order_a_task_ends_once_and_then_stays() {
     // All triples, from the initial and from the working state.
     let all = all();
-    for begin in [life as fn() -> TaskLife, working] {
+    for begin in [machine as fn() -> TaskStateMachine, working] {
         for a in &all {
             for b in &all {
                 for c in &all {
-                    let mut life = begin();
+                    let mut machine = begin();
                     let mut seen = Vec::new();
                     for (_, happens) in [a, b, c] {
-                        seen.extend(states(&happens(&mut life)));
+                        seen.extend(states(&happens(&mut machine)));
                     }
-                    seen.extend(states(&life.end(TaskEnd::Halted, "a", 3)));
+                    seen.extend(states(&machine.end(TaskEnd::Halted, "a", 3)));
                     let names = (a.0, b.0, c.0);
                     let ends = seen.iter().filter(|state| state.is_terminal()).count();
                     assert_eq!(ends, 1, "{names:?}: {seen:?}");
                     assert!(seen.last().unwrap().is_terminal(), "{names:?}: {seen:?}");
-                    assert!(life.is_over() && life.asking.is_empty() && life.reply.is_none(), "{names:?}");
+                    assert!(machine.is_over() && machine.asking.is_empty() && machine.reply.is_none(), "{names:?}");
                 }
             }
         }
@@ -246,12 +246,12 @@ fn whatever_happens_in_whatever_order_a_task_ends_once_and_then_stays() {
 #[test]
 fn what_came_first_decides_between_an_end_and_a_halt() {
     let end = |halts: &[HaltReason], stop: PromptOutcome| {
-        let mut life = working();
+        let mut machine = working();
         for halt in halts {
-            life.halt(*halt);
+            machine.halt(*halt);
         }
-        life.end(ended(stop), "a", 2);
-        life.state()
+        machine.end(ended(stop), "a", 2);
+        machine.state()
     };
     // The answer came before the stop.
     assert_eq!(end(&[HaltReason::Cancelled], PromptOutcome::Done), TaskState::Completed);
@@ -265,66 +265,66 @@ fn what_came_first_decides_between_an_end_and_a_halt() {
 
 #[test]
 fn the_second_of_two_answers_to_one_question_is_not_taken() {
-    let mut life = working();
-    assert_eq!(states(&life.ask(question(), 2)), [TaskState::InputRequired]);
-    let MessageOutcome::Taken(out) = life.reply(&says("m1", "this"), 3) else { panic!() };
+    let mut machine = working();
+    assert_eq!(states(&machine.ask(question(), 2)), [TaskState::InputRequired]);
+    let MessageOutcome::Taken(out) = machine.reply(&says("m1", "this"), 3) else { panic!() };
     assert_eq!(states(&out), [TaskState::Working]);
-    assert_eq!(life.reply(&says("m2", "that"), 3), MessageOutcome::Unasked);
-    assert_eq!(life.reply(&says("m1", "this"), 3), MessageOutcome::Known, "the same message once more is harmless");
-    assert_eq!(life.take_reply().unwrap().text(), "this");
-    assert!(life.take_reply().is_none());
-    let said: Vec<_> = life.task().history.iter().map(|message| message.text()).collect();
+    assert_eq!(machine.reply(&says("m2", "that"), 3), MessageOutcome::Unasked);
+    assert_eq!(machine.reply(&says("m1", "this"), 3), MessageOutcome::Known, "the same message once more is harmless");
+    assert_eq!(machine.take_reply().unwrap().text(), "this");
+    assert!(machine.take_reply().is_none());
+    let said: Vec<_> = machine.task().history.iter().map(|message| message.text()).collect();
     assert_eq!(said, ["go", "which?", "this"]);
 }
 
 #[test]
 fn a_permission_question_too_many_is_denied() {
-    let mut life = working();
+    let mut machine = working();
     let most = super::asking::MAX_QUESTIONS as u64;
     let mut pending: Vec<_> = (0..most)
         .map(|number| {
             let (asking, verdict) = permission(number);
-            life.ask(asking, 1);
+            machine.ask(asking, 1);
             verdict
         })
         .collect();
     let (asking, mut denied) = permission(most);
-    assert_eq!(life.ask(asking, 1), []);
+    assert_eq!(machine.ask(asking, 1), []);
     assert_eq!(denied.try_recv(), Err(oneshot::error::TryRecvError::Closed));
     assert!(pending.iter_mut().all(|verdict| verdict.try_recv() == Err(oneshot::error::TryRecvError::Empty)));
     // The script itself can still ask.
-    life.ask(TaskQuestion::Question("which?".into()), 2);
-    assert_eq!(life.asking.len(), super::asking::MAX_QUESTIONS + 1);
+    machine.ask(TaskQuestion::Question("which?".into()), 2);
+    assert_eq!(machine.asking.len(), super::asking::MAX_QUESTIONS + 1);
 }
 
 #[test]
 fn permissions_are_asked_one_after_the_other_and_taken_back() {
-    let mut life = working();
+    let mut machine = working();
     let (first, mut first_answer) = permission(1);
     let (second, mut second_answer) = permission(2);
     let (third, _gone) = permission(3);
-    assert_eq!(states(&life.ask(first, 2)), [TaskState::InputRequired]);
-    assert_eq!(life.ask(second, 2), []);
-    assert_eq!(life.ask(third, 2), []);
-    assert_eq!(life.take_back(3, 2), [], "nobody has seen it");
-    let MessageOutcome::Taken(out) = life.reply(&says("m1", "perhaps"), 3) else { panic!() };
+    assert_eq!(states(&machine.ask(first, 2)), [TaskState::InputRequired]);
+    assert_eq!(machine.ask(second, 2), []);
+    assert_eq!(machine.ask(third, 2), []);
+    assert_eq!(machine.take_back(3, 2), [], "nobody has seen it");
+    let MessageOutcome::Taken(out) = machine.reply(&says("m1", "perhaps"), 3) else { panic!() };
     assert_eq!(states(&out), [TaskState::InputRequired], "it is asked again");
     assert!(first_answer.try_recv().is_err());
-    let MessageOutcome::Taken(out) = life.reply(&says("m2", " Allow_Always "), 3) else { panic!() };
+    let MessageOutcome::Taken(out) = machine.reply(&says("m2", " Allow_Always "), 3) else { panic!() };
     assert_eq!(states(&out), [TaskState::InputRequired], "the next is asked");
     assert_eq!(first_answer.try_recv(), Ok(Verdict::AllowAlways));
-    assert_eq!(states(&life.take_back(2, 4)), [TaskState::Working]);
+    assert_eq!(states(&machine.take_back(2, 4)), [TaskState::Working]);
     assert!(second_answer.try_recv().is_err());
-    assert_eq!(life.take_back(2, 4), []);
+    assert_eq!(machine.take_back(2, 4), []);
 }
 
 #[test]
 fn a_verdict_is_one_of_four_words() {
     let of = |parts: Vec<Part>| {
-        let mut life = working();
+        let mut machine = working();
         let (asking, mut answer) = permission(1);
-        life.ask(asking, 2);
-        life.reply(&Message::new(Role::User, "m1", parts), 3);
+        machine.ask(asking, 2);
+        machine.reply(&Message::new(Role::User, "m1", parts), 3);
         answer.try_recv().ok()
     };
     let data = |json: &str| Part::data(Data::from_json(json).unwrap());
@@ -341,12 +341,12 @@ fn a_verdict_is_one_of_four_words() {
 
 #[test]
 fn an_answer_streams_and_is_whole_at_the_end() {
-    let mut life = working();
-    let mut told = Vec::new();
+    let mut machine = working();
+    let mut effects = Vec::new();
     for event in [text("a", "first"), text("b", "sec"), text("b", "ond"), text("b", "")] {
-        told.extend(life.show(event, 2));
+        effects.extend(machine.show(event, 2));
     }
-    told.extend(life.end(ended(PromptOutcome::Done), "a", 3));
+    effects.extend(machine.end(ended(PromptOutcome::Done), "a", 3));
     let line = |out: &TaskEffect| match out {
         TaskEffect::Change(TaskChange::Artifact(update)) => {
             let Content::Text(text) = &update.artifact.parts[0].content else { panic!() };
@@ -357,17 +357,17 @@ fn an_answer_streams_and_is_whole_at_the_end() {
         }
         _ => None,
     };
-    let lines: Vec<_> = told.iter().filter_map(line).collect();
+    let lines: Vec<_> = effects.iter().filter_map(line).collect();
     assert_eq!(lines, ["first false false", "said first", "sec false false", "ond true false", "second false true"]);
-    let task = life.task();
+    let task = machine.task();
     assert_eq!((task.artifacts.len(), a2a::model::text_of(&task.artifacts[0].parts)), (1, "second".to_owned()));
     assert_eq!(task.history.len(), 2);
 }
 
 /// Returns the answer as a subscriber assembles it.
-fn followed(told: &[TaskEffect]) -> Vec<Part> {
+fn followed(effects: &[TaskEffect]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
-    for out in told {
+    for out in effects {
         let TaskEffect::Change(TaskChange::Artifact(update)) = out else { continue };
         if !update.append {
             parts.clear();
@@ -387,51 +387,51 @@ fn data_of_an_answer_stands_where_it_came_and_on_its_own() {
     let data = |n: i64| SessionEvent::Data { message_id: "a".into(), data: Data::dict([("n", n.into())]) };
     let part = |n: i64| Part::data(Data::dict([("n", n.into())]));
     for stop in [PromptOutcome::Done, PromptOutcome::Cancelled] {
-        let mut life = working();
-        let mut told = Vec::new();
+        let mut machine = working();
+        let mut effects = Vec::new();
         for event in [text("a", "one "), text("a", "two"), data(1), data(2), text("a", "thr"), text("a", "ee")] {
-            told.extend(life.show(event, 2));
+            effects.extend(machine.show(event, 2));
         }
         let wanted = [Part::text("one two"), part(1), part(2), Part::text("three")];
-        assert_eq!(followed(&told), wanted);
-        assert_eq!(life.task().artifacts[0].parts, wanted);
-        told.extend(life.end(ended(stop), "a", 3));
-        assert_eq!(followed(&told), wanted);
-        assert_eq!(life.task().artifacts[0].parts, wanted);
+        assert_eq!(followed(&effects), wanted);
+        assert_eq!(machine.task().artifacts[0].parts, wanted);
+        effects.extend(machine.end(ended(stop), "a", 3));
+        assert_eq!(followed(&effects), wanted);
+        assert_eq!(machine.task().artifacts[0].parts, wanted);
     }
 }
 
 #[test]
 fn what_an_answer_weighed_is_given_back_where_it_begins_anew() {
-    let mut life = working();
+    let mut machine = working();
     let big: Data = "x".repeat(10 << 20).as_str().into();
     for n in 0..20 {
         // Two of them are below the limit, all of them are not.
         for _ in 0..2 {
-            life.show(SessionEvent::Data { message_id: format!("m{n}").into(), data: big.clone() }, 2);
+            machine.show(SessionEvent::Data { message_id: format!("m{n}").into(), data: big.clone() }, 2);
         }
-        life.show(text(&format!("m{n}"), "and text"), 2);
+        machine.show(text(&format!("m{n}"), "and text"), 2);
     }
-    assert_eq!(life.halted(), None);
-    life.show(text("last", ""), 2);
-    life.show(text("last", "."), 2);
-    assert_eq!(life.made, 1);
+    assert_eq!(machine.halted(), None);
+    machine.show(text("last", ""), 2);
+    machine.show(text("last", "."), 2);
+    assert_eq!(machine.made, 1);
 }
 
 #[test]
 fn what_the_model_thinks_is_told_to_nobody() {
-    let mut life = working();
-    let before = life.task();
+    let mut machine = working();
+    let before = machine.task();
     assert!(
-        life.show(SessionEvent::Thought { message_id: "m".into(), text: "They know nothing.".into() }, 2).is_empty()
+        machine.show(SessionEvent::Thought { message_id: "m".into(), text: "They know nothing.".into() }, 2).is_empty()
     );
-    assert_eq!(life.task(), before);
-    assert!(!life.show(text("m", "Hello."), 3).is_empty());
+    assert_eq!(machine.task(), before);
+    assert!(!machine.show(text("m", "Hello."), 3).is_empty());
 }
 
 #[test]
 fn pieces_of_an_artifact_come_behind_each_other() {
-    let mut life = working();
+    let mut machine = working();
     let made = |text: &str, append, last_chunk| {
         let parts = vec![crate::host::Part::Text(text.into())];
         SessionEvent::Artifact {
@@ -441,7 +441,7 @@ fn pieces_of_an_artifact_come_behind_each_other() {
     };
     let frames: Vec<_> = [made("a", true, false), made("b", true, true), made("c", false, true)]
         .into_iter()
-        .flat_map(|event| life.show(event, 2))
+        .flat_map(|event| machine.show(event, 2))
         .map(|out| match out {
             TaskEffect::Change(TaskChange::Artifact(update)) => (update.append, update.last_chunk),
             _ => panic!(),
@@ -449,53 +449,53 @@ fn pieces_of_an_artifact_come_behind_each_other() {
         .collect();
     // The first piece, as nothing came before it.
     assert_eq!(frames, [(false, false), (true, true), (false, true)]);
-    assert_eq!(a2a::model::text_of(&life.task().artifacts[0].parts), "c");
+    assert_eq!(a2a::model::text_of(&machine.task().artifacts[0].parts), "c");
 }
 
 #[test]
 fn what_grows_beyond_all_bounds_ends() {
-    let mut life = working();
+    let mut machine = working();
     let piece: Arc<str> = "x".repeat(1 << 20).into();
     for _ in 0..100 {
-        life.show(SessionEvent::Text { message_id: "a".into(), text: piece.clone() }, 2);
+        machine.show(SessionEvent::Text { message_id: "a".into(), text: piece.clone() }, 2);
     }
-    assert_eq!(life.halted(), Some(HaltReason::TooMuch));
-    assert!(life.weight() <= artifacts::MOST + (1 << 20), "{}", life.weight());
-    life.end(ended(PromptOutcome::Cancelled), "a", 3);
-    let task = life.task();
+    assert_eq!(machine.halted(), Some(HaltReason::TooMuch));
+    assert!(machine.weight() <= artifacts::MOST + (1 << 20), "{}", machine.weight());
+    machine.end(ended(PromptOutcome::Cancelled), "a", 3);
+    let task = machine.task();
     assert_eq!(task.status.state, TaskState::Failed);
     assert!(task.status.message.as_ref().unwrap().text().contains("64 MiB"));
 }
 
 #[test]
 fn a_long_history_keeps_its_beginning_and_its_end() {
-    let mut life = working();
+    let mut machine = working();
     for number in 0..2_000 {
-        life.show(
+        machine.show(
             SessionEvent::Status { message_id: "m".into(), text: format!("{number}").into(), partial: Data::Nil },
             2,
         );
     }
-    life.end(ended(PromptOutcome::Done), "a", 3);
-    let task = life.task();
+    machine.end(ended(PromptOutcome::Done), "a", 3);
+    let task = machine.task();
     let said: Vec<_> = task.history.iter().map(|message| message.text()).collect();
     assert_eq!((said.len(), &*said[0], &*said[1], &*said[999]), (MOST_SAID, "go", "1001", "1999"));
-    let mut life = working();
+    let mut machine = working();
     for _ in 0..40 {
-        life.show(
+        machine.show(
             SessionEvent::Status { message_id: "m".into(), text: "x".repeat(1 << 20).into(), partial: Data::Nil },
             2,
         );
     }
-    assert!(life.said <= MOST_SAID_BYTES, "{}", life.said);
+    assert!(machine.said <= MOST_SAID_BYTES, "{}", machine.said);
 }
 
 #[test]
 fn a_session_that_cannot_be_had_ends_its_task() {
     let end = |error: crate::host::HostError| {
-        let mut life = life();
-        life.end(TaskEnd::Gone(error), "a", 2);
-        let task = life.task();
+        let mut machine = machine();
+        machine.end(TaskEnd::Gone(error), "a", 2);
+        let task = machine.task();
         (task.status.state, task.status.message.as_ref().map(|message| message.text()).unwrap_or_default())
     };
     let (state, why) = end(crate::host::HostError::Full(7));
@@ -517,14 +517,14 @@ fn only_what_a_stop_of_the_server_cuts_off_may_go_on_elsewhere() {
         (HaltReason::Deadline, false),
         (HaltReason::TooMuch, false),
     ] {
-        let mut life = life();
-        life.halt(halt);
-        life.halt(HaltReason::Stopping);
-        assert_eq!(life.is_stopped(&TaskEnd::Halted), cut, "{halt:?}");
-        assert_eq!(life.is_stopped(&ended(PromptOutcome::Cancelled)), cut, "{halt:?}");
-        assert!(!life.is_stopped(&ended(PromptOutcome::Done)), "{halt:?}");
-        life.end(TaskEnd::Halted, "a", 2);
-        assert!(!life.is_stopped(&TaskEnd::Halted), "it is over");
+        let mut machine = machine();
+        machine.halt(halt);
+        machine.halt(HaltReason::Stopping);
+        assert_eq!(machine.is_stopped(&TaskEnd::Halted), cut, "{halt:?}");
+        assert_eq!(machine.is_stopped(&ended(PromptOutcome::Cancelled)), cut, "{halt:?}");
+        assert!(!machine.is_stopped(&ended(PromptOutcome::Done)), "{halt:?}");
+        machine.end(TaskEnd::Halted, "a", 2);
+        assert!(!machine.is_stopped(&TaskEnd::Halted), "it is over");
     }
-    assert!(!life().is_stopped(&TaskEnd::Halted), "nobody has told it to stop");
+    assert!(!machine().is_stopped(&TaskEnd::Halted), "no caller asked it to stop");
 }

@@ -6,13 +6,13 @@ use a2a::{Artifact, ArtifactUpdate, Content, Part};
 use runtime::data::Data;
 
 use super::super::{ANSWER, TaskChange};
-use super::{HaltReason, TaskEffect, TaskLife, weight_of_parts};
+use super::{HaltReason, TaskEffect, TaskStateMachine, weight_of_parts};
 use crate::host;
 
 /// The maximum size of all artifacts of a task, in bytes.
 pub(super) const MOST: usize = 64 << 20;
 
-impl TaskLife {
+impl TaskStateMachine {
     /// Adds an artifact from the script, or extends it.
     pub(super) fn make(&mut self, made: host::TaskArtifact) -> Vec<TaskEffect> {
         let id = made.id.unwrap_or_else(|| made.name.clone());

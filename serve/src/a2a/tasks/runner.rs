@@ -9,10 +9,10 @@ use runtime::data::Data;
 use runtime::event_log::LogError;
 use tokio::sync::oneshot;
 
-use super::cell::TaskCell;
 use super::inheritance::inherited;
-use super::life::{HaltReason, TaskEnd, answered as answered_before};
 use super::shared::ManagerState;
+use super::shared_task::SharedTask;
+use super::state_machine::{HaltReason, TaskEnd, answered as answered_before};
 use crate::a2a::clock::now_ms;
 use crate::a2a::context::{SessionLease, prompt};
 use crate::host::{EndedPrompt, HostError, Prompt, PromptOutcome, SessionHandle};
@@ -33,17 +33,17 @@ pub(super) struct TaskRun {
 }
 
 /// The timeout for a session that was told to stop, beyond its grace period.
-const PATIENCE: Duration = Duration::from_secs(1);
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs a task until it is over.
-pub(super) async fn drive(shared: Arc<ManagerState>, cell: Arc<TaskCell>, start: TaskRun) {
+pub(super) async fn run(shared: Arc<ManagerState>, shared_task: Arc<SharedTask>, start: TaskRun) {
     let TaskRun { message, metadata, deadline, mut lease, created, resumed } = start;
     let session_id = lease.session_id().clone();
-    let mut watch = TaskGuard { shared: &shared, cell: &cell, session_id, is_over: false };
-    if let Err(error) = cell.kept().await {
+    let mut watch = TaskGuard { shared: &shared, shared_task: &shared_task, session_id, is_over: false };
+    if let Err(error) = shared_task.durable().await {
         watch.is_over = true;
-        shared.directory().forget(&cell);
-        cell.end_now(TaskEnd::Lost, &shared.agent_id);
+        shared.directory().forget(&shared_task);
+        shared_task.end_now(TaskEnd::Lost, &shared.agent_id);
         let _ = created.send(Err(error));
         return;
     }
@@ -51,13 +51,13 @@ pub(super) async fn drive(shared: Arc<ManagerState>, cell: Arc<TaskCell>, start:
     let _ = created.send(Ok(()));
     let how = tokio::select! {
         biased;
-        how = work(&shared, &cell, &mut lease, &message, metadata, resumed) => how,
-        () = alarm(&cell, deadline) => TaskEnd::Lost,
+        how = work(&shared, &shared_task, &mut lease, &message, metadata, resumed) => how,
+        () = alarm(&shared_task, deadline) => TaskEnd::Lost,
     };
-    shared.sessions.end(lease.session_id(), &cell);
+    shared.sessions.end(lease.session_id(), &shared_task);
     match &how {
         // If the task itself was not cancelled, its session was closed.
-        TaskEnd::Ended(ended) if ended.stop != PromptOutcome::Cancelled || cell.is_halted() => lease.rests(),
+        TaskEnd::Ended(ended) if ended.stop != PromptOutcome::Cancelled || shared_task.is_halted() => lease.rests(),
         // The session may not have received the cancellation yet.
         TaskEnd::Halted => {}
         _ => lease.spoil(),
@@ -65,20 +65,20 @@ pub(super) async fn drive(shared: Arc<ManagerState>, cell: Arc<TaskCell>, start:
     // Free the lease first: the next task may arrive as soon as the end of this one is reported.
     drop(lease);
     watch.is_over = true;
-    shared.over(&cell);
-    cell.end(how, &shared.agent_id).await;
-    shared.count(&cell);
+    shared.over(&shared_task);
+    shared_task.end(how, &shared.agent_id).await;
+    shared.count(&shared_task);
 }
 
 /// Tells the task to stop once its deadline is reached. Never returns.
-async fn alarm(cell: &TaskCell, deadline: Option<u64>) {
+async fn alarm(shared_task: &SharedTask, deadline: Option<u64>) {
     if let Some(deadline) = deadline {
         // The system clock may be set back, and timers have a maximum duration.
         while let left @ 1.. = deadline.saturating_sub(now_ms()) {
             tokio::time::sleep(Duration::from_millis(left.min(60_000))).await;
         }
         // The task may be over by now.
-        let _ = cell.halt(HaltReason::Deadline);
+        let _ = shared_task.halt(HaltReason::Deadline);
     }
     std::future::pending::<()>().await;
 }
@@ -86,53 +86,53 @@ async fn alarm(cell: &TaskCell, deadline: Option<u64>) {
 /// Opens the session and runs the task's prompts.
 async fn work(
     shared: &ManagerState,
-    cell: &Arc<TaskCell>,
+    shared_task: &Arc<SharedTask>,
     lease: &mut SessionLease,
     message: &Message,
     metadata: Data,
     resumed: bool,
 ) -> TaskEnd {
-    let handle = match opened(shared, cell, lease, resumed).await {
+    let handle = match opened(shared, shared_task, lease, resumed).await {
         Ok(handle) => handle,
         Err(how) => return how,
     };
-    cell.opened(&handle);
+    shared_task.opened(&handle);
     let ready = async {
         // A resumed task gets its inherited reminders from the log.
-        let inherits = if resumed { Vec::new() } else { inherited(shared, cell, message, &metadata).await };
-        cell.put_held().await;
+        let inherits = if resumed { Vec::new() } else { inherited(shared, shared_task, message, &metadata).await };
+        shared_task.put_held().await;
         inherits
     };
     let inherits = tokio::select! {
         biased;
-        _ = cell.halted() => {
+        _ = shared_task.halted() => {
             // No prompt has begun.
             lease.rests();
             return TaskEnd::Halted;
         }
         inherits = ready => inherits,
     };
-    if cell.asks() {
+    if shared_task.asks() {
         // An ended process asked a question. The pipeline runs again only once the answer is there.
         tokio::select! {
             biased;
-            _ = cell.halted() => return TaskEnd::Halted,
-            _ = cell.replied() => {}
+            _ = shared_task.halted() => return TaskEnd::Halted,
+            _ = shared_task.replied() => {}
         }
-        cell.put_held().await;
+        shared_task.put_held().await;
     }
-    let task = cell.task();
+    let task = shared_task.task();
     let answers = match resumed {
         true => answered_before(&task).map(|(asked, reply)| (asked, prompt(reply, &task, Data::Nil).text)).collect(),
         false => Vec::new(),
     };
     let first = Prompt { resumed, inherits, answers, ..prompt(message, &task, metadata.clone()) };
-    let mut came = until_halted(cell, &handle, handle.prompt(first)).await;
+    let mut came = until_halted(shared_task, &handle, handle.prompt(first)).await;
     loop {
         match came {
             Ok(EndedPrompt { stop: PromptOutcome::Asked(question), .. }) => {
-                cell.ask(&question);
-                came = answered(cell, &handle, |reply| prompt(reply, &task, metadata.clone())).await;
+                shared_task.ask(&question);
+                came = answered(shared_task, &handle, |reply| prompt(reply, &task, metadata.clone())).await;
             }
             Ok(ended) => return TaskEnd::Ended(Box::new(ended)),
             Err(UnfinishedPrompt::Host(error)) => return TaskEnd::Gone(error),
@@ -144,18 +144,18 @@ async fn work(
 /// Opens the task's session. Closes an earlier session with this id first: its events do not belong to the task.
 async fn opened(
     shared: &ManagerState,
-    cell: &Arc<TaskCell>,
+    shared_task: &Arc<SharedTask>,
     lease: &mut SessionLease,
     resumed: bool,
 ) -> Result<SessionHandle, TaskEnd> {
     let opening = async {
         lease.make_way().await;
-        shared.sessions.begin(lease.session_id(), cell);
+        shared.sessions.begin(lease.session_id(), shared_task);
         lease.open(resumed).await
     };
     tokio::select! {
         biased;
-        _ = cell.halted() => Err(TaskEnd::Halted),
+        _ = shared_task.halted() => Err(TaskEnd::Halted),
         opened = opening => opened.map_err(TaskEnd::Gone),
     }
 }
@@ -169,7 +169,7 @@ enum UnfinishedPrompt {
 
 /// Waits for the caller's answer, and for the end of the prompt that it continues.
 async fn answered(
-    cell: &TaskCell,
+    shared_task: &SharedTask,
     handle: &SessionHandle,
     prompt: impl Fn(&Message) -> Prompt,
 ) -> Result<EndedPrompt, UnfinishedPrompt> {
@@ -177,21 +177,21 @@ async fn answered(
         let reply = tokio::select! {
             biased;
             ended = handle.unheard() => return ended,
-            reply = cell.replied() => reply,
+            reply = shared_task.replied() => reply,
         };
-        cell.put_held().await;
+        shared_task.put_held().await;
         match handle.answer(prompt(&reply)).await {
             // The question ended at this moment.
             Err(HostError::NotAsking(_)) => handle.unheard().await,
             ended => ended,
         }
     };
-    until_halted(cell, handle, asked).await
+    until_halted(shared_task, handle, asked).await
 }
 
 /// Waits for the end of a prompt. If the task must stop, tells the prompt to and waits for a grace period.
 async fn until_halted(
-    cell: &TaskCell,
+    shared_task: &SharedTask,
     handle: &SessionHandle,
     end: impl Future<Output = Result<EndedPrompt, HostError>>,
 ) -> Result<EndedPrompt, UnfinishedPrompt> {
@@ -199,10 +199,10 @@ async fn until_halted(
     let halt = tokio::select! {
         biased;
         ended = &mut end => return ended.map_err(UnfinishedPrompt::Host),
-        halt = cell.halted() => halt,
+        halt = shared_task.halted() => halt,
     };
     handle.cancel(halt.reason());
-    let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS) + PATIENCE;
+    let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS) + STOP_TIMEOUT;
     match tokio::time::timeout(grace, end).await {
         Ok(ended) => ended.map_err(UnfinishedPrompt::Host),
         Err(_) => Err(UnfinishedPrompt::Stuck),
@@ -212,7 +212,7 @@ async fn until_halted(
 /// Guards a running task. If the future is dropped early, the task still ends.
 struct TaskGuard<'a> {
     shared: &'a Arc<ManagerState>,
-    cell: &'a Arc<TaskCell>,
+    shared_task: &'a Arc<SharedTask>,
     /// The id of the session that runs the task.
     session_id: Arc<str>,
     is_over: bool,
@@ -221,10 +221,10 @@ struct TaskGuard<'a> {
 impl Drop for TaskGuard<'_> {
     fn drop(&mut self) {
         if !self.is_over {
-            self.shared.sessions.end(&self.session_id, self.cell);
-            self.cell.end_now(TaskEnd::Lost, &self.shared.agent_id);
-            self.shared.over(self.cell);
-            self.shared.count(self.cell);
+            self.shared.sessions.end(&self.session_id, self.shared_task);
+            self.shared_task.end_now(TaskEnd::Lost, &self.shared.agent_id);
+            self.shared.over(self.shared_task);
+            self.shared.count(self.shared_task);
         }
     }
 }

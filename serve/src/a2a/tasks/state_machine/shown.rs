@@ -7,10 +7,10 @@ use runtime::data::Data;
 use runtime::message::ToolCall;
 
 use super::super::agent_message;
-use super::{TaskEffect, TaskLife};
+use super::{TaskEffect, TaskStateMachine};
 use crate::host::{PlanEntry, SessionEvent};
 
-impl TaskLife {
+impl TaskStateMachine {
     /// Handles a session event. Questions and the caller's messages are ignored: the end of the prompt brings the
     /// former, and the latter are already known.
     pub(in crate::a2a::tasks) fn show(&mut self, event: SessionEvent, now: u64) -> Vec<TaskEffect> {
