@@ -1,12 +1,15 @@
 //! `harn doc [PATH…]`: the documentation of scripts, or of the builtins, as Markdown or as an HTML page.
 //!
-//! - `builtins`, `project`: sections from the table that scripts are checked by, and from doc comments.
+//! - `lookup`: one builtin. `builtins`, `project`: sections from the table that scripts are checked by, and from doc comments.
 //! - `markdown`, `html`: sections as pages.
 
 mod builtins;
 mod html;
+mod lookup;
 mod markdown;
 mod project;
+
+pub(crate) use lookup::lookup;
 
 use crate::report::{Format, show, visible};
 use crate::stdout;
@@ -26,7 +29,8 @@ enum DocFormat {
 
 #[derive(clap::Args)]
 pub(crate) struct DocArgs {
-    /// Scripts whose doc comments are documented; a folder means all scripts in it [default: the builtins are documented]
+    /// Scripts whose doc comments are documented; a folder means all scripts in it. Names of builtins show these alone [default: all
+    /// builtins are documented]
     #[arg(value_name = "PATH", conflicts_with = "rhai")]
     paths: Vec<PathBuf>,
     /// Document the builtins too
@@ -62,6 +66,9 @@ pub(crate) fn run(args: &DocArgs) -> i32 {
     if args.rhai {
         return write_all(args.out.as_deref().unwrap_or(Path::new(".rhai/definitions")), &rhai_definitions());
     }
+    if !args.paths.is_empty() && args.paths.iter().all(|path| is_name(path)) {
+        return show_builtins(&args.paths);
+    }
     let mut sections = match project::sections(&args.paths) {
         Ok(sections) => sections,
         Err(found) => {
@@ -87,6 +94,29 @@ pub(crate) fn run(args: &DocArgs) -> i32 {
         Some(folder) => write_all(folder, &[(name.to_owned(), page)]),
         None => stdout::exit_code(stdout::print(&page), 0),
     }
+}
+
+/// Returns whether a path is the name of a builtin, and not a file.
+fn is_name(path: &Path) -> bool {
+    let is_script = path.extension().is_some_and(|end| end == "harn" || end == "rhai");
+    let written = path.to_str().unwrap_or_default();
+    !is_script && !written.is_empty() && !written.starts_with('.') && !written.contains('/') && !path.exists()
+}
+
+/// Shows builtins by their names.
+fn show_builtins(names: &[PathBuf]) -> i32 {
+    let (mut text, mut code) = (String::new(), 0);
+    for name in names {
+        match lookup(&name.to_string_lossy()) {
+            Ok(found) => text.push_str(&found),
+            Err(message) => {
+                eprintln!("error: {message}");
+                eprintln!("  help: name a builtin, or a file or folder that exists; `harn doc` lists all builtins");
+                code = 2;
+            }
+        }
+    }
+    stdout::exit_code(stdout::print(&text), code)
 }
 
 fn write_all(folder: &Path, files: &[(String, String)]) -> i32 {

@@ -155,9 +155,14 @@ impl RunSetup {
 }
 
 pub(crate) fn capability(written: &str) -> Result<Capability, String> {
-    let names = Capability::ALL.map(Capability::name);
-    Capability::ALL.into_iter().find(|known| known.name() == written).ok_or_else(|| {
-        match lang::diagnostic::nearest(written, names) {
+    one_of(written, &Capability::ALL)
+}
+
+/// Reads the name of one of some capabilities.
+pub(crate) fn one_of(written: &str, known: &[Capability]) -> Result<Capability, String> {
+    let names: Vec<&str> = known.iter().map(|known| known.name()).collect();
+    known.iter().copied().find(|known| known.name() == written).ok_or_else(|| {
+        match lang::diagnostic::nearest(written, names.iter().copied()) {
             Some(near) => format!("unknown capability; did you mean `{near}`?"),
             None => format!("unknown capability; use one of {}", names.join(", ")),
         }
@@ -170,7 +175,7 @@ pub(crate) fn pack(path: PathBuf) -> Result<PathBuf, String> {
     let is_model_provider = Preview::providers().contains(&written) && !path.exists();
     if is_model_provider {
         return Err(format!(
-            "`--provider` names a Rhai file with reminder providers; to select a provider of models, set \
+            "a pack is a Rhai file with reminder providers; to select a provider of models, set \
              HARN_LLM_PROVIDER={written}"
         ));
     }

@@ -41,6 +41,23 @@ const COMMON: &[TemplateFile] = &[
 ];
 
 impl Template {
+    /// Returns the command that runs a new project.
+    const fn first_command(self) -> &'static str {
+        match self {
+            Self::A2a => "harn run main.harn --task hello",
+            Self::Pipeline | Self::Agent | Self::ProviderPack => "harn run main.harn",
+        }
+    }
+
+    /// Returns the page of the documentation about the project.
+    const fn page(self) -> Option<&'static str> {
+        match self {
+            Self::Agent => Some("docs/guide/providers.md, about reminder providers"),
+            Self::ProviderPack => Some("docs/reference/reminder-providers.md, about packs"),
+            Self::Pipeline | Self::A2a => None,
+        }
+    }
+
     const fn files(self) -> &'static [TemplateFile] {
         match self {
             Self::Pipeline => &[
@@ -105,7 +122,10 @@ pub(crate) fn run(args: &NewArgs) -> i32 {
     for (path, _) in files {
         text.push_str(&format!("  {path}\n"));
     }
-    text.push_str(&format!("\nnext: cd {shown} && harn run main.harn\n"));
+    text.push_str(&format!("\nnext: cd {shown} && {}\n", args.template.first_command()));
+    if let Some(page) = args.template.page() {
+        text.push_str(&format!("read: {page}\n"));
+    }
     stdout::exit_code(stdout::print(&text), 0)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use runtime::activity::Activity;
+use runtime::activity::ActivityOptions;
 use runtime::event_log::RecordObserver;
 use stdlib::shown;
 use telemetry::{Destination, ExportError, Exported, Live, captures_content};
@@ -32,8 +32,8 @@ pub(crate) fn content() -> bool {
 }
 
 /// Returns how the activity of runs is written down.
-pub(crate) fn activity() -> Activity {
-    Activity { content: content() }
+pub(crate) fn activity() -> ActivityOptions {
+    ActivityOptions { content: content() }
 }
 
 impl Otel {

@@ -9,15 +9,19 @@ mod sections;
 mod text;
 
 use crate::console::Console;
-use crate::limits::{Limits, capability, pack};
-use crate::report::{Format, show, wants_color};
+use crate::limits::{Limits, one_of, pack};
+use crate::report::{Format, show, visible, wants_color};
 use crate::script::Script;
 use crate::stdout;
 use clap::ValueEnum;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser as _};
+use lang::vm::RunCode;
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
-use stdlib::{Capability, Captured, Engine, PackSpec, Preview, PreviewedRequest, RunOptions, SourceRef};
+use stdlib::{
+    Capability, Diagnostic, Engine, Output, PackSpec, Preview, PreviewedRequest, RunOptions, Severity, SourceRef,
+};
 
 /// The capabilities that a preview does not have unless they are allowed.
 const DENIED: [Capability; 3] = [Capability::FsWrite, Capability::Process, Capability::Net];
@@ -57,8 +61,11 @@ pub(crate) struct PreviewArgs {
     #[arg(long = "pack", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(pack))]
     packs: Vec<PathBuf>,
     /// Capabilities that the script may use although a preview denies them: fs.write, process, net
-    #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', value_parser = capability)]
+    #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', value_parser = |written: &str| one_of(written, &DENIED))]
     allow: Vec<Capability>,
+    /// Tools that run, separated by commas; all others only appear in the requests
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    run_tools: Vec<String>,
     #[command(flatten)]
     limits: Limits,
     /// Format of the preview
@@ -86,7 +93,8 @@ pub(crate) fn run(mut args: PreviewArgs, console: &Console) -> i32 {
         Ok(source) => source,
         Err(diagnostic) => return refuse(&[diagnostic]),
     };
-    let setup = match args.limits.read(script.path(), &*console.output, Format::Text) {
+    let limits = args.limits;
+    let setup = match limits.read(script.path(), &*console.output, Format::Text) {
         // The event log stays in memory: a preview writes nothing.
         Ok((setup, _)) => setup,
         Err(found) => return refuse(&found),
@@ -95,6 +103,8 @@ pub(crate) fn run(mut args: PreviewArgs, console: &Console) -> i32 {
         [] => vec![None],
         names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
+    let counts = args.format == PreviewFormat::Text;
+    let wanted = WantedRequests { most: usize::from(args.turns), tools: args.run_tools, counts };
     let mut previews = Vec::new();
     let mut code = 0;
     for name in names {
@@ -104,7 +114,7 @@ pub(crate) fn run(mut args: PreviewArgs, console: &Console) -> i32 {
         options.task.clone_from(&args.task);
         options.args.clone_from(&args.args);
         options.from_stdin = matches!(script, Script::Stdin { .. });
-        match requests(&source, name, usize::from(args.turns), options, console) {
+        match requests(&source, name, &wanted, options, console) {
             Ok(requests) => previews.push(requests),
             Err(requests) => {
                 code = 1;
@@ -122,32 +132,68 @@ pub(crate) fn run(mut args: PreviewArgs, console: &Console) -> i32 {
     stdout::exit_code(stdout::forgive(console.output.out(&text)), code)
 }
 
+/// The requests to show.
+struct WantedRequests {
+    /// Their number.
+    most: usize,
+    /// The tools that run.
+    tools: Vec<String>,
+    /// Whether fewer requests are noted; readers of JSON count them.
+    counts: bool,
+}
+
+/// The output of a previewed script. Diagnostics are shown, other text only if the script fails.
+#[derive(Default)]
+struct QuietOutput {
+    err: RefCell<String>,
+    found: RefCell<Vec<Diagnostic>>,
+}
+
+impl Output for QuietOutput {
+    fn out(&self, _: &str) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn err(&self, text: &str) {
+        self.err.borrow_mut().push_str(text);
+    }
+
+    fn diagnostic(&self, diagnostic: &Diagnostic) {
+        self.found.borrow_mut().push(diagnostic.clone());
+    }
+}
+
 /// Returns the requests of a run. They are an error if the run failed, or made none.
 fn requests(
     source: &SourceRef,
     provider: Option<&str>,
-    most: usize,
+    wanted: &WantedRequests,
     options: RunOptions,
     console: &Console,
 ) -> Result<Vec<PreviewedRequest>, Vec<PreviewedRequest>> {
+    let most = wanted.most;
     let preview = match Preview::new(provider, most) {
-        Ok(preview) => Rc::new(preview),
+        Ok(preview) => Rc::new(preview.with_tools(wanted.tools.clone())),
         Err(error) => {
             console.output.err(&format!("error: {error}\n"));
             return Err(Vec::new());
         }
     };
-    let printed = Rc::new(Captured::default());
+    let printed = Rc::new(QuietOutput::default());
     let options = RunOptions { preview: Some(preview.clone()), output: printed.clone(), ..options };
     let ran = Engine::new(options).run(source);
     let requests = preview.requests();
+    show_problems(&preview, &printed, console);
     if preview.is_over() {
         return Ok(requests);
     }
     let failed = ran.exit_code != 0;
     if failed {
-        console.output.err(&printed.stderr());
-        show(&*console.output, &ran.diagnostics, Format::Text);
+        console.output.err(&printed.err.borrow());
+        show(&*console.output, &allowing(ran.diagnostics), Format::Text);
+    } else if wanted.counts && !requests.is_empty() {
+        let count = if requests.len() == 1 { "1 request".to_owned() } else { format!("{} requests", requests.len()) };
+        console.output.err(&format!("note: the script ended after {count}; {most} were asked for\n"));
     }
     if requests.is_empty() {
         console.output.err("error: no request to preview: the script ended before it sent one to a model\n");
@@ -157,6 +203,32 @@ fn requests(
         return Err(requests);
     }
     if failed { Err(requests) } else { Ok(requests) }
+}
+
+/// Shows the errors of handlers and providers, each once, and names of tools that no loop has.
+fn show_problems(preview: &Preview, printed: &QuietOutput, console: &Console) {
+    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+    let mut found: Vec<Diagnostic> = preview.diagnostics().into_iter().filter(is_error).collect();
+    for later in printed.found.take().into_iter().filter(is_error) {
+        if !found.iter().any(|known| known.code == later.code && known.message == later.message) {
+            found.push(later);
+        }
+    }
+    show(&*console.output, &allowing(found), Format::Text);
+    for tool in preview.missing_tools() {
+        console.output.err(&format!("warning: no loop of this preview offers the tool `{}`\n", visible(&tool)));
+    }
+}
+
+/// Names the option of a preview that gives a script a capability.
+fn allowing(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for diagnostic in found.iter_mut().filter(|found| found.code == RunCode::Denied) {
+        diagnostic.help = vec![
+            "a preview denies `fs.write`, `process` and `net`; `--allow process` lets the script start processes"
+                .to_owned(),
+        ];
+    }
+    found
 }
 
 fn width(asked: Option<u16>) -> usize {

@@ -15,7 +15,7 @@ use crate::limits::{Limits, RunSetup};
 use crate::live::{LiveMode, LiveView};
 use crate::report::{Format, show, wants_color};
 use lines::{Line, LineSource};
-use runtime::activity::Activity;
+use runtime::activity::ActivityOptions;
 use runtime::event_log::EventLog;
 use std::io::Write;
 use std::path::Path;
@@ -108,7 +108,7 @@ struct EngineRecipe {
     setup: RunSetup,
     /// The event log of all of them.
     log: Option<Rc<dyn EventLog>>,
-    activity: Option<Activity>,
+    activity: Option<ActivityOptions>,
     /// The switch by which Ctrl-C reaches the running piece.
     interrupt: Interrupt,
     /// The view of running loops, on a terminal.
@@ -168,6 +168,9 @@ impl Session {
             }
             Line::Text(text) if self.typed.is_empty() && text.trim_start().starts_with(':') => {
                 return self.command(text.trim());
+            }
+            Line::Text(text) if self.typed.is_empty() && matches!(text.trim(), "exit" | "quit") => {
+                say("Ctrl-D or :quit exits\n");
             }
             Line::Text(text) if self.typed.is_empty() && asks_for_doc(&text) => {
                 say(&commands::doc(text.trim().trim_end_matches('?')));

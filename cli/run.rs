@@ -28,8 +28,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
     /// Rhai file with reminder providers, run in a sandbox; can be repeated
-    #[arg(long = "provider", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(pack))]
-    providers: Vec<PathBuf>,
+    #[arg(long = "pack", visible_alias = "provider", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(pack))]
+    packs: Vec<PathBuf>,
     #[command(flatten)]
     limits: Limits,
     /// Record all model requests and responses in a new or empty folder
@@ -95,7 +95,7 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
         Ok(options) => options,
         Err(found) => return refuse(&found),
     };
-    options.packs.extend(args.providers.into_iter().map(PackSpec::plain));
+    options.packs.extend(args.packs.into_iter().map(PackSpec::plain));
     let watcher = if console.owns_process { LiveView::new(args.live, args.format) } else { None };
     let interrupt = console.owns_process.then(interrupt::listen);
     let printed = console.output.clone();

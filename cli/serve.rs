@@ -32,8 +32,8 @@ struct ServedScript {
     /// Script to serve; its pipeline runs once for each prompt
     file: PathBuf,
     /// Rhai file with reminder providers, run in a sandbox; can be repeated
-    #[arg(long = "provider", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(pack))]
-    providers: Vec<PathBuf>,
+    #[arg(long = "pack", visible_alias = "provider", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(pack))]
+    packs: Vec<PathBuf>,
     #[command(flatten)]
     limits: Limits,
     /// Number of threads that run sessions [default: one for each core, at most 8]
@@ -66,7 +66,7 @@ impl ServedScript {
     fn served(self, protocol: &'static str, exporting: Option<&Exporting>) -> Result<(Served, Agent), Vec<Diagnostic>> {
         let source = read_source(&self.file).map_err(|diagnostic| vec![diagnostic])?;
         let (mut setup, log) = self.limits.read(&self.file, &Terminal, self.format)?;
-        setup.project.packs.extend(self.providers.into_iter().map(PackSpec::plain));
+        setup.project.packs.extend(self.packs.into_iter().map(PackSpec::plain));
         let usual = HostSettings::default();
         let settings = HostSettings {
             workers: self.workers.map_or(usual.workers, usize::from),

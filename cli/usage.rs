@@ -145,6 +145,7 @@ fn advise(error: &mut Error, mut tree: Command, line: &[OsString]) {
             if in_serve { for_served(&word) } else { for_command(&word, &tree) }
         }),
         ErrorKind::UnknownArgument => said(ContextKind::InvalidArg).map(|option| for_option(&option, &tree, &words)),
+        ErrorKind::InvalidValue => said(ContextKind::InvalidValue).map(|value| for_value(&value, &words)),
         ErrorKind::MissingRequiredArgument => Some(for_missing(&words)),
         _ => None,
     };
@@ -293,6 +294,15 @@ fn leaves(tree: &Command) -> Vec<(String, &Command)> {
     let mut found = Vec::new();
     visit(tree, "harn", &mut found);
     found
+}
+
+/// Returns tips for the invalid value of an option.
+fn for_value(value: &str, words: &[&str]) -> Vec<String> {
+    let is_pack = Path::new(value).extension().is_some_and(|end| end == "rhai");
+    match words.first() {
+        Some(&"preview") if is_pack => vec![format!("`--pack {value}` loads a file with reminder providers")],
+        _ => Vec::new(),
+    }
 }
 
 /// Returns tips for a command without its argument.

@@ -1,35 +1,36 @@
 //! The spelling of each version: [`Version`] reads what comes and writes what goes.
 //!
-//! - `v1_0`, `v0_3`: what each version spells in its own way. `alike`: what both share; `tagged`: the parts of 0.3.
-//! - `send`, `list`: parameters that are spelled alike, and their bounds.
-//! - `object` reads fields and `fields` writes them; `key`, `word`: names, states and roles.
-
-use std::fmt;
-use std::sync::Arc;
+//! - Reading: `document` reads with serde what `incoming` defines, from the types in `value`; `error` says what does not fit. `send`
+//!   has the bounds of messages.
+//! - Writing: `outgoing` writes the model, with `fields` and `key`.
+//! - `v1_0`, `v0_3`: what each version spells in its own way, a `spelling`; `tagged`: the parts of 0.3; `word`: states and roles.
 
 use runtime::data::Data;
 
-use super::{Artifact, Frame, GetTask, ListTasks, Message, SendMessage, Task, TaskPage};
-use object::Object;
+use super::{Frame, GetTask, ListTasks, Message, SendMessage, Task, TaskPage, TaskState};
+use document::Document;
+use incoming::{WireGetTask, WireListTasks, WireSendMessage, WireTask};
 use v0_3::V0_3;
 use v1_0::V1_0;
 
-mod alike;
+mod document;
+mod error;
 mod fields;
+mod incoming;
 mod key;
-mod list;
-mod object;
+mod outgoing;
 mod send;
+mod spelling;
 mod tagged;
 mod v0_3;
 mod v1_0;
+mod value;
 mod word;
 
 #[cfg(test)]
 mod tests;
 
-const PARAMS: &str = "the parameters";
-const RESULT: &str = "the result";
+pub use error::ShapeError;
 
 /// A version of the protocol. They differ in spelling, not in what can be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,25 +40,6 @@ pub enum Version {
     /// Parts and results by their member, words in capitals.
     V1_0,
 }
-
-/// A value that does not have the expected shape.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShapeError {
-    /// The field as it is written on the wire, such as `message.parts.0`; empty for the whole.
-    pub field: String,
-    /// The problem, in one sentence.
-    pub message: String,
-    /// The name that was probably meant.
-    pub suggestion: Option<String>,
-}
-
-impl fmt::Display for ShapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ShapeError {}
 
 impl Version {
     /// The version of a header's value, such as `1.0`, `0.3` or `1.0.0`; nothing for one that is not spoken here.
@@ -87,11 +69,13 @@ impl Version {
     /// # Errors
     /// Returns a [`ShapeError`] that names the field that does not have its shape.
     pub fn read_send(self, params: &Data) -> Result<SendMessage, ShapeError> {
-        let params = Object::whole(params, PARAMS)?;
-        match self {
-            Version::V1_0 => send::read::<V1_0>(&params, v1_0::read_configuration),
-            Version::V0_3 => send::read::<V0_3>(&params, v0_3::read_configuration),
-        }
+        let params = Document::params(params);
+        let request: SendMessage = match self {
+            Version::V1_0 => params.read::<V1_0, WireSendMessage<V1_0>>()?.into(),
+            Version::V0_3 => params.read::<V0_3, WireSendMessage<V0_3>>()?.into(),
+        };
+        send::check(&request.message, &params.place())?;
+        Ok(request)
     }
 
     /// Reads the parameters of asking for a task, and of all that names nothing but a task.
@@ -99,12 +83,14 @@ impl Version {
     /// # Errors
     /// Returns a [`ShapeError`] that names the field that does not have its shape.
     pub fn read_get(self, params: &Data) -> Result<GetTask, ShapeError> {
-        let params = Object::whole(params, PARAMS)?;
-        let history_length = match self {
-            Version::V0_3 => v0_3::read_history_length(&params)?,
-            Version::V1_0 => params.count(&key::HISTORY_LENGTH)?,
-        };
-        Ok(GetTask { id: params.needed_text(&key::ID)?, history_length })
+        let params = Document::params(params);
+        Ok(match self {
+            Version::V1_0 => params.read::<V1_0, WireGetTask>()?.into(),
+            Version::V0_3 => {
+                let request = GetTask::from(params.read::<V0_3, WireGetTask>()?);
+                GetTask { history_length: v0_3::history_length(request.history_length), ..request }
+            }
+        })
     }
 
     /// Reads the parameters of asking for tasks.
@@ -112,11 +98,19 @@ impl Version {
     /// # Errors
     /// Returns a [`ShapeError`] that names the field that does not have its shape.
     pub fn read_list(self, params: &Data) -> Result<ListTasks, ShapeError> {
-        // All of them are optional, so a caller may leave them out as a whole.
+        // All of them are optional, so a caller may omit them as a whole.
         if params.is_nil() {
             return Ok(ListTasks::default());
         }
-        list::read(self, &Object::whole(params, PARAMS)?)
+        let params = Document::params(params);
+        Ok(match self {
+            Version::V1_0 => {
+                let request = ListTasks::from(params.read::<V1_0, WireListTasks<V1_0>>()?);
+                // A caller that asks for no state may write the word for an unspecified one.
+                ListTasks { state: request.state.filter(|state| *state != TaskState::Unknown), ..request }
+            }
+            Version::V0_3 => params.read::<V0_3, WireListTasks<V0_3>>()?.into(),
+        })
     }
 
     /// Reads a task.
@@ -124,10 +118,10 @@ impl Version {
     /// # Errors
     /// Returns a [`ShapeError`] that names the field that does not have its shape.
     pub fn read_task(self, data: &Data) -> Result<Task, ShapeError> {
-        let task = Object::whole(data, RESULT)?;
+        let task = Document::result(data);
         match self {
-            Version::V1_0 => alike::read_task::<V1_0>(&task),
-            Version::V0_3 => alike::read_task::<V0_3>(&task),
+            Version::V1_0 => v1_0::read_task(task),
+            Version::V0_3 => task.read::<V0_3, WireTask<V0_3>>().map(Task::from),
         }
     }
 
@@ -136,10 +130,10 @@ impl Version {
     /// # Errors
     /// Returns a [`ShapeError`] that names the field that does not have its shape.
     pub fn read_frame(self, data: &Data) -> Result<Frame, ShapeError> {
-        let frame = Object::whole(data, RESULT)?;
+        let frame = Document::result(data);
         match self {
-            Version::V1_0 => v1_0::read_frame(&frame),
-            Version::V0_3 => v0_3::read_frame(&frame),
+            Version::V1_0 => v1_0::read_frame(frame),
+            Version::V0_3 => v0_3::read_frame(frame),
         }
     }
 
@@ -147,8 +141,8 @@ impl Version {
     #[must_use]
     pub fn send(self, request: &SendMessage) -> Data {
         match self {
-            Version::V1_0 => send::write::<V1_0>(request, v1_0::configuration(&request.configuration)),
-            Version::V0_3 => send::write::<V0_3>(request, v0_3::configuration(&request.configuration)),
+            Version::V1_0 => outgoing::send::<V1_0>(request),
+            Version::V0_3 => outgoing::send::<V0_3>(request),
         }
     }
 
@@ -156,15 +150,18 @@ impl Version {
     #[must_use]
     pub fn message(self, message: &Message) -> Data {
         match self {
-            Version::V1_0 => alike::message::<V1_0>(message),
-            Version::V0_3 => alike::message::<V0_3>(message),
+            Version::V1_0 => outgoing::message::<V1_0>(message),
+            Version::V0_3 => outgoing::message::<V0_3>(message),
         }
     }
 
     /// Writes a task with the newest `history_length` messages of its history, all where nothing is said.
     #[must_use]
     pub fn task(self, task: &Task, history_length: Option<u32>) -> Data {
-        self.task_with(task, history_length, &task.artifacts)
+        match self {
+            Version::V1_0 => outgoing::task_with::<V1_0>(task, history_length, &task.artifacts),
+            Version::V0_3 => outgoing::task_with::<V0_3>(task, history_length, &task.artifacts),
+        }
     }
 
     /// Writes the result of sending a message.
@@ -189,16 +186,9 @@ impl Version {
     /// Writes a page of tasks.
     #[must_use]
     pub fn page(self, page: &TaskPage, asked: &ListTasks) -> Data {
-        list::page(self, page, asked)
-    }
-
-    /// A task with the newest messages of its history, and these artifacts.
-    fn task_with(self, task: &Task, history_length: Option<u32>, artifacts: &[Arc<Artifact>]) -> Data {
-        let wanted = history_length.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);
-        let history = &task.history[task.history.len().saturating_sub(wanted)..];
         match self {
-            Version::V1_0 => alike::task::<V1_0>(task, history, artifacts),
-            Version::V0_3 => alike::task::<V0_3>(task, history, artifacts),
+            Version::V1_0 => outgoing::page::<V1_0>(page, asked),
+            Version::V0_3 => outgoing::page::<V0_3>(page, asked),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Sections of the builtins: one for each namespace and each type that has methods.
 
 use super::{DocEntry, DocSection};
-use stdlib::{Builtin, builtins};
+use stdlib::{Builtin, builtins, describe};
 
 pub(super) fn sections() -> Vec<DocSection> {
     let mut rows: Vec<&Builtin> = builtins().collect();
@@ -12,7 +12,7 @@ pub(super) fn sections() -> Vec<DocSection> {
         if module.replace(row.module) != Some(row.module) {
             sections.push(DocSection { title: title(row.module), intro: String::new(), entries: Vec::new() });
         }
-        let entry = DocEntry { name: row.name.to_owned(), signature: row.sig.to_owned(), doc: doc(row) };
+        let entry = DocEntry { name: row.name.to_owned(), signature: row.sig.to_owned(), doc: describe(row) };
         if let Some(section) = sections.last_mut() {
             section.entries.push(entry);
         }
@@ -26,14 +26,4 @@ fn title(module: &str) -> String {
         None if module.is_empty() => "Global".to_owned(),
         None => module.to_owned(),
     }
-}
-
-/// Returns a row's documentation and the capabilities that it needs.
-fn doc(row: &Builtin) -> String {
-    let mut text = row.doc.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    if !row.caps.is_empty() {
-        let capabilities: Vec<String> = row.caps.iter().map(|right| format!("`{}`", right.name())).collect();
-        text.push_str(&format!("\nRequires the capability {}.", capabilities.join(", ")));
-    }
-    text
 }

@@ -2,7 +2,8 @@
 
 use super::{DocEntry, DocSection};
 use crate::script::Script;
-use lang::ast::{FnDecl, Item, ItemKind, Module, StmtKind};
+use lang::ast::{Item, ItemKind, Module, StmtKind};
+use lang::query::declaration;
 use lang::source::{SourceRef, Span};
 use std::path::PathBuf;
 use stdlib::{Diagnostic, Severity};
@@ -94,7 +95,7 @@ fn declared(source: &SourceRef, item: &Item, entries: &mut Vec<DocEntry>) {
     let doc = item.doc.as_ref();
     match &item.kind {
         ItemKind::Fn(decl) | ItemKind::Pipeline { decl, .. } | ItemKind::Tool { decl, .. } => {
-            add(&decl.name.text, head(source, item, decl), doc);
+            add(&decl.name.text, declaration::head(source, item, decl), doc);
         }
         ItemKind::Struct { name, .. }
         | ItemKind::Enum { name, .. }
@@ -104,7 +105,7 @@ fn declared(source: &SourceRef, item: &Item, entries: &mut Vec<DocEntry>) {
             for method in methods {
                 if let ItemKind::Fn(decl) = &method.kind {
                     let name = format!("{}.{}", target.text, decl.name.text);
-                    add(&name, head(source, method, decl), method.doc.as_ref());
+                    add(&name, declaration::head(source, method, decl), method.doc.as_ref());
                 }
             }
         }
@@ -112,31 +113,6 @@ fn declared(source: &SourceRef, item: &Item, entries: &mut Vec<DocEntry>) {
     }
 }
 
-/// Returns the start of an item after its doc comments and attributes.
-fn start(source: &SourceRef, item: &Item) -> u32 {
-    if let Some(attribute) = item.attributes.last() {
-        return attribute.span.end;
-    }
-    let text = source.slice(item.span);
-    let mut rest = text.trim_start();
-    loop {
-        let after = match rest.strip_prefix("/**") {
-            Some(block) => block.split_once("*/").map(|(_, after)| after),
-            None => rest.strip_prefix("///").and_then(|line| line.split_once('\n')).map(|(_, after)| after),
-        };
-        let Some(after) = after else { break };
-        rest = after.trim_start();
-    }
-    item.span.start + u32::try_from(text.len() - rest.len()).unwrap_or(0)
-}
-
-/// Returns the head of a function in one line.
-fn head(source: &SourceRef, item: &Item, decl: &FnDecl) -> String {
-    let start = start(source, item);
-    let span = Span { start, end: decl.body.span.start.max(start) };
-    source.slice(span).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn whole(source: &SourceRef, item: &Item) -> String {
-    source.slice(Span { start: start(source, item), ..item.span }).trim().to_owned()
+    source.slice(Span { start: declaration::start(source, item), ..item.span }).trim().to_owned()
 }

@@ -46,7 +46,14 @@ static NOTES: &[CommandNote] = &[
         text: "Set the limit with `--fuel`, or with `fuel` under `[limits]` in `harn.toml`.",
         example: None,
     },
-    CommandNote { code: RunCode::Denied.code(), text: "`--deny` removes capabilities from a run.", example: None },
+    CommandNote {
+        code: RunCode::Denied.code(),
+        text: "A capability is denied by `--deny`, by `deny` in `harn.toml`, or in a preview if `--allow` does not name it.",
+        example: Some(ExampleScripts {
+            fails: "println(exec(\"date\").stdout)\n",
+            mended: "let date = try { exec(\"date\").stdout }\nprintln(unwrap_or(date, \"unknown\"))\n",
+        }),
+    },
     CommandNote {
         code: RunCode::Deadline.code(),
         text: "With `--timeout`, the whole run is such a block.",

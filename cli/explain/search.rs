@@ -28,7 +28,15 @@ fn whole_code(written: &str) -> String {
     if !code.starts_with("HARN-") {
         code.insert_str(0, "HARN-");
     }
-    code
+    // Numbers have three digits.
+    match code.rsplit_once('-') {
+        Some((family, number))
+            if number.len() < 3 && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            format!("{family}-{number:0>3}")
+        }
+        _ => code,
+    }
 }
 
 /// Returns whether a word has the form of a code: it begins with `HARN-` or with a family, and ends in a number.
@@ -75,17 +83,22 @@ pub(super) fn by_words(topic: &str) -> Vec<&'static Code> {
     let words = words(topic);
     let rows: Vec<SearchText> = catalogue().into_iter().map(SearchText::of).collect();
     let weights: Vec<u64> = words.iter().map(|word| rarity(word, &rows)).collect();
-    let mut found: Vec<(usize, u64, &'static Code)> = Vec::new();
+    let mut found: Vec<(usize, u64, &SearchText)> = Vec::new();
     for row in &rows {
         let scores: Vec<u64> = words.iter().map(|word| row.score(word)).collect();
         let matched = scores.iter().filter(|score| **score > 0).count();
         let score = scores.iter().zip(&weights).map(|(score, weight)| score * weight).sum();
-        found.push((matched, score, row.code));
+        found.push((matched, score, row));
     }
     let most = found.iter().map(|(matched, ..)| *matched).max().unwrap_or(0);
     found.retain(|(matched, ..)| most > 0 && *matched == most);
-    found.sort_by_key(|(_, score, code)| (Reverse(*score), code.code));
-    found.into_iter().map(|(.., code)| code).collect()
+    // A script that only uses a word does not explain it.
+    let explains = |row: &SearchText| words.iter().any(|word| row.explains(word));
+    if found.iter().any(|(.., row)| explains(row)) {
+        found.retain(|(.., row)| explains(row));
+    }
+    found.sort_by_key(|(_, score, row)| (Reverse(*score), row.code.code));
+    found.into_iter().map(|(.., row)| row.code).collect()
 }
 
 /// Returns the word of the catalogue that a misspelt one probably means.
@@ -131,6 +144,10 @@ impl SearchText {
         score_in(&self.head, word) * 4 + score_in(&self.meaning, word) * 2 + score_in(&self.script, word)
     }
 
+    fn explains(&self, word: &str) -> bool {
+        score_in(&self.head, word) > 0 || score_in(&self.meaning, word) > 0
+    }
+
     fn words(&self) -> Vec<String> {
         let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
         let texts = [&self.head, &self.meaning];
@@ -162,6 +179,7 @@ mod tests {
     fn a_code_is_found_in_any_case_and_without_its_family_prefix() {
         assert_eq!(find("harn-nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
         assert_eq!(find("nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
+        assert_eq!(find("rmd-6").map(|row| row.code), Ok("HARN-RMD-006"));
         assert_eq!(find("HARN-NAN-001").map(|row| row.code), Err("HARN-NAM-001"));
     }
 
@@ -190,6 +208,9 @@ mod tests {
         let found = codes("ttl turns");
         assert!(found.first().is_some_and(|code| code.starts_with("HARN-RMD-")), "{found:?}");
         assert_eq!(codes("xylophone"), Vec::<&str>::new());
+        assert_eq!(codes("denied").first(), Some(&"HARN-RUN-014"));
+        let mock = by_words("mock");
+        assert!(mock.iter().all(|row| format!("{} {}", row.title, row.meaning).contains("mock")), "{mock:?}");
         assert_eq!(codes("comment xylophone"), codes("comment"));
     }
 

@@ -2,13 +2,14 @@
 
 use super::tables::{columns, reminders, shortened};
 use super::{Session, say};
+use crate::doc::lookup;
 use crate::explain;
 use crate::report::{Format, show, visible, wants_color};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
+use stdlib::Source;
 use stdlib::output::Terminal;
-use stdlib::{Source, builtins};
 
 /// The name, the argument and the effect of each command.
 pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
@@ -32,6 +33,9 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
 /// Providers whose prompts are shown: one for each way to send reminders.
 const PROVIDERS: [&str; 3] = ["anthropic", "openai", "gemini"];
 
+/// Columns of the payload of a record, at least.
+const SHORTEST_PAYLOAD: usize = 20;
+
 /// Providers that get the same messages, and those: role and text.
 type SharedPrompt = (Vec<&'static str>, Vec<(String, String)>);
 
@@ -43,7 +47,7 @@ pub(super) fn help() -> String {
         text.push_str(&format!("  {:<24}{what}\n", format!("{name} {argument}")));
     }
     text.push_str("  Ctrl-C                  stop the running statement, or discard the input\n");
-    text.push_str("  Tab, Ctrl-R             complete a name; search the history\n");
+    text.push_str("  Tab, Ctrl-R             complete a name (`q` leaves a long list); search the history\n");
     text
 }
 
@@ -166,10 +170,15 @@ impl Session {
         if lines.is_empty() {
             return say("no records\n");
         }
-        let rows: Vec<Vec<String>> = lines
-            .lines()
-            .map(|line| line.splitn(3, '\t').map(|cell| shortened(&visible(cell), 60)).collect())
-            .collect();
+        let mut rows: Vec<Vec<String>> =
+            lines.lines().map(|line| line.splitn(3, '\t').map(visible).collect()).collect();
+        let width =
+            |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+        let before = width(0).unwrap_or(0) + width(1).unwrap_or(0) + 4;
+        let payload = terminal_width().saturating_sub(before).max(SHORTEST_PAYLOAD);
+        for cell in rows.iter_mut().filter_map(|row| row.get_mut(2)) {
+            *cell = shortened(cell, payload);
+        }
         say(&columns(&rows));
     }
 
@@ -238,20 +247,11 @@ fn clean(text: &str) -> String {
 
 /// Returns the signature and the text of a builtin.
 pub(super) fn doc(name: &str) -> String {
-    let rows: Vec<_> =
-        builtins().filter(|row| row.full_name() == name || row.is_method() && row.name == name).collect();
-    if rows.is_empty() {
-        let names: Vec<String> = builtins().map(stdlib::Builtin::full_name).collect();
-        let near = lang::diagnostic::nearest(name, names.iter().map(String::as_str));
-        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        return format!("unknown builtin `{}`{near}\n", visible(name));
-    }
-    let one = |row: &&stdlib::Builtin| {
-        let of = if row.is_method() { format!("{}.", row.module.trim_matches(['<', '>'])) } else { String::new() };
-        let of = if row.module.is_empty() || row.is_method() { of } else { format!("{}.", row.module) };
-        format!("{of}{}\n  {}\n", row.sig, row.doc.split_whitespace().collect::<Vec<_>>().join(" "))
-    };
-    rows.iter().map(one).collect()
+    lookup(name).unwrap_or_else(|message| message + "\n")
+}
+
+fn terminal_width() -> usize {
+    terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| usize::from(width.0))
 }
 
 fn usage(command: &str) {

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 use std::rc::Rc;
-use stdlib::{Completion, Engine, Source, complete};
+use stdlib::{Completion, CompletionKind, Engine, Source, complete};
 
 /// Columns of a candidate in the list.
 const CANDIDATE: usize = 76;
@@ -44,7 +44,11 @@ impl LineSource {
         if !std::io::stdin().is_terminal() {
             return Self::Pipe;
         }
-        let config = Config::builder().completion_type(CompletionType::List).bracketed_paste(true).build();
+        let config = Config::builder()
+            .completion_type(CompletionType::List)
+            .completion_show_all_if_ambiguous(true)
+            .bracketed_paste(true)
+            .build();
         let Ok(mut editor) = Editor::with_config(config) else { return Self::Pipe };
         editor.set_helper(Some(LineHelper { language, engine: engine.clone(), color, hinter: HistoryHinter::new() }));
         let file = history::file(language.history())
@@ -134,10 +138,14 @@ impl Completer for LineHelper {
 }
 
 fn candidate(completion: Completion) -> Pair {
-    let detail = completion.detail.strip_prefix(&completion.text).unwrap_or(&completion.detail);
+    let name = completion.text.trim_end();
+    let detail = completion.detail.strip_prefix(name).unwrap_or(&completion.detail);
     // A signature continues the name; anything else is apart from it.
     let between = if detail.len() < completion.detail.len() || detail.is_empty() { "" } else { "  " };
-    let mut display = format!("{}{between}{detail}", completion.text);
+    let mut display = format!("{name}{between}{detail}");
+    if completion.kind == CompletionKind::Key && !completion.doc.is_empty() {
+        display.push_str(&format!("  {}", completion.doc));
+    }
     if display.chars().count() > CANDIDATE {
         display = display.chars().take(CANDIDATE - 1).chain(['…']).collect();
     }
@@ -214,9 +222,10 @@ mod tests {
 
     #[test]
     fn a_candidate_shows_its_signature_or_its_type() {
-        let of = |text: &str, detail: &str| {
-            candidate(Completion { text: text.into(), detail: detail.into(), doc: String::new() }).display
-        };
+        let of = |text: &str, detail: &str| candidate(Completion::new(CompletionKind::Variable, text, detail)).display;
+        let mut key = Completion::new(CompletionKind::Key, "stream: ", "bool = false");
+        key.doc = "Whether it streams.".to_owned();
+        assert_eq!(candidate(key).display, "stream:  bool = false  Whether it streams.");
         assert_eq!(of("len", "len(x: any) -> int"), "len(x: any) -> int");
         assert_eq!(of("answer", "dict"), "answer  dict");
         assert_eq!(of("answer", ""), "answer");

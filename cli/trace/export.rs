@@ -34,12 +34,12 @@ pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<LogReadi
     let progress = ProgressLine::new("exporting", None, true);
     let told = source::read(log, |record| {
         progress.step("records");
-        if record.cursor > upto || error.is_some() || !SpanBuilder::wants(&record.kind) {
+        if record.cursor > upto || error.is_some() || !SpanBuilder::wants(&record.topic, &record.kind) {
             return;
         }
         let writer = record.headers.get(RUN_ID).as_str().unwrap_or_default();
-        let (kind, at_ms) = (&*record.kind, record.occurred_at_ms);
-        ready.extend(builder.take(ActivityRecord { writer, kind, payload: &record.payload, at_ms }));
+        let (topic, kind, at_ms) = (&*record.topic, &*record.kind, record.occurred_at_ms);
+        ready.extend(builder.take(ActivityRecord { writer, topic, kind, payload: &record.payload, at_ms }));
         if ready.len() >= BATCH {
             error = send(&mut ready).err();
         }

@@ -8,7 +8,9 @@ use runtime::reminder::lifecycle::rebuild::{
     Biography, BirthKind, Carrier, Evaluation, LifeEnd, LifeEndReason, RebuiltPrompt, ReminderCounts, SessionLife,
 };
 use runtime::reminder::lifecycle::{ChargePass, CompactionCharge};
+use runtime::reminder::providers::ReminderProviders;
 use runtime::reminder::{ReminderCode, ReminderSource};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The indentation of reminder texts.
@@ -103,6 +105,7 @@ impl Writer<'_> {
         for turn in turns(session) {
             self.turn(out, &turn);
         }
+        self.silent(out, session);
         self.forgettable(out, session);
         out.push('\n');
     }
@@ -230,6 +233,27 @@ impl Writer<'_> {
             }
             None => String::new(),
         }
+    }
+
+    /// Names the providers of the script that were evaluated without a result. The built-in ones are, in most turns.
+    fn silent(&self, out: &mut String, session: &SessionLife) {
+        let mut silent: BTreeMap<String, usize> = BTreeMap::new();
+        for item in turns(session).iter().flat_map(|turn| &turn.items) {
+            if let Item::Evaluated(it) = item
+                && it.error.is_none()
+                && !it.fired
+                && !ReminderProviders::CANONICAL.contains(&it.provider_id.as_ref())
+            {
+                *silent.entry(clean(&it.provider_id)).or_default() += 1;
+            }
+        }
+        if self.verbose || silent.is_empty() {
+            return;
+        }
+        let all = count(silent.values().sum(), "evaluation");
+        let by = silent.iter().map(|(id, times)| format!("{id} {times}")).collect::<Vec<_>>().join(", ");
+        let say = fit(&format!("{all} without a result ({by}): -v lists them"), self.columns.saturating_sub(4));
+        let _ = writeln!(out, "\n  {}", self.paint.dim(&format!("· {say}")));
     }
 
     /// HARN-RMD-004, which only a trace can tell of reminders that were not literals.

@@ -18,6 +18,7 @@ pub mod later;
 pub mod lex;
 pub mod module;
 pub mod parse;
+pub mod query;
 pub mod repair;
 pub mod resolve;
 pub mod script;

@@ -1,16 +1,28 @@
-//! [`Activity`]: the activity of agent loops, as records of the event log: begin and end of each loop, model call and
-//! tool call. An exporter of traces reads them, while the run goes on or long after it.
+//! [`Activity`]: the activity of a run, as records of the event log: begin and end of each loop, model call, attempt,
+//! tool call and hook, and of the reminder providers that wait or act. An exporter of traces reads them, while the run
+//! goes on or long after it.
 //!
-//! Records hold no content (answers, arguments, results) unless it is enabled.
+//! Each of them is a span with a number. A [`Scope`] carries the activity of the span that it belongs to, so that spans
+//! inside of it name it.
+//!
+//! Records hold no content (prompts, answers, arguments, results) unless it is enabled.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
-use crate::agent_loop::{LoopEvent, LoopObservation, LoopResult, LoopStatus};
+use crate::agent_loop::{LoopResult, LoopStatus};
 use crate::data::Data;
 use crate::event_log::{NewRecord, Topic};
-use crate::model::{ModelReply, Usage};
-use crate::seam::{Caller, Scope, Turn};
+use crate::hooks::EventKind;
+use crate::hooks::event::ToolResult;
+use crate::message::ToolCall;
+use crate::model::{ModelReply, Request, Usage};
+use crate::seam::{CallError, Caller, Scope, Turn};
 use crate::words::words;
+
+/// Maximum size of the prompt in a record, in bytes as [`Data::weight`] counts them.
+const MOST_PROMPT: usize = 1 << 20;
 
 words! {
     /// A record of activity, by the last word of its kind.
@@ -27,10 +39,22 @@ words! {
         ModelBegan = "model_began",
         /// A model has answered or failed.
         ModelEnded = "model_ended",
+        /// A request of a model call is sent.
+        AttemptBegan = "attempt_began",
+        /// A request was answered or failed.
+        AttemptEnded = "attempt_ended",
         /// A tool is called.
         ToolBegan = "tool_began",
         /// A tool call has its result.
         ToolEnded = "tool_ended",
+        /// A hook is called.
+        HookBegan = "hook_began",
+        /// A hook has returned or failed.
+        HookEnded = "hook_ended",
+        /// A reminder provider waits.
+        ProviderBegan = "provider_began",
+        /// A reminder provider has waited, added reminders or failed.
+        ProviderEnded = "provider_ended",
     }
 }
 
@@ -50,22 +74,43 @@ impl ActivityKind {
     }
 }
 
-/// A writer of the activity of a run's loops.
+/// The options by which the activity of a run is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Activity {
-    /// Whether answers, arguments and results are recorded too.
+pub struct ActivityOptions {
+    /// Whether prompts, answers, arguments and results are recorded too.
     pub content: bool,
 }
 
-/// The outcome of a model call.
-pub enum ModelCallOutcome<'a> {
-    /// With an answer.
-    Answered(&'a ModelReply),
-    /// Without a reply; the kind of the failure.
-    Failed(&'static str),
+/// A writer of the activity of one span of a run. Clones belong to the same span.
+#[derive(Debug, Clone)]
+pub struct Activity(Rc<ActivitySpan>);
+
+#[derive(Debug)]
+struct ActivitySpan {
+    options: ActivityOptions,
+    /// Number of the last span of the run.
+    last: Rc<Cell<u64>>,
+    /// Its number; 0 for the run itself.
+    number: u64,
+    /// Number of the span that contains it.
+    within: u64,
 }
 
 impl Activity {
+    /// Creates the writer of a run.
+    #[must_use]
+    pub fn new(options: ActivityOptions) -> Activity {
+        Activity(Rc::new(ActivitySpan { options, last: Rc::default(), number: 0, within: 0 }))
+    }
+
+    /// Returns the writer of a new span within this one.
+    #[must_use]
+    pub fn enter(&self) -> Activity {
+        let ActivitySpan { options, last, number, .. } = &*self.0;
+        last.set(last.get() + 1);
+        Activity(Rc::new(ActivitySpan { options: *options, last: last.clone(), number: last.get(), within: *number }))
+    }
+
     /// Records that a run begins. `run` is a unique id of the run.
     pub fn run_began(&self, scope: &Scope, run: &str, name: &str, protocol: &str, task_id: Option<&str>) {
         let fields = [("run", run), ("name", name), ("protocol", protocol)].map(|(key, text)| (key, Data::from(text)));
@@ -77,42 +122,42 @@ impl Activity {
         put(scope, ActivityKind::RunEnded, [("run", Data::from(run)), ("ok", ok.into())]);
     }
 
-    /// Records an observed event of a loop.
-    pub fn see(&self, sight: &LoopObservation<'_>) {
-        let turn = sight.turn;
-        match sight.seen {
-            LoopEvent::Began => began(turn),
-            LoopEvent::Asked => asked(turn),
-            LoopEvent::Answered { reply, .. } => self.called(turn, &ModelCallOutcome::Answered(reply)),
-            LoopEvent::Unanswered { error_kind } => self.called(turn, &ModelCallOutcome::Failed(error_kind)),
-            LoopEvent::ToolBegan(call) => {
-                let fields = [("call_id", Data::from(&call.id)), ("tool", (&call.name).into())];
-                put_in(turn, ActivityKind::ToolBegan, fields);
-            }
-            LoopEvent::ToolAnswered { call, result } => {
-                let mut fields =
-                    vec![("call_id", Data::from(&call.id)), ("tool", (&call.name).into()), ("ok", result.ok.into())];
-                if self.content {
-                    fields.push(("arguments", call.arguments.clone()));
-                    fields.push(("result", (&result.text).into()));
-                }
-                put_in(turn, ActivityKind::ToolEnded, fields);
-            }
-            LoopEvent::Ended(result) => ended(turn, result),
-            _ => {}
-        }
+    /// Records that a loop begins.
+    pub(crate) fn loop_began(&self, turn: Turn<'_>) {
+        let Caller { task_id, agent_id, persona, .. } = &turn.scope.caller;
+        let parent_id = turn.session.with(|state| state.parent_id.clone());
+        let fields = [
+            ("agent", Data::from(agent_id.as_ref().or(persona.as_ref()))),
+            ("parent_id", parent_id.as_ref().into()),
+            ("within_call", task_id.as_ref().into()),
+        ];
+        self.put_in(turn, ActivityKind::LoopBegan, fields);
     }
 
-    /// Records that a model is called outside of a loop.
-    pub fn asked(&self, turn: Turn<'_>) {
-        asked(turn);
+    /// Records that a loop has ended.
+    pub(crate) fn loop_ended(&self, turn: Turn<'_>, result: &LoopResult) {
+        let ok = !matches!(result.status, LoopStatus::ProviderError | LoopStatus::Error);
+        let fields = [
+            ("ok", Data::from(ok)),
+            ("status", result.status.as_str().into()),
+            ("stop_reason", result.stop_reason.as_str().into()),
+            ("error", result.error.get("category").clone()),
+            ("iterations", result.iterations.into()),
+        ];
+        self.put_in(turn, ActivityKind::LoopEnded, fields.into_iter().chain(usage(result.usage)));
     }
 
-    /// Records the outcome of a model call.
-    pub fn called(&self, turn: Turn<'_>, called: &ModelCallOutcome<'_>) {
+    /// Records that a model is called.
+    pub fn model_began(&self, turn: Turn<'_>, request: &Request) {
+        let prompt = if self.0.options.content { prompt(request) } else { Vec::new() };
+        self.put_in(turn, ActivityKind::ModelBegan, prompt);
+    }
+
+    /// Records the outcome of a model call: its reply, or the kind of its failure.
+    pub fn model_ended(&self, turn: Turn<'_>, outcome: Result<&ModelReply, &'static str>) {
         let mut fields = Vec::with_capacity(10);
-        match called {
-            ModelCallOutcome::Answered(reply) => {
+        match outcome {
+            Ok(reply) => {
                 fields.extend([
                     ("ok", Data::from(true)),
                     ("provider", (&reply.provider).into()),
@@ -120,41 +165,115 @@ impl Activity {
                     ("stop_reason", reply.stop_reason.as_ref().into()),
                 ]);
                 fields.extend(usage(reply.usage));
-                if self.content {
+                if self.0.options.content {
                     fields.push(("output", reply.to_message().to_data()));
                 }
             }
-            ModelCallOutcome::Failed(kind) => fields.extend([("ok", Data::from(false)), ("error", (*kind).into())]),
+            Err(kind) => fields.extend([("ok", Data::from(false)), ("error", kind.into())]),
         }
-        put_in(turn, ActivityKind::ModelEnded, fields);
+        self.put_in(turn, ActivityKind::ModelEnded, fields);
+    }
+
+    /// Records that a request of a model call is sent; `attempt` counts from 1.
+    pub fn attempt_began(&self, turn: Turn<'_>, attempt: u32) {
+        self.put_in(turn, ActivityKind::AttemptBegan, [("attempt", Data::from(attempt))]);
+    }
+
+    /// Records the outcome of such a request: the kind of its failure, if it failed.
+    pub fn attempt_ended(&self, turn: Turn<'_>, attempt: u32, error: Option<&str>) {
+        let fields = [("attempt", Data::from(attempt)), ("ok", error.is_none().into()), ("error", error.into())];
+        self.put_in(turn, ActivityKind::AttemptEnded, fields);
+    }
+
+    /// Records that a tool is called.
+    pub(crate) fn tool_began(&self, turn: Turn<'_>, call: &ToolCall) {
+        let fields = [("call_id", Data::from(&call.id)), ("tool", (&call.name).into())];
+        self.put_in(turn, ActivityKind::ToolBegan, fields);
+    }
+
+    /// Records the result of a tool call.
+    pub(crate) fn tool_ended(&self, turn: Turn<'_>, call: &ToolCall, result: &ToolResult) {
+        let mut fields =
+            vec![("call_id", Data::from(&call.id)), ("tool", (&call.name).into()), ("ok", result.ok.into())];
+        if self.0.options.content {
+            fields.push(("arguments", call.arguments.clone()));
+            fields.push(("result", (&result.text).into()));
+        }
+        self.put_in(turn, ActivityKind::ToolEnded, fields);
+    }
+
+    /// Records that a hook is called.
+    pub(crate) fn hook_began(&self, turn: Turn<'_>, event: EventKind, hook: &str) {
+        self.put_in(turn, ActivityKind::HookBegan, [("event", Data::from(event.as_str())), ("hook", hook.into())]);
+    }
+
+    /// Records that a hook has returned or failed.
+    pub(crate) fn hook_ended(&self, turn: Turn<'_>, event: EventKind, hook: &str, error: Option<&dyn CallError>) {
+        let fields = [("event", Data::from(event.as_str())), ("hook", hook.into())];
+        self.put_in(turn, ActivityKind::HookEnded, fields.into_iter().chain(failure(error)));
+    }
+
+    /// Records that a reminder provider waits.
+    pub(crate) fn provider_began(&self, turn: Turn<'_>, event: EventKind, provider: &Arc<str>) {
+        let fields = [("event", Data::from(event.as_str())), ("provider", provider.into())];
+        self.put_in(turn, ActivityKind::ProviderBegan, fields);
+    }
+
+    /// Records the outcome of a reminder provider: the number of reminders it added, or its failure.
+    pub(crate) fn provider_ended(
+        &self,
+        turn: Turn<'_>,
+        event: EventKind,
+        provider: &Arc<str>,
+        outcome: Result<usize, &dyn CallError>,
+    ) {
+        let fields = [
+            ("event", Data::from(event.as_str())),
+            ("provider", provider.into()),
+            ("reminders", outcome.map_or(Data::Nil, Data::from)),
+        ];
+        self.put_in(turn, ActivityKind::ProviderEnded, fields.into_iter().chain(failure(outcome.err())));
+    }
+
+    fn put_in(&self, turn: Turn<'_>, kind: ActivityKind, fields: impl IntoIterator<Item = (&'static str, Data)>) {
+        let ActivitySpan { number, within, .. } = *self.0;
+        let of_span = [
+            ("session_id", Data::from(turn.session.id())),
+            ("turn", turn.number.into()),
+            ("span", number.into()),
+            ("within", if within == 0 { Data::Nil } else { within.into() }),
+        ];
+        put(turn.scope, kind, of_span.into_iter().chain(fields));
     }
 }
 
-fn began(turn: Turn<'_>) {
-    let Caller { task_id, agent_id, persona, .. } = &turn.scope.caller;
-    let parent_id = turn.session.with(|state| state.parent_id.clone());
-    let fields = [
-        ("agent", Data::from(agent_id.as_ref().or(persona.as_ref()))),
-        ("parent_id", parent_id.as_ref().into()),
-        ("within_call", task_id.as_ref().into()),
-    ];
-    put_in(turn, ActivityKind::LoopBegan, fields);
+/// Returns the prompt as the model sees it, with the reminders in their places. If it is too long, the oldest parts are
+/// left out and counted; the system text counts as the oldest.
+fn prompt(request: &Request) -> Vec<(&'static str, Data)> {
+    let (mut messages, mut omitted, mut room) = (Vec::new(), 0_usize, MOST_PROMPT);
+    let mut fits = |data: &Data| {
+        let rest = room.checked_sub(data.weight()).filter(|_| omitted == 0);
+        match rest {
+            Some(rest) => room = rest,
+            None => omitted += 1,
+        }
+        rest.is_some()
+    };
+    for message in request.conversation().iter().rev() {
+        let message = message.to_data();
+        if fits(&message) {
+            messages.push(message);
+        }
+    }
+    let system = request.system_text().map_or(Data::Nil, Data::from);
+    let system = if system.is_nil() || fits(&system) { system } else { Data::Nil };
+    messages.reverse();
+    let omitted = if omitted == 0 { Data::Nil } else { omitted.into() };
+    vec![("system", system), ("input", Data::list(messages)), ("input_omitted", omitted)]
 }
 
-fn asked(turn: Turn<'_>) {
-    put_in(turn, ActivityKind::ModelBegan, []);
-}
-
-fn ended(turn: Turn<'_>, result: &LoopResult) {
-    let ok = !matches!(result.status, LoopStatus::ProviderError | LoopStatus::Error);
-    let fields = [
-        ("ok", Data::from(ok)),
-        ("status", result.status.as_str().into()),
-        ("stop_reason", result.stop_reason.as_str().into()),
-        ("error", result.error.get("category").clone()),
-        ("iterations", result.iterations.into()),
-    ];
-    put_in(turn, ActivityKind::LoopEnded, fields.into_iter().chain(usage(result.usage)));
+fn failure(error: Option<&dyn CallError>) -> [(&'static str, Data); 2] {
+    [("ok", error.is_none().into()), ("error", error.map(|thrown| thrown.kind().as_str()).into())]
 }
 
 fn usage(usage: Usage) -> [(&'static str, Data); 4] {
@@ -164,11 +283,6 @@ fn usage(usage: Usage) -> [(&'static str, Data); 4] {
         ("cache_read_tokens", usage.cache_read_tokens.into()),
         ("cache_write_tokens", usage.cache_write_tokens.into()),
     ]
-}
-
-fn put_in(turn: Turn<'_>, kind: ActivityKind, fields: impl IntoIterator<Item = (&'static str, Data)>) {
-    let of_turn = [("session_id", Data::from(turn.session.id())), ("turn", turn.number.into())];
-    put(turn.scope, kind, of_turn.into_iter().chain(fields));
 }
 
 fn put(scope: &Scope, kind: ActivityKind, fields: impl IntoIterator<Item = (&'static str, Data)>) {

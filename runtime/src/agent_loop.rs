@@ -140,6 +140,7 @@ pub async fn agent_loop(
         // Receipts of a loop inside a tool belong to that loop's own calls.
         receipts: scope.receipts.as_ref().map(|receipts| Receipts { log: receipts.log.clone(), of_call: None }),
         hook_timeout_ms: options.limits.hook_timeout_ms.unwrap_or(scope.hook_timeout_ms),
+        activity: scope.enter(),
         ..scope.clone()
     };
     let first_note = scope.notes.mark();
@@ -161,6 +162,9 @@ pub async fn agent_loop(
         withdrawn: Cell::new(false),
     };
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
+    if let Some(activity) = &run.scope.activity {
+        activity.loop_began(run.turn());
+    }
     run.let_see(state.iteration, LoopEvent::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
     let span = tracing::info_span!("session", session_id = %session.id(), depth = run.scope.caller.depth);

@@ -6,10 +6,12 @@ use std::fmt;
 use std::sync::Arc;
 
 mod convert;
+mod deserializer;
 mod entries;
 mod json;
 mod keys;
 
+pub use deserializer::FromDataError;
 pub use entries::Entries;
 pub use json::DataError;
 pub(crate) use json::text_json_len;

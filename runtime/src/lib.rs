@@ -23,8 +23,8 @@
 //! | [`activity`] | activity of loops, as records from which traces are built |
 //! | [`watch`] | watching files for a daemon |
 //! | [`workers`] | loops that work for another: propagation, events, suspension |
-//! | [`codes`] | the codes of this crate's diagnostics, and their definition |
-//! | [`words`] | enums of words, suggestions |
+//! | [`codes`](mod@codes) | the codes of this crate's diagnostics, and their definition |
+//! | [`words`](mod@words) | enums of words, suggestions |
 
 pub mod activity;
 pub mod agent_loop;

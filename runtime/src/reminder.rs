@@ -15,7 +15,7 @@ mod inherited_list;
 mod lenient;
 pub mod lifecycle;
 pub mod limits;
-mod misnomer;
+pub(crate) mod misnomer;
 pub mod providers;
 mod spec;
 

@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::activity::Activity;
 use crate::cancel::Cancel;
 use crate::clock::Clock;
 use crate::codes::CodeRef;
@@ -219,6 +220,8 @@ pub struct Scope {
     pub receipts: Option<Receipts>,
     /// Time limit of one handler or provider, in milliseconds.
     pub hook_timeout_ms: u64,
+    /// Writer of the activity of the span that the call belongs to, if activity is recorded.
+    pub activity: Option<Activity>,
     /// Collector of diagnostics that must not end the work. The driver shows them; the loop's result lists them.
     pub notes: Rc<Notes>,
 }
@@ -277,6 +280,7 @@ impl Scope {
             script: None,
             receipts: None,
             hook_timeout_ms: Self::HOOK_TIMEOUT_MS,
+            activity: None,
             notes: Rc::default(),
         }
     }
@@ -284,12 +288,18 @@ impl Scope {
     /// Returns the scope for the duration of one tool call.
     #[must_use]
     pub fn for_call(&self, tool_call_id: Arc<str>) -> Scope {
-        let mut scope = self.clone();
+        let mut scope = Scope { activity: self.enter(), ..self.clone() };
         scope.caller = Caller { task_id: Some(tool_call_id), path: self.caller.path.child("tool"), ..scope.caller };
         if let Some(receipts) = &mut scope.receipts {
             receipts.of_call = Some(Reports::default());
         }
         scope
+    }
+
+    /// Returns the activity of a new span within that of the scope, if activity is recorded.
+    #[must_use]
+    pub fn enter(&self) -> Option<Activity> {
+        self.activity.as_ref().map(Activity::enter)
     }
 
     /// Records a reminder that a handler or a provider produced around the current tool call.

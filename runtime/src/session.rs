@@ -59,7 +59,7 @@ pub struct SessionState {
     pub created_at_ms: u64,
     /// The session it was forked from or works for.
     pub parent_id: Option<Arc<str>>,
-    /// Sessions forked from it or working for it.
+    /// Sessions forked from it or working for it: the newest of them, at most [`SessionState::MOST_CHILDREN`].
     pub child_ids: Vec<Arc<str>>,
     /// In a fork: number of events it copied.
     pub branched_at_event_index: Option<usize>,
@@ -80,6 +80,18 @@ pub struct SessionState {
     /// Whether it holds a copy of an open session's transcript: changes to it do not affect that session, and its
     /// records are marked.
     pub is_copy: bool,
+}
+
+impl SessionState {
+    /// Maximum number of children that a session remembers. A daemon may start any number of workers.
+    pub const MOST_CHILDREN: usize = 1_000;
+
+    /// Remembers a child, and forgets the oldest one if there are too many.
+    pub(crate) fn add_child(&mut self, id: Arc<str>) {
+        self.child_ids.push(id);
+        let excess = self.child_ids.len().saturating_sub(Self::MOST_CHILDREN);
+        self.child_ids.drain(..excess);
+    }
 }
 
 impl Session {

@@ -3,7 +3,7 @@
 //! the others. There is one index, by hashed dedupe key; ids rise, so an id is found by binary search; the few ids from
 //! elsewhere have an index too.
 //!
-//! Each part keeps one invariant: [`EventSlots`] the holes, [`PendingIndex`] what is found in them, [`PromptAccount`]
+//! Each part keeps one invariant: `EventSlots` the holes, `PendingIndex` what is found in them, `PromptAccount`
 //! when a TTL is over.
 //!
 //! A transcript is a value. Only [`crate::reminder::lifecycle`] changes its reminders, through the few methods of

@@ -55,7 +55,7 @@ pub fn snake_case(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Defines an enum of words; [`crate::words`] describes the generated items.
+/// Defines an enum of words; [`mod@crate::words`] describes the generated items.
 #[macro_export]
 macro_rules! words {
     (

@@ -13,9 +13,9 @@
 //! | [`worker`] | a worker: its parts and its result |
 //! | [`directory`] | all workers of a run |
 //! | [`events`] | events of a worker |
-//! | [`work`] | from the first step to the last |
+//! | [`work`](mod@work) | from the first step to the last |
 //! | [`suspend`] | suspension |
-//! | [`resume`] | resuming, or restarting with a digest |
+//! | [`resume`](mod@resume) | resuming, or restarting with a digest |
 //! | [`snapshot`] | a suspended worker as a file |
 //! | [`steer`] | sending input to a worker, closing it |
 //! | [`error`] | errors |

@@ -75,27 +75,15 @@ mod tests {
     use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
     use runtime::reminder::codec::source_word;
     use runtime::reminder::lifecycle::ExpireReason;
-    use runtime::reminder::{Propagate, ReminderSource, ReminderSpec, RoleHint};
+    use runtime::reminder::{ReminderSource, ReminderSpec};
 
     use super::*;
     use crate::a2a::injection::PeerReminder;
     use crate::bridge::RemindNotification;
 
+    /// A reminder with a value in every field.
     fn full_reminder() -> Reminder {
-        Reminder {
-            id: "r1".into(),
-            body: "  two\nlines ".into(),
-            tags: vec!["a".into(), "b".into()],
-            dedupe_key: Some("k".into()),
-            ttl_turns: Some(3),
-            preserve_on_compact: true,
-            propagate: Propagate::All,
-            role_hint: RoleHint::EphemeralCache,
-            source: ReminderSource::Hook,
-            fired_at_turn: 4,
-            originating_agent_id: Some("root".into()),
-            producer: Some("guard".into()),
-        }
+        serde_json::from_str(include_str!("../../runtime/src/reminder/full_reminder.json")).unwrap()
     }
 
     #[test]

@@ -40,7 +40,7 @@ use lang::source::SourceRef;
 use lang::value::{Closure, Value};
 use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, RunCode, Watched, close, resume, run, watch_time};
 use providers::model::CapabilityTable;
-use runtime::activity::Activity;
+use runtime::activity::{Activity, ActivityOptions};
 use runtime::event_log::{EventLog, MemoryLog};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
@@ -63,7 +63,7 @@ pub struct RunOptions {
     /// The event log; in memory if absent.
     pub log: Option<Rc<dyn EventLog>>,
     /// The records of its loops in the log; none if absent.
-    pub activity: Option<Activity>,
+    pub activity: Option<ActivityOptions>,
     /// The recording that it writes or replays; a replay takes seed and clock from it.
     pub recording: Option<RunRecording>,
     /// Keeps the requests to models, which are not sent; tools do not run.
@@ -143,7 +143,7 @@ impl Engine {
         let world = World::new(
             RunStart::of(options.seed, options.recording, options.preview),
             options.output,
-            Observers { live: options.live, log, activity: options.activity },
+            Observers { live: options.live, log, activity: options.activity.map(Activity::new) },
             options.interrupt,
             Parameters { args: options.args, task: options.task, ..Parameters::default() },
             Extensions { models: options.models, packs: options.packs, denied: &options.denied },
@@ -215,7 +215,13 @@ impl Engine {
     /// Checks and runs a script: what it imports, its top-level statements, then its pipeline `default`, else `main`, else the first.
     #[must_use]
     pub fn run(&self, source: &SourceRef) -> RunResult {
-        self.begin_activity(source, "run", None);
+        let run_id = self.begin_activity(source, "run", None);
+        // The id is drawn only if the span is enabled.
+        let span = tracing::info_span!("run", run_id = run_id.unwrap_or_else(crate::log::activity_id));
+        span.in_scope(|| self.run_in_span(source))
+    }
+
+    fn run_in_span(&self, source: &SourceRef) -> RunResult {
         if is_rhai(source) {
             return match self.front_end().parse(source) {
                 Ok(script) => {
@@ -246,13 +252,14 @@ impl Engine {
         self.world.agents.packs.start(&self.world.agents.providers)
     }
 
-    /// Writes down that a run begins, where that is asked for.
-    fn begin_activity(&self, source: &SourceRef, protocol: &str, task_id: Option<&str>) {
-        let Some(activity) = &self.world.observers.activity else { return };
+    /// Records that a run begins, if activity is recorded. Returns the id of the run in that case.
+    fn begin_activity(&self, source: &SourceRef, protocol: &str, task_id: Option<&str>) -> Option<String> {
+        let activity = self.world.observers.activity.as_ref()?;
         let id = crate::log::activity_id();
         let name = Path::new(source.name()).file_name().unwrap_or_default().to_string_lossy();
         activity.run_began(&self.world.scope(), &id, &name, protocol, task_id);
-        self.activity.replace(Some(id));
+        self.activity.replace(Some(id.clone()));
+        Some(id)
     }
 
     /// Writes down that it has ended.

@@ -34,6 +34,7 @@ mod group;
 mod here;
 mod hosting;
 mod interrupt;
+mod lifetime;
 pub mod limits;
 mod lint;
 mod log;
@@ -65,6 +66,7 @@ pub use hosting::{
     HostExchange, Hosting, Part, PlanEntry, Priority, Progress, Question, TaskArtifact, TaskUpdate, outside,
 };
 pub use interrupt::Interrupt;
+pub use lifetime::{ReminderLifetime, reminder_lifetimes};
 pub use log::LogSettings;
 pub use output::{Captured, Output};
 pub use progress::CutShort;
@@ -82,7 +84,10 @@ pub use testing::{Difference, SnapshotResult, Snapshots, TestCode, pretty};
 pub use world::{Live, World};
 
 pub use capability::Capability;
-pub use completion::{Completion, NameSource, ValueMembers, complete};
+pub use completion::{
+    Completion, CompletionKind, NameSource, ValueMembers, complete, complete_rhai, describe, option_at, rhai_as_harn,
+    rhai_builtin,
+};
 pub use lang::builtins::Builtin;
 pub use lang::codes;
 pub use lang::diagnostic::code::{Code, CodeRef};

@@ -79,7 +79,10 @@ fn parts(
         }
     };
     let model = if loop_options.model.tool_mode == ToolMode::Text { Rc::new(TextTools::new(model)) } else { model };
-    let tools = if world.services.routes.is_preview() { silent_tools(&tools) } else { tools };
+    let tools = match world.services.routes.as_preview() {
+        Some(preview) => silent_tools(tools, |name| preview.runs(name)),
+        None => tools,
+    };
     let (model, tools) = match &world.hosting {
         Some(hosting) => (roomy_model(model, hosting), roomy_tools(tools, hosting)),
         None => (model, tools),

@@ -7,8 +7,10 @@ mod a2a;
 pub(crate) mod compaction;
 pub(crate) mod daemon;
 mod handed_over;
+mod payloads;
 
 pub(crate) use handed_over::HANDED_OVER;
+pub(crate) use payloads::PAYLOADS;
 
 use crate::bind::ScriptFn;
 use crate::convert::{to_data, to_data_lossy};

@@ -70,7 +70,7 @@ impl LoopProgress {
 
 /// Shows a loop to those who watch the run, and remembers what it was at.
 pub(crate) fn watch(world: &Rc<World>) -> Live {
-    let live = noted(world);
+    let live = world.observers.live.clone();
     if world.stop.interrupt.is_none() {
         return live.unwrap_or_else(|| Rc::new(|_| {}));
     }
@@ -89,18 +89,6 @@ pub(crate) fn watch(world: &Rc<World>) -> Live {
             live(sight);
         }
     })
-}
-
-/// Returns who watches the loops of a run: its log where that is asked for, and whoever is shown them.
-fn noted(world: &World) -> Option<Live> {
-    let live = world.observers.live.clone();
-    let Some(activity) = world.observers.activity else { return live };
-    Some(Rc::new(move |sight| {
-        activity.see(&sight);
-        if let Some(live) = &live {
-            live(sight);
-        }
-    }))
 }
 
 fn cut_short(sight: &LoopObservation<'_>, result: &LoopResult, doing: String) -> CutShort {

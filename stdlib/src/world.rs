@@ -5,7 +5,7 @@
 mod console;
 mod random;
 
-pub(crate) use console::{Console, exit_code_of};
+pub(crate) use console::{Console, as_diagnostic, exit_code_of};
 pub(crate) use random::{RandomSource, entropy};
 
 use crate::Capability;
@@ -198,6 +198,7 @@ impl World {
         let mut scope = Scope::new(self.clock.clone(), self.observers.log.clone());
         scope.hook_timeout_ms = self.hook_timeout_ms.get();
         scope.seed = self.random.seed;
+        scope.activity = self.observers.activity.clone();
         if let Some(driver) = self.driver.get() {
             scope.driver = driver.clone();
         }

@@ -30,6 +30,12 @@ impl<'a> Attributes<'a> {
         self
     }
 
+    /// Adds a text, if there is one.
+    pub(crate) fn text(mut self, name: &'static str, text: Option<String>) -> Self {
+        self.found.extend(text.map(|text| (name.into(), Value::Text(text.into()))));
+        self
+    }
+
     /// Adds the field as JSON, if present.
     pub(crate) fn json(mut self, name: &'static str, field: &str) -> Self {
         let found = self.payload.get(field);

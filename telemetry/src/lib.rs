@@ -2,7 +2,7 @@
 //! long ago. Therefore a live run and its exported log have the same spans.
 //!
 //! - [`SpanBuilder`]: converts records to [`Span`]s. `conventions`: names and attributes of OpenTelemetry for
-//!   generative AI.
+//!   generative AI, `messages`: its form of prompts and answers.
 //! - [`Exporter`]: sends spans to a collector, over OTLP/HTTP with protobuf. [`Destination`]: the collector's endpoint.
 //! - [`Live`]: exports while a run goes on, on a thread of its own.
 
@@ -11,6 +11,7 @@ mod conventions;
 mod destination;
 mod exporter;
 mod live;
+mod messages;
 mod span;
 
 pub use builder::{ActivityRecord, SpanBuilder};

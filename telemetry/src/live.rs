@@ -48,7 +48,7 @@ pub struct Exported {
 }
 
 enum Item {
-    Record { writer: Arc<str>, kind: Arc<str>, record: NewRecord },
+    Record { writer: Arc<str>, record: NewRecord },
     End,
 }
 
@@ -119,10 +119,10 @@ impl Live {
 
 fn tap(records: SyncSender<Item>, dropped: Arc<AtomicU64>, writer: Arc<str>) -> RecordObserver {
     Arc::new(move |record| {
-        if !SpanBuilder::wants(&record.kind) {
+        if !SpanBuilder::wants(&record.topic, &record.kind) {
             return;
         }
-        let item = Item::Record { writer: writer.clone(), kind: record.kind.clone(), record: record.clone() };
+        let item = Item::Record { writer: writer.clone(), record: record.clone() };
         if records.try_send(item).is_err() {
             dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -147,14 +147,14 @@ impl Work {
         let mut sent = Instant::now();
         loop {
             match items.recv_timeout(PAUSE.saturating_sub(sent.elapsed())) {
-                Ok(Item::Record { writer, kind, record }) => {
+                Ok(Item::Record { writer, record }) => {
                     let payload: &Data = &record.payload;
-                    let at_ms = record.occurred_at_ms;
                     self.ready.extend(self.builder.take(ActivityRecord {
                         writer: &writer,
-                        kind: &kind,
+                        topic: &record.topic,
+                        kind: &record.kind,
                         payload,
-                        at_ms,
+                        at_ms: record.occurred_at_ms,
                     }));
                 }
                 Ok(Item::End) | Err(RecvTimeoutError::Disconnected) => break,

@@ -1,17 +1,21 @@
-//! The output of a test: kept, and shown if it fails.
+//! The output of a test: kept, and shown if it fails. Problems that did not end the test are kept apart.
 
 use std::cell::{Cell, RefCell};
 use std::io;
-use stdlib::{Diagnostic, Output, draw};
+use stdlib::{Diagnostic, Output, Severity, draw};
 
 /// Bytes that are kept of the output of one test.
 const MOST: usize = 256 << 10;
+/// Problems that are kept of one test; further ones are part of its output.
+const MOST_NOTED: usize = 20;
 
 /// The output of a test, both streams in the order of writing.
 #[derive(Default)]
 pub(crate) struct TestOutput {
     text: RefCell<String>,
     cut: Cell<usize>,
+    /// Problems that handlers and providers reported.
+    noted: RefCell<Vec<Diagnostic>>,
 }
 
 impl TestOutput {
@@ -22,6 +26,11 @@ impl TestOutput {
             0 => text.clone(),
             cut => format!("{text}\n… {cut} more bytes\n"),
         }
+    }
+
+    /// Takes what handlers, providers and the mock model reported, as warnings.
+    pub(crate) fn take_noted(&self) -> Vec<Diagnostic> {
+        self.noted.take()
     }
 
     fn put(&self, text: &str) {
@@ -44,6 +53,10 @@ impl Output for TestOutput {
     }
 
     fn diagnostic(&self, diagnostic: &Diagnostic) {
-        self.put(&draw(diagnostic, false));
+        let mut noted = self.noted.borrow_mut();
+        if diagnostic.severity == Severity::Info || noted.len() >= MOST_NOTED {
+            return self.put(&draw(diagnostic, false));
+        }
+        noted.push(Diagnostic { severity: Severity::Warning, ..diagnostic.clone() });
     }
 }

@@ -301,7 +301,8 @@ impl Work<'_> {
             }
         }
         let outcome = Engine::new(options).run_test(source, test, snapshots.clone(), self.mode.coverage);
-        let TestOutcome { passed, used_up, diagnostics, difference, lines } = outcome;
+        let TestOutcome { passed, used_up, mut diagnostics, difference, lines } = outcome;
+        diagnostics.extend(output.take_noted());
         coverage.add(&lines);
         result.status = match (passed, used_up) {
             (true, _) => Status::Passed,

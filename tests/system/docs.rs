@@ -112,18 +112,27 @@ fn made(page: &str) -> (&str, &str, &str) {
     (before, table, after)
 }
 
-#[test]
-fn the_reference_of_hooks_has_the_table_of_the_code() {
-    let path = root().join("docs/reference/hooks.md");
+/// Compares the generated table of a page, or writes it.
+fn hold(page: &str, wanted: &str) {
+    let path = root().join(page);
     let page = fs::read_to_string(&path).unwrap();
     let (before, table, after) = made(&page);
-    let wanted = runtime::hooks::event::table::to_markdown();
     if std::env::var_os("UPDATE").is_some_and(|set| set == "1") {
         let page = format!("{before}<!-- made of the table in the code -->\n{wanted}<!-- end -->{after}");
         fs::write(&path, page).unwrap();
         return;
     }
-    assert_eq!(table, wanted, "`UPDATE=1 cargo test --test system reference_of_hooks` writes it");
+    assert_eq!(table, wanted, "`UPDATE=1 cargo test --test system table_of_the_code` writes it");
+}
+
+#[test]
+fn the_reference_of_hooks_has_the_table_of_the_code() {
+    hold("docs/reference/hooks.md", &runtime::hooks::event::table::to_markdown());
+}
+
+#[test]
+fn the_guide_to_providers_has_the_table_of_the_code() {
+    hold("docs/guide/providers.md", &runtime::hooks::event::table::provider_payloads_to_markdown());
 }
 
 #[test]

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 /// The pages that show programs. That on editors has nothing to print, and that on peers shows several at once: tests of their
 /// wires run them. That on embedding shows Rust: it is a doc test of the library. That on
-/// the REPL shows a terminal: a test types into one.
+/// the REPL shows a terminal: a test types into one. That on providers is run in a folder of its own, with the walkthroughs.
 fn pages() -> Vec<PathBuf> {
-    const ELSEWHERE: [&str; 5] = ["README.md", "editors.md", "embedding.md", "peers.md", "repl.md"];
+    const ELSEWHERE: [&str; 6] = ["README.md", "editors.md", "embedding.md", "peers.md", "providers.md", "repl.md"];
     let folder = root().join("docs/guide");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut pages: Vec<_> = files.filter(|path| !ELSEWHERE.iter().any(|name| path.ends_with(name))).collect();

@@ -149,9 +149,9 @@ fn the_fixes_of_the_catalogue_are_those_of_the_list() {
         if any != "none" {
             let listed = UNFIXED.iter().any(|(_, codes)| codes.contains(&row.code.as_str()));
             assert!(!listed, "{} has a fix and a reason not to", row.code);
-            writeln!(list, "{}  safe: {safe:<6}  unsafe: {any:<6}  {}", row.code, row.title).unwrap();
+            writeln!(list, "{:<13}  safe: {safe:<6}  unsafe: {any:<6}  {}", row.code, row.title).unwrap();
         } else {
-            writeln!(unfixed, "{}  {:<12}  {}", row.code, reason(row), row.title).unwrap();
+            writeln!(unfixed, "{:<13}  {:<12}  {}", row.code, reason(row), row.title).unwrap();
         }
     }
     let [mended, clean, mended_all, clean_all] = counts;

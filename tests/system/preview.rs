@@ -191,3 +191,60 @@ fn scripts_in_rhai_are_previewed() {
     let shown = harn(&["preview", "--rhai", "-e", "agent_loop(\"hello\", (), #{});"]);
     assert!(shown.code == Some(0) && shown.out.contains("hello"), "{}{}", shown.out, shown.err);
 }
+
+/// A loop whose provider needs a capability, and reacts to what a tool does.
+const PROVIDERS: &str = r#"
+register_reminder_provider({
+  id: "date",
+  subscribes_to: ["session_start"],
+  evaluate: { ctx -> {body: exec("date").stdout, ttl_turns: 1} },
+})
+register_reminder_provider({
+  id: "edits",
+  subscribes_to: ["file_edited"],
+  evaluate: { ctx -> {body: "Edited: ${ctx.payload.path}.", ttl_turns: 1} },
+})
+tool edit(path: string) -> string {
+  description "Edits a file."
+  notify_file_edited(path)
+  "edited"
+}
+with_llm_script([llm_tool_call("edit", {path: "a.rs"}), llm_text("Done.")], { ->
+  agent_loop("Edit a.rs.", nil, {provider: "mock", tools: [edit]})
+})
+"#;
+
+#[test]
+fn problems_of_providers_are_shown_beside_the_requests() {
+    let shown = harn(&["preview", "-e", PROVIDERS]);
+    assert_eq!(shown.code, Some(0), "{}{}", shown.out, shown.err);
+    for part in ["error[HARN-RUN-014]", "`date`", "`--allow process` lets the script"] {
+        assert!(shown.err.contains(part), "{part}: {}", shown.err);
+    }
+    let allowed = harn(&["preview", "--allow", "process", "-e", PROVIDERS]);
+    assert_eq!((allowed.code, allowed.err.as_str()), (Some(0), ""), "{}", allowed.out);
+    assert!(allowed.out.contains("reminders (1, "), "{}", allowed.out);
+}
+
+#[test]
+fn tools_run_if_they_are_named() {
+    let preview = |args: &[&str]| {
+        let args = [&["preview", "--allow", "process", "--turns", "2", "-e", PROVIDERS], args].concat();
+        let shown = harn(&args);
+        assert_eq!(shown.code, Some(0), "{}{}", shown.out, shown.err);
+        (shown.out, shown.err)
+    };
+    let (out, err) = preview(&[]);
+    assert!(!out.contains("Edited: a.rs.") && out.contains("was not run") && err.is_empty(), "{out}{err}");
+    let (out, err) = preview(&["--run-tools", "edit"]);
+    assert!(out.contains("Edited: a.rs.") && !out.contains("was not run") && err.is_empty(), "{out}{err}");
+    let (_, err) = preview(&["--run-tools", "edti"]);
+    assert!(err.contains("no loop of this preview offers the tool `edti`"), "{err}");
+}
+
+#[test]
+fn fewer_requests_than_asked_for_are_noted() {
+    let shown = harn(&["preview", "--allow", "process", "--turns", "5", "-e", PROVIDERS]);
+    assert_eq!(shown.code, Some(0), "{}{}", shown.out, shown.err);
+    assert_eq!(shown.err, "note: the script ended after 2 requests; 5 were asked for\n");
+}

@@ -112,7 +112,7 @@ fn the_quick_start_is_run_again_and_a_word_that_changed_is_shown() {
     let other = replay(&tape, &script, &[]);
     assert_eq!((other.code, other.out.as_str()), (Some(1), ""));
     for part in [
-        "error[HARN-TAPE-001]: call 1 of `main` differs from the recorded one",
+        "error[HARN-REC-001]: call 1 of `main` differs from the recorded one",
         "script.harn:61:10",
         "turn 1 of the session",
         "-You review release notes. Use the tools to read files.\n",
@@ -141,7 +141,7 @@ println(with_llm_script(script, { -> agent_loop(\"go\", nil, {provider: \"mock\"
     assert_eq!(record(&tape, &script, &[], &[]).out, "done\n");
     fs::write(&word, "blue").unwrap();
     let other = replay(&tape, &script, &[]);
-    assert!(other.err.contains("error[HARN-TAPE-001]: call 2 of `main`"), "{}", other.err);
+    assert!(other.err.contains("error[HARN-REC-001]: call 2 of `main`"), "{}", other.err);
     assert!(other.err.contains("message 3 of 3:") && other.err.contains("-seen green\n"), "{}", other.err);
     assert!(other.err.contains("files, programs, servers"), "{}", other.err);
     assert!(other.err.lines().count() < 25, "{}", other.err);
@@ -161,11 +161,11 @@ fn more_calls_and_fewer_calls_than_recorded_are_told() {
     };
     let more = with("1 to 2", "1 to 3");
     assert_eq!((more.code, more.out.as_str()), (Some(1), "mock: q\nmock: q\n"));
-    assert!(more.err.contains("error[HARN-TAPE-002]: call 3 of `main` was not recorded"), "{}", more.err);
+    assert!(more.err.contains("error[HARN-REC-002]: call 3 of `main` was not recorded"), "{}", more.err);
     assert!(more.err.contains("the recorded run made 2 calls there"), "{}", more.err);
     let fewer = with("1 to 2", "1 to 1");
     assert_eq!((fewer.code, fewer.out.as_str()), (Some(0), "mock: q\n"));
-    assert!(fewer.err.contains("warning[HARN-TAPE-003]: 1 recorded call was not repeated"), "{}", fewer.err);
+    assert!(fewer.err.contains("warning[HARN-REC-003]: 1 recorded call was not repeated"), "{}", fewer.err);
     assert!(fewer.err.contains("call 2 of `main`"), "{}", fewer.err);
     let elsewhere =
         with("println(llm_call(\"q\", nil, {provider: \"mock\"}).text)", "await(spawn { llm_call(\"q\") })");
@@ -199,11 +199,11 @@ fn what_follows_an_answer_that_cannot_be_written_does_not_happen() {
     let args = ["run", "--record", text(&tape), text(&script), "--", text(&place)];
     let outcome = harn_with_input(&args, b"", &[]);
     assert_eq!((outcome.code, outcome.out.as_str()), (Some(1), ""), "{}", outcome.err);
-    assert!(outcome.err.contains("error[HARN-TAPE-006]: cannot write"), "{}", outcome.err);
+    assert!(outcome.err.contains("error[HARN-REC-006]: cannot write"), "{}", outcome.err);
 }
 
 #[test]
-fn the_variable_that_a_project_names_for_a_key_gets_onto_no_tape() {
+fn the_variable_that_a_project_names_for_a_key_gets_onto_not_recording() {
     let source = "println(llm_call(\"My key is ${env(\"GPU_KEY\", \"\")}.\", nil, {provider: \"mock\"}).text)\n";
     let (script, tape) = case("named-key", source);
     let project = "[providers.openai_compatible]\nbase_url = \"http://127.0.0.1:1\"\nkey_env = \"GPU_KEY\"\n";
@@ -236,26 +236,26 @@ fn the_folder_is_new_or_empty_and_what_is_no_recording_is_refused() {
         assert!(outcome.err.contains(code) && outcome.err.contains(part), "{code} and {part:?} in\n{}", outcome.err);
         assert!(outcome.err.contains("help: "), "{}", outcome.err);
     };
-    refused(&replay(&tape, &script, &[]), "HARN-TAPE-004", "the folder does not exist");
+    refused(&replay(&tape, &script, &[]), "HARN-REC-004", "the folder does not exist");
     record(&tape, &script, &[], &[]);
-    refused(&record(&tape, &script, &[], &[]), "HARN-TAPE-006", "already contains a recording");
+    refused(&record(&tape, &script, &[], &[]), "HARN-REC-006", "already contains a recording");
     let other = script.with_file_name("other");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("letter.txt"), "x").unwrap();
-    refused(&record(&other, &script, &[], &[]), "HARN-TAPE-006", "the folder is not empty");
-    refused(&replay(&other, &script, &[]), "HARN-TAPE-004", "it does not contain a tape.json");
-    refused(&record(&script.join("below"), &script, &[], &[]), "HARN-TAPE-006", "cannot write");
+    refused(&record(&other, &script, &[], &[]), "HARN-REC-006", "the folder is not empty");
+    refused(&replay(&other, &script, &[]), "HARN-REC-004", "it does not contain a tape.json");
+    refused(&record(&script.join("below"), &script, &[], &[]), "HARN-REC-006", "cannot write");
 
     let manifest = fs::read_to_string(tape.join("tape.json")).unwrap();
     fs::write(tape.join("tape.json"), manifest.replace("\"version\": 1", "\"version\": 2")).unwrap();
-    refused(&replay(&tape, &script, &[]), "HARN-TAPE-005", "has version 2");
+    refused(&replay(&tape, &script, &[]), "HARN-REC-005", "has version 2");
     fs::write(tape.join("tape.json"), &manifest[..manifest.len() / 2]).unwrap();
-    refused(&replay(&tape, &script, &[]), "HARN-TAPE-004", "tape.json: it is not valid JSON");
+    refused(&replay(&tape, &script, &[]), "HARN-REC-004", "tape.json: it is not valid JSON");
     fs::write(tape.join("tape.json"), &manifest).unwrap();
     let call = tape.join("calls/main-0001.json");
     let said = fs::read_to_string(&call).unwrap();
     fs::write(&call, said.replace("mock: q", "mock: r")).unwrap();
-    refused(&replay(&tape, &script, &[]), "HARN-TAPE-004", "was edited after it was recorded");
+    refused(&replay(&tape, &script, &[]), "HARN-REC-004", "was edited after it was recorded");
     let without: Vec<&str> = said.lines().filter(|line| !line.contains("\"digest\"")).collect();
     let edited =
         without.join("\n").replace("\"waited\": false,", "\"waited\": false").replace("mock: q", "as I like it");
@@ -264,12 +264,12 @@ fn the_folder_is_new_or_empty_and_what_is_no_recording_is_refused() {
     fs::remove_file(&call).unwrap();
     refused(
         &replay(&tape, &script, &[]),
-        "HARN-TAPE-004",
+        "HARN-REC-004",
         "the manifest lists 1 calls in main, but there are files for 0",
     );
     fs::remove_file(tape.join("end.json")).unwrap();
     let cut = replay(&tape, &script, &[]);
-    assert!(cut.err.contains("HARN-TAPE-002") && cut.err.contains("ended before call 1 of `main`"), "{}", cut.err);
+    assert!(cut.err.contains("HARN-REC-002") && cut.err.contains("ended before call 1 of `main`"), "{}", cut.err);
 }
 
 #[test]
@@ -398,7 +398,7 @@ fn loops_side_by_side_against_a_server_overlap_and_are_run_again_without_it() {
 }
 
 #[test]
-fn keys_get_onto_no_tape() {
+fn keys_get_onto_not_recording() {
     let source = "let key = env(\"OPENAI_API_KEY\", \"\")\nprintln(llm_call(\"My key is ${key}.\", \"Header: Bearer ${key}\", {stream: false}).text)\n";
     let (script, tape) = case("secrets", source);
     let server = CompletionServer::start(1);

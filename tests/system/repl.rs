@@ -88,6 +88,8 @@ fn types_and_signatures_are_shown_without_running() {
     }
     assert!(session(":doc transcript.inject_reminder\n").out.starts_with("transcript.inject_reminder("));
     assert!(session(":doc starts_with\n").out.starts_with("string.starts_with("));
+    assert!(session("let s = \"a\"\n:doc s.upper\n").out.starts_with("string.upper("));
+    assert_eq!(session("exit\nquit\n1 + 1\n").out, "Ctrl-D or :quit exits\nCtrl-D or :quit exits\n2\n");
     assert_eq!(session(":doc printn\n").out, "unknown builtin `printn`; did you mean `print`?\n");
     assert!(session(":doc\n").out.starts_with(":doc NAME: "));
 }

@@ -40,6 +40,8 @@ const STAGES: &[(&str, &[&str])] = &[
             "resolve",
         ],
     ),
+    // What editors ask.
+    ("query", &["source", "ast", "lex", "parse", "declaration", "resolve", "check"]),
     // What runs.
     ("value", &["source", "article", "hash", "later", "builtin_type", "declaration"]),
     ("vm", &["source", "later", "diagnostic", "ast", "declaration", "value"]),

@@ -395,3 +395,46 @@ fn recorded_models_answer_without_a_network() {
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
     }
 }
+
+#[test]
+fn failing_providers_and_short_scripts_are_warnings() {
+    let script = r#"
+register_reminder_provider({
+  id: "broken",
+  subscribes_to: ["session_start"],
+  evaluate: { ctx -> ctx.config.limit.most },
+})
+fn run(reminders, replies) {
+  return with_llm_script(replies, { -> agent_loop("go", nil, {provider: "mock", reminders: reminders}) })
+}
+test "goes on" { run(nil, ["done"]) }
+test "is strict" { run({strict: true}, ["done"]) }
+test "has too few replies" {
+  with_llm_script(["one"], { -> [1, 2].each({ n -> llm_call("q ${n}", nil, {provider: "mock"}) }) })
+}
+test "makes replies up" { with_llm_script([], { -> llm_call("q", nil, {provider: "mock"}) }) }
+"#
+    .replace(".each(", ".for_each(");
+    let folder = folder("test-warnings", &[("a_test.harn", &script)]);
+    let ran = test_in(&folder, &[], &[]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{}", ran.out);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    let below = |test: &str| {
+        let at = lines.iter().position(|line| *line == test).unwrap_or_else(|| panic!("{test}: {}", ran.out));
+        lines.get(at + 1).copied().unwrap_or_default()
+    };
+    assert!(below("  ok   goes on").starts_with("    warning[HARN-"), "{}", ran.out);
+    assert!(below("  FAIL is strict").starts_with("  "), "{}", ran.out);
+    let short = "the model was called 2 times, and `with_llm_script` had 1 reply";
+    assert!(below("  ok   has too few replies").contains(short), "{}", ran.out);
+    assert!(
+        ran.out.contains("reported for `broken`") && ran.out.ends_with("3 passed, 1 failed (1 file)\n"),
+        "{}",
+        ran.out
+    );
+    let json = test_in(&folder, &["--format", "json", "--filter", "goes on"], &[]);
+    let first: serde_json::Value = serde_json::from_str(json.out.lines().next().unwrap()).unwrap();
+    assert_eq!(first["diagnostics"][0]["severity"], "warning", "{}", json.out);
+    let junit = test_in(&folder, &["--format", "junit", "--filter", "goes on"], &[]);
+    assert!(junit.out.contains("<system-err>warning[HARN-"), "{}", junit.out);
+}

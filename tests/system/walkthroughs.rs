@@ -17,10 +17,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Pages outside of the two folders for newcomers.
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 8] = [
     "README.md",
     "docs/troubleshooting.md",
     "docs/comparison.md",
+    "docs/guide/providers.md",
     "docs/reference/configuration.md",
     "docs/reference/doc.md",
     "docs/reference/preview.md",

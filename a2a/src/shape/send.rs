@@ -1,13 +1,8 @@
-//! The parameters of sending a message, in 0.3 and 1.0, and the bounds that hold in all versions.
-
-use runtime::data::Data;
+//! The bounds of a message that is sent, in all versions.
 
 use super::ShapeError;
-use super::alike::{self, Spelling};
-use super::fields::Fields;
-use super::key;
-use super::object::Object;
-use crate::{Configuration, Message, SendMessage};
+use super::error::Place;
+use crate::Message;
 
 /// The maximum number of parts of a message.
 const MAX_PARTS: usize = 1_000;
@@ -15,52 +10,31 @@ const MAX_PARTS: usize = 1_000;
 const MAX_NAMED: usize = 100;
 /// The maximum length of a message id, in bytes.
 const MAX_MESSAGE_ID: usize = 256;
+/// The maximum length of a context id, in bytes.
+const MAX_CONTEXT_ID: usize = 128;
 
-pub(super) fn read<S: Spelling>(
-    params: &Object<'_>,
-    read_configuration: impl FnOnce(&Object<'_>) -> Result<Configuration, ShapeError>,
-) -> Result<SendMessage, ShapeError> {
-    Ok(SendMessage {
-        message: params.needed_object(&key::MESSAGE, read_message::<S>)?,
-        configuration: params.object(&key::CONFIGURATION, read_configuration)?.unwrap_or_default(),
-        metadata: params.dict(&key::METADATA)?,
-    })
-}
-
-fn read_message<S: Spelling>(message: &Object<'_>) -> Result<Message, ShapeError> {
-    check(message)?;
-    message.chosen_id(&key::CONTEXT_ID)?;
-    alike::read_message::<S>(message)
-}
-
-/// A message that is sent must say something, and not without end.
-pub(super) fn check(message: &Object<'_>) -> Result<(), ShapeError> {
-    match message.len(&key::PARTS) {
-        Some(0) => return Err(message.wrong(&key::PARTS, "must have at least one part")),
-        Some(len) if len > MAX_PARTS => {
-            return Err(message.wrong(&key::PARTS, &format!("must not have more than {MAX_PARTS} parts; it has {len}")));
+/// Checks that a message that is sent has content, and not without end. `params` is where it was read.
+pub(super) fn check(message: &Message, params: &Place<'_>) -> Result<(), ShapeError> {
+    let wrong = |field: &str, problem: String| Err(params.field("message").field(field).error(&problem));
+    match message.parts.len() {
+        0 if params.field("message").field("parts").is_nil() => return Err(params.field("message").missing("parts")),
+        0 => return wrong("parts", "must have at least one part".to_owned()),
+        len if len > MAX_PARTS => {
+            return wrong("parts", format!("must not have more than {MAX_PARTS} parts; it has {len}"));
         }
-        None if message.data(&key::PARTS).is_nil() => return Err(message.missing(&key::PARTS)),
-        // A value that is not a list is reported when it is read.
         _ => {}
     }
-    for key in [&key::REFERENCE_TASK_IDS, &key::EXTENSIONS] {
-        if message.len(key).is_some_and(|len| len > MAX_NAMED) {
-            return Err(message.wrong(key, &format!("must not have more than {MAX_NAMED} items")));
+    for (field, named) in [("referenceTaskIds", &message.reference_task_ids), ("extensions", &message.extensions)] {
+        if named.len() > MAX_NAMED {
+            return wrong(field, format!("must not have more than {MAX_NAMED} items"));
         }
     }
-    if message.data(&key::MESSAGE_ID).as_str().is_some_and(|id| id.len() > MAX_MESSAGE_ID) {
-        return Err(message.wrong(&key::MESSAGE_ID, &format!("must not have more than {MAX_MESSAGE_ID} bytes")));
+    if message.message_id.len() > MAX_MESSAGE_ID {
+        return wrong("messageId", format!("must not have more than {MAX_MESSAGE_ID} bytes"));
+    }
+    let is_plain = |id: &str| id.len() <= MAX_CONTEXT_ID && id.bytes().all(|byte| byte.is_ascii_graphic());
+    if message.context_id.as_ref().is_some_and(|id| !is_plain(id)) {
+        return wrong("contextId", format!("must be 1 to {MAX_CONTEXT_ID} visible ASCII characters"));
     }
     Ok(())
-}
-
-pub(super) fn write<S: Spelling>(request: &SendMessage, configuration: Fields) -> Data {
-    let configuration = configuration.done();
-    let is_said = configuration.as_dict().is_some_and(|entries| !entries.is_empty());
-    Fields::new()
-        .with(&key::MESSAGE, alike::message::<S>(&request.message))
-        .with_present(&key::CONFIGURATION, if is_said { configuration } else { Data::Nil })
-        .with_present(&key::METADATA, request.metadata.clone())
-        .done()
 }

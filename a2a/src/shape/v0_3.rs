@@ -1,46 +1,50 @@
 //! Version 0.3: parts and results say by `kind` what they are.
 
-use runtime::data::Data;
+use std::sync::Arc;
 
-use super::alike::{self, Spelling};
+use runtime::data::{Data, Entries};
+use runtime::moment::from_rfc3339;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+
+use super::document::Document;
 use super::fields::Fields;
-use super::key::{self, Key};
-use super::object::Object;
-use super::{ShapeError, tagged, word};
-use crate::{Configuration, Frame, Part, Role, TaskState};
+use super::incoming::{WireArtifactUpdate, WireMessage, WireStatusUpdate, WireTask};
+use super::spelling::Spelling;
+use super::value::Count;
+use super::{ShapeError, key, outgoing, tagged, word};
+use crate::{Configuration, Frame, Message, Part, Role, Task, TaskState};
 
 pub(super) struct V0_3;
 
 impl Spelling for V0_3 {
-    fn read_part(part: &Object<'_>) -> Result<Part, ShapeError> {
-        tagged::read_part(part)
+    type Part = tagged::TaggedPart;
+    type State = TaskState;
+    type Role = Role;
+    type StatusTime = LenientMoment;
+    type Configuration = ConfigurationV0_3;
+
+    fn ignores(name: &str, entries: &Entries) -> bool {
+        tagged::is_ignored(name, entries)
     }
 
     fn part(part: &Part) -> Data {
         tagged::part(part)
     }
 
-    fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, ShapeError> {
-        word::read_quiet_state(status, key)
-    }
-
     fn state(state: TaskState) -> Data {
-        word::quiet_state(state)
-    }
-
-    const UNSAID: Option<TaskState> = None;
-
-    fn read_role(message: &Object<'_>) -> Result<Option<Role>, ShapeError> {
-        word::read_quiet_role(message, &key::ROLE)
+        word::small_state(state)
     }
 
     fn role(role: Role) -> Data {
-        word::quiet_role(role)
+        word::small_role(role)
     }
 
-    /// Servers of this version also write times without an offset, which say nothing.
-    fn read_moment(status: &Object<'_>) -> Result<Option<u64>, ShapeError> {
-        Ok(status.moment(&key::TIMESTAMP).ok().flatten())
+    fn configuration(configuration: &Configuration) -> Fields {
+        Fields::new()
+            .with_texts(&key::ACCEPTED_OUTPUT_MODES, &configuration.accepted_output_modes)
+            .with_present(&key::HISTORY_LENGTH, configuration.history_length)
+            .with(&key::BLOCKING, !configuration.return_immediately)
     }
 
     fn of_kind(kind: &'static str) -> Fields {
@@ -48,44 +52,81 @@ impl Spelling for V0_3 {
     }
 }
 
-pub(super) fn read_configuration(configuration: &Object<'_>) -> Result<Configuration, ShapeError> {
-    Ok(Configuration {
-        accepted_output_modes: configuration.texts(&key::ACCEPTED_OUTPUT_MODES)?,
-        history_length: read_history_length(configuration)?,
-        return_immediately: configuration.flag(&key::BLOCKING)? == Some(false),
-        push: !configuration.data(&key::PUSH_NOTIFICATION_CONFIG).is_nil(),
-    })
-}
+/// A moment, if it can be read: servers of this version also write times without an offset, which say nothing.
+pub(super) struct LenientMoment(Option<u64>);
 
-/// Reads the length of the history. In this version 0 means the whole history, as its SDK has it.
-pub(super) fn read_history_length(object: &Object<'_>) -> Result<Option<u32>, ShapeError> {
-    Ok(object.count(&key::HISTORY_LENGTH)?.filter(|length| *length > 0))
-}
-
-pub(super) fn configuration(configuration: &Configuration) -> Fields {
-    Fields::new()
-        .with_texts(&key::ACCEPTED_OUTPUT_MODES, &configuration.accepted_output_modes)
-        .with_present(&key::HISTORY_LENGTH, configuration.history_length)
-        .with(&key::BLOCKING, !configuration.return_immediately)
-}
-
-const KINDS: [&str; 4] = ["task", "message", "status-update", "artifact-update"];
-
-pub(super) fn read_frame(frame: &Object<'_>) -> Result<Frame, ShapeError> {
-    let kind = frame.word(&key::KIND, &KINDS, |data| KINDS.iter().position(|kind| data.as_str() == Some(kind)))?;
-    match kind.ok_or_else(|| frame.missing(&key::KIND))? {
-        0 => alike::read_task::<V0_3>(frame).map(|task| Frame::Task(task.into())),
-        1 => alike::read_message::<V0_3>(frame).map(|message| Frame::Message(message.into())),
-        2 => alike::read_status_update::<V0_3>(frame).map(Frame::Status),
-        _ => alike::read_artifact_update::<V0_3>(frame).map(Frame::Artifact),
+impl<'de> Deserialize<'de> for LenientMoment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<LenientMoment, D::Error> {
+        let data = Data::deserialize(deserializer)?;
+        Ok(LenientMoment(data.as_str().and_then(from_rfc3339)))
     }
+}
+
+impl From<LenientMoment> for Option<u64> {
+    fn from(moment: LenientMoment) -> Option<u64> {
+        moment.0
+    }
+}
+
+/// The caller's wishes for the answer to a message.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "an object")]
+pub(super) struct ConfigurationV0_3 {
+    #[serde(alias = "accepted_output_modes")]
+    accepted_output_modes: Option<Vec<Arc<str>>>,
+    #[serde(alias = "history_length")]
+    history_length: Option<Count>,
+    blocking: Option<bool>,
+    #[serde(alias = "push_notification_config")]
+    push_notification_config: Option<IgnoredAny>,
+}
+
+impl From<ConfigurationV0_3> for Configuration {
+    fn from(configuration: ConfigurationV0_3) -> Configuration {
+        Configuration {
+            accepted_output_modes: configuration.accepted_output_modes.unwrap_or_default(),
+            history_length: history_length(configuration.history_length.map(|count| count.0)),
+            return_immediately: configuration.blocking == Some(false),
+            push: configuration.push_notification_config.is_some(),
+        }
+    }
+}
+
+/// Returns the length of the history. In this version 0 means the whole history, as its SDK has it.
+pub(super) fn history_length(length: Option<u32>) -> Option<u32> {
+    length.filter(|length| *length > 0)
+}
+
+/// The kind of a result.
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct TaggedFrame {
+    kind: FrameKind,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum FrameKind {
+    Task,
+    Message,
+    StatusUpdate,
+    ArtifactUpdate,
+}
+
+pub(super) fn read_frame(frame: Document<'_>) -> Result<Frame, ShapeError> {
+    Ok(match frame.read::<V0_3, TaggedFrame>()?.kind {
+        FrameKind::Task => Frame::Task(Arc::new(Task::from(frame.read::<V0_3, WireTask<V0_3>>()?))),
+        FrameKind::Message => Frame::Message(Arc::new(Message::from(frame.read::<V0_3, WireMessage<V0_3>>()?))),
+        FrameKind::StatusUpdate => Frame::Status(frame.read::<V0_3, WireStatusUpdate<V0_3>>()?.into()),
+        FrameKind::ArtifactUpdate => Frame::Artifact(frame.read::<V0_3, WireArtifactUpdate<V0_3>>()?.into()),
+    })
 }
 
 pub(super) fn frame(frame: &Frame, is_last: bool) -> Data {
     match frame {
-        Frame::Task(task) => alike::task::<V0_3>(task, &task.history, &task.artifacts),
-        Frame::Message(message) => alike::message::<V0_3>(message),
-        Frame::Status(update) => alike::status_update::<V0_3>(update).with(&key::FINAL, is_last).done(),
-        Frame::Artifact(update) => alike::artifact_update::<V0_3>(update),
+        Frame::Task(task) => outgoing::task::<V0_3>(task, &task.history, &task.artifacts),
+        Frame::Message(message) => outgoing::message::<V0_3>(message),
+        Frame::Status(update) => outgoing::status_update::<V0_3>(update).with(&key::FINAL, is_last).done(),
+        Frame::Artifact(update) => outgoing::artifact_update::<V0_3>(update),
     }
 }

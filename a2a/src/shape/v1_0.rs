@@ -1,24 +1,34 @@
 //! Version 1.0, the JSON of protocol buffers: parts and results by their member, words in capitals.
 
-use runtime::data::Data;
+use std::sync::Arc;
 
-use super::alike::{self, Spelling};
+use runtime::data::{Data, Entries};
+use serde::de::{Error, IgnoredAny};
+use serde::{Deserialize, Deserializer};
+
+use super::document::Document;
+use super::error::Place;
 use super::fields::Fields;
-use super::key::{self, Key};
-use super::object::Object;
-use super::{ShapeError, word};
-use crate::{Configuration, Content, Frame, Part, Role, TaskState, base64};
+use super::incoming::{WireArtifactUpdate, WireMessage, WireStatusUpdate, WireTask};
+use super::spelling::Spelling;
+use super::value::{Base64Text, Count, Moment, OpenDict, present};
+use super::{ShapeError, key, outgoing, word};
+use crate::{Configuration, Content, Frame, Part, Role, Status, Task, TaskState};
+
+/// The problem of a part without content.
+pub(super) const NO_CONTENT: &str = "needs one of `text`, `raw`, `url` and `data`";
 
 pub(super) struct V1_0;
 
 impl Spelling for V1_0 {
-    fn read_part(part: &Object<'_>) -> Result<Part, ShapeError> {
-        Ok(Part {
-            content: read_content(part)?,
-            filename: part.text(&key::FILENAME)?,
-            media_type: part.text(&key::MEDIA_TYPE)?,
-            metadata: part.dict(&key::METADATA)?,
-        })
+    type Part = MemberPart;
+    type State = word::CapitalState;
+    type Role = word::CapitalRole;
+    type StatusTime = Moment;
+    type Configuration = ConfigurationV1_0;
+
+    fn ignores(_name: &str, _entries: &Entries) -> bool {
+        false
     }
 
     fn part(part: &Part) -> Data {
@@ -35,27 +45,19 @@ impl Spelling for V1_0 {
             .done()
     }
 
-    fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, ShapeError> {
-        word::read_loud_state(status, key)
-    }
-
     fn state(state: TaskState) -> Data {
-        word::loud_state(state)
-    }
-
-    /// The JSON of protocol buffers leaves out what is unspecified.
-    const UNSAID: Option<TaskState> = Some(TaskState::Unknown);
-
-    fn read_role(message: &Object<'_>) -> Result<Option<Role>, ShapeError> {
-        word::read_loud_role(message, &key::ROLE)
+        word::capital_state(state)
     }
 
     fn role(role: Role) -> Data {
-        word::loud_role(role)
+        word::capital_role(role)
     }
 
-    fn read_moment(status: &Object<'_>) -> Result<Option<u64>, ShapeError> {
-        status.moment(&key::TIMESTAMP)
+    fn configuration(configuration: &Configuration) -> Fields {
+        Fields::new()
+            .with_texts(&key::ACCEPTED_OUTPUT_MODES, &configuration.accepted_output_modes)
+            .with_present(&key::HISTORY_LENGTH, configuration.history_length)
+            .with_flag(&key::RETURN_IMMEDIATELY, configuration.return_immediately)
     }
 
     fn of_kind(_kind: &'static str) -> Fields {
@@ -63,78 +65,157 @@ impl Spelling for V1_0 {
     }
 }
 
-fn read_content(part: &Object<'_>) -> Result<Content, ShapeError> {
-    let text = part.any_text(&key::TEXT)?.map(Content::Text);
-    let raw = match part.any_text(&key::RAW)? {
-        Some(raw) => Some(Content::Raw(base64::plain(raw).ok_or_else(|| part.wrong(&key::RAW, "must be base64"))?)),
-        None => None,
-    };
-    let url = part.any_text(&key::URL)?.map(Content::Url);
-    let data = Some(part.data(&key::DATA)).filter(|data| !data.is_nil()).map(Content::Data);
-    let mut given = [text, raw, url, data].into_iter().flatten();
-    match (given.next(), given.next()) {
-        (Some(content), None) => Ok(content),
-        (Some(_), Some(_)) => {
-            Err(part.shape_error("has several of `text`, `raw`, `url` and `data`, but only one is allowed"))
-        }
-        // No other member is there, so that the data are null.
-        (None, _) if part.has(&key::DATA) => Ok(Content::Data(Data::Nil)),
-        (None, _) => Err(without_content(part)),
+/// A part: the name of a member says what it is.
+pub(super) struct MemberPart(Part);
+
+impl From<MemberPart> for Part {
+    fn from(part: MemberPart) -> Part {
+        part.0
     }
 }
 
-fn without_content(part: &Object<'_>) -> ShapeError {
-    let nearest = [&key::TEXT, &key::RAW, &key::URL, &key::DATA].map(|key| part.missing(key));
-    if let Some(shape_error) = nearest.into_iter().find(|shape_error| shape_error.suggestion.is_some()) {
-        return shape_error;
-    }
-    let mut shape_error = part.shape_error("needs one of `text`, `raw`, `url` and `data`");
-    if part.has(&key::FILE) {
-        shape_error.message.push_str("; version 1.0 does not support `file`");
-    }
-    shape_error
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "an object")]
+struct MemberFields {
+    text: Option<Arc<str>>,
+    raw: Option<Base64Text>,
+    url: Option<Arc<str>>,
+    /// Null is data, too, if no other member is present.
+    #[serde(default, deserialize_with = "some")]
+    data: Option<Data>,
+    filename: Option<Arc<str>>,
+    #[serde(alias = "media_type")]
+    media_type: Option<Arc<str>>,
+    metadata: Option<OpenDict>,
 }
 
-pub(super) fn read_configuration(configuration: &Object<'_>) -> Result<Configuration, ShapeError> {
-    Ok(Configuration {
-        accepted_output_modes: configuration.texts(&key::ACCEPTED_OUTPUT_MODES)?,
-        history_length: configuration.count(&key::HISTORY_LENGTH)?,
-        return_immediately: configuration.flag(&key::RETURN_IMMEDIATELY)?.unwrap_or(false),
-        push: !configuration.data(&key::TASK_PUSH_NOTIFICATION_CONFIG).is_nil(),
+fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Data>, D::Error> {
+    Data::deserialize(deserializer).map(Some)
+}
+
+impl<'de> Deserialize<'de> for MemberPart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MemberPart, D::Error> {
+        let fields = MemberFields::deserialize(deserializer)?;
+        let has_null = fields.data.as_ref().is_some_and(Data::is_nil);
+        let data = fields.data.filter(|data| !data.is_nil());
+        let mut given = [
+            fields.text.map(Content::Text),
+            fields.raw.map(|raw| Content::Raw(raw.0)),
+            fields.url.map(Content::Url),
+            data.map(Content::Data),
+        ]
+        .into_iter()
+        .flatten();
+        let content = match (given.next(), given.next()) {
+            (Some(content), None) => content,
+            (Some(_), Some(_)) => {
+                let problem = "has several of `text`, `raw`, `url` and `data`, but only one is allowed";
+                return Err(D::Error::custom(problem));
+            }
+            (None, _) if has_null => Content::Data(Data::Nil),
+            (None, _) => return Err(D::Error::custom(NO_CONTENT)),
+        };
+        Ok(MemberPart(Part {
+            content,
+            filename: present(fields.filename),
+            media_type: present(fields.media_type),
+            metadata: OpenDict::or_nil(fields.metadata),
+        }))
+    }
+}
+
+/// Returns the error for a part without content.
+pub(super) fn without_content(part: &Place<'_>) -> ShapeError {
+    let misspelled = ["text", "raw", "url", "data"].into_iter().find_map(|name| part.misspelled(name));
+    misspelled.unwrap_or_else(|| {
+        let hint = if part.has("file") { "; version 1.0 does not support `file`" } else { "" };
+        part.error(&format!("{NO_CONTENT}{hint}"))
     })
 }
 
-pub(super) fn configuration(configuration: &Configuration) -> Fields {
-    Fields::new()
-        .with_texts(&key::ACCEPTED_OUTPUT_MODES, &configuration.accepted_output_modes)
-        .with_present(&key::HISTORY_LENGTH, configuration.history_length)
-        .with_flag(&key::RETURN_IMMEDIATELY, configuration.return_immediately)
+/// The caller's wishes for the answer to a message.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "an object")]
+pub(super) struct ConfigurationV1_0 {
+    #[serde(alias = "accepted_output_modes")]
+    accepted_output_modes: Option<Vec<Arc<str>>>,
+    #[serde(alias = "history_length")]
+    history_length: Option<Count>,
+    #[serde(alias = "return_immediately")]
+    return_immediately: Option<bool>,
+    #[serde(alias = "task_push_notification_config")]
+    task_push_notification_config: Option<IgnoredAny>,
 }
 
-pub(super) fn read_frame(frame: &Object<'_>) -> Result<Frame, ShapeError> {
-    let mut told = [
-        frame.object(&key::TASK, alike::read_task::<V1_0>)?.map(|task| Frame::Task(task.into())),
-        frame.object(&key::MESSAGE, alike::read_message::<V1_0>)?.map(|message| Frame::Message(message.into())),
-        frame.object(&key::STATUS_UPDATE, alike::read_status_update::<V1_0>)?.map(Frame::Status),
-        frame.object(&key::ARTIFACT_UPDATE, alike::read_artifact_update::<V1_0>)?.map(Frame::Artifact),
+impl From<ConfigurationV1_0> for Configuration {
+    fn from(configuration: ConfigurationV1_0) -> Configuration {
+        Configuration {
+            accepted_output_modes: configuration.accepted_output_modes.unwrap_or_default(),
+            history_length: configuration.history_length.map(|count| count.0),
+            return_immediately: configuration.return_immediately.unwrap_or(false),
+            push: configuration.task_push_notification_config.is_some(),
+        }
+    }
+}
+
+/// A result: the name of a member says what it is.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "an object")]
+struct MemberFrame {
+    task: Option<WireTask<V1_0>>,
+    message: Option<WireMessage<V1_0>>,
+    #[serde(alias = "status_update")]
+    status_update: Option<WireStatusUpdate<V1_0>>,
+    #[serde(alias = "artifact_update")]
+    artifact_update: Option<WireArtifactUpdate<V1_0>>,
+}
+
+pub(super) fn read_task(task: Document<'_>) -> Result<Task, ShapeError> {
+    let read = Task::from(task.read::<V1_0, WireTask<V1_0>>()?);
+    check_state(&read.status, &task.place())?;
+    Ok(read)
+}
+
+pub(super) fn read_frame(frame: Document<'_>) -> Result<Frame, ShapeError> {
+    let members = frame.read::<V1_0, MemberFrame>()?;
+    let mut given = [
+        members.task.map(|task| Frame::Task(Arc::new(task.into()))),
+        members.message.map(|message| Frame::Message(Arc::new(message.into()))),
+        members.status_update.map(|update| Frame::Status(update.into())),
+        members.artifact_update.map(|update| Frame::Artifact(update.into())),
     ]
     .into_iter()
     .flatten();
-    match (told.next(), told.next()) {
-        (Some(frame), None) => Ok(frame),
-        (Some(_), Some(_)) => Err(frame.shape_error(
-            "has several of `task`, `message`, `statusUpdate` and `artifactUpdate`, but only one is allowed",
-        )),
-        (None, _) => Err(frame.shape_error("needs one of `task`, `message`, `statusUpdate` and `artifactUpdate`")),
+    match (given.next(), given.next()) {
+        (Some(read), None) => {
+            match &read {
+                Frame::Task(task) => check_state(&task.status, &frame.place().field("task"))?,
+                Frame::Status(update) => check_state(&update.status, &frame.place().field("statusUpdate"))?,
+                Frame::Message(_) | Frame::Artifact(_) => {}
+            }
+            Ok(read)
+        }
+        (Some(_), Some(_)) => Err(frame
+            .place()
+            .error("has several of `task`, `message`, `statusUpdate` and `artifactUpdate`, but only one is allowed")),
+        (None, _) => Err(frame.place().error("needs one of `task`, `message`, `statusUpdate` and `artifactUpdate`")),
+    }
+}
+
+/// Checks that a state which was not said is not misspelled. `holder` is the object with the status.
+fn check_state(status: &Status, holder: &Place<'_>) -> Result<(), ShapeError> {
+    match status.state {
+        TaskState::Unknown => holder.field("status").misspelled("state").map_or(Ok(()), Err),
+        _ => Ok(()),
     }
 }
 
 pub(super) fn frame(frame: &Frame) -> Data {
-    let (key, told) = match frame {
-        Frame::Task(task) => (&key::TASK, alike::task::<V1_0>(task, &task.history, &task.artifacts)),
-        Frame::Message(message) => (&key::MESSAGE, alike::message::<V1_0>(message)),
-        Frame::Status(update) => (&key::STATUS_UPDATE, alike::status_update::<V1_0>(update).done()),
-        Frame::Artifact(update) => (&key::ARTIFACT_UPDATE, alike::artifact_update::<V1_0>(update)),
+    let (key, content) = match frame {
+        Frame::Task(task) => (&key::TASK, outgoing::task::<V1_0>(task, &task.history, &task.artifacts)),
+        Frame::Message(message) => (&key::MESSAGE, outgoing::message::<V1_0>(message)),
+        Frame::Status(update) => (&key::STATUS_UPDATE, outgoing::status_update::<V1_0>(update).done()),
+        Frame::Artifact(update) => (&key::ARTIFACT_UPDATE, outgoing::artifact_update::<V1_0>(update)),
     };
-    Fields::new().with(key, told).done()
+    Fields::new().with(key, content).done()
 }

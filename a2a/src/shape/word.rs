@@ -3,10 +3,9 @@
 use std::sync::{Arc, LazyLock};
 
 use runtime::data::Data;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
-use super::ShapeError;
-use super::key::Key;
-use super::object::Object;
 use crate::{Role, TaskState};
 
 /// The states in the order of [`TaskState::ALL`], each with its number.
@@ -22,18 +21,61 @@ const STATES: [(&str, i64); 9] = [
     ("TASK_STATE_UNSPECIFIED", 0),
 ];
 
-const STATE_WORDS: [&str; 9] = {
-    let mut words = [""; 9];
+/// The roles in the order of [`Role::ALL`], each with its number.
+const ROLES: [(&str, i64); 2] = [("ROLE_USER", 1), ("ROLE_AGENT", 2)];
+
+const STATE_WORDS: [&str; 9] = words(STATES);
+const ROLE_WORDS: [&str; 2] = words(ROLES);
+
+const fn words<const N: usize>(rows: [(&'static str, i64); N]) -> [&'static str; N] {
+    let mut words = [""; N];
     let mut i = 0;
-    while i < words.len() {
-        words[i] = STATES[i].0;
+    while i < N {
+        words[i] = rows[i].0;
         i += 1;
     }
     words
-};
+}
 
-/// The roles in the order of [`Role::ALL`].
-const ROLES: [&str; 2] = ["ROLE_USER", "ROLE_AGENT"];
+/// A state in capitals, or its number. The JSON of protocol buffers omits it if it is unspecified.
+pub(super) struct CapitalState(TaskState);
+
+impl<'de> Deserialize<'de> for CapitalState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CapitalState, D::Error> {
+        let Some(word) = Option::<Data>::deserialize(deserializer)? else {
+            return Ok(CapitalState(TaskState::Unknown));
+        };
+        let state = index(&word, &STATES).and_then(|index| TaskState::ALL.get(index));
+        state.copied().map(CapitalState).ok_or_else(|| D::Error::unknown_variant("", &STATE_WORDS))
+    }
+}
+
+impl From<CapitalState> for TaskState {
+    fn from(state: CapitalState) -> TaskState {
+        state.0
+    }
+}
+
+/// A role in capitals, or its number.
+pub(super) struct CapitalRole(Role);
+
+impl<'de> Deserialize<'de> for CapitalRole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CapitalRole, D::Error> {
+        let word = Data::deserialize(deserializer)?;
+        let role = index(&word, &ROLES).and_then(|index| Role::ALL.get(index));
+        role.copied().map(CapitalRole).ok_or_else(|| D::Error::unknown_variant("", &ROLE_WORDS))
+    }
+}
+
+impl From<CapitalRole> for Role {
+    fn from(role: CapitalRole) -> Role {
+        role.0
+    }
+}
+
+fn index(word: &Data, rows: &[(&str, i64)]) -> Option<usize> {
+    rows.iter().position(|(text, number)| word.as_str() == Some(text) || word.as_int() == Some(*number))
+}
 
 type Words = LazyLock<Vec<Arc<str>>>;
 
@@ -46,53 +88,25 @@ fn data(words: &Words, index: usize) -> Data {
 }
 
 /// Writes a state in capitals.
-pub(super) fn loud_state(state: TaskState) -> Data {
+pub(super) fn capital_state(state: TaskState) -> Data {
     static WORDS: Words = LazyLock::new(|| shared(&STATE_WORDS));
     data(&WORDS, state as usize)
 }
 
 /// Writes a state in small letters.
-pub(super) fn quiet_state(state: TaskState) -> Data {
+pub(super) fn small_state(state: TaskState) -> Data {
     static WORDS: Words = LazyLock::new(|| shared(TaskState::WORDS));
     data(&WORDS, state as usize)
 }
 
 /// Writes a role in capitals.
-pub(super) fn loud_role(role: Role) -> Data {
-    static WORDS: Words = LazyLock::new(|| shared(&ROLES));
+pub(super) fn capital_role(role: Role) -> Data {
+    static WORDS: Words = LazyLock::new(|| shared(&ROLE_WORDS));
     data(&WORDS, role as usize)
 }
 
 /// Writes a role in small letters.
-pub(super) fn quiet_role(role: Role) -> Data {
+pub(super) fn small_role(role: Role) -> Data {
     static WORDS: Words = LazyLock::new(|| shared(Role::WORDS));
     data(&WORDS, role as usize)
-}
-
-/// Reads a state in capitals, or its number.
-pub(super) fn read_loud_state(object: &Object<'_>, key: &Key) -> Result<Option<TaskState>, ShapeError> {
-    object.word(key, &STATE_WORDS, |data| {
-        let is_meant = |(word, number): &(&str, i64)| data.as_str() == Some(word) || data.as_int() == Some(*number);
-        let index = STATES.iter().position(is_meant)?;
-        TaskState::ALL.get(index).copied()
-    })
-}
-
-/// Reads a state in small letters.
-pub(super) fn read_quiet_state(object: &Object<'_>, key: &Key) -> Result<Option<TaskState>, ShapeError> {
-    object.word(key, TaskState::WORDS, |data| data.as_str()?.parse().ok())
-}
-
-/// Reads a role in capitals, or its number.
-pub(super) fn read_loud_role(object: &Object<'_>, key: &Key) -> Result<Option<Role>, ShapeError> {
-    object.word(key, &ROLES, |data| match (data.as_str(), data.as_int()) {
-        (Some("ROLE_USER"), _) | (_, Some(1)) => Some(Role::User),
-        (Some("ROLE_AGENT"), _) | (_, Some(2)) => Some(Role::Agent),
-        _ => None,
-    })
-}
-
-/// Reads a role in small letters.
-pub(super) fn read_quiet_role(object: &Object<'_>, key: &Key) -> Result<Option<Role>, ShapeError> {
-    object.word(key, Role::WORDS, |data| data.as_str()?.parse().ok())
 }

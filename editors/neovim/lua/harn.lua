@@ -68,6 +68,27 @@ local function when_served(ready)
   end
 end
 
+--- The arguments of `harn` for the commands of code lenses. The server sends the file and, for a test, its name.
+local commands = {
+  ["harn.run"] = function(file)
+    return { "run", file }
+  end,
+  ["harn.test"] = function(file, name)
+    return { "test", file, "--filter", name }
+  end,
+  ["harn.preview"] = function(file)
+    return { "preview", file }
+  end,
+}
+
+for id, arguments in pairs(commands) do
+  vim.lsp.commands[id] = function(command)
+    local uri, name = unpack(command.arguments)
+    vim.cmd.new()
+    vim.fn.termopen(vim.list_extend({ "harn" }, arguments(vim.uri_to_fname(uri), name)))
+  end
+end
+
 --- Switches on what is there for a buffer.
 function M.attach(buffer)
   vim.bo[buffer].commentstring = "// %s"

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, type ServerOptions } from "vscode-languageclient/node";
+import { COMMANDS } from "./commands";
 import { explain, findServer } from "./server";
 
 let client: LanguageClient | undefined;
@@ -11,6 +12,9 @@ let changes: Promise<void> = Promise.resolve();
 export function activate(context: vscode.ExtensionContext): Promise<void> {
   context.subscriptions.push(
     vscode.commands.registerCommand("harn.restartServer", restart),
+    ...Object.keys(COMMANDS).map((id) =>
+      vscode.commands.registerCommand(id, (uri?: string, name?: string) => runInTerminal(id, uri, name)),
+    ),
     vscode.workspace.onDidGrantWorkspaceTrust(restart),
     vscode.workspace.onDidChangeConfiguration((event) => {
       const concerned = event.affectsConfiguration("harn.path") || event.affectsConfiguration("harn.server.enabled");
@@ -53,7 +57,11 @@ async function start(): Promise<void> {
     documentSelector: [
       { language: "harn", scheme: "file" },
       { language: "harn", scheme: "untitled" },
+      { pattern: "**/*.rhai", scheme: "file" },
     ],
+    // The extension brings its own snippets.
+    initializationOptions: { snippets: false, hints: settings.get("hints") },
+    synchronize: { configurationSection: "harn" },
   };
   client = new LanguageClient("harn", "harn", server, options);
   await client.start();
@@ -63,6 +71,24 @@ async function stop(): Promise<void> {
   const running = client;
   client = undefined;
   await running?.dispose();
+}
+
+/** Runs a command of a code lens, or of the palette for the file in the editor, without a shell. */
+async function runInTerminal(id: string, uri?: string, name?: string): Promise<void> {
+  const active = vscode.window.activeTextEditor?.document.uri;
+  const file = uri === undefined ? active : vscode.Uri.parse(uri);
+  const build = COMMANDS[id];
+  if (file?.scheme !== "file" || build === undefined) {
+    void vscode.window.showWarningMessage("harn: save the script as a file first.");
+    return;
+  }
+  await vscode.workspace.openTextDocument(file).then((document) => document.save());
+  const command = vscode.workspace.getConfiguration("harn").get<string>("path", "harn");
+  const args = build(file.fsPath, name ?? "");
+  const folder = vscode.workspace.getWorkspaceFolder(file);
+  const execution = new vscode.ProcessExecution(command, args, { cwd: folder?.uri.fsPath });
+  const task = new vscode.Task({ type: "harn" }, folder ?? vscode.TaskScope.Workspace, args[0] ?? id, "harn", execution);
+  await vscode.tasks.executeTask(task);
 }
 
 function offerSettings(problem: string): void {

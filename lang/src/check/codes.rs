@@ -172,9 +172,9 @@ pub enum CheckCode {
     /// Unknown key of a dict type.
     NoKey = "HARN-TYP-025", Error {
         title: "unknown key of a dict type",
-        meaning: "The annotated type of a dict lists its keys; a type that ends in `...` allows others. The result of \
-                  a builtin may have more keys than are listed, so a key that resembles a known one is only a warning \
-                  there.",
+        meaning: "The annotated type of a dict lists its keys; a type that ends in `...` allows others. A builtin \
+                  that hands a dict to a script, such as the `ctx` of a reminder provider, lists its keys too. There, an unknown \
+                  key is read as nil and only a warning; if the dict may have other keys, only one that resembles a known one.",
         fails: "fn greet(user: {name: string}) {\n  println(user.nmae)\n}\ngreet({name: \"Ada\"})\n",
         mended: "fn greet(user: {name: string}) {\n  println(user.name)\n}\ngreet({name: \"Ada\"})\n",
     },
@@ -199,6 +199,14 @@ pub enum CheckCode {
         meaning: "Values of these two types are never equal: a string is not a number, even if it looks like one.",
         fails: "fn asks(answer: string) {\n  return answer == 42\n}\nprintln(asks(\"42\"))\n",
         mended: "fn asks(answer: string) {\n  return answer == \"42\"\n}\nprintln(asks(\"42\"))\n",
+    },
+    /// Changed copy that is not used.
+    UnusedCopy = "HARN-CHK-004", Warning {
+        title: "changed copy that is not used",
+        meaning: "Values do not change: `push` and the other methods return a changed copy. A statement that does nothing with \
+                  the copy has no effect. Assign it: `xs = xs.push(x)`.",
+        fails: "var names = []\nnames.push(\"ada\")\nprintln(names.count)\n",
+        mended: "var names = []\nnames = names.push(\"ada\")\nprintln(names.count)\n",
     },
     /// Construct not supported here.
     Nonsense = "HARN-CMP-003", Error {

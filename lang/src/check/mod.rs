@@ -6,6 +6,7 @@
 //! - `attributes`; `interfaces`: `impl Interface for Type`.
 //! - `matches`: `match` and alternatives; `cover`: which values patterns cover.
 //! - `hidden`: characters that change the order of the text on the screen.
+//! - [`TypeTable`]: the types of a file, for tools that answer questions about a position.
 //! - `calls`: collects every call of a builtin, for the lints of their rows.
 //! - [`view`]: a call as the lints of a builtin's row see it.
 //! - [`CheckCode`]: the catalogue.
@@ -21,11 +22,13 @@ mod items;
 mod matches;
 mod members;
 mod messages;
+mod table;
 mod types;
 pub mod view;
 
 pub use crate::parse::signature;
 pub use codes::CheckCode;
+pub use table::{KeyView, TypeTable, TypeView};
 pub use view::{CallView, DictView, returned};
 
 use crate::ast::visit::{Visit, walk_block, walk_expr, walk_item, walk_module, walk_pattern, walk_stmt};
@@ -44,6 +47,12 @@ use members::Members;
 #[must_use]
 pub fn type_of(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry) -> String {
     infer::check(source, module, names, registry, &mut Vec::new()).to_string()
+}
+
+/// Returns the types of the expressions and bindings of a resolved module.
+#[must_use]
+pub fn types(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry) -> TypeTable {
+    infer::types(source, module, names, registry)
 }
 
 /// Checks a resolved module.

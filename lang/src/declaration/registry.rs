@@ -32,8 +32,10 @@ fn hash(module: &str, name: &str) -> u64 {
 pub struct Registry {
     tables: &'static [&'static [&'static [Builtin]]],
     shapes: &'static [(&'static str, &'static str)],
-    /// Named types of results and of the payloads of events.
+    /// Named types of results.
     handed_over: &'static [(&'static str, &'static str)],
+    /// Types of the payloads of events.
+    payloads: &'static [(&'static str, &'static str)],
     modules: &'static [&'static str],
     types: &'static [&'static str],
     outcome: &'static [&'static str],
@@ -49,6 +51,7 @@ impl Registry {
             tables,
             shapes: &[],
             handed_over: &[],
+            payloads: &[],
             modules: &[],
             types: &[],
             outcome: &[],
@@ -74,10 +77,16 @@ impl Registry {
         Self { shapes, ..self }
     }
 
-    /// With the named types of results and of the payloads of events, `event NAME`.
+    /// With the named types of what builtins hand to scripts: results, and the arguments of handlers.
     #[must_use]
     pub const fn with_handed_over(self, handed_over: &'static [(&'static str, &'static str)]) -> Self {
         Self { handed_over, ..self }
+    }
+
+    /// With the types of the payloads of events, by the names of the events in snake_case.
+    #[must_use]
+    pub const fn with_payloads(self, payloads: &'static [(&'static str, &'static str)]) -> Self {
+        Self { payloads, ..self }
     }
 
     /// With the paths of the standard modules, `std/` included. What they offer is global.
@@ -132,6 +141,16 @@ impl Registry {
     #[must_use]
     pub fn shape(&self, name: &str) -> Option<(&'static str, &'static str)> {
         self.shapes.iter().chain(self.handed_over).find(|(n, _)| *n == name).copied()
+    }
+
+    /// Whether a named type is that of something that builtins hand to scripts.
+    pub(crate) fn hands_over(&self, name: &str) -> bool {
+        self.handed_over.iter().any(|(known, _)| *known == name)
+    }
+
+    /// The types of the payloads of events, by the names of the events.
+    pub(crate) fn payloads(&self) -> &'static [(&'static str, &'static str)] {
+        self.payloads
     }
 
     /// Every row.

@@ -191,6 +191,13 @@ pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> O
     nearest_of(written, names).map(|(name, _)| name)
 }
 
+/// Returns whether two names differ only in case and underscores, such as `file_edited` and `FileEdited`.
+pub fn spelled_alike(a: &str, b: &str) -> bool {
+    let letters =
+        |name: &'_ str| name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect::<String>();
+    a.len().abs_diff(b.len()) <= a.len().max(b.len()) / 2 && letters(a) == letters(b)
+}
+
 /// Returns the nearest of `names`, and whether a fix can take it without a review: no other name is as near.
 pub fn nearest_of<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<(&'a str, Applicability)> {
     // More than a third of a word is another word.

@@ -216,7 +216,7 @@ impl<'a> Scanner<'a> {
     /// On a new line: what is open there although the line shows that it should not be.
     pub(super) fn close_what_the_line_shows_unclosed(&mut self, token: Token<'a>, at: usize) {
         while matches!(self.pairs.top(), Some(OpenKind::Paren | OpenKind::Square)) {
-            if !self.begins_statement(token, at) && !self.is_out_of_place(token) {
+            if !self.begins_statement(token, at) && !self.is_out_of_place(token, at) {
                 return;
             }
             self.pop_unclosed();
@@ -232,8 +232,8 @@ impl<'a> Scanner<'a> {
         statement && !self.text[at + kw.text().len()..].trim_start_matches(' ').starts_with(':')
     }
 
-    /// An operand behind an operand, on a line that is not indented deeper than the line of the opener.
-    fn is_out_of_place(&self, token: Token<'a>) -> bool {
+    /// An operand behind an operand, on a line that is not indented deeper than the line of the opener and does not close it.
+    fn is_out_of_place(&self, token: Token<'a>, at: usize) -> bool {
         let operand = match token {
             Token::Ident(name) => !matches!(name, "not" | "with"),
             Token::Kw(kw) => !matches!(kw, Kw::In | Kw::To | Kw::Exclusive | Kw::Else | Kw::Catch | Kw::Finally),
@@ -242,7 +242,22 @@ impl<'a> Scanner<'a> {
         };
         let behind_operand = self.out.last().is_some_and(|l| l.token.ends_operand());
         let Some(entry) = self.pairs.stack.last() else { return false };
-        operand && behind_operand && self.indent(self.line_start) <= self.indent(entry.line)
+        let is_left = self.indent(self.line_start) <= self.indent(entry.line);
+        operand && behind_operand && is_left && !self.closes_in_line(entry.kind, at)
+    }
+
+    /// Whether the line that goes on at `at` has the closing bracket of an opener before it.
+    fn closes_in_line(&self, kind: OpenKind, at: usize) -> bool {
+        let mut depth = 0usize;
+        for c in self.text[at..].chars().take_while(|c| *c != '\n').take(1000) {
+            match c {
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' if depth == 0 => return kind.bracket().is_some_and(|closer| closer.starts_with(c)),
+                ')' | ']' | '}' => depth -= 1,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Returns the indentation of the line that begins at `start`; deeper ones are cut to a maximum.

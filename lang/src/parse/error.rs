@@ -112,7 +112,10 @@ pub(super) fn explain(failure: &ParseFailure, source: &SourceRef, tokens: &[(Tok
         return slip;
     }
     let (code, message, label) = words(&scene);
-    let mut diagnostic = Diagnostic::new(code, message).label(source, failure.span, label);
+    let mut diagnostic = match missing_comma(&scene, failure.span) {
+        Some(end) => Diagnostic::new(code, message).label(source, end, "missing `,`"),
+        None => Diagnostic::new(code, message).label(source, failure.span, label),
+    };
     if closes_bracket(&scene)
         && let Some((index, token, span)) = scene.opener()
     {
@@ -125,6 +128,15 @@ pub(super) fn explain(failure: &ParseFailure, source: &SourceRef, tokens: &[(Tok
         diagnostic = diagnostic.fix_by(applicability, edits);
     }
     diagnostic
+}
+
+/// The end of the element before an element on a later line: the comma belongs there.
+fn missing_comma(scene: &Scene<'_, '_>, at: Span) -> Option<Span> {
+    let (_, before) = scene.before(1)?;
+    let begins_element = super::expr::begins_expr(scene.found()?);
+    let on_later_line = before.end < at.start && scene.source.slice(Span::new(before.end, at.start)).contains('\n');
+    let wanted = closes_bracket(scene) && scene.wants.has(TokenClass::Comma);
+    (wanted && begins_element && on_later_line).then(|| Span::new(before.end, before.end))
 }
 
 /// The code, the message and the main label.

@@ -1,8 +1,12 @@
 //! `textDocument/diagnostic`, and the diagnostics that the server publishes.
 
+use super::explanation;
 use crate::error::LspError;
 use crate::workspace::{Analysis, ClientSupport, Snapshot};
+use lang::check::CheckCode;
+use lang::diagnostic::code::CodeRef;
 use lang::diagnostic::{Diagnostic, Label, Severity};
+use lang::resolve::ResolveCode;
 use lsp_types as lsp;
 use lsp_types::{
     DiagnosticOptions, DiagnosticRelatedInformation, DiagnosticServerCapabilities, DiagnosticSeverity, DiagnosticTag,
@@ -38,23 +42,24 @@ pub(super) fn pull(
 
 /// Returns the diagnostics of a document.
 pub(crate) fn of_document(snapshot: &Snapshot<'_>, document: &Analysis) -> Vec<lsp::Diagnostic> {
-    document.diagnostics.iter().map(|diagnostic| converted(snapshot, document, diagnostic)).collect()
+    document.diagnostics.iter().map(|diagnostic| of_diagnostic(snapshot, document, diagnostic)).collect()
 }
 
-fn converted(snapshot: &Snapshot<'_>, document: &Analysis, diagnostic: &Diagnostic) -> lsp::Diagnostic {
+/// Returns a diagnostic of a document as the client shows it.
+pub(super) fn of_diagnostic(snapshot: &Snapshot<'_>, document: &Analysis, diagnostic: &Diagnostic) -> lsp::Diagnostic {
     let span = diagnostic.labels.first().map(|label| label.span).unwrap_or_default();
     let others = diagnostic.labels.get(1..).unwrap_or_default();
-    let supports_related = snapshot.client().shows_related_information();
+    let client = snapshot.client();
     let related = others.iter().filter_map(|label| related(snapshot, label)).collect();
     lsp::Diagnostic {
         range: document.range(span),
         severity: Some(severity(diagnostic.severity)),
         code: Some(NumberOrString::String(diagnostic.code.to_string())),
-        code_description: None,
+        code_description: explanation::link(diagnostic.code).filter(|_| client.reads_explanations()),
         source: Some(SOURCE.to_owned()),
         message: message(diagnostic),
-        related_information: supports_related.then_some(related),
-        tags: None::<Vec<DiagnosticTag>>,
+        related_information: client.shows_related_information().then_some(related),
+        tags: tag(diagnostic.code).filter(|_| client.shows_tags()).map(|tag| vec![tag]),
         data: None,
     }
 }
@@ -64,6 +69,16 @@ fn severity(severity: Severity) -> DiagnosticSeverity {
         Severity::Error => DiagnosticSeverity::ERROR,
         Severity::Warning => DiagnosticSeverity::WARNING,
         Severity::Info => DiagnosticSeverity::INFORMATION,
+    }
+}
+
+/// Returns how an editor shows the code: text without effect is faded, and what is deprecated is struck through.
+fn tag(code: CodeRef) -> Option<DiagnosticTag> {
+    let is_one_of = |codes: &[CodeRef]| codes.contains(&code);
+    if is_one_of(&[ResolveCode::Unused.into(), CheckCode::Unreachable.into(), CheckCode::Dead.into()]) {
+        Some(DiagnosticTag::UNNECESSARY)
+    } else {
+        is_one_of(&[CheckCode::Deprecated.into()]).then_some(DiagnosticTag::DEPRECATED)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::error::LspError;
 use crate::workspace::path_of;
 use lsp_types::notification as of;
 use lsp_types::notification::Notification;
-use lsp_types::request::RegisterCapability;
+use lsp_types::request::{InlayHintRefreshRequest, RegisterCapability};
 use lsp_types::{
     DidChangeWatchedFilesRegistrationOptions, FileChangeType, FileSystemWatcher, GlobPattern, Registration,
     RegistrationParams,
@@ -23,8 +23,12 @@ impl Server {
         if method == of::Initialized::METHOD {
             return self.watch_files();
         }
+        let before = self.client.preferences().hints;
         if let Err(error) = self.apply(method, params) {
             tracing::warn!(method, problem = error.message(), "invalid notification");
+        }
+        if self.client.preferences().hints != before && self.client.refreshes_hints() {
+            self.outbox.request::<InlayHintRefreshRequest>(&())?;
         }
         Ok(())
     }
@@ -65,6 +69,12 @@ impl Server {
                     folders.iter().filter_map(|folder| path_of(&folder.uri)).collect::<Vec<_>>()
                 };
                 self.workspace.change_roots(&paths(&event.removed), paths(&event.added));
+            }
+            of::DidChangeConfiguration::METHOD => {
+                let settings = read::<of::DidChangeConfiguration>(params)?.settings;
+                let changed = self.client.preferences().changed(&settings);
+                let changed = changed.ok_or_else(|| LspError::invalid_params("the settings are not of bools"))?;
+                self.client.set_preferences(changed);
             }
             // Every server may ignore these.
             _ if method.starts_with("$/") => {}

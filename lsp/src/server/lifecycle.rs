@@ -2,14 +2,14 @@
 
 use super::Server;
 use crate::error::LspError;
-use crate::features::FEATURES;
-use crate::workspace::{ClientSupport, Encoding, Workspace, path_of};
+use crate::features::{EXPLANATION_SCHEME, FEATURES};
+use crate::workspace::{ClientSupport, Encoding, Preferences, Workspace, path_of};
 use lsp_types::{
     InitializeParams, InitializeResult, OneOf, SaveOptions, ServerCapabilities, ServerInfo, TextDocumentSyncCapability,
     TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkspaceFoldersServerCapabilities,
     WorkspaceServerCapabilities,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// The phase of a session.
@@ -25,11 +25,19 @@ pub(super) enum Phase {
 
 impl Server {
     pub(super) fn initialize(&mut self, params: Value) -> Result<Value, LspError> {
+        let reads_explanations =
+            params.pointer("/capabilities/workspace/textDocumentContent").is_some_and(Value::is_object);
         let params: InitializeParams = serde_json::from_value(params).map_err(LspError::invalid_params)?;
         let general = params.capabilities.general.as_ref();
         let encoding = Encoding::best_of(general.and_then(|general| general.position_encodings.as_deref()));
         let roots = roots(&params);
-        self.client = ClientSupport::new(params.capabilities);
+        let options = params.initialization_options.unwrap_or_default();
+        let preferences = Preferences::default().changed(&options).ok_or_else(|| {
+            LspError::invalid_params(
+                "`initializationOptions` must be {hints: {types, parameters, reminders}, snippets} of bools",
+            )
+        })?;
+        self.client = ClientSupport::new(params.capabilities, preferences, reads_explanations);
         self.workspace = Workspace::new(encoding, roots);
         self.phase = Phase::Running;
         let client = params.client_info.map_or_else(|| "unknown".to_owned(), |client| client.name);
@@ -41,7 +49,12 @@ impl Server {
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             }),
         };
-        serde_json::to_value(result).map_err(|_| LspError::internal())
+        let mut result = serde_json::to_value(result).map_err(|_| LspError::internal())?;
+        // The types are those of version 3.17.
+        if let Some(workspace) = result.pointer_mut("/capabilities/workspace") {
+            workspace["textDocumentContent"] = json!({"schemes": [EXPLANATION_SCHEME]});
+        }
+        Ok(result)
     }
 }
 

@@ -5,15 +5,18 @@ use super::imports::ImportLink;
 use super::settings::ProjectSettings;
 use super::text::LinedText;
 use crate::error::LspError;
-use lang::ast::{Module, NodeMap};
+use lang::ast::{Module, Name, NodeMap};
+use lang::check::{TypeTable, types};
 use lang::diagnostic::Diagnostic;
 use lang::lex::{Lexed, lex};
-use lang::module::{FileId, Link};
+use lang::module::{FileId, Link, imported_paths};
 use lang::parse::Parsed;
+use lang::query::{Occurrence, occurrences};
 use lang::resolve::{Resolution, Role, Surroundings};
 use lang::script::{Examined, ParsedText, examine};
 use lang::source::{SourceRef, Span};
 use lsp_types::{Position, Range, Uri};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -55,6 +58,10 @@ pub(crate) struct Analysis {
     pub(crate) settings: Rc<ProjectSettings>,
     /// What its imports export.
     pub(super) inputs: Vec<Option<Surface>>,
+    /// The types of its expressions, inferred when they are first asked for.
+    types: OnceCell<TypeTable>,
+    /// Its names and what they mean, found when they are first asked for.
+    occurrences: OnceCell<Vec<Occurrence>>,
 }
 
 /// What an analysis is made of.
@@ -112,7 +119,38 @@ impl Analysis {
             diagnostics,
             settings,
             inputs,
+            types: OnceCell::new(),
+            occurrences: OnceCell::new(),
         }
+    }
+
+    /// Returns the types of its expressions and bindings.
+    pub(crate) fn types(&self) -> &TypeTable {
+        self.types.get_or_init(|| types(self.source(), self.module(), &self.names, stdlib::registry()))
+    }
+
+    /// Returns its names, in the order of the text.
+    pub(crate) fn occurrences(&self) -> &[Occurrence] {
+        self.occurrences.get_or_init(|| occurrences(self.module(), &self.names, self.types(), stdlib::registry()))
+    }
+
+    /// Returns the name at a span.
+    pub(crate) fn occurrence_at(&self, span: Span) -> Option<&Occurrence> {
+        let all = self.occurrences();
+        let first =
+            all.partition_point(|occurrence| (occurrence.span.start, occurrence.span.end) < (span.start, span.end));
+        all.get(first).filter(|occurrence| occurrence.span == span)
+    }
+
+    /// Returns what the imports of another tree of this file bring: one that differs by the text at the cursor.
+    pub(crate) fn links_of(&self, module: &Module) -> NodeMap<Link> {
+        let link = |path: &Name| {
+            let of_path = |(link, _): &(&ImportLink, &Option<Surface>)| link.path.written == path.text;
+            let known = self.links.iter().zip(&self.inputs).find(of_path);
+            let surface = known.and_then(|(_, surface)| surface.clone());
+            (path.id, surface.map_or(Link::Unknown, Link::File))
+        };
+        imported_paths(module).map(link).collect()
     }
 
     pub(crate) fn module(&self) -> &Module {
@@ -121,6 +159,11 @@ impl Analysis {
 
     pub(crate) fn source(&self) -> &SourceRef {
         self.text.source()
+    }
+
+    /// Returns all bytes of the text.
+    pub(crate) fn whole(&self) -> Span {
+        Span::new(0, u32::try_from(self.source().text().len()).unwrap_or(u32::MAX))
     }
 
     /// Lexes the text again: its tokens borrow from it.

@@ -3,7 +3,7 @@
 //! - `text`: texts with their lines. `location`: URIs and paths.
 //! - `file`: the state of one file. `analysis`: what is known of a text.
 //! - `imports`: the files that a file reaches, and cycles of imports. `loader`: files on disk below open documents.
-//! - `settings`: what `harn.toml` says. `discover`: the scripts below the folders.
+//! - `settings`: what `harn.toml` says. `preferences`: what the client says. `discover`: the scripts below the folders.
 //!
 //! A [`Workspace`] changes only between two messages: documents are opened, edited and closed, files on disk change. A feature sees
 //! it as a [`Snapshot`], in which analyses are made when they are first needed. An analysis is kept until its text, the settings of
@@ -14,6 +14,7 @@ mod discover;
 mod file;
 mod imports;
 mod location;
+mod preferences;
 mod settings;
 mod snapshot;
 mod surface;
@@ -22,6 +23,7 @@ mod text;
 pub(crate) use analysis::{Analysis, Language};
 pub(crate) use imports::ImportLink;
 pub(crate) use location::{path_of, uri_of};
+pub(crate) use preferences::Preferences;
 pub(crate) use snapshot::{ClientSupport, Snapshot};
 pub(crate) use text::{Encoding, LinedText};
 
@@ -29,8 +31,11 @@ use crate::error::LspError;
 use analysis::Inputs;
 use file::{FileState, Surface};
 use imports::{ImportGraph, ImportPath};
-use lang::module::FileId;
-use lang::source::Source;
+use lang::ast::Name;
+use lang::diagnostic::Diagnostic;
+use lang::module::{FileId, imported_paths};
+use lang::parse::{Parsed, parse};
+use lang::source::{Source, SourceRef};
 use location::Location;
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 use settings::ProjectSettings;
@@ -343,6 +348,48 @@ impl Workspace {
         Some(self.file_at(Location::of_path(Path::new(&path))))
     }
 
+    /// Returns the tree of a file, which need not be analysed for it. `None` if it cannot be read.
+    fn tree(&self, id: FileId) -> Option<FileTree> {
+        let mut files = self.files.borrow_mut();
+        let file = files.get_mut(id as usize)?;
+        file.used.set(self.generation.get());
+        let (text, parsed) = (file.text(self.encoding)?, file.parsed(self.encoding)?);
+        Some(FileTree { uri: file.uri.clone(), text, parsed })
+    }
+
+    /// Returns the diagnostics that a document would have with another text.
+    fn check(&self, document: &Analysis, source: &SourceRef) -> Vec<Diagnostic> {
+        if document.language == Language::Rhai {
+            return document.settings.check_rhai(source);
+        }
+        let parsed = Rc::new(parse(source));
+        let link = |path: &Name| {
+            let known = document.links.iter().find(|link| link.path.written == path.text);
+            let file = match known {
+                Some(link) => link.file,
+                None => self.imported_file(document.id, &path.text),
+            };
+            let path = ImportPath { at: path.at(), written: path.text.clone() };
+            ImportLink { path, file, is_cycle: known.is_some_and(|link| link.is_cycle) }
+        };
+        let links: Vec<ImportLink> = imported_paths(&parsed.module).map(link).collect();
+        let inputs = links.iter().map(|link| self.analysis(link.usable()?).and_then(|_| self.surface(link.usable()?)));
+        let of = Inputs {
+            id: document.id,
+            uri: document.uri.clone(),
+            version: document.version,
+            language: document.language,
+            text: Rc::new(LinedText::new(source.clone(), self.encoding)),
+            parsed,
+            inputs: inputs.collect(),
+            links,
+            // They are errors in this text as well, and no fix of the text changes them.
+            cycles: Vec::new(),
+            settings: document.settings.clone(),
+        };
+        Analysis::new(of).diagnostics
+    }
+
     fn file_name(&self, id: FileId) -> Option<String> {
         self.files.borrow().get(id as usize).map(|file| file.name().to_owned())
     }
@@ -353,7 +400,7 @@ impl Workspace {
     }
 
     /// Makes a text of its own, for positions in a source that is not the current text of a file.
-    pub(crate) fn lined(&self, source: &lang::source::SourceRef) -> LinedText {
+    pub(crate) fn lined(&self, source: &SourceRef) -> LinedText {
         LinedText::new(source.clone(), self.encoding)
     }
 
@@ -364,7 +411,14 @@ impl Workspace {
     }
 }
 
+/// The tree of a file.
+pub(crate) struct FileTree {
+    pub(crate) uri: Uri,
+    pub(crate) text: Rc<LinedText>,
+    pub(crate) parsed: Rc<Parsed>,
+}
+
 /// Makes a source that is named like a path.
-fn source_named(name: &str, text: String) -> lang::source::SourceRef {
+fn source_named(name: &str, text: String) -> SourceRef {
     Source::new(name, text)
 }

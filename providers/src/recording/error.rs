@@ -22,7 +22,7 @@ pub enum RecordingError {
     },
     /// The folder does not exist, or is not a recording.
     #[error("{} is not a recording: {why}", path.display())]
-    NoTape {
+    NotRecording {
         /// The folder.
         path: PathBuf,
         /// The missing part.
@@ -70,7 +70,7 @@ impl RecordingError {
             RecordingError::Unwritten { .. } => {
                 "check the permissions of the folder and the free space on the disk".to_owned()
             }
-            RecordingError::NoTape { .. } => {
+            RecordingError::NotRecording { .. } => {
                 "a recording is a folder that `harn run --record DIR SCRIPT` wrote".to_owned()
             }
             RecordingError::Newer { .. } => "replay it with the version that wrote it, or record it again".to_owned(),

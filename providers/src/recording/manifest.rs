@@ -59,20 +59,20 @@ impl Manifest {
     }
 
     pub(super) fn read(folder: &Path) -> Result<Manifest, RecordingError> {
-        let no_tape = |why: &str| RecordingError::NoTape { path: folder.to_owned(), why: why.to_owned() };
+        let not_recording = |why: &str| RecordingError::NotRecording { path: folder.to_owned(), why: why.to_owned() };
         if !folder.is_dir() {
-            return Err(no_tape("the folder does not exist"));
+            return Err(not_recording("the folder does not exist"));
         }
         let path = folder.join(Self::FILE);
         if !path.is_file() {
-            return Err(no_tape("it does not contain a tape.json"));
+            return Err(not_recording("it does not contain a tape.json"));
         }
         // The version first: what a later one holds, and how it is digested, is not ours to judge.
         let text = document::text(&path)?;
         let said = Data::from_nested_json(&text, Data::MAX_DEPTH)
             .map_err(|error| RecordingError::broken(&path, format!("it is {error}")))?;
         if said.get("format").as_str() != Some(FORMAT) {
-            return Err(no_tape(&format!("its tape.json does not contain `\"format\": \"{FORMAT}\"`")));
+            return Err(not_recording(&format!("its tape.json does not contain `\"format\": \"{FORMAT}\"`")));
         }
         match said.get("version").as_int() {
             Some(VERSION) => {}

@@ -127,7 +127,7 @@ fn record_one(path: &Path, variables: &[(&str, &str)], prompt: Data, pieces: Vec
 }
 
 #[test]
-fn a_secret_in_several_pieces_is_on_no_tape() {
+fn a_secret_in_several_pieces_is_on_not_recording() {
     let path = folder("pieces");
     let args = |json: &str| RecordedPiece::ToolCallArguments(0, json.into());
     let pieces = vec![

@@ -65,6 +65,9 @@ impl RunningLoop<'_> {
             transcript: run.session.transcript(),
             diagnostics,
         };
+        if let Some(activity) = &run.scope.activity {
+            activity.loop_ended(run.turn(), &result);
+        }
         run.let_see(iteration, LoopEvent::Ended(&result));
         Ok(result)
     }

@@ -10,7 +10,7 @@ use crate::message::Message;
 use crate::model::{Delta, ModelError, ModelReply, Request, Usage, failure_kind};
 use crate::reminder::lifecycle::{before_prompt, void};
 use crate::render::{RenderOptions, demotion, render};
-use crate::seam::{CallError, CallErrorKind, Outcome, call_error};
+use crate::seam::{CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
 
 use super::deltas::Deltas;
 use super::observe::LoopEvent;
@@ -62,6 +62,11 @@ impl RunningLoop<'_> {
         state.unseen = 0;
         self.session.sent(&self.scope, request, true, self.parts.model.as_ref());
         let iteration = state.iteration;
+        let own = self.scope.enter().map(|own| Box::new(Scope { activity: Some(own), ..self.scope.clone() }));
+        let turn = Turn { scope: own.as_deref().unwrap_or(&self.scope), ..self.turn() };
+        if let Some(activity) = &turn.scope.activity {
+            activity.model_began(turn, request);
+        }
         self.let_see(iteration, LoopEvent::Asked);
         let deltas = Deltas::new(self.tells_deltas(), request.stream);
         let held = SentinelFilter::new(&self.options.sentinel.word);
@@ -75,7 +80,7 @@ impl RunningLoop<'_> {
             }
             self.let_see(iteration, LoopEvent::Piece(delta));
         };
-        let call = self.parts.model.call(self.turn(), request, &show);
+        let call = self.parts.model.call(turn, request, &show);
         let grace_ms = self.parts.model.grace_ms();
         let answered = if deltas.told() {
             self.let_come(iteration, &deltas, call).await
@@ -88,6 +93,9 @@ impl RunningLoop<'_> {
             Err(thrown) => {
                 let error_kind = failure_kind(thrown.as_ref());
                 tracing::warn!(error = error_kind, "model call failed");
+                if let Some(activity) = &turn.scope.activity {
+                    activity.model_ended(turn, Err(error_kind));
+                }
                 self.let_see(iteration, LoopEvent::Unanswered { error_kind });
                 if matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline)
                     && let Some(text) = deltas.text()
@@ -106,6 +114,9 @@ impl RunningLoop<'_> {
         state.text = reply.text.clone();
         let context_window = self.options.model.capabilities.context_window;
         let text = sentinel::without(&self.options.sentinel.word, &reply.text);
+        if let Some(activity) = &turn.scope.activity {
+            activity.model_ended(turn, Ok(&reply));
+        }
         self.let_see(iteration, LoopEvent::Answered { reply: &reply, text: &text, context_window });
         for call in &reply.tool_calls {
             self.let_see(iteration, LoopEvent::ToolWanted { call, annotations: self.tools.annotations(&call.name) });

@@ -76,6 +76,9 @@ impl RunningLoop<'_> {
     /// Runs the call itself.
     pub(super) async fn run(&self, scope: &Scope, iteration: u32, ready: &ReadyCall) -> Outcome<Output> {
         let turn = Turn { scope, ..self.turn() };
+        if let Some(activity) = &scope.activity {
+            activity.tool_began(turn, &ready.call);
+        }
         self.let_see(iteration, LoopEvent::ToolBegan(&ready.call));
         let span = tracing::info_span!("tool_call", tool = &*ready.call.name, call_id = &*ready.call.id);
         let work = async {

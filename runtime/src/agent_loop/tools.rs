@@ -19,7 +19,7 @@ use crate::message::{Message, ToolCall};
 use crate::model::ModelReply;
 use crate::receipt::{CallStatus, ToolCallReceipt};
 use crate::reminder::bridge::Seam;
-use crate::seam::{CallError, LocalFuture, Outcome, Output, Scope};
+use crate::seam::{CallError, LocalFuture, Outcome, Output, Scope, Turn};
 
 use super::observe::LoopEvent;
 use super::permission::INTERRUPTED;
@@ -282,6 +282,9 @@ impl RunningLoop<'_> {
         let result = state.repeats.noticed(batch.rows.len(), call, result, is_rejected);
         self.file_receipt(scope, state, call, &result, is_rejected, started_at_ms, took_ms);
         self.answer(call, &result);
+        if let Some(activity) = &scope.activity {
+            activity.tool_ended(Turn { scope, ..self.turn() }, call, &result);
+        }
         self.let_see(state.iteration, LoopEvent::ToolAnswered { call, result: &result });
         batch.rows.push(ToolRow::new(call, result));
     }

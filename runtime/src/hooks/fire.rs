@@ -133,10 +133,17 @@ async fn ask_one(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict:
 /// Calls one handler within the scope's time limit and returns its answer unchanged.
 pub async fn call(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Verdict> {
     let cancel = turn.scope.cancel.child();
-    let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
+    let scope = Scope { cancel: cancel.clone(), activity: turn.scope.enter(), ..turn.scope.clone() };
+    let own = Turn { scope: &scope, ..turn };
     let span = tracing::debug_span!("hook", event = event.kind().as_str(), hook = hook.name());
-    let answer = span.in_scope(|| hook.on(Turn { scope: &scope, ..turn }, event));
+    if let Some(activity) = &scope.activity {
+        activity.hook_began(own, event.kind(), hook.name());
+    }
+    let answer = span.in_scope(|| hook.on(own, event));
     let answered = with_timeout(turn.scope, &cancel, answer).instrument(span).await;
+    if let Some(activity) = &scope.activity {
+        activity.hook_ended(own, event.kind(), hook.name(), answered.as_ref().err().map(AsRef::as_ref));
+    }
     answered.map_err(|thrown| if is_timeout(&thrown) { hook.late(turn.scope.hook_timeout_ms) } else { thrown })
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::data::{Data, Entries};
 use crate::reminder::lifecycle::Selector;
+use crate::reminder::misnomer::CLEAR;
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
 use crate::transcript::compact::CompactOptions;
@@ -267,7 +268,8 @@ impl Verdict {
         self.read_spec(item.get("reminder"), &join(path, "reminder"));
         for key in entries.keys().filter(|key| key.as_ref() != "reminder") {
             let message = format!("unknown key `{key}` next to `reminder`");
-            self.blame(ReminderError::new(ReminderCode::Shape, join(path, key), message));
+            let error = ReminderError::new(ReminderCode::Shape, join(path, key), message);
+            self.blame(if key.as_ref() == "clear" { error.help(CLEAR) } else { error });
         }
     }
 

@@ -263,25 +263,12 @@ mod tests {
     use crate::reminder::bridge::{DeliveryMode, Injection, InjectionPayload, RecordedQueue};
     use crate::reminder::lifecycle::rebuild::rebuild;
     use crate::reminder::lifecycle::{LifecycleContext, LifecycleRecord};
-    use crate::reminder::{Propagate, RoleHint};
     use crate::transcript::TranscriptEvent;
     use crate::workers::propagation;
 
+    /// A reminder with a value in every field.
     fn full_reminder() -> Reminder {
-        Reminder {
-            id: "r1".into(),
-            body: "  two\nlines ".into(),
-            tags: vec!["a".into(), "b".into()],
-            dedupe_key: Some("k".into()),
-            ttl_turns: Some(3),
-            preserve_on_compact: true,
-            propagate: Propagate::All,
-            role_hint: RoleHint::EphemeralCache,
-            source: ReminderSource::Hook,
-            fired_at_turn: 4,
-            originating_agent_id: Some("root".into()),
-            producer: Some("guard".into()),
-        }
+        serde_json::from_str(include_str!("full_reminder.json")).unwrap()
     }
 
     /// Asserts that a reminder was restored with every field, except those that a surface does not carry or sets

@@ -12,11 +12,18 @@ const OTHER_WORDS: &[(&str, &str)] =
 /// Fields that the runtime sets.
 const OF_THE_RUNTIME: &[&str] = &names_and::<4>(&ReminderField::OF_RUNTIME, &[]);
 
+/// The help for a `clear` that no hook returned.
+pub(crate) const CLEAR: &str = "only a hook can return `clear`; call `agent_session_clear_reminders(id, {…})`, in a provider with \
+    `ctx.session_id`";
+
 /// Returns the error for `unknown`, a key that is not one of `known`.
 pub(super) fn unknown_key(code: ReminderCode, unknown: &str, known: &[&str]) -> ReminderError {
     let error = ReminderError::new(code, unknown, format!("unknown reminder option `{unknown}`"));
     if OF_THE_RUNTIME.contains(&unknown) {
         return error.help(format!("`{unknown}` is set by the runtime; remove it"));
+    }
+    if unknown == "clear" {
+        return error.help(CLEAR);
     }
     if unknown == "mode" {
         return error.help("only a host can set `mode`, on the items that it pushes; remove it");

@@ -8,7 +8,7 @@ use crate::hooks::{EventSet, HookEvent};
 use crate::seam::{Answer, CallError, Outcome, Turn, call_error};
 use crate::timeout::TimedOut;
 
-use super::ReminderSpec;
+use super::{ReminderError, ReminderSpec};
 
 mod fire;
 mod malformed;
@@ -32,6 +32,14 @@ pub trait ReminderProvider {
 
     /// Returns the events it subscribes to.
     fn subscribes_to(&self) -> EventSet;
+
+    /// Checks its configuration, before a loop starts. The error's field path begins with the id of the provider.
+    ///
+    /// # Errors
+    /// Returns the error of an unknown key or an invalid value.
+    fn check_config(&self, _config: &Data) -> Result<(), ReminderError> {
+        Ok(())
+    }
 
     /// Evaluates an event. A malformed reminder does not invalidate the others: see [`Malformed`]. `config` is the part
     /// of the options under its id, else nil. Data to keep between events belongs in the session's `provider_memory`

@@ -262,7 +262,7 @@ impl Sessions {
         let parent = self.get(source)?;
         let child = self.open(target, scope.clock.now_ms());
         let (anchor, turns) = parent.with(|state| {
-            state.child_ids.push(child.id().clone());
+            state.add_child(child.id().clone());
             (state.workspace_anchor.clone(), state.turns)
         });
         let mut copy = transcript.renamed(child.id().clone());
@@ -306,7 +306,7 @@ fn adopt(parent: &Rc<Session>, child: &Rc<Session>) {
         return;
     }
     let anchor = parent.with(|state| {
-        state.child_ids.push(child.id().clone());
+        state.add_child(child.id().clone());
         state.workspace_anchor.clone()
     });
     child.with(|state| {

@@ -77,6 +77,18 @@ fn a_fork_takes_reminders_along_and_goes_its_own_way() {
 }
 
 #[test]
+fn a_session_lists_its_newest_children() {
+    let (sessions, _, _) = bench();
+    let parent = sessions.open(Some("p"), 5);
+    for n in 0..SessionState::MOST_CHILDREN + 3 {
+        sessions.open_child(Some(&parent), Some(&format!("c{n}")), 5);
+    }
+    let listed = sessions.ancestry("p").get("child_ids").clone();
+    let listed = listed.as_list().unwrap();
+    assert_eq!((listed.len(), listed[0].as_str()), (SessionState::MOST_CHILDREN, Some("c3")));
+}
+
+#[test]
 fn reset_trim_and_close_account_for_what_they_discard() {
     let (sessions, scope, log) = bench();
     let session = sessions.open(Some("s"), 5);

@@ -31,7 +31,7 @@ pub struct Resumption {
     pub continue_transcript: bool,
 }
 
-/// Makes a suspended worker ready to work again and emits the event. It works once [`super::work`] runs.
+/// Makes a suspended worker ready to work again and emits the event. It works once [`super::work()`] runs.
 pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Outcome<()> {
     let state = |status| WorkerError::State { name: worker.name.clone(), status, what: "be resumed" };
     let Some(suspension) = worker.suspension().filter(|_| worker.status() == WorkerStatus::Suspended) else {

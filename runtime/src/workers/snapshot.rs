@@ -3,9 +3,10 @@
 //! again.
 //!
 //! A snapshot is an export: it holds the current state of the session and its loop. The file of a persisted loop is a
-//! snapshot followed by steps, a line for each ([`journal`]); reading it applies the steps to the snapshot.
+//! snapshot followed by steps, a line for each ([`Journal`]); reading it applies the steps to the snapshot. All other
+//! files are read and written by [`SnapshotStorage`].
 //!
-//! [`SnapshotStorage`] is the only code that touches the files. A snapshot is resumed once: the resuming process claims the file by renaming it, so only one of two processes
+//! A snapshot is resumed once: the resuming process claims the file by renaming it, so only one of two processes
 //! succeeds. A loop that rewrites its own file repeatedly holds a [`LockFile`](crate::lock::LockFile) instead, for as
 //! long as it works.
 

@@ -17,7 +17,7 @@ use super::{Worker, WorkerError, WorkerStatus};
 pub enum InputOutcome {
     /// It is queued in the session for the start of the next iteration; a suspended worker reads it once resumed.
     Queued,
-    /// The worker had ended: the input is its next task, and [`super::work`] must run.
+    /// The worker had ended: the input is its next task, and [`super::work()`] must run.
     NextTask,
 }
 

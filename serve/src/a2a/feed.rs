@@ -32,7 +32,7 @@ pub enum FeedUpdate {
 #[derive(Debug, Clone, PartialEq)]
 pub enum FeedItem {
     /// An update, and whether it is the last.
-    Told(Arc<FeedUpdate>, bool),
+    Update(Arc<FeedUpdate>, bool),
     /// The subscriber was too slow; nothing more follows.
     Lagged,
     /// The server stops while the task is not over; nothing more follows here.
@@ -68,12 +68,12 @@ impl Feed {
 
     /// Sends an update to all subscribers, without waiting. The last update ends the current subscriptions. Later
     /// subscribers get the updates that follow: a task that waits for its caller ends the streams, and goes on.
-    pub fn tell(&self, told: &FeedUpdate, is_last: bool) {
+    pub fn tell(&self, feed_update: &FeedUpdate, is_last: bool) {
         if !self.is_followed() {
             return;
         }
-        let told = Arc::new(told.clone());
-        self.0.window().push(told, is_last);
+        let feed_update = Arc::new(feed_update.clone());
+        self.0.window().push(feed_update, is_last);
         self.0.news.notify_waiters();
     }
 

@@ -9,8 +9,8 @@ mod call;
 mod echo;
 mod incoming;
 mod injections;
-mod kept;
 mod params;
+mod stored;
 
 pub use call::{CLEAR, INJECT, METHODS, PENDING, REVOKE, call};
 pub use echo::PeerEcho;

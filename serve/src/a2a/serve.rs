@@ -77,7 +77,7 @@ pub struct ListenAddresses {
 }
 
 /// Serves a script until `stop` is ready, and returns its result. Open tasks are then cancelled with a grace period of
-/// two seconds, and their streams are notified. Calls `told` once the server accepts connections. Creates a runtime on
+/// two seconds, and their streams are notified. Calls `ready` once the server accepts connections. Creates a runtime on
 /// the current thread.
 ///
 /// # Errors
@@ -85,14 +85,14 @@ pub struct ListenAddresses {
 pub fn serve<S: Future<Output = i32>>(
     served: Served,
     settings: A2aSettings,
-    told: impl FnOnce(&ListenAddresses),
+    ready: impl FnOnce(&ListenAddresses),
     stop: impl FnOnce() -> S,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
         vec![Diagnostic::new(A2aCode::Internal, format!("could not start the async runtime: {error}"))]
     })?;
-    let ended = runtime.block_on(async { talk(served, settings, told, stop()).await });
+    let ended = runtime.block_on(async { talk(served, settings, ready, stop()).await });
     // Do not wait for connections whose clients do not read.
     runtime.shutdown_background();
     ended
@@ -101,7 +101,7 @@ pub fn serve<S: Future<Output = i32>>(
 async fn talk(
     served: Served,
     settings: A2aSettings,
-    told: impl FnOnce(&ListenAddresses),
+    ready: impl FnOnce(&ListenAddresses),
     stop: impl Future<Output = i32>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let is_local = is_local(&settings.listen);
@@ -148,7 +148,7 @@ async fn talk(
     };
     let listener = HttpListener::new(listener, bounds.connections, full);
     let answerer = RequestService::new(state);
-    told(&ListenAddresses { card: format!("{own}.well-known/agent-card.json"), url: own });
+    ready(&ListenAddresses { card: format!("{own}.well-known/agent-card.json"), url: own });
     // While it drains, the server goes on responding: tasks can be followed and answered, and `/readyz` reports the
     // drain.
     let stopped = async {

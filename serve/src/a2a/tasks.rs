@@ -1,9 +1,9 @@
 //! [`TaskManager`]: all tasks of a served script.
 //!
 //! - [`TaskJournal`]: stores each [`TaskChange`] of each task, in order.
-//! - `life`: a task as a state machine. `cell`: a task shared by threads, which stores and reports its changes.
+//! - `state_machine`: the states of a task. `shared_task`: a task shared by threads, which stores and reports its changes.
 //!   `directory`: the tasks in memory.
-//! - `incoming`: accepts messages. `drive`: runs a task to its end. `sessions`: routes a session's events to its task.
+//! - `incoming`: accepts messages. `runner`: runs a task to its end. `sessions`: routes a session's events to its task.
 //! - `inheritance`: reminders that a sub-task inherits.
 //! - `media`: the media types that messages may have.
 //! - `list`, `deadline`, `agent_message`: pages of tasks, deadlines, and the agent's messages. `history`: limits on a
@@ -20,31 +20,31 @@ use runtime::session::Inbox;
 use stdlib::{Diagnostic, Replies};
 
 mod agent_message;
-mod cell;
 mod deadline;
 mod directory;
-mod drive;
 mod history;
 mod incoming;
 mod inheritance;
 mod journal;
-mod life;
 mod list;
 mod media;
+mod runner;
 mod sessions;
 mod shared;
+mod shared_task;
+mod state_machine;
 #[cfg(test)]
 mod tests;
 
-use cell::TaskCell;
-use life::HaltReason;
 use sessions::SessionTasks;
 use shared::ManagerState;
+use shared_task::SharedTask;
+use state_machine::HaltReason;
 
 pub(super) use history::{PageBuilder, push_bounded, weight_of};
 pub use journal::{ANSWER, NoJournal, RestoredTask, TaskChange, TaskJournal, TaskOrigin};
-pub(super) use life::question_of;
 pub use media::InputModes;
+pub(super) use state_machine::question_of;
 
 use super::Refusal;
 use super::context::ContextPool;
@@ -59,7 +59,7 @@ use crate::probe::Probed as _;
 use crate::store::StoreError;
 
 /// The timeout for stopped tasks, beyond their grace period.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The interval for polling a task that another process runs.
 const ELSEWHERE: Duration = Duration::from_millis(500);
@@ -216,7 +216,7 @@ impl TaskManager {
     /// # Errors
     /// The task is not found.
     pub async fn follow(&self, task_id: &str) -> Result<Subscription, Refusal> {
-        Ok(self.cell(task_id).await?.follow())
+        Ok(self.shared_task(task_id).await?.follow())
     }
 
     /// Waits until the task is over or waits for its caller.
@@ -224,12 +224,12 @@ impl TaskManager {
     /// # Errors
     /// The task is not found, or the server stops and leaves it to the next process.
     pub async fn settled(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
-        let mut cell = self.cell(task_id).await?;
-        while cell.is_elsewhere() {
+        let mut shared_task = self.shared_task(task_id).await?;
+        while shared_task.is_elsewhere() {
             tokio::time::sleep(ELSEWHERE).await;
-            cell = self.cell(task_id).await?;
+            shared_task = self.shared_task(task_id).await?;
         }
-        cell.settled().await
+        shared_task.settled().await
     }
 
     /// Returns whether callers get a message in place of a task if the message is complete.
@@ -241,7 +241,7 @@ impl TaskManager {
     /// Returns the message for a caller that accepts one in place of the task, if the message is complete.
     #[must_use]
     pub fn message(&self, task: &Task, asker: TaskCaller) -> Option<Message> {
-        if asker.takes_message && self.replies_with_messages() { life::message_of(task) } else { None }
+        if asker.takes_message && self.replies_with_messages() { state_machine::message_of(task) } else { None }
     }
 
     /// Waits until it is decided whether the task becomes a message. Returns the message, or a subscription.
@@ -253,8 +253,8 @@ impl TaskManager {
         task_id: &str,
         asker: TaskCaller,
     ) -> Result<Result<Subscription, Message>, Refusal> {
-        let cell = self.cell(task_id).await?;
-        let (task, followed) = cell.committed().await?;
+        let shared_task = self.shared_task(task_id).await?;
+        let (task, followed) = shared_task.committed().await?;
         Ok(self.message(&task, asker).map_or(Ok(followed), Err))
     }
 
@@ -263,7 +263,7 @@ impl TaskManager {
     /// # Errors
     /// The task is not found.
     pub async fn task(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
-        Ok(self.cell(task_id).await?.task())
+        Ok(self.shared_task(task_id).await?.task())
     }
 
     /// Returns a page of tasks.
@@ -282,10 +282,10 @@ impl TaskManager {
     /// # Errors
     /// The task is not found, it is over, or the server stops and leaves it to the next process.
     pub async fn cancel(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
-        let cell = self.cell(task_id).await?;
-        cell.is_here()?;
-        cell.halt(HaltReason::Cancelled)?;
-        let task = cell.over().await?;
+        let shared_task = self.shared_task(task_id).await?;
+        shared_task.is_here()?;
+        shared_task.halt(HaltReason::Cancelled)?;
+        let task = shared_task.over().await?;
         match task.status.state {
             TaskState::Canceled => Ok(task),
             // The task ended first.
@@ -306,8 +306,8 @@ impl TaskManager {
     /// # Errors
     /// The task is not found.
     pub async fn reminders(&self, task_id: &str) -> Result<TaskReminders, Refusal> {
-        let cell = self.cell(task_id).await?;
-        Ok(TaskReminders { cell, is_kept: self.0.journal.keeps() })
+        let shared_task = self.shared_task(task_id).await?;
+        Ok(TaskReminders { shared_task, is_kept: self.0.journal.keeps() })
     }
 
     /// Refuses new tasks, ends all tasks, and waits for them with a grace period of two seconds. Tasks that the next
@@ -318,18 +318,18 @@ impl TaskManager {
             directory.is_stopping = true;
             directory.all()
         };
-        for cell in &all {
+        for shared_task in &all {
             // Tasks that are already over do not change.
-            let _ = cell.halt(HaltReason::Stopping);
+            let _ = shared_task.halt(HaltReason::Stopping);
         }
         let over = async {
-            for cell in &all {
+            for shared_task in &all {
                 // A task left to the next process does not run here any more either.
-                let _ = cell.over().await;
+                let _ = shared_task.over().await;
             }
         };
         let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS);
-        let _ = tokio::time::timeout(grace + PATIENCE, over).await;
+        let _ = tokio::time::timeout(grace + STOP_TIMEOUT, over).await;
         self.0.host.stop().await;
     }
 
@@ -352,8 +352,8 @@ impl TaskManager {
     /// Waits until all tasks are over and their records are durable.
     pub(super) async fn idle(&self) {
         let all = self.0.directory().all();
-        for cell in &all {
-            let _ = cell.over().await;
+        for shared_task in &all {
+            let _ = shared_task.over().await;
         }
         self.0.host.idle().await;
     }
@@ -366,7 +366,7 @@ impl TaskManager {
         to.value("harn_a2a_tasks_open", "gauge", "Unfinished tasks.", load.open);
         to.value("harn_a2a_tasks_open_limit", "gauge", "Limit on unfinished tasks.", load.most);
         let all = self.0.directory().all();
-        let states: Vec<TaskState> = all.iter().map(|cell| cell.state()).collect();
+        let states: Vec<TaskState> = all.iter().map(|shared_task| shared_task.state()).collect();
         let open = OPEN_STATES.map(|(state, word)| (word, states.iter().filter(|is| **is == state).count() as u64));
         to.labelled("harn_a2a_tasks", "gauge", "Unfinished tasks, by state.", "state", open);
         let ended = ENDED_STATES.map(|(_, word)| word).into_iter().zip(self.0.ended.iter().map(Counter::get));
@@ -386,20 +386,20 @@ impl TaskManager {
     }
 
     /// Returns a task from memory or from the journal.
-    async fn cell(&self, task_id: &str) -> Result<Arc<TaskCell>, Refusal> {
-        if let Some(cell) = self.0.directory().find(task_id) {
-            return Ok(cell);
+    async fn shared_task(&self, task_id: &str) -> Result<Arc<SharedTask>, Refusal> {
+        if let Some(shared_task) = self.0.directory().find(task_id) {
+            return Ok(shared_task);
         }
         let found = self.0.journal.find(task_id).await.map_err(unread)?;
         let found = found.ok_or_else(|| Refusal::UnknownTask(task_id.into()))?;
         // Read again each time: evicted tasks are rarely requested.
-        Ok(TaskCell::restored(found, self.0.journal.clone()))
+        Ok(SharedTask::restored(found, self.0.journal.clone()))
     }
 }
 
 /// The reminders of one task, looked up once for a whole request.
 pub struct TaskReminders {
-    cell: Arc<TaskCell>,
+    shared_task: Arc<SharedTask>,
     /// Whether injections outlive the process.
     is_kept: bool,
 }
@@ -408,7 +408,7 @@ impl TaskReminders {
     /// Returns the known injections into the task, from any process.
     #[must_use]
     pub fn injections(&self) -> &TaskInjections {
-        &self.cell.injections
+        &self.shared_task.injections
     }
 
     /// Returns the inbox that accepts reminders. Waits while the task's session is opening.
@@ -416,8 +416,8 @@ impl TaskReminders {
     /// # Errors
     /// The task is over, or another process runs it.
     pub async fn inbox(&self) -> Result<Inbox, Refusal> {
-        self.cell.is_here()?;
-        self.cell.inbox().await
+        self.shared_task.is_here()?;
+        self.shared_task.inbox().await
     }
 
     /// Records an injection with the task.
@@ -428,8 +428,8 @@ impl TaskReminders {
         if !self.is_kept {
             return Ok(());
         }
-        self.cell.injected(what());
-        self.cell.kept().await.map_err(Refusal::Log)
+        self.shared_task.injected(what());
+        self.shared_task.durable().await.map_err(Refusal::Log)
     }
 
     /// Clears the reminders that `selector` matches. See [`crate::host::SessionHandle::clear_reminders`].
@@ -437,7 +437,8 @@ impl TaskReminders {
     /// # Errors
     /// The task is over, or its session refuses.
     pub fn clear(&self, selector: Selector) -> Result<(Vec<Arc<str>>, ClearedCount), Refusal> {
-        let handle = self.cell.handle().ok_or_else(|| Refusal::Host(HostError::Closed(self.cell.id.clone())))?;
+        let handle =
+            self.shared_task.handle().ok_or_else(|| Refusal::Host(HostError::Closed(self.shared_task.id.clone())))?;
         handle.clear_reminders(selector).map_err(|error| match error {
             // The maximum number of such requests is already waiting.
             HostError::Busy(_) => Refusal::Queue(QueueError::Full(crate::host::CLEARS)),
@@ -447,7 +448,7 @@ impl TaskReminders {
 
     /// Reports to subscribers a reminder event that has not reached the transcript.
     pub fn show(&self, event: ReminderEvent) {
-        self.cell.show(SessionEvent::Reminder(event));
+        self.shared_task.show(SessionEvent::Reminder(event));
     }
 }
 

@@ -81,7 +81,7 @@ mod tests {
         let bare = queue.push_reminder(ReminderSpec::new("b"), DeliveryMode::AuditOnly, 1).unwrap().id;
 
         let pending = PendingInjections::of(&queue);
-        let told = serde_json::to_value(&pending).unwrap();
+        let written = serde_json::to_value(&pending).unwrap();
         let expected = json!({"pendingCount": 3, "injections": [
             {"kind": "reminder", "reminderId": full.as_ref(), "mode": "finish_step", "body": "Dependencies changed.",
              "tags": ["workspace"], "dedupeKey": "deps", "ttlTurns": 2, "roleHint": "developer", "source": "host"},
@@ -89,8 +89,8 @@ mod tests {
             {"kind": "reminder", "reminderId": bare.as_ref(), "mode": "audit_only", "body": "b", "tags": [],
              "dedupeKey": null, "ttlTurns": null, "roleHint": "system", "source": "host"},
         ]});
-        assert_eq!(told, expected);
-        assert_eq!(told.to_string(), expected.to_string(), "the order of the keys too");
+        assert_eq!(written, expected);
+        assert_eq!(written.to_string(), expected.to_string(), "the order of the keys too");
         // A script's view of the same queue, with script names for sources.
         let mut inside: Vec<Value> =
             queue.pending().map(|injection| (&injection.to_data(Surface::Script)).into()).collect();

@@ -187,8 +187,8 @@ impl SessionJournal {
 
     /// Records a complete text, so that it is shown again even if the process ends before the prompt does.
     pub fn flush(&self) {
-        let told = self.lock().assembly.flush();
-        self.write_shown(told);
+        let records = self.lock().assembly.flush();
+        self.write_shown(records);
     }
 
     /// Records the end of a prompt.
@@ -223,8 +223,8 @@ impl SessionJournal {
         self.append(Topic::Life, word, payload);
     }
 
-    fn write_shown(&self, told: impl IntoIterator<Item = NamedRecord>) {
-        for (word, payload) in told {
+    fn write_shown(&self, records: impl IntoIterator<Item = NamedRecord>) {
+        for (word, payload) in records {
             self.write(Topic::Shown, word, payload);
         }
     }

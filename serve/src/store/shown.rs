@@ -26,7 +26,10 @@ impl TextAssembly {
         let (word, message_id, text) = match event {
             SessionEvent::Text { message_id, text } => ("text", message_id, text),
             SessionEvent::Thought { message_id, text } => ("thought", message_id, text),
-            other => return told(other).map_or_else(Vec::new, |told| self.flush().into_iter().chain([told]).collect()),
+            other => {
+                return record_of(other)
+                    .map_or_else(Vec::new, |record| self.flush().into_iter().chain([record]).collect());
+            }
         };
         let goes_on = |open: &(&'static str, Arc<str>, String)| open.0 == word && open.1 == *message_id;
         let before = if self.open.as_ref().is_some_and(goes_on) { None } else { self.flush() };
@@ -49,7 +52,7 @@ impl TextAssembly {
 }
 
 /// Converts an event to a record; returns `None` if it is not shown again.
-fn told(event: &SessionEvent) -> Option<NamedRecord> {
+fn record_of(event: &SessionEvent) -> Option<NamedRecord> {
     Some(match event {
         SessionEvent::UserMessage { message_id, content } => {
             ("user_message", Data::dict([("message_id", Data::from(message_id)), ("content", content.clone())]))
@@ -244,7 +247,7 @@ mod tests {
             SessionEvent::Data { message_id: "m".into(), data: Data::dict([("n", Data::from(1))]) },
         ];
         for event in events {
-            let (word, payload) = told(&event).unwrap();
+            let (word, payload) = record_of(&event).unwrap();
             let payload = Data::from_json(&payload.to_json()).unwrap();
             assert_eq!(read(word, &payload).unwrap().unwrap(), event);
         }

@@ -20,6 +20,6 @@ pub(crate) use function::ScriptFn;
 pub(crate) use hook::ScriptHook;
 pub(crate) use model::ScriptModel;
 pub(crate) use permissions::ScriptPermissions;
-pub(crate) use provider::ScriptProvider;
+pub(crate) use provider::{ScriptProvider, check_config};
 pub(crate) use room::{roomy_model, roomy_tools};
 pub(crate) use tool::{ScriptTool, silent_tools};

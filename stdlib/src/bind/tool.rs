@@ -40,10 +40,13 @@ struct SilentTool {
     spec: ToolSpec,
 }
 
-/// Returns tools that do not run, for a preview.
-pub(crate) fn silent_tools(tools: &[Rc<dyn Tool>]) -> Vec<Rc<dyn Tool>> {
-    let silent = |tool: &Rc<dyn Tool>| Rc::new(SilentTool { spec: tool.spec().clone() }) as Rc<dyn Tool>;
-    tools.iter().map(silent).collect()
+/// Returns the tools for a preview: those that `runs` does not name do not run.
+pub(crate) fn silent_tools(tools: Vec<Rc<dyn Tool>>, runs: impl Fn(&str) -> bool) -> Vec<Rc<dyn Tool>> {
+    let silent = |tool: Rc<dyn Tool>| match runs(&tool.spec().name) {
+        true => tool,
+        false => Rc::new(SilentTool { spec: tool.spec().clone() }) as Rc<dyn Tool>,
+    };
+    tools.into_iter().map(silent).collect()
 }
 
 impl Tool for SilentTool {

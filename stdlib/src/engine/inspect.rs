@@ -2,7 +2,10 @@
 
 use super::Engine;
 use crate::values::TranscriptValue;
+use lang::ast::{Module, NodeMap};
 use lang::diagnostic::Diagnostic;
+use lang::query::{MemberView, members_between};
+use lang::resolve::{Role, Surroundings};
 use lang::script::type_of;
 use lang::source::SourceRef;
 use lang::value::Value;
@@ -100,6 +103,13 @@ impl Engine {
         }
         let outer = self.names.borrow().clone();
         type_of(&self.isolate, source, &outer)
+    }
+
+    /// Returns the members of what is before the dot at the end of a text, by its type: nothing runs.
+    pub(crate) fn members_between(&self, before: &str, after: &str) -> Option<Vec<MemberView>> {
+        let outer = self.names.borrow().clone();
+        let around = |_: &Module| Surroundings { outer: &outer, links: NodeMap::default(), role: Role::Piece };
+        members_between("<completion>", before, after, self.isolate.registry(), around)
     }
 
     /// Returns the keys of a dict or record that a name is bound to, through fields: `answer.usage`.

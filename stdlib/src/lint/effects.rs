@@ -9,7 +9,7 @@ use lang::diagnostic::fix::{Applicability, rename_key};
 use lang::diagnostic::{Diagnostic, nearest};
 use runtime::data::Data;
 use runtime::hooks::{EventKind, Verdict};
-use runtime::reminder::{ReminderCode, ReminderError};
+use runtime::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
 /// The producer of a reminder.
 pub(super) enum Producer {
@@ -19,15 +19,20 @@ pub(super) enum Producer {
     Hook,
     /// A worker hook: it only observes.
     Worker,
-    /// A provider.
-    Provider(String),
+    /// A provider, with its id if that is known.
+    Provider(Option<String>),
 }
 
 impl Producer {
     /// A provider's malformed reminder is always 006, with the inner reason.
     pub(super) fn claim(&self, error: ReminderError) -> ReminderError {
         match self {
-            Self::Provider(id) => error.of_provider(id),
+            Self::Provider(Some(id)) => error.of_provider(id),
+            Self::Provider(None) => ReminderError {
+                code: ReminderCode::Provider,
+                message: format!("a reminder provider returned a malformed reminder: {}", error.message),
+                ..error
+            },
             _ => error,
         }
     }
@@ -42,7 +47,12 @@ pub(super) fn check<'a>(view: &CallView<'a>, returned: &'a Expr, producer: &Prod
         }
         return;
     }
-    let Some(dict) = view.dict(returned) else { return };
+    let Some(dict) = view.dict(returned) else {
+        if let (Producer::Provider(_), Some(error)) = (producer, no_reminder(returned)) {
+            found.push(spec::at(view, returned, "not a reminder", &producer.claim(error)));
+        }
+        return;
+    };
     if let Some(selector) = dict.get("clear").and_then(|selector| view.dict(selector)) {
         match producer {
             Producer::Worker => found.push(refused(view, &selector)),
@@ -88,6 +98,18 @@ pub(super) fn check_change<'a>(view: &CallView<'a>, kind: EventKind, returned: &
 
 fn is_near(written: &str, name: &str) -> bool {
     nearest(written, [name]).is_some()
+}
+
+/// Returns the error of a literal that is not a reminder.
+fn no_reminder(returned: &Expr) -> Option<ReminderError> {
+    let data = match returned.kind {
+        ExprKind::Str(_) => Data::from("text"),
+        ExprKind::Bool(value) => value.into(),
+        ExprKind::Int(value) => value.into(),
+        ExprKind::Float(value) => value.into(),
+        _ => return None,
+    };
+    ReminderSpec::from_data(&data).err()
 }
 
 fn refused<'a>(view: &CallView<'a>, dict: &DictView<'a>) -> Diagnostic {

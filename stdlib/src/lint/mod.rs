@@ -146,7 +146,7 @@ pub(crate) fn worker_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
 /// `register_reminder_provider({id, subscribes_to, evaluate})`
 pub(crate) fn provider(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     let Some(dict) = view.arg(0).and_then(|arg| view.dict(arg)) else { return };
-    let id = dict.get("id").and_then(|e| view.text(e)).unwrap_or("?").to_owned();
+    let id = dict.get("id").and_then(|e| view.text(e)).map(str::to_owned);
     if let Some(list) = dict.get("subscribes_to") {
         events::events(view, list, EventKind::is_for_providers, "provider", found);
     }

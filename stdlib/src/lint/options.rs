@@ -1,13 +1,16 @@
 //! The option `reminders` of a loop.
 
 use super::literal;
+use super::spec::{first, without};
 use crate::Capability;
+use crate::bind::check_config;
 use crate::catalogue::from_core;
 use crate::read::Files;
 use crate::rhai_front_end::packs::{PackSpec, check_pack};
 use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
+use runtime::data::Data;
 use runtime::reminder::providers::{ProviderList, ReminderOptions, ReminderProviders};
 use runtime::reminder::{ReminderCode, ReminderError};
 use runtime::words::nearest;
@@ -16,22 +19,31 @@ use std::path::Path;
 /// Checks a literal `reminders` option.
 pub(super) fn check(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>) {
     let Some(reminders) = view.arg(arg).and_then(|e| view.dict(e)).and_then(|d| d.get("reminders")) else { return };
-    let Some(data) = literal::data(view, reminders) else { return };
-    match ReminderOptions::from_data(&data) {
-        Err(error) => found.push(report(view, reminders, &error)),
-        Ok(options) => {
-            // Who is registered is known only at run time: each id that is named counts as known here.
-            let named: Vec<&str> = options.providers.ids().collect();
-            let misspelt = listed(view, reminders, &options);
-            // How many there are is not known while it is not known which.
-            match options.providers.check(&named) {
-                Err(error) if misspelt.is_empty() => found.push(report(view, reminders, &error)),
-                _ => found.extend(misspelt),
+    let Some(mut data) = literal::data(view, reminders) else { return };
+    let options = loop {
+        match ReminderOptions::from_data(&data) {
+            Ok(options) => break options,
+            Err(error) => {
+                found.push(report(view, reminders, &error));
+                // The rest is read without the invalid key.
+                let key = first(&error.field);
+                if data.get(key).is_nil() {
+                    return;
+                }
+                data = without(&data, key);
             }
-            configuration(view, reminders, &options, found);
-            packs(view, reminders, &options, found);
         }
+    };
+    // Who is registered is known only at run time: each id that is named counts as known here.
+    let named: Vec<&str> = options.providers.ids().collect();
+    let misspelt = listed(view, reminders, &options);
+    // How many there are is not known while it is not known which.
+    match options.providers.check(&named) {
+        Err(error) if misspelt.is_empty() => found.push(report(view, reminders, &error)),
+        _ => found.extend(misspelt),
     }
+    configuration(view, reminders, &options, found);
+    packs(view, reminders, &options, found);
 }
 
 /// Packs that the option names, where the script is a file: theirs are beside it.
@@ -56,6 +68,11 @@ fn configuration<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &Reminde
     let registered = registered(view);
     for (id, config) in options.config.as_dict().into_iter().flatten() {
         if registered.contains(&id.as_ref()) {
+            if let Some(defaults) = defaults(view, id)
+                && let Err(error) = check_config(id, &defaults, config)
+            {
+                found.push(report(view, reminders, &error.under("config")));
+            }
             continue;
         }
         if let Some(error) = misspelt(id) {
@@ -93,6 +110,20 @@ fn registered<'a>(view: &CallView<'a>) -> Vec<&'a str> {
     view.calls_of("", "register_reminder_provider")
         .filter_map(|call| call.dict(call.arg(0)?)?.get("id").and_then(|id| call.text(id)))
         .collect()
+}
+
+/// Returns the configuration that a provider of this file lists, with the defaults, as far as they are literals.
+fn defaults(view: &CallView<'_>, id: &str) -> Option<Data> {
+    view.calls_of("", "register_reminder_provider").find_map(|call| {
+        let dict = call.dict(call.arg(0)?)?;
+        if dict.get("id").and_then(|written| call.text(written)) != Some(id) {
+            return None;
+        }
+        let config = call.dict(dict.get("config")?)?;
+        let value = |value| literal::data(&call, value).unwrap_or_default();
+        let entries = || config.entries().map(|(key, e)| (key.text.as_str(), value(e)));
+        config.complete.then(|| Data::dict(entries().collect::<Vec<_>>()))
+    })
 }
 
 /// Returns the error for an id that is almost a canonical one. Any other id that is not registered

@@ -7,6 +7,7 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
 use lang::diagnostic::fix::{Applicability, Edit};
+use lang::source::Span;
 use runtime::data::Data;
 use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::lifecycle::Selector;
@@ -137,20 +138,20 @@ fn read<'a>(
 }
 
 /// Whether an error found before says already why something is missing: a misspelt key is the missing one, and a selector
-/// with a wrong part has no other.
+/// with a wrong part has no other. A dict with `clear` is meant to add none.
 fn explained(before: &[ReminderError], missing: &str) -> bool {
     match missing {
         "" => !before.is_empty(),
-        key => before.iter().any(|error| error.suggestion.as_deref() == Some(key)),
+        key => before.iter().any(|error| error.suggestion.as_deref() == Some(key) || error.field == "clear"),
     }
 }
 
-fn without(data: &Data, key: &str) -> Data {
+pub(super) fn without(data: &Data, key: &str) -> Data {
     let entries = data.as_dict().into_iter().flatten().filter(|(k, _)| k.as_ref() != key);
     Data::dict(entries.map(|(k, v)| (k.clone(), v.clone())).collect::<Vec<_>>())
 }
 
-fn first(field: &str) -> &str {
+pub(super) fn first(field: &str) -> &str {
     field.split('.').next().unwrap_or("")
 }
 
@@ -176,7 +177,7 @@ fn report<'a>(view: &CallView<'a>, dict: &DictView<'a>, keys: &[&str], error: &R
         (Some(value), _) => (item(view, value, &error.field).unwrap_or(value).span, "this value"),
         _ => (dict.span, "in this dict"),
     };
-    let mut d = Diagnostic::new(from_core(error.code), error.message.clone()).label(view.source(), span, label);
+    let mut d = plain(view, span, label, error);
     if let Some(suggestion) = &error.suggestion {
         let replacement = if unknown { suggestion.clone() } else { format!("\"{suggestion}\"") };
         d = d.fix(span, replacement);
@@ -185,6 +186,16 @@ fn report<'a>(view: &CallView<'a>, dict: &DictView<'a>, keys: &[&str], error: &R
     {
         d = d.unsafe_fix(span, "\"all\"");
     }
+    d
+}
+
+/// Returns the diagnostic of an error at an expression.
+pub(super) fn at<'a>(view: &CallView<'a>, e: &'a Expr, label: &str, error: &ReminderError) -> Diagnostic {
+    plain(view, e.span, label, error)
+}
+
+fn plain(view: &CallView<'_>, span: Span, label: &str, error: &ReminderError) -> Diagnostic {
+    let d = Diagnostic::new(from_core(error.code), error.message.clone()).label(view.source(), span, label);
     match &error.help {
         Some(help) => d.help(help.clone()),
         None => d,

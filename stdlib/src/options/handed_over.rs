@@ -1,9 +1,10 @@
-//! Shapes of values that builtins pass to scripts: results, and the payloads of events.
+//! Shapes of values that builtins pass to scripts: results, and the argument of reminder providers.
 //!
-//! Each shape is open, so that an additional key is not an error; a name near to one of its keys is
-//! a slip that `check` reports. The shape of a handler's payload is found by the name of its event.
+//! A shape is open if there can be keys that it does not list; a name near to one of its keys is then a slip that `check`
+//! reports. In a closed one, every unknown key is.
 
-/// The named types of results and payloads. What differs from case to case, or may be nil, is `any` there.
+/// The named types of results. What differs from case to case, or may be nil, is `any` there. In the context of a provider, `E` is
+/// the payload of its events, and `N` their names.
 pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
     (
         "AgentLoopResult",
@@ -135,74 +136,7 @@ pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
              history: list<any>, metadata: any, rejection_reason?: any, ...}",
     ),
     ("A2aReminder", "{via: string, reason?: string, sent?: bool, reminder_id?: any, deduped_count?: any, ...}"),
-    (
-        "PreToolUse",
-        "{session: {id: any, ...}, event: string, tool: {name: string, args: any, tool_call_id: any, \
-             ...}, tool_name: string, iteration: int, ...}",
-    ),
-    (
-        "PostToolUse",
-        "{session: {id: any, ...}, event: string, tool: {name: string, args: any, tool_call_id: any, \
-             ...}, tool_name: string, result: {ok: bool, text: string, truncated: bool, ...}, truncated: \
-             bool, iteration: int, ...}",
-    ),
-    (
-        "LoopCheckpoint",
-        "{session: {id: any, ...}, event: string, session_id: any, iteration: int, kind: string, \
-             delivered: any, dispatch_skipped: any, ...}",
-    ),
-    (
-        "event session_start",
-        "{session: {id: any, ...}, event: string, task: any, system: any, max_iterations: any, ...}",
-    ),
-    (
-        "event session_end",
-        "{session: {id: any, ...}, event: string, final_status: any, stop_reason: any, iterations: int, \
-             ...}",
-    ),
-    ("event user_prompt_submit", "{session: {id: any, ...}, event: string, prompt: any, system: any, ...}"),
-    (
-        "event post_turn",
-        "{session: {id: any, ...}, event: string, iteration: int, has_tool_calls: bool, tool_results: \
-             list<{name: string, ok: bool, text: string, tool_call_id: any, truncated: bool, ...}>, text: \
-             string, ...}",
-    ),
-    (
-        "event post_agent_turn",
-        "{session: {id: any, ...}, event: string, iteration: int, has_tool_calls: bool, tool_results: \
-             list<{name: string, ok: bool, text: string, tool_call_id: any, truncated: bool, ...}>, text: \
-             string, ...}",
-    ),
-    (
-        "event pre_tool_use",
-        "{session: {id: any, ...}, event: string, tool: {name: string, args: any, tool_call_id: any, \
-             ...}, tool_name: string, iteration: int, ...}",
-    ),
-    (
-        "event post_tool_use",
-        "{session: {id: any, ...}, event: string, tool: {name: string, args: any, tool_call_id: any, \
-             ...}, tool_name: string, result: {ok: bool, text: string, truncated: bool, ...}, truncated: \
-             bool, iteration: int, ...}",
-    ),
-    ("event file_edited", "{session: {id: any, ...}, event: string, path: string, metadata: any, ...}"),
-    ("event session_error", "{session: {id: any, ...}, event: string, error: any, ...}"),
-    ("event session_idle", "{session: {id: any, ...}, event: string, iteration: int, wake_interval_ms: any, ...}"),
-    (
-        "event permission_asked",
-        "{session: {id: any, ...}, event: string, tool: {name: string, args: any, tool_call_id: any, \
-             ...}, reason: any, ...}",
-    ),
-    (
-        "event permission_replied",
-        "{session: {id: any, ...}, event: string, tool: {name: string, args: any, tool_call_id: any, \
-             ...}, reason: any, decision: any, ...}",
-    ),
-    ("event pre_step", "{session: {id: any, ...}, event: string, persona: any, step: string, iteration: int, ...}"),
-    (
-        "event post_step",
-        "{session: {id: any, ...}, event: string, persona: any, step: string, iteration: int, ok: bool, text: any, \
-             tool_results: any, ...}",
-    ),
+    ("ProviderContext", "{event: N, session: transcript, session_id: string, payload: E, options: any, config: any}"),
 ];
 
 #[cfg(test)]

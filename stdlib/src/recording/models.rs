@@ -102,9 +102,14 @@ impl Models {
         self.broken.borrow().clone()
     }
 
+    /// Returns the preview, if requests are shown instead of sent.
+    pub(crate) fn as_preview(&self) -> Option<&Preview> {
+        if let RecordingMode::Previews(preview) = &self.deck { Some(preview) } else { None }
+    }
+
     /// Returns whether requests are shown instead of sent.
     pub(crate) fn is_preview(&self) -> bool {
-        matches!(self.deck, RecordingMode::Previews(_))
+        self.as_preview().is_some()
     }
 
     /// Returns whether the run must not go on: it broke off, or enough of its requests were shown.

@@ -1,11 +1,14 @@
 //! `harn preview`: the requests of a run, caught before they reach a model.
 
+use crate::world::as_diagnostic;
+use lang::diagnostic::Diagnostic;
 use providers::model::{Provider, Route, RouteError, Routes};
 use runtime::model::{PrefixMeter, Request, RequestSize};
+use runtime::note::Note;
 use runtime::render::{Rendered, RenderedRole};
 use runtime::seam::{Outcome, Turn, call_error};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The requests of a run that are shown instead of sent.
@@ -17,6 +20,12 @@ pub struct Preview {
     /// The meter of each session.
     meters: RefCell<BTreeMap<Arc<str>, PrefixMeter>>,
     is_over: Cell<bool>,
+    /// Tools that run all the same.
+    tools: Vec<String>,
+    /// The named tools that a loop has offered.
+    offered: RefCell<BTreeSet<String>>,
+    /// Problems of handlers and providers that did not end the run.
+    diagnostics: RefCell<Vec<Diagnostic>>,
 }
 
 /// A request that would be sent.
@@ -69,6 +78,34 @@ impl Preview {
         Ok(Self { provider, most, ..Self::default() })
     }
 
+    /// Lets tools of these names run; all others only appear in the requests.
+    #[must_use]
+    pub fn with_tools(self, tools: Vec<String>) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// Returns whether a tool that a loop offers runs.
+    pub(crate) fn runs(&self, tool: &str) -> bool {
+        let runs = self.tools.iter().any(|name| name == tool);
+        if runs {
+            self.offered.borrow_mut().insert(tool.to_owned());
+        }
+        runs
+    }
+
+    /// Returns the tools that should run, and that no loop has offered.
+    #[must_use]
+    pub fn missing_tools(&self) -> Vec<String> {
+        let offered = self.offered.borrow();
+        self.tools.iter().filter(|name| !offered.contains(*name)).cloned().collect()
+    }
+
+    /// Returns the problems of handlers and providers before the last request, each once.
+    #[must_use]
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics.borrow().clone()
+    }
+
     /// Returns the names of all providers.
     #[must_use]
     pub fn providers() -> [&'static str; 6] {
@@ -105,6 +142,7 @@ impl Preview {
     /// Keeps a request. Returns whether the run goes on.
     pub(super) fn take(&self, turn: Turn<'_>, route: &Route, request: &Request) -> Outcome<bool> {
         let body = route.body(request).map_err(call_error)?.to_string();
+        self.note(&turn.scope.notes.all());
         let mut meters = self.meters.borrow_mut();
         let RequestSize { total, shared } = meters.entry(turn.session.id().clone()).or_default().measure(request);
         let mut requests = self.requests.borrow_mut();
@@ -123,6 +161,17 @@ impl Preview {
         let goes_on = requests.len() < self.most;
         self.is_over.set(!goes_on);
         Ok(goes_on)
+    }
+}
+
+impl Preview {
+    fn note(&self, notes: &[Note]) {
+        let mut known = self.diagnostics.borrow_mut();
+        for found in notes.iter().map(as_diagnostic) {
+            if !known.iter().any(|other| other.code == found.code && other.message == found.message) {
+                known.push(found);
+            }
+        }
     }
 }
 

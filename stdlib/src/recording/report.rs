@@ -15,7 +15,7 @@ pub(super) fn of(error: &RecordingError) -> Diagnostic {
             RecordingCode::Unwritten
         }
         RecordingError::Newer { .. } => RecordingCode::Newer,
-        RecordingError::NoTape { .. } | RecordingError::Broken { .. } | RecordingError::Edited(_) => {
+        RecordingError::NotRecording { .. } | RecordingError::Broken { .. } | RecordingError::Edited(_) => {
             RecordingCode::Unreadable
         }
     };

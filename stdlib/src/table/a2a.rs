@@ -283,24 +283,24 @@ impl Injecting {
         let answer = self.message.filter(|_| state.is_interrupted());
         let is_sent = answer.is_some();
         // It goes with what is said to the task next, and waits on where that does not arrive.
-        let kept = world.services.peers.outbox.put(peer.card.endpoint.as_str(), &self.task_id, self.wire.clone());
-        if kept.is_none() && !is_sent {
+        let deduped = world.services.peers.outbox.put(peer.card.endpoint.as_str(), &self.task_id, self.wire.clone());
+        if deduped.is_none() && !is_sent {
             return Ok(said("suppressed", "too many reminders are waiting for a message"));
         }
         if let Some((parts, metadata)) = answer {
             // Without room to wait it is sent with this message or not at all.
-            let own = if kept.is_none() { vec![self.wire] } else { Vec::new() };
+            let own = if deduped.is_none() { vec![self.wire] } else { Vec::new() };
             let metadata = reminder::attach(metadata, own);
             let sent = Sending::answer(task.id, parts, metadata).send(world, peer).await;
             // A repeated call states the id, so that the reminder is recognized if it waits.
-            let waits = kept.map_or(Data::Nil, |_| id.clone());
+            let waits = deduped.map_or(Data::Nil, |_| id.clone());
             sent.map_err(|error| error.fact("reminder_id", waits))?;
         }
         Ok(Data::dict([
             ("via", Data::from("metadata")),
             ("sent", is_sent.into()),
             ("reminder_id", id),
-            ("deduped_count", kept.unwrap_or_default().into()),
+            ("deduped_count", deduped.unwrap_or_default().into()),
         ]))
     }
 }

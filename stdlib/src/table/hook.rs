@@ -25,7 +25,7 @@ lang::builtins! { "" =>
     /// Registers a handler of the loop's seams: a name, a list of names, nil or `"*"` for all.
     plain "register_checkpoint_hook(kinds: any, handler: fn(LoopCheckpoint) -> any) -> nil" [lint = lint::checkpoint_hook] register_checkpoint_hook;
     /// Registers an observer of a worker event; it cannot remind.
-    plain "register_worker_hook(event: string, handler: fn(any) -> any) -> nil" [lint = lint::worker_hook] register_worker_hook;
+    plain "register_worker_hook(event: string, handler: fn(E) -> any) -> nil" [lint = lint::worker_hook] register_worker_hook;
     /// Forgets all tool hooks.
     plain "clear_tool_hooks() -> nil" clear_tool_hooks;
     /// Forgets all handlers of session events, seams and worker events.

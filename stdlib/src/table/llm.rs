@@ -12,7 +12,6 @@ use crate::world::World;
 use lang::builtins::args;
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
-use runtime::activity::ModelCallOutcome;
 use runtime::agent_loop::close_open_calls;
 use runtime::capabilities::Placement;
 use runtime::data::Data;
@@ -147,21 +146,16 @@ impl Asking {
         }
         request.reminders = Arc::new(rendered);
         session.sent(&scope, &request, false, &*world.services.routes);
+        let scope = Scope { activity: scope.enter(), ..scope };
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
         let routes: Rc<dyn Model> = world.services.routes.clone();
         let model = if text_tools { Rc::new(TextTools::new(routes)) } else { routes };
-        if let Some(activity) = &world.observers.activity {
-            activity.asked(turn);
+        if let Some(activity) = &scope.activity {
+            activity.model_began(turn, &request);
         }
         let answered = model.call(turn, &request, live).get().await;
-        if let Some(activity) = &world.observers.activity {
-            activity.called(
-                turn,
-                &match &answered {
-                    Ok(reply) => ModelCallOutcome::Answered(reply),
-                    Err(thrown) => ModelCallOutcome::Failed(failure_kind(thrown.as_ref())),
-                },
-            );
+        if let Some(activity) = &scope.activity {
+            activity.model_ended(turn, answered.as_ref().map_err(|thrown| failure_kind(thrown.as_ref())));
         }
         let reply = answered.map_err(|e| to_raise(&e))?;
         for note in &scope.notes.all() {

@@ -8,6 +8,7 @@ use lang::builtins::args;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, On, Raise, RunCode, Wait};
 use providers::model::MockReply;
+use runtime::note::{Note, Severity};
 use std::rc::Rc;
 
 lang::builtins! { "" =>
@@ -57,7 +58,8 @@ fn with_llm_script(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
     let replies = args::list(args, 0)?.iter().map(reply_of).collect::<Result<Vec<_>, _>>();
     let replies = replies.map_err(|raise| raise.about(0, ""))?;
     let body = ScriptFn::read(cx, args, 1)?;
-    let script = ActiveMockScript { id: world.services.routes.mock().add_script(replies), world };
+    let count = replies.len();
+    let script = ActiveMockScript { id: world.services.routes.mock().add_script(replies), count, world };
     Ok(Wait::new(async move {
         // The whole of it moves in, not its number alone.
         let script = script;
@@ -70,10 +72,29 @@ fn with_llm_script(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
 struct ActiveMockScript {
     world: Rc<World>,
     id: u64,
+    /// The number of its replies.
+    count: usize,
+}
+
+impl ActiveMockScript {
+    /// Warns in a test whose script was too short: the mock made up the other answers. A script without replies wants that.
+    fn report_missing(&self) {
+        let missed = self.world.services.routes.mock().calls_without_reply(self.id);
+        if missed == 0 || self.count == 0 || self.world.test.get().is_none() {
+            return;
+        }
+        let replies = if self.count == 1 { "1 reply".to_owned() } else { format!("{} replies", self.count) };
+        let message = format!(
+            "the model was called {} times, and `with_llm_script` had {replies}: the mock made up the rest",
+            self.count + missed
+        );
+        self.world.console.show(&Note { code: None, severity: Severity::Warning, message, about: None, fault: None });
+    }
 }
 
 impl Drop for ActiveMockScript {
     fn drop(&mut self) {
+        self.report_missing();
         self.world.services.routes.mock().remove_script(self.id);
     }
 }

@@ -86,6 +86,7 @@ pub const fn registry() -> Registry {
         .with_index(&INDEX)
         .with_shapes(crate::options::SHAPES)
         .with_handed_over(crate::options::HANDED_OVER)
+        .with_payloads(crate::options::PAYLOADS)
         .with_modules(MODULES)
         .with_types(&["transcript"])
         .with_outcome(&["status", "transcript"])

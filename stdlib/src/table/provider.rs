@@ -19,8 +19,9 @@ use runtime::seam::Turn;
 use std::rc::Rc;
 
 lang::builtins! { "" =>
-    /// Registers a reminder provider; the same id again replaces it in its place.
-    plain "register_reminder_provider(provider: {id: string, subscribes_to: list<string>, evaluate: fn(any) -> any}) -> nil" [lint = lint::provider] register_reminder_provider;
+    /// Registers a reminder provider; the same id again replaces it in its place. `config` lists the keys of its configuration, with
+    /// their defaults.
+    plain "register_reminder_provider(provider: {id: string, subscribes_to: list<string>, evaluate: fn(ProviderContext) -> any, config?: dict}) -> nil" [lint = lint::provider] register_reminder_provider;
     /// Forgets the custom providers.
     plain "clear_reminder_providers() -> nil" clear_reminder_providers;
     /// Lets the providers look at an event: `{fired_count, reports: [{provider, reminder_id, deduped_count}]}`.
@@ -40,6 +41,9 @@ pub(crate) fn event_of(name: &str, i: usize) -> Result<EventKind, Box<Raise>> {
     })
 }
 
+/// The keys of a provider.
+const KEYS: [&str; 4] = ["id", "subscribes_to", "evaluate", "config"];
+
 fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let dict = args::dict(args, 0)?;
@@ -47,9 +51,9 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
         Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
             .about(0, format!("invalid `{key}`"))
     };
-    if let Some((key, _)) = dict.iter().find(|(k, _)| !["id", "subscribes_to", "evaluate"].contains(&k.as_str())) {
+    if let Some((key, _)) = dict.iter().find(|(k, _)| !KEYS.contains(&k.as_str())) {
         let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{key}`")).about(0, "");
-        return Err(match nearest(key, ["id", "subscribes_to", "evaluate"]) {
+        return Err(match nearest(key, KEYS) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
         });
@@ -68,6 +72,13 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
         .collect();
     let evaluate =
         dict.get_str("evaluate").and_then(|v| ScriptFn::of(cx, v)).ok_or_else(|| wrong("evaluate", "a function"))?;
+    let defaults = match dict.get_str("config").filter(|config| !config.is_nil()) {
+        Some(config) => match to_data(config).map_err(|r| r.about(0, "invalid `config`"))? {
+            defaults @ Data::Dict(_) => Some(defaults),
+            _ => return Err(wrong("config", "a dict with the defaults")),
+        },
+        None => None,
+    };
     if let Some(pack) = world.agents.packs.owner(&id) {
         let message = format!("the pack `{pack}` of this run already has a provider `{id}`");
         return Err(Raise::error(RunCode::Value, message).about(0, "duplicate id").help("choose another id"));
@@ -79,7 +90,7 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
             .about(0, "exceeds the limit")
             .help("register each provider once, under its id"));
     }
-    world.agents.providers.register(Rc::new(ScriptProvider { id, events, evaluate }));
+    world.agents.providers.register(Rc::new(ScriptProvider { id, events, evaluate, defaults }));
     Ok(Value::Nil)
 }
 

@@ -64,7 +64,7 @@ impl Console {
 }
 
 /// Returns the diagnostic of a note. A raise has a place; a note alone does not.
-fn as_diagnostic(note: &Note) -> Diagnostic {
+pub(crate) fn as_diagnostic(note: &Note) -> Diagnostic {
     let severity = match note.severity {
         Severity::Error => lang::diagnostic::Severity::Error,
         Severity::Warning => lang::diagnostic::Severity::Warning,

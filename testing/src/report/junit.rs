@@ -54,7 +54,7 @@ fn case(out: &mut String, file: &FileResult, test: &TestResult) {
         "    <testcase classname=\"{class}\" name=\"{name}\" file=\"{class}\" line=\"{}\" time=\"{time}\"",
         test.line
     );
-    if test.status == Status::Passed && test.output.is_empty() {
+    if test.status == Status::Passed && test.output.is_empty() && test.diagnostics.is_empty() {
         let _ = writeln!(out, "{head}/>");
         return;
     }
@@ -69,6 +69,10 @@ fn case(out: &mut String, file: &FileResult, test: &TestResult) {
     }
     if !test.output.is_empty() {
         let _ = writeln!(out, "      <system-out>{}</system-out>", text(&test.output));
+    }
+    if test.status == Status::Passed && !test.diagnostics.is_empty() {
+        let warnings: String = test.diagnostics.iter().map(|found| draw(found, false)).collect();
+        let _ = writeln!(out, "      <system-err>{}</system-err>", text(&warnings));
     }
     out.push_str("    </testcase>\n");
 }

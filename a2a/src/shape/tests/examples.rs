@@ -136,6 +136,22 @@ fn the_json_of_protocol_buffers() {
     assert_eq!(Version::V1_0.read_list(&by_number).unwrap().state, Some(TaskState::InputRequired));
 }
 
+/// The second name of a field, and what belongs to another kind of part, is not even read.
+#[test]
+fn members_that_do_not_count_are_ignored() {
+    let text = r#"{"message": {"messageId": "m1", "message_id": 7, "role": "user", "contextId": "c", "context_id": "d", "parts": [
+        {"kind": "text", "text": "hello", "data": [1], "file": 5},
+        {"kind": "data", "data": {"text": [1], "context_id": 1, "contextId": 2}, "text": {}}]}}"#;
+    let message = Version::V0_3.read_send(&json(text)).unwrap().message;
+    assert_eq!((message.message_id.as_ref(), message.context_id.as_deref()), ("m1", Some("c")));
+    let data = json(r#"{"text": [1], "context_id": 1, "contextId": 2}"#);
+    assert_eq!(message.parts, [Part::text("hello"), Part::data(data)]);
+    let text = r#"{"message": {"message_id": "m1", "contextId": null, "context_id": "d", "role": "ROLE_USER",
+        "parts": [{"kind": "data", "text": "x"}]}}"#;
+    let message = Version::V1_0.read_send(&json(text)).unwrap().message;
+    assert_eq!((message.context_id, message.parts), (None, vec![Part::text("x")]));
+}
+
 #[test]
 fn null_can_be_data_in_1_0() {
     let frame = |part: &str| {

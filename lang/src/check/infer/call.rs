@@ -22,7 +22,7 @@ impl<'a> Checker<'a> {
             if let Some(ty) = self.variant_call(object, name, args, want) {
                 return ty;
             }
-            return self.method_call(object, name, *optional, args, span);
+            return self.method_call(object, name, *optional, args, span, want);
         }
         match self.called_by_name(callee) {
             Some(NamedFunction::Builtin(row)) => self.builtin_call(row, args, span),
@@ -135,20 +135,20 @@ impl<'a> Checker<'a> {
         if let (Some(receiver), Some(first)) = (receiver, signature.params.first()) {
             bind(&first.ty, receiver, &mut bound);
         }
-        // `E` is the payload of the event that another argument names.
-        let named = |arg: &ListItem| {
-            let name = arg.value.plain_text().filter(|_| !arg.spread)?;
-            self.world.signatures.shape(&format!("event {name}"))
-        };
         if signature.params.iter().any(|p| p.mentions_event) {
-            bound.extend(args.iter().find_map(named).map(|payload| ("E".into(), payload)));
+            bound.extend(self.event_parameters(args));
         }
         let taken: Vec<Taken> = signature
             .params
             .iter()
             .skip(skip)
             .filter(|p| !p.rest)
-            .map(|p| (if p.optional { p.ty.clone().optional() } else { p.ty.clone() }, why))
+            .map(|p| {
+                // A function in a dict learns from the events that the dict names.
+                let ty =
+                    if p.mentions_event && matches!(p.ty, Type::Shape(_)) { fill(&p.ty, &bound) } else { p.ty.clone() };
+                (if p.optional { ty.optional() } else { ty }, why)
+            })
             .collect();
         let rest = signature.params.iter().find(|p| p.rest).map(|p| (p.ty.clone(), why));
         let bound = self.arguments_with(args, &taken, rest.as_ref(), false, bound);

@@ -16,6 +16,15 @@ const LONGEST_CHOICE: usize = 40;
 impl<'a> Checker<'a> {
     /// The type of an expression. What its place demands has been reported if it does not fit; the type is unknown then.
     pub(super) fn expr(&mut self, e: &'a Expr, want: ExpectedType<'_>) -> Type {
+        let ty = self.expr_of_kind(e, want);
+        if let Some(types) = &mut self.types {
+            types.note(e.id, &ty);
+        }
+        ty
+    }
+
+    #[inline]
+    fn expr_of_kind(&mut self, e: &'a Expr, want: ExpectedType<'_>) -> Type {
         match &e.kind {
             // These hand the demand on to what they hold.
             ExprKind::If { cond, then, otherwise } => self.if_else(cond, then, otherwise.as_deref(), want),

@@ -9,6 +9,7 @@ use crate::declaration::Builtin;
 use crate::diagnostic::nearest;
 use crate::foreign;
 use crate::source::Span;
+use std::rc::Rc;
 
 /// Member of a value of one type under a name.
 pub(super) enum Member {
@@ -200,6 +201,19 @@ impl<'a> Checker<'a> {
             return Some((*word).to_owned());
         }
         nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
+    }
+
+    /// The path of a key that is in a dict inside of one that a builtin hands over: `payload.path` where `path` was written.
+    pub(super) fn key_inside(ty: &Type, name: &str) -> Option<String> {
+        let shapes = |ty: &Type| -> Vec<Rc<Shape>> {
+            ty.members().iter().filter_map(|m| if let Type::Shape(s) = m { Some(s.clone()) } else { None }).collect()
+        };
+        let has = |ty: &Type| shapes(ty).iter().any(|inner| inner.told && inner.field(name).is_some());
+        let outer = shapes(ty).into_iter().filter(|shape| shape.told);
+        outer
+            .flat_map(|shape| shape.fields.clone())
+            .find(|field| has(&field.ty))
+            .map(|field| format!("{}.{name}", field.name))
     }
 
     /// Whether the name is a method that only has to be called.

@@ -3,11 +3,11 @@
 use super::Checker;
 use super::call::most;
 use super::want::ExpectedType;
-use crate::ast::{Expr, FnDecl, ItemKind, ListItem, Name};
+use crate::ast::{Expr, ExprKind, FnDecl, ItemKind, ListItem, Name};
 use crate::builtin_type::Tag;
 use crate::check::items::Declared;
 use crate::check::types::{Kinds, NamedKind, NamedType, Nominal, Type, fill, join};
-use crate::declaration::Builtin;
+use crate::declaration::{BindingKind, Builtin};
 use crate::source::Span;
 
 /// Meaning of a called name after a dot.
@@ -32,9 +32,13 @@ impl<'a> Checker<'a> {
         optional: bool,
         args: &'a [ListItem],
         span: Span,
+        want: ExpectedType<'_>,
     ) -> Type {
         let holder = self.expr(object, ExpectedType::FREE);
         let receiver = if optional { Self::unlifted(&holder) } else { holder };
+        if want.dropped && !optional {
+            self.changed_copy(&receiver, object, name, span);
+        }
         if receiver == Type::Never {
             self.unknown_arguments(args);
             return Type::Any;
@@ -44,6 +48,33 @@ impl<'a> Checker<'a> {
             several => self.call_of_either(&receiver, several, object, name, args),
         };
         if optional { result.optional() } else { result }
+    }
+
+    /// Reports a call whose only effect is a changed copy of its receiver, which nothing reads.
+    fn changed_copy(&mut self, receiver: &Type, object: &'a Expr, name: &Name, span: Span) {
+        let CalledMember::Row(row) = self.method_of(receiver, &name.text) else { return };
+        let returns_copy = match row.module {
+            "<list>" => matches!(self.world.signatures.of(row).returns, Type::List(_)),
+            "<dict>" => matches!(self.world.signatures.of(row).returns, Type::Dict(_)),
+            "<set>" => matches!(self.world.signatures.of(row).returns, Type::Set(_)),
+            "<string>" => self.world.signatures.of(row).returns == Type::Str,
+            _ => false,
+        };
+        // A function that is passed to other methods may be there for its effects.
+        if returns_copy && (row.pure || row.name == "sort") {
+            self.unused_copy(row, receiver, object, span);
+        }
+    }
+
+    /// Whether a value can be assigned to a name, or to a field below it.
+    pub(super) fn is_assignable(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Name(_) => {
+                self.plain_binding(e).is_some_and(|id| self.world.names.binding(id).kind == BindingKind::Var)
+            }
+            ExprKind::Field { object, optional, .. } => !optional && self.is_assignable(object),
+            _ => false,
+        }
     }
 
     fn unknown_arguments(&mut self, args: &'a [ListItem]) {

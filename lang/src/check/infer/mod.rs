@@ -6,13 +6,14 @@
 //!
 //! - [`statement`], [`function`], [`assign`], [`pattern`]: what binds names.
 //! - [`expression`], [`branch`], [`operator`], [`member`], [`index`], [`call`], [`method`]: what has a value.
-//! - [`condition`]: what a test tells.
+//! - [`event`]: what a handler gets. [`condition`]: what a test tells.
 //! - [`want`], [`fit`]: what a place demands and whether a value fits; [`report`]: the words.
 
 mod assign;
 mod branch;
 mod call;
 mod condition;
+mod event;
 mod expression;
 mod fit;
 mod flow;
@@ -27,6 +28,7 @@ mod statement;
 mod want;
 
 use super::items::Declared;
+use super::table::TypeTable;
 use super::types::Type;
 use crate::ast::{Expr, Module};
 use crate::declaration::Registry;
@@ -57,6 +59,8 @@ pub(super) struct Checker<'a> {
     /// Tests that a `let` has given a name.
     tests: HashMap<BindingId, &'a Expr, Keyed>,
     in_named_test: bool,
+    /// The types of all expressions, if they are kept.
+    types: Option<TypeTable>,
     found: &'a mut Vec<Diagnostic>,
 }
 
@@ -68,21 +72,38 @@ pub(super) fn check<'a>(
     registry: Registry,
     found: &'a mut Vec<Diagnostic>,
 ) -> Type {
-    let mut checker = Checker {
-        source,
-        world: Declared::new(names, registry),
-        bases: vec![Type::Any; names.bindings.len()],
-        flow: Flow::default(),
-        frame: FunctionFrame::default(),
-        loops: Vec::new(),
-        piped: Vec::new(),
-        caught: 0,
-        loosened: Vec::new(),
-        tests: HashMap::default(),
-        in_named_test: false,
-        found,
-    };
-    checker.module(module)
+    Checker::new(source, names, registry, found).module(module)
+}
+
+/// Returns the types of a resolved module.
+pub(super) fn types(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry) -> TypeTable {
+    let mut found = Vec::new();
+    let mut checker = Checker::new(source, names, registry, &mut found);
+    checker.types = Some(TypeTable::default());
+    checker.module(module);
+    let mut types = checker.types.take().unwrap_or_default();
+    types.set_bindings(checker.bases);
+    types
+}
+
+impl<'a> Checker<'a> {
+    fn new(source: &'a SourceRef, names: &'a Resolution, registry: Registry, found: &'a mut Vec<Diagnostic>) -> Self {
+        Self {
+            source,
+            world: Declared::new(names, registry),
+            bases: vec![Type::Any; names.bindings.len()],
+            flow: Flow::default(),
+            frame: FunctionFrame::default(),
+            loops: Vec::new(),
+            piped: Vec::new(),
+            caught: 0,
+            loosened: Vec::new(),
+            tests: HashMap::default(),
+            in_named_test: false,
+            types: None,
+            found,
+        }
+    }
 }
 
 impl Checker<'_> {

@@ -5,6 +5,7 @@ use super::want::ExpectedType;
 use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 use crate::builtin_type::Tag;
 use crate::check::types::{Kinds, Shape, ShapeKey, Type, join};
+use crate::diagnostic::spelled_alike;
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -91,6 +92,18 @@ impl<'a> Checker<'a> {
                 && matches!(e.kind, ExprKind::Str(_))
             {
                 return self.never_chosen(op, a, b, e.span, (choice, text));
+            }
+        }
+        // One text that is spelled in another way.
+        let is_literal = |e: &Expr| matches!(e.kind, ExprKind::Str(_));
+        for (known, text, e, other) in [(a, b, b_expr, a_expr), (b, a, a_expr, b_expr)] {
+            if let (Type::Text(word), Type::Text(text)) = (known, text)
+                && word != text
+                && spelled_alike(word, text)
+                && is_literal(e)
+                && !is_literal(other)
+            {
+                return self.never_chosen(op, a, b, e.span, (known, text));
             }
         }
     }

@@ -2,12 +2,13 @@
 
 use super::Checker;
 use super::want::DemandOrigin;
-use crate::ast::{BinaryOp, ListItem, Name};
+use crate::ast::{BinaryOp, Expr, ListItem, Name};
+use crate::builtin_type::Kind;
 use crate::check::CheckCode;
 use crate::check::types::{NamedKind, Nominal, Shape, ShapeKey, Type, apart};
 use crate::declaration::Builtin;
 use crate::diagnostic::fix::{Applicability, Edit, rename_key};
-use crate::diagnostic::{Diagnostic, Severity, nearest};
+use crate::diagnostic::{Diagnostic, Severity, nearest, spelled_alike};
 use crate::source::Span;
 
 impl Checker<'_> {
@@ -245,13 +246,15 @@ impl Checker<'_> {
     pub(super) fn never_chosen(&mut self, op: BinaryOp, a: &Type, b: &Type, at: Span, (choice, text): (&Type, &str)) {
         let mut d = self.never_equal_message(op, a, b, at);
         let words = self::choice(choice);
-        if let Some(near) = nearest(text, words.iter().map(String::as_str)) {
+        let alike = words.iter().map(String::as_str).find(|word| spelled_alike(word, text));
+        if let Some(near) = alike.or_else(|| nearest(text, words.iter().map(String::as_str))) {
             d = d.help(format!("did you mean \"{near}\"?"));
             let (written, inside) = (format!("\"{text}\""), self.source.slice(at));
             if let (Some(offset), 1) = (inside.find(&written), inside.matches(&written).count()) {
                 let start = at.start + u32::try_from(offset).unwrap_or(0);
                 let end = start + u32::try_from(written.len()).unwrap_or(0);
-                d = d.unsafe_fix(Span::new(start, end), format!("\"{near}\""));
+                let applicability = if alike.is_some() { Applicability::Safe } else { Applicability::Unsafe };
+                d = d.fix_by(applicability, vec![Edit::new(Span::new(start, end), format!("\"{near}\""))]);
             }
         }
         self.say(d);
@@ -286,15 +289,35 @@ impl Checker<'_> {
         if at != key_at {
             d = d.label(self.source, at, format!("this is `{}`", holder.shortened()));
         }
-        if let Some(near) = self.near_member(holder, key) {
+        if let Some(near) = Self::key_inside(holder, key).or_else(|| self.near_member(holder, key)) {
             let quoted = self.source.slice(key_at).starts_with('"');
             let edit = if quoted { Edit::new(key_at, format!("\"{near}\"")) } else { Edit::new(key_at, near.as_str()) };
             d = d.help(format!("did you mean `{near}`?")).fix_by(Applicability::of_name(key), vec![edit]);
+        } else if let Some(known) = told_keys(holder) {
+            d = d.help(format!("its keys are {known}"));
         } else {
             d = d.help("end the type with `...` to allow other keys");
         }
-        if holder.members().iter().any(|m| matches!(m, Type::Shape(shape) if shape.told)) {
+        if told_keys(holder).is_some() {
             d.severity = Severity::Warning;
+        }
+        self.say(d);
+    }
+
+    /// A changed copy that is not read.
+    pub(super) fn unused_copy(&mut self, row: &'static Builtin, receiver: &Type, object: &Expr, span: Span) {
+        const LONGEST: usize = 40;
+        let kind = receiver.kind().map_or("value", Kind::name);
+        let message = format!("result of `{}` is not used: {kind}s do not change", row.name);
+        let mut d = Diagnostic::new(CheckCode::UnusedCopy, message).label(self.source, span, "has no effect");
+        let written = self.source.slice(object.span);
+        if self.is_assignable(object) && written.len() <= LONGEST && !written.contains('\n') {
+            let applicability = if CHANGES.contains(&row.name) { Applicability::Safe } else { Applicability::Unsafe };
+            d = d
+                .help(format!("assign it: `{written} = {written}.{}(…)`", row.name))
+                .fix_by(applicability, vec![Edit::insert(span.start, format!("{written} = "))]);
+        } else {
+            d = d.help(format!("assign the result of `{}` to a `var`", row.name));
         }
         self.say(d);
     }
@@ -414,6 +437,17 @@ impl Checker<'_> {
         }
         vec![Edit::insert(value.start, "to_string("), Edit::insert(value.end, ")")]
     }
+}
+
+/// Methods after which a script means to go on with the changed value.
+const CHANGES: [&str; 12] =
+    ["add", "concat", "insert", "merge", "pop", "push", "remove", "remove_at", "reverse", "set", "sort", "with"];
+
+/// Returns the keys of a dict that a builtin hands over.
+fn told_keys(holder: &Type) -> Option<String> {
+    let told = holder.members().iter().find_map(|m| if let Type::Shape(shape) = m { Some(shape) } else { None });
+    let shape = told.filter(|shape| shape.told)?;
+    Some(shape.fields.iter().map(|field| format!("`{}`", field.name)).collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the name in a hint of the form "use name" or "use `name`".

@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
             let last = i + 1 == stmts.len();
             value = match &stmt.kind {
                 StmtKind::Expr(e) => {
-                    let ty = self.expr(e, if last { want } else { ExpectedType::FREE });
+                    let ty = self.expr(e, if last { want } else { ExpectedType::DROPPED });
                     if last { ty } else { Type::Nil }
                 }
                 _ => {
@@ -64,7 +64,7 @@ impl<'a> Checker<'a> {
             }
             StmtKind::Assign { target, op, value } => self.assignment(target, *op, value, stmt.span),
             StmtKind::Expr(e) => {
-                self.expr(e, ExpectedType::FREE);
+                self.expr(e, ExpectedType::DROPPED);
             }
             StmtKind::While { cond, body } => self.while_loop(cond, body, stmt.span),
             StmtKind::For { pattern, iter, body } => self.for_loop(pattern, iter, body),
@@ -73,7 +73,7 @@ impl<'a> Checker<'a> {
                 let (holds, fails) = self.condition(cond);
                 self.keep_loose(mark);
                 self.flow = fails;
-                self.block(otherwise, ExpectedType::FREE);
+                self.block(otherwise, ExpectedType::DROPPED);
                 // Whether the block leaves is looked at elsewhere.
                 self.flow = holds;
             }
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
                 // It runs later, when variables may hold something else.
                 let before = self.flow.clone();
                 self.flow = before.at_another_time();
-                self.block(body, ExpectedType::FREE);
+                self.block(body, ExpectedType::DROPPED);
                 self.flow = before;
             }
             StmtKind::Item(_) | StmtKind::Error => {}
@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
         self.keep_loose(mark);
         self.flow = holds;
         self.loops.push(Vec::new());
-        self.block(body, ExpectedType::FREE);
+        self.block(body, ExpectedType::DROPPED);
         let breaks = self.loops.pop().unwrap_or_default();
         // What the body has told may not hold when it never ran.
         self.flow = fails;
@@ -150,7 +150,7 @@ impl<'a> Checker<'a> {
         let before = self.flow.clone();
         self.bind_pattern(pattern, &item, false);
         self.loops.push(Vec::new());
-        self.block(body, ExpectedType::FREE);
+        self.block(body, ExpectedType::DROPPED);
         self.loops.pop();
         self.flow = before;
     }

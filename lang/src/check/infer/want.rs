@@ -9,6 +9,8 @@ pub(super) struct ExpectedType<'t> {
     pub(super) ty: Option<&'t Type>,
     /// Set where it is demanded: who demands it.
     pub(super) why: Option<DemandOrigin>,
+    /// Nothing reads the value.
+    pub(super) dropped: bool,
 }
 
 /// Origin of a demanded type.
@@ -29,19 +31,21 @@ pub(super) enum DemandOrigin {
 }
 
 impl<'t> ExpectedType<'t> {
-    pub(super) const FREE: ExpectedType<'static> = ExpectedType { ty: None, why: None };
+    pub(super) const FREE: ExpectedType<'static> = ExpectedType { ty: None, why: None, dropped: false };
+    /// The place of a statement.
+    pub(super) const DROPPED: ExpectedType<'static> = ExpectedType { dropped: true, ..Self::FREE };
 
     /// Suggests: closures learn their parameters from it.
     pub(super) fn hint(ty: &'t Type) -> Self {
-        Self { ty: Some(ty), why: None }
+        Self { ty: Some(ty), ..ExpectedType::FREE }
     }
 
     pub(super) fn must(ty: &'t Type, why: DemandOrigin) -> Self {
-        Self { ty: Some(ty), why: Some(why) }
+        Self { ty: Some(ty), why: Some(why), dropped: false }
     }
 
     /// Returns this demand for a part.
     pub(super) fn part(self, ty: &'t Type) -> Self {
-        Self { ty: Some(ty), why: self.why }
+        Self { ty: Some(ty), why: self.why, dropped: false }
     }
 }

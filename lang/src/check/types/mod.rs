@@ -91,7 +91,8 @@ pub(super) struct Shape {
     pub(super) open: bool,
     /// It is the type of a dict literal: the keys are those and no others, and none of them was promised.
     pub(super) literal: bool,
-    /// A builtin hands it over. It may have keys that are not listed, but a name near to a listed one is a slip.
+    /// A builtin hands it over: an unknown key is read as nil, so it is a slip and not an error. If there may be keys that
+    /// are not listed, only a name near to a listed one is a slip.
     pub(super) told: bool,
 }
 

@@ -1,8 +1,9 @@
 //! Signatures of builtins, read from their rows when a script uses them.
 
-use super::{Type, TypeReader};
-use crate::ast::{PatternKind, TypeExpr, TypeKind};
+use super::{Shape, Type, TypeReader};
+use crate::ast::{PatternKind, TypeExpr};
 use crate::declaration::{Arity, Builtin, Index, Registry};
+use crate::diagnostic::spelled_alike;
 use crate::parse::signature;
 use smol_str::SmolStr;
 use std::cell::RefCell;
@@ -24,7 +25,7 @@ pub(in crate::check) struct BuiltinParam {
     pub(in crate::check) ty: Type,
     pub(in crate::check) optional: bool,
     pub(in crate::check) rest: bool,
-    /// Its type has the parameter `E`, which stands for the payload of an event.
+    /// A function in it takes the parameter `E`, the payload of an event, or a dict with it.
     pub(in crate::check) mentions_event: bool,
 }
 
@@ -33,11 +34,13 @@ pub(in crate::check) struct Signatures {
     registry: Registry,
     read: RefCell<HashMap<*const u8, Rc<BuiltinSignature>>>,
     shapes: RefCell<HashMap<&'static str, Type>>,
+    /// The types of payloads, by their texts.
+    payloads: RefCell<HashMap<&'static str, Type>>,
 }
 
 impl Signatures {
     fn new(registry: Registry) -> Self {
-        Self { registry, read: RefCell::default(), shapes: RefCell::default() }
+        Self { registry, read: RefCell::default(), shapes: RefCell::default(), payloads: RefCell::default() }
     }
 
     /// Returns those of a registry. A thread keeps the last one's: a server checks a script for each task, and the signatures
@@ -69,18 +72,34 @@ impl Signatures {
         TypeReader { file: None, signatures: self, generics: &[], open: Vec::new() }.read(ty)
     }
 
-    /// A named type of the registry.
+    /// A named type of the registry, or the payload of an event of that name.
     pub(in crate::check) fn shape(&self, name: &str) -> Option<Type> {
         if let Some(known) = self.shapes.borrow().get(name) {
             return Some(known.clone());
         }
-        let (name, text) = self.registry.shape(name)?;
+        let Some((name, text)) = self.registry.shape(name) else { return self.payload(name) };
         // A shape that mentions itself is unknown there.
         self.shapes.borrow_mut().insert(name, Type::Any);
-        let decl = signature(&format!("shape() -> {text}"));
-        let ty = decl.and_then(|decl| decl.returns).map_or(Type::Any, |ty| self.ty(&ty));
+        let ty = self.of_text(text);
+        let ty = if self.registry.hands_over(name) { told(ty) } else { ty };
         self.shapes.borrow_mut().insert(name, ty.clone());
         Some(ty)
+    }
+
+    /// The payload of an event, whose name is in snake_case or in PascalCase.
+    pub(in crate::check) fn payload(&self, event: &str) -> Option<Type> {
+        let (_, text) = self.registry.payloads().iter().find(|(name, _)| spelled_alike(name, event))?;
+        if let Some(known) = self.payloads.borrow().get(text) {
+            return Some(known.clone());
+        }
+        let ty = told(self.of_text(text));
+        self.payloads.borrow_mut().insert(text, ty.clone());
+        Some(ty)
+    }
+
+    fn of_text(&self, text: &str) -> Type {
+        let decl = signature(&format!("shape() -> {text}"));
+        decl.and_then(|decl| decl.returns).map_or(Type::Any, |ty| self.ty(&ty))
     }
 }
 
@@ -93,8 +112,9 @@ impl BuiltinSignature {
             ty: ty(param.ty.as_deref()),
             optional: param.default.is_some(),
             rest: param.rest,
-            mentions_event: param.ty.as_deref().is_some_and(takes_event),
+            mentions_event: false,
         });
+        let params = params.map(|param| BuiltinParam { mentions_event: takes_event(&param.ty), ..param });
         Self { params: params.collect(), returns: ty(decl.returns.as_ref()) }
     }
 
@@ -113,18 +133,25 @@ impl BuiltinSignature {
     }
 }
 
+/// A dict that a builtin hands over, as a type that says so.
+fn told(ty: Type) -> Type {
+    match ty {
+        Type::Shape(shape) => Type::Shape(Rc::new(Shape { told: true, ..(*shape).clone() })),
+        other => other,
+    }
+}
+
 /// Whether a function that takes an event is part of a type.
-fn takes_event(ty: &TypeExpr) -> bool {
-    let is_event = |ty: &TypeExpr| matches!(&ty.kind, TypeKind::Name { name, args } if name == "E" && args.is_empty());
-    match &ty.kind {
-        TypeKind::Fn { params, returns } => {
-            matches!(params.as_slice(), [only] if is_event(only))
-                || params.iter().any(takes_event)
-                || takes_event(returns)
-        }
-        TypeKind::Name { args: parts, .. } | TypeKind::Union(parts) => parts.iter().any(takes_event),
-        TypeKind::Shape { fields, .. } => fields.iter().any(|(_, _, ty)| takes_event(ty)),
-        TypeKind::Optional(inner) => takes_event(inner),
-        TypeKind::Literal(_) | TypeKind::Error => false,
+fn takes_event(ty: &Type) -> bool {
+    let is_event = |ty: &Type| matches!(ty, Type::Param(name) if name == "E");
+    match ty {
+        Type::Fn(function) => function.params.iter().any(|param| match param {
+            Type::Shape(shape) => shape.fields.iter().any(|field| is_event(&field.ty)),
+            other => is_event(other) || takes_event(other),
+        }),
+        Type::Shape(shape) => shape.fields.iter().any(|field| takes_event(&field.ty)),
+        Type::Union(members) => members.iter().any(takes_event),
+        Type::List(of) | Type::Dict(of) => takes_event(of),
+        _ => false,
     }
 }

@@ -86,7 +86,7 @@ pub(crate) async fn post(
     post: &Post<'_>,
     live: &dyn Fn(Delta<'_>),
 ) -> Outcome<ServerAnswer> {
-    retry::with_retries(turn.scope, post.retries, live, async |_| attempt(client, post, live).await).await
+    retry::with_retries(turn, post.retries, live, async |_| attempt(client, post, live).await).await
 }
 
 async fn attempt(client: &Client, post: &Post<'_>, live: &dyn Fn(Delta<'_>)) -> Result<ServerAnswer, ModelError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use runtime::model::{Delta, ModelError};
-use runtime::seam::{Outcome, Scope, Stopped, call_error};
+use runtime::seam::{CallError as _, Outcome, Scope, Stopped, Turn, call_error};
 use tracing::Instrument as _;
 
 /// The least wait before the first retry. With the jitter, a wait is less than twice as long.
@@ -20,17 +20,26 @@ const LONGEST_ASKED_MS: u64 = 60_000;
 
 /// Tries until an attempt succeeds, fails with an error that a retry cannot fix, or no retry is left.
 pub(crate) async fn with_retries<T>(
-    scope: &Scope,
+    turn: Turn<'_>,
     retries: u32,
     live: &dyn Fn(Delta<'_>),
     mut attempt: impl AsyncFnMut(u32) -> Result<T, ModelError>,
 ) -> Outcome<T> {
+    let scope = turn.scope;
     let mut tried = 0;
     let mut waits = None;
     loop {
         scope.check().map_err(call_error)?;
         let span = tracing::debug_span!("attempt", attempt = tried + 1);
-        let error = match stoppable(scope, attempt(tried)).instrument(span.clone()).await.map_err(call_error)? {
+        let activity = scope.enter();
+        if let Some(activity) = &activity {
+            activity.attempt_began(turn, tried + 1);
+        }
+        let answered = stoppable(scope, attempt(tried)).instrument(span.clone()).await;
+        if let Some(activity) = &activity {
+            activity.attempt_ended(turn, tried + 1, failure_of(&answered));
+        }
+        let error = match answered.map_err(call_error)? {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
@@ -42,6 +51,15 @@ pub(crate) async fn with_retries<T>(
         let until = scope.clock.now_ms().saturating_add(wait);
         stoppable(scope, scope.clock.sleep_until(until)).await.map_err(call_error)?;
         live(Delta::Restart);
+    }
+}
+
+/// Returns the kind of the failure of an attempt, if it failed or was stopped.
+fn failure_of<T>(answered: &Result<Result<T, ModelError>, Stopped>) -> Option<&'static str> {
+    match answered {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => Some(error.kind.as_str()),
+        Err(stopped) => Some(stopped.kind().as_str()),
     }
 }
 
@@ -110,7 +128,7 @@ mod tests {
             let mut place = TestSession::new();
             place.scope.seed = seed;
             let outcome: Outcome<()> =
-                block_on(with_retries(&place.scope, 6, &|_| {}, async |_| Err(error(ModelErrorKind::Server))));
+                block_on(with_retries(place.turn(), 6, &|_| {}, async |_| Err(error(ModelErrorKind::Server))));
             assert!(outcome.unwrap_err().to_string().ends_with("(tried 7 times)"));
             place.clock.slept.take()
         };
@@ -144,16 +162,17 @@ mod tests {
     fn a_wait_ends_when_the_work_is_cancelled_or_its_deadline_passes() {
         for (by_deadline, sort) in [(false, CallErrorKind::Cancelled), (true, CallErrorKind::Deadline)] {
             let clock = ManualClock::new(0);
-            let mut scope = Scope::new(Rc::new(clock.clone()), Rc::new(MemoryLog::default()));
-            scope.deadline_ms = by_deadline.then_some(200);
-            let work = with_retries(&scope, 5, &|_| {}, async |_| Err::<(), _>(error(ModelErrorKind::Server)));
+            let mut place = TestSession::new();
+            place.scope = Scope::new(Rc::new(clock.clone()), Rc::new(MemoryLog::default()));
+            place.scope.deadline_ms = by_deadline.then_some(200);
+            let work = with_retries(place.turn(), 5, &|_| {}, async |_| Err::<(), _>(error(ModelErrorKind::Server)));
             let mut work = std::pin::pin!(work);
             let mut cx = Context::from_waker(Waker::noop());
             assert!(work.as_mut().poll(&mut cx).is_pending(), "it waits for its second try");
             if by_deadline {
                 clock.advance(200);
             } else {
-                scope.cancel.cancel("enough");
+                place.scope.cancel.cancel("enough");
             }
             assert_eq!(block_on(work).unwrap_err().kind(), sort);
         }

@@ -80,6 +80,12 @@ impl Mock {
         self.0.borrow_mut().scripts.remove(&id).map(Queue::into_rest).unwrap_or_default()
     }
 
+    /// Returns the number of calls for which a script had no reply.
+    #[must_use]
+    pub fn calls_without_reply(&self, script: u64) -> usize {
+        self.0.borrow().scripts.get(&script).map_or(0, |queue| queue.missed)
+    }
+
     /// Returns the received requests, oldest first.
     #[must_use]
     pub fn calls(&self) -> Vec<MockCall> {
@@ -116,7 +122,7 @@ impl Mock {
                 return first.come(turn, request.timeout_ms, streams).await.map_err(call_error);
             }
             let mut first = Some(first);
-            retry::with_retries(turn.scope, retries, streams.unwrap_or(&|_| {}), async |_| {
+            retry::with_retries(turn, retries, streams.unwrap_or(&|_| {}), async |_| {
                 let answer = first.take().unwrap_or_else(|| self.answer_once(turn, request, &model));
                 answer.come(turn, request.timeout_ms, streams).await
             })
@@ -135,6 +141,7 @@ impl Mock {
         let script = turn.scope.script.and_then(|id| state.scripts.get_mut(&id));
         let queue = script.unwrap_or(&mut state.queue);
         let scripted = queue.take(|| prompt(request));
+        queue.missed += usize::from(scripted.is_none());
         let scripted = scripted.unwrap_or_else(|| MockReply::text(unscripted(&prompt(request))));
         let delay_ms = scripted.delay_ms.unwrap_or(0);
         if let Some(error) = scripted.error {

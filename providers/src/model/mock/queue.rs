@@ -11,6 +11,8 @@ pub(super) struct Queue {
     replies: VecDeque<MockReply>,
     /// The number of replies with a `match`. If there is none, only the first reply is looked at.
     matching: usize,
+    /// The number of calls that found no reply.
+    pub(super) missed: usize,
 }
 
 impl Queue {

@@ -27,6 +27,11 @@ impl EventRow {
         self.fields.split_whitespace().filter(|field| !field.starts_with('['))
     }
 
+    fn fields_in_markdown(&self) -> String {
+        let fields: Vec<String> = self.fields.split_whitespace().map(|field| format!("`{field}`")).collect();
+        fields.join(" ").replace("`[", "`").replace("]`", "`?")
+    }
+
     /// Returns the builtin that registers a handler, in words for the reference.
     #[must_use]
     pub fn registered_by(&self) -> &'static str {
@@ -191,7 +196,6 @@ pub static EVENTS: &[EventRow] = &[
 pub fn to_markdown() -> String {
     let mut out = String::from("| event | fires | payload | registered with | result |\n|---|---|---|---|---|\n");
     for row in EVENTS {
-        let fields: Vec<String> = row.fields.split_whitespace().map(|field| format!("`{field}`")).collect();
         let providers =
             if row.kind.is_for_providers() && row.kind != EventKind::PostAgentTurn { ", providers" } else { "" };
         let answer = match row.answer {
@@ -203,9 +207,19 @@ pub fn to_markdown() -> String {
             "| `{}` | {} | {} | {}{providers} | {answer} |\n",
             row.kind,
             row.when,
-            fields.join(" ").replace("`[", "`").replace("]`", "`?"),
+            row.fields_in_markdown(),
             row.registered_by()
         ));
+    }
+    out
+}
+
+/// Returns the payloads of the events that providers can have as Markdown, for the guide.
+#[must_use]
+pub fn provider_payloads_to_markdown() -> String {
+    let mut out = String::from("| event | fields of the payload |\n|---|---|\n");
+    for row in EVENTS.iter().filter(|row| row.kind.is_for_providers()) {
+        out.push_str(&format!("| `{}` | {} |\n", row.kind, row.fields_in_markdown()));
     }
     out
 }

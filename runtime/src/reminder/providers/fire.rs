@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tracing::{Instrument as _, Span};
 
+use crate::activity::Activity;
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::note::Note;
@@ -78,6 +79,9 @@ pub fn fire<'a>(
                 Ok(firing.over())
             });
         };
+        if let Some(activity) = turn.scope.activity.as_ref().filter(|_| is_notable(&outcome)) {
+            record(&activity.enter(), turn, event, &provider.shared_id(), &outcome);
+        }
         if let Err(thrown) = firing.take_in(&provider.shared_id(), outcome) {
             return Answer::Now(Err(thrown));
         }
@@ -88,6 +92,21 @@ pub fn fire<'a>(
 /// Returns the span of a provider that looks at an event.
 fn span_of(provider: &dyn ReminderProvider, event: &HookEvent<'_>) -> Span {
     tracing::debug_span!("provider", provider = provider.id(), event = event.kind().as_str())
+}
+
+/// Returns whether a provider that answered at once has done anything. Most look at an event and return nothing.
+fn is_notable(outcome: &Outcome<Vec<ReminderSpec>>) -> bool {
+    outcome.as_ref().map_or(true, |specs| !specs.is_empty())
+}
+
+fn record(
+    activity: &Activity,
+    turn: Turn<'_>,
+    event: &HookEvent<'_>,
+    id: &Arc<str>,
+    outcome: &Outcome<Vec<ReminderSpec>>,
+) {
+    activity.provider_ended(turn, event.kind(), id, outcome.as_ref().map(Vec::len).map_err(AsRef::as_ref));
 }
 
 /// An event that is being evaluated, and its results so far.
@@ -108,12 +127,19 @@ impl Firing<'_> {
         self.put_down();
         let (turn, id) = (self.turn, provider.shared_id());
         let cancel = turn.scope.cancel.child();
-        let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
+        let scope = Scope { cancel: cancel.clone(), activity: turn.scope.enter(), ..turn.scope.clone() };
+        let own = Turn { scope: &scope, ..turn };
         let span = span_of(&**provider, self.event);
-        let answer =
-            span.in_scope(|| provider.evaluate(Turn { scope: &scope, ..turn }, self.event, self.config.get(&id)));
+        let answer = span.in_scope(|| provider.evaluate(own, self.event, self.config.get(&id)));
+        let waits = matches!(answer, Answer::Later(_));
+        if let Some(activity) = scope.activity.as_ref().filter(|_| waits) {
+            activity.provider_began(own, self.event.kind(), &id);
+        }
         let late = |thrown| if is_timeout(&thrown) { provider.late(turn.scope.hook_timeout_ms) } else { thrown };
         let outcome = with_timeout(turn.scope, &cancel, answer).instrument(span).await.map_err(late);
+        if let Some(activity) = scope.activity.as_ref().filter(|_| waits || is_notable(&outcome)) {
+            record(activity, own, self.event, &id, &outcome);
+        }
         self.take_in(&id, outcome)
     }
 

@@ -143,6 +143,9 @@ impl ReminderOptions {
         let registered: Vec<&str> = all.iter().map(|provider| provider.id()).collect();
         self.providers.check(&registered)?;
         self.check_config_ids(&registered)?;
+        for provider in &all {
+            provider.check_config(self.config.get(provider.id())).map_err(|error| error.under("config"))?;
+        }
         if !self.enabled {
             return Ok(Vec::new());
         }

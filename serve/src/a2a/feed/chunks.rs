@@ -19,15 +19,15 @@ pub(super) struct TextChunks {
 
 impl TextChunks {
     /// Begins with an update that later ones can be joined to: a piece of text with more to come.
-    pub(super) fn begin(told: &Arc<FeedUpdate>) -> Option<TextChunks> {
-        let (_, text) = joinable(told).filter(|(_, text)| !text.is_empty())?;
-        Some(TextChunks { text: text.to_owned(), first: told.clone(), last: (0, told.clone()) })
+    pub(super) fn begin(feed_update: &Arc<FeedUpdate>) -> Option<TextChunks> {
+        let (_, text) = joinable(feed_update).filter(|(_, text)| !text.is_empty())?;
+        Some(TextChunks { text: text.to_owned(), first: feed_update.clone(), last: (0, feed_update.clone()) })
     }
 
     /// Joins the next update if it continues this text and both together have at most `room` bytes. Returns the number
     /// of bytes added.
-    pub(super) fn join(&mut self, told: &Arc<FeedUpdate>, room: usize) -> Option<usize> {
-        let (update, text) = joinable(told)?;
+    pub(super) fn join(&mut self, feed_update: &Arc<FeedUpdate>, room: usize) -> Option<usize> {
+        let (update, text) = joinable(feed_update)?;
         let goes_on = update.append
             && self.artifact_id() == Some(&update.artifact.artifact_id)
             && update.artifact.metadata.is_nil();
@@ -35,7 +35,7 @@ impl TextChunks {
             return None;
         }
         if !text.is_empty() {
-            self.last = (self.text.len(), told.clone());
+            self.last = (self.text.len(), feed_update.clone());
             self.text.push_str(text);
         }
         Some(text.len())
@@ -70,16 +70,16 @@ impl TextChunks {
 }
 
 /// Returns the id of the artifact that an update belongs to.
-pub(super) fn artifact_id(told: &FeedUpdate) -> Option<&Arc<str>> {
-    match told {
+pub(super) fn artifact_id(feed_update: &FeedUpdate) -> Option<&Arc<str>> {
+    match feed_update {
         FeedUpdate::Frame(Frame::Artifact(update)) => Some(&update.artifact.artifact_id),
         _ => None,
     }
 }
 
 /// Returns an update, and its text, if it is only a piece of text with more to come.
-fn joinable(told: &FeedUpdate) -> Option<(&ArtifactUpdate, &str)> {
-    let FeedUpdate::Frame(Frame::Artifact(update)) = told else { return None };
+fn joinable(feed_update: &FeedUpdate) -> Option<(&ArtifactUpdate, &str)> {
+    let FeedUpdate::Frame(Frame::Artifact(update)) = feed_update else { return None };
     match update.artifact.parts.as_slice() {
         [Part { content: Content::Text(text), filename: None, media_type: None, metadata: Data::Nil }]
             if !update.last_chunk && update.metadata.is_nil() =>

@@ -31,7 +31,7 @@ impl Subscription {
     /// future loses nothing.
     pub async fn next(&mut self) -> Option<FeedItem> {
         if let Some(first) = self.first.take() {
-            return Some(FeedItem::Told(Arc::new(FeedUpdate::Frame(first)), self.reader.is_none()));
+            return Some(FeedItem::Update(Arc::new(FeedUpdate::Frame(first)), self.reader.is_none()));
         }
         let shared = self.shared.clone();
         loop {
@@ -59,7 +59,7 @@ impl Subscription {
                 Some(None)
             }
             WindowRead::Next(next) => {
-                if matches!(next, FeedItem::Lagged | FeedItem::Left | FeedItem::Told(_, true)) {
+                if matches!(next, FeedItem::Lagged | FeedItem::Left | FeedItem::Update(_, true)) {
                     self.leave();
                 }
                 Some(Some(next))

@@ -61,19 +61,19 @@ fn text(id: &str, text: &str, append: bool) -> FeedUpdate {
 /// Returns a subscriber that has received the task.
 fn following(feed: &Feed) -> Subscription {
     let mut subscription = feed.follow(task(), false);
-    assert_eq!(now(&mut subscription), Some(FeedItem::Told(Arc::new(FeedUpdate::Frame(task())), false)));
+    assert_eq!(now(&mut subscription), Some(FeedItem::Update(Arc::new(FeedUpdate::Frame(task())), false)));
     subscription
 }
 
 /// Returns the next item. Panics if there is none yet.
 fn now(subscription: &mut Subscription) -> Option<FeedItem> {
-    subscription.next().now_or_never().expect("something is told")
+    subscription.next().now_or_never().expect("an update is ready")
 }
 
-fn told(subscription: &mut Subscription) -> Arc<FeedUpdate> {
+fn next_update(subscription: &mut Subscription) -> Arc<FeedUpdate> {
     match now(subscription) {
-        Some(FeedItem::Told(told, _)) => told,
-        other => panic!("{other:?} is told"),
+        Some(FeedItem::Update(feed_update, _)) => feed_update,
+        other => panic!("{other:?} is reported"),
     }
 }
 
@@ -81,8 +81,8 @@ fn nothing_yet(subscription: &mut Subscription) -> bool {
     subscription.next().now_or_never().is_none()
 }
 
-fn kept(feed: &Feed) -> (usize, usize) {
-    feed.0.window().kept()
+fn size(feed: &Feed) -> (usize, usize) {
+    feed.0.window().size()
 }
 
 #[test]
@@ -93,12 +93,12 @@ fn all_are_told_the_same_in_order_and_share_it() {
         feed.tell(&said(&n.to_string()), n == 9);
     }
     for n in 0..10 {
-        let [one, two] = both.each_mut().map(told);
+        let [one, two] = both.each_mut().map(next_update);
         assert_eq!(*one, said(&n.to_string()));
         assert!(Arc::ptr_eq(&one, &two));
     }
     assert_eq!(both.each_mut().map(now), [None, None]);
-    assert_eq!(kept(&feed), (0, 0));
+    assert_eq!(size(&feed), (0, 0));
 }
 
 #[test]
@@ -109,13 +109,13 @@ fn the_last_ends_who_follows_and_not_who_follows_later() {
     feed.tell(&said("end"), true);
     let mut after = following(&feed);
     feed.tell(&text("a", "after", false), false);
-    assert_eq!(*told(&mut before), text("a", "before", false));
-    assert_eq!(now(&mut before), Some(FeedItem::Told(said("end").into(), true)));
+    assert_eq!(*next_update(&mut before), text("a", "before", false));
+    assert_eq!(now(&mut before), Some(FeedItem::Update(said("end").into(), true)));
     assert_eq!((now(&mut before), now(&mut before)), (None, None));
-    assert_eq!(*told(&mut after), text("a", "after", false));
+    assert_eq!(*next_update(&mut after), text("a", "after", false));
     assert!(nothing_yet(&mut after));
     let mut over = feed.follow(task(), true);
-    assert_eq!(now(&mut over), Some(FeedItem::Told(FeedUpdate::Frame(task()).into(), true)));
+    assert_eq!(now(&mut over), Some(FeedItem::Update(FeedUpdate::Frame(task()).into(), true)));
     assert_eq!(now(&mut over), None);
 }
 
@@ -127,13 +127,13 @@ fn chunks_are_joined_for_who_has_not_read_them() {
     for (n, piece) in pieces.into_iter().enumerate() {
         feed.tell(&text("answer", piece, n > 0), false);
         if n < 2 {
-            assert_eq!(*told(&mut quick), text("answer", piece, n > 0));
+            assert_eq!(*next_update(&mut quick), text("answer", piece, n > 0));
         }
     }
-    assert_eq!(*told(&mut slow), text("answer", "abcd", false));
-    assert_eq!(*told(&mut quick), text("answer", "cd", true));
+    assert_eq!(*next_update(&mut slow), text("answer", "abcd", false));
+    assert_eq!(*next_update(&mut quick), text("answer", "cd", true));
     assert!(nothing_yet(&mut slow) && nothing_yet(&mut quick));
-    assert_eq!(kept(&feed), (0, 0));
+    assert_eq!(size(&feed), (0, 0));
 }
 
 #[test]
@@ -149,9 +149,9 @@ fn chunks_are_joined_with_their_like_only() {
         text("b", "5", true),
         chunk("b", Part::text("6"), true, true),
     ];
-    all.iter().for_each(|told| feed.tell(told, false));
+    all.iter().for_each(|feed_update| feed.tell(feed_update, false));
     for expected in &all {
-        assert_eq!(&*told(&mut slow), expected);
+        assert_eq!(&*next_update(&mut slow), expected);
     }
 }
 
@@ -162,8 +162,8 @@ fn a_new_beginning_takes_the_place_of_what_waits() {
     for (id, piece, append) in [("a", "old", false), ("b", "other", false), ("a", "older", true), ("a", "new", false)] {
         feed.tell(&text(id, piece, append), false);
     }
-    assert_eq!(*told(&mut slow), text("b", "other", false));
-    assert_eq!(*told(&mut slow), text("a", "new", false));
+    assert_eq!(*next_update(&mut slow), text("b", "other", false));
+    assert_eq!(*next_update(&mut slow), text("a", "new", false));
     assert!(nothing_yet(&mut slow));
 }
 
@@ -173,7 +173,7 @@ fn a_task_that_is_left_ends_what_is_told_of_it_behind_all_that_was() {
     let mut follows = following(&feed);
     feed.tell(&said("on"), false);
     feed.leave();
-    assert_eq!(*told(&mut follows), said("on"));
+    assert_eq!(*next_update(&mut follows), said("on"));
     assert_eq!((now(&mut follows), now(&mut follows)), (Some(FeedItem::Left), None));
     let mut late = following(&feed);
     assert_eq!((now(&mut late), now(&mut late)), (Some(FeedItem::Left), None));
@@ -185,13 +185,13 @@ fn who_does_not_take_what_is_told_lags_once_and_holds_up_nobody() {
     let (mut slow, mut quick) = (following(&feed), following(&feed));
     for n in 0..=MAX_THINGS {
         feed.tell(&said(&n.to_string()), false);
-        assert_eq!(*told(&mut quick), said(&n.to_string()));
+        assert_eq!(*next_update(&mut quick), said(&n.to_string()));
     }
     assert_eq!(now(&mut slow), Some(FeedItem::Lagged));
     assert_eq!((now(&mut slow), now(&mut slow)), (None, None));
-    assert_eq!(kept(&feed), (0, 0), "nobody else waits for it");
+    assert_eq!(size(&feed), (0, 0), "nobody else waits for it");
     feed.tell(&said("on"), true);
-    assert_eq!(*told(&mut quick), said("on"));
+    assert_eq!(*next_update(&mut quick), said("on"));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn as_many_as_fit_wait() {
     for n in 0..MAX_THINGS {
         feed.tell(&said(&n.to_string()), false);
     }
-    assert_eq!(*told(&mut slow), said("0"));
+    assert_eq!(*next_update(&mut slow), said("0"));
 }
 
 #[test]
@@ -210,17 +210,17 @@ fn content_is_bounded_in_pieces_and_joined() {
     let (mut slow, piece) = (following(&feed), "x".repeat(MAX_CONTENT / 4));
     for n in 0..64 {
         feed.tell(&text("a", &piece, n > 0), false);
-        assert!(kept(&feed).1 <= MAX_CONTENT, "{:?}", kept(&feed));
+        assert!(size(&feed).1 <= MAX_CONTENT, "{:?}", size(&feed));
     }
     assert_eq!(now(&mut slow), Some(FeedItem::Lagged));
     let mut slow = following(&feed);
     for n in 0..64 {
         feed.tell(&said(&piece), false);
-        assert!(kept(&feed).1 <= MAX_CONTENT, "{n}");
+        assert!(size(&feed).1 <= MAX_CONTENT, "{n}");
     }
     assert_eq!(now(&mut slow), Some(FeedItem::Lagged));
     drop(slow);
-    assert_eq!(kept(&feed), (0, 0));
+    assert_eq!(size(&feed), (0, 0));
 }
 
 #[test]
@@ -228,12 +228,12 @@ fn one_thing_may_be_as_large_as_it_is() {
     let feed = Feed::default();
     let (mut slow, large) = (following(&feed), "x".repeat(3 * MAX_CONTENT));
     feed.tell(&text("a", &large, true), false);
-    assert_eq!(*told(&mut slow), text("a", &large, true));
+    assert_eq!(*next_update(&mut slow), text("a", &large, true));
     for id in ["a", "b"] {
         feed.tell(&chunk(id, Part::text(&*large), false, true), false);
     }
-    assert!(kept(&feed).1 == 0, "the task holds a whole artifact anyway");
-    assert_eq!(*told(&mut slow), chunk("a", Part::text(&*large), false, true));
+    assert!(size(&feed).1 == 0, "the task holds a whole artifact anyway");
+    assert_eq!(*next_update(&mut slow), chunk("a", Part::text(&*large), false, true));
 }
 
 #[test]
@@ -241,13 +241,13 @@ fn dropping_frees_at_once() {
     let feed = Feed::default();
     let (gone, stays) = (following(&feed), following(&feed));
     feed.tell(&said("x"), false);
-    assert_eq!(kept(&feed).0, 1);
+    assert_eq!(size(&feed).0, 1);
     drop(gone);
-    assert!(feed.is_followed() && kept(&feed).0 == 1);
+    assert!(feed.is_followed() && size(&feed).0 == 1);
     drop(stays);
-    assert!(!feed.is_followed() && kept(&feed) == (0, 0));
+    assert!(!feed.is_followed() && size(&feed) == (0, 0));
     feed.tell(&said("y"), false);
-    assert_eq!(kept(&feed), (0, 0), "nobody is told");
+    assert_eq!(size(&feed), (0, 0), "no subscriber is left");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_feed_that_is_dropped_ends_what_is_told() {
     let mut follower = following(&feed);
     feed.tell(&said("x"), false);
     drop(feed);
-    assert_eq!(*told(&mut follower), said("x"));
+    assert_eq!(*next_update(&mut follower), said("x"));
     assert_eq!(now(&mut follower), None);
 }
 
@@ -295,8 +295,8 @@ async fn another_thread_tells() {
         feed
     });
     for n in 0..500 {
-        let Some(FeedItem::Told(told, is_last)) = follower.next().await else { panic!("{n} is told") };
-        assert_eq!((&*told, is_last), (&said(&n.to_string()), n == 499));
+        let Some(FeedItem::Update(feed_update, is_last)) = follower.next().await else { panic!("{n} is reported") };
+        assert_eq!((&*feed_update, is_last), (&said(&n.to_string()), n == 499));
     }
     assert_eq!(follower.next().await, None);
     drop(teller.join());
@@ -310,8 +310,8 @@ struct AssembledTask {
 }
 
 impl AssembledTask {
-    fn take(&mut self, told: &FeedUpdate) {
-        match told {
+    fn take(&mut self, feed_update: &FeedUpdate) {
+        match feed_update {
             FeedUpdate::Frame(Frame::Status(update)) => {
                 self.said.extend(update.status.message.iter().map(|m| m.text()));
             }
@@ -372,7 +372,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn read(subscription: &mut Subscription, made: &mut AssembledTask, most: usize) {
     for _ in 0..most {
         match subscription.next().now_or_never() {
-            Some(Some(FeedItem::Told(told, _))) => made.take(&told),
+            Some(Some(FeedItem::Update(feed_update, _))) => made.take(&feed_update),
             Some(Some(FeedItem::Lagged | FeedItem::Left)) => panic!("so few fit"),
             Some(None) | None => return,
         }
@@ -386,9 +386,9 @@ proptest! {
         let mut followers: Vec<_> = (0..4).map(|_| Some((following(&feed), AssembledTask::default()))).collect();
         for step in steps {
             match step {
-                Step::Tell(told) => {
-                    feed.tell(&told, false);
-                    made.take(&told);
+                Step::Tell(feed_update) => {
+                    feed.tell(&feed_update, false);
+                    made.take(&feed_update);
                 }
                 Step::Read(who, most) => {
                     if let Some((subscription, made)) = &mut followers[who] {
@@ -405,7 +405,7 @@ proptest! {
             read(&mut subscription, &mut reconstructed, usize::MAX);
             prop_assert_eq!(reconstructed.sorted(), made.clone().sorted());
         }
-        prop_assert_eq!(kept(&feed), (0, 0));
+        prop_assert_eq!(size(&feed), (0, 0));
     }
 }
 
@@ -422,6 +422,6 @@ fn what_reminders_say_is_content() {
         let event = ReminderEvent::Emitted { reminder: reminder.into(), turn: 1 };
         feed.tell(&FeedUpdate::Reminder(Arc::new(PeerReminderEvent::of(event, &TaskInjections::default()))), false);
     }
-    assert_eq!(kept(&feed), (4, MAX_CONTENT));
+    assert_eq!(size(&feed), (4, MAX_CONTENT));
     assert_eq!(now(&mut slow), Some(FeedItem::Lagged));
 }

@@ -90,14 +90,14 @@ impl WindowEntry {
 
     fn content(&self) -> usize {
         match &self.what {
-            WindowContent::Whole(told, _) => content(told),
+            WindowContent::Whole(feed_update, _) => content(feed_update),
             WindowContent::Text(chunks) => chunks.len(),
         }
     }
 
     fn artifact_id(&self) -> Option<&Arc<str>> {
         match &self.what {
-            WindowContent::Whole(told, _) => artifact_id(told),
+            WindowContent::Whole(feed_update, _) => artifact_id(feed_update),
             WindowContent::Text(chunks) => chunks.artifact_id(),
         }
     }
@@ -123,22 +123,22 @@ impl Window {
     }
 
     /// Adds an update.
-    pub(super) fn push(&mut self, told: Arc<FeedUpdate>, is_last: bool) {
+    pub(super) fn push(&mut self, feed_update: Arc<FeedUpdate>, is_last: bool) {
         if self.followers == 0 {
             return;
         }
-        match self.join(&told, is_last) {
+        match self.join(&feed_update, is_last) {
             Some(0) => return,
             Some(_) => return self.all_are_behind(),
             None => self.all_are_behind(),
         }
-        self.supersede(&told);
+        self.supersede(&feed_update);
         self.newest += 1;
         if is_last {
             self.last = self.newest;
         }
-        let chunks = if is_last { None } else { TextChunks::begin(&told) };
-        let what = chunks.map_or_else(|| WindowContent::Whole(told, is_last), WindowContent::Text);
+        let chunks = if is_last { None } else { TextChunks::begin(&feed_update) };
+        let what = chunks.map_or_else(|| WindowContent::Whole(feed_update, is_last), WindowContent::Text);
         let entry = WindowEntry { number: self.newest, what };
         self.content += entry.content();
         self.entries.push_back(entry);
@@ -169,10 +169,10 @@ impl Window {
             };
         };
         let next = match &entry.what {
-            WindowContent::Whole(told, is_last) => FeedItem::Told(told.clone(), *is_last),
+            WindowContent::Whole(feed_update, is_last) => FeedItem::Update(feed_update.clone(), *is_last),
             WindowContent::Text(chunks) => {
                 let from = if entry.number == reader.place.number { reader.place.bytes } else { 0 };
-                FeedItem::Told(chunks.rest(from), false)
+                FeedItem::Update(chunks.rest(from), false)
             }
         };
         reader.place = entry.end();
@@ -191,10 +191,10 @@ impl Window {
     }
 
     /// Joins a text chunk to the one before it, if possible. Returns the number of bytes added.
-    fn join(&mut self, told: &Arc<FeedUpdate>, is_last: bool) -> Option<usize> {
+    fn join(&mut self, feed_update: &Arc<FeedUpdate>, is_last: bool) -> Option<usize> {
         let Some(WindowEntry { what: WindowContent::Text(chunks), .. }) = self.entries.back_mut() else { return None };
         // The text must fit alone; older entries are dropped to make room.
-        let added = if is_last { None } else { chunks.join(told, MAX_CONTENT) }?;
+        let added = if is_last { None } else { chunks.join(feed_update, MAX_CONTENT) }?;
         self.content += added;
         self.forget();
         Some(added)
@@ -202,8 +202,8 @@ impl Window {
 
     /// Removes entries that the new beginning of an artifact makes obsolete. Subscriptions that ended earlier still get
     /// them.
-    fn supersede(&mut self, told: &FeedUpdate) {
-        let FeedUpdate::Frame(Frame::Artifact(update)) = told else { return };
+    fn supersede(&mut self, feed_update: &FeedUpdate) {
+        let FeedUpdate::Frame(Frame::Artifact(update)) = feed_update else { return };
         if update.append {
             return;
         }
@@ -242,14 +242,14 @@ impl Window {
 
     /// Returns the number of entries, and the size of their content in bytes.
     #[cfg(test)]
-    pub(super) fn kept(&self) -> (usize, usize) {
+    pub(super) fn size(&self) -> (usize, usize) {
         (self.entries.len(), self.content)
     }
 }
 
 /// Returns the size of the content that only the window holds, in bytes.
-fn content(told: &FeedUpdate) -> usize {
-    match told {
+fn content(feed_update: &FeedUpdate) -> usize {
+    match feed_update {
         FeedUpdate::Frame(Frame::Artifact(update)) if update.append => update.artifact.parts.iter().map(size).sum(),
         FeedUpdate::Frame(Frame::Status(update)) => {
             let said = update.status.message.iter().flat_map(|message| &message.parts).map(size).sum::<usize>();

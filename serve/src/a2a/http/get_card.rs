@@ -12,7 +12,7 @@ use crate::a2a::extension::RequestedExtension;
 use crate::a2a::rpc::RequestedVersion;
 
 /// The time for which clients may cache a card.
-const KEPT: &str = "public, max-age=60";
+const CACHE_POLICY: &str = "public, max-age=60";
 
 /// The request headers that select the card.
 const VARY: &str = "A2A-Version, A2A-Extensions, X-A2A-Extensions";
@@ -39,7 +39,7 @@ pub(super) async fn get_card(State(state): State<Arc<A2aState>>, request: Reques
         json(StatusCode::OK, text)
     };
     let to = response.headers_mut();
-    to.insert(header::CACHE_CONTROL, HeaderValue::from_static(KEPT));
+    to.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE_POLICY));
     to.insert(header::VARY, HeaderValue::from_static(VARY));
     for (name, value) in [(header::ETAG, tag), (header::LAST_MODIFIED, httpdate::fmt_http_date(state.card.since()))] {
         if let Ok(value) = HeaderValue::try_from(value) {

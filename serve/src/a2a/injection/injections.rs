@@ -147,8 +147,8 @@ impl TaskInjections {
         inbox: &Inbox,
     ) -> Result<(Arc<TaskInjection>, bool), Refusal> {
         let put = self.lock().put(incoming, inbox)?;
-        let kept = inbox.durable().await;
-        match (put, kept) {
+        let durable = inbox.durable().await;
+        match (put, durable) {
             (InjectionOutcome::New(given), Ok(())) => Ok((given, true)),
             (InjectionOutcome::Known(given), Ok(())) => Ok((given, false)),
             (InjectionOutcome::New(given), Err(error)) => {

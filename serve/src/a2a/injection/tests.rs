@@ -195,11 +195,11 @@ fn answer(task: &Task) -> String {
 }
 
 /// Returns all reminder events of a stream in this spelling, each as JSON.
-async fn told(follows: &mut Subscription, spelling: &mut ReminderFormat) -> Vec<Data> {
+async fn reports(follows: &mut Subscription, spelling: &mut ReminderFormat) -> Vec<Data> {
     let mut all = Vec::new();
     while let Some(next) = follows.next().await {
-        let FeedItem::Told(told, _) = next else { panic!("it lags") };
-        match &*told {
+        let FeedItem::Update(feed_update, _) = next else { panic!("it lags") };
+        match &*feed_update {
             FeedUpdate::Frame(frame) => spelling.saw(frame),
             FeedUpdate::Reminder(reminded) => match spelling.spell(reminded) {
                 Some(ReminderReport::Notification(notification)) => all.push(notification),
@@ -240,16 +240,16 @@ fn each_mode_is_delivered_at_its_seam_and_nothing_that_was_accepted_is_lost() {
         assert_eq!(task.status.state, TaskState::Completed, "{task:?}");
         // None at first, both at the boundary, and never the record-only one.
         assert_eq!(answer(&task), "|soon+later");
-        let notified = told(&mut follows, &mut ReminderFormat::new(true)).await;
+        let notified = reports(&mut follows, &mut ReminderFormat::new(true)).await;
         let emitted: Vec<_> =
-            notified.iter().filter(|told| told.get("method").as_str() == Some("tasks/reminderEmitted")).collect();
+            notified.iter().filter(|report| report.get("method").as_str() == Some("tasks/reminderEmitted")).collect();
         assert_eq!(emitted.len(), 2, "{notified:?}");
-        for (told, id_of) in emitted.iter().zip(&ids) {
-            assert_eq!(told.at("params.reminder.id").as_shared_str().as_ref(), Some(id_of));
-            assert_eq!(told.at("params.reminder.source").as_str(), Some("tests"));
-            assert_eq!(told.at("params.taskId").as_shared_str().as_ref(), Some(&id));
+        for (report, id_of) in emitted.iter().zip(&ids) {
+            assert_eq!(report.at("params.reminder.id").as_shared_str().as_ref(), Some(id_of));
+            assert_eq!(report.at("params.reminder.source").as_str(), Some("tests"));
+            assert_eq!(report.at("params.taskId").as_shared_str().as_ref(), Some(&id));
         }
-        let decorated = told(&mut other, &mut ReminderFormat::new(false)).await;
+        let decorated = reports(&mut other, &mut ReminderFormat::new(false)).await;
         // The first is the revoked one.
         assert_eq!(told_events(&decorated), ["expired", "emitted", "emitted", "expired", "expired"]);
         manager.stop().await;
@@ -297,8 +297,9 @@ fn what_comes_with_a_message_is_there_before_its_prompt() {
         let (id, mut follows) = send(&manager, request).await;
         let task = manager.settled(&id).await.unwrap();
         assert_eq!(answer(&task).split('|').next(), Some("soon+later"), "{task:?}");
-        let all = told(&mut follows, &mut ReminderFormat::new(false)).await;
-        let sources: Vec<_> = all.iter().filter_map(|told| told.get("harn.reminder").get("source").as_str()).collect();
+        let all = reports(&mut follows, &mut ReminderFormat::new(false)).await;
+        let sources: Vec<_> =
+            all.iter().filter_map(|report| report.get("harn.reminder").get("source").as_str()).collect();
         assert_eq!(sources[..2], ["coordinator", "host"]);
         manager.stop().await;
     });
@@ -343,16 +344,18 @@ fn what_is_displaced_revoked_or_left_over_is_told() {
         assert_eq!(pending.get("pendingCount"), &Data::Int(1));
         folder.open();
         manager.settled(&id).await.unwrap();
-        let all = told(&mut follows, &mut ReminderFormat::new(false)).await;
-        let deduped =
-            all.iter().map(|told| told.get("harn.reminder")).find(|told| told.get("event").as_str() == Some("deduped"));
-        let dropped = deduped.map(|told| told.get("droppedReminderIds").to_json());
+        let all = reports(&mut follows, &mut ReminderFormat::new(false)).await;
+        let deduped = all
+            .iter()
+            .map(|report| report.get("harn.reminder"))
+            .find(|report| report.get("event").as_str() == Some("deduped"));
+        let dropped = deduped.map(|report| report.get("droppedReminderIds").to_json());
         assert_eq!(dropped.as_deref(), Some(r#"["reminder-1"]"#), "{all:?}");
         let ended = all
             .iter()
-            .map(|told| told.get("harn.reminder"))
-            .filter(|told| told.get("event").as_str() == Some("expired"));
-        let ended: Vec<_> = ended.map(|told| told.get("phase").to_json()).collect();
+            .map(|report| report.get("harn.reminder"))
+            .filter(|report| report.get("event").as_str() == Some("expired"));
+        let ended: Vec<_> = ended.map(|report| report.get("phase").to_json()).collect();
         assert!(ended.contains(&r#""cleared""#.to_owned()), "the revoked one: {all:?}");
         manager.stop().await;
     });
@@ -374,12 +377,13 @@ fn reminders_of_a_task_are_cleared_queued_and_delivered() {
         assert_eq!(again.get("removedCount"), &Data::Int(0));
         folder.open();
         manager.settled(&id).await.unwrap();
-        let all = told(&mut follows, &mut ReminderFormat::new(false)).await;
+        let all = reports(&mut follows, &mut ReminderFormat::new(false)).await;
         let ended = all
             .iter()
-            .map(|told| told.get("harn.reminder"))
-            .filter(|told| told.get("event").as_str() == Some("expired"));
-        let mut ended: Vec<_> = ended.map(|told| (told.get("id").to_json(), told.get("phase").to_json())).collect();
+            .map(|report| report.get("harn.reminder"))
+            .filter(|report| report.get("event").as_str() == Some("expired"));
+        let mut ended: Vec<_> =
+            ended.map(|report| (report.get("id").to_json(), report.get("phase").to_json())).collect();
         ended.sort();
         let end = |id: &str| (format!("\"{id}\""), "\"cleared\"".to_owned());
         assert_eq!(ended, [end("early"), end("reminder-1")], "{all:?}");
@@ -398,9 +402,9 @@ fn a_reminder_of_a_task_that_ends_without_a_loop_expires() {
         inject(&manager, &id, RFC).await.unwrap();
         folder.open();
         manager.settled(&id).await.unwrap();
-        let all = told(&mut follows, &mut ReminderFormat::new(false)).await;
+        let all = reports(&mut follows, &mut ReminderFormat::new(false)).await;
         assert_eq!(told_events(&all), ["expired"], "{all:?}");
-        assert_eq!(all.iter().find_map(|told| told.get("harn.reminder").get("id").as_str()), Some("reminder-1"));
+        assert_eq!(all.iter().find_map(|report| report.get("harn.reminder").get("id").as_str()), Some("reminder-1"));
         manager.stop().await;
     });
 }

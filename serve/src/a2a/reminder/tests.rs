@@ -36,7 +36,7 @@ fn spelling(notifies: bool) -> ReminderFormat {
     spelling
 }
 
-fn told(notifies: bool, reminded: &PeerReminderEvent) -> Data {
+fn report(notifies: bool, reminded: &PeerReminderEvent) -> Data {
     match spelling(notifies).spell(reminded) {
         Some(ReminderReport::Notification(notification)) => notification,
         Some(ReminderReport::Frame(Frame::Status(update))) => {
@@ -60,7 +60,7 @@ fn the_notification_is_the_drafts() {
         "metadata": {"origin": "workflow", "harn.reminder": {"ttlTurns": 2, "preserveOnCompact": false,
             "propagate": "session", "roleHint": "system", "turn": 5}}}}"#,
     );
-    assert_eq!(told(true, &reminded(emitted())), expected);
+    assert_eq!(report(true, &reminded(emitted())), expected);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn others_are_told_in_the_metadata_of_a_status() {
         "preserveOnCompact": false, "propagate": "session", "roleHint": "system", "turn": 5,
         "metadata": {"origin": "workflow"}}}"#,
     );
-    assert_eq!(told(false, &reminded(emitted())), expected);
+    assert_eq!(report(false, &reminded(emitted())), expected);
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn what_nobody_put_in_has_the_source_of_the_wires_table() {
         let reminder =
             Arc::new(runtime::reminder::Reminder { source, producer: Some("p".into()), ..(*reminder).clone() });
         let event = ReminderEvent::Emitted { reminder, turn: 1 };
-        let told = told(false, &PeerReminderEvent { event, echo: None });
-        assert_eq!(told.get("harn.reminder").get("source").as_str(), Some(word));
-        assert_eq!(told.get("harn.reminder").get("providerId").as_str(), Some("p"));
+        let report = report(false, &PeerReminderEvent { event, echo: None });
+        assert_eq!(report.get("harn.reminder").get("source").as_str(), Some(word));
+        assert_eq!(report.get("harn.reminder").get("providerId").as_str(), Some("p"));
     }
 }
 
@@ -95,8 +95,8 @@ fn what_nobody_put_in_has_the_source_of_the_wires_table() {
 fn the_end_of_a_reminder_is_told_in_the_words_of_the_wire() {
     let deduped =
         ReminderEvent::Deduped { reminder_id: "new".into(), dedupe_key: "k".into(), dropped_ids: vec!["old".into()] };
-    let told_of = |event, notifies| told(notifies, &PeerReminderEvent { event, echo: None });
-    let notification = told_of(deduped, true);
+    let report_of = |event, notifies| report(notifies, &PeerReminderEvent { event, echo: None });
+    let notification = report_of(deduped, true);
     assert_eq!(notification.get("method").as_str(), Some("tasks/reminderDeduped"));
     assert_eq!(
         notification.at("params.reminder"),
@@ -108,11 +108,11 @@ fn the_end_of_a_reminder_is_told_in_the_words_of_the_wire() {
         (ExpireReason::Compaction, "compacted_out"),
     ] {
         let expired = ReminderEvent::Expired { reminder_id: "r".into(), reason, turn: Some(3) };
-        let notification = told_of(expired.clone(), true);
+        let notification = report_of(expired.clone(), true);
         assert_eq!(notification.get("method").as_str(), Some("tasks/reminderExpired"));
         let expected = json(&format!(r#"{{"id": "r", "phase": "{phase}", "expiredAtTurn": 3}}"#));
         assert_eq!(notification.at("params.reminder"), &expected);
-        assert_eq!(told_of(expired, false).get("harn.reminder").get("event").as_str(), Some("expired"));
+        assert_eq!(report_of(expired, false).get("harn.reminder").get("event").as_str(), Some("expired"));
     }
 }
 

@@ -175,7 +175,7 @@ impl MethodCall<'_> {
         let mut asker = self.asker(&request, caller);
         asker.takes_message &= request.message.task_id.is_none();
         let (id, followed) = self.manager.send(request, asker).await?;
-        let mut source = StreamSource::Told(followed);
+        let mut source = StreamSource::Subscription(followed);
         if asker.takes_message && self.manager.replies_with_messages() {
             let manager = self.manager.clone();
             source = StreamSource::Open(Box::pin(async move { manager.follow_or_message(&id, asker).await }));
@@ -193,7 +193,7 @@ impl MethodCall<'_> {
         }
         let permit = self.permit()?;
         let followed = self.manager.follow(&asked.id).await?;
-        Ok(self.frames(StreamSource::Told(followed), caller, asked.history_length, permit))
+        Ok(self.frames(StreamSource::Subscription(followed), caller, asked.history_length, permit))
     }
 
     /// Takes a place for a stream, before anything begins.

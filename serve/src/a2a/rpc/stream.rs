@@ -47,7 +47,7 @@ pub(in crate::a2a) struct TaskEventStream {
 /// The source of the events.
 pub(super) enum StreamSource {
     /// A subscription.
-    Told(Subscription),
+    Subscription(Subscription),
     /// A subscription, or a message in place of the task, once that is decided.
     Open(BoxFuture<'static, Result<Result<Subscription, Message>, Refusal>>),
 }
@@ -89,7 +89,7 @@ impl TaskEventStream {
                 return None;
             }
             let quiet = match &mut self.source {
-                StreamSource::Told(followed) => match tokio::time::timeout(QUIET, followed.next()).await {
+                StreamSource::Subscription(followed) => match tokio::time::timeout(QUIET, followed.next()).await {
                     Ok(next) => {
                         self.tell(next, &mut text);
                         false
@@ -110,7 +110,7 @@ impl TaskEventStream {
             }
         }
         while self.rest.is_none() && !self.ended && text.len() < AT_ONCE {
-            let StreamSource::Told(followed) = &mut self.source else { break };
+            let StreamSource::Subscription(followed) = &mut self.source else { break };
             let Some(next) = followed.next().now_or_never() else { break };
             self.tell(next, &mut text);
         }
@@ -121,7 +121,7 @@ impl TaskEventStream {
     /// Begins with the subscription or the message, once that is decided.
     fn begin_with(&mut self, begun: Result<Result<Subscription, Message>, Refusal>, text: &mut String) {
         match begun {
-            Ok(Ok(followed)) => self.source = StreamSource::Told(followed),
+            Ok(Ok(followed)) => self.source = StreamSource::Subscription(followed),
             Ok(Err(message)) => {
                 self.ended = true;
                 self.frame(&Frame::Message(message.into()), true, text);
@@ -145,9 +145,9 @@ impl TaskEventStream {
 
     fn tell(&mut self, next: Option<FeedItem>, text: &mut String) {
         match next {
-            Some(FeedItem::Told(told, is_last)) => {
+            Some(FeedItem::Update(feed_update, is_last)) => {
                 self.ended = is_last;
-                self.event(&told, is_last, text);
+                self.event(&feed_update, is_last, text);
             }
             Some(FeedItem::Lagged) => {
                 let message = "the stream was not read fast enough and is closed; the task continues, and a new \
@@ -170,8 +170,8 @@ impl TaskEventStream {
         event(&answer::refused(&self.id, &fault, self.version), text);
     }
 
-    fn event(&mut self, told: &Arc<FeedUpdate>, is_last: bool, text: &mut String) {
-        match &**told {
+    fn event(&mut self, feed_update: &Arc<FeedUpdate>, is_last: bool, text: &mut String) {
+        match &**feed_update {
             FeedUpdate::Frame(frame) => {
                 self.spelling.saw(frame);
                 if let Some(shorter) = self.shorter(frame) {
@@ -181,7 +181,7 @@ impl TaskEventStream {
                     return self.frame(frame, is_last, text);
                 }
                 self.begin(text);
-                let result = self.written.text(told, frame, self.version, is_last);
+                let result = self.written.text(feed_update, frame, self.version, is_last);
                 // Reserve no more than needed for text that waits for a client that does not read.
                 text.reserve_exact(result.len() + END.len());
                 text.push_str(&result);

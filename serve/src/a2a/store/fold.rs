@@ -91,7 +91,7 @@ impl TaskFold {
         let Some(topic) = Topic::named(&record.topic).filter(|_| is_own) else { return };
         let Some(word) = topic.word_of(&record.kind) else { return };
         let read = match topic {
-            Topic::Task => self.life(word, payload, record.occurred_at_ms),
+            Topic::Task => self.lifecycle(word, payload, record.occurred_at_ms),
             Topic::TaskContent if self.wanted.has(word) => self.content(word, payload),
             Topic::TaskContent
             | Topic::Reminder
@@ -132,7 +132,7 @@ impl TaskFold {
         })
     }
 
-    fn life(&mut self, word: &str, payload: &Data, at_ms: u64) -> Result<(), String> {
+    fn lifecycle(&mut self, word: &str, payload: &Data, at_ms: u64) -> Result<(), String> {
         if !["created", "status", "resumed"].contains(&word) {
             return Ok(());
         }

@@ -186,8 +186,8 @@ mod tests {
         }
         index.take(&record(4, "t1", "p1", None));
         index.take(&record(5, "t5", "p5", Some("m5")));
-        let kept: Vec<_> = index.below(u64::MAX).map(|(_, id, _)| &**id).collect();
-        assert_eq!(kept, ["t5", "t1", "t3"]);
+        let listed: Vec<_> = index.below(u64::MAX).map(|(_, id, _)| &**id).collect();
+        assert_eq!(listed, ["t5", "t1", "t3"]);
         let firsts = ["m1", "m2", "m3", "m5"].map(|first| index.of_first(first).map(|id| &**id));
         assert_eq!(firsts, [Some("t1"), None, Some("t3"), Some("t5")]);
         assert_eq!((index.order.len(), index.by_first.len(), index.processes.len()), (3, 3, 3));
@@ -197,7 +197,7 @@ mod tests {
     fn tasks_that_ended_first_make_room_and_open_ones_stay() {
         let mut index = TaskIndex::of(3);
         let states = ["working", "failed", "input-required", "completed", "completed", "working", "working"];
-        let kept = |index: &TaskIndex| index.below(u64::MAX).map(|(_, id, _)| id.to_string()).collect::<Vec<_>>();
+        let listed = |index: &TaskIndex| index.below(u64::MAX).map(|(_, id, _)| id.to_string()).collect::<Vec<_>>();
         for (n, state) in (1..).zip(states) {
             index.take(&record_of(n, &format!("t{n}"), "p", None, state));
             let expected: &[&str] = match n {
@@ -210,7 +210,7 @@ mod tests {
                 // All are open.
                 _ => &["t7", "t6", "t3"],
             };
-            assert_eq!(kept(&index), expected, "after {n}");
+            assert_eq!(listed(&index), expected, "after {n}");
         }
         // A task that goes on after its end, as a damaged log may say, is open again.
         index.take(&record_of(8, "t6", "p", None, "completed"));

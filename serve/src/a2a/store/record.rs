@@ -83,14 +83,14 @@ impl TaskBrief {
     }
 
     /// Returns a lifecycle record.
-    pub(super) fn life(&self, word: &'static str) -> TaskRecord {
+    pub(super) fn lifecycle(&self, word: &'static str) -> TaskRecord {
         TaskRecord { topic: Topic::Task, word, payload: self.to_data() }
     }
 
     /// Returns the record of a status change.
     pub(super) fn status(&mut self, update: &StatusUpdate) -> TaskRecord {
         self.state = update.status.state;
-        let TaskRecord { topic, word, payload } = self.life("status");
+        let TaskRecord { topic, word, payload } = self.lifecycle("status");
         let frame = SPELLING.frame(&Frame::Status(update.clone()), false);
         TaskRecord { topic, word, payload: payload.with("frame", frame) }
     }
@@ -106,7 +106,7 @@ impl OpenTask {
         match change {
             TaskChange::Created { task, version, begun, .. } => {
                 written.push(self.begun(task, begun));
-                let mut created = self.brief.life("created");
+                let mut created = self.brief.lifecycle("created");
                 created.payload.set("version", version.as_str().into());
                 if let Some(first) = task.history.first() {
                     created.payload.set("message_id", (&first.message_id).into());

@@ -49,7 +49,7 @@ impl TaskStore {
                 let mut open = OpenTask { brief, pieces: UnwrittenAnswer::default() };
                 let said = restored.begin_anew(is_said).map(TaskChange::Answered);
                 let said = said.map(|said| open.written(now, &said)).unwrap_or_default();
-                self.write(&id, now, said.into_iter().chain([open.brief.life("resumed")]));
+                self.write(&id, now, said.into_iter().chain([open.brief.lifecycle("resumed")]));
                 self.open().insert(id, open);
                 again.push(restored);
             } else {

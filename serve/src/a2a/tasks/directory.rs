@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::cell::TaskCell;
+use super::shared_task::SharedTask;
 
 /// The maximum size of ended tasks in memory, in bytes.
 const MOST_FINISHED: usize = 256 << 20;
@@ -16,7 +16,7 @@ const MOST_UNRUN_BYTES: usize = 16 << 20;
 /// The tasks in memory.
 #[derive(Default)]
 pub(super) struct TaskDirectory {
-    tasks: HashMap<Arc<str>, Arc<TaskCell>>,
+    tasks: HashMap<Arc<str>, Arc<SharedTask>>,
     /// Task ids, by the id of the message that began the task.
     by_first: HashMap<Arc<str>, Arc<str>>,
     /// The number of tasks that are not over.
@@ -32,25 +32,25 @@ pub(super) struct TaskDirectory {
 }
 
 impl TaskDirectory {
-    pub(super) fn find(&self, id: &str) -> Option<Arc<TaskCell>> {
+    pub(super) fn find(&self, id: &str) -> Option<Arc<SharedTask>> {
         self.tasks.get(id).cloned()
     }
 
     /// Returns the task in memory that began with the message `message_id`.
-    pub(super) fn of_first(&self, message_id: &str) -> Option<Arc<TaskCell>> {
+    pub(super) fn of_first(&self, message_id: &str) -> Option<Arc<SharedTask>> {
         self.by_first.get(message_id).and_then(|id| self.find(id))
     }
 
-    fn put(&mut self, cell: &Arc<TaskCell>) {
-        if let Some(first) = &cell.first {
-            self.by_first.insert(first.message_id.clone(), cell.id.clone());
+    fn put(&mut self, shared_task: &Arc<SharedTask>) {
+        if let Some(first) = &shared_task.first {
+            self.by_first.insert(first.message_id.clone(), shared_task.id.clone());
         }
-        self.tasks.insert(cell.id.clone(), cell.clone());
+        self.tasks.insert(shared_task.id.clone(), shared_task.clone());
     }
 
     fn remove(&mut self, id: &str) -> bool {
-        let Some(cell) = self.tasks.remove(id) else { return false };
-        if let Some(first) = &cell.first
+        let Some(shared_task) = self.tasks.remove(id) else { return false };
+        if let Some(first) = &shared_task.first
             && self.by_first.get(&first.message_id).is_some_and(|known| **known == *id)
         {
             self.by_first.remove(&first.message_id);
@@ -69,38 +69,38 @@ impl TaskDirectory {
     }
 
     /// Returns all tasks in memory.
-    pub(super) fn all(&self) -> Vec<Arc<TaskCell>> {
+    pub(super) fn all(&self) -> Vec<Arc<SharedTask>> {
         self.tasks.values().cloned().collect()
     }
 
     /// Adds a task that begins.
-    pub(super) fn begin(&mut self, cell: &Arc<TaskCell>) {
+    pub(super) fn begin(&mut self, shared_task: &Arc<SharedTask>) {
         self.open += 1;
         self.begun += 1;
-        self.put(cell);
+        self.put(shared_task);
     }
 
     /// Removes a task that could not begin.
-    pub(super) fn forget(&mut self, cell: &TaskCell) {
-        if self.remove(&cell.id) {
+    pub(super) fn forget(&mut self, shared_task: &SharedTask) {
+        if self.remove(&shared_task.id) {
             self.open = self.open.saturating_sub(1);
         }
     }
 
     /// Moves an open task to the ended ones.
-    pub(super) fn end(&mut self, cell: &Arc<TaskCell>, most: usize) {
+    pub(super) fn end(&mut self, shared_task: &Arc<SharedTask>, most: usize) {
         self.open = self.open.saturating_sub(1);
-        self.finished(cell, most);
+        self.finished(shared_task, most);
     }
 
     /// Keeps an ended task, and evicts the oldest ones beyond the limits.
-    pub(super) fn finished(&mut self, cell: &Arc<TaskCell>, most: usize) {
-        self.put(cell);
-        let (ended, most, most_bytes) = match cell.has_run() {
+    pub(super) fn finished(&mut self, shared_task: &Arc<SharedTask>, most: usize) {
+        self.put(shared_task);
+        let (ended, most, most_bytes) = match shared_task.has_run() {
             true => (&mut self.finished, most, MOST_FINISHED),
             false => (&mut self.unrun, most.min(MOST_UNRUN), MOST_UNRUN_BYTES),
         };
-        for oldest in ended.push(cell, most, most_bytes) {
+        for oldest in ended.push(shared_task, most, most_bytes) {
             self.remove(&oldest);
         }
     }
@@ -116,9 +116,9 @@ struct EndedTasks {
 
 impl EndedTasks {
     /// Adds a task, and returns the ids of those beyond the limits.
-    fn push(&mut self, cell: &TaskCell, most: usize, most_bytes: usize) -> Vec<Arc<str>> {
-        let bytes = cell.weight();
-        self.tasks.push_back((cell.id.clone(), bytes));
+    fn push(&mut self, shared_task: &SharedTask, most: usize, most_bytes: usize) -> Vec<Arc<str>> {
+        let bytes = shared_task.weight();
+        self.tasks.push_back((shared_task.id.clone(), bytes));
         self.bytes += bytes;
         let mut oldest = Vec::new();
         // The newest stays whatever its size: its caller is about to request it.

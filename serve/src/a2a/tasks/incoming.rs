@@ -7,10 +7,10 @@ use runtime::data::Data;
 use stdlib::Replies;
 use tokio::sync::oneshot;
 
-use super::cell::TaskCell;
 use super::deadline::{self, deadline};
-use super::drive::{TaskRun, drive};
-use super::life::{TaskEnd, as_a_caller_says, is_repeat};
+use super::runner::{TaskRun, run};
+use super::shared_task::SharedTask;
+use super::state_machine::{TaskEnd, as_a_caller_says, is_repeat};
 use super::{RestoredTask, TaskCaller, TaskManager, TaskOrigin, agent_message, unread};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
@@ -39,7 +39,7 @@ impl TaskManager {
         }
         let reminders = of_message(&request).map_err(Refusal::Reminder)?;
         let Some(task_id) = message.task_id.clone() else { return self.begin(request, reminders, asker).await };
-        reply(&*self.cell(&task_id).await?, message, reminders).await
+        reply(&*self.shared_task(&task_id).await?, message, reminders).await
     }
 
     /// Runs a task again that an ended process left unfinished.
@@ -47,20 +47,20 @@ impl TaskManager {
         let shared = &self.0;
         let first = restored.task.history.first().map(|message| (**message).clone());
         let begun = restored.begun.clone();
-        let cell = TaskCell::again(restored, shared.journal.clone());
-        shared.directory().begin(&cell);
+        let shared_task = SharedTask::again(restored, shared.journal.clone());
+        shared.directory().begin(&shared_task);
         let (Some(message), Ok(runtime)) = (first, tokio::runtime::Handle::try_current()) else {
-            cell.end_now(TaskEnd::Lost, &shared.agent_id);
-            return shared.over(&cell);
+            shared_task.end_now(TaskEnd::Lost, &shared.agent_id);
+            return shared.over(&shared_task);
         };
         let lease = match begun.is_alone {
-            true => shared.contexts.alone(&cell.context_id, &cell.id),
-            false => shared.contexts.lease(&cell.context_id, &cell.id),
+            true => shared.contexts.alone(&shared_task.context_id, &shared_task.id),
+            false => shared.contexts.lease(&shared_task.context_id, &shared_task.id),
         };
         let (metadata, deadline) = (begun.metadata, begun.deadline_ms);
         let (created, _) = oneshot::channel();
         let start = TaskRun { message, metadata, deadline, lease, created, resumed: true };
-        runtime.spawn(drive(shared.clone(), cell, start));
+        runtime.spawn(run(shared.clone(), shared_task, start));
     }
 
     /// Begins a task.
@@ -73,8 +73,8 @@ impl TaskManager {
         let now = now_ms();
         let metadata = merged(&request.metadata, &request.message.metadata);
         let first = request.message.clone();
-        if let Some(cell) = self.begun_before(&first).await? {
-            return Ok((cell.id.clone(), cell.follow()));
+        if let Some(shared_task) = self.begun_before(&first).await? {
+            return Ok((shared_task.id.clone(), shared_task.follow()));
         }
         let task = new_task(request.message, &metadata, now);
         let message = task.history.first().map(|message| (**message).clone());
@@ -83,11 +83,11 @@ impl TaskManager {
             Err(misfit) => (None, Some(unmet(misfit))),
         };
         let begun = TaskOrigin { metadata: metadata.clone(), deadline_ms: deadline, is_alone: false };
-        let (cell, follows, lease) = match self.enter(task, &first, begun, reason, reminders, asker)? {
-            Admission::New(cell, follows, lease) => (cell, follows, lease),
-            Admission::Repeated(cell) => {
-                cell.kept().await.map_err(Refusal::Log)?;
-                return Ok((cell.id.clone(), cell.follow()));
+        let (shared_task, follows, lease) = match self.enter(task, &first, begun, reason, reminders, asker)? {
+            Admission::New(shared_task, follows, lease) => (shared_task, follows, lease),
+            Admission::Repeated(shared_task) => {
+                shared_task.durable().await.map_err(Refusal::Log)?;
+                return Ok((shared_task.id.clone(), shared_task.follow()));
             }
         };
         let shared = &self.0;
@@ -96,32 +96,32 @@ impl TaskManager {
                 let (created, is_created) = oneshot::channel();
                 // A caller that disconnects meanwhile does not stop the task.
                 let start = TaskRun { message, metadata, deadline, lease, created, resumed: false };
-                tokio::spawn(drive(shared.clone(), cell.clone(), start));
+                tokio::spawn(run(shared.clone(), shared_task.clone(), start));
                 match is_created.await {
                     Ok(created) => created.map_err(Refusal::Log)?,
                     Err(_) => return Err(Refusal::Host(HostError::Stopping)),
                 }
             }
-            None => cell.kept().await.map_err(Refusal::Log)?,
+            None => shared_task.durable().await.map_err(Refusal::Log)?,
         }
-        Ok((cell.id.clone(), follows))
+        Ok((shared_task.id.clone(), follows))
     }
 
     /// Returns the task that began with this message, if it is not in memory.
     ///
     /// # Errors
     /// Another message with the same id began a task, or the log cannot be read.
-    async fn begun_before(&self, first: &Message) -> Result<Option<Arc<TaskCell>>, Refusal> {
+    async fn begun_before(&self, first: &Message) -> Result<Option<Arc<SharedTask>>, Refusal> {
         if self.0.directory().of_first(&first.message_id).is_some() {
             return Ok(None);
         }
         let found = self.0.journal.of_first(&first.message_id).await.map_err(unread)?;
         let Some(task_id) = found else { return Ok(None) };
-        let cell = self.cell(&task_id).await?;
+        let shared_task = self.shared_task(&task_id).await?;
         // A long history no longer has the message.
         let other =
-            cell.first.as_ref().filter(|known| known.message_id == first.message_id && !is_repeat(known, first));
-        if other.is_some() { Err(Refusal::OtherMessage(first.message_id.clone())) } else { Ok(Some(cell)) }
+            shared_task.first.as_ref().filter(|known| known.message_id == first.message_id && !is_repeat(known, first));
+        if other.is_some() { Err(Refusal::OtherMessage(first.message_id.clone())) } else { Ok(Some(shared_task)) }
     }
 
     /// Adds a new task to the directory and takes a lease in a session for it. Rejects the task at once for `reason`,
@@ -141,10 +141,10 @@ impl TaskManager {
             return Err(Refusal::Host(HostError::Stopping));
         }
         // A caller that lost the response sends the first message of its task again.
-        if let Some(cell) = directory.of_first(&first.message_id) {
-            let is_repeat = cell.first.as_ref().is_some_and(|known| is_repeat(known, first));
+        if let Some(shared_task) = directory.of_first(&first.message_id) {
+            let is_repeat = shared_task.first.as_ref().is_some_and(|known| is_repeat(known, first));
             return if is_repeat {
-                Ok(Admission::Repeated(cell))
+                Ok(Admission::Repeated(shared_task))
             } else {
                 Err(Refusal::OtherMessage(first.message_id.clone()))
             };
@@ -153,46 +153,46 @@ impl TaskManager {
         let lease = reason.is_none().then(|| shared.contexts.lease(&task.context_id, &task.id));
         let session_id = lease.as_ref().map(|lease| lease.session_id().clone());
         let begun = TaskOrigin { is_alone: lease.as_ref().is_some_and(SessionLease::is_alone), ..begun };
-        let cell = TaskCell::new(task, asker.version, session_id, begun, shared.journal.clone());
+        let shared_task = SharedTask::new(task, asker.version, session_id, begun, shared.journal.clone());
         // A caller follows a reminder by the id of its task, so it must get the task.
         if asker.takes_message && shared.replies == Replies::Message && reminders.is_empty() {
-            cell.may_be_message();
+            shared_task.may_be_message();
         }
-        cell.injections.hold(reminders);
+        shared_task.injections.hold(reminders);
         if let Some((reason, detail)) = reason {
             let how = TaskEnd::Rejected { reason: reason.into(), detail: Some(detail.into()) };
-            cell.end_now(how, &shared.agent_id);
-            shared.count(&cell);
-            directory.finished(&cell, shared.finished);
+            shared_task.end_now(how, &shared.agent_id);
+            shared.count(&shared_task);
+            directory.finished(&shared_task, shared.finished);
         } else {
-            directory.begin(&cell);
+            directory.begin(&shared_task);
         }
-        let follows = cell.follow();
-        Ok(Admission::New(cell, follows, lease))
+        let follows = shared_task.follow();
+        Ok(Admission::New(shared_task, follows, lease))
     }
 }
 
 /// The result of adding a new task.
 enum Admission {
     /// A new task, and its lease in a session unless it was rejected.
-    New(Arc<TaskCell>, Subscription, Option<SessionLease>),
+    New(Arc<SharedTask>, Subscription, Option<SessionLease>),
     /// The task that the same message began earlier.
-    Repeated(Arc<TaskCell>),
+    Repeated(Arc<SharedTask>),
 }
 
 /// Adds a message to an existing task.
 async fn reply(
-    cell: &TaskCell,
+    shared_task: &SharedTask,
     message: &Message,
     reminders: Vec<PeerReminder>,
 ) -> Result<(Arc<str>, Subscription), Refusal> {
-    if let Some(context_id) = message.context_id.as_ref().filter(|id| **id != cell.context_id) {
-        return Err(Refusal::OtherContext { task_id: cell.id.clone(), context_id: context_id.clone() });
+    if let Some(context_id) = message.context_id.as_ref().filter(|id| **id != shared_task.context_id) {
+        return Err(Refusal::OtherContext { task_id: shared_task.id.clone(), context_id: context_id.clone() });
     }
-    let follows = cell.reply(message, reminders)?;
+    let follows = shared_task.reply(message, reminders)?;
     // An answer to a permission question begins no prompt that would inject them.
-    cell.put_held().await;
-    Ok((cell.id.clone(), follows))
+    shared_task.put_held().await;
+    Ok((shared_task.id.clone(), follows))
 }
 
 fn new_task(message: Message, metadata: &Data, now: u64) -> Task {

@@ -8,12 +8,12 @@ use a2a::Message;
 use runtime::data::Data;
 use runtime::reminder::Reminder;
 
-use super::cell::TaskCell;
 use super::shared::ManagerState;
+use super::shared_task::SharedTask;
 use crate::a2a::injection::of_metadata;
 
 /// The timeout for a parent's reminders: a parent that runs plain code does not answer at once.
-const PATIENCE: Duration = Duration::from_secs(1);
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 /// The maximum number of parents of a task.
 const MOST: usize = 8;
 
@@ -21,7 +21,7 @@ const MOST: usize = 8;
 /// Reminders that the message carries itself are not inherited again.
 pub(super) async fn inherited(
     shared: &ManagerState,
-    cell: &TaskCell,
+    shared_task: &SharedTask,
     message: &Message,
     metadata: &Data,
 ) -> Vec<Arc<Reminder>> {
@@ -30,10 +30,10 @@ pub(super) async fn inherited(
     named.dedup();
     let carried: Vec<_> = of_metadata(metadata).unwrap_or_default().into_iter().filter_map(|given| given.id).collect();
     let mut handed: Vec<Arc<Reminder>> = Vec::new();
-    for id in named.iter().filter(|id| **id != cell.id).take(MOST) {
+    for id in named.iter().filter(|id| **id != shared_task.id).take(MOST) {
         let parent = shared.directory().find(id);
         let Some(session) = parent.and_then(|parent| parent.handle()) else { continue };
-        let of_parent = tokio::time::timeout(PATIENCE, session.hand_over()).await.unwrap_or_default();
+        let of_parent = tokio::time::timeout(STOP_TIMEOUT, session.hand_over()).await.unwrap_or_default();
         let is_new = |reminder: &Arc<Reminder>| {
             !carried.contains(&reminder.id) && !handed.iter().any(|known| known.id == reminder.id)
         };

@@ -20,7 +20,7 @@ impl TaskManager {
                 && asked.state.is_none_or(|state| state == task.status.state)
                 && asked.changed_since_ms.is_none_or(|since| task.status.at_ms.unwrap_or_default() >= since)
         };
-        let mut tasks: Vec<_> = all.iter().map(|cell| cell.task()).filter(wanted).collect();
+        let mut tasks: Vec<_> = all.iter().map(|shared_task| shared_task.task()).filter(wanted).collect();
         tasks.sort_by(|a, b| place(b).cmp(&place(a)));
         let total_size = tasks.len() as u64;
         let page_size = asked.page_size.unwrap_or(PAGE.0).clamp(1, PAGE.1);

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stdlib::Replies;
 
-use super::cell::TaskCell;
 use super::directory::TaskDirectory;
 use super::media::InputModes;
 use super::sessions::SessionTasks;
+use super::shared_task::SharedTask;
 use super::{ENDED_STATES, TaskJournal};
 use crate::a2a::context::ContextPool;
 use crate::host::Host;
@@ -41,15 +41,15 @@ impl ManagerState {
     }
 
     /// Counts an ended task. A task left to the next process does not count.
-    pub(super) fn count(&self, cell: &TaskCell) {
-        let state = cell.state();
+    pub(super) fn count(&self, shared_task: &SharedTask) {
+        let state = shared_task.state();
         if let Some(at) = ENDED_STATES.iter().position(|(known, _)| *known == state) {
             self.ended[at].add();
         }
     }
 
     /// Moves an open task to the ended ones.
-    pub(super) fn over(&self, cell: &Arc<TaskCell>) {
-        self.directory().end(cell, self.finished);
+    pub(super) fn over(&self, shared_task: &Arc<SharedTask>) {
+        self.directory().end(shared_task, self.finished);
     }
 }

@@ -77,11 +77,11 @@ fn history(task: &Task) -> Vec<String> {
 }
 
 /// Returns all events to the end of a stream, one per line.
-async fn told(mut follows: Subscription) -> Vec<String> {
+async fn lines_of(mut follows: Subscription) -> Vec<String> {
     let mut lines = Vec::new();
     while let Some(next) = follows.next().await {
-        let (told, is_last) = match next {
-            FeedItem::Told(told, is_last) => (told, is_last),
+        let (feed_update, is_last) = match next {
+            FeedItem::Update(feed_update, is_last) => (feed_update, is_last),
             FeedItem::Lagged => {
                 lines.push("lagged".to_owned());
                 continue;
@@ -92,7 +92,7 @@ async fn told(mut follows: Subscription) -> Vec<String> {
             }
         };
         let end = if is_last { " ." } else { "" };
-        lines.push(match &*told {
+        lines.push(match &*feed_update {
             FeedUpdate::Frame(frame) => format!("{}{end}", line(frame)),
             FeedUpdate::Reminder(_) => format!("reminder{end}"),
         });

@@ -36,8 +36,8 @@ impl BridgeBench {
     /// Returns the code, the reason and the field of a refusal.
     fn refused(&self, method: BridgeMethod, params: Value) -> (i64, String, String) {
         let error = self.ask(method, params).expect_err("it is wrong");
-        let told = error.to_data();
-        let word = |path: &str| told.at(path).as_str().unwrap_or_default().to_owned();
+        let data = error.to_data();
+        let word = |path: &str| data.at(path).as_str().unwrap_or_default().to_owned();
         (
             error.code(),
             if word("data.reason").is_empty() { word("data.code") } else { word("data.reason") },
@@ -182,15 +182,15 @@ fn each_field_that_is_wrong_is_named() {
 #[test]
 fn a_bad_notification_is_on_the_log_and_told_in_a_sentence() {
     let bench = BridgeBench::new(&["a"]);
-    let told = notify(BridgeMethod::Remind, &Data::from(json!({"body": 7})), &bench).unwrap_err();
-    assert!(told.contains("`a` was dropped: `body` of a reminder must be a string, got int"), "{told}");
+    let notice = notify(BridgeMethod::Remind, &Data::from(json!({"body": 7})), &bench).unwrap_err();
+    assert!(notice.contains("`a` was dropped: `body` of a reminder must be a string, got int"), "{notice}");
     let kinds: Vec<_> = bench.log.records().iter().map(|record| record.kind.to_string()).collect();
     assert_eq!(kinds, ["transcript.reminder.dropped"]);
-    let told =
+    let notice =
         notify(BridgeMethod::InjectReminder, &Data::from(json!({"sessionId": "x", "body": 7})), &bench).unwrap_err();
-    assert!(told.contains("must be a string"), "{told}");
-    let told = notify(BridgeMethod::Remind, &Data::from(json!({"sessionId": "x", "body": "b"})), &bench).unwrap_err();
-    assert_eq!(told, "the session 'x' is not open");
+    assert!(notice.contains("must be a string"), "{notice}");
+    let notice = notify(BridgeMethod::Remind, &Data::from(json!({"sessionId": "x", "body": "b"})), &bench).unwrap_err();
+    assert_eq!(notice, "the session 'x' is not open");
     assert_eq!(notify(BridgeMethod::Remind, &Data::from(json!({"body": "b"})), &bench), Ok(()));
     assert_eq!(bench.log.records().len(), 2, "the queued one");
 }

@@ -29,7 +29,7 @@ const CARD_TIMEOUT_MS: u64 = 30_000;
 /// The cards of a run.
 #[derive(Default)]
 pub(crate) struct Cards {
-    kept: RefCell<BTreeMap<CardKey, CachedCard>>,
+    cached: RefCell<BTreeMap<CardKey, CachedCard>>,
 }
 
 /// The URL that was asked, and with which headers: an agent may show itself differently to different callers.
@@ -59,29 +59,29 @@ impl Cards {
     pub(crate) async fn get(&self, web: &Web, access: &Access, now_ms: u64) -> Result<Card, PeerError> {
         let url = access.address()?;
         let key = (url.to_string(), access.secret_headers());
-        let known = self.kept.borrow().get(&key).cloned();
-        let kept = match known {
-            Some(kept) if now_ms < kept.fresh_until_ms => kept,
+        let known = self.cached.borrow().get(&key).cloned();
+        let cached = match known {
+            Some(cached) if now_ms < cached.fresh_until_ms => cached,
             known => self.fetch(web, access, &url, known, now_ms).await?,
         };
-        let card = Card::read(kept.data.clone(), &kept.at, access.version)?;
-        self.keep(key, kept);
+        let card = Card::read(cached.data.clone(), &cached.at, access.version)?;
+        self.keep(key, cached);
         Ok(card)
     }
 
     /// Forgets a card: what it says did not hold.
     pub(crate) fn forget(&self, access: &Access) {
         if let Ok(url) = access.address() {
-            self.kept.borrow_mut().remove(&(url.to_string(), access.secret_headers()));
+            self.cached.borrow_mut().remove(&(url.to_string(), access.secret_headers()));
         }
     }
 
     fn keep(&self, key: CardKey, card: CachedCard) {
-        let mut kept = self.kept.borrow_mut();
-        if kept.len() >= MOST && !kept.contains_key(&key) {
-            kept.pop_first();
+        let mut cached = self.cached.borrow_mut();
+        if cached.len() >= MOST && !cached.contains_key(&key) {
+            cached.pop_first();
         }
-        kept.insert(key, card);
+        cached.insert(key, card);
     }
 
     async fn fetch(
@@ -93,17 +93,17 @@ impl Cards {
         now_ms: u64,
     ) -> Result<CachedCard, PeerError> {
         let places = match &known {
-            Some(kept) => vec![kept.at.clone()],
+            Some(cached) => vec![cached.at.clone()],
             None => places(url),
         };
         let mut last = 404;
         for place in &places {
-            let etag = known.as_ref().and_then(|kept| kept.etag.clone());
+            let etag = known.as_ref().and_then(|cached| cached.etag.clone());
             match ask(web, access, place, etag, now_ms).await? {
-                CardResponse::Card(kept) => return Ok(kept),
+                CardResponse::Card(cached) => return Ok(cached),
                 CardResponse::Same(fresh_until_ms) => {
-                    if let Some(kept) = &known {
-                        return Ok(CachedCard { fresh_until_ms, ..kept.clone() });
+                    if let Some(cached) = &known {
+                        return Ok(CachedCard { fresh_until_ms, ..cached.clone() });
                     }
                 }
                 CardResponse::None(status) => last = status,

@@ -53,17 +53,17 @@ impl Outbox {
             return None;
         }
         let list = of.entry(key).or_default();
-        if list.iter().any(|kept| kept.reminder.get(ID) == reminder.get(ID)) {
+        if list.iter().any(|queued| queued.reminder.get(ID) == reminder.get(ID)) {
             return Some(0);
         }
         let dedupe = reminder.get(DEDUPE_KEY).clone();
-        let is_same = |kept: &WaitingReminder| !dedupe.is_nil() && *kept.reminder.get(DEDUPE_KEY) == dedupe;
+        let is_same = |queued: &WaitingReminder| !dedupe.is_nil() && *queued.reminder.get(DEDUPE_KEY) == dedupe;
         let before = list.len();
-        list.retain(|kept| kept.lease.is_some() || !is_same(kept));
+        list.retain(|queued| queued.lease.is_some() || !is_same(queued));
         if list.len() >= MOST {
             return None;
         }
-        list.iter_mut().filter(|kept| is_same(kept)).for_each(|kept| kept.is_replaced = true);
+        list.iter_mut().filter(|queued| is_same(queued)).for_each(|queued| queued.is_replaced = true);
         list.push(WaitingReminder { reminder, lease: None, is_replaced: false });
         Some(before + 1 - list.len())
     }
@@ -71,7 +71,7 @@ impl Outbox {
     /// Whether some are on their way to a task.
     pub(crate) fn has_lent(&self, endpoint: &str, task_id: &str) -> bool {
         let key = (Arc::from(endpoint), Arc::from(task_id));
-        self.0.borrow().of.get(&key).is_some_and(|list| list.iter().any(|kept| kept.lease.is_some()))
+        self.0.borrow().of.get(&key).is_some_and(|list| list.iter().any(|queued| queued.lease.is_some()))
     }
 
     /// Lends those that wait for a task to a message. They are gone once it has arrived, else they wait on.
@@ -80,9 +80,9 @@ impl Outbox {
         let waiting = &mut *self.0.borrow_mut();
         waiting.leases += 1;
         let mut reminders = Vec::new();
-        for kept in waiting.of.get_mut(&key).into_iter().flatten().filter(|kept| kept.lease.is_none()) {
-            kept.lease = Some(waiting.leases);
-            reminders.push(kept.reminder.clone());
+        for queued in waiting.of.get_mut(&key).into_iter().flatten().filter(|queued| queued.lease.is_none()) {
+            queued.lease = Some(waiting.leases);
+            reminders.push(queued.reminder.clone());
         }
         Lease { outbox: self.clone(), key, number: waiting.leases, reminders }
     }
@@ -112,9 +112,9 @@ impl Lease {
     fn end(&self, stays: impl Fn(&WaitingReminder) -> bool) {
         let of = &mut self.outbox.0.borrow_mut().of;
         let Some(list) = of.get_mut(&self.key) else { return };
-        list.retain(|kept| kept.lease != Some(self.number) || stays(kept));
-        for kept in list.iter_mut().filter(|kept| kept.lease == Some(self.number)) {
-            kept.lease = None;
+        list.retain(|queued| queued.lease != Some(self.number) || stays(queued));
+        for queued in list.iter_mut().filter(|queued| queued.lease == Some(self.number)) {
+            queued.lease = None;
         }
         if list.is_empty() {
             of.remove(&self.key);
@@ -124,7 +124,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.end(|kept| !kept.is_replaced);
+        self.end(|queued| !queued.is_replaced);
     }
 }
 

@@ -142,19 +142,22 @@ mod tests {
     #[test]
     fn a_notification_and_metadata_say_the_same() {
         let params = r#"{"taskId": "t", "reminder": {"id": "r", "body": "b", "dedupeKey": "k", "firedAtTurn": 5}, "metadata": {}}"#;
-        let told = of_notification("tasks/reminderEmitted", &json(params)).unwrap();
-        assert_eq!((told.change, told.reminder.get("dedupe_key").as_str()), (ReminderChange::Emitted, Some("k")));
+        let report = of_notification("tasks/reminderEmitted", &json(params)).unwrap();
+        assert_eq!((report.change, report.reminder.get("dedupe_key").as_str()), (ReminderChange::Emitted, Some("k")));
         for metadata in [
             r#"{"harn.reminder": {"event": "reminder_emitted", "id": "r", "body": "b", "dedupeKey": "k", "firedAtTurn": 5}}"#,
             r#"{"harn": {"reminder": {"event": "emitted", "reminder": {"id": "r", "body": "b", "dedupeKey": "k", "firedAtTurn": 5}}}}"#,
         ] {
             let other = of_metadata(&json(metadata), &"t".into()).unwrap();
-            assert_eq!((other.change, &other.reminder, &other.task_id), (told.change, &told.reminder, &told.task_id));
+            assert_eq!(
+                (other.change, &other.reminder, &other.task_id),
+                (report.change, &report.reminder, &report.task_id)
+            );
         }
         let params =
             r#"{"taskId": "t", "reminder": {"id": "r"}, "metadata": {"a": 1, "harn.reminder": {"ttlTurns": 2}}}"#;
-        let told = of_notification("tasks/reminderExpired", &json(params)).unwrap();
-        assert_eq!((told.reminder, told.metadata), (json(r#"{"id": "r", "ttl_turns": 2}"#), json(r#"{"a": 1}"#)));
+        let report = of_notification("tasks/reminderExpired", &json(params)).unwrap();
+        assert_eq!((report.reminder, report.metadata), (json(r#"{"id": "r", "ttl_turns": 2}"#), json(r#"{"a": 1}"#)));
         assert_eq!(of_notification("tasks/other", &json("{}")), None);
         assert_eq!(of_metadata(&json(r#"{"harn.plan": []}"#), &"t".into()), None);
     }
@@ -210,14 +213,14 @@ mod tests {
         // As a server reports it: every field by its name on the wire.
         let reminder = Data::dict(ReminderField::ALL.iter().map(|field| full.written(*field, Surface::A2a)));
         let params = Data::dict([("taskId", Data::from("t")), ("reminder", reminder)]);
-        let told = of_notification("tasks/reminderEmitted", &params).unwrap();
+        let report = of_notification("tasks/reminderEmitted", &params).unwrap();
         for field in ReminderField::ALL {
             let name = match field {
                 // The event of a peer keeps the name of the wire.
                 ReminderField::Producer => "provider_id",
                 field => field.name(Surface::Script),
             };
-            assert_eq!(*told.reminder.get(name), full.value(*field), "{field:?}");
+            assert_eq!(*report.reminder.get(name), full.value(*field), "{field:?}");
         }
         // As a client sends it.
         let spec = Data::dict(ReminderField::SPEC.map(|field| full.written(field, Surface::Script)));

@@ -123,9 +123,9 @@ impl Stream {
             Some(Message::Answer(Answer { error: Some(error @ Data::Dict(_)), .. })) => Err(self.peer.answered(&error)),
             Some(Message::Answer(Answer { result: Some(result), .. })) => self.read_result(&result),
             Some(Message::Request(Request { method, params, .. })) => {
-                let told = reminder::of_notification(&method, &params.unwrap_or_default());
+                let report = reminder::of_notification(&method, &params.unwrap_or_default());
                 self.count += 1;
-                told.map(Event::Reminder).ok_or_else(|| self.no_event(said))
+                report.map(Event::Reminder).ok_or_else(|| self.no_event(said))
             }
             _ => Err(self.no_event(said)),
         }
@@ -156,9 +156,9 @@ impl Stream {
         // Before 1.0 a peer says which event is its last.
         self.answered |= version < Version::V1_0 && result.get("final").truthy();
         if let Frame::Status(update) = &frame
-            && let Some(told) = reminder::of_metadata(&update.metadata, &update.task_id)
+            && let Some(report) = reminder::of_metadata(&update.metadata, &update.task_id)
         {
-            return Ok(Event::Reminder(told));
+            return Ok(Event::Reminder(report));
         }
         Ok(Event::Frame(frame))
     }

@@ -34,7 +34,15 @@ fn frames(feed: &Feed, version: Version) -> TaskEventStream {
     let followed = feed.follow(Frame::Task(task.into()), false);
     let permit = CountLimit::new(1).take().unwrap();
     let (id, spelling) = (Id::from(7), ReminderFormat::new(false));
-    TaskEventStream::new(id, version, spelling, None, StreamSource::Told(followed), FrameCache::default(), permit)
+    TaskEventStream::new(
+        id,
+        version,
+        spelling,
+        None,
+        StreamSource::Subscription(followed),
+        FrameCache::default(),
+        permit,
+    )
 }
 
 async fn text(frames: &mut TaskEventStream) -> String {
@@ -59,8 +67,8 @@ async fn a_stream_that_may_come_to_a_message_is_kept_alive_until_it_does() {
         for _ in 0..2 {
             assert_eq!(text(&mut frames).await, ": still at work\n\n");
         }
-        let told = events(&text(&mut frames).await);
-        let [only] = told.as_slice() else { panic!("{told:?}") };
+        let sent = events(&text(&mut frames).await);
+        let [only] = sent.as_slice() else { panic!("{sent:?}") };
         let message = if version == Version::V1_0 { &only["result"]["message"] } else { &only["result"] };
         assert_eq!(message["parts"][0]["text"], "a, b", "{only}");
         assert_eq!(frames.next().await, None);
@@ -72,8 +80,8 @@ async fn a_stream_that_may_come_to_a_message_ends_with_an_error_where_the_server
     let mut frames = frames(&Feed::default(), Version::V1_0);
     let stopping = Refusal::Host(crate::host::HostError::Stopping);
     frames.source = StreamSource::Open(Box::pin(std::future::ready(Err(stopping))));
-    let told = events(&text(&mut frames).await);
-    assert!(told.len() == 1 && told[0]["error"]["message"].is_string(), "{told:?}");
+    let sent = events(&text(&mut frames).await);
+    assert!(sent.len() == 1 && sent[0]["error"]["message"].is_string(), "{sent:?}");
     assert_eq!(frames.next().await, None);
 }
 
@@ -118,9 +126,9 @@ async fn who_reads_too_slowly_is_told_so_in_each_version_and_nothing_more() {
         for n in 0..=MAX_THINGS {
             feed.tell(&said(&n.to_string()), false);
         }
-        let told = events(&text(&mut frames).await);
+        let sent = events(&text(&mut frames).await);
         assert!(frames.next().await.is_none());
-        let [task, refused] = told.as_slice() else { panic!("{told:?}") };
+        let [task, refused] = sent.as_slice() else { panic!("{sent:?}") };
         assert!(task.get("result").is_some());
         assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32000)));
         let data = &refused["error"]["data"];
@@ -139,19 +147,19 @@ async fn who_has_much_to_read_gives_way_to_others_now_and_then() {
     let mut frames = frames(&feed, Version::V1_0);
     let piece = "x".repeat(AT_ONCE / 2);
     (0..16).for_each(|n| feed.tell(&said(&piece), n == 15));
-    let mut told = events(&text(&mut frames).await).len();
+    let mut sent = events(&text(&mut frames).await).len();
     let mut turns = 0;
     loop {
         // Another piece is ready, and comes only after other streams had their turn.
-        assert!(frames.next().now_or_never().is_none(), "after {told}");
+        assert!(frames.next().now_or_never().is_none(), "after {sent}");
         frames.is_full = true;
         let Some(more) = frames.next().await else { break };
         assert!(more.len() <= 2 * AT_ONCE);
-        told += events(std::str::from_utf8(&more).unwrap()).len();
+        sent += events(std::str::from_utf8(&more).unwrap()).len();
         turns += 1;
         if frames.ended {
             break;
         }
     }
-    assert!(turns > 4 && told == 17, "{turns} turns, {told} events");
+    assert!(turns > 4 && sent == 17, "{turns} turns, {sent} events");
 }

@@ -42,14 +42,14 @@ fn pieces_of_an_answer_are_gathered_and_none_is_lost_for_long() {
     }
     let written = records(&worker.store).len() - before;
     assert!((2..10).contains(&written), "{written} records");
-    let kept = worker.store.load(TASK).unwrap().unwrap().task;
-    assert!(kept.artifacts[0].parts.len() == 1);
-    let lost = 40_000 - a2a::model::text_of(&kept.artifacts[0].parts).len();
+    let stored = worker.store.load(TASK).unwrap().unwrap().task;
+    assert!(stored.artifacts[0].parts.len() == 1);
+    let lost = 40_000 - a2a::model::text_of(&stored.artifacts[0].parts).len();
     assert!(lost <= 10_000, "{lost} bytes are not written");
     // Any other change first writes the gathered pieces.
     worker.note(&task, &TaskChange::Injected(Data::Nil));
-    let kept = worker.store.load(TASK).unwrap().unwrap().task;
-    assert_eq!(a2a::model::text_of(&kept.artifacts[0].parts).len(), 40_000);
+    let stored = worker.store.load(TASK).unwrap().unwrap().task;
+    assert_eq!(a2a::model::text_of(&stored.artifacts[0].parts).len(), 40_000);
     // A piece that has waited long is written with the next one.
     let count = records(&worker.store).len();
     worker.artifact(&task, ANSWER, vec![Part::text("a")], true, false);

@@ -20,14 +20,14 @@ fn a_session_that_is_closed_under_its_task_ends_it() {
     block_on_runtime(async {
         for text in ["ask", "sleep"] {
             let (id, _) = manager.send(request(message(text)), ASKER).await.unwrap();
-            let cell = manager.cell(&id).await.unwrap();
-            cell.inbox().await.unwrap();
+            let shared_task = manager.shared_task(&id).await.unwrap();
+            shared_task.inbox().await.unwrap();
             if text == "ask" {
-                cell.settled().await.unwrap();
+                shared_task.settled().await.unwrap();
             }
-            let session = cell.handle().unwrap().id().clone();
+            let session = shared_task.handle().unwrap().id().clone();
             manager.0.host.close(&session).await.unwrap();
-            is(&cell.over().await.unwrap(), TaskState::Failed);
+            is(&shared_task.over().await.unwrap(), TaskState::Failed);
         }
         assert!(is_clean(&manager).await);
     });
@@ -52,8 +52,8 @@ fn a_client_that_goes_away_stops_nothing() {
         let message = Message { context_id: Some("mine".into()), ..message("go") };
         let sending = manager.send(request(message), ASKER);
         assert!(futures_util::FutureExt::now_or_never(sending).is_none());
-        let cell = manager.0.directory().all().pop().unwrap();
-        let task = cell.settled().await.unwrap();
+        let shared_task = manager.0.directory().all().pop().unwrap();
+        let task = shared_task.settled().await.unwrap();
         is(&task, TaskState::InputRequired);
         is(&say(&manager, to(&task, "Ada")).await, TaskState::Completed);
         assert!(is_clean(&manager).await);
@@ -108,7 +108,7 @@ fn cancels_and_answers_at_once_come_to_one_end() {
             }
             let cancel = tokio::spawn(async move { cancelling.cancel(&id).await.map(drop) });
             let (answer, second, cancel) = (answer.await.unwrap(), second.await.unwrap(), cancel.await.unwrap());
-            let over = manager.cell(&task.id).await.unwrap().over().await.unwrap();
+            let over = manager.shared_task(&task.id).await.unwrap().over().await.unwrap();
             assert!(answer.is_err() || second.is_err(), "one answer is taken");
             let state = over.status.state;
             assert_eq!(cancel.is_ok(), state == TaskState::Canceled, "{cancel:?}");

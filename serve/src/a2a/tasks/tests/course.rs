@@ -14,8 +14,8 @@ fn a_message_becomes_a_task_whose_answer_is_an_artifact() {
         assert_eq!(history(&task), ["user: hello"]);
         // A subscriber gets the pieces before the whole answer exists.
         let expected = ["task submitted", "working", "artifact answer whole: you said hello", "completed ."];
-        assert_eq!(told(follows).await, expected);
-        assert_eq!(told(manager.follow(&id).await.unwrap()).await, ["task completed ."]);
+        assert_eq!(lines_of(follows).await, expected);
+        assert_eq!(lines_of(manager.follow(&id).await.unwrap()).await, ["task completed ."]);
         assert!(is_clean(&manager).await);
         manager.stop().await;
     });
@@ -81,7 +81,7 @@ fn a_question_waits_for_the_next_message_to_the_task() {
         let task = manager.settled(&id).await.unwrap();
         is(&task, TaskState::InputRequired);
         assert_eq!(said(&task), "Who?");
-        assert_eq!(told(follows).await, ["task submitted", "working", "input-required Who? ."]);
+        assert_eq!(lines_of(follows).await, ["task submitted", "working", "input-required Who? ."]);
         let first = to(&task, "Ada");
         let task = say(&manager, first.clone()).await;
         is(&task, TaskState::InputRequired);
@@ -114,8 +114,8 @@ fn a_task_is_cancelled_wherever_it_is() {
             }
             let task = manager.cancel(&id).await.unwrap();
             is(&task, TaskState::Canceled);
-            let told = told(follows).await;
-            assert!(text == "ask" || told.last().unwrap() == "canceled .", "{told:?}");
+            let lines = lines_of(follows).await;
+            assert!(text == "ask" || lines.last().unwrap() == "canceled .", "{lines:?}");
             let again = manager.cancel(&id).await;
             assert_eq!(again, Err(crate::a2a::Refusal::NotCancelable { task_id: id, state: TaskState::Canceled }));
         }
@@ -146,7 +146,7 @@ fn what_a_script_tells_of_its_task_is_told_of_it() {
             r#"more of l whole: {"b":2}"#,
             "completed .",
         ];
-        assert_eq!(told(follows).await, expected);
+        assert_eq!(lines_of(follows).await, expected);
         assert_eq!(artifact(&task, "l"), r#"a{"b":2}"#);
         assert_eq!(history(&task), ["user: go", "agent: half[1]"]);
         assert_eq!(task.artifacts[0].description.as_deref(), Some("A list"));

@@ -16,7 +16,7 @@ async fn heard(manager: &TaskManager, said: &str) -> Vec<String> {
     let (id, follows) = manager.send(request(message(said)), TAKES).await.unwrap();
     drop(follows);
     match manager.follow_or_message(&id, TAKES).await.unwrap() {
-        Ok(follows) => told(follows).await,
+        Ok(follows) => lines_of(follows).await,
         Err(message) => vec![format!("message {}", held(&message.parts))],
     }
 }
@@ -37,7 +37,7 @@ fn a_stream_begins_as_soon_as_there_is_something_to_tell_of_a_task() {
         let follows = manager.follow_or_message(&id, TAKES).await.unwrap().expect("it is a task");
         assert_eq!(manager.task(&id).await.unwrap().status.state, TaskState::Working);
         is(&manager.cancel(&id).await.unwrap(), TaskState::Canceled);
-        assert_eq!(told(follows).await, ["task working", "canceled ."]);
+        assert_eq!(lines_of(follows).await, ["task working", "canceled ."]);
         manager.stop().await;
     });
 }
@@ -53,7 +53,7 @@ fn who_waits_for_a_message_is_told_of_a_cancelled_task_and_of_a_server_that_stop
                 if stops { manager.stop().await } else { drop(manager.cancel(&id).await) }
             });
             let state = if stops { "failed" } else { "canceled" };
-            assert_eq!(told(heard.unwrap().expect("it is a task")).await, [format!("task {state} .")]);
+            assert_eq!(lines_of(heard.unwrap().expect("it is a task")).await, [format!("task {state} .")]);
         }
     });
 }

@@ -72,8 +72,8 @@ fn a_panic_under_a_task_fails_that_task_alone() {
                 said(&task)
             );
             assert_eq!(artifact(&task, "half"), "made", "what it had made by then is kept");
-            let told = told(follows).await;
-            assert!(told.last().unwrap().starts_with("failed ") && told.last().unwrap().ends_with(" ."), "{told:?}");
+            let lines = lines_of(follows).await;
+            assert!(lines.last().unwrap().starts_with("failed ") && lines.last().unwrap().ends_with(" ."), "{lines:?}");
             // Its context goes on in another session, and all other contexts go on.
             is(&say(&manager, mine("after")).await, TaskState::Completed);
             is(&say(&manager, message("another")).await, TaskState::Completed);

@@ -91,7 +91,7 @@ fn a_deadline_ends_a_task_and_what_it_made_stays() {
             let deadline = crate::a2a::clock::now_ms() + 200;
             let metadata = Data::dict([("deadline", Data::from(deadline))]);
             let (id, _) = manager.send(SendMessage { metadata, ..request(message(text)) }, ASKER).await.unwrap();
-            let task = manager.cell(&id).await.unwrap().over().await.unwrap();
+            let task = manager.shared_task(&id).await.unwrap().over().await.unwrap();
             is(&task, TaskState::Failed);
             assert_eq!((said(&task).as_str(), artifact(&task, "part").as_str()), ("Deadline exceeded", "half"));
         }
@@ -190,7 +190,7 @@ fn a_repeated_first_message_is_its_first_task_and_other_content_is_refused() {
         let task = say(&manager, first.clone()).await;
         assert_eq!(say(&manager, first.clone()).await.id, task.id);
         let (_, follows) = manager.send(request(first.clone()), ASKER).await.unwrap();
-        assert_eq!(told(follows).await, ["task completed ."]);
+        assert_eq!(lines_of(follows).await, ["task completed ."]);
         let in_its_context = Message { context_id: Some(task.context_id.clone()), ..first.clone() };
         assert_eq!(say(&manager, in_its_context).await.id, task.id);
         for other in [

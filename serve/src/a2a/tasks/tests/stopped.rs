@@ -12,7 +12,7 @@ const SLOW: &str = "pipeline default(task, context) {\n\
                     try { task.status(\"at it\"); sleep(60000) } finally { sleep(300) }\n}";
 
 /// Serves a script with a log in a folder of its own, which the test removes.
-fn kept(folder: &std::path::Path, text: &str) -> TaskManager {
+fn persistent_manager(folder: &std::path::Path, text: &str) -> TaskManager {
     std::fs::create_dir_all(folder).unwrap();
     let log = SqliteLog::open(folder.join("events.db"), &SqliteOptions::default()).unwrap();
     TaskManager::open(served("test.harn", text, 2, Some(log)), TaskSettings::default())
@@ -56,19 +56,19 @@ async fn at_work_on(manager: &TaskManager, request: SendMessage) -> (Arc<str>, S
 fn what_the_next_process_runs_again_has_no_end_here() {
     let (folder, text) = (folder(), format!("@resumable\n{SLOW}"));
     block_on_runtime(async {
-        let manager = kept(&folder, &text);
+        let manager = persistent_manager(&folder, &text);
         let (id, follows) = at_work(&manager, "go").await;
         let (waiting, waited) = (manager.clone(), id.clone());
         let waits = tokio::spawn(async move { waiting.settled(&waited).await });
         tokio::task::yield_now().await;
         manager.stop().await;
         let stopping = Some(Refusal::Host(HostError::Stopping));
-        assert_eq!(told(follows).await, ["task submitted", "working", "working at it", "left"]);
+        assert_eq!(lines_of(follows).await, ["task submitted", "working", "working at it", "left"]);
         assert_eq!(waits.await.unwrap().err(), stopping);
         is(&manager.task(&id).await.unwrap(), TaskState::Working);
         let task = manager.task(&id).await.unwrap();
         // Later requests do not wait either.
-        assert_eq!(told(manager.follow(&id).await.unwrap()).await, ["task working", "left"]);
+        assert_eq!(lines_of(manager.follow(&id).await.unwrap()).await, ["task working", "left"]);
         assert_eq!(manager.cancel(&id).await.err(), stopping);
         assert_eq!(manager.inbox(&id).await.err(), stopping);
         assert_eq!(manager.send(request(to(&task, "more")), ASKER).await.err(), stopping);
@@ -80,7 +80,7 @@ fn what_the_next_process_runs_again_has_no_end_here() {
 fn what_has_another_end_while_the_server_stops_keeps_it() {
     let (folder, text) = (folder(), format!("@resumable\n{SLOW}"));
     block_on_runtime(async {
-        let manager = kept(&folder, &text);
+        let manager = persistent_manager(&folder, &text);
         let (cancelled, _) = at_work(&manager, "go").await;
         let deadline = crate::a2a::clock::now_ms() + 500;
         let metadata = Data::dict([("deadline", Data::from(deadline))]);
@@ -108,11 +108,11 @@ fn what_nobody_runs_again_has_failed_by_a_stop() {
     let folder = folder();
     block_on_runtime(async {
         // Without a log no other process can continue the task.
-        for manager in [kept(&folder, SLOW), self::manager(&format!("@resumable\n{SLOW}"))] {
+        for manager in [persistent_manager(&folder, SLOW), self::manager(&format!("@resumable\n{SLOW}"))] {
             let (id, follows) = at_work(&manager, "go").await;
             manager.stop().await;
             let end = "failed the server was stopped; the results so far are kept{\"code\":\"SERVER_STOPPED\"} .";
-            assert_eq!(told(follows).await, ["task submitted", "working", "working at it", end]);
+            assert_eq!(lines_of(follows).await, ["task submitted", "working", "working at it", end]);
             is(&manager.settled(&id).await.unwrap(), TaskState::Failed);
         }
     });

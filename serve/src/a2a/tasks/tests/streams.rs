@@ -8,7 +8,7 @@ use crate::host::testing::block_on_runtime;
 /// Returns the events of the stream that a message opens.
 async fn heard(manager: &TaskManager, message: Message) -> Vec<String> {
     let (_, follows) = manager.send(request(message), ASKER).await.unwrap();
-    tokio::time::timeout(Duration::from_secs(5), told(follows)).await.expect("the stream ends")
+    tokio::time::timeout(Duration::from_secs(5), lines_of(follows)).await.expect("the stream ends")
 }
 
 #[test]
@@ -30,10 +30,10 @@ fn a_stream_that_answers_a_task_which_asks_on_ends() {
             assert_eq!(heard(&manager, again).await, ["task input-required ."]);
         }
         // The second question is the last event, whether it exists by then or not.
-        let told = heard(&manager, to(&task, "deny")).await;
-        assert!(told.last().is_some_and(|last| last.contains("input-required") && last.ends_with(" .")), "{told:?}");
-        let told = heard(&manager, to(&task, "deny")).await;
-        assert!(told.last().is_some_and(|last| last.starts_with("completed") && last.ends_with(" .")), "{told:?}");
+        let lines = heard(&manager, to(&task, "deny")).await;
+        assert!(lines.last().is_some_and(|last| last.contains("input-required") && last.ends_with(" .")), "{lines:?}");
+        let lines = heard(&manager, to(&task, "deny")).await;
+        assert!(lines.last().is_some_and(|last| last.starts_with("completed") && last.ends_with(" .")), "{lines:?}");
         assert!(is_clean(&manager).await);
     });
 }
@@ -45,8 +45,8 @@ fn who_subscribes_to_a_task_that_asks_hears_how_it_goes_on() {
         let task = say(&manager, message("go")).await;
         let follows = manager.follow(&task.id).await.unwrap();
         is(&say(&manager, to(&task, "Ada")).await, TaskState::Completed);
-        let told = told(follows).await;
-        assert_eq!(told.first().map(String::as_str), Some("task input-required"), "{told:?}");
-        assert_eq!(told.last().map(String::as_str), Some("completed ."), "{told:?}");
+        let lines = lines_of(follows).await;
+        assert_eq!(lines.first().map(String::as_str), Some("task input-required"), "{lines:?}");
+        assert_eq!(lines.last().map(String::as_str), Some("completed ."), "{lines:?}");
     });
 }

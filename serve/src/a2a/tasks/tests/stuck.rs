@@ -2,8 +2,8 @@
 
 use tokio::sync::oneshot;
 
-use super::super::cell::TaskCell;
-use super::super::drive::{TaskRun, drive};
+use super::super::runner::{TaskRun, run};
+use super::super::shared_task::SharedTask;
 use super::super::{NoJournal, TaskOrigin};
 use super::*;
 use crate::host::testing::block_on_runtime;
@@ -23,16 +23,16 @@ fn where_looking_after_a_task_breaks_off_nothing_of_it_is_left() {
         };
         let lease = shared.contexts.lease(&task.context_id, &task.id);
         let begun = TaskOrigin { metadata: Data::Nil, deadline_ms: None, is_alone: false };
-        let cell = TaskCell::new(task, ASKER.version, None, begun, Arc::new(NoJournal));
-        shared.directory().begin(&cell);
+        let shared_task = SharedTask::new(task, ASKER.version, None, begun, Arc::new(NoJournal));
+        shared.directory().begin(&shared_task);
         let (created, _) = oneshot::channel();
         let (message, metadata) = (message("go"), Data::Nil);
         let start = TaskRun { message, metadata, deadline: None, lease, created, resumed: false };
         tokio::select! {
-            () = drive(shared.clone(), cell.clone(), start) => panic!("it asks"),
-            _ = cell.settled() => {}
+            () = run(shared.clone(), shared_task.clone(), start) => panic!("it asks"),
+            _ = shared_task.settled() => {}
         }
-        is(&cell.task(), TaskState::Failed);
+        is(&shared_task.task(), TaskState::Failed);
         assert_eq!(shared.sessions.count(), 0);
         assert!(is_clean(&manager).await);
         assert_eq!(shared.contexts.counts(), (0, 0), "a session in the middle of something is for nobody");

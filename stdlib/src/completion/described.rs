@@ -1,0 +1,343 @@
+//! Defaults and documentation of options, and the types of options that no signature states.
+
+/// Types that no signature names: their readers are elsewhere, so signatures say `any` or `dict`.
+pub(super) static SHAPES: &[(&str, &str)] = &[
+    (
+        "ReminderSpec",
+        "{body: string, tags?: list<string>, dedupe_key?: string, ttl_turns?: int, preserve_on_compact?: bool, \
+         propagate?: \"all\" | \"session\" | \"none\", \
+         role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\"}",
+    ),
+    ("ReminderSelector", "{id?: string, tag?: string, dedupe_key?: string}"),
+    (
+        "BridgeInjection",
+        "{body?: string, content?: any, mode?: \"interrupt_immediate\" | \"finish_step\" | \"audit_only\", \
+         tags?: list<string>, dedupe_key?: string, ttl_turns?: int, preserve_on_compact?: bool, \
+         propagate?: \"all\" | \"session\" | \"none\", \
+         role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\"}",
+    ),
+    (
+        "LoopReminders",
+        "{enabled?: bool, providers?: list<string>, packs?: list<string>, config?: dict, strict?: bool, \
+         placement?: \"head\" | \"tail\"}",
+    ),
+    ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
+    (
+        "ToolAnnotations",
+        "{title?: string, kind?: \"read\" | \"search\" | \"think\" | \"fetch\" | \"edit\" | \"delete\" | \"move\" | \"execute\" | \"other\", \
+         permission?: bool | string, sequential?: bool, timeout_ms?: int, read_only?: bool, root?: string}",
+    ),
+    (
+        "LoopCompaction",
+        "{threshold?: float, strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: int, \
+         target_tokens?: int, summary?: string, summarize_prompt?: string, custom_compactor?: fn(any, any) -> any}",
+    ),
+];
+
+/// Parameters and keys whose types are these, where a signature says `any` or `dict`.
+pub(super) static ASIDE: &[(&str, &str)] = &[
+    ("spec", "ReminderSpec"),
+    ("selector", "ReminderSelector"),
+    ("params", "BridgeInjection"),
+    ("reminders", "LoopReminders"),
+    ("permissions", "LoopPermissions"),
+    ("annotations", "ToolAnnotations"),
+    ("compaction", "LoopCompaction"),
+    ("consolidate_on_idle", "CompactOptions"),
+];
+
+/// The description of an option.
+pub(super) struct DescribedOption {
+    /// The named type that the option belongs to; empty for all that have it.
+    owner: &'static str,
+    key: &'static str,
+    /// The default as a script writes it; empty if it is required or has none.
+    pub(super) default: &'static str,
+    pub(super) doc: &'static str,
+}
+
+/// Returns the description of an option.
+pub(super) fn find(owner: &str, key: &str) -> Option<&'static DescribedOption> {
+    let own = DESCRIBED.iter().find(|row| row.key == key && row.owner == owner && !owner.is_empty());
+    own.or_else(|| DESCRIBED.iter().find(|row| row.key == key && row.owner.is_empty()))
+}
+
+const fn all(key: &'static str, default: &'static str, doc: &'static str) -> DescribedOption {
+    DescribedOption { owner: "", key, default, doc }
+}
+
+const fn of(owner: &'static str, key: &'static str, default: &'static str, doc: &'static str) -> DescribedOption {
+    DescribedOption { owner, key, default, doc }
+}
+
+static DESCRIBED: &[DescribedOption] = &[
+    // Calls of models.
+    all("provider", "", "The provider. Default: that of the environment or of `harn.toml`."),
+    all("model", "", "The model. Default: that of the provider."),
+    all("session_id", "", "The session to use. Default: a new session."),
+    all("transcript", "", "The transcript to continue: its messages and pending reminders."),
+    all("messages", "[]", "Messages that go before the prompt."),
+    all("system_prompt_parts", "[]", "Texts that go before the system text."),
+    all("system_appendix", "", "Text that follows the system text."),
+    all("system_suffix", "", "Text at the end of the system text."),
+    all("temperature", "", "Randomness of the response. Some models reject it."),
+    all("top_p", "", "Share of the probability that tokens are chosen from. Some models reject it."),
+    all("stop", "", "Texts that end the response."),
+    all("seed", "", "Seed of the model, for routes that have one."),
+    all("extra", "{}", "Fields that are added to the body of the request. Dicts are merged with existing ones."),
+    all("prompt_cache", "", "Marks the beginning of the prompt for the vendor's cache. Default: only in loops."),
+    all("max_tokens", "", "Limit of the tokens of the response."),
+    all("tools", "", "The tools that the model can call: a registry, or a list of tools."),
+    all(
+        "tool_choice",
+        "\"auto\"",
+        "Whether the model must call a tool: `\"auto\"`, `\"none\"`, `\"required\"` or `{name}`.",
+    ),
+    all("tool_format", "", "How tools are described: by the API, or in text. Default: as the route allows."),
+    all("output_schema", "", "JSON Schema of the answer. The result has the parsed answer in `data`."),
+    all("thinking", "", "Thinking of the model: a bool, a budget in tokens, or an effort such as `\"low\"`."),
+    all("timeout_ms", "300000", "Timeout of one attempt, in milliseconds."),
+    all("stream", "", "Whether the response is streamed. Default: if it is observed."),
+    all("llm_retries", "2", "Number of retries after a transient failure."),
+    all(
+        "reminders",
+        "true",
+        "Reminder providers: `false`, a list of names, or `{enabled, providers, packs, config, strict, placement}`.",
+    ),
+    // Loops.
+    all(
+        "persona",
+        "",
+        "The persona, for handlers of steps and personas. Default: the worker's name, else `\"agent\"`.",
+    ),
+    all(
+        "permissions",
+        "",
+        "Tools that need permission: a function, or `{ask, deny, decide}`. Default: every tool is allowed.",
+    ),
+    all("deadline", "", "Milliseconds from the start after which the loop is cancelled."),
+    all(
+        "hook_timeout_ms",
+        "30000",
+        "Timeout of one handler, provider, compactor or permission decision, in milliseconds.",
+    ),
+    all("daemon", "false", "Sleep instead of ending."),
+    all("wake_interval_ms", "30000", "Time that a daemon sleeps, in milliseconds."),
+    all("watch_paths", "", "Files whose changes wake a daemon: a glob or a list of globs."),
+    all(
+        "consolidate_on_idle",
+        "false",
+        "Compact the transcript before a daemon sleeps: a bool, or options of the compaction.",
+    ),
+    all("max_iterations", "50", "Maximum number of model calls."),
+    all("max_nudges", "3", "How often in a row the model is asked to continue."),
+    all("loop_until_done", "false", "Ask the model to continue after a turn without a tool call, instead of ending."),
+    all("done_sentinel", "\"##DONE##\"", "Text by which the model reports that it is done."),
+    all(
+        "llm_caller",
+        "",
+        "Function that replaces the model: gets `{prompt, system, messages, turn, opts}`, returns a text or `{text?, tool_calls?, reasoning?}`.",
+    ),
+    all("post_turn_callback", "", "Function that is called after each turn. `false` ends the loop."),
+    all("auto_compact", "false", "Compact the transcript when the context is almost full."),
+    all(
+        "compact_threshold",
+        "0.8",
+        "Share of the context window, or number of tokens, from which on the transcript is compacted.",
+    ),
+    all("compact_keep_last", "12", "Number of messages that a compaction keeps."),
+    all("compact_strategy", "\"truncate\"", "Treatment of the messages that are not kept."),
+    all("compact_callback", "", "Compactor of the strategy `\"custom\"`: gets messages and reminders."),
+    all("compaction", "", "Options of the compaction as one dict."),
+    all("token_budget", "", "Maximum number of tokens of all calls, input and output."),
+    all("max_tool_output_chars", "200000", "Length after which the output of a tool is truncated, in characters."),
+    all("parallel_tool_calls", "true", "Run the tool calls of one answer at the same time."),
+    all(
+        "max_repeats",
+        "16",
+        "End as `stuck` after this many turns in a row with the same calls and results. 0 disables the check.",
+    ),
+    all("persist_path", "", "File to save the state of the loop to."),
+    all("resume_path", "", "File to resume the loop from."),
+    // Workers.
+    all("name", "", "The name."),
+    all("system", "", "The system text of the worker."),
+    all("task", "", "The task of the worker."),
+    all("background", "false", "Return the handle of the worker at once."),
+    all("parent_session_id", "", "Session whose reminders are inherited. Default: the current session."),
+    all("reminder_propagation", "", "The reminders to inherit. Default: those that propagate."),
+    all("source_persona", "", "The persona that hands the task over."),
+    all("target_persona_or_human", "", "The persona or human that takes the task."),
+    all("reason", "", "Reason of the handoff."),
+    all("metadata", "{}", "Any data."),
+    // Reminders.
+    of("ReminderSpec", "body", "", "The text that the model reads. Must not be empty."),
+    all("body", "", "The text that the model reads."),
+    all("tags", "[]", "Tags by which reminders are found and cleared."),
+    all("dedupe_key", "nil", "A newer pending reminder with the same key replaces this one."),
+    all(
+        "ttl_turns",
+        "nil",
+        "Number of prompts in which the reminder is shown. nil: until it is cleared or compacted away.",
+    ),
+    all("preserve_on_compact", "false", "Whether compaction keeps the reminder."),
+    all("propagate", "\"session\"", "Sub-agents that inherit the reminder: all, direct children only, or none."),
+    all("role_hint", "\"system\"", "Preferred slot of the prompt. The provider decides in the end."),
+    of("ReminderSelector", "id", "", "Clears the reminder with this id."),
+    of("ReminderSelector", "tag", "", "Clears the reminders with this tag."),
+    of("ReminderSelector", "dedupe_key", "", "Clears the reminders with this key."),
+    all("content", "", "Message for the model, in place of a reminder."),
+    all("mode", "\"finish_step\"", "Seams at which the reminder is delivered."),
+    all("enabled", "true", "Whether providers add reminders."),
+    all("providers", "", "The providers. `\"-name\"` removes one from the default list."),
+    all("packs", "[]", "Files of reminder packs."),
+    all("config", "{}", "Configuration of providers, by their names."),
+    all("strict", "false", "Raise an error for an unknown provider or a provider that fails."),
+    all("placement", "\"head\"", "Whether reminders go before the conversation or after it."),
+    of("LoopPermissions", "ask", "[]", "Globs of the tools that need permission."),
+    of("LoopPermissions", "deny", "[]", "Globs of the tools that are refused."),
+    of(
+        "LoopPermissions",
+        "decide",
+        "",
+        "Function that decides: gets `{tool, args, tool_call_id, reason}`, returns a bool or `{allow, reason?}`.",
+    ),
+    // Tools.
+    all("title", "", "The displayed name."),
+    all("kind", "", "Kind of the tool or fact."),
+    all("permission", "", "Ask the user before the tool runs. A text is the reason."),
+    all("sequential", "false", "Run no other tool at the same time."),
+    all("read_only", "false", "Whether the tool changes nothing."),
+    all("root", "", "The folder."),
+    of("ToolAnnotations", "timeout_ms", "", "Timeout of one call, in milliseconds."),
+    of("ShellToolOptions", "root", "", "The existing folder that commands run in."),
+    of("ShellToolOptions", "name", "\"shell\"", "The name of the tool."),
+    of("ShellToolOptions", "timeout_ms", "120000", "Timeout of a command, in milliseconds."),
+    all("allow", "", "The programs, each by its name or with its first arguments."),
+    all("max_output", "65536", "Limit of the output, in bytes."),
+    all("env", "[]", "Names of variables that a command gets."),
+    all("readable", "[]", "Folders outside of `root` that commands can read."),
+    all("writable", "[]", "Folders outside of `root` that commands can read and change."),
+    // Compaction.
+    all(
+        "threshold",
+        "0.8",
+        "Share of the context window, or number of tokens, from which on the transcript is compacted.",
+    ),
+    all("strategy", "\"truncate\"", "Treatment of the messages that are not kept."),
+    all("keep_last", "12", "Number of messages to keep."),
+    all("target_tokens", "", "Number of tokens to keep."),
+    all("summary", "", "Text that replaces the archived messages."),
+    all("summarize_prompt", "", "Prompt of the strategy `\"llm\"`."),
+    all("custom_compactor", "", "Compactor of the strategy `\"custom\"`: gets messages and reminders."),
+    // The mock model.
+    of("MockReply", "text", "", "The text of the model."),
+    of("MockReply", "reasoning", "", "The thinking before the text."),
+    of("MockReply", "tool_calls", "[]", "Calls of tools: `{id?, name, arguments?}`."),
+    of("MockReply", "input_tokens", "", "Reported tokens of the prompt. Default: one per four bytes."),
+    of("MockReply", "output_tokens", "", "Reported tokens of the response. Default: one per four bytes."),
+    of("MockReply", "model", "", "The reported model."),
+    of("MockReply", "match", "", "Glob for the last user message."),
+    of("MockReply", "error", "", "An error instead of a reply: `{category, message?, status?, retry_after_ms?}`."),
+    of("MockReply", "delay_ms", "0", "Delay of the reply, in milliseconds of the run's clock."),
+    // Tasks of a host.
+    of("PlanEntry", "content", "", "The text of the entry."),
+    of("PlanEntry", "priority", "\"medium\"", "The priority of the entry."),
+    of("PlanEntry", "status", "\"pending\"", "The state of the entry."),
+    of("TaskArtifact", "name", "", "The name of the artifact."),
+    of("TaskArtifact", "parts", "", "The parts: texts, data and files."),
+    of("TaskArtifact", "id", "", "Id by which later parts are added."),
+    of("TaskArtifact", "description", "", "Description of the artifact."),
+    of("TaskArtifact", "append", "false", "Add the parts to those that were sent."),
+    of("TaskArtifact", "last_chunk", "", "Whether no further parts follow."),
+    of("PartialResult", "completed_portion", "", "The completed share, from 0 to 1."),
+    of("PartialResult", "data", "", "Any data."),
+    of("PartialResult", "can_resume", "", "Whether the task can be resumed."),
+    of("PartialResult", "resume_token", "", "Token by which the task is resumed."),
+    // Facts.
+    of("FactOptions", "root", "", "Folder of the facts."),
+    of("RecallOptions", "root", "", "Folder of the facts."),
+    all("namespace", "", "Namespace of the facts."),
+    all("now", "", "The current time: milliseconds since 1970, or a date. Default: the clock."),
+    all("limit", "", "Maximum number of records."),
+    of("Fact", "kind", "", "`observation`, `claim`, `hypothesis`, `decision` or `constraint`."),
+    all("claim", "", "The claim, at most 8 KiB."),
+    all("confidence", "", "A number from 0 to 1."),
+    all("evidence", "[]", "Up to 64 items `{kind, ref}`."),
+    all("provenance", "", "Any data."),
+    all("valid_until", "", "The time when the fact stops being valid: milliseconds since 1970, or a date."),
+    // Other agents.
+    all("token", "", "A bearer token."),
+    all("token_env", "", "Environment variable that holds the token."),
+    all("headers", "{}", "Additional headers."),
+    all("trust", "[]", "Further origins that a card may refer to."),
+    all("version", "", "Version of the protocol."),
+    all("context_id", "", "Conversation of a new task."),
+    all("task_id", "", "Task that waits for this message."),
+    all("history_length", "", "Number of messages of the history to return."),
+    all("reference_task_ids", "[]", "Tasks that the message refers to."),
+    all("inherit", "true", "Whether a new task inherits reminders."),
+    all("extensions", "[]", "URIs of extensions to request."),
+    all("wait", "true", "Wait until the task is over or waits for input."),
+    of("A2aSendOptions", "deadline", "", "When the task must be done: milliseconds since 1970, or RFC 3339."),
+    of("A2aStreamOptions", "deadline", "", "When the task must be done: milliseconds since 1970, or RFC 3339."),
+    of("A2aSendOptions", "reminders", "[]", "Reminders to send with the message."),
+    of(
+        "A2aStreamOptions",
+        "reminders",
+        "true",
+        "`false` requests no reminder events. A list is sent with the message.",
+    ),
+    of("A2aSubscribeOptions", "reminders", "true", "`false` requests no reminder events."),
+    of("A2aInjectOptions", "fallback", "\"suppress\"", "Behaviour if the agent does not support reminders."),
+    of("A2aInjectOptions", "message", "", "Message to a task that waits for input."),
+    of("A2aInjectOptions", "id", "", "Your id for the reminder. If it is sent twice, it is injected once."),
+    of("A2aInjectOptions", "source", "", "The origin, as free text."),
+    of("HttpOptions", "timeout_ms", "30000", "Timeout of the request, in milliseconds."),
+];
+
+/// All named types of options.
+#[cfg(test)]
+pub(super) fn named() -> impl Iterator<Item = (&'static str, &'static str)> {
+    crate::options::SHAPES.iter().chain(SHAPES).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lang::ast::TypeKind;
+    use lang::check::signature;
+    use runtime::reminder::ReminderSpec;
+    use runtime::reminder::lifecycle::Selector;
+    use std::collections::BTreeSet;
+
+    fn keys(text: &str) -> BTreeSet<String> {
+        let ty = signature(&format!("shape() -> {text}")).unwrap().returns.unwrap();
+        let TypeKind::Shape { fields, .. } = ty.kind else { panic!("{text}") };
+        fields.iter().map(|(name, _, _)| name.text.to_string()).collect()
+    }
+
+    #[test]
+    fn every_option_is_described_and_every_description_is_of_an_option() {
+        let mut known: BTreeSet<(String, String)> = BTreeSet::new();
+        for (name, text) in named() {
+            for key in keys(text) {
+                assert!(find(name, &key).is_some(), "`{key}` of {name} has no description");
+                known.insert((name.to_owned(), key));
+            }
+        }
+        for row in DESCRIBED {
+            let is_of =
+                |(owner, key): &(String, String)| key == row.key && (row.owner.is_empty() || row.owner == owner);
+            assert!(known.iter().any(is_of), "{} {} is no option", row.owner, row.key);
+        }
+    }
+
+    #[test]
+    fn types_aside_have_the_keys_that_are_read() {
+        let of = |name: &str| keys(SHAPES.iter().find(|(known, _)| *known == name).unwrap().1);
+        let read = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        assert_eq!(of("ReminderSpec"), read(ReminderSpec::KEYS));
+        assert_eq!(of("ReminderSelector"), read(Selector::KEYS));
+    }
+}
