@@ -10,6 +10,7 @@ use runtime::ids::IdStream;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::model::{Delta, ModelReply, Request, Usage};
 use runtime::reminder::ReminderSpec;
+use runtime::reminder::condition::NoConditions;
 use runtime::reminder::providers::ReminderProviders;
 use runtime::seam::{Answer, LocalFuture, Model, Outcome, Scope, Tool, Turn};
 use runtime::session::Session;
@@ -42,6 +43,7 @@ fn one_loop(turns: usize, marks: &Rc<RefCell<Marks>>) -> Result<(), String> {
         tools: vec![Rc::new(StepTool { spec: step(), marks: marks.clone() })],
         hooks: Rc::new(hooks),
         providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(Some(facts)))),
+        conditions: Rc::new(NoConditions),
         post_turn: None,
         live: Rc::new(|_| {}),
     };

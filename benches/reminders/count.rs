@@ -42,10 +42,15 @@ fn count(row: Row, pending: usize) -> Option<u64> {
 
 fn instructions(row: Row, pending: usize, times: usize) -> Option<u64> {
     let index = Row::ALL.iter().position(|known| *known == row)?;
+    instructions_of(&[CHILD, &index.to_string(), &pending.to_string(), &times.to_string()])
+}
+
+/// Instructions of this executable with arguments. Nothing where valgrind is not installed.
+pub(crate) fn instructions_of(args: &[&str]) -> Option<u64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(std::env::current_exe().ok()?)
-        .args([CHILD, &index.to_string(), &pending.to_string(), &times.to_string()])
+        .args(args)
         .output()
         .ok()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

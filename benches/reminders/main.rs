@@ -5,6 +5,7 @@
 //! counts if it is installed. The bench fails if a limit is missed.
 //!
 //! - [`lifecycle`]: what is measured; [`pending`]: the transcripts it is done to; [`bars`]: what is promised.
+//! - [`turns`]: a turn of a loop with 20 pending reminders, with and without rules.
 //! - [`appends`]: the event log in a file beside a bare loop.
 //! - [`measure`]: runs in turn; [`count`]: instructions; [`options`], [`parts`]: the command line and what it asks for, shared by the benches; [`table`]: prints.
 
@@ -19,16 +20,17 @@ mod options;
 mod parts;
 mod pending;
 mod table;
+mod turns;
 
 use parts::Part;
 use std::process::ExitCode;
 
 /// The parts of the bench.
-const PARTS: &[Part] = &[("lifecycle", measure::run), ("appends", appends::run)];
+const PARTS: &[Part] = &[("lifecycle", measure::run), ("turns", turns::run), ("appends", appends::run)];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(code) = count::child(&args) {
+    if let Some(code) = count::child(&args).or_else(|| turns::child(&args)) {
         return code;
     }
     parts::run(&args, PARTS)

@@ -6,7 +6,7 @@ use runtime::data::Data;
 use runtime::reminder::lifecycle::CompactionCharge;
 use runtime::reminder::lifecycle::rebuild::{
     Biography, Carrier, Evaluation, LifeEnd, LifeEndReason, QueueEnd, RebuildNote, RebuiltPass, RebuiltPrompt, Refusal,
-    ReminderCounts, SessionLife,
+    ReminderCounts, SessionLife, Wait,
 };
 
 /// The version of the shape.
@@ -66,7 +66,8 @@ fn conservation(tally: &ReminderCounts) -> Data {
 fn reminder(life: &Biography) -> Data {
     let birth = &life.birth;
     // The reminder as it was created; its current number of turns is a member of its own.
-    life.reminder
+    let mut told = life
+        .reminder
         .to_data(life.reminder.ttl_turns)
         .with("producer", life.reminder.producer.as_ref().into())
         .with("ttl_left", life.ttl_left.into())
@@ -84,17 +85,40 @@ fn reminder(life: &Biography) -> Data {
             ]),
         )
         .with("carried", life.carried.iter().map(carried).collect())
-        .with("end", life.end.as_ref().map_or(Data::Nil, end))
+        .with("end", life.end.as_ref().map_or(Data::Nil, end));
+    if !life.waits.is_empty() {
+        told.set("waits", life.waits.iter().map(wait).collect());
+    }
+    if !life.refreshed.is_empty() {
+        told.set("refreshed", life.refreshed.iter().map(refreshed).collect());
+    }
+    told
 }
 
 fn carried(carried: &Carrier) -> Data {
-    Data::dict([
+    let choice = carried.choice.as_ref();
+    Data::dict_of_present([
         ("cursor", Data::from(carried.cursor)),
         ("turn", carried.turn.into()),
         ("slot", carried.slot.as_str().into()),
         ("charges", carried.charges.into()),
         ("void", carried.void.into()),
+        ("variant", choice.and_then(|choice| choice.variant.as_ref()).into()),
+        ("escalation", choice.and_then(|choice| choice.escalation).into()),
     ])
+}
+
+fn wait(wait: &Wait) -> Data {
+    Data::dict([
+        ("cursor", Data::from(wait.cursor)),
+        ("turn", wait.turn.into()),
+        ("reason", wait.reason.as_str().into()),
+        ("outranked_by", wait.outranked_by.as_ref().into()),
+    ])
+}
+
+fn refreshed((cursor, turn): &(u64, u32)) -> Data {
+    Data::dict([("cursor", Data::from(*cursor)), ("turn", (*turn).into())])
 }
 
 fn end(end: &LifeEnd) -> Data {

@@ -4,8 +4,8 @@ use super::Trace;
 use super::lane::{RecordPositions, Run, ending, runs};
 use super::names::{ShortNames, clean, count, first_line, is_obeyed};
 use super::text::{conservation, is_forgettable, nothing, seen};
-use runtime::reminder::ReminderCode;
 use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
+use runtime::reminder::{ReminderCode, ReminderField, Surface};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
@@ -215,7 +215,9 @@ fn facts(life: &Biography, names: &ShortNames) -> Vec<(&'static str, String)> {
         ("propagates to", Some(reminder.propagate.to_string())),
         ("role hint", Some(reminder.role_hint.to_string())),
         ("originating agent", present(&reminder.originating_agent_id)),
+        ("rules", Some(rules(life))),
         ("carried", Some(carried(life))),
+        ("waited", Some(waited(life))),
         ("ended", end),
         ("note", rare),
     ];
@@ -233,6 +235,20 @@ fn ending_in_words(life: &Biography, names: &ShortNames) -> String {
         Some(LifeEndReason::Discarded(reason)) => format!("discarded ({reason})"),
         None => ending(life, names).1,
     }
+}
+
+/// The rules of a reminder as `name: value`.
+fn rules(life: &Biography) -> String {
+    let reminder = &life.reminder;
+    let set = ReminderField::RULES.iter().map(|field| (field, reminder.value(*field))).filter(|(_, v)| !v.is_nil());
+    let words = set.map(|(field, value)| format!("{}: {}", field.name(Surface::Script), clean(&value.to_text())));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// The times in which no prompt showed it.
+fn waited(life: &Biography) -> String {
+    let words = life.waits.iter().map(|wait| format!("from turn {}: {}", wait.turn, wait.reason));
+    words.collect::<Vec<_>>().join("; ")
 }
 
 fn carried(life: &Biography) -> String {

@@ -5,9 +5,9 @@ use super::names::{ShortNames, clean, count, first_line, fit, grouped};
 use super::paint::Paint;
 use super::timeline::{Item, Turn, turns};
 use runtime::reminder::lifecycle::rebuild::{
-    Biography, BirthKind, Carrier, Evaluation, LifeEnd, LifeEndReason, RebuiltPrompt, ReminderCounts, SessionLife,
+    Biography, BirthKind, Carrier, Evaluation, LifeEnd, LifeEndReason, RebuiltPrompt, ReminderCounts, SessionLife, Wait,
 };
-use runtime::reminder::lifecycle::{ChargePass, CompactionCharge};
+use runtime::reminder::lifecycle::{ChargePass, CompactionCharge, DeferReason};
 use runtime::reminder::providers::ReminderProviders;
 use runtime::reminder::{ReminderCode, ReminderSource};
 use std::collections::BTreeMap;
@@ -123,8 +123,20 @@ impl Writer<'_> {
         match item {
             Item::Born(life) => self.born(life),
             Item::Sent(prompt, before) => self.sent(prompt, *before),
+            Item::Waits(life, wait) => self.waits(life, wait),
+            Item::Refreshed(life) => {
+                let said = format!("· {} stays, its provider made it again", self.names.short(&life.reminder.id));
+                format!("    {}\n", self.paint.dim(&said))
+            }
             Item::Ended(life, end) => self.ended(life, end),
             Item::Evaluated(evaluation) => self.evaluated(evaluation),
+            Item::ConditionFailed(failure) => format!(
+                "    {} `{}` of {} failed: {}\n",
+                self.paint.red("!"),
+                clean(&failure.condition),
+                self.names.short(&failure.reminder_id),
+                clean(&failure.error)
+            ),
             Item::Refused(refusal) => {
                 let detail = refusal.detail.as_deref().map(|detail| format!(": {}", clean(detail))).unwrap_or_default();
                 format!(
@@ -190,11 +202,26 @@ impl Writer<'_> {
         if prompt.void {
             facts.push("not seen by any model, so it charges nothing".to_owned());
         }
-        let carried: Vec<String> =
-            prompt.carried.iter().map(|(id, slot)| format!("{} in {slot}", self.names.short(id))).collect();
+        let carried: Vec<String> = prompt
+            .carried
+            .iter()
+            .map(|(id, slot)| format!("{} in {slot}{}", self.names.short(id), body(prompt, id)))
+            .collect();
         let mut out = format!("    {} {}\n", self.paint.blue("→"), facts.join(" · "));
         out.push_str(&wrapped(&carried, self.columns));
         out
+    }
+
+    fn waits(&self, life: &Biography, wait: &Wait) -> String {
+        let why = match (wait.reason, &wait.outranked_by) {
+            (DeferReason::Budget, Some(by)) => format!("waits, the budget is used up by {}", self.names.short(by)),
+            (DeferReason::Budget, None) => "waits, the budget is too small for it".to_owned(),
+            (DeferReason::Cooldown, _) => "waits, its cooldown is not over".to_owned(),
+            (DeferReason::Every, _) => "waits until it is due again".to_owned(),
+            (DeferReason::Unchanged, _) => "waits, the model has seen this body".to_owned(),
+            (DeferReason::When, _) => "waits, its `when` does not hold".to_owned(),
+        };
+        format!("    {} {}  {why}\n", self.paint.cyan("~"), self.names.short(&life.reminder.id))
     }
 
     fn ended(&self, life: &Biography, end: &LifeEnd) -> String {
@@ -204,6 +231,8 @@ impl Writer<'_> {
             LifeEndReason::Expired(reason) => match reason.as_str() {
                 "ttl" => format!("expired, its turns are used up ({})", seen(life)),
                 "compaction" => format!("expired in a compaction ({})", seen(life)),
+                "max_times" => format!("expired, it was shown as often as it may be ({})", seen(life)),
+                "until" => format!("expired, its `until` holds ({})", seen(life)),
                 _ => format!("cleared ({})", seen(life)),
             },
             LifeEndReason::Dropped(reason, detail) => {
@@ -277,7 +306,8 @@ impl Writer<'_> {
 /// Whether a reminder may live for ever in ordinary turns and is gone at the next compaction.
 pub(super) fn is_forgettable(life: &Biography) -> bool {
     let reminder = &life.reminder;
-    life.birth.by == BirthKind::Injected && reminder.ttl_turns.is_none() && !reminder.preserve_on_compact
+    let ends = reminder.rules.as_ref().is_some_and(|rules| rules.max_times.is_some() || rules.until.is_some());
+    !ends && life.birth.by == BirthKind::Injected && reminder.ttl_turns.is_none() && !reminder.preserve_on_compact
 }
 
 /// Returns in how many requests a reminder was seen.
@@ -299,6 +329,15 @@ pub(super) fn bytes(total: u64, shared: Option<u64>, before: Option<u64>) -> Str
         }
         _ => format!("{} bytes", grouped(total)),
     }
+}
+
+/// Returns which of its bodies a reminder was shown with, if it has several.
+fn body(prompt: &RebuiltPrompt, id: &str) -> String {
+    let Some((_, choice)) = prompt.choices.iter().find(|(known, _)| known.as_ref() == id) else { return String::new() };
+    let variant = choice.variant.as_ref().map(|variant| format!("body {}", clean(variant)));
+    let escalation = choice.escalation.map(|nth| format!("body {nth}"));
+    let words: Vec<String> = escalation.into_iter().chain(variant).collect();
+    format!(" ({})", words.join(", "))
 }
 
 fn passed(pass: ChargePass) -> String {

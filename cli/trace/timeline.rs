@@ -1,15 +1,18 @@
 //! The events of a session, in the order of the log.
 
 use runtime::reminder::lifecycle::rebuild::{
-    Biography, Evaluation, LifeEnd, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal, SessionLife,
+    Biography, ConditionFailure, Evaluation, LifeEnd, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal, SessionLife, Wait,
 };
 
 /// One thing that happened.
 pub(super) enum Item<'a> {
     Born(&'a Biography),
     Sent(&'a RebuiltPrompt, Option<&'a RebuiltPrompt>),
+    Waits(&'a Biography, &'a Wait),
+    Refreshed(&'a Biography),
     Ended(&'a Biography, &'a LifeEnd),
     Evaluated(&'a Evaluation),
+    ConditionFailed(&'a ConditionFailure),
     Refused(&'a Refusal),
     Passed(&'a RebuiltPass),
     Unqueued(&'a QueueEnd),
@@ -29,11 +32,15 @@ pub(super) fn turns(session: &SessionLife) -> Vec<Turn<'_>> {
     let mut all: Vec<(u64, u32, Item<'_>)> = Vec::new();
     for life in &session.reminders {
         all.push((life.birth.cursor, life.birth.turn, Item::Born(life)));
+        all.extend(life.waits.iter().map(|wait| (wait.cursor, wait.turn, Item::Waits(life, wait))));
+        all.extend(life.refreshed.iter().map(|(cursor, turn)| (*cursor, *turn, Item::Refreshed(life))));
         all.extend(life.end.iter().map(|end| (end.cursor, end.turn, Item::Ended(life, end))));
     }
     let before = std::iter::once(None).chain(session.prompts.iter().map(Some));
     all.extend(session.prompts.iter().zip(before).map(|(it, before)| (it.cursor, it.turn, Item::Sent(it, before))));
     all.extend(session.evaluations.iter().map(|it| (it.cursor, it.turn, Item::Evaluated(it))));
+    let failures = session.condition_failures.iter();
+    all.extend(failures.map(|it| (it.cursor, it.turn, Item::ConditionFailed(it))));
     all.extend(session.refusals.iter().map(|it| (it.cursor, it.turn, Item::Refused(it))));
     all.extend(session.passes.iter().map(|it| (it.cursor, it.turn, Item::Passed(it))));
     all.extend(session.queue_ends.iter().map(|it| (it.cursor, it.turn, Item::Unqueued(it))));

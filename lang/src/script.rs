@@ -131,7 +131,7 @@ pub struct ParsedText<'a> {
 
 /// A text whose names and types are known.
 pub struct Examined {
-    /// What its names mean.
+    /// The meanings of its names.
     pub names: Resolution,
     /// The names that others can import.
     pub exports: Exports,

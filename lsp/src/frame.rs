@@ -9,7 +9,7 @@ const LONGEST_LINE: u64 = 4096;
 /// The most lines of a header.
 const MOST_LINES: usize = 32;
 
-/// What arrived next.
+/// The next part of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     /// The body of a message.

@@ -294,3 +294,27 @@ fn put(scope: &Scope, kind: ActivityKind, fields: impl IntoIterator<Item = (&'st
         occurred_at_ms: scope.clock.now_ms(),
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+    use crate::model::System;
+
+    fn shown(messages: &[String], system: &str) -> (usize, bool, Data) {
+        let system = System { primary: Some(system.into()), ..System::default() }.into();
+        let messages = messages.iter().map(|text| Arc::new(Message::user(text.as_str()))).collect();
+        let prompt = prompt(&Request { system, messages, ..Request::default() });
+        let field = |name: &str| prompt.iter().find(|(key, _)| *key == name).unwrap().1.clone();
+        (field("input").as_list().unwrap().len(), !field("system").is_nil(), field("input_omitted"))
+    }
+
+    #[test]
+    fn the_oldest_parts_of_a_long_prompt_are_omitted_and_counted() {
+        let large = |count: usize| vec!["x".repeat(MOST_PROMPT / 4); count];
+        assert_eq!(shown(&large(2), "be brief"), (2, true, Data::Nil));
+        assert_eq!(shown(&large(9), "be brief"), (3, false, Data::from(7_i64)));
+        assert_eq!(shown(&["x".repeat(MOST_PROMPT)], "be brief"), (0, false, Data::from(2_i64)));
+        assert_eq!(shown(&["short".to_owned()], &"x".repeat(MOST_PROMPT)), (1, false, Data::from(1_i64)));
+    }
+}

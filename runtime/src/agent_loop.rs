@@ -29,11 +29,13 @@ use crate::data::Data;
 use crate::hooks::{Hook, HookEvent, Hooks, Listeners};
 use crate::message::ToolSpec;
 use crate::note::Note;
+use crate::reminder::condition::Conditions;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
 use crate::seam::{CallError, CallErrorKind, Caller, Model, Outcome, Receipts, Scope, Tool, Turn, call_error};
 use crate::session::Session;
 
 mod compact;
+mod conditions;
 mod daemon;
 mod deltas;
 mod finish;
@@ -84,6 +86,8 @@ pub struct LoopParts {
     pub hooks: Rc<Hooks>,
     /// The reminder providers.
     pub providers: Rc<ReminderProviders>,
+    /// The conditions of reminders.
+    pub conditions: Rc<dyn Conditions>,
     /// Hook called after each turn, after all handlers. A block from it ends the loop.
     pub post_turn: Option<Rc<dyn Hook>>,
     /// Callback that receives each event, including the pieces of an answer, as it happens.

@@ -9,6 +9,7 @@ use crate::words::words;
 pub mod bridge;
 pub mod codec;
 mod codes;
+pub mod condition;
 mod error;
 mod event_form;
 mod inherited_list;
@@ -17,11 +18,13 @@ pub mod lifecycle;
 pub mod limits;
 pub(crate) mod misnomer;
 pub mod providers;
+pub mod rules;
 mod spec;
 
 pub use codec::{ReminderField, Surface};
 pub use codes::ReminderCode;
 pub use error::ReminderError;
+pub use rules::{ModelBodies, Priority, Refresh, ReminderRules};
 pub use spec::ReminderSpec;
 
 words! {
@@ -95,6 +98,9 @@ pub struct Reminder {
     /// The provider or hook that made it, for hosts. Not part of the guide's record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub producer: Option<Arc<str>>,
+    /// The rules by which prompts show it; `None` if every prompt shows its body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Arc<ReminderRules>>,
 }
 
 impl Reminder {

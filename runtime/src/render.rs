@@ -9,6 +9,7 @@ use crate::capabilities::{Capabilities, Placement, WireFormat};
 use crate::data::Data;
 use crate::message::Block;
 use crate::note::{Note, Severity};
+use crate::reminder::lifecycle::{BodyChoice, SelectedReminder};
 use crate::reminder::{Reminder, ReminderCode, ReminderError, RoleHint};
 use crate::seam::call_error;
 use crate::words::words;
@@ -57,6 +58,28 @@ pub struct RenderedReminder {
     pub id: Arc<str>,
     /// The slot it was rendered into.
     pub rendered_role: RenderedRole,
+    /// The body, if it was chosen among several.
+    pub choice: Option<Arc<BodyChoice>>,
+}
+
+/// A reminder to be rendered: its body may be one of several.
+#[derive(Debug, Clone, Copy)]
+pub struct RenderInput<'a> {
+    reminder: &'a Reminder,
+    body: &'a str,
+    choice: Option<&'a Arc<BodyChoice>>,
+}
+
+impl<'a> From<&'a Reminder> for RenderInput<'a> {
+    fn from(reminder: &'a Reminder) -> RenderInput<'a> {
+        RenderInput { reminder, body: &reminder.body, choice: None }
+    }
+}
+
+impl<'a> From<&'a SelectedReminder> for RenderInput<'a> {
+    fn from(selected: &'a SelectedReminder) -> RenderInput<'a> {
+        RenderInput { reminder: &selected.reminder, body: &selected.body, choice: selected.choice.as_ref() }
+    }
 }
 
 /// The slots of one request.
@@ -103,14 +126,14 @@ pub struct RenderOptions {
 /// Sorts pending reminders, oldest first, into the slots of a route.
 #[must_use]
 pub fn render<'a>(
-    pending: impl IntoIterator<Item = &'a Reminder>,
+    pending: impl IntoIterator<Item: Into<RenderInput<'a>>>,
     capabilities: &Capabilities,
     options: RenderOptions,
 ) -> Rendered {
     let placement = options.placement.unwrap_or(capabilities.placement);
     let mut out = Rendered { placement, ..Rendered::default() };
     for reminder in pending {
-        place(reminder, capabilities, &mut out);
+        place(reminder.into(), capabilities, &mut out);
     }
     // Vendors allow few cache marks, and the last one covers all content before it.
     let last = out.fired.iter().filter(|fired| is_block(fired.rendered_role)).map(|fired| fired.rendered_role);
@@ -125,22 +148,23 @@ fn is_block(role: RenderedRole) -> bool {
     matches!(role, RenderedRole::UserBlock | RenderedRole::EphemeralCache)
 }
 
-fn place(reminder: &Reminder, capabilities: &Capabilities, out: &mut Rendered) {
+fn place(input: RenderInput<'_>, capabilities: &Capabilities, out: &mut Rendered) {
+    let RenderInput { reminder, body, choice } = input;
     let wants_block = matches!(reminder.role_hint, RoleHint::UserBlock | RoleHint::EphemeralCache);
     if reminder.role_hint == RoleHint::UserBlock && capabilities.wire != WireFormat::Anthropic {
         out.demoted.push(reminder.id.clone());
     }
     let role = if capabilities.prefers_role_developer {
-        push(&mut out.developer_messages, plain(&reminder.body));
+        push(&mut out.developer_messages, plain(body));
         RenderedRole::Developer
     } else if capabilities.wire == WireFormat::Anthropic && wants_block {
-        push_block(out, xml(&reminder.body));
+        push_block(out, xml(body));
         if reminder.role_hint == RoleHint::UserBlock { RenderedRole::UserBlock } else { RenderedRole::EphemeralCache }
     } else if !capabilities.system_text {
         out.dropped.push(reminder.id.clone());
         return;
     } else {
-        let section = if capabilities.prefers_xml_scaffolding { xml(&reminder.body) } else { plain(&reminder.body) };
+        let section = if capabilities.prefers_xml_scaffolding { xml(body) } else { plain(body) };
         match out.placement {
             Placement::Head => {
                 push(&mut out.system_sections, section);
@@ -152,7 +176,7 @@ fn place(reminder: &Reminder, capabilities: &Capabilities, out: &mut Rendered) {
             }
         }
     };
-    push(&mut out.fired, RenderedReminder { id: reminder.id.clone(), rendered_role: role });
+    push(&mut out.fired, RenderedReminder { id: reminder.id.clone(), rendered_role: role, choice: choice.cloned() });
 }
 
 /// Appends an item. Most prompts carry one or two reminders, and a request may be stored, so the first reserves only

@@ -4,7 +4,7 @@
 //! elsewhere have an index too.
 //!
 //! Each part keeps one invariant: `EventSlots` the holes, `PendingIndex` what is found in them, `PromptAccount`
-//! when a TTL is over.
+//! when a TTL is over, [`Firings`] which prompts have carried a key.
 //!
 //! A transcript is a value. Only [`crate::reminder::lifecycle`] changes its reminders, through the few methods of
 //! `pending.rs` and `account.rs`.
@@ -17,6 +17,7 @@ use crate::message::{Message, Messages};
 mod account;
 pub mod compact;
 mod event;
+mod firings;
 mod index;
 mod pending;
 mod read;
@@ -28,6 +29,7 @@ mod view;
 mod tests;
 
 pub use event::{EventDetail, PendingReminder, TranscriptEvent};
+pub use firings::{Firings, KeyFirings, StoredFirings, body_hash};
 pub use read::{Imported, TranscriptError};
 
 use account::PromptAccount;
@@ -46,6 +48,8 @@ pub struct Transcript {
     index: PendingIndex,
     /// The prompts that charge the pending reminders.
     account: PromptAccount,
+    /// The firings of the reminders with rules, if there was one.
+    firings: Option<Arc<Firings>>,
     /// Free data of the script: a dict or nil.
     pub metadata: Data,
     /// Summary of the compacted messages.

@@ -38,7 +38,9 @@ impl ReminderUpdate {
         let (change, fields, more) = match event {
             ReminderEvent::Emitted { reminder, turn } => {
                 let draft = if surface == Surface::Acp { ACP } else { A2A };
-                let others = ReminderField::ALL.iter().filter(|field| !draft.contains(field));
+                // The name of a condition means nothing outside of the process.
+                let is_inner = |field: &ReminderField| ReminderField::CONDITIONS.contains(field);
+                let others = ReminderField::ALL.iter().filter(|field| !draft.contains(field) && !is_inner(field));
                 let more = present(reminder, others, surface).chain([("turn", (*turn).into())]).collect();
                 (ReminderChange::Emitted, present(reminder, draft, surface).collect(), more)
             }
@@ -83,7 +85,14 @@ mod tests {
 
     /// A reminder with a value in every field.
     fn full_reminder() -> Reminder {
-        serde_json::from_str(include_str!("../../runtime/src/reminder/full_reminder.json")).unwrap()
+        let json = include_str!("../../runtime/src/reminder/full_reminder.json");
+        let mut full: Reminder = serde_json::from_str(json).unwrap();
+        // No wire carries conditions.
+        if let Some(rules) = &mut full.rules {
+            let rules = Arc::make_mut(rules);
+            (rules.when, rules.until) = (None, None);
+        }
+        full
     }
 
     #[test]
@@ -93,7 +102,7 @@ mod tests {
             let ReminderUpdate { change, fields, mut more } = ReminderUpdate::of(&event, surface);
             assert_eq!((change, more.pop()), (ReminderChange::Emitted, Some(("turn", 5.into()))));
             let written: Vec<_> = fields.into_iter().chain(more).collect();
-            for field in ReminderField::ALL {
+            for field in ReminderField::ALL.iter().filter(|field| !ReminderField::CONDITIONS.contains(field)) {
                 let (name, value) = full_reminder().written(*field, surface);
                 let found: Vec<_> = written.iter().filter(|(known, _)| *known == name).collect();
                 assert_eq!(found, [&(name, value.clone())], "{field:?} on {surface:?}");
@@ -104,7 +113,7 @@ mod tests {
                     _ => assert_eq!(value, full_reminder().value(*field), "{field:?} on {surface:?}"),
                 }
             }
-            assert_eq!(written.len(), ReminderField::ALL.len());
+            assert_eq!(written.len(), ReminderField::ALL.len() - ReminderField::CONDITIONS.len());
         }
     }
 
@@ -120,9 +129,9 @@ mod tests {
 
     #[test]
     fn an_injected_reminder_comes_back_with_each_field_on_each_surface() {
-        let Reminder { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint, .. } =
+        let Reminder { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint, rules, .. } =
             full_reminder();
-        let spec = ReminderSpec { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint };
+        let spec = ReminderSpec { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint, rules };
         let payload = RemindPayload { spec, mode: DeliveryMode::AuditOnly, meta: Data::Nil };
         let sent = RemindNotification { session_id: Some("s".into()), payload };
         for surface in Surface::ALL {
@@ -150,6 +159,8 @@ mod tests {
             (ExpireReason::Ttl, "ttl_expired"),
             (ExpireReason::Cleared, "cleared"),
             (ExpireReason::Compaction, "compacted_out"),
+            (ExpireReason::MaxTimes, "max_times"),
+            (ExpireReason::Until, "until"),
         ] {
             let event = ReminderEvent::Expired { reminder_id: "r".into(), reason, turn: None };
             for (surface, id) in [(Surface::Acp, "reminderId"), (Surface::A2a, "id")] {

@@ -5,6 +5,7 @@ use lang::value::article;
 use lang::value::{Dict, Range, Str, Value};
 use lang::vm::{Meter, Raise, RunCode, Stopped};
 use runtime::data::{Data, Entries};
+use runtime::reminder::{ReminderField, Surface};
 use std::sync::Arc;
 
 mod keys;
@@ -31,12 +32,24 @@ pub fn to_value(data: &Data) -> Value {
 /// message has the path to it. A range becomes the list of its items and must not be too long for
 /// one.
 pub fn to_data(value: &Value) -> Result<Data, Box<Raise>> {
-    Converter { meter: Meter::start(), lossy: false }.convert(value, 0).map_err(|flaw| flaw.raise())
+    to_data_naming(value, None)
+}
+
+/// Returns the name of a function, which takes its place in data.
+type NameFunction<'n> = &'n dyn Fn(&Value) -> Option<Arc<str>>;
+
+/// The keys of a reminder whose values are functions.
+const CONDITIONS: [&str; 2] =
+    [ReminderField::CONDITIONS[0].name(Surface::Script), ReminderField::CONDITIONS[1].name(Surface::Script)];
+
+/// A value as data like [`to_data`], with names in place of the conditions of reminders.
+pub(crate) fn to_data_naming(value: &Value, name: Option<NameFunction<'_>>) -> Result<Data, Box<Raise>> {
+    Converter { meter: Meter::start(), lossy: false, name }.convert(value, 0).map_err(|flaw| flaw.raise())
 }
 
 /// A value as data with closures and the like left out, for those who only want to look at it.
 pub(crate) fn to_data_lossy(value: &Value) -> Data {
-    Converter { meter: Meter::start(), lossy: true }.convert(value, 0).unwrap_or_default()
+    Converter { meter: Meter::start(), lossy: true, name: None }.convert(value, 0).unwrap_or_default()
 }
 
 /// The reason why a value is not data. The path is put together on the way out, so that valid
@@ -97,14 +110,16 @@ impl Flaw {
 }
 
 /// One conversion.
-struct Converter {
+struct Converter<'n> {
     meter: Meter,
     lossy: bool,
+    /// Names the conditions of reminders; without it they are not data.
+    name: Option<NameFunction<'n>>,
 }
 
 type Converted = Result<Data, Box<Flaw>>;
 
-impl Converter {
+impl Converter<'_> {
     fn convert(&mut self, value: &Value, depth: usize) -> Converted {
         self.meter.step()?;
         if depth > Data::MAX_DEPTH {
@@ -154,7 +169,11 @@ impl Converter {
     fn entries<'v>(&mut self, items: impl ExactSizeIterator<Item = (&'v Str, &'v Value)>, depth: usize) -> Converted {
         let count = items.len();
         let mut items = items.map(|(k, v)| -> Result<_, Box<Flaw>> {
-            let v = self.convert(v, depth + 1).map_err(|flaw| flaw.within(|| format!(".{k}")))?;
+            let named = self.name.filter(|_| CONDITIONS.contains(&k.as_str())).and_then(|name| name(v));
+            let v = match named {
+                Some(name) => Data::Str(name),
+                None => self.convert(v, depth + 1).map_err(|flaw| flaw.within(|| format!(".{k}")))?,
+            };
             Ok((keys::of_data(k), v))
         });
         // Few are put in one by one; more are laid out at once.

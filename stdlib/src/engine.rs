@@ -152,6 +152,7 @@ impl Engine {
         if let Some(time) = options.limits.hook {
             world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         }
+        world.reminder_budget.set(options.limits.reminders);
         let limits = options.limits.machine();
         let denied = options.denied.iter().map(|capability| capability.right()).collect();
         let isolate = Isolate::new(registry(), world.clone(), limits, denied);
@@ -377,6 +378,7 @@ impl Drop for Engine {
         self.world.agents.hooks.clear_session();
         self.world.agents.hooks.clear_persona();
         self.world.agents.providers.clear();
+        self.world.agents.conditions.clear();
         self.world.agents.packs.clear();
         self.world.agents.workers.clear();
         if let Some(session) = self.session.get() {

@@ -1,8 +1,11 @@
 //! The context in which a builtin is called: its session and scope.
 
+use crate::bind::to_reminder_data;
 use crate::fault::of_reminder;
 use crate::world::World;
+use lang::value::Value;
 use lang::vm::{Context, Cx, Halt, Raise, RunCode};
+use runtime::data::Data;
 use runtime::receipt::AuditLog;
 use runtime::reminder::lifecycle::{LifecycleContext, LifecycleRecord};
 use runtime::reminder::providers::{ReminderOptions, ReminderProvider};
@@ -120,6 +123,11 @@ pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<LoopRemi
     crate::options::bring_packs(&mut options, world)?;
     let providers = options.select(&world.agents.providers).map_err(|e| of_reminder(&e))?;
     Ok((options, providers))
+}
+
+/// A value with a reminder as data; its conditions are those of the run.
+pub(crate) fn reminder_data(cx: &Cx<'_>, value: &Value) -> Result<Data, Box<Raise>> {
+    to_reminder_data(value, cx.isolate, cx.context)
 }
 
 /// The moment of a change to a bare transcript.

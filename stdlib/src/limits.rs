@@ -1,6 +1,7 @@
 //! The limits of a run, as they are written on the command line and in `harn.toml`.
 
 use lang::vm::{Limits, Suggestions};
+use runtime::reminder::providers::ReminderBudget;
 use std::time::Duration;
 
 /// The default memory limit of a run, in bytes.
@@ -23,6 +24,8 @@ pub struct RunLimits {
     pub hook: Option<Duration>,
     /// The largest body of a reminder, in bytes.
     pub max_body: Option<u64>,
+    /// The budget of the reminders in a prompt.
+    pub reminders: ReminderBudget,
 }
 
 /// The suggestions of a run's errors: the flags of the command, and the settings of a project.
@@ -47,6 +50,7 @@ impl RunLimits {
             time: self.time.or(below.time),
             hook: self.hook.or(below.hook),
             max_body: self.max_body.or(below.max_body),
+            reminders: self.reminders.over(below.reminders),
         }
     }
 

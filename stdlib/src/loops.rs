@@ -88,7 +88,8 @@ fn parts(
         None => (model, tools),
     };
     let (hooks, providers) = (world.agents.hooks.clone(), world.agents.providers.clone());
-    Ok(LoopParts { model, tools, hooks, providers, post_turn, live: watch(world) })
+    let conditions = world.agents.conditions.clone();
+    Ok(LoopParts { model, tools, hooks, providers, conditions, post_turn, live: watch(world) })
 }
 
 fn loop_options(

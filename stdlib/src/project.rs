@@ -10,6 +10,8 @@
 //!
 //! [reminders]
 //! max_body = "64 KiB"
+//! max_tokens = 600               # what all reminders of a prompt may take
+//! max_share = 0.1                # of the context window
 //!
 //! [agent]                        # what it says of itself where it is served
 //! name = "rebase-worker"

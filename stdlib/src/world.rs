@@ -10,6 +10,7 @@ pub(crate) use random::{RandomSource, entropy};
 
 use crate::Capability;
 use crate::a2a::client::Peers;
+use crate::bind::ScriptConditions;
 use crate::clock::RunClock;
 use crate::disk::Disk;
 use crate::hosting::Hosting;
@@ -32,7 +33,7 @@ use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::EventLog;
 use runtime::hooks::Hooks;
-use runtime::reminder::providers::ReminderProviders;
+use runtime::reminder::providers::{ReminderBudget, ReminderProviders};
 use runtime::seam::{BlockingPool, Driver, Scope};
 use runtime::session::{Session, Sessions};
 use runtime::workers::Workers;
@@ -58,6 +59,8 @@ pub struct World {
     pub(crate) clock: Rc<RunClock>,
     /// The timeout of one handler or provider, in milliseconds.
     pub(crate) hook_timeout_ms: Cell<u64>,
+    /// The budget of the reminders in a prompt, unless a loop's options set one.
+    pub(crate) reminder_budget: Cell<ReminderBudget>,
     /// The driver of the run's loops; set once its isolate exists.
     pub(crate) driver: OnceCell<Rc<dyn Driver>>,
     /// The host that serves the run.
@@ -91,6 +94,7 @@ pub(crate) struct Agents {
     pub(crate) workers: Workers,
     pub(crate) hooks: Rc<Hooks>,
     pub(crate) providers: Rc<ReminderProviders>,
+    pub(crate) conditions: Rc<ScriptConditions>,
     /// Reminder providers of files in Rhai.
     pub(crate) packs: Packs,
 }
@@ -157,6 +161,7 @@ impl World {
             parameters,
             clock,
             hook_timeout_ms: Cell::new(Scope::HOOK_TIMEOUT_MS),
+            reminder_budget: Cell::default(),
             driver: OnceCell::new(),
             hosting,
             test: OnceCell::new(),
@@ -219,6 +224,7 @@ impl Agents {
             workers: Workers::default(),
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(facts))),
+            conditions: Rc::default(),
             packs,
         }
     }

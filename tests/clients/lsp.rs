@@ -113,12 +113,22 @@ macro_rules! features {
 }
 
 features! {
+    call_hierarchy
     code_action
+    code_lens
+    completion
+    definition
     diagnostics
+    document_highlight
     document_symbol
     folding_range
     formatting
+    hover
+    inlay_hint
+    references
+    rename
     selection_range
     semantic_tokens
+    signature_help
     workspace_symbol
 }

@@ -13,6 +13,8 @@ vim.o.signcolumn = "no"
 
 vim.api.nvim_create_autocmd("LspAttach", {
   callback = function(event)
+    -- The highlights of the grammar alone: those of the server follow at some time.
+    vim.lsp.get_client_by_id(event.data.client_id).server_capabilities.semanticTokensProvider = nil
     vim.lsp.inlay_hint.enable(true, { bufnr = event.buf })
     vim.lsp.codelens.refresh({ bufnr = event.buf })
   end,

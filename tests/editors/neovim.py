@@ -40,8 +40,11 @@ while not all(any(text in line for line in screen.display) for text in TEXTS):
     if time.monotonic() > end:
         sys.exit("never shown: %s\n%s" % (TEXTS, "\n".join(screen.display)))
     read(0.1)
-# Highlights may follow.
-read(0.5)
+# Highlights follow, part by part.
+before = None
+while before != (now := [[cell for cell in line.values()] for line in screen.buffer.values()]):
+    before = now
+    read(1.0)
 child.terminate(force=True)
 
 

@@ -15,7 +15,9 @@ fn pages() -> Vec<PathBuf> {
     const ELSEWHERE: [&str; 6] = ["README.md", "editors.md", "embedding.md", "peers.md", "providers.md", "repl.md"];
     let folder = root().join("docs/guide");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<_> = files.filter(|path| !ELSEWHERE.iter().any(|name| path.ends_with(name))).collect();
+    let is_page = |path: &PathBuf| path.extension().is_some_and(|end| end == "md");
+    let mut pages: Vec<_> =
+        files.filter(is_page).filter(|path| !ELSEWHERE.iter().any(|name| path.ends_with(name))).collect();
     pages.sort();
     pages
 }

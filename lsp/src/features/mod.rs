@@ -43,7 +43,7 @@ use lsp_types::{
 };
 use serde_json::Value;
 
-/// What becomes of a request if the document has changed again before it is answered.
+/// The handling of a request whose document has changed again before it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfOutdated {
     /// It is answered for the text that it was sent for: the client asked about a position.

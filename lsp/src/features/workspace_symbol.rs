@@ -41,7 +41,7 @@ pub(super) fn workspace_symbols(
     Ok(Some(WorkspaceSymbolResponse::Nested(found.into_iter().map(|(_, symbol)| symbol).collect())))
 }
 
-/// How well a name fits: it is the query, begins with it, or contains its letters in their order.
+/// The fit of a name: it is the query, begins with it, or contains its letters in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Same,

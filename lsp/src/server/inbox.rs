@@ -19,7 +19,7 @@ const AHEAD: usize = 16;
 /// The messages that wait in the queue.
 const WAITING: usize = 1024;
 
-/// What arrived.
+/// Something that arrived.
 pub(super) enum Received {
     /// A message.
     Message(Message<Value>),

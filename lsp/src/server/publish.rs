@@ -1,6 +1,6 @@
 //! The diagnostics that the server sends without being asked.
 //!
-//! Those of an edited document are sent as soon as no message waits; those of the other documents follow when no change has come for
+//! Diagnostics of an edited document are sent as soon as no message waits; those of the other documents follow when no change has come for
 //! a moment, since their imports may export something else now.
 
 use super::Server;
@@ -25,7 +25,7 @@ pub(super) struct Publisher {
     closed: Vec<Uri>,
     /// The time at which the other documents are due.
     others: Option<Instant>,
-    /// What was sent last of each document.
+    /// The last version and diagnostics that were sent of each document.
     sent: HashMap<FileId, (Option<i32>, Vec<Diagnostic>)>,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a text: its tree, its names and its diagnostics.
+//! Knowledge about a text: its tree, its names and its diagnostics.
 
 use super::file::Surface;
 use super::imports::ImportLink;
@@ -48,7 +48,7 @@ pub(crate) struct Analysis {
     pub(crate) text: Rc<LinedText>,
     /// The tree, with error nodes for what could not be parsed; empty for a script in Rhai.
     pub(crate) parsed: Rc<Parsed>,
-    /// What its names mean.
+    /// The meanings of its names.
     pub(crate) names: Resolution,
     /// Its imports of files.
     pub(crate) links: Vec<ImportLink>,
@@ -56,7 +56,7 @@ pub(crate) struct Analysis {
     /// All diagnostics, in the order of the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) settings: Rc<ProjectSettings>,
-    /// What its imports export.
+    /// The exports of its imports.
     pub(super) inputs: Vec<Option<Surface>>,
     /// The types of its expressions, inferred when they are first asked for.
     types: OnceCell<TypeTable>,
@@ -64,7 +64,7 @@ pub(crate) struct Analysis {
     occurrences: OnceCell<Vec<Occurrence>>,
 }
 
-/// What an analysis is made of.
+/// The inputs of an analysis.
 pub(super) struct Inputs {
     pub(super) id: FileId,
     pub(super) uri: Uri,
@@ -76,7 +76,7 @@ pub(super) struct Inputs {
     /// The diagnostics of its imports that are part of cycles.
     pub(super) cycles: Vec<Diagnostic>,
     pub(super) settings: Rc<ProjectSettings>,
-    /// What its imports export, in the order of `links`.
+    /// The exports of its imports, in the order of `links`.
     pub(super) inputs: Vec<Option<Surface>>,
 }
 

@@ -19,7 +19,7 @@ use std::str::FromStr;
 use std::time::SystemTime;
 use stdlib::read_source;
 
-/// What a file exports. The same one as long as nothing in it changes.
+/// The exports of a file. The same ones as long as nothing in it changes.
 pub(super) type Surface = Rc<Exports>;
 
 /// The time and size of a file on disk.
@@ -31,7 +31,7 @@ enum Holder {
     Editor { version: i32 },
     /// The disk.
     Disk {
-        /// That of the file when it was read; `None` before, and if there is no such file.
+        /// The time and size of the file when it was read; `None` before, and if there is no such file.
         stamp: Option<Stamp>,
     },
 }
@@ -49,7 +49,7 @@ pub(super) struct FileState {
     /// The paths of its imports, kept longer than the tree.
     imports: Option<Rc<[ImportPath]>>,
     pub(super) analysis: Option<Rc<Analysis>>,
-    /// What it exports, kept longer than the analysis.
+    /// Its exports, kept longer than the analysis.
     pub(super) surface: Option<Surface>,
     /// The dependencies of the surface.
     inputs: Vec<Option<Surface>>,

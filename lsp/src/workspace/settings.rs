@@ -1,4 +1,4 @@
-//! What the project of a file says about its scripts.
+//! The settings of a project for its scripts.
 
 use lang::declaration::Right;
 use lang::diagnostic::Diagnostic;

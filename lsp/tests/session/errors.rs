@@ -1,4 +1,4 @@
-//! What a client does wrong is answered with the error of the protocol, and the session goes on.
+//! Mistakes of a client are answered with the errors of the protocol, and the session goes on.
 
 use crate::client::{Client, folder, uri};
 use serde_json::{Value, json};

@@ -8,7 +8,9 @@ use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::message::Message;
 use crate::model::{Delta, ModelError, ModelReply, Request, Usage, failure_kind};
-use crate::reminder::lifecycle::{before_prompt, void};
+use crate::reminder::lifecycle::{
+    ConditionVerdict, SelectInput, SelectedReminder, Selection, before_prompt, needs_selection, select, void,
+};
 use crate::render::{RenderOptions, demotion, render};
 use crate::seam::{CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
 
@@ -25,12 +27,16 @@ pub fn interruption_mark(why: &str) -> String {
 
 impl RunningLoop<'_> {
     /// Builds the request from the current transcript. The history is shared, not copied.
-    pub(super) fn build_prompt(&self, state: &mut LoopState) -> Request {
+    pub(super) fn build_prompt(&self, state: &mut LoopState, verdicts: &[(Arc<str>, ConditionVerdict)]) -> Request {
         self.session.apply(&self.scope, |t, _| before_prompt(t), std::mem::take);
         let options = RenderOptions { placement: self.options.reminders.placement };
+        let selected = self.select(verdicts);
         let (rendered, demoted, messages) = self.session.with(|s| {
-            let pending = s.transcript.pending().map(|pending| pending.reminder.as_ref());
-            let rendered = render(pending, &self.options.model.capabilities, options);
+            let capabilities = &self.options.model.capabilities;
+            let rendered = match &selected {
+                Some(selected) => render(selected, capabilities, options),
+                None => render(s.transcript.pending().map(|p| p.reminder.as_ref()), capabilities, options),
+            };
             let demoted = rendered.demoted.first().and_then(|id| s.transcript.find(id));
             let demoted = demoted.map(|pending| pending.reminder.clone());
             (rendered, demoted, s.transcript.messages().clone())
@@ -51,6 +57,19 @@ impl RunningLoop<'_> {
                 .unwrap_or_else(|| self.options.model.request.stream || self.tells_deltas()),
             ..self.options.model.request.clone()
         }
+    }
+
+    /// Selects the reminders of the prompt; `None` if it shows all of them with their bodies.
+    fn select(&self, verdicts: &[(Arc<str>, ConditionVerdict)]) -> Option<Vec<SelectedReminder>> {
+        let model = &self.options.model;
+        let window = model.context_window.or(model.capabilities.context_window);
+        let budget = self.options.reminders.budget.tokens(window);
+        if !self.session.with(|s| needs_selection(&s.transcript, budget)) {
+            return None;
+        }
+        let input = SelectInput { budget, model: model.request.model.as_deref(), verdicts };
+        let records = |selection: &mut Selection| std::mem::take(&mut selection.records);
+        Some(self.session.apply(&self.scope, |t, _| select(t, &input), records).shown)
     }
 
     /// Sends the request and appends the answer to the transcript.

@@ -13,6 +13,7 @@ use crate::ids::IdStream;
 use crate::message::{Message, Role, ToolCall};
 use crate::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
 use crate::reminder::bridge::{DeliveryMode, Seam};
+use crate::reminder::condition::NoConditions;
 use crate::reminder::providers::{ReminderOptions, fire};
 use crate::reminder::{ReminderError, ReminderSource, ReminderSpec};
 use crate::seam::{Answer, Output, PermissionOutcome, PermissionRuling};
@@ -121,6 +122,7 @@ impl LoopBench {
             tools: vec![tool("echo", |_, _| Ok(Output::of("echoed".into())))],
             hooks: Rc::default(),
             providers: Rc::default(),
+            conditions: Rc::new(NoConditions),
             post_turn: None,
             live: Rc::new(|_| ()),
         };

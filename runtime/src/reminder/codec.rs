@@ -10,7 +10,8 @@ use crate::data::Data;
 use crate::words::{UnknownWord, words};
 
 use super::lifecycle::ExpireReason;
-use super::{Reminder, ReminderSource};
+use super::rules::OnSurface;
+use super::{Reminder, ReminderRules, ReminderSource};
 
 /// A surface on which reminders are written, with names and words of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,14 +86,56 @@ fields! {
     OriginatingAgentId = "originating_agent_id", "originating_agent_id", "originatingAgentId", "originatingAgentId";
     /// Provider or hook that made it.
     Producer = "producer", "producer", "providerId", "providerId";
+    /// Priority if not all reminders fit.
+    Priority = "priority", "priority", "priority", "priority";
+    /// Number of prompts without it after one that carried it.
+    CooldownTurns = "cooldown_turns", "cooldown_turns", "cooldownTurns", "cooldownTurns";
+    /// It is due in each n-th prompt.
+    Every = "every", "every", "every", "every";
+    /// Number of firings after which it ends.
+    MaxTimes = "max_times", "max_times", "maxTimes", "maxTimes";
+    /// Bodies of later firings.
+    Escalate = "escalate", "escalate", "escalate", "escalate";
+    /// Whether it is shown again without a change.
+    Refresh = "refresh", "refresh", "refresh", "refresh";
+    /// Bodies for some models.
+    Bodies = "bodies", "bodies", "bodies", "bodies";
+    /// Condition under which a prompt shows it, by name.
+    When = "when", "when", "when", "when";
+    /// Condition that ends it, by name.
+    Until = "until", "until", "until", "until";
 }
 
 impl ReminderField {
     /// The fields that a producer writes.
-    pub const SPEC: [ReminderField; 7] = {
+    pub const SPEC: [ReminderField; 14] = {
         use ReminderField as F;
-        [F::Body, F::Tags, F::DedupeKey, F::TtlTurns, F::PreserveOnCompact, F::Propagate, F::RoleHint]
+        [
+            F::Body,
+            F::Tags,
+            F::DedupeKey,
+            F::TtlTurns,
+            F::PreserveOnCompact,
+            F::Propagate,
+            F::RoleHint,
+            F::Priority,
+            F::CooldownTurns,
+            F::Every,
+            F::MaxTimes,
+            F::Escalate,
+            F::Refresh,
+            F::Bodies,
+        ]
     };
+
+    /// The fields of [`ReminderRules`], which are left out where they have their defaults.
+    pub const RULES: [ReminderField; 9] = {
+        use ReminderField as F;
+        [F::Priority, F::CooldownTurns, F::Every, F::MaxTimes, F::Escalate, F::Refresh, F::Bodies, F::When, F::Until]
+    };
+
+    /// The functions among them, which only a script in the same process can give.
+    pub const CONDITIONS: [ReminderField; 2] = [ReminderField::When, ReminderField::Until];
 
     /// The fields that the runtime sets and a producer must not.
     pub const OF_RUNTIME: [ReminderField; 4] = {
@@ -117,6 +160,12 @@ impl ReminderField {
             F::TtlTurns,
         ]
     };
+
+    /// Returns whether it is one of [`Self::RULES`].
+    #[must_use]
+    pub fn is_rule(self) -> bool {
+        Self::RULES.contains(&self)
+    }
 
     /// Returns the field's name on a surface.
     #[must_use]
@@ -169,6 +218,15 @@ impl Reminder {
             ReminderField::FiredAtTurn => self.fired_at_turn.into(),
             ReminderField::OriginatingAgentId => self.originating_agent_id.as_ref().into(),
             ReminderField::Producer => self.producer.as_ref().into(),
+            ReminderField::Priority
+            | ReminderField::CooldownTurns
+            | ReminderField::Every
+            | ReminderField::MaxTimes
+            | ReminderField::Escalate
+            | ReminderField::Refresh
+            | ReminderField::Bodies
+            | ReminderField::When
+            | ReminderField::Until => self.rules.as_ref().map_or(Data::Nil, |rules| rules.value(field)),
         }
     }
 
@@ -185,10 +243,14 @@ impl Reminder {
     /// Returns the payload of the guide's event envelope, with the current `ttl_turns`. Nil fields are left out.
     #[must_use]
     pub fn to_data(&self, ttl_turns: Option<u32>) -> Data {
-        Data::dict_of_present(ReminderField::RECORD.map(|field| {
+        let pair = |field: ReminderField| {
             let value = if field == ReminderField::TtlTurns { ttl_turns.into() } else { self.value(field) };
             (field.key(Surface::Script).clone(), value)
-        }))
+        };
+        if self.rules.is_none() {
+            return Data::dict_of_present(ReminderField::RECORD.map(pair));
+        }
+        Data::dict_of_present(ReminderField::RECORD.into_iter().chain(ReminderField::RULES).map(pair))
     }
 
     /// Reads a reminder that the runtime has written on a surface. Values are read strictly; only fields that older
@@ -223,8 +285,18 @@ impl Reminder {
             fired_at_turn: count(ReminderField::FiredAtTurn)?,
             originating_agent_id: field(ReminderField::OriginatingAgentId).as_shared_str(),
             producer: field(ReminderField::Producer).as_shared_str(),
+            rules: stored_rules(data, surface)?,
         })
     }
+}
+
+/// Reads the rules of a reminder that the runtime has written.
+fn stored_rules(data: &Data, surface: Surface) -> Result<Option<Arc<ReminderRules>>, String> {
+    let given = ReminderField::RULES.map(|field| data.get(field.name(surface)));
+    if given.iter().all(|value| value.is_nil()) {
+        return Ok(None);
+    }
+    ReminderRules::read(&OnSurface(data, surface)).map(ReminderRules::shared).map_err(|error| error.message)
 }
 
 /// Reads a word that the runtime has written.
@@ -247,7 +319,8 @@ pub fn source_word(surface: Surface, source: ReminderSource) -> &'static str {
 #[must_use]
 pub fn expiry_word(surface: Surface, reason: ExpireReason) -> &'static str {
     match (surface, reason) {
-        (Surface::Script | Surface::Log, _) | (_, ExpireReason::Cleared) => reason.as_str(),
+        (Surface::Script | Surface::Log, _)
+        | (_, ExpireReason::Cleared | ExpireReason::MaxTimes | ExpireReason::Until) => reason.as_str(),
         (Surface::Acp | Surface::A2a, ExpireReason::Ttl) => "ttl_expired",
         (Surface::Acp | Surface::A2a, ExpireReason::Compaction) => "compacted_out",
     }
@@ -282,8 +355,14 @@ mod tests {
 
     #[test]
     fn each_field_of_the_struct_has_a_row_and_a_value() {
-        let serde = serde_json::to_value(full_reminder()).unwrap();
-        let mut names: Vec<_> = serde.as_object().unwrap().keys().map(String::as_str).collect();
+        let mut serde = serde_json::to_value(full_reminder()).unwrap();
+        // The rules are a part of their own; on every surface they are fields like the others.
+        let mut rules = serde["rules"].take();
+        rules["bodies"] = serde_json::json!({"claude-*": "for Claude"});
+        let serde = serde.as_object_mut().unwrap();
+        serde.remove("rules");
+        serde.extend(rules.as_object().unwrap().clone());
+        let mut names: Vec<_> = serde.keys().map(String::as_str).collect();
         let mut rows: Vec<_> = ReminderField::ALL.iter().map(|field| field.name(Surface::Script)).collect();
         names.sort_unstable();
         rows.sort_unstable();
@@ -315,7 +394,8 @@ mod tests {
     fn the_fields_of_a_record_are_those_of_a_spec_and_of_the_runtime() {
         let mut of_both: Vec<_> = ReminderField::SPEC.into_iter().chain(ReminderField::OF_RUNTIME).collect();
         of_both.sort_unstable_by_key(|field| field.name(Surface::Script));
-        assert_eq!(of_both, ReminderField::RECORD);
+        let of_guide: Vec<_> = of_both.iter().copied().filter(|field| !field.is_rule()).collect();
+        assert_eq!(of_guide, ReminderField::RECORD);
         let left_out: Vec<_> = ReminderField::ALL.iter().filter(|field| !of_both.contains(field)).collect();
         assert_eq!(left_out, [&ReminderField::Producer], "every other field is in the guide's record");
     }

@@ -11,11 +11,12 @@ use super::misnomer::unknown_key;
 use super::{Reminder, ReminderCode, ReminderError, ReminderField, ReminderSpec};
 
 /// Allowed keys of a bare event.
-const BARE: &[&str] = &names_and::<12>(&ReminderField::SPEC, &names_and::<5>(&ReminderField::OF_RUNTIME, &["kind"]));
+const BARE: &[&str] =
+    &names_and::<21>(&ReminderField::SPEC, &names_and::<7>(&ReminderField::OF_RUNTIME, &["kind", "when", "until"]));
 
 /// Allowed keys in the form of a message; its content is the body.
 const AS_MESSAGE: &[&str] =
-    &names_and::<14>(&ReminderField::SPEC, &names_and::<7>(&ReminderField::OF_RUNTIME, &["kind", "role", "content"]));
+    &names_and::<21>(&ReminderField::SPEC, &names_and::<7>(&ReminderField::OF_RUNTIME, &["kind", "role", "content"]));
 
 /// Allowed keys next to a slot `reminder`; `content` if it was meant as a message.
 const BESIDE: &[&str] =

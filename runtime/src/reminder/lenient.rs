@@ -8,7 +8,8 @@ use crate::message::Content;
 
 use super::codec::{ReminderField as Field, Surface};
 use super::limits::{MAX_ID, MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name};
-use super::{Propagate, Reminder, ReminderSource, RoleHint};
+use super::rules::{DEFAULT, OnSurface};
+use super::{Propagate, Reminder, ReminderRules, ReminderSource, RoleHint};
 
 impl Reminder {
     /// Reads a reminder leniently; `fresh_id` is called if the dict has no id. An event envelope is read by its
@@ -31,7 +32,7 @@ impl Reminder {
         let message = MessageForm::of(data);
         Reminder {
             id: text(Field::Id, MAX_ID).unwrap_or_else(fresh_id),
-            body: message.as_ref().map_or_else(|| given(Field::Body).to_text(), |message| message.body.clone()),
+            body: message.as_ref().map_or_else(|| body(data), |message| message.body.clone()),
             tags,
             dedupe_key: text(Field::DedupeKey, MAX_KEY),
             ttl_turns: count(given(Field::TtlTurns)).filter(|ttl| *ttl > 0),
@@ -42,8 +43,15 @@ impl Reminder {
             fired_at_turn: count(given(Field::FiredAtTurn)).unwrap_or(0),
             originating_agent_id: text(Field::OriginatingAgentId, MAX_ID),
             producer: None,
+            rules: ReminderRules::read_lenient(&OnSurface(data, Surface::Script)).shared(),
         }
     }
+}
+
+/// Returns the text of `body`, or its default if it has a text for each model.
+fn body(data: &Data) -> Arc<str> {
+    let given = data.get(Field::Body.name(Surface::Script));
+    given.get(DEFAULT).as_shared_str().unwrap_or_else(|| given.to_text())
 }
 
 /// A reminder in the form of a message: `{kind: "system_reminder", role?, content}`.

@@ -4,6 +4,8 @@
 //! ```text
 //! admitted (injected | inherited | forked) → pending → fired any number of times → expired | deduped | dropped | discarded
 //! ```
+//! A pending reminder may wait for a prompt ([`select`]); one that a provider makes again is refreshed.
+//!
 //! Everything enters by [`admit`]. Counted from the records of one session,
 //! `injected + inherited + forked = pending + deduped + expired + dropped + discarded` holds after every command.
 
@@ -23,6 +25,7 @@ mod inherit;
 mod log;
 pub mod rebuild;
 mod record;
+mod select;
 mod selector;
 #[cfg(test)]
 mod tests;
@@ -33,7 +36,14 @@ pub use compact::{CompactPass, CompactionCharge, compact, preserve_only};
 pub use discard::{discard, reset, trim};
 pub use inherit::{fork, inherit, propagation};
 pub(crate) use log::{LifecycleBatch, RecordOwner};
-pub use record::{ChargePass, DiscardReason, DropReason, ExpireReason, LifecycleKind, LifecycleRecord, Replacement};
+pub use record::{
+    ChargePass, DeferReason, Deferral, DiscardReason, DropReason, ExpireReason, LifecycleKind, LifecycleRecord,
+    Replacement,
+};
+pub use select::{
+    BodyChoice, ConditionVerdict, DEFERRALS_PER_STEP, SelectInput, SelectedReminder, Selection, estimated_tokens,
+    needs_selection, select,
+};
 pub use selector::{Selector, clear};
 pub use ttl::{PassResult, before_prompt, post_turn, post_turn_by_hand};
 
@@ -128,7 +138,8 @@ fn replaced_by(transcript: &Transcript, reminder: &Reminder, road: ReminderOrigi
     slots
 }
 
-/// Creates a reminder from a spec and admits it.
+/// Creates a reminder from a spec and admits it. One that a provider makes again while it is pending stays, with its
+/// id and place, and its turns start over.
 pub fn inject(
     transcript: &mut Transcript,
     spec: ReminderSpec,
@@ -136,9 +147,25 @@ pub fn inject(
     producer: Option<Arc<str>>,
     at: &LifecycleContext<'_>,
 ) -> Admission {
+    if source == ReminderSource::StdlibProvider
+        && let Some(slot) = slot_of_same(transcript, &spec, producer.as_ref())
+        && let Some(reminder) = transcript.renew(slot)
+    {
+        let (reminder_id, ttl_turns) = (reminder.id.clone(), reminder.ttl_turns);
+        let records = vec![LifecycleRecord::Refreshed { reminder_id, ttl_turns }];
+        return Admission { reminder, replaced: Vec::new(), records };
+    }
     let id = at.ids.next_text(at.now_ms);
     let reminder = Reminder { producer, ..spec.into_reminder(id, source, at.turn) };
     admit(transcript, Arc::new(reminder), ReminderOrigin::Injected, at)
+}
+
+/// Returns the slot of the pending reminder that a provider has made from an equal spec.
+fn slot_of_same(transcript: &Transcript, spec: &ReminderSpec, producer: Option<&Arc<str>>) -> Option<u32> {
+    let [slot] = transcript.slots_of_key(spec.dedupe_key.as_ref()?)[..] else { return None };
+    let known = &transcript.pending_at(slot)?.reminder;
+    let is_of_provider = known.source == ReminderSource::StdlibProvider && known.producer.as_ref() == producer;
+    (is_of_provider && known.is_of_spec(spec)).then_some(slot)
 }
 
 /// Adds a reminder to the transcript for the record only.
@@ -172,6 +199,9 @@ pub fn fire(
     if charges {
         let left_out = left_out(transcript, rendered);
         transcript.prompt_built(&left_out);
+        if transcript.counts_firings() {
+            count_firings(transcript, rendered, &left_out);
+        }
     }
     let mut records = Vec::with_capacity(rendered.fired.len());
     for fired in &rendered.fired {
@@ -180,6 +210,7 @@ pub fn fire(
             turn_number: at.turn,
             rendered_role: fired.rendered_role,
             charges,
+            choice: fired.choice.clone(),
         });
     }
     for id in &rendered.dropped {
@@ -195,7 +226,22 @@ pub fn fire(
     records
 }
 
-/// Returns the slots of reminders that a handler added between rendering and sending.
+/// Counts the reminders that a prompt carries by their keys, and those for which it had no room.
+fn count_firings(transcript: &mut Transcript, rendered: &Rendered, left_out: &[u32]) {
+    transcript.begin_firings();
+    for fired in &rendered.fired {
+        let Some(reminder) = transcript.find(&fired.id).map(|pending| pending.reminder.clone()) else { continue };
+        transcript.count_firing(&reminder, reminder.chosen_body(fired.choice.as_deref()));
+    }
+    for slot in left_out {
+        if let Some(reminder) = transcript.pending_at(*slot).map(|pending| pending.reminder.clone()) {
+            transcript.count_deferral(&reminder);
+        }
+    }
+}
+
+/// Returns the slots of reminders that the prompt does not carry: they wait, or a handler added them between rendering
+/// and sending.
 fn left_out(transcript: &Transcript, rendered: &Rendered) -> Vec<u32> {
     let shown = || rendered.fired.iter().map(|fired| &fired.id).chain(&rendered.dropped);
     if transcript.pending().map(|pending| &pending.reminder.id).eq(shown()) {

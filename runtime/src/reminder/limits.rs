@@ -29,6 +29,8 @@ pub const MAX_TAG: usize = 256;
 pub const MAX_KEY: usize = 512;
 /// Maximum size of an id from outside, in bytes.
 pub const MAX_ID: usize = 256;
+/// Maximum size of a glob over models, in bytes.
+pub const MAX_MODEL: usize = 256;
 
 /// Returns the reason a tag, a key or an id is invalid; `None` if it is valid. Lists, logs and terminals show them, so
 /// they are one line.

@@ -10,11 +10,13 @@ use crate::timeout::TimedOut;
 
 use super::{ReminderError, ReminderSpec};
 
+mod budget;
 mod fire;
 mod malformed;
 mod registry;
 mod selection;
 
+pub use budget::ReminderBudget;
 pub use fire::{FireReport, ProviderReport, fire};
 pub use malformed::Malformed;
 pub use registry::ReminderProviders;

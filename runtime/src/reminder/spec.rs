@@ -10,7 +10,8 @@ use crate::words::UnknownWord;
 use super::codec::{ReminderField as Field, Surface, names_and};
 use super::limits::{MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name, max_body};
 use super::misnomer::unknown_key;
-use super::{Propagate, Reminder, ReminderCode, ReminderError, ReminderSource, RoleHint};
+use super::rules;
+use super::{Propagate, Reminder, ReminderCode, ReminderError, ReminderRules, ReminderSource, RoleHint};
 
 /// A reminder as a producer requests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,11 +30,13 @@ pub struct ReminderSpec {
     pub propagate: Propagate,
     /// The requested slot.
     pub role_hint: RoleHint,
+    /// The rules by which prompts show it; `None` if every prompt shows its body.
+    pub rules: Option<Arc<ReminderRules>>,
 }
 
 impl ReminderSpec {
     /// The keys that a strict producer may write.
-    pub const KEYS: &'static [&'static str] = &names_and::<7>(&Field::SPEC, &[]);
+    pub const KEYS: &'static [&'static str] = &names_and::<16>(&Field::SPEC, &names_and::<2>(&Field::CONDITIONS, &[]));
 
     /// Creates a spec with only a body.
     pub fn new(body: impl Into<Arc<str>>) -> ReminderSpec {
@@ -45,6 +48,7 @@ impl ReminderSpec {
             preserve_on_compact: false,
             propagate: Propagate::Session,
             role_hint: RoleHint::System,
+            rules: None,
         }
     }
 
@@ -70,6 +74,7 @@ impl ReminderSpec {
             preserve_on_compact: flag(entries, Field::PreserveOnCompact)?,
             propagate: word(entries, Field::Propagate, ReminderCode::Propagate)?.unwrap_or(Propagate::Session),
             role_hint: word(entries, Field::RoleHint, ReminderCode::Shape)?.unwrap_or(RoleHint::System),
+            rules: rules(entries)?,
         })
     }
 
@@ -89,7 +94,23 @@ impl ReminderSpec {
             fired_at_turn,
             originating_agent_id: None,
             producer: None,
+            rules: self.rules,
         }
+    }
+}
+
+impl Reminder {
+    /// Returns whether [`ReminderSpec::into_reminder`] has made it from an equal spec.
+    pub(super) fn is_of_spec(&self, spec: &ReminderSpec) -> bool {
+        let ReminderSpec { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint, rules } = spec;
+        self.body == *body
+            && self.tags == *tags
+            && self.dedupe_key == *dedupe_key
+            && self.ttl_turns == *ttl_turns
+            && self.preserve_on_compact == *preserve_on_compact
+            && self.propagate == *propagate
+            && self.role_hint == *role_hint
+            && self.rules == *rules
     }
 }
 
@@ -105,20 +126,33 @@ impl FieldValues for Entries {
     }
 }
 
-fn present(entries: &impl FieldValues, field: Field) -> Option<&Data> {
+pub(super) fn present(entries: &impl FieldValues, field: Field) -> Option<&Data> {
     entries.field(field).filter(|value| !value.is_nil())
 }
 
-fn shape(field: &str, message: impl Into<String>) -> ReminderError {
+pub(super) fn shape(field: &str, message: impl Into<String>) -> ReminderError {
     ReminderError::new(ReminderCode::Shape, field, message)
 }
 
-fn wrong_type(field: &str, expected: &str, got: &Data) -> ReminderError {
+pub(super) fn wrong_type(field: &str, expected: &str, got: &Data) -> ReminderError {
     shape(field, format!("`{field}` of a reminder must be {expected}, got {}", got.type_name()))
 }
 
 fn body(entries: &impl FieldValues) -> Result<Arc<str>, ReminderError> {
-    match present(entries, Field::Body) {
+    let escalated = || rules::first_escalation(entries).map(Data::Str);
+    let given = match present(entries, Field::Body) {
+        Some(given @ Data::Dict(_)) => {
+            let text = given.get(rules::DEFAULT);
+            if text.is_nil() {
+                let message = "a `body` by model has no `default`";
+                return Err(shape("body", message).help("write `body: {default: \"…\", \"claude-*\": \"…\"}`"));
+            }
+            Some(text.clone())
+        }
+        Some(given) => Some(given.clone()),
+        None => escalated(),
+    };
+    match given {
         None => {
             Err(shape("body", "missing `body` of a reminder").help("write `{body: \"what the model should know\"}`"))
         }
@@ -132,11 +166,20 @@ fn body(entries: &impl FieldValues) -> Result<Arc<str>, ReminderError> {
                 raises the limit",
             ))
         }
-        Some(Data::Str(text)) => Ok(text.clone()),
+        Some(Data::Str(text)) => Ok(text),
         Some(other) => {
-            Err(wrong_type("body", "a string", other).help("write `{body: \"what the model should know\"}`"))
+            Err(wrong_type("body", "a string", &other).help("write `{body: \"what the model should know\"}`"))
         }
     }
+}
+
+fn rules(entries: &impl FieldValues) -> Result<Option<Arc<ReminderRules>>, ReminderError> {
+    let is_plain = |field: &Field| present(entries, *field).is_none();
+    let has_variants = present(entries, Field::Body).is_some_and(|body| body.as_dict().is_some());
+    if !has_variants && Field::RULES.iter().all(is_plain) {
+        return Ok(None);
+    }
+    ReminderRules::read(entries).map(ReminderRules::shared)
 }
 
 fn tags(entries: &impl FieldValues) -> Result<Vec<Arc<str>>, ReminderError> {
@@ -212,7 +255,7 @@ fn flag(entries: &impl FieldValues, field: Field) -> Result<bool, ReminderError>
     }
 }
 
-fn word<T: FromStr<Err = UnknownWord>>(
+pub(super) fn word<T: FromStr<Err = UnknownWord>>(
     entries: &impl FieldValues,
     field: Field,
     code: ReminderCode,
@@ -238,6 +281,7 @@ fn word<T: FromStr<Err = UnknownWord>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reminder::{Priority, Refresh};
 
     fn read(json: &str) -> Result<ReminderSpec, ReminderError> {
         ReminderSpec::from_data(&Data::from_json(json).unwrap())
@@ -251,6 +295,38 @@ mod tests {
         assert_eq!(spec.dedupe_key.as_deref(), Some("k"));
         assert_eq!(read(r#"{"body":"x","dedupe_key":"  "}"#).unwrap().dedupe_key, None);
         assert_eq!(read(r#"{"body":"x"}"#).unwrap(), ReminderSpec::new("x"));
+    }
+
+    #[test]
+    fn rules_are_read_and_the_usual_ones_left_out() {
+        let spec = read(
+            r#"{"body":{"default":"d","claude-*":"c"},"priority":"low","every":2,"escalate":["e"],"refresh":"on_change"}"#,
+        );
+        let spec = spec.unwrap();
+        let rules = spec.rules.as_ref().unwrap();
+        assert_eq!((spec.body.as_ref(), rules.bodies.get("claude-*").map(AsRef::as_ref)), ("d", Some("c")));
+        assert_eq!((rules.priority, rules.every, rules.refresh), (Priority::Low, Some(2), Refresh::OnChange));
+        assert_eq!(rules.escalate, ["e".into()]);
+        assert_eq!(read(r#"{"body":"x","priority":"normal","refresh":"always","escalate":[]}"#).unwrap().rules, None);
+        let climbing = read(r#"{"escalate":["a","b"]}"#).unwrap();
+        assert_eq!((climbing.body.as_ref(), climbing.rules.unwrap().escalate.as_slice()), ("a", &["b".into()][..]));
+        for (json, field) in [
+            (r#"{"body":{"claude-*":"c"}}"#, "body"),
+            (r#"{"body":{"default":"d","claude-*":1}}"#, "body.claude-*"),
+            (r#"{"body":{"default":"d","[":"c"}}"#, "body.["),
+            (r#"{"body":{"default":"d"},"bodies":{"a":"b"}}"#, "bodies"),
+            (r#"{"body":"x","priority":"urgent"}"#, "priority"),
+            (r#"{"body":"x","every":0}"#, "every"),
+            (r#"{"body":"x","max_times":-1}"#, "max_times"),
+            (r#"{"body":"x","cooldown_turns":"3"}"#, "cooldown_turns"),
+            (r#"{"body":"x","escalate":"y"}"#, "escalate"),
+            (r#"{"body":"x","escalate":["y"," "]}"#, "escalate.1"),
+            (r#"{"body":"x","refresh":"never"}"#, "refresh"),
+        ] {
+            let error = read(json).unwrap_err();
+            assert_eq!((error.code, error.field.as_str()), (ReminderCode::Shape, field), "{json}");
+            assert!(error.help.is_some(), "{json}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::reminder::Reminder;
 use crate::reminder::bridge::{Injection, InjectionOutcome, RecordedQueue};
 use crate::reminder::lifecycle::{DiscardReason, LifecycleContext, LifecycleRecord, post_turn, void};
 use crate::seam::Scope;
-use crate::transcript::Transcript;
+use crate::transcript::{StoredFirings, Transcript};
 
 use super::inbox::DeliveredAt;
 use super::{Conversation, Session, SessionState};
@@ -24,6 +24,8 @@ pub struct Recovered {
     pub conversation: Conversation,
     /// The pending reminders, oldest first.
     pub reminders: Vec<RecoveredReminder>,
+    /// The firings of the reminders with rules.
+    pub firings: StoredFirings,
     /// Number of prompts whose turns were not over when the process ended.
     pub open_prompts: u32,
     /// Whether the last of them was answered.
@@ -89,16 +91,17 @@ impl Session {
             };
         });
         self.tell_pending();
-        self.settle_open_turn(scope, left.is_answered);
+        self.settle_open_turn(scope, left.is_answered, left.firings);
         self.discard_lost(scope, left.lost);
     }
 
-    fn settle_open_turn(&self, scope: &Scope, is_answered: bool) {
+    fn settle_open_turn(&self, scope: &Scope, is_answered: bool, firings: StoredFirings) {
         let settle = |t: &mut Transcript| {
             let mut records = Vec::new();
             if t.has_open_prompts() && !is_answered {
                 records.extend(void(t));
             }
+            t.restore_firings(firings);
             if t.has_open_prompts() {
                 records.extend(post_turn(t).records);
             }

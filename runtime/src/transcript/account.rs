@@ -116,11 +116,11 @@ impl Transcript {
         if let Some(first) = left_out.first() {
             self.account.open_slot = self.account.open_slot.min(*first as usize);
         }
+        // Earlier prompts whose turns are not over have carried them.
+        let before = self.account.prompts - 1;
         for slot in left_out {
-            let charged = self.account.charged;
-            if let Some(moved) =
-                self.pending_at(*slot).map(|pending| pending.counted_from(self.account.prompts, charged))
-            {
+            let finite = self.pending_at(*slot).filter(|pending| pending.expires_at_prompt.is_some());
+            if let Some(moved) = finite.map(|pending| pending.counted_from(self.account.prompts, before)) {
                 self.set_account(*slot, moved);
             }
         }
@@ -129,6 +129,7 @@ impl Transcript {
     /// Uncounts the last prompt, which no one saw. Accounts of reminders admitted meanwhile are shifted accordingly.
     pub(crate) fn prompt_void(&mut self) {
         if self.has_open_prompts() {
+            self.undo_firings();
             self.uncount_prompts_after(self.account.prompts - 1);
         }
     }
@@ -136,6 +137,7 @@ impl Transcript {
     /// Uncounts the prompts that are not charged yet: they belong to another transcript.
     pub(crate) fn forget_open_prompts(&mut self) {
         if self.has_open_prompts() {
+            self.undo_firings();
             self.uncount_prompts_after(self.account.charged);
         }
     }
@@ -176,6 +178,17 @@ impl Transcript {
         if let Some(charged) = self.pending_at(slot).map(PendingReminder::charged_once) {
             self.set_account(slot, charged);
         }
+    }
+
+    /// Starts the turns of the pending reminder in a slot over, as if it had just been admitted, and returns it.
+    pub(crate) fn renew(&mut self, slot: u32) -> Option<Arc<Reminder>> {
+        let reminder = self.pending_at(slot)?.reminder.clone();
+        if reminder.ttl_turns.is_some() {
+            self.set_account(slot, PendingReminder::new(reminder.clone(), self.account.prompts));
+            // A void prompt visits the slots from here on, and must find this one.
+            self.account.open_slot = self.account.open_slot.min(slot as usize);
+        }
+        Some(reminder)
     }
 
     /// Replaces the account of the pending reminder in a slot.

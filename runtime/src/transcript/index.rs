@@ -21,6 +21,11 @@ impl KeyHash {
     pub(super) fn bucket(self, count: u64) -> u64 {
         self.0 % count
     }
+
+    /// Returns the hash as a number.
+    pub(super) fn number(self) -> u64 {
+        self.0
+    }
 }
 
 impl Hash for KeyHash {
@@ -86,6 +91,10 @@ pub(super) struct PendingIndex {
     pub(super) count: usize,
     /// Number of them that no route can show.
     pub(super) unrenderable: usize,
+    /// Number of them with rules.
+    pub(super) ruled: usize,
+    /// Number of these with conditions.
+    pub(super) conditional: usize,
     /// Their slots by dedupe key.
     pub(super) by_key: SlotIndex,
     /// Slots of those with ids out of order, which came from elsewhere (bridge, parent, import), by id.
@@ -97,6 +106,10 @@ impl PendingIndex {
     pub(super) fn enter(&mut self, slot: u32, pending: &PendingReminder, rising: bool, slots: &EventSlots) {
         self.count += 1;
         self.unrenderable += usize::from(!pending.reminder.is_renderable());
+        if let Some(rules) = &pending.reminder.rules {
+            self.ruled += 1;
+            self.conditional += usize::from(rules.has_conditions());
+        }
         if let Some(key) = &pending.reminder.dedupe_key {
             self.by_key.insert(key, slot, slots);
         }
@@ -109,5 +122,9 @@ impl PendingIndex {
     pub(super) fn remove(&mut self, pending: &PendingReminder) {
         self.count -= 1;
         self.unrenderable = self.unrenderable.saturating_sub(usize::from(!pending.reminder.is_renderable()));
+        if let Some(rules) = &pending.reminder.rules {
+            self.ruled -= 1;
+            self.conditional -= usize::from(rules.has_conditions());
+        }
     }
 }

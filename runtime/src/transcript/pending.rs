@@ -55,6 +55,7 @@ impl Transcript {
         let pending = self.pending_at(slot)?.clone();
         self.events.remove(slot);
         self.index.remove(&pending);
+        self.forget_removed(&pending.reminder);
         Some(pending)
     }
 

@@ -62,6 +62,7 @@ impl Transcript {
             }
         }
         self.set_slots(kept, open_slot);
+        gone.iter().for_each(|reminder| self.forget_removed(reminder));
         gone
     }
 }

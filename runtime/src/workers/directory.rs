@@ -86,6 +86,7 @@ mod tests {
     use crate::hooks::Hooks;
     use crate::ids::IdStream;
     use crate::model::{Delta, ModelReply, Request};
+    use crate::reminder::condition::NoConditions;
     use crate::reminder::providers::ReminderProviders;
     use crate::seam::{Answer, Model, Outcome, Turn};
     use crate::session::Session;
@@ -109,6 +110,7 @@ mod tests {
             tools: Vec::new(),
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(Vec::new())),
+            conditions: Rc::new(NoConditions),
             post_turn: None,
             live: Rc::new(|_| {}),
         };

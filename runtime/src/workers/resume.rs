@@ -4,6 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::agent_loop::{GRACE_MS, until_stopped};
 use crate::data::Data;
 use crate::hooks::EventKind;
 use crate::message::{Message, Messages, Role};
@@ -47,7 +48,7 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
     let from_file = worker.has_claimed();
     let mut attempt = ResumptionAttempt { worker, has_claim: from_file, is_over: false };
     if let Some(path) = path.filter(|_| !from_file) {
-        match worker.storage.claim(path).await {
+        match until_stopped(scope, GRACE_MS, worker.storage.claim(path)).await.map_err(call_error)? {
             // A file that was removed cannot be resumed elsewhere either.
             Ok(()) | Err(SnapshotError::Missing(_)) => attempt.has_claim = true,
             Err(error) => return Err(call_error(error)),
@@ -77,7 +78,7 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
             worker.parking.clear();
             // For a worker from a file the claimed file stays, so that resuming can be retried.
             if let Some(path) = path.filter(|_| !from_file) {
-                worker.storage.discard(path).await;
+                let _ = until_stopped(scope, GRACE_MS, worker.storage.discard(path)).await;
             }
         }
         Err(_) if worker.status() == WorkerStatus::Cancelled => {}
@@ -85,7 +86,7 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
             worker.become_for_certain(WorkerStatus::Suspended);
             worker.rest();
             if let Some(path) = path {
-                worker.storage.unclaim(path).await;
+                let _ = until_stopped(scope, GRACE_MS, worker.storage.unclaim(path)).await;
             }
         }
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::agent_loop::{GRACE_MS, until_stopped};
 use crate::data::Data;
 use crate::hooks::EventKind;
 use crate::message::Message;
@@ -74,7 +75,7 @@ pub async fn close(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
         WorkerStatus::Suspended => {
             worker.turn_to(WorkerStatus::Cancelled, "be closed").map_err(call_error)?;
             if let Some(path) = worker.snapshot_path() {
-                worker.storage.discard(Path::new(&*path)).await;
+                let _ = until_stopped(scope, GRACE_MS, worker.storage.discard(Path::new(&*path))).await;
             }
             let told = worker.tell(scope, EventKind::WorkerCancelled, Data::dict([("reason", "closed".into())])).await;
             worker.rest();

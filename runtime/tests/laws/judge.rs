@@ -139,6 +139,12 @@ impl Told {
                     }
                 }
             }
+            "refreshed" => {
+                let ttl = record.payload.get("ttl_turns").as_int();
+                if let Some(life) = self.lives.get_mut(&id).filter(|_| ttl.is_some()) {
+                    *life = Life { ttl, charged: 0, open: 0, taken: 0, ..*life };
+                }
+            }
             "deduped" => {
                 for gone in record.payload.get("replaced_ids").as_list().unwrap() {
                     self.lives.remove(gone.as_str().unwrap());

@@ -1,10 +1,15 @@
 //! The model: the pending reminders, by counting down. It identifies reminders by number, and has no slots, indexes or
 //! prompt numbers.
 
-use runtime::reminder::Propagate;
-use runtime::reminder::bridge::{DeliveryMode, Seam};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-use crate::step::Wish;
+use runtime::reminder::bridge::{DeliveryMode, Seam};
+use runtime::reminder::lifecycle::ConditionVerdict;
+use runtime::reminder::{Priority, Propagate, Refresh, ReminderRules};
+
+use crate::step::{Choice, Wish};
+use crate::world::body;
 
 /// A reminder in the model.
 #[derive(Debug, Clone)]
@@ -26,6 +31,33 @@ pub(crate) struct Known {
     pub(crate) turn: u32,
     /// Number of messages before it.
     pub(crate) place: usize,
+    pub(crate) body: String,
+    pub(crate) rules: ReminderRules,
+}
+
+/// The name by which firings are counted: the key, or the number of a reminder without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Name {
+    Key(u8),
+    Number(u32),
+}
+
+/// The firings of a name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fired {
+    /// The prompts that carried it.
+    prompts: Vec<u64>,
+    /// The body shown last.
+    body: Option<String>,
+    deferrals: u32,
+    waits: Option<&'static str>,
+}
+
+/// The selection of a prompt: the numbers of the shown reminders, and the reasons of those that begin to wait.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    pub(crate) shown: Vec<u32>,
+    pub(crate) waits: Vec<(u32, &'static str)>,
 }
 
 /// A queued item.
@@ -57,6 +89,11 @@ pub(crate) struct Session {
     pub(crate) open: bool,
     pub(crate) queue: Vec<Queued>,
     pub(crate) fates: Vec<Fate>,
+    /// Number of prompts that a model saw.
+    pub(crate) prompts: u64,
+    pub(crate) fired: BTreeMap<Name, Fired>,
+    /// The firings before the last prompt, of the names that it changed.
+    pub(crate) before: BTreeMap<Name, Option<Fired>>,
 }
 
 impl Session {
@@ -75,12 +112,15 @@ impl Session {
             twin: false,
             turn: self.turn,
             place: self.messages,
+            body: body(number, wish),
+            rules: wish.rules.clone(),
         }
     }
 
     /// Keeps the newest reminder of a key; no reminder occurs twice.
     pub(crate) fn admit(&mut self, known: Known) {
         self.pending.retain(|old| old.number != known.number && (known.key.is_none() || old.key != known.key));
+        self.forget_gone();
         let (carried, twin, place) = (false, false, self.messages);
         self.pending.push(known);
         if let Some(new) = self.pending.last_mut() {
@@ -93,6 +133,7 @@ impl Session {
         self.charge(|known| known.carried);
         self.pending.iter_mut().for_each(|known| known.carried = false);
         self.open = false;
+        self.end_used_up();
     }
 
     pub(crate) fn charge(&mut self, meant: impl Fn(&Known) -> bool) {
@@ -102,22 +143,127 @@ impl Session {
         self.pending.retain(|known| known.left != Some(0));
     }
 
-    /// Renders a prompt, calls `meanwhile`, and sends the prompt.
-    pub(crate) fn prompt(&mut self, slots: bool, meanwhile: impl FnOnce(&mut Session)) {
+    /// Selects the reminders of a prompt, calls `meanwhile`, and sends the prompt.
+    pub(crate) fn prompt(&mut self, slots: bool, choice: &Choice, meanwhile: impl FnOnce(&mut Session)) -> Chosen {
         self.turn += 1;
         if self.open {
             self.pass();
         }
         self.pending.retain(|known| !known.blank);
-        let shown: Vec<u32> = self.pending.iter().map(|known| known.number).collect();
+        let chosen = self.select(choice);
         meanwhile(self);
-        let is_shown = |known: &Known| shown.contains(&known.number);
+        let is_shown = |known: &Known| chosen.shown.contains(&known.number);
+        self.prompts += 1;
+        self.before.clear();
+        if slots {
+            for known in self.pending.clone().iter().filter(|known| is_shown(known)) {
+                self.count(known);
+            }
+        }
+        for known in self.pending.clone().iter().filter(|known| !is_shown(known)) {
+            let name = name(known);
+            if let Some(fired) = self.fired.get_mut(&name).filter(|fired| fired.waits == Some("budget")) {
+                let before = fired.clone();
+                fired.deferrals += 1;
+                self.before.entry(name).or_insert(Some(before));
+            }
+        }
         self.pending.retain(|known| slots || !is_shown(known));
         self.pending.iter_mut().for_each(|known| known.carried = is_shown(known));
         self.open = true;
+        self.forget_gone();
+        chosen
+    }
+
+    /// Counts a prompt for a name, if its firings matter.
+    fn count(&mut self, known: &Known) {
+        let (name, prompt) = (name(known), self.prompts);
+        let before = self.fired.get(&name).cloned();
+        let has_rules = known.rules != ReminderRules::default();
+        if !has_rules && before.is_none() || before.iter().any(|fired| fired.prompts.last() == Some(&prompt)) {
+            return;
+        }
+        let fired = self.fired.entry(name).or_default();
+        (fired.deferrals, fired.waits) = (0, None);
+        if has_rules {
+            fired.prompts.push(prompt);
+            fired.body = Some(known.body.clone());
+        }
+        self.before.entry(name).or_insert(before);
+    }
+
+    /// Ends what the rules and conditions end, and decides who is shown.
+    pub(crate) fn select(&mut self, choice: &Choice) -> Chosen {
+        let verdicts: Vec<(u32, ConditionVerdict)> = self.verdicts(choice).collect();
+        self.end_used_up();
+        let is_over = |number: u32| {
+            verdicts.iter().any(|(of, verdict)| {
+                *of == number && matches!(verdict, ConditionVerdict::Over | ConditionVerdict::Lost)
+            })
+        };
+        self.pending.retain(|known| !is_over(known.number));
+        self.forget_gone();
+        let next = self.prompts + 1;
+        let none = Fired::default();
+        let (mut held, mut free) = (Vec::new(), Vec::new());
+        for known in &self.pending {
+            let fired = self.fired.get(&name(known)).unwrap_or(&none);
+            let verdict = verdicts.iter().find(|(of, _)| *of == known.number).map(|(_, verdict)| *verdict);
+            match reason(known, fired, verdict, next) {
+                Some(reason) => held.push((known.number, name(known), reason)),
+                None => free.push(known),
+            }
+        }
+        let shown = within(&free, choice.budget, |known| self.fired.get(&name(known)).map_or(0, |f| f.deferrals));
+        let over = free.iter().filter(|known| !shown.contains(&known.number));
+        held.extend(over.map(|known| (known.number, name(known), "budget")));
+        let mut waits = Vec::new();
+        for (number, name, reason) in held {
+            let fired = self.fired.entry(name).or_default();
+            if fired.waits.replace(reason) != Some(reason) {
+                waits.push((number, reason));
+            }
+        }
+        Chosen { shown, waits }
+    }
+
+    /// Returns the results of conditions by the numbers of the reminders.
+    pub(crate) fn verdicts(&self, choice: &Choice) -> impl Iterator<Item = (u32, ConditionVerdict)> {
+        let number = |nth: u8| self.pending.get(nth as usize % self.pending.len().max(1)).map(|known| known.number);
+        choice.verdicts.iter().filter_map(move |(nth, verdict)| Some((number(*nth)?, *verdict)))
+    }
+
+    fn end_used_up(&mut self) {
+        let times = |known: &Known| self.fired.get(&name(known)).map_or(0, |fired| fired.prompts.len());
+        let is_used_up = |known: &Known| known.rules.max_times.is_some_and(|most| times(known) >= most as usize);
+        let over: Vec<u32> = self.pending.iter().filter(|known| is_used_up(known)).map(|known| known.number).collect();
+        self.pending.retain(|known| !over.contains(&known.number));
+        self.forget_gone();
+    }
+
+    pub(crate) fn forget(&mut self, name: Name) {
+        self.fired.remove(&name);
+        self.before.remove(&name);
+    }
+
+    /// Forgets the reminders without a key that are not pending any more.
+    pub(crate) fn forget_gone(&mut self) {
+        let pending: Vec<Name> = self.pending.iter().map(name).collect();
+        let is_known = |name: &Name| matches!(name, Name::Key(_)) || pending.contains(name);
+        self.fired.retain(|name, _| is_known(name));
+        self.before.retain(|name, _| is_known(name));
     }
 
     pub(crate) fn void(&mut self) {
+        if self.open {
+            self.prompts -= 1;
+            for (name, before) in std::mem::take(&mut self.before) {
+                match before {
+                    Some(before) => self.fired.insert(name, before),
+                    None => self.fired.remove(&name),
+                };
+            }
+        }
         self.open = false;
         self.pending.iter_mut().for_each(|known| known.carried = false);
     }
@@ -129,6 +275,8 @@ impl Session {
         } else {
             self.pass();
         }
+        self.fired.values_mut().for_each(|fired| fired.body = None);
+        self.before.values_mut().flatten().for_each(|fired| fired.body = None);
         let keys: Vec<_> = self.pending.iter().map(|known| known.key).collect();
         let mut nth = 0;
         self.pending.retain(|known| {
@@ -139,6 +287,7 @@ impl Session {
             (known.place, known.twin) = (known.place.saturating_sub(cut) + head, false);
         }
         self.messages = self.messages - cut + head;
+        self.forget_gone();
     }
 
     pub(crate) fn trim(&mut self, keep: usize) {
@@ -147,6 +296,7 @@ impl Session {
             self.pending.retain(|known| known.place > cut);
             self.pending.iter_mut().for_each(|known| known.place -= cut);
             self.messages = keep;
+            self.forget_gone();
         }
     }
 
@@ -156,6 +306,7 @@ impl Session {
         let mut copy = Session { queue: Vec::new(), fates: Vec::new(), messages: keep, ..self.clone() };
         copy.pending.retain(|known| keep == self.messages || known.place <= keep);
         copy.void();
+        copy.forget_gone();
         copy
     }
 
@@ -207,4 +358,59 @@ impl Session {
             }
         }
     }
+}
+
+fn name(known: &Known) -> Name {
+    known.key.map_or(Name::Number(known.number), Name::Key)
+}
+
+/// Returns why a prompt does not show a reminder, by listing the prompts that carried it.
+fn reason(known: &Known, fired: &Fired, verdict: Option<ConditionVerdict>, next: u64) -> Option<&'static str> {
+    let rules = &known.rules;
+    if *rules == ReminderRules::default() {
+        return None;
+    }
+    match verdict {
+        Some(ConditionVerdict::Hidden) => return Some("when"),
+        None if fired.waits == Some("when") => return Some("when"),
+        _ => {}
+    }
+    let (first, last) = (*fired.prompts.first()?, *fired.prompts.last()?);
+    if rules.cooldown_turns.is_some_and(|turns| (last + 1..=last + u64::from(turns)).contains(&next)) {
+        return Some("cooldown");
+    }
+    // Is there a beat after the last prompt that carried it, up to the next one?
+    let beats = |every: u32| (last + 1..=next).any(|prompt| (prompt - first) % u64::from(every) == 0);
+    if rules.every.is_some_and(|every| !beats(every)) {
+        return Some("every");
+    }
+    (rules.refresh == Refresh::OnChange && fired.body.as_ref() == Some(&known.body)).then_some("unchanged")
+}
+
+/// Returns the numbers of the reminders that a budget has room for, oldest first.
+fn within(free: &[&Known], budget: Option<u64>, deferrals: impl Fn(&Known) -> u32) -> Vec<u32> {
+    let Some(mut left) = budget else { return free.iter().map(|known| known.number).collect() };
+    let tokens = |known: &Known| known.body.len().div_ceil(4) as u64 + 4;
+    let mut shown = Vec::new();
+    let (critical, mut others): (Vec<&Known>, Vec<&Known>) =
+        free.iter().partition(|known| known.rules.priority == Priority::Critical);
+    for known in critical {
+        left = left.saturating_sub(tokens(known));
+        shown.push(known.number);
+    }
+    let step = |known: &Known| match known.rules.priority {
+        Priority::Low => 0,
+        Priority::Normal => 1,
+        _ => 2,
+    };
+    let rank = |known: &Known| step(known) + deferrals(known) / 3;
+    // A stable sort: of equals the older is first.
+    others.sort_by_key(|known| Reverse((rank(known), deferrals(known))));
+    for (nth, known) in others.into_iter().enumerate() {
+        if tokens(known) <= left || nth == 0 && rank(known) > 2 {
+            left = left.saturating_sub(tokens(known));
+            shown.push(known.number);
+        }
+    }
+    free.iter().map(|known| known.number).filter(|number| shown.contains(number)).collect()
 }

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use runtime::reminder::bridge::{DeliveryMode, Seam};
-use runtime::reminder::{Propagate, ReminderSource, RoleHint};
+use runtime::reminder::lifecycle::ConditionVerdict;
+use runtime::reminder::{Priority, Propagate, Refresh, ReminderRules, ReminderSource, RoleHint};
 use runtime::transcript::compact::Strategy as How;
 
 /// A command and the index of its session, modulo the number of sessions.
@@ -30,7 +31,10 @@ pub(crate) enum What {
         slots: bool,
         late: Option<Wish>,
         by_hand: bool,
+        choice: Choice,
     },
+    /// A provider makes one of its pending reminders again.
+    ProviderAgain(u8),
     /// The last prompt is voided.
     Void,
     /// A bare call.
@@ -70,9 +74,22 @@ pub(crate) enum What {
     Clock(i32),
 }
 
+/// The input for the selection of a prompt's reminders: the budget, and results of conditions of the n-th pending
+/// ones.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Choice {
+    pub(crate) budget: Option<u64>,
+    pub(crate) verdicts: Vec<(u8, ConditionVerdict)>,
+}
+
 /// The properties of a requested reminder.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
+    /// Whether its body is the same as that of others.
+    pub(crate) same: bool,
+    /// Number of bytes by which its body is longer.
+    pub(crate) length: u8,
+    pub(crate) rules: ReminderRules,
     pub(crate) key: Option<u8>,
     pub(crate) tag: u8,
     pub(crate) ttl: Option<u32>,
@@ -85,14 +102,38 @@ fn wish() -> impl Strategy<Value = Wish> {
     let key = prop::option::of(0_u8..4);
     let ttl = prop_oneof![2 => Just(None), 6 => (1_u32..5).prop_map(Some), 1 => Just(Some(u32::MAX))];
     let words = (prop::sample::select(Propagate::ALL), prop::sample::select(RoleHint::ALL));
-    (key, 0_u8..3, ttl, any::<bool>(), words).prop_map(|(key, tag, ttl, preserve, (propagate, hint))| Wish {
-        key,
-        tag,
-        ttl,
-        preserve,
-        propagate,
-        hint,
-    })
+    let body = (any::<bool>(), 0_u8..60);
+    (key, 0_u8..3, ttl, any::<bool>(), words, body, rules()).prop_map(
+        |(key, tag, ttl, preserve, (propagate, hint), (same, length), rules)| Wish {
+            same,
+            length,
+            rules,
+            key,
+            tag,
+            ttl,
+            preserve,
+            propagate,
+            hint,
+        },
+    )
+}
+
+/// Half of the reminders have rules.
+fn rules() -> impl Strategy<Value = ReminderRules> {
+    let few = || prop::option::weighted(0.3, 1_u32..4);
+    let words = (prop::sample::select(Priority::ALL), prop::bool::weighted(0.3));
+    let some = (few(), few(), few(), words).prop_map(|(cooldown_turns, every, max_times, (priority, on_change))| {
+        let refresh = if on_change { Refresh::OnChange } else { Refresh::Always };
+        ReminderRules { priority, cooldown_turns, every, max_times, refresh, ..ReminderRules::default() }
+    });
+    prop_oneof![1 => Just(ReminderRules::default()), 1 => some]
+}
+
+fn choice() -> impl Strategy<Value = Choice> {
+    use ConditionVerdict as V;
+    let verdict = prop_oneof![3 => Just(V::Shown), 6 => Just(V::Hidden), 1 => Just(V::Over), 1 => Just(V::Lost)];
+    let verdicts = prop::collection::vec((any::<u8>(), verdict), 0..3);
+    (prop::option::of(0_u64..80), verdicts).prop_map(|(budget, verdicts)| Choice { budget, verdicts })
 }
 
 fn compact() -> impl Strategy<Value = What> {
@@ -112,8 +153,9 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         1 => (0_u8..3).prop_map(What::ClearTag),
         2 => (0_u8..4).prop_map(What::ClearKey),
         1 => (0_u8..3, 0_u8..4).prop_map(|(tag, key)| What::ClearTagAndKey(tag, key)),
-        10 => (prop::bool::weighted(0.95), prop::option::weighted(0.1, wish()), prop::bool::weighted(0.3))
-            .prop_map(|(slots, late, by_hand)| What::Prompt { slots, late, by_hand }),
+        10 => (prop::bool::weighted(0.95), prop::option::weighted(0.1, wish()), prop::bool::weighted(0.3), choice())
+            .prop_map(|(slots, late, by_hand, choice)| What::Prompt { slots, late, by_hand, choice }),
+        2 => any::<u8>().prop_map(What::ProviderAgain),
         2 => Just(What::Void),
         1 => Just(What::Bare),
         8 => Just(What::Pass),

@@ -1,6 +1,7 @@
 //! The real sessions, queues and log, next to the model of each session.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,18 +13,18 @@ use runtime::event_log::{EventLog, MemoryLog, RecordFilter};
 use runtime::message::{Message, Role, ToolCall};
 use runtime::reminder::bridge::{MessagePayload, QueueError, RemindPayload, Revocation};
 use runtime::reminder::lifecycle::{
-    self, CompactionCharge, LifecycleContext, ReminderOrigin, Selector, before_prompt, drop_unrenderable, fire,
-    post_turn, propagation, void,
+    self, CompactionCharge, ConditionVerdict, LifecycleContext, LifecycleRecord, ReminderOrigin, SelectInput,
+    SelectedReminder, Selector, before_prompt, drop_unrenderable, fire, post_turn, propagation, select, void,
 };
-use runtime::reminder::{Reminder, ReminderSource, ReminderSpec};
+use runtime::reminder::{Reminder, ReminderRules, ReminderSource, ReminderSpec};
 use runtime::render::{RenderOptions, Rendered, render};
 use runtime::seam::{LocalFuture, Scope, Summary};
 use runtime::session::{Session, Sessions};
-use runtime::transcript::Transcript;
 use runtime::transcript::compact::{CompactOptions, Strategy as How, begin};
+use runtime::transcript::{PendingReminder, Transcript};
 
-use crate::model::{self, Fate, Known};
-use crate::step::{Step, What, Wish};
+use crate::model::{self, Fate, Known, Name};
+use crate::step::{Choice, Step, What, Wish};
 
 /// Marker that every reminder body contains, and no message.
 const MARK: &str = "REMINDER";
@@ -139,6 +140,8 @@ impl World {
                 let model = &mut self.pairs[at].model;
                 if !model.pending.is_empty() {
                     let gone = model.pending.remove(nth as usize % model.pending.len());
+                    gone.key.into_iter().for_each(|key| model.forget(Name::Key(key)));
+                    model.forget_gone();
                     let found = real
                         .transcript()
                         .pending()
@@ -156,10 +159,20 @@ impl World {
             What::ClearTag(tag) => self.clear(at, Some(tag), None)?,
             What::ClearKey(key) => self.clear(at, None, Some(key))?,
             What::ClearTagAndKey(tag, key) => self.clear(at, Some(tag), Some(key))?,
-            What::Prompt { slots, late, by_hand } => {
+            What::Prompt { slots, late, by_hand, choice } => {
                 real.with(|state| state.turns += 1);
                 real.apply(&self.scope, |t, _| before_prompt(t), std::mem::take);
-                let rendered = Self::rendered(&real, slots);
+                // The model has the same order of pending reminders, but may not have ended the turn before.
+                let numbers = {
+                    let mut model = self.pairs[at].model.clone();
+                    if model.open {
+                        model.pass();
+                    }
+                    model.pending.retain(|known| !known.blank);
+                    model.verdicts(&choice).collect::<Vec<_>>()
+                };
+                let (shown, waits) = self.select(&real, choice.budget, &numbers);
+                let rendered = Self::rendered(&shown, slots);
                 if let Some(wish) = &late {
                     real.inject_reminder(&self.scope, spec(number, wish), ReminderSource::Hook, None);
                     if by_hand {
@@ -167,7 +180,7 @@ impl World {
                     }
                 }
                 real.apply(&self.scope, |t, at| fire(t, &rendered, true, at), std::mem::take);
-                self.pairs[at].model.prompt(slots, |model| {
+                let chosen = self.pairs[at].model.prompt(slots, &choice, |model| {
                     if let Some(wish) = &late {
                         model.admit(model.make(number, wish, false));
                         if by_hand {
@@ -175,6 +188,31 @@ impl World {
                         }
                     }
                 });
+                let shown = shown.iter().map(|selected| number_of(&selected.reminder)).collect();
+                prop_assert_eq!(model::Chosen { shown, waits }, chosen, "who is shown, and who begins to wait");
+            }
+            What::ProviderAgain(nth) => {
+                let transcript = real.transcript();
+                let unique = |p: &&PendingReminder| {
+                    let key = &p.reminder.dedupe_key;
+                    let with_key = transcript.pending().filter(|other| other.reminder.dedupe_key == *key).count();
+                    p.reminder.source == ReminderSource::StdlibProvider && key.is_some() && with_key == 1
+                };
+                if let Some(found) = pick(transcript.pending().filter(unique), nth) {
+                    let again = real.inject_reminder(
+                        &self.scope,
+                        spec_of(&found.reminder),
+                        ReminderSource::StdlibProvider,
+                        found.reminder.producer.clone(),
+                    );
+                    prop_assert_eq!(&again.reminder.id, &found.reminder.id, "the reminder stays");
+                    let model = &mut self.pairs[at].model;
+                    let known = model.pending.iter_mut().find(|known| known.number == number_of(&found.reminder));
+                    let known = known.unwrap();
+                    if found.reminder.ttl_turns.is_some() {
+                        (known.left, known.carried) = (found.reminder.ttl_turns, false);
+                    }
+                }
             }
             What::Void => {
                 if self.pairs[at].model.open {
@@ -184,9 +222,13 @@ impl World {
             }
             What::Bare => {
                 real.apply(&self.scope, |t, _| drop_unrenderable(t), std::mem::take);
-                let rendered = Self::rendered(&real, true);
+                let (shown, waits) = self.select(&real, None, &[]);
+                let rendered = Self::rendered(&shown, true);
                 real.apply(&self.scope, |t, at| fire(t, &rendered, false, at), std::mem::take);
                 self.pairs[at].model.pending.retain(|known| !known.blank);
+                let chosen = self.pairs[at].model.select(&Choice::default());
+                let shown = shown.iter().map(|selected| number_of(&selected.reminder)).collect();
+                prop_assert_eq!(model::Chosen { shown, waits }, chosen, "in a bare call");
             }
             What::Pass => {
                 real.apply(&self.scope, |t, _| post_turn(t), |passed| std::mem::take(&mut passed.records));
@@ -280,6 +322,7 @@ impl World {
                 self.sessions.reset(&id, &self.scope).unwrap();
                 let model = &mut self.pairs[at].model;
                 (model.pending, model.messages, model.open) = (Vec::new(), 0, false);
+                (model.prompts, model.fired, model.before) = (0, BTreeMap::new(), BTreeMap::new());
             }
             What::Close if crowd == 1 => {}
             What::Close => {
@@ -322,20 +365,57 @@ impl World {
             dedupe_key: key.map(|key| key.to_string().into()),
         };
         let before = pair.model.pending.len();
+        if key.is_none() {
+            let cleared = pair.model.pending.iter().filter(|known| tag.is_none_or(|tag| known.tag == tag));
+            let keys: Vec<u8> = cleared.filter_map(|known| known.key).collect();
+            keys.into_iter().for_each(|key| pair.model.forget(Name::Key(key)));
+        }
         pair.model
             .pending
             .retain(|known| !(tag.is_none_or(|tag| known.tag == tag) && key.is_none_or(|key| known.key == Some(key))));
         let gone = before - pair.model.pending.len();
+        if let Some(key) = key.filter(|_| tag.is_none() || gone > 0) {
+            pair.model.forget(Name::Key(key));
+        }
+        pair.model.forget_gone();
         prop_assert_eq!(pair.real.clear_reminders(&self.scope, &selector), gone);
         Ok(())
     }
 
-    /// Returns the rendering for a route with or without slots.
-    fn rendered(real: &Session, slots: bool) -> Rendered {
-        let capabilities = Capabilities { system_text: slots, ..Capabilities::default() };
+    /// Selects the reminders of a prompt. Returns them, and the number and reason of those that begin to wait.
+    fn select(
+        &self,
+        real: &Session,
+        budget: Option<u64>,
+        numbers: &[(u32, ConditionVerdict)],
+    ) -> (Vec<SelectedReminder>, Vec<(u32, &'static str)>) {
         let transcript = real.transcript();
-        let pending: Vec<&Reminder> = transcript.pending().map(|pending| pending.reminder.as_ref()).collect();
-        render(pending, &capabilities, RenderOptions::default())
+        let id = |number: u32| transcript.pending().find(|p| number_of(&p.reminder) == number);
+        let verdict = |(number, verdict): &(u32, ConditionVerdict)| Some((id(*number)?.reminder.id.clone(), *verdict));
+        let verdicts: Vec<_> = numbers.iter().filter_map(verdict).collect();
+        let input = SelectInput { budget, verdicts: &verdicts, model: None };
+        let mut waits = Vec::new();
+        let selection = real.apply(
+            &self.scope,
+            |t, _| {
+                let selection = select(t, &input);
+                for record in &selection.records {
+                    if let LifecycleRecord::Deferred(deferral) = record {
+                        let reminder = &t.find(&deferral.reminder_id).unwrap().reminder;
+                        waits.push((number_of(reminder), deferral.reason.as_str()));
+                    }
+                }
+                selection
+            },
+            |selection| std::mem::take(&mut selection.records),
+        );
+        (selection.shown, waits)
+    }
+
+    /// Returns the rendering for a route with or without slots.
+    fn rendered(shown: &[SelectedReminder], slots: bool) -> Rendered {
+        let capabilities = Capabilities { system_text: slots, ..Capabilities::default() };
+        render(shown, &capabilities, RenderOptions::default())
     }
 
     fn compact(
@@ -431,7 +511,7 @@ impl World {
             exported.set("events", events);
             model.pending.iter_mut().for_each(|known| (known.key, known.twin) = (Some(0), true));
         }
-        model.turn = 0;
+        (model.turn, model.prompts, model.fired) = (0, 0, BTreeMap::new());
         model.pending.iter_mut().for_each(|known| known.place = 0);
         let to = self.open(model);
         let real = &self.pairs[to].real;
@@ -507,19 +587,41 @@ impl Wish {
     /// Returns a reminder with only a body.
     pub(crate) fn plain() -> Wish {
         let ReminderSpec { propagate, role_hint, .. } = ReminderSpec::new("");
-        Wish { key: None, tag: 0, ttl: None, preserve: false, propagate, hint: role_hint }
+        let (same, length, rules) = (false, 0, ReminderRules::default());
+        Wish { same, length, rules, key: None, tag: 0, ttl: None, preserve: false, propagate, hint: role_hint }
     }
 }
 
 fn spec(number: u32, wish: &Wish) -> ReminderSpec {
     ReminderSpec {
-        body: format!("{MARK} {number}").into(),
+        body: body(number, wish).into(),
         tags: vec![format!("#{number}").into(), format!("t{}", wish.tag).into()],
         dedupe_key: wish.key.map(|key| key.to_string().into()),
         ttl_turns: wish.ttl,
         preserve_on_compact: wish.preserve,
         propagate: wish.propagate,
         role_hint: wish.hint,
+        rules: wish.rules.clone().shared(),
+    }
+}
+
+/// Returns the body of a requested reminder.
+pub(crate) fn body(number: u32, wish: &Wish) -> String {
+    let text = if wish.same { "again".to_owned() } else { number.to_string() };
+    format!("{MARK} {text}{}", ".".repeat(if wish.same { 0 } else { wish.length.into() }))
+}
+
+/// Returns the spec from which a reminder was made.
+fn spec_of(reminder: &Reminder) -> ReminderSpec {
+    ReminderSpec {
+        body: reminder.body.clone(),
+        tags: reminder.tags.clone(),
+        dedupe_key: reminder.dedupe_key.clone(),
+        ttl_turns: reminder.ttl_turns,
+        preserve_on_compact: reminder.preserve_on_compact,
+        propagate: reminder.propagate,
+        role_hint: reminder.role_hint,
+        rules: reminder.rules.clone(),
     }
 }
 

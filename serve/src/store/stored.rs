@@ -10,6 +10,7 @@ use runtime::reminder::Reminder;
 use runtime::reminder::bridge::{Injection, RecordedQueue};
 use runtime::reminder::lifecycle::rebuild::{Biography, RebuiltPrompt, SessionLife};
 use runtime::session::{Recovered, RecoveredReminder};
+use runtime::transcript::StoredFirings;
 
 use crate::host::SessionEvent;
 
@@ -148,6 +149,9 @@ impl StoredSession {
             life.iter().flat_map(|life| &life.reminders).map(|born| &born.reminder.id).collect();
         let (delivered, waiting): (Vec<_>, Vec<_>) =
             fold.queue.items.iter().cloned().partition(|item| born.contains(&item.id));
+        let is_answered = answered.is_some_and(|message| message.role == Role::Assistant);
+        // No model saw a prompt that was not answered.
+        let unseen = usize::from(!is_answered && sent > 0 && fired <= sent);
         Recovered {
             created_at_ms: self.created_at_ms(),
             turns: self.turns(),
@@ -159,7 +163,8 @@ impl StoredSession {
             },
             reminders: pending.map(reminder).collect(),
             open_prompts: sent.max(fired),
-            is_answered: answered.is_some_and(|message| message.role == Role::Assistant),
+            firings: life.map_or_else(StoredFirings::default, |life| life.firings(unseen)),
+            is_answered,
             queue: RecordedQueue { items: waiting.into(), fates: fold.queue.fates.clone() },
             delivered,
             lost: self.lost(),

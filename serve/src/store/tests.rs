@@ -18,6 +18,7 @@ use runtime::ids::IdStream;
 use runtime::message::{Message, Role, ToolCall, ToolSpec};
 use runtime::model::{Delta, ModelReply, Request};
 use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
+use runtime::reminder::condition::NoConditions;
 use runtime::reminder::lifecycle::rebuild::rebuild;
 use runtime::reminder::lifecycle::{CompactionCharge, compact, preserve_only};
 use runtime::reminder::providers::ReminderProviders;
@@ -183,6 +184,7 @@ impl ServedSession {
             tools: vec![Rc::new(EchoTool(ToolSpec::new("echo", "a tool", Data::empty_dict())))],
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(Vec::new())),
+            conditions: Rc::new(NoConditions),
             post_turn: None,
             live: Rc::new(watch),
         }

@@ -1,5 +1,6 @@
 //! A script's function as the core sees it: called in a turn, answering at once or later.
 
+use super::condition::to_reminder_data;
 use super::halting::Halting;
 use crate::convert::to_data;
 use crate::fault::{AgentCode, Thrown, of_reminder};
@@ -12,6 +13,7 @@ use runtime::data::Data;
 use runtime::receipt::AuditLog;
 use runtime::reminder::ReminderError;
 use runtime::seam::{Answer, CallError, Outcome, Stopped, Turn, call_error};
+use std::ops::Deref;
 use std::rc::Rc;
 
 /// A script's function.
@@ -39,13 +41,33 @@ impl ScriptFn {
         args: impl IntoIterator<Item = Value>,
         read: impl FnOnce(Value) -> Outcome<T> + 'a,
     ) -> Answer<'a, Outcome<T>> {
+        Self::call_by(self, turn, args, move |_, value| read(value))
+    }
+
+    /// Calls a function like [`Self::call`] that only the call keeps.
+    pub(crate) fn call_shared<'a, T: 'a>(
+        function: Rc<Self>,
+        turn: Turn<'a>,
+        args: impl IntoIterator<Item = Value>,
+        read: impl FnOnce(&Self, Value) -> Outcome<T> + 'a,
+    ) -> Answer<'a, Outcome<T>> {
+        Self::call_by(function, turn, args, read)
+    }
+
+    fn call_by<'a, T: 'a>(
+        function: impl Deref<Target = Self> + 'a,
+        turn: Turn<'a>,
+        args: impl IntoIterator<Item = Value>,
+        read: impl FnOnce(&Self, Value) -> Outcome<T> + 'a,
+    ) -> Answer<'a, Outcome<T>> {
         let halt = Halt::default();
-        let context = CallContext::context(self.function.context(), turn, halt.clone());
+        let context = CallContext::context(function.function.context(), turn, halt.clone());
+        let called = function.function.call_in(context, args);
         let outcome = move |outcome: lang::vm::Outcome| match outcome {
-            Ok(value) => read(value),
-            Err(raise) => Err(self.thrown(turn, raise)),
+            Ok(value) => read(&function, value),
+            Err(raise) => Err(function.thrown(turn, raise)),
         };
-        match self.function.call_in(context, args) {
+        match called {
             Called::Now(done) => Answer::Now(outcome(done)),
             Called::Later(wait) => Answer::later(async move {
                 match Halting::new(turn.scope, halt, wait.into_local()).await {
@@ -100,6 +122,11 @@ impl ScriptFn {
         })
     }
 
+    /// A result with reminders as data: a function under `when` or `until` becomes a condition of the run.
+    pub(crate) fn reminders_in(&self, value: &Value) -> Outcome<Data> {
+        to_reminder_data(value, self.function.isolate(), self.function.context()).map_err(Thrown::fault)
+    }
+
     /// Returns the location of the function; `None` for a builtin.
     fn place(&self) -> Option<(SourceRef, Span)> {
         match self.function.value() {
@@ -123,6 +150,12 @@ impl ScriptFn {
     /// Calls the function so that the mock model answers from a script.
     pub(crate) fn with_script(&self, script: u64) -> Called {
         self.function.call_in(CallContext::with_script(self.function.context(), script), [])
+    }
+}
+
+impl From<Function> for ScriptFn {
+    fn from(function: Function) -> Self {
+        Self { function }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Handlers.
 
 use super::ScriptFn;
-use super::function::data_of;
 use super::payload::payload;
 use runtime::hooks::{Hook, HookEvent, Verdict};
 use runtime::reminder::ReminderError;
@@ -19,7 +18,8 @@ impl Hook for ScriptHook {
     fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
         let payload = payload(event, turn.session.id());
         let kind = event.kind();
-        self.function.call(turn, vec![payload], move |value| Ok(Verdict::from_data(kind, &data_of(&value)?)))
+        self.function
+            .call(turn, vec![payload], move |value| Ok(Verdict::from_data(kind, &self.function.reminders_in(&value)?)))
     }
 
     fn malformed(&self, error: &ReminderError) -> Rc<dyn CallError> {

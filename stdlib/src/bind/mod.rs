@@ -2,6 +2,7 @@
 
 mod approver;
 mod compactor;
+mod condition;
 mod driver;
 mod function;
 mod halting;
@@ -15,6 +16,7 @@ mod tool;
 
 pub(crate) use approver::OutsideApprover;
 pub(crate) use compactor::ScriptCompactor;
+pub(crate) use condition::{ScriptConditions, to_reminder_data};
 pub(crate) use driver::RunDriver;
 pub(crate) use function::ScriptFn;
 pub(crate) use hook::ScriptHook;

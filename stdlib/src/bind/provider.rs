@@ -1,7 +1,6 @@
 //! Reminder providers.
 
 use super::ScriptFn;
-use super::function::data_of;
 use super::payload::payload;
 use crate::convert::to_value;
 use crate::values::TranscriptValue;
@@ -94,7 +93,9 @@ impl ReminderProvider for ScriptProvider {
             ("config", self.configuration(config)),
         ]);
         self.evaluate.call(turn, vec![ctx], |value| {
-            Malformed::sift(&self.id, read_effects(&data_of(&value)?), |error| self.evaluate.blame(error))
+            Malformed::sift(&self.id, read_effects(&self.evaluate.reminders_in(&value)?), |error| {
+                self.evaluate.blame(error)
+            })
         })
     }
 

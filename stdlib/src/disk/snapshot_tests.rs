@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use lang::source::Source;
+use lang::vm::RunCode;
 use runtime::event_log::{EventLog, SqliteLog, SqliteOptions};
 
 use super::stall::Stalled;
 use crate::engine::{Engine, RunOptions};
+use crate::limits::RunLimits;
 use crate::output::Captured;
 
 /// A worker that is suspended in its second turn. The snapshot is the first step on the disk.
@@ -153,4 +156,23 @@ fn a_subscription_finds_its_first_record_on_the_pool() {
     let text = "event_log.emit(\"t\", \"k\", 1)\nlet stream = event_log.subscribe(\"t\")\nprintln(stream.next().value.payload)\n";
     let output = run_stalled(&scratch("subscribe"), 0, Some(Rc::new(log)), text, |_| {});
     assert_eq!(output, "1\n");
+}
+
+#[test]
+fn a_disk_that_does_not_answer_ends_no_later_than_the_time_of_the_run() {
+    let resumed = format!("{SUSPENDED}resume_agent(worker)\n");
+    let closed = format!("{SUSPENDED}close_agent(worker)\n");
+    let told = format!("{SUSPENDED}send_input(worker, \"more\")\n");
+    for (passing, text) in [(0, SUSPENDED), (1, &resumed), (1, &closed), (1, &told)] {
+        let folder = scratch("time-of-the-run");
+        let stalled = Stalled::after(passing);
+        let limits = RunLimits { time: Some(Duration::from_millis(500)), ..RunLimits::default() };
+        let began = Instant::now();
+        let engine = Engine::new(RunOptions { limits, ..RunOptions::default() });
+        let ran = engine.run(&Source::new("a.harn", text.replace("FOLDER", &folder.to_string_lossy())));
+        drop(engine);
+        assert!(ran.diagnostics.iter().any(|found| found.code == RunCode::Time), "{text}: {:?}", ran.diagnostics);
+        assert!(began.elapsed() < Duration::from_secs(10), "{text}: {:?}", began.elapsed());
+        drop(stalled);
+    }
 }

@@ -10,6 +10,7 @@ use lang::script::type_of;
 use lang::source::SourceRef;
 use lang::value::Value;
 use runtime::model::Request;
+use runtime::reminder::lifecycle::{SelectInput, select};
 use runtime::render::{RenderOptions, render};
 use runtime::transcript::Transcript;
 use std::sync::Arc;
@@ -71,10 +72,11 @@ impl Engine {
     /// reminders in their slots. `None` if there is no such conversation.
     #[must_use]
     pub fn next_prompt(&self, name: &str, provider: &str) -> Option<Vec<(String, String)>> {
-        let transcript = self.transcript_of(name)?;
+        let mut transcript = self.transcript_of(name)?;
         let capabilities = self.world.services.routes.capabilities(provider);
-        let pending = transcript.pending().map(|pending| pending.reminder.as_ref());
-        let rendered = render(pending, &capabilities, RenderOptions::default());
+        // The copy is dropped, so this only looks.
+        let selected = select(&mut transcript, &SelectInput::default()).shown;
+        let rendered = render(&selected, &capabilities, RenderOptions::default());
         let messages = transcript.messages().clone();
         let request = Request { messages, reminders: Arc::new(rendered), ..Request::default() };
         let system = request.system_text().map(|text| ("system".to_owned(), text));

@@ -208,6 +208,10 @@ fn unbounded<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagn
     if !dict.complete || is_open("ttl_turns") || is_open("preserve_on_compact") {
         return;
     }
+    // Either of them ends it.
+    if dict.get("max_times").is_some() || dict.get("until").is_some() {
+        return;
+    }
     let set = |key: &str| dict.get(key).and_then(|e| literal::data(view, e)).is_some_and(|d| d.truthy());
     if set("ttl_turns") || set("preserve_on_compact") {
         return;

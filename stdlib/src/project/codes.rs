@@ -17,7 +17,7 @@ pub(crate) enum ProjectCode {
         meaning: "The file can contain `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, \
             `[capabilities]` with `deny`, `[[capabilities]]` rows that describe models, `[event_log]` with `home`, \
             `synchronous`, `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with \
-            `timeout_ms`, `[reminders]` with `max_body`, `[fmt]` with `width`, `[agent]` with the contents of the agent card, \
+            `timeout_ms`, `[reminders]` with `max_body`, `max_tokens` and `max_share`, `[fmt]` with `width`, `[agent]` with the contents of the agent card, \
             `[providers]` with `packs`, and `[providers.NAME]` with `base_url` and `key_env`. A misspelled limit \
             would not limit anything.",
     },
@@ -25,7 +25,7 @@ pub(crate) enum ProjectCode {
     Value = "HARN-CFG-003", Error {
         title: "invalid value in `harn.toml`",
         meaning: "`fuel` and `depth` are integers above 0, `memory` and `max_body` are sizes such as \"512 MiB\", \
-            `timeout` is a duration such as \"30s\", `timeout_ms` is an integer, `width` is a number of columns from 20 to 1000, and `deny` is a list of \
+            `timeout` is a duration such as \"30s\", `max_tokens` is an integer above 0, `max_share` is a number up to 1, `timeout_ms` is an integer, `width` is a number of columns from 20 to 1000, and `deny` is a list of \
             capabilities: fs.read, fs.write, process, net, env, llm. In `[event_log]`, `synchronous` is \"normal\" \
             or \"full\", `lock_timeout` is a duration, `max_file` and `keep_bytes` are sizes, and `keep_records` \
             is a number. `[agent]` contains strings, http or https URLs, and skills that each have an `id`.",

@@ -13,6 +13,7 @@ use lang::vm::Limits;
 use providers::model::{CapabilityError, CapabilityTable, ROW_KEYS, SERVER_KEYS};
 use runtime::files;
 use runtime::reminder::Reminder;
+use runtime::reminder::providers::ReminderBudget;
 use runtime::seam::Scope;
 use std::fmt::Display;
 use std::ops::Range;
@@ -30,7 +31,7 @@ const RIGHTS: &[&str] = &["deny"];
 /// The keys of `[hooks]`.
 const HOOKS: &[&str] = &["timeout_ms"];
 /// The keys of `[reminders]`.
-const REMINDERS: &[&str] = &["max_body"];
+const REMINDERS: &[&str] = &["max_body", "max_tokens", "max_share"];
 
 /// The keys of `[fmt]`.
 const FMT: &[&str] = &["width"];
@@ -227,6 +228,17 @@ impl SettingsReader<'_> {
                     let size = self.memory(value);
                     let usual = Reminder::MAX_BODY as u64;
                     self.project.limits.max_body = self.at_most("reminders.max_body", key, size, usual);
+                }
+                "max_tokens" => self.project.limits.reminders.max_tokens = self.count(value),
+                "max_share" => {
+                    let share = match value.get_ref() {
+                        DeValue::Float(number) => number.as_str().replace('_', "").parse().ok(),
+                        DeValue::Integer(number) => number.as_str().replace('_', "").parse().ok(),
+                        _ => None,
+                    };
+                    let share = share.and_then(ReminderBudget::share);
+                    let share = share.ok_or_else(|| "this must be a number above 0 and up to 1".to_owned());
+                    self.project.limits.reminders.max_share = self.good(value, share);
                 }
                 unknown => self.unknown(unknown, key.span(), REMINDERS, "[reminders]"),
             }

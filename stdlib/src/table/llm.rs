@@ -18,7 +18,9 @@ use runtime::data::Data;
 use runtime::message::{Message, Messages, ToolCall};
 use runtime::model::text_tools::TextTools;
 use runtime::model::{Delta, ModelReply, Request, failure_kind};
-use runtime::reminder::lifecycle::drop_unrenderable;
+use runtime::reminder::lifecycle::{
+    SelectInput, SelectedReminder, Selection, drop_unrenderable, needs_selection, select,
+};
 use runtime::render::{RenderOptions, demotion, render};
 use runtime::schema::read_answer;
 use runtime::seam::{Model, Scope, Turn, call_error};
@@ -130,6 +132,17 @@ fn current(cx: &Cx<'_>, world: &World) -> Result<Rc<Session>, Box<Raise>> {
     })
 }
 
+/// Selects the reminders of a bare call by their rules, as the next prompt of a loop would; `None` if there are none
+/// with rules. Nothing is counted, and conditions are not evaluated.
+fn select_by_rules(session: &Session, scope: &Scope, model: Option<&str>) -> Option<Vec<SelectedReminder>> {
+    if !session.with(|s| needs_selection(&s.transcript, None)) {
+        return None;
+    }
+    let input = SelectInput { model, ..SelectInput::default() };
+    let records = |selection: &mut Selection| std::mem::take(&mut selection.records);
+    Some(session.apply(scope, |t, _| select(t, &input), records).shown)
+}
+
 impl Asking {
     /// Renders the pending reminders and asks; pieces of the answer go to `live`.
     async fn ask(self, live: &dyn Fn(Delta<'_>)) -> Result<Answered, Box<Raise>> {
@@ -138,9 +151,13 @@ impl Asking {
         let route = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref());
         let capabilities = route.map_err(|e| to_raise(&call_error(e)))?.capabilities;
         session.apply(&scope, |t, _| drop_unrenderable(t), std::mem::take);
+        let selected = select_by_rules(&session, &scope, request.model.as_deref());
         let transcript = session.transcript();
-        let pending = transcript.pending().map(|p| p.reminder.as_ref());
-        let rendered = render(pending, &capabilities, RenderOptions { placement });
+        let options = RenderOptions { placement };
+        let rendered = match &selected {
+            Some(selected) => render(selected, &capabilities, options),
+            None => render(transcript.pending().map(|p| p.reminder.as_ref()), &capabilities, options),
+        };
         if let Some(demoted) = rendered.demoted.first().and_then(|id| transcript.find(id)) {
             scope.note(demotion(&demoted.reminder, request.model.as_deref().or(request.provider.as_deref())));
         }

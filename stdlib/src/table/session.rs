@@ -151,7 +151,7 @@ fn inject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world, "agent_session_inject_reminder")?;
-    let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
+    let data = here::reminder_data(cx, &args[1]).map_err(|raise| raise.about(1, ""))?;
     let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
     let admitted = session.inject_reminder(&here::scope(cx, &world), spec, ReminderSource::InPipeline, None);
     Ok(Value::record([

@@ -26,7 +26,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     let mut transcript = TranscriptValue::take(args, 0, &world, &scope)?;
     // The caller's hold on the old one ends here, so that an inject in a loop changes one transcript in place.
     args[0] = Value::Nil;
-    let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
+    let data = here::reminder_data(cx, &args[1]).map_err(|raise| raise.about(1, ""))?;
     let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
     let id = transcript.id().clone();
     let moment = here::moment(&id, &scope, &world);

@@ -37,7 +37,7 @@ pub struct MessagePayload {
 
 impl RemindPayload {
     /// The keys, in snake_case.
-    const KEYS: &'static [&'static str] = &names_and::<10>(&ReminderField::SPEC, &["mode", "_meta", "session_id"]);
+    const KEYS: &'static [&'static str] = &names_and::<17>(&ReminderField::SPEC, &["mode", "_meta", "session_id"]);
 
     const KNOWN: AcceptedParameters = AcceptedParameters { names: Self::KEYS, name_of: Self::name_of };
 

@@ -61,6 +61,9 @@ impl PendingKeys {
             R::Dropped { reminder_id: None, .. }
             | R::Audited(_)
             | R::Fired { .. }
+            | R::Deferred(_)
+            | R::Refreshed { .. }
+            | R::ConditionFailed { .. }
             | R::ProviderEvaluated { .. }
             | R::Passed(_)
             | R::Void

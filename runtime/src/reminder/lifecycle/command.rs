@@ -7,9 +7,9 @@ use crate::render::Rendered;
 use crate::transcript::Transcript;
 
 use super::{
-    CompactionCharge, DiscardReason, LifecycleContext, LifecycleRecord, ReminderOrigin, Selector, admit, audit,
-    before_prompt, clear, compact, discard, drop_unrenderable, fire, fork, inherit, inject, post_turn,
-    post_turn_by_hand, preserve_only, reset, trim, void,
+    CompactionCharge, ConditionVerdict, DiscardReason, LifecycleContext, LifecycleRecord, ReminderOrigin, SelectInput,
+    Selector, admit, audit, before_prompt, clear, compact, discard, drop_unrenderable, fire, fork, inherit, inject,
+    post_turn, post_turn_by_hand, preserve_only, reset, select, trim, void,
 };
 
 /// A command.
@@ -29,6 +29,13 @@ pub enum LifecycleCommand {
     Fire(Rendered, bool),
     /// A prompt of a loop is about to be built.
     BeforePrompt,
+    /// The reminders of the next prompt are selected.
+    Select {
+        /// Maximum number of estimated tokens.
+        budget: Option<u64>,
+        /// Results of conditions, by reminder id.
+        verdicts: Vec<(Arc<str>, ConditionVerdict)>,
+    },
     /// Voids the last prompt, which no one saw.
     Void,
     /// Drops reminders that no route can show.
@@ -67,6 +74,9 @@ pub fn apply(
         LifecycleCommand::Clear(selector) => clear(t, &selector),
         LifecycleCommand::Fire(rendered, charges) => fire(t, &rendered, charges, at),
         LifecycleCommand::BeforePrompt => before_prompt(t),
+        LifecycleCommand::Select { budget, verdicts } => {
+            select(t, &SelectInput { budget, verdicts: &verdicts, model: None }).records
+        }
         LifecycleCommand::Void => void(t),
         LifecycleCommand::DropUnrenderable => drop_unrenderable(t),
         LifecycleCommand::PostTurn => post_turn(t).records,

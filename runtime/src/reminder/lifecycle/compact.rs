@@ -40,6 +40,8 @@ pub fn compact(transcript: &mut Transcript, charge: CompactionCharge) -> Compact
     };
     let mut pass = CompactPass { records: passed.records, expired: passed.expired, ..CompactPass::default() };
     dedupe(transcript, &mut pass);
+    // The model may not know the bodies any more that it was shown before.
+    transcript.forget_bodies();
     pass.survivors = transcript.pending().map(|pending| transcript.present(pending)).collect();
     pass
 }

@@ -7,7 +7,7 @@ use crate::data::{Data, Entries, shared};
 use crate::event_log::{NewRecord, PayloadSource, RecordBatch, RecordPayload, Topic};
 use crate::reminder::{Reminder, ReminderField, Surface};
 
-use super::{ChargePass, CompactionCharge, ExpireReason, LifecycleContext, LifecycleRecord, Replacement};
+use super::{ChargePass, CompactionCharge, DeferReason, ExpireReason, LifecycleContext, LifecycleRecord, Replacement};
 
 impl LifecycleRecord {
     /// Returns the record as it is logged alone.
@@ -44,11 +44,33 @@ impl LifecycleRecord {
                 describe(reminder, &mut put);
                 put(shared!("sub_agent_id"), (&at.whose.session_id).into());
             }
-            LifecycleRecord::Fired { reminder_id, turn_number, rendered_role, charges } => {
+            LifecycleRecord::Fired { reminder_id, turn_number, rendered_role, charges, choice } => {
                 put(shared!("reminder_id"), reminder_id.into());
                 put(shared!("turn_number"), (*turn_number).into());
                 put(shared!("rendered_role"), rendered_role.as_str().into());
                 put(shared!("charges"), (*charges).into());
+                if let Some(variant) = choice.as_ref().and_then(|choice| choice.variant.as_ref()) {
+                    put(shared!("variant"), variant.into());
+                }
+                if let Some(escalation) = choice.as_ref().and_then(|choice| choice.escalation) {
+                    put(shared!("escalation"), escalation.into());
+                }
+            }
+            LifecycleRecord::Deferred(deferral) => {
+                put(shared!("reminder_id"), (&deferral.reminder_id).into());
+                put(shared!("reason"), deferral.reason.as_str().into());
+                if deferral.reason == DeferReason::Budget {
+                    put(shared!("outranked_by"), deferral.outranked_by.as_ref().into());
+                }
+            }
+            LifecycleRecord::Refreshed { reminder_id, ttl_turns } => {
+                put(shared!("reminder_id"), reminder_id.into());
+                put(shared!("ttl_turns"), (*ttl_turns).into());
+            }
+            LifecycleRecord::ConditionFailed { reminder_id, condition, error } => {
+                put(shared!("reminder_id"), reminder_id.into());
+                put(shared!("condition"), condition.name(Surface::Log).into());
+                put(shared!("error"), error.into());
             }
             LifecycleRecord::Deduped(deduped) => {
                 let Replacement { replaced_ids, replacing_id, dedupe_key } = deduped.as_ref();
@@ -217,7 +239,11 @@ impl PayloadSource for LifecycleBatch {
                 | LifecycleRecord::Inherited(reminder)
                 | LifecycleRecord::Forked(reminder)
                 | LifecycleRecord::Audited(reminder),
-            ) => reminder.body.len() + reminder.tags.iter().map(|tag| tag.len()).sum::<usize>(),
+            ) => {
+                let rules = reminder.rules.as_ref().map_or(0, |rules| rules.weight());
+                reminder.body.len() + reminder.tags.iter().map(|tag| tag.len()).sum::<usize>() + rules
+            }
+            Some(LifecycleRecord::ConditionFailed { error, .. }) => error.len(),
             Some(LifecycleRecord::Resumed(pending)) => pending.iter().map(|(id, _)| id.len() + 64).sum(),
             Some(LifecycleRecord::Deduped(deduped)) => deduped.replaced_ids.iter().map(|id| id.len()).sum(),
             Some(
@@ -232,7 +258,10 @@ impl PayloadSource for LifecycleBatch {
 /// Writes the whole reminder, so that it can be rebuilt from the log alone.
 fn describe(reminder: &Reminder, put: &mut dyn FnMut(Arc<str>, Data)) {
     for field in ReminderField::ALL {
-        put(field.key(Surface::Log).clone(), reminder.value(*field));
+        let value = reminder.value(*field);
+        if !field.is_rule() || !value.is_nil() {
+            put(field.key(Surface::Log).clone(), value);
+        }
     }
 }
 

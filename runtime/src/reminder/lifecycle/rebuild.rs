@@ -26,13 +26,14 @@ mod biography;
 mod counts;
 mod entry;
 mod events;
+mod firings;
 mod session;
 #[cfg(test)]
 mod tests;
 
-pub use biography::{Biography, Birth, BirthKind, Carrier, LifeEnd, LifeEndReason};
+pub use biography::{Biography, Birth, BirthKind, Carrier, LifeEnd, LifeEndReason, Wait};
 pub use counts::ReminderCounts;
-pub use events::{Evaluation, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal};
+pub use events::{ConditionFailure, Evaluation, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal};
 pub use session::SessionLife;
 
 use entry::{EntryReading, RebuildEntry};

@@ -4,11 +4,11 @@ use std::sync::{Arc, LazyLock};
 
 use crate::event_log::Topic;
 use crate::hooks::EventKind;
-use crate::reminder::Reminder;
+use crate::reminder::{Reminder, ReminderField};
 use crate::render::RenderedRole;
 use crate::words::words;
 
-use super::CompactionCharge;
+use super::{BodyChoice, CompactionCharge};
 
 words! {
     /// The reason a reminder expired.
@@ -19,6 +19,26 @@ words! {
         Compaction = "compaction",
         /// It was cleared explicitly.
         Cleared = "cleared",
+        /// It was shown as often as its `max_times` allows.
+        MaxTimes = "max_times",
+        /// Its `until` holds.
+        Until = "until",
+    }
+}
+
+words! {
+    /// The reason why a pending reminder is not in a prompt.
+    pub enum DeferReason {
+        /// The budget has no room for it.
+        Budget = "budget",
+        /// Its `cooldown_turns` are not over.
+        Cooldown = "cooldown",
+        /// It is not due by its `every`.
+        Every = "every",
+        /// It is refreshed on a change, and its body was shown before.
+        Unchanged = "unchanged",
+        /// Its `when` does not hold.
+        When = "when",
     }
 }
 
@@ -29,6 +49,8 @@ words! {
         Invalid = "invalid",
         /// The route has no slot for it.
         CapabilityMismatch = "capability_mismatch",
+        /// A condition of it belonged to a process that has ended.
+        ConditionLost = "condition_lost",
     }
 }
 
@@ -100,6 +122,26 @@ pub enum LifecycleRecord {
         rendered_role: RenderedRole,
         /// Whether the request charges the reminders it carries.
         charges: bool,
+        /// The body, if it was chosen among several.
+        choice: Option<Arc<BodyChoice>>,
+    },
+    /// A pending reminder begins to wait: the next prompt does not show it.
+    Deferred(Box<Deferral>),
+    /// A provider made the same reminder again: it stays, and its turns start over.
+    Refreshed {
+        /// Its id.
+        reminder_id: Arc<str>,
+        /// Its TTL.
+        ttl_turns: Option<u32>,
+    },
+    /// A condition of a reminder threw; it counts as one that does not hold.
+    ConditionFailed {
+        /// The reminder.
+        reminder_id: Arc<str>,
+        /// The condition.
+        condition: ReminderField,
+        /// Description of the error.
+        error: Arc<str>,
     },
     /// A reminder replaced others.
     Deduped(Box<Replacement>),
@@ -148,6 +190,17 @@ pub enum LifecycleRecord {
     Resumed(Vec<(Arc<str>, Option<u32>)>),
 }
 
+/// A reminder that begins to wait.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deferral {
+    /// Its id.
+    pub reminder_id: Arc<str>,
+    /// The reason.
+    pub reason: DeferReason,
+    /// With reason `budget`: the last of the shown reminders that come before it; `None` if it does not fit even alone.
+    pub outranked_by: Option<Arc<str>>,
+}
+
 /// A reminder that replaced others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replacement {
@@ -172,6 +225,12 @@ words! {
         Audited = "audited",
         /// A reminder was rendered into a request.
         Fired = "fired",
+        /// A pending reminder begins to wait.
+        Deferred = "deferred",
+        /// A provider made the same reminder again.
+        Refreshed = "refreshed",
+        /// A condition of a reminder threw.
+        ConditionFailed = "condition_failed",
         /// A reminder replaced others.
         Deduped = "deduped",
         /// A reminder expired.
@@ -205,6 +264,9 @@ impl LifecycleKind {
             | K::Forked
             | K::Audited
             | K::Fired
+            | K::Deferred
+            | K::Refreshed
+            | K::ConditionFailed
             | K::Deduped
             | K::Expired
             | K::Dropped
@@ -239,6 +301,9 @@ impl LifecycleRecord {
             LifecycleRecord::Forked(_) => K::Forked,
             LifecycleRecord::Audited(_) => K::Audited,
             LifecycleRecord::Fired { .. } => K::Fired,
+            LifecycleRecord::Deferred(_) => K::Deferred,
+            LifecycleRecord::Refreshed { .. } => K::Refreshed,
+            LifecycleRecord::ConditionFailed { .. } => K::ConditionFailed,
             LifecycleRecord::Deduped(_) => K::Deduped,
             LifecycleRecord::Expired { .. } => K::Expired,
             LifecycleRecord::Dropped { .. } => K::Dropped,

@@ -7,6 +7,8 @@ use crate::ids::{IdStream, SharedIds};
 use crate::reminder::Propagate;
 use crate::render::{RenderOptions, render};
 
+mod rules;
+
 struct World {
     ids: SharedIds,
     session: Arc<str>,

@@ -2,6 +2,7 @@
 
 use crate::transcript::Transcript;
 
+use super::select::end_used_up;
 use super::{ChargePass, ExpireReason, LifecycleRecord, drop_unrenderable};
 
 /// The result of a pass.
@@ -34,6 +35,9 @@ pub(super) fn charge_carried(transcript: &mut Transcript, pass: ChargePass) -> P
         expire(transcript, slot, before, &mut passed);
     }
     transcript.settle();
+    let used_up = end_used_up(transcript);
+    passed.expired += used_up.len();
+    passed.records.extend(used_up);
     passed.records.push(LifecycleRecord::Passed(pass));
     passed
 }

@@ -10,7 +10,7 @@ use crate::data::Data;
 use crate::reminder::{ReminderCode, ReminderError};
 use crate::words::{UnknownWord, nearest};
 
-use super::{ReminderProvider, ReminderProviders};
+use super::{ReminderBudget, ReminderProvider, ReminderProviders};
 
 /// The `reminders` option of a loop.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +29,8 @@ pub struct ReminderOptions {
     pub strict: bool,
     /// Overrides the route's placement.
     pub placement: Option<Placement>,
+    /// The budget of the reminders in a prompt.
+    pub budget: ReminderBudget,
 }
 
 impl Default for ReminderOptions {
@@ -41,6 +43,7 @@ impl Default for ReminderOptions {
             config: Data::Nil,
             strict: false,
             placement: None,
+            budget: ReminderBudget::default(),
         }
     }
 }
@@ -71,10 +74,10 @@ impl fmt::Debug for OwnProviders {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProviderList(Vec<(bool, Arc<str>)>);
 
-const KEYS: &[&str] = &["enabled", "providers", "packs", "config", "strict", "placement"];
+const KEYS: &[&str] = &["enabled", "providers", "packs", "config", "strict", "placement", "max_tokens", "max_share"];
 
 impl ReminderOptions {
-    /// Reads the option: nil, a bool, a list, or `{enabled, providers, config, strict, placement}`.
+    /// Reads the option: nil, a bool, a list, or a dict with the keys above.
     pub fn from_data(data: &Data) -> Result<ReminderOptions, ReminderError> {
         let entries = match data {
             Data::Nil => return Ok(ReminderOptions::default()),
@@ -97,7 +100,8 @@ impl ReminderOptions {
             return Err(ReminderError::new(ReminderCode::Shape, unknown.as_ref(), message)
                 .suggest(nearest(unknown, KEYS.iter().copied()))
                 .or_help(
-                    "remove it: `reminders` has `enabled`, `providers`, `packs`, `config`, `strict` and `placement`",
+                    "remove it: `reminders` has `enabled`, `providers`, `packs`, `config`, `strict`, `placement`, \
+                    `max_tokens` and `max_share`",
                 ));
         }
         let flag = |key: &str, default: bool| match data.get(key) {
@@ -132,6 +136,7 @@ impl ReminderOptions {
             config,
             strict: flag("strict", false)?,
             placement,
+            budget: ReminderBudget::from_data(data)?,
         })
     }
 

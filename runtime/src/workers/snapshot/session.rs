@@ -12,7 +12,7 @@ use crate::reminder::Reminder;
 use crate::reminder::bridge::{DeliveryMode, Injection, InjectionPayload, Queue};
 use crate::reminder::lifecycle::{DiscardReason, LifecycleKind, LifecycleRecord};
 use crate::session::{Conversation, ConversationJournal, Session, SessionState};
-use crate::transcript::{EventDetail, Transcript, TranscriptEvent};
+use crate::transcript::{EventDetail, StoredFirings, Transcript, TranscriptEvent};
 
 use super::SnapshotError;
 
@@ -44,6 +44,8 @@ struct StoredTranscript {
     assets: Data,
     messages: Vec<Data>,
     events: Vec<StoredEvent>,
+    #[serde(default, skip_serializing_if = "StoredFirings::is_empty")]
+    firings: StoredFirings,
 }
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -140,6 +142,9 @@ pub(super) struct SessionStep {
     changes: Vec<StoredChange>,
     #[serde(default, skip_serializing_if = "EventsStep::is_empty")]
     events: EventsStep,
+    /// The firings of the reminders with rules, if there are some.
+    #[serde(default, skip_serializing_if = "StoredFirings::is_empty")]
+    firings: StoredFirings,
 }
 
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
@@ -261,6 +266,7 @@ impl WrittenSession {
                 child_ids: (state.child_ids != self.child_ids).then(|| state.child_ids.clone()),
                 changes: changes.collect(),
                 events: EventsStep::between(&self.transcript, &state.transcript),
+                firings: state.transcript.stored_firings(),
             };
             self.transcript = state.transcript.clone();
             self.child_ids.clone_from(&state.child_ids);
@@ -291,13 +297,14 @@ impl<'a> SteppedSession<'a> {
     }
 
     pub(super) fn apply(&mut self, step: SessionStep) -> Result<(), String> {
-        let SessionStep { turns, ids, queue_ids, queue, child_ids, changes, events } = step;
+        let SessionStep { turns, ids, queue_ids, queue, child_ids, changes, events, firings } = step;
         for StoredChange { kind, payload } in changes {
             if let Some((topic, word)) = Topic::of_kind(&kind) {
                 self.conversation.apply(topic, word, &payload)?;
             }
         }
         events.apply(&mut self.stored.transcript.events)?;
+        self.stored.transcript.firings = firings;
         (self.stored.turns, self.stored.ids, self.stored.queue_ids) = (turns, ids, queue_ids);
         if let Some(queue) = queue {
             self.stored.queue = queue;
@@ -327,6 +334,7 @@ impl StoredTranscript {
             assets: transcript.assets.clone(),
             messages: transcript.messages().iter().map(|message| message.to_data()).collect(),
             events: transcript.events().map(|event| StoredEvent::of(transcript, event)).collect(),
+            firings: transcript.stored_firings(),
         }
     }
 
@@ -352,6 +360,7 @@ impl StoredTranscript {
         for message in messages {
             transcript.push_message(read_message(message)?);
         }
+        transcript.restore_firings(self.firings);
         Ok(transcript)
     }
 }

@@ -16,6 +16,7 @@ use runtime::hooks::{EventKind, EventSet, Hook, HookEvent, Hooks, Pattern, Sessi
 use runtime::message::{Message, ToolCall, ToolSpec};
 use runtime::model::{Delta, ModelReply, Request, Usage};
 use runtime::reminder::bridge::{DeliveryMode, MessagePayload, RemindPayload, Seam};
+use runtime::reminder::condition::NoConditions;
 use runtime::reminder::providers::{ReminderProvider, ReminderProviders};
 use runtime::reminder::{Propagate, ReminderSource, ReminderSpec};
 use runtime::seam::{Answer, Compactor, Model, Outcome, Output, Scope, Summary, Tool, Turn};
@@ -73,6 +74,7 @@ impl Scene {
             tools: vec![Rc::new(Look(spec("look"))), Rc::new(Delegate(spec("delegate"), sessions.clone()))],
             hooks: Rc::new(hooks(&ends)),
             providers: Rc::new(ReminderProviders::new(vec![Rc::new(Provides)])),
+            conditions: Rc::new(NoConditions),
             post_turn: None,
             live: Rc::new(|_| {}),
         };
@@ -279,6 +281,7 @@ impl Tool for Delegate {
                 tools: vec![Rc::new(Look(spec("look")))],
                 hooks: Rc::new(hooks(&Rc::default())),
                 providers: Rc::default(),
+                conditions: Rc::new(NoConditions),
                 post_turn: None,
                 live: Rc::new(|_| {}),
             };

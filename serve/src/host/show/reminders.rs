@@ -1,6 +1,9 @@
 //! Reminder events, as the current sessions report them. This is their only source.
 
-use runtime::reminder::lifecycle::{LifecycleRecord, Replacement};
+use std::sync::Arc;
+
+use runtime::reminder::Reminder;
+use runtime::reminder::lifecycle::{BodyChoice, LifecycleRecord, Replacement};
 use runtime::session::{ReminderObserver, ReminderSeen, Session};
 
 use super::SessionReporter;
@@ -23,9 +26,9 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
         }
     };
     match record {
-        LifecycleRecord::Fired { reminder_id, turn_number, .. } => {
+        LifecycleRecord::Fired { reminder_id, turn_number, choice, .. } => {
             let pending = session.with(|state| state.transcript.find(reminder_id).map(|p| p.reminder.clone()));
-            Some(ReminderEvent::Emitted { reminder: pending?, turn: *turn_number })
+            Some(ReminderEvent::Emitted { reminder: as_shown(pending?, choice.as_deref()), turn: *turn_number })
         }
         LifecycleRecord::Deduped(deduped) => {
             let Replacement { replaced_ids, replacing_id, dedupe_key } = deduped.as_ref();
@@ -45,6 +48,9 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
         | LifecycleRecord::Inherited(_)
         | LifecycleRecord::Forked(_)
         | LifecycleRecord::Audited(_)
+        | LifecycleRecord::Deferred(_)
+        | LifecycleRecord::Refreshed { .. }
+        | LifecycleRecord::ConditionFailed { .. }
         | LifecycleRecord::Dropped { .. }
         | LifecycleRecord::Discarded { .. }
         | LifecycleRecord::ProviderEvaluated { .. }
@@ -52,4 +58,13 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
         | LifecycleRecord::Void
         | LifecycleRecord::Resumed(_) => None,
     }
+}
+
+/// Returns a reminder with the body that the model was shown.
+fn as_shown(reminder: Arc<Reminder>, choice: Option<&BodyChoice>) -> Arc<Reminder> {
+    let body = reminder.chosen_body(choice);
+    if Arc::ptr_eq(body, &reminder.body) {
+        return reminder;
+    }
+    Arc::new(Reminder { body: body.clone(), ..reminder.as_ref().clone() })
 }

@@ -98,19 +98,19 @@ pub(crate) fn to_wire(spec: &Data, more: &[(&'static str, Data)]) -> Result<Data
     Ok(wire)
 }
 
-/// Returns the reminders that a sub-task inherits from a session: those with `propagate: "all"`.
+/// Returns the reminders that a sub-task inherits from a session: those with `propagate: "all"` and without conditions.
 pub(crate) fn inherited(handed: &[Arc<Reminder>]) -> Vec<Data> {
-    let goes = handed.iter().filter(|reminder| reminder.propagate == Propagate::All);
-    goes.map(|reminder| Data::dict_of_present(INHERITED.map(|field| of_inherited(reminder, field)))).collect()
+    // A condition exists only in this process.
+    let is_free = |reminder: &Reminder| reminder.rules.as_ref().is_none_or(|rules| !rules.has_conditions());
+    let goes = handed.iter().filter(|reminder| reminder.propagate == Propagate::All && is_free(reminder));
+    goes.map(|reminder| Data::dict_of_present(inherited_fields().map(|field| of_inherited(reminder, field)))).collect()
 }
 
 /// The fields of a reminder that a sub-task inherits: its turn and its first session mean nothing
 /// to a peer.
-const INHERITED: [ReminderField; 9] = {
-    use ReminderField as F;
-    let [body, tags, key, ttl, preserve, propagate, hint] = F::SPEC;
-    [F::Id, body, tags, key, ttl, preserve, propagate, hint, F::Source]
-};
+fn inherited_fields() -> impl Iterator<Item = ReminderField> {
+    [ReminderField::Id].into_iter().chain(ReminderField::SPEC).chain([ReminderField::Source])
+}
 
 /// Returns a field as the wire has it, in the words of scripts. What is not preserved on compaction needs no word.
 fn of_inherited(reminder: &Reminder, field: ReminderField) -> (&'static str, Data) {
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn each_field_goes_there_and_back() {
-        use runtime::reminder::{ReminderSource, RoleHint};
+        use runtime::reminder::{ModelBodies, Priority, Refresh, ReminderRules, ReminderSource, RoleHint};
 
         let full = Reminder {
             id: "r1".into(),
@@ -209,6 +209,17 @@ mod tests {
             fired_at_turn: 4,
             originating_agent_id: Some("root".into()),
             producer: Some("guard".into()),
+            rules: Some(Arc::new(ReminderRules {
+                priority: Priority::High,
+                cooldown_turns: Some(1),
+                every: Some(2),
+                max_times: Some(3),
+                escalate: vec!["louder".into()],
+                refresh: Refresh::OnChange,
+                bodies: ModelBodies::from(vec![("claude-*".into(), "for Claude".into())]),
+                when: None,
+                until: None,
+            })),
         };
         // As a server reports it: every field by its name on the wire.
         let reminder = Data::dict(ReminderField::ALL.iter().map(|field| full.written(*field, Surface::A2a)));

@@ -7,7 +7,7 @@ use crate::reminder::Reminder;
 use crate::render::RenderedRole;
 use crate::words::words;
 
-use super::super::{DiscardReason, DropReason, ExpireReason};
+use super::super::{BodyChoice, DeferReason, DiscardReason, DropReason, ExpireReason};
 
 words! {
     /// The record by which a reminder began.
@@ -53,6 +53,21 @@ pub struct Carrier {
     pub charges: bool,
     /// Whether the prompt was voided, so that no one saw it.
     pub void: bool,
+    /// The body, if it was chosen among several.
+    pub choice: Option<BodyChoice>,
+}
+
+/// The beginning of a time in which prompts did not show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// Cursor of the record.
+    pub cursor: u64,
+    /// The turn.
+    pub turn: u32,
+    /// The reason.
+    pub reason: DeferReason,
+    /// With reason `budget`: the shown reminder before it.
+    pub outranked_by: Option<Arc<str>>,
 }
 
 /// The way a life ended.
@@ -80,6 +95,8 @@ impl LifeEndReason {
             LifeEndReason::Expired(ExpireReason::Ttl) => "ttl",
             LifeEndReason::Expired(ExpireReason::Compaction) => "compaction",
             LifeEndReason::Expired(ExpireReason::Cleared) => "cleared",
+            LifeEndReason::Expired(ExpireReason::MaxTimes) => "max_times",
+            LifeEndReason::Expired(ExpireReason::Until) => "until",
             LifeEndReason::Dropped(..) => "dropped",
             LifeEndReason::Discarded(_) => "discarded",
         }
@@ -108,6 +125,10 @@ pub struct Biography {
     pub birth: Birth,
     /// The requests that carried it, oldest first.
     pub carried: Vec<Carrier>,
+    /// The times in which prompts did not show it, oldest first. Each lasts until the next prompt that carried it.
+    pub waits: Vec<Wait>,
+    /// Points at which its provider made it again, so that its turns started over: cursor and turn.
+    pub refreshed: Vec<(u64, u32)>,
     /// Its end; `None` while it is pending, and for a reminder added for the record only.
     pub end: Option<LifeEnd>,
     /// Number of further prompts in which it appears, as of its end if it has ended; `None` if it never expires.
@@ -119,7 +140,16 @@ pub struct Biography {
 impl Biography {
     pub(super) fn new(reminder: Arc<Reminder>, birth: Birth) -> Biography {
         let ttl_left = reminder.ttl_turns;
-        Biography { reminder, birth, carried: Vec::new(), end: None, ttl_left, uncharged: 0 }
+        Biography {
+            reminder,
+            birth,
+            carried: Vec::new(),
+            waits: Vec::new(),
+            refreshed: Vec::new(),
+            end: None,
+            ttl_left,
+            uncharged: 0,
+        }
     }
 
     /// Returns whether it is pending.

@@ -9,8 +9,8 @@ use crate::reminder::{Reminder, Surface};
 use crate::render::RenderedRole;
 
 use super::super::LifecycleKind::{self, self as K};
-use super::super::{ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason};
-use super::{BirthKind, Evaluation, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal};
+use super::super::{BodyChoice, ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason};
+use super::{BirthKind, ConditionFailure, Evaluation, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal, Wait};
 
 /// The meaning of a record for the rebuild.
 pub(super) enum EntryReading {
@@ -25,7 +25,10 @@ pub(super) enum EntryReading {
 /// The event in a record.
 pub(super) enum RebuildEntry {
     Born { by: BirthKind, reminder: Arc<Reminder> },
-    Fired { id: Arc<str>, turn: u32, slot: RenderedRole, charges: bool },
+    Fired { id: Arc<str>, turn: u32, slot: RenderedRole, charges: bool, choice: Option<BodyChoice> },
+    Deferred { id: Arc<str>, wait: Wait },
+    ConditionFailed(ConditionFailure),
+    Refreshed { id: Arc<str>, ttl_turns: Option<u32> },
     Ended { ids: Vec<Arc<str>>, how: LifeEndReason },
     Refused(Refusal),
     Evaluated(Evaluation),
@@ -77,7 +80,22 @@ fn of_reminder(record: &Record) -> ReadResult<RebuildEntry> {
             turn: number(payload, "turn_number")?,
             slot: parsed(payload, "rendered_role")?,
             charges: payload.get("charges").as_bool().ok_or("`charges` is missing")?,
+            choice: choice(payload)?,
         }),
+        K::Deferred => {
+            let outranked_by = payload.get("outranked_by").as_shared_str();
+            let reason = parsed(payload, "reason")?;
+            let wait = Wait { cursor: record.cursor, turn: turn(payload), reason, outranked_by };
+            Ok(RebuildEntry::Deferred { id: id()?, wait })
+        }
+        K::ConditionFailed => Ok(RebuildEntry::ConditionFailed(ConditionFailure {
+            cursor: record.cursor,
+            turn: turn(payload),
+            reminder_id: id()?,
+            condition: text(payload, "condition")?,
+            error: text(payload, "error")?,
+        })),
+        K::Refreshed => Ok(RebuildEntry::Refreshed { id: id()?, ttl_turns: count_or_nil(payload, "ttl_turns")? }),
         K::Deduped => {
             let replaced = payload.get("replaced_ids").as_list().unwrap_or_default();
             let ids = replaced.iter().filter_map(Data::as_shared_str).collect();
@@ -141,11 +159,12 @@ fn of_turn(record: &Record) -> ReadResult<RebuildEntry> {
         K::Passed => pass(payload).map(RebuildEntry::Passed),
         K::Void => Ok(RebuildEntry::Void),
         K::Resumed => {
-            let pending = payload.get("pending").as_list().unwrap_or_default().iter().map(|item| {
-                let left = item.get("ttl_turns");
-                let left = if left.is_nil() { None } else { Some(number(item, "ttl_turns")?) };
-                Ok((text(item, "reminder_id")?, left))
-            });
+            let pending = payload
+                .get("pending")
+                .as_list()
+                .unwrap_or_default()
+                .iter()
+                .map(|item| Ok((text(item, "reminder_id")?, count_or_nil(item, "ttl_turns")?)));
             Ok(RebuildEntry::Resumed(pending.collect::<ReadResult<_>>()?))
         }
         K::Prompt => RebuiltPrompt::read(record).map(RebuildEntry::Prompt),
@@ -179,6 +198,17 @@ pub(super) fn text(payload: &Data, field: &str) -> ReadResult<Arc<str>> {
 pub(super) fn number(payload: &Data, field: &str) -> ReadResult<u32> {
     let whole = payload.get(field).as_int().and_then(|number| u32::try_from(number).ok());
     whole.ok_or_else(|| format!("`{field}` is not a count"))
+}
+
+fn count_or_nil(payload: &Data, field: &str) -> ReadResult<Option<u32>> {
+    if payload.get(field).is_nil() { Ok(None) } else { number(payload, field).map(Some) }
+}
+
+/// Returns the choice of a body, if the record has one.
+fn choice(payload: &Data) -> ReadResult<Option<BodyChoice>> {
+    let variant = payload.get("variant").as_shared_str();
+    let escalation = count_or_nil(payload, "escalation")?;
+    Ok((variant.is_some() || escalation.is_some()).then_some(BodyChoice { variant, escalation }))
 }
 
 fn parsed<T: std::str::FromStr<Err = crate::words::UnknownWord>>(payload: &Data, field: &str) -> ReadResult<T> {

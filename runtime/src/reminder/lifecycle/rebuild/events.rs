@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::event_log::Record;
 use crate::render::RenderedRole;
 
-use super::super::{ChargePass, DropReason};
+use super::super::{BodyChoice, ChargePass, DropReason};
 use super::entry::{number, text, turn};
 
 /// An item that left the queue of its session before a loop took it.
@@ -44,6 +44,8 @@ pub struct RebuiltPrompt {
     pub message_count: usize,
     /// The reminders in it with their slots, oldest first.
     pub carried: Vec<(Arc<str>, RenderedRole)>,
+    /// The bodies in it that were chosen among several.
+    pub choices: Vec<(Arc<str>, BodyChoice)>,
     /// Size in bytes, in the vendor-neutral form.
     pub total_bytes: Option<u64>,
     /// Number of these bytes that it shares, from the first, with the session's previous request.
@@ -68,6 +70,7 @@ impl RebuiltPrompt {
             model: payload.get("model").as_shared_str(),
             message_count: number(payload, "message_count")? as usize,
             carried: carried.collect::<Result<_, String>>()?,
+            choices: Vec::new(),
             total_bytes: bytes("total_bytes"),
             shared_prefix_bytes: bytes("shared_prefix_bytes"),
         })
@@ -89,6 +92,21 @@ pub struct Evaluation {
     pub fired: bool,
     /// The error it threw.
     pub error: Option<Arc<str>>,
+}
+
+/// A condition that threw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConditionFailure {
+    /// Cursor of the record.
+    pub cursor: u64,
+    /// The turn.
+    pub turn: u32,
+    /// The reminder.
+    pub reminder_id: Arc<str>,
+    /// The condition: `when` or `until`.
+    pub condition: Arc<str>,
+    /// The error it threw.
+    pub error: Arc<str>,
 }
 
 /// An item or event that never became a reminder.

@@ -7,11 +7,11 @@ use crate::data::Data;
 use crate::event_log::Record;
 use crate::reminder::Reminder;
 
-use super::super::{ChargePass, CompactionCharge, ExpireReason};
+use super::super::{BodyChoice, ChargePass, CompactionCharge, ExpireReason};
 use super::entry::{self, RebuildEntry, turn};
 use super::{
-    Biography, Birth, BirthKind, Carrier, Evaluation, LifeEnd, LifeEndReason, QueueEnd, RebuiltPass, RebuiltPrompt,
-    Refusal, ReminderCounts,
+    Biography, Birth, BirthKind, Carrier, ConditionFailure, Evaluation, LifeEnd, LifeEndReason, QueueEnd, RebuiltPass,
+    RebuiltPrompt, Refusal, ReminderCounts,
 };
 
 /// A session, or a bare transcript, according to its records.
@@ -35,6 +35,8 @@ pub struct SessionLife {
     pub prompts: Vec<RebuiltPrompt>,
     /// Every evaluation of an event by a provider.
     pub evaluations: Vec<Evaluation>,
+    /// Conditions that threw.
+    pub condition_failures: Vec<ConditionFailure>,
     /// Refused reminders.
     pub refusals: Vec<Refusal>,
     /// Every pass that charged.
@@ -63,6 +65,8 @@ pub struct SessionLife {
     open: BTreeSet<usize>,
     /// Charging prompts since the last charge.
     open_prompts: Vec<usize>,
+    /// Chosen bodies of the request whose record comes next.
+    choices: Vec<(Arc<str>, BodyChoice)>,
     strangers: BTreeSet<Arc<str>>,
 }
 
@@ -108,11 +112,25 @@ impl SessionLife {
         let mut notes = Vec::new();
         match entry {
             RebuildEntry::Born { by, reminder } => self.born(by, reminder, record),
-            RebuildEntry::Fired { id, turn, slot, charges } => {
+            RebuildEntry::Fired { id, turn, slot, charges, choice } => {
                 self.turns = self.turns.max(turn);
-                let carried = Carrier { cursor: record.cursor, turn, slot, charges, void: false };
+                self.choices.extend(choice.clone().map(|choice| (id.clone(), choice)));
+                let carried = Carrier { cursor: record.cursor, turn, slot, charges, void: false, choice };
                 notes.extend(self.fired(&id, carried));
             }
+            RebuildEntry::Deferred { id, wait } => match self.pending_mut(&id) {
+                Some((_, life)) => life.waits.push(wait),
+                None => notes.extend(self.stranger(&id, "waits")),
+            },
+            RebuildEntry::ConditionFailed(failure) => self.condition_failures.push(failure),
+            RebuildEntry::Refreshed { id, ttl_turns } => match self.pending_mut(&id) {
+                Some((index, life)) => {
+                    (life.ttl_left, life.uncharged) = (ttl_turns, 0);
+                    life.refreshed.push((record.cursor, turn(payload)));
+                    self.open.remove(&index);
+                }
+                None => notes.extend(self.stranger(&id, "is refreshed")),
+            },
             RebuildEntry::Ended { ids, how } => {
                 for id in ids {
                     notes.extend(self.ended(&id, how.clone(), record));
@@ -124,7 +142,9 @@ impl SessionLife {
             RebuildEntry::Void => self.void(),
             RebuildEntry::Unqueued(end) => self.queue_ends.push(QueueEnd { turn: self.turns, ..end }),
             RebuildEntry::Resumed(pending) => self.resumed(&pending, record),
-            RebuildEntry::Prompt(prompt) => {
+            RebuildEntry::Prompt(mut prompt) => {
+                // The records of its reminders come before it.
+                prompt.choices = std::mem::take(&mut self.choices);
                 if prompt.charges {
                     self.open_prompts.push(self.prompts.len());
                 }
@@ -161,6 +181,12 @@ impl SessionLife {
         }
         self.last_by_id.insert(reminder.id.clone(), index);
         self.reminders.push(Biography::new(reminder, birth));
+    }
+
+    /// Returns the pending reminder with an id.
+    fn pending_mut(&mut self, id: &Arc<str>) -> Option<(usize, &mut Biography)> {
+        let index = *self.by_id.get(id)?.first()?;
+        self.reminders.get_mut(index).map(|life| (index, life))
     }
 
     fn fired(&mut self, id: &Arc<str>, carried: Carrier) -> Option<String> {

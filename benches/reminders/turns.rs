@@ -1,0 +1,146 @@
+//! A turn of a loop with 20 pending reminders, all shown, and the same with a budget that has room for 15 of them and
+//! with two conditions, in instructions.
+
+use crate::count::instructions_of;
+use crate::options::Options;
+use runtime::agent_loop::{LoopOptions, LoopParts, agent_loop};
+use runtime::clock::Clock;
+use runtime::data::Data;
+use runtime::event_log::MemoryLog;
+use runtime::hooks::Hooks;
+use runtime::ids::IdStream;
+use runtime::message::{ToolCall, ToolSpec};
+use runtime::model::{Delta, ModelReply, Request};
+use runtime::reminder::condition::{ConditionFacts, Conditions, condition_name};
+use runtime::reminder::{ReminderRules, ReminderSource, ReminderSpec};
+use runtime::seam::{Answer, LocalFuture, Model, Outcome, Output, Scope, Tool, Turn};
+use runtime::session::Session;
+use std::cell::Cell;
+use std::pin::pin;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::task::{Context, Waker};
+
+/// Pending reminders, and how many of them the budget has room for.
+const PENDING: usize = 20;
+const FIT: u64 = 15;
+/// Turns of the short and of the long run; their difference is measured.
+const TURNS: (usize, usize) = (50, 250);
+/// The maximum cost of a turn with rules, as a multiple of one without.
+const MOST: f64 = 1.3;
+
+pub(crate) const CHILD: &str = "--turns";
+
+/// Runs as the child of [`run`], where the arguments say so: `--turns RULED TURNS`.
+pub(crate) fn child(args: &[String]) -> Option<ExitCode> {
+    let [flag, ruled, turns] = args else { return None };
+    if flag != CHILD {
+        return None;
+    }
+    let Ok(turns) = turns.parse() else { return Some(ExitCode::from(2)) };
+    one_loop(ruled == "true", turns);
+    Some(ExitCode::SUCCESS)
+}
+
+/// Counts the instructions of a turn: whether the bar is held.
+pub(crate) fn run(_: &Options) -> bool {
+    println!("\nA turn with {PENDING} pending reminders\n");
+    let per_turn = |ruled: bool| {
+        let of = |turns: usize| instructions_of(&[CHILD, &ruled.to_string(), &turns.to_string()]);
+        Some((of(TURNS.1)?.saturating_sub(of(TURNS.0)?)) as f64 / (TURNS.1 - TURNS.0) as f64)
+    };
+    let (Some(plain), Some(ruled)) = (per_turn(false), per_turn(true)) else {
+        println!("valgrind is not installed: instructions are not counted.");
+        return true;
+    };
+    println!("all shown:                     {plain:>9.0} instructions");
+    println!("budget and two conditions:     {ruled:>9.0} instructions");
+    let held = ruled <= MOST * plain;
+    println!("\n{}  {:.2} x, at most {MOST} x", if held { "held  " } else { "MISSED" }, ruled / plain);
+    held
+}
+
+fn one_loop(ruled: bool, turns: usize) {
+    let scope = Scope::new(Rc::new(StillClock), Rc::new(MemoryLog::new()));
+    let session = Session::new("bench", IdStream::new(7, "bench"), 0);
+    let mut tokens = 0;
+    for n in 0..PENDING {
+        let rules = ReminderRules {
+            when: (ruled && n < 2).then(|| condition_name(&n.to_string()).into()),
+            ..ReminderRules::default()
+        };
+        let body = format!("Reminder {n:02}: the file src/part_{n:02}.rs changed; read it again before editing it.");
+        tokens = runtime::reminder::lifecycle::estimated_tokens(&body);
+        let spec = ReminderSpec {
+            dedupe_key: Some(format!("key:{n}").into()),
+            rules: rules.shared(),
+            ..ReminderSpec::new(body)
+        };
+        session.inject_reminder(&scope, spec, ReminderSource::InPipeline, None);
+    }
+    let parts = LoopParts {
+        model: Rc::new(AskingModel(Cell::new(turns))),
+        tools: vec![Rc::new(NoTool(ToolSpec::new("step", "Does one step.", Data::empty_dict())))],
+        hooks: Rc::new(Hooks::new()),
+        providers: Rc::default(),
+        conditions: Rc::new(TwoConditions),
+        post_turn: None,
+        live: Rc::new(|_| {}),
+    };
+    let mut options = LoopOptions::new("Do the steps.");
+    options.limits.max_iterations = u32::try_from(turns + 1).unwrap_or(u32::MAX);
+    options.limits.max_repeats = 0;
+    options.reminders.budget.max_tokens = ruled.then_some(FIT * tokens);
+    let mut looping = pin!(agent_loop(&session, &scope, &parts, options));
+    let mut cx = Context::from_waker(Waker::noop());
+    while looping.as_mut().poll(&mut cx).is_pending() {}
+}
+
+/// Asks for the tool so many times, then is done.
+struct AskingModel(Cell<usize>);
+
+impl Model for AskingModel {
+    fn call<'a>(&'a self, _: Turn<'a>, _: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<ModelReply>> {
+        let Some(left) = self.0.get().checked_sub(1) else {
+            return Answer::Now(Ok(ModelReply { text: "done".into(), ..ModelReply::default() }));
+        };
+        self.0.set(left);
+        let call = ToolCall::new(format!("call_{left}"), "step", Data::empty_dict());
+        Answer::Now(Ok(ModelReply { tool_calls: vec![call], ..ModelReply::default() }))
+    }
+}
+
+/// One that holds, and one that does not.
+struct TwoConditions;
+
+impl Conditions for TwoConditions {
+    fn evaluate<'a>(&'a self, name: &'a str, _: Turn<'a>, _: ConditionFacts<'a>) -> Option<Answer<'a, Outcome<bool>>> {
+        Some(Answer::Now(Ok(name.ends_with('0'))))
+    }
+}
+
+/// Does nothing.
+struct NoTool(ToolSpec);
+
+impl Tool for NoTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call<'a>(&'a self, _: Turn<'a>, _: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        Answer::Now(Ok(Output::of("ok".into())))
+    }
+}
+
+/// A clock that stands still; sleeps are not needed here.
+struct StillClock;
+
+impl Clock for StillClock {
+    fn now_ms(&self) -> u64 {
+        1_000
+    }
+
+    fn sleep_until(&self, _: u64) -> LocalFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+}
