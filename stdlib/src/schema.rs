@@ -96,7 +96,8 @@ pub(crate) fn check(schema: &Value) -> Result<(), Box<Raise>> {
     compiled(&to_data(schema)?).map(drop).map_err(|e| Raise::error(SchemaCode::Schema, e.to_string()))
 }
 
-fn is_schema(dict: &Dict) -> bool {
+/// Returns whether a dict is a schema and not a dict of names and types.
+pub(crate) fn is_schema(dict: &Dict) -> bool {
     dict.get_str("type").and_then(Value::as_str) == Some("object")
         || KEYWORDS
             .iter()
@@ -191,11 +192,34 @@ fn of_type(name: &str, written: &str) -> Result<(Value, bool), Box<Raise>> {
         return Ok((Value::record([("type", Value::str(word))]), optional));
     }
     type_schema(written, registry()).ok_or_else(|| {
-        let raise = Raise::error(SchemaCode::Schema, format!("`{name}` has the unknown type {written:?}"));
-        let types = BUILTIN_TYPES.iter().filter(|row| row.schema.is_some()).map(|row| row.name);
-        match nearest(word, types.chain(["any"]).chain(JSON_TYPES)) {
-            Some(near) => raise.help(format!("did you mean `{near}`?")),
-            None => raise.help("write a Harn type: `int`, `list<string>`, `\"a\" | \"b\"`, `{line: int}`"),
-        }
+        let unknown = UnknownType::of(name, written);
+        Raise::error(SchemaCode::Schema, unknown.message).help(unknown.help)
     })
+}
+
+/// The words about a type that a schema cannot have.
+pub(crate) struct UnknownType {
+    pub(crate) message: String,
+    pub(crate) help: String,
+    /// The type that was probably meant.
+    pub(crate) meant: Option<String>,
+}
+
+impl UnknownType {
+    fn of(name: &str, written: &str) -> Self {
+        let (word, optional) = written.strip_suffix('?').map_or((written, ""), |word| (word, "?"));
+        let types = BUILTIN_TYPES.iter().filter(|row| row.schema.is_some()).map(|row| row.name);
+        let near = nearest(word, types.chain(["any"]).chain(JSON_TYPES));
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "write a Harn type: `int`, `list<string>`, `\"a\" | \"b\"`, `{line: int}`".to_owned(),
+        };
+        let message = format!("`{name}` has the unknown type {written:?}");
+        Self { message, help, meant: near.map(|near| format!("{near}{optional}")) }
+    }
+}
+
+/// Returns what is wrong with the type of a property.
+pub(crate) fn unknown_type(name: &str, written: &str) -> Option<UnknownType> {
+    of_type(name, written).is_err().then(|| UnknownType::of(name, written))
 }

@@ -34,6 +34,7 @@ const STAGES: &[(&str, &[&str])] = &[
             "builtin_type",
             "diagnostic",
             "ast",
+            "lex",
             "parse",
             "declaration",
             "resolve",

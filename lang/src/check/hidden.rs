@@ -2,6 +2,8 @@
 
 use super::messages;
 use crate::diagnostic::{Diagnostic, turns_text};
+use crate::lex::lex;
+use crate::lex::token::Token;
 use crate::source::{SourceRef, Span};
 
 /// Reports each run of such characters in a text.
@@ -10,6 +12,16 @@ pub(super) fn check(source: &SourceRef, found: &mut Vec<Diagnostic>) {
     if text.is_ascii() {
         return;
     }
+    if !text.contains(turns_text) {
+        return;
+    }
+    let lexed = lex(source);
+    let is_raw = |at: Span| {
+        lexed
+            .tokens
+            .iter()
+            .any(|(token, span)| matches!(token, Token::Raw(_)) && span.start <= at.start && at.end <= span.end)
+    };
     let mut at = 0;
     while let Some(i) = text[at..].find(turns_text) {
         let start = at + i;
@@ -17,6 +29,7 @@ pub(super) fn check(source: &SourceRef, found: &mut Vec<Diagnostic>) {
         let len = run.find(|c| !turns_text(c)).unwrap_or(run.len());
         at = start + len;
         let offset = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        found.push(messages::hidden(source, Span::new(offset(start), offset(at))));
+        let span = Span::new(offset(start), offset(at));
+        found.push(messages::hidden(source, span, is_raw(span)));
     }
 }

@@ -88,13 +88,12 @@ impl<'c> Matches<'c> {
     }
 
     fn unreachable(&mut self, arm: &Arm, by: Option<&Arm>) {
-        let by = by.map(|by| &by.pattern);
-        let variant = by.and_then(|by| match &by.kind {
+        let variant = by.and_then(|by| match &by.pattern.kind {
             PatternKind::Bind(name) => self.owner_of_variant(name).map(|owner| (owner, name)),
             _ => None,
         });
         let variant = variant.as_ref().map(|(owner, name)| (owner.as_str(), name.as_str()));
-        self.found.push(messages::unreachable_arm(self.source, &arm.pattern, by, variant));
+        self.found.push(messages::unreachable_arm(self.source, arm, by, variant));
     }
 
     fn owner_of_variant(&self, name: &str) -> Option<SmolStr> {

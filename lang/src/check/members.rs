@@ -66,19 +66,23 @@ impl<'c> Members<'c> {
     }
 
     fn literal(&mut self, def: &StructDecl, name: &Name, items: &[DictItem]) {
-        let mut given: HashMap<&str, &Name> = HashMap::new();
+        let mut given: HashMap<&str, (usize, &Name)> = HashMap::new();
         let mut complete = true;
-        for item in items {
+        for (number, item) in items.iter().enumerate() {
             let DictItem::Entry { key, .. } = item else {
                 complete = false;
                 continue;
             };
             if def.position(&key.text).is_none() {
                 self.no_field(def, key);
-            } else if let Some(first) = given.get(key.text.as_str()) {
-                self.found.push(messages::duplicate_field(self.source, key, first.span));
+            } else if let Some((at, first)) = given.get(key.text.as_str()) {
+                let entry = match items.get(at + 1) {
+                    Some(DictItem::Entry { key: next, .. }) => Some(Span::new(first.span.start, next.span.start)),
+                    _ => None,
+                };
+                self.found.push(messages::duplicate_field(self.source, key, first.span, entry));
             } else {
-                given.insert(&key.text, key);
+                given.insert(&key.text, (number, key));
             }
         }
         let missing: Vec<_> = def

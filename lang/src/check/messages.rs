@@ -1,9 +1,9 @@
 //! The messages of the passes that look at nodes one by one; those about types are in `infer/report.rs`.
 
 use super::CheckCode;
-use crate::ast::{Attribute, FnDecl, Name, Pattern};
+use crate::ast::{Arm, Attribute, FnDecl, Name};
 use crate::declaration::{EnumDecl, InterfaceDecl, MethodDecl, Signature, Site, StructDecl, TypeDecl, VariantDecl};
-use crate::diagnostic::fix::rename_key;
+use crate::diagnostic::fix::{Applicability, Edit, rename_key};
 use crate::diagnostic::{Diagnostic, nearest, nearest_of};
 use crate::source::{SourceRef, Span};
 use smol_str::SmolStr;
@@ -53,20 +53,24 @@ fn were(given: usize) -> String {
 }
 
 /// Characters that change the order in which the text is displayed.
-pub(super) fn hidden(source: &SourceRef, at: Span) -> Diagnostic {
+pub(super) fn hidden(source: &SourceRef, at: Span, is_raw: bool) -> Diagnostic {
     let escapes: String = source.slice(at).chars().flat_map(char::escape_unicode).collect();
     Diagnostic::new(CheckCode::Hidden, "invisible character that reorders the displayed text")
         .label(source, at, "the text after this is displayed in a different order")
         .help(format!("remove it, or write `{escapes}` in a string"))
+        // In a raw string, an escape is another text.
+        .fix_by_some(Applicability::Safe, (!is_raw).then(|| vec![Edit::new(at, escapes)]))
 }
 
 // Members of types
 
-pub(super) fn duplicate_field(source: &SourceRef, key: &Name, first: Span) -> Diagnostic {
+/// `entry` is the first entry with the separator after it, if another one follows.
+pub(super) fn duplicate_field(source: &SourceRef, key: &Name, first: Span, entry: Option<Span>) -> Diagnostic {
     Diagnostic::new(CheckCode::FieldTwice, format!("duplicate field `{}`", key.text))
         .label(source, key.span, "set again here")
         .label(source, first, "first set here")
         .help("remove one of them")
+        .fix_by_some(Applicability::Unsafe, entry.map(|entry| vec![Edit::new(entry, "")]))
 }
 
 /// `first` is the declaration of the first of the missing fields.
@@ -249,16 +253,33 @@ pub(super) fn not_covered(
     }
 }
 
-/// `by` is the pattern of the arm that takes all values first; `variant` is the enum and the variant that it was probably meant to match.
+/// Returns the edits that move an arm before an earlier one, with the separator that the arms have.
+fn moved_before(text: &str, arm: Span, earlier: Span) -> Option<Vec<Edit>> {
+    let between = text.get(earlier.range().end..arm.range().start)?;
+    let line = text.get(..earlier.range().start)?.rsplit('\n').next().unwrap_or("");
+    let separator =
+        if between.contains('\n') && line.trim().is_empty() { format!("\n{line}") } else { ", ".to_owned() };
+    let before = text.get(..arm.range().start)?.trim_end_matches(|c: char| c.is_whitespace() || c == ',');
+    let end = u32::try_from(before.len()).unwrap_or(u32::MAX);
+    let moved = format!("{}{separator}", text.get(arm.range())?);
+    Some(vec![Edit::insert(earlier.start, moved), Edit::new(Span::new(end, arm.end), "")])
+}
+
+/// `by` is the arm that takes all values first; `variant` is the enum and the variant that it was probably meant to match.
 pub(super) fn unreachable_arm(
     source: &SourceRef,
-    pattern: &Pattern,
-    by: Option<&Pattern>,
+    arm: &Arm,
+    by: Option<&Arm>,
     variant: Option<(&str, &str)>,
 ) -> Diagnostic {
+    let pattern = &arm.pattern;
     let mut d = Diagnostic::new(CheckCode::Unreachable, "unreachable arm").label(source, pattern.span, "never chosen");
     if let Some(by) = by {
-        d = d.label(source, by.span, "this arm matches the same values first");
+        d = d.label(source, by.pattern.span, "this arm matches the same values first");
+        d = match variant {
+            Some((owner, name)) => d.unsafe_fix(by.pattern.span, format!("{owner}.{name}")),
+            None => d.fix_by_some(Applicability::Unsafe, moved_before(source.text(), arm.span, by.span)),
+        };
     }
     if let Some((owner, name)) = variant {
         d = d.note(format!("write `{owner}.{name}` for the variant: `{name}` alone binds a new name"));

@@ -164,6 +164,15 @@ impl Diagnostic {
         self
     }
 
+    /// Adds a fix of several edits, if it is known.
+    #[must_use]
+    pub fn fix_by_some(self, applicability: Applicability, edits: Option<Vec<Edit>>) -> Self {
+        match edits {
+            Some(edits) => self.fix_by(applicability, edits),
+            None => self,
+        }
+    }
+
     /// Suggests a name in the place of a misspelt one: the help, and the fix.
     #[must_use]
     pub fn did_you_mean(self, at: Span, near: &str, applicability: Applicability) -> Self {

@@ -105,6 +105,27 @@ pub(super) fn closure_into_call(scene: &Scene<'_, '_>) -> Option<Vec<Edit>> {
     Some(vec![replaced, Edit::insert(end, ")")])
 }
 
+/// `lambda x: x + 1`: a closure, as far as the value goes.
+pub(super) fn lambda(scene: &Scene<'_, '_>, word: Span) -> Option<Vec<Edit>> {
+    let first = scene.tokens.partition_point(|(_, span)| span.start < word.end);
+    let after = scene.tokens.get(first..)?;
+    let params = after.iter().take_while(|(token, _)| matches!(token, Token::Ident(_) | Token::Comma)).count();
+    let (Token::Colon, colon) = *after.get(params)? else { return None };
+    let mut depth = 0usize;
+    let mut end = None;
+    for (token, span) in &after[params + 1..] {
+        let ends = super::recover::ends_statement(*token) || *token == Token::Comma || token.closes();
+        if depth == 0 && ends {
+            break;
+        }
+        depth = if token.opens() { depth + 1 } else { depth - usize::from(token.closes()) };
+        end = Some(span.end);
+    }
+    let opening = Edit::new(Span::new(word.start, after[0].1.start), "{ ");
+    let arrow = Edit::new(colon, if params == 0 { "->" } else { " ->" });
+    Some(vec![opening, arrow, Edit::insert(end?, " }")])
+}
+
 /// `not x`. It binds less tightly elsewhere than `!`: in front of more than a path or a call it is a guess.
 pub(super) fn negation(scene: &Scene<'_, '_>, word: Span) -> (Applicability, Edit) {
     let index = scene.tokens.partition_point(|(_, span)| span.start < word.end);

@@ -86,7 +86,8 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
         Token::Kw(kw) if wants_name(scene) => Some(
             Diagnostic::new(ParseCode::ReservedWord, format!("`{}` is a reserved word", kw.text()))
                 .label(scene.source, at, "not allowed as a name")
-                .help(format!("choose another name, for instance `{}_`", kw.text())),
+                .help(format!("choose another name, for instance `{}_`", kw.text()))
+                .unsafe_fix(at, format!("{}_", kw.text())),
         ),
         Token::Ident(_) => foreign_word(scene, at).or_else(|| misspelt_word(scene)),
         _ => foreign_word(scene, at),
@@ -171,6 +172,7 @@ fn foreign_word(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
             d.fix_by(applicability, vec![edit])
         }
         Some(text) => d.fix(span, text),
+        None if word == "lambda" => d.fix_by_some(Applicability::Safe, fixes::lambda(scene, span)),
         None => d,
     })
 }

@@ -135,7 +135,7 @@ impl Resolver<'_> {
             return;
         }
         let word = if matches!(e.kind, ExprKind::Break) { "break" } else { "continue" };
-        self.found.push(messages::outside_loop(self.source, e.span, word));
+        self.found.push(messages::outside_loop(self.source, e.span, word, self.body.of));
     }
 
     pub(super) fn entries(&mut self, items: &[DictItem]) {

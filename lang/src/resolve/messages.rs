@@ -70,6 +70,34 @@ pub(super) fn bound_twice(source: &SourceRef, name: &str, span: Span, first: Spa
         .label(source, span, "bound again here")
         .label(source, first, "first bound here")
         .help("assign to a `var`, or choose another name")
+        .fix_by_some(Applicability::Unsafe, assigned_instead(source.text(), span, first))
+}
+
+/// Returns the edits that make the first of two plain bindings a `var`, and an assignment of the second.
+fn assigned_instead(text: &str, second: Span, first: Span) -> Option<Vec<Edit>> {
+    let (word, is_let) = binding_word(text, first)?;
+    let (again, _) = binding_word(text, second)?;
+    let follows = text.get(second.range().end..)?.trim_start();
+    if !follows.starts_with('=') || follows.starts_with("==") {
+        return None;
+    }
+    let mut edits = vec![Edit::new(Span::new(again.start, second.start), "")];
+    if is_let {
+        edits.push(Edit::new(word, "var"));
+    }
+    Some(edits)
+}
+
+/// Returns the `let` or `var` right before a name, and whether it is `let`.
+fn binding_word(text: &str, name: Span) -> Option<(Span, bool)> {
+    let before = text.get(..name.range().start)?.trim_end();
+    let is_let = before.ends_with("let");
+    let start = before.strip_suffix(if is_let { "let" } else { "var" })?;
+    if start.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+        return None;
+    }
+    let offset = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+    Some((Span::new(offset(start), offset(before)), is_let))
 }
 
 pub(super) fn unused_import(source: &SourceRef, name: &str, span: Span) -> Diagnostic {
@@ -176,10 +204,11 @@ pub(super) fn placeholder_outside(source: &SourceRef, span: Span) -> Diagnostic 
         .help("use `_` only on the right of `|>`, where it is the piped value")
 }
 
-pub(super) fn outside_loop(source: &SourceRef, span: Span, word: &str) -> Diagnostic {
-    Diagnostic::new(ResolveCode::Misplaced, format!("`{word}` outside of a loop"))
+pub(super) fn outside_loop(source: &SourceRef, span: Span, word: &str, of: BodyOf) -> Diagnostic {
+    let d = Diagnostic::new(ResolveCode::Misplaced, format!("`{word}` outside of a loop"))
         .label(source, span, "not inside a loop")
-        .help("use `return` to leave a closure inside a loop")
+        .help("use `return` to leave a closure inside a loop");
+    if of == BodyOf::Function { d.unsafe_fix(span, "return") } else { d }
 }
 
 pub(super) fn yield_in_exit(source: &SourceRef, span: Span, word: &str) -> Diagnostic {
@@ -195,14 +224,19 @@ pub(super) fn yield_in_stream(source: &SourceRef, span: Span) -> Diagnostic {
         .fix(span, "emit")
 }
 
-pub(super) fn emit_outside(source: &SourceRef, span: Span, of: BodyOf) -> Diagnostic {
-    Diagnostic::new(ResolveCode::Emit, "`emit` outside of a `gen fn`").label(source, span, outside(of)).help(
-        if of == BodyOf::Function {
-            "declare the function as `gen fn`, or use `yield`"
-        } else {
-            "move it into a `gen fn`, which returns a stream"
-        },
-    )
+/// `name` is that of the declared function around, if it is one.
+pub(super) fn emit_outside(source: &SourceRef, span: Span, of: BodyOf, name: Option<Span>) -> Diagnostic {
+    let help = if of == BodyOf::Function {
+        "declare the function as `gen fn`, or use `yield`"
+    } else {
+        "move it into a `gen fn`, which returns a stream"
+    };
+    let before = |name: Span| source.text().get(..name.range().start)?.trim_end().strip_suffix("fn");
+    let declared = name.and_then(before).map(|before| u32::try_from(before.len()).unwrap_or(u32::MAX));
+    Diagnostic::new(ResolveCode::Emit, "`emit` outside of a `gen fn`")
+        .label(source, span, outside(of))
+        .help(help)
+        .fix_by_some(Applicability::Safe, declared.map(|at| vec![Edit::insert(at, "gen ")]))
 }
 
 pub(super) fn yield_outside(source: &SourceRef, span: Span, of: BodyOf) -> Diagnostic {
@@ -229,6 +263,26 @@ pub(super) fn import_inside(source: &SourceRef, path: Span) -> Diagnostic {
     Diagnostic::new(ModuleCode::Inside, "import inside a block")
         .label(source, path, "inside a block")
         .help("move the import to the top level of the file")
+        .fix_by_some(Applicability::Safe, moved_to_top(source.text(), path))
+}
+
+/// Returns the edits that move an import to the top of the file, after the comment that introduces the file.
+fn moved_to_top(text: &str, path: Span) -> Option<Vec<Edit>> {
+    let start = text.get(..path.range().start)?.rfind("import")?;
+    let import = text.get(start..path.range().end)?;
+    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let rest = &text[path.range().end..];
+    let end = rest.find('\n').map_or(text.len(), |at| path.range().end + at + 1);
+    let alone = text[line..start].trim().is_empty() && text[path.range().end..end].trim().is_empty();
+    // What is before the import on its line may belong to it, as `pub` does.
+    if !alone {
+        return None;
+    }
+    let introduces = |line: &&str| line.starts_with("#!") || line.starts_with("//") && !line.starts_with("///");
+    let top: usize = text.split_inclusive('\n').take_while(introduces).map(str::len).sum();
+    let offset = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let removed = Edit::new(Span::new(offset(line), offset(end)), "");
+    Some(vec![Edit::insert(offset(top), format!("{import}\n")), removed])
 }
 
 pub(super) fn unknown_standard(source: &SourceRef, path: &str, span: Span) -> Diagnostic {

@@ -137,6 +137,7 @@ impl Resolver<'_> {
                 decl.returns.iter().for_each(|ty| resolver.type_names(ty));
                 resolver.params(&decl.params);
                 resolver.begin_body(of, &decl.body);
+                resolver.body.name = (of == BodyOf::Function).then_some(decl.name.span);
                 resolver.block(&decl.body);
             });
         });

@@ -34,12 +34,14 @@ pub(super) struct FunctionBody {
     pub(super) id: NodeId,
     /// Blocks around that run on the way out.
     pub(super) guards: u32,
+    /// The name of a declared `fn`.
+    pub(super) name: Option<Span>,
 }
 
 impl Resolver<'_> {
     /// Begins the body of the innermost function.
     pub(super) fn begin_body(&mut self, of: BodyOf, body: &Block) {
-        self.body = FunctionBody { of, id: body.id, guards: 0 };
+        self.body = FunctionBody { of, id: body.id, guards: 0, name: None };
         if of == BodyOf::Stream {
             self.out.iterators.insert(body.id, Flavor::Stream);
         }
@@ -69,7 +71,7 @@ impl Resolver<'_> {
                 return;
             }
             ("yield", BodyOf::Stream) => messages::yield_in_stream(self.source, span),
-            ("emit", of) => messages::emit_outside(self.source, span, of),
+            ("emit", of) => messages::emit_outside(self.source, span, of, self.body.name),
             (_, of) => messages::yield_outside(self.source, span, of),
         };
         self.found.push(d);

@@ -1,11 +1,14 @@
 //! Checks of reminders that a handler or provider returns in a literal.
 
-use super::spec;
+use super::{literal, spec};
 use crate::catalogue::from_core;
+use crate::fault::AgentCode;
 use lang::ast::{Expr, ExprKind};
 use lang::check::{CallView, DictView};
-use lang::diagnostic::Diagnostic;
+use lang::diagnostic::fix::{Applicability, rename_key};
+use lang::diagnostic::{Diagnostic, nearest};
 use runtime::data::Data;
+use runtime::hooks::{EventKind, Verdict};
 use runtime::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
 /// The producer of a reminder.
@@ -73,6 +76,28 @@ pub(super) fn check<'a>(view: &CallView<'a>, returned: &'a Expr, producer: &Prod
         Producer::Worker => found.push(refused(view, &bare)),
         _ => spec::check(view, &bare, producer, found),
     }
+}
+
+/// Checks the change of a prompt or a compaction in a returned literal.
+pub(super) fn check_change<'a>(view: &CallView<'a>, kind: EventKind, returned: &'a Expr, found: &mut Vec<Diagnostic>) {
+    let Some(change) = view.dict(view.follow(returned)).and_then(|dict| dict.get("modify")) else { return };
+    let Some(data) = literal::data(view, change) else { return };
+    let verdict = Verdict::from_data(kind, &Data::dict(vec![("modify", data)]));
+    let Some(why) = verdict.unusable.first() else { return };
+    let d = Diagnostic::new(AgentCode::Unusable, format!("invalid result of a `{kind}` hook: {why}"));
+    let keys = view.dict(change);
+    let mut names = keys.iter().flat_map(DictView::entries).map(|(key, _)| key);
+    found.push(match names.find(|key| kind == EventKind::UserPromptSubmit && is_near(&key.text, "prompt")) {
+        Some(key) => d
+            .label(view.source(), key.span, "unknown")
+            .help("did you mean `prompt`?")
+            .fix_by(Applicability::Safe, vec![rename_key(view.source().text(), key.span, "prompt")]),
+        None => d.label(view.source(), change.span, "invalid change"),
+    });
+}
+
+fn is_near(written: &str, name: &str) -> bool {
+    nearest(written, [name]).is_some()
 }
 
 /// Returns the error of a literal that is not a reminder.

@@ -1,4 +1,4 @@
-//! Checks of literals of reminders, hooks and providers.
+//! Checks of literals of reminders, hooks, providers and tools.
 //!
 //! A literal is converted to the data it stands for and read by the core's own strict reader; the
 //! error's field path then leads back to the invalid key. So a rule is defined once, and `check`
@@ -11,6 +11,7 @@ mod literal;
 mod options;
 mod route;
 mod spec;
+mod tool;
 
 use effects::Producer;
 pub(crate) use fact::{invalidate_facts, recall_facts, store_fact};
@@ -18,6 +19,7 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
 use runtime::hooks::EventKind;
+pub(crate) use tool::tool_define;
 
 /// `transcript.inject_reminder(t, spec)`
 pub(crate) fn inject_reminder(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
@@ -92,6 +94,9 @@ pub(crate) fn session_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     let handler = view.arg(2).or_else(|| view.arg(1));
     if let Some(handler) = handler {
         closure_effects(view, handler, &Producer::Hook, found);
+        if let Some(Ok(kind)) = view.arg(0).and_then(|name| view.text(name)).map(EventKind::parse) {
+            returned(view, handler).for_each(|value| effects::check_change(view, kind, value, found));
+        }
     }
 }
 
@@ -175,8 +180,14 @@ pub(crate) fn llm_call(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 fn closure_effects<'a>(view: &CallView<'a>, handler: &'a Expr, producer: &Producer, found: &mut Vec<Diagnostic>) {
-    let ExprKind::Closure(closure) = &view.follow(handler).kind else { return };
-    for value in lang::check::returned(closure) {
-        effects::check(view, value, producer, found);
-    }
+    returned(view, handler).for_each(|value| effects::check(view, value, producer, found));
+}
+
+/// Returns the values that a literal closure returns.
+fn returned<'a>(view: &CallView<'a>, handler: &'a Expr) -> impl Iterator<Item = &'a Expr> + use<'a> {
+    let returned = match &view.follow(handler).kind {
+        ExprKind::Closure(closure) => lang::check::returned(closure),
+        _ => Vec::new(),
+    };
+    returned.into_iter()
 }

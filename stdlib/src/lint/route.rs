@@ -32,7 +32,8 @@ pub(super) fn user_block<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &m
             )
             .label(view.source(), hint.span, "not supported by this route")
             .label(view.source(), at.span, "the route")
-            .help("write `role_hint: \"system\"` or `\"developer\"`, which every route supports"),
+            .help("write `role_hint: \"system\"` or `\"developer\"`, which every route supports")
+            .unsafe_fix(hint.span, "\"developer\""),
         );
         return;
     }

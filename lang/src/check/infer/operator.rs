@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
         }
         let numbers = a.kinds().meets(Kinds::NUMBER) && b.kinds().meets(Kinds::NUMBER);
         if !numbers && !a.kinds().meets(b.kinds()) {
-            return self.never_equals(op, a, b, span, None);
+            return self.never_equals(op, (a, a_expr.span), (b, b_expr.span), span);
         }
         // A choice among texts that is compared with another text.
         for (choice, text, e) in [(a, b, b_expr), (b, a, a_expr)] {
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
                 && members.iter().all(|m| matches!(m, Type::Text(known) if known != text))
                 && matches!(e.kind, ExprKind::Str(_))
             {
-                return self.never_equals(op, a, b, e.span, Some((choice, text)));
+                return self.never_chosen(op, a, b, e.span, (choice, text));
             }
         }
         // One text that is spelled in another way.
@@ -103,7 +103,7 @@ impl<'a> Checker<'a> {
                 && is_literal(e)
                 && !is_literal(other)
             {
-                return self.never_equals(op, a, b, e.span, Some((known, text)));
+                return self.never_chosen(op, a, b, e.span, (known, text));
             }
         }
     }

@@ -34,18 +34,27 @@ impl Checker<'_> {
         if let Some(lacking) = self.lacking(found, wanted) {
             d = d.help(lacking);
         }
+        if d.fixes.is_empty() {
+            d = self.with_converted(d, at, wanted);
+        }
         if let DemandOrigin::Builtin(_) | DemandOrigin::Implicit = why { self.raises(d) } else { self.say(d) }
     }
 
     /// Statements that never run; `left` is what leaves before them.
-    pub(super) fn dead(&mut self, span: Span, left: Option<Span>) {
+    pub(super) fn dead(&mut self, span: Span, left: Option<Span>, removable: bool) {
         let mut d = Diagnostic::new(CheckCode::Dead, "unreachable statement").label(self.source, span, "never runs");
         if let Some(left) = left {
             let endless = self.source.slice(left).starts_with("while");
             let how = if endless { "this loop never ends" } else { "always exits here" };
             d = d.label(self.source, left, how);
         }
-        self.say(d.help("remove it, or move it before that statement"));
+        d = d.help("remove it, or move it before that statement");
+        if removable {
+            let before = self.source.text().get(..span.range().start).map_or(0, |text| text.trim_end().len());
+            let start = u32::try_from(before).unwrap_or(span.start);
+            d = d.unsafe_fix(Span::new(start, span.end), "");
+        }
+        self.say(d);
     }
 
     /// An arm whose pattern no value of the subject's type matches.
@@ -53,7 +62,24 @@ impl Checker<'_> {
         let d = Diagnostic::new(CheckCode::Arm, "arm matches no value")
             .label(self.source, pattern, "never matches")
             .note(format!("the value is {}", subject.described()));
-        self.say(d);
+        self.say(self.with_converted(d, pattern, subject));
+    }
+
+    /// Adds the literal as one of the wanted type: `42` for `"42"`, and the other way round.
+    fn with_converted(&self, d: Diagnostic, literal: Span, wanted: &Type) -> Diagnostic {
+        let text = self.source.slice(literal);
+        let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        let converted = match (wanted, inner) {
+            (Type::Str, None) if is_number(text) && text.parse::<f64>().is_ok() => Some(format!("\"{text}\"")),
+            (Type::Int, Some(inner)) if inner.parse::<i64>().is_ok() => Some(inner.to_owned()),
+            (Type::Float, Some(inner)) if is_number(inner) && inner.parse::<f64>().is_ok() => Some(inner.to_owned()),
+            _ => None,
+        };
+        match converted {
+            Some(converted) => d.unsafe_fix(literal, converted),
+            None => d,
+        }
     }
 
     /// A function that needs more arguments than it will be called with.
@@ -199,22 +225,36 @@ impl Checker<'_> {
         self.raises(d);
     }
 
-    pub(super) fn never_equals(&mut self, op: BinaryOp, a: &Type, b: &Type, at: Span, choice: Option<(&Type, &str)>) {
+    /// Two values of types that have no value in common.
+    pub(super) fn never_equals(&mut self, op: BinaryOp, a: (&Type, Span), b: (&Type, Span), at: Span) {
+        let mut d = self.never_equal_message(op, a.0, b.0, at);
+        for ((_, literal), (wanted, _)) in [(a, b), (b, a)] {
+            if d.fixes.is_empty() {
+                d = self.with_converted(d, literal, wanted);
+            }
+        }
+        self.say(d);
+    }
+
+    fn never_equal_message(&self, op: BinaryOp, a: &Type, b: &Type, at: Span) -> Diagnostic {
         let always = if op == BinaryOp::Eq { "never" } else { "always" };
         let message = format!("comparison is {always} true: {} never equals {}", a.described(), b.described());
-        let mut d = Diagnostic::new(CheckCode::Compared, message).label(self.source, at, format!("{always} true"));
-        if let Some((choice, text)) = choice {
-            let words = self::choice(choice);
-            let alike = words.iter().map(String::as_str).find(|word| spelled_alike(word, text));
-            if let Some(near) = alike.or_else(|| nearest(text, words.iter().map(String::as_str))) {
-                d = d.help(format!("did you mean \"{near}\"?"));
-                let (written, inside) = (format!("\"{text}\""), self.source.slice(at));
-                if let (Some(offset), 1) = (inside.find(&written), inside.matches(&written).count()) {
-                    let start = at.start + u32::try_from(offset).unwrap_or(0);
-                    let end = start + u32::try_from(written.len()).unwrap_or(0);
-                    let applicability = if alike.is_some() { Applicability::Safe } else { Applicability::Unsafe };
-                    d = d.fix_by(applicability, vec![Edit::new(Span::new(start, end), format!("\"{near}\""))]);
-                }
+        Diagnostic::new(CheckCode::Compared, message).label(self.source, at, format!("{always} true"))
+    }
+
+    /// A choice among texts that is compared with another text.
+    pub(super) fn never_chosen(&mut self, op: BinaryOp, a: &Type, b: &Type, at: Span, (choice, text): (&Type, &str)) {
+        let mut d = self.never_equal_message(op, a, b, at);
+        let words = self::choice(choice);
+        let alike = words.iter().map(String::as_str).find(|word| spelled_alike(word, text));
+        if let Some(near) = alike.or_else(|| nearest(text, words.iter().map(String::as_str))) {
+            d = d.help(format!("did you mean \"{near}\"?"));
+            let (written, inside) = (format!("\"{text}\""), self.source.slice(at));
+            if let (Some(offset), 1) = (inside.find(&written), inside.matches(&written).count()) {
+                let start = at.start + u32::try_from(offset).unwrap_or(0);
+                let end = start + u32::try_from(written.len()).unwrap_or(0);
+                let applicability = if alike.is_some() { Applicability::Safe } else { Applicability::Unsafe };
+                d = d.fix_by(applicability, vec![Edit::new(Span::new(start, end), format!("\"{near}\""))]);
             }
         }
         self.say(d);

@@ -51,7 +51,10 @@ impl<'a> Checker<'a> {
         let idle = |stmt: &&Stmt| !matches!(stmt.kind, StmtKind::Item(_) | StmtKind::Error);
         let (Some(first), Some(last)) = (stmts.iter().find(idle), stmts.iter().rfind(idle)) else { return };
         let span = Span::new(first.span.start, last.span.end);
-        self.dead(span, self.frame.left);
+        // A declaration between them counts wherever it is.
+        let removable =
+            stmts.iter().all(|stmt| idle(&stmt) || stmt.span.end <= span.start || stmt.span.start >= span.end);
+        self.dead(span, self.frame.left, removable);
     }
 
     fn statement(&mut self, stmt: &'a Stmt) {
