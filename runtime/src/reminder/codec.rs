@@ -397,7 +397,8 @@ mod tests {
         let of_guide: Vec<_> = of_both.iter().copied().filter(|field| !field.is_rule()).collect();
         assert_eq!(of_guide, ReminderField::RECORD);
         let left_out: Vec<_> = ReminderField::ALL.iter().filter(|field| !of_both.contains(field)).collect();
-        assert_eq!(left_out, [&ReminderField::Producer], "every other field is in the guide's record");
+        let of_process = [ReminderField::Producer, ReminderField::When, ReminderField::Until];
+        assert_eq!(left_out, of_process.each_ref(), "every other field is in the record");
     }
 
     #[test]

@@ -290,7 +290,9 @@ mod tests {
 
     #[test]
     fn all_that_a_reminder_says_is_a_parameter() {
-        assert!(ReminderSpec::KEYS.iter().all(|key| RemindPayload::is_key(key)));
+        let of_scripts = ReminderSpec::KEYS.iter().filter(|key| !RemindPayload::is_key(key));
+        let conditions = ReminderField::CONDITIONS.map(|field| field.name(Surface::Script));
+        assert_eq!(of_scripts.copied().collect::<Vec<_>>(), conditions, "a host has no function to give");
         assert!(["dedupeKey", "dedupe_key", "ttlTurns", "_meta"].into_iter().all(RemindPayload::is_key));
         assert!(
             !["DedupeKey", "dedupe_Key", "dedupekey", "dedupeKe", "dedupeKeys", ""]

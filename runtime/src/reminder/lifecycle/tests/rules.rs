@@ -3,6 +3,9 @@
 use super::*;
 use crate::reminder::{ModelBodies, Priority, Refresh, ReminderRules};
 
+/// Reminders without room, each with the one before it.
+type Outranked = Vec<(Arc<str>, Option<Arc<str>>)>;
+
 fn ruled(body: &str, key: Option<&str>, rules: ReminderRules) -> ReminderSpec {
     ReminderSpec { rules: rules.shared(), ..spec(body, key, None) }
 }
@@ -178,7 +181,7 @@ fn the_budget_takes_the_higher_ranks_first_and_says_who_was_first() {
     let high = put(&mut t, &world, ruled(&body("high"), None, priority(Priority::High)));
     let critical = put(&mut t, &world, ruled(&body("critical"), None, priority(Priority::Critical)));
     let each = estimated_tokens(&body("normal"));
-    let chosen = |t: &mut Transcript, budget: u64| -> (Vec<String>, Vec<(Arc<str>, Option<Arc<str>>)>) {
+    let chosen = |t: &mut Transcript, budget: u64| -> (Vec<String>, Outranked) {
         let selection = select(t, &SelectInput { budget: Some(budget), ..SelectInput::default() });
         let outranked = selection.records.into_iter().filter_map(|record| match record {
             LifecycleRecord::Deferred(deferral) => Some((deferral.reminder_id, deferral.outranked_by)),
