@@ -9,8 +9,6 @@
 //! Everything but the reading and writing of bytes happens on one thread, since trees and names are not shared between threads.
 //! The loop takes all messages that have arrived before it answers the next one, so cancelled and outdated requests cost nothing.
 
-#![allow(dead_code, unused_imports, reason = "the features that use the rest are being added")]
-
 mod error;
 mod features;
 mod frame;

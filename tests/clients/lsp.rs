@@ -58,8 +58,9 @@ fn run(feature: &str) {
         let path = folder().join(feature).join(&name);
         let steps = fs::read_to_string(path.with_extension("json")).unwrap();
         let steps: Value = serde_json::from_str(&steps).unwrap_or_else(|error| panic!("{feature}/{name}: {error}"));
-        let answers =
+        let mut answers =
             answers(&json!([steps]), &project(&format!("lsp-{feature}-{name}")), &format!("{feature}/{name}"));
+        sort_changes(&mut answers);
         let found = serde_json::to_string_pretty(&answers[0]).unwrap() + "\n";
         let expected = path.with_extension("out.json");
         if std::env::var_os("UPDATE").is_some() {
@@ -69,6 +70,20 @@ fn run(feature: &str) {
         problems.extend(diff(&wanted, &found).map(|diff| format!("{feature}/{name}:\n{diff}")));
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Sorts the files of each edit: the protocol keeps them in a map, which has no order.
+fn sort_changes(answer: &mut Value) {
+    match answer {
+        Value::Array(items) => items.iter_mut().for_each(sort_changes),
+        Value::Object(members) => {
+            if let Some(Value::Object(changes)) = members.get_mut("changes") {
+                changes.sort_keys();
+            }
+            members.values_mut().for_each(sort_changes);
+        }
+        _ => {}
+    }
 }
 
 fn answers(cases: &Value, project: &Path, name: &str) -> Value {

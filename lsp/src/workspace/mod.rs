@@ -22,7 +22,7 @@ mod text;
 
 pub(crate) use analysis::{Analysis, Language};
 pub(crate) use imports::ImportLink;
-pub(crate) use location::{path_of, uri_of};
+pub(crate) use location::path_of;
 pub(crate) use preferences::Preferences;
 pub(crate) use snapshot::{ClientSupport, Snapshot};
 pub(crate) use text::{Encoding, LinedText};
@@ -239,11 +239,6 @@ impl Workspace {
         self.files.borrow().get(id as usize).is_some_and(FileState::is_open)
     }
 
-    /// Returns the version of an open document.
-    pub(crate) fn version(&self, id: FileId) -> Option<i32> {
-        self.files.borrow().get(id as usize).and_then(FileState::version)
-    }
-
     /// Returns the open documents in the order in which they were first seen.
     pub(crate) fn open_files(&self) -> Vec<FileId> {
         let files = self.files.borrow();
@@ -397,11 +392,6 @@ impl Workspace {
     /// Returns the paths of the imports of a file.
     fn import_paths(&self, id: FileId) -> Rc<[ImportPath]> {
         self.files.borrow_mut().get_mut(id as usize).map(|file| file.imports(self.encoding)).unwrap_or_default()
-    }
-
-    /// Makes a text of its own, for positions in a source that is not the current text of a file.
-    pub(crate) fn lined(&self, source: &SourceRef) -> LinedText {
-        LinedText::new(source.clone(), self.encoding)
     }
 
     /// Returns the file that a source is the text of, by its name.

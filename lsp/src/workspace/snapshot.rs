@@ -46,10 +46,6 @@ impl ClientSupport {
         workspace.and_then(|workspace| workspace.inlay_hint.as_ref()?.refresh_support) == Some(true)
     }
 
-    pub(crate) const fn capabilities(&self) -> &ClientCapabilities {
-        &self.capabilities
-    }
-
     /// Returns whether the client asks for diagnostics, so that they need not be published.
     pub(crate) fn pulls_diagnostics(&self) -> bool {
         self.capabilities.text_document.as_ref().is_some_and(|documents| documents.diagnostic.is_some())

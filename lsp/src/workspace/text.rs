@@ -77,15 +77,6 @@ impl LinedText {
         self.source.text()
     }
 
-    pub(crate) const fn encoding(&self) -> Encoding {
-        self.encoding
-    }
-
-    /// Returns the number of lines, at least 1.
-    pub(crate) fn lines(&self) -> u32 {
-        offset32(self.starts.len())
-    }
-
     /// Returns the bytes of a line, without its line break.
     fn line_span(&self, line: u32) -> Option<Span> {
         let start = *self.starts.get(line as usize)?;
@@ -217,7 +208,7 @@ mod tests {
         let written = "a\nlet 👍é = 1\r\nb\rc";
         for (encoding, column) in [(Encoding::Utf8, 10), (Encoding::Utf16, 7), (Encoding::Utf32, 6)] {
             let text = text(written, encoding);
-            assert_eq!(text.lines(), 4);
+            assert_eq!(text.starts.len(), 4);
             let at = offset32(written.find(" =").unwrap());
             assert_eq!(text.position(at), Position::new(1, column));
             assert_eq!(text.offset(Position::new(1, column)), Some(at));
