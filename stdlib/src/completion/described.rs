@@ -4,9 +4,12 @@
 pub(super) static SHAPES: &[(&str, &str)] = &[
     (
         "ReminderSpec",
-        "{body: string, tags?: list<string>, dedupe_key?: string, ttl_turns?: int, preserve_on_compact?: bool, \
-         propagate?: \"all\" | \"session\" | \"none\", \
-         role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\"}",
+        "{body: string | dict, bodies?: dict, tags?: list<string>, dedupe_key?: string, ttl_turns?: int, \
+         preserve_on_compact?: bool, propagate?: \"all\" | \"session\" | \"none\", \
+         role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\", \
+         priority?: \"low\" | \"normal\" | \"high\" | \"critical\", cooldown_turns?: int, every?: int, \
+         max_times?: int, escalate?: list<string>, refresh?: \"always\" | \"on_change\", \
+         when?: fn(any) -> any, until?: fn(any) -> any}",
     ),
     ("ReminderSelector", "{id?: string, tag?: string, dedupe_key?: string}"),
     (
@@ -183,6 +186,19 @@ static DESCRIBED: &[DescribedOption] = &[
     all("preserve_on_compact", "false", "Whether compaction keeps the reminder."),
     all("propagate", "\"session\"", "Sub-agents that inherit the reminder: all, direct children only, or none."),
     all("role_hint", "\"system\"", "Preferred slot of the prompt. The provider decides in the end."),
+    all("bodies", "{}", "Texts by pattern of a model name, for models that need another wording."),
+    all("priority", "\"normal\"", "Order in which reminders get room in a budget."),
+    all("cooldown_turns", "nil", "After a prompt that carried it, this number of prompts do not show it."),
+    all("every", "nil", "It is due in the first prompt that can show it, and then in each n-th prompt."),
+    all("max_times", "nil", "It ends after this number of prompts that carried it."),
+    all("escalate", "[]", "The texts of the second and later times. The last one stays."),
+    all(
+        "refresh",
+        "\"always\"",
+        "With `on_change`, it is shown again only if its text has changed or after a compaction.",
+    ),
+    all("when", "nil", "It is shown only in prompts before which this function returns true."),
+    all("until", "nil", "It ends before the first prompt before which this function returns true."),
     of("ReminderSelector", "id", "", "Clears the reminder with this id."),
     of("ReminderSelector", "tag", "", "Clears the reminders with this tag."),
     of("ReminderSelector", "dedupe_key", "", "Clears the reminders with this key."),
