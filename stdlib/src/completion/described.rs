@@ -22,7 +22,7 @@ pub(super) static SHAPES: &[(&str, &str)] = &[
     (
         "LoopReminders",
         "{enabled?: bool, providers?: list<string>, packs?: list<string>, config?: dict, strict?: bool, \
-         placement?: \"head\" | \"tail\"}",
+         placement?: \"head\" | \"tail\", max_tokens?: int, max_share?: float}",
     ),
     ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
     (
@@ -186,6 +186,8 @@ static DESCRIBED: &[DescribedOption] = &[
     all("preserve_on_compact", "false", "Whether compaction keeps the reminder."),
     all("propagate", "\"session\"", "Sub-agents that inherit the reminder: all, direct children only, or none."),
     all("role_hint", "\"system\"", "Preferred slot of the prompt. The provider decides in the end."),
+    of("LoopReminders", "max_tokens", "", "Limit of the tokens of all reminders in a prompt."),
+    all("max_share", "", "Limit of the reminders in a prompt, as a share of the context window."),
     all("bodies", "{}", "Texts by pattern of a model name, for models that need another wording."),
     all("priority", "\"normal\"", "Order in which reminders get room in a budget."),
     all("cooldown_turns", "nil", "After a prompt that carried it, this number of prompts do not show it."),

@@ -84,9 +84,11 @@ impl NameSource for Engine {
 
     fn members(&self, receiver: &str) -> Option<ValueMembers> {
         let path = path_before(receiver);
-        let Some(value) = self.value_at(path) else {
+        let is_namespace = crate::table::registry().module(path).next().is_some();
+        // `transcript` is a function and a namespace: after its dot, the functions of the namespace are meant.
+        let value = self.value_at(path).filter(|value| !(is_namespace && value.is_callable()));
+        let Some(value) = value else {
             // Nothing runs for a completion, so the result of a call is known by its type.
-            let is_namespace = crate::table::registry().module(path).next().is_some();
             return if is_namespace { None } else { self.members_between(&format!("{receiver}."), "") }
                 .map(ValueMembers::of);
         };
