@@ -140,7 +140,7 @@ fn paths(file: &File) -> Vec<(NodeAt, String)> {
     imported_paths(&file.ast).map(|path| (path.at(), path.text.to_string())).collect()
 }
 
-/// Returns the paths of the files that a text imports, in its order. Standard modules are no files.
+/// Returns the paths of the files that a text imports, in their order. Standard modules are not files, so they are left out.
 pub fn imported_paths(module: &Module) -> impl Iterator<Item = &Name> {
     module.body.iter().filter_map(|stmt| match stmt.item()? {
         ItemKind::Import { path, .. } if !path::is_standard(&path.text) => Some(path),

@@ -31,7 +31,7 @@ enum Holder {
     Editor { version: i32 },
     /// The disk.
     Disk {
-        /// The time and size of the file when it was read; `None` before, and if there is no such file.
+        /// The time and size of the file when it was read; `None` if it was not read yet or does not exist.
         stamp: Option<Stamp>,
     },
 }

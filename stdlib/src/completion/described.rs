@@ -347,7 +347,7 @@ mod tests {
         for row in DESCRIBED {
             let is_of =
                 |(owner, key): &(String, String)| key == row.key && (row.owner.is_empty() || row.owner == owner);
-            assert!(known.iter().any(is_of), "{} {} is no option", row.owner, row.key);
+            assert!(known.iter().any(is_of), "{} {} is not an option", row.owner, row.key);
         }
     }
 

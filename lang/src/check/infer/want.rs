@@ -26,7 +26,7 @@ pub(super) enum DemandOrigin {
     Parameter(Span),
     /// The field of a struct or the value of a variant, written there.
     Declared(Span),
-    /// The language itself, such as an index or a range: there is no place in the script to point to.
+    /// The language itself, such as an index or a range. No place in the script requires it.
     Implicit,
 }
 

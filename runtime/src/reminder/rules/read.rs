@@ -67,7 +67,7 @@ fn fault_of_body(text: &str) -> Option<String> {
     (text.len() > most).then(|| format!("has {} bytes; at most {most} are allowed", text.len()))
 }
 
-/// Returns the list `escalate` without the entry that is the body itself: the first, if there is no `body`.
+/// Returns the list `escalate` without its first entry if that entry serves as the body because `body` is missing.
 fn escalate(fields: &impl FieldValues) -> Result<Vec<Arc<str>>, ReminderError> {
     let Some(value) = present(fields, Field::Escalate) else { return Ok(Vec::new()) };
     const HELP: &str = "write `escalate: [\"second time\", \"third time\"]`";

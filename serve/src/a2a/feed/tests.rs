@@ -189,7 +189,7 @@ fn who_does_not_take_what_is_told_lags_once_and_holds_up_nobody() {
     }
     assert_eq!(now(&mut slow), Some(FeedItem::Lagged));
     assert_eq!((now(&mut slow), now(&mut slow)), (None, None));
-    assert_eq!(size(&feed), (0, 0), "nobody else waits for it");
+    assert_eq!(size(&feed), (0, 0), "no other stream waits for it");
     feed.tell(&said("on"), true);
     assert_eq!(*next_update(&mut quick), said("on"));
 }

@@ -306,7 +306,7 @@ fn permissions_are_asked_one_after_the_other_and_taken_back() {
     assert_eq!(states(&machine.ask(first, 2)), [TaskState::InputRequired]);
     assert_eq!(machine.ask(second, 2), []);
     assert_eq!(machine.ask(third, 2), []);
-    assert_eq!(machine.take_back(3, 2), [], "nobody has seen it");
+    assert_eq!(machine.take_back(3, 2), [], "no client has seen it");
     let MessageOutcome::Taken(out) = machine.reply(&says("m1", "perhaps"), 3) else { panic!() };
     assert_eq!(states(&out), [TaskState::InputRequired], "it is asked again");
     assert!(first_answer.try_recv().is_err());
