@@ -5,7 +5,7 @@ mod ranges;
 
 use crate::harn::{root, scratch};
 use crate::markdown::blocks;
-use crate::packages::{locked_node, python};
+use crate::packages::{locked_node, node, python};
 use lang::parse::parse_with_tokens;
 use lang::source::Source;
 use serde_json::{Value, json};
@@ -126,49 +126,111 @@ fn run(folder: &PathBuf, script: &str) {
     assert!(output.status.success(), "npm run {script}:\n{said}");
 }
 
-/// Shows a script in Neovim from PyPI and returns its screen.
-fn neovim(format: &str) -> String {
-    let python = python("neovim", "tests/editors/neovim-requirements.txt");
-    let folder = scratch(&format!("neovim-{format}"));
-    fs::copy(root().join("tests/editors/hints.harn"), folder.join("hints.harn")).unwrap();
-    let harn = Path::new(env!("CARGO_BIN_EXE_harn")).parent().unwrap();
-    let paths = std::env::join_paths(
-        [harn.to_owned()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
-    );
-    let output = Command::new(&python)
-        .arg("-B")
-        .arg(root().join("tests/editors/neovim.py"))
-        .arg(python.with_file_name("nvim"))
-        .args([format, "hints.harn", "survives compaction", "Preview prompt", "list<string>"])
-        .current_dir(&folder)
-        .env("PATH", paths.unwrap())
-        .env("HARN_EDITORS", root().join("editors"))
-        .envs(["HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"].map(|name| (name, &folder)))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+/// What is typed in Neovim, and what must appear on its screen.
+struct NeovimSession {
+    /// Options of `tests/editors/neovim.py`.
+    options: &'static [&'static str],
+    /// The picture of the guide that is its screen.
+    picture: &'static str,
+}
+
+impl NeovimSession {
+    /// Runs Neovim from PyPI and returns its screen.
+    fn screen(&self, format: &str) -> String {
+        let python = python("neovim", "tests/editors/neovim-requirements.txt");
+        let folder = scratch(&format!("neovim-{}-{format}", self.picture));
+        fs::copy(root().join("tests/editors/hints.harn"), folder.join("hints.harn")).unwrap();
+        let harn = Path::new(env!("CARGO_BIN_EXE_harn")).parent().unwrap();
+        let paths = std::env::join_paths(
+            [harn.to_owned()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        );
+        let output = Command::new(&python)
+            .arg("-B")
+            .arg(root().join("tests/editors/neovim.py"))
+            .arg(python.with_file_name("nvim"))
+            .args([format, "hints.harn", "--shows", "survives compaction", "Preview prompt", "list<string>"])
+            .args(self.options)
+            .current_dir(&folder)
+            .env("PATH", paths.unwrap())
+            .env("HARN_EDITORS", root().join("editors"))
+            .envs(["HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"].map(|name| (name, &folder)))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Fails unless each line is on the screen, and the picture of the guide is the screen.
+    fn assert_shows(&self, lines: &[&str]) {
+        let shown = self.screen("text");
+        for line in lines {
+            assert!(shown.lines().any(|known| known == *line), "{line}\n{shown}");
+        }
+        let (path, drawn) = (format!("docs/guide/{}.svg", self.picture), self.screen("svg"));
+        let picture = root().join(&path);
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(&picture, &drawn).unwrap();
+        }
+        let known = fs::read_to_string(&picture).unwrap_or_default();
+        assert!(known == drawn, "{path} is not what Neovim shows; UPDATE=1 writes it");
+    }
 }
 
 #[test]
 fn neovim_shows_the_hints_and_commands_of_the_language_server() {
-    let shown = neovim("text");
-    for line in [
+    NeovimSession { options: &[], picture: "hints" }.assert_shows(&[
         "register_session_hook(event: \"session_start\", { event -> {",
         "  } in 2 prompts · survives compaction · not for sub-agents,",
         "pipeline default(task, context) { Run | Preview prompt",
         "  let cities: list<string> = \"Bern Basel\".split(\" \")",
-    ] {
-        assert!(shown.lines().any(|known| known == line), "{line}\n{shown}");
-    }
-    // The picture of the guide is the screen.
-    let picture = root().join("docs/guide/hints.svg");
-    let drawn = neovim("svg");
+    ]);
+}
+
+#[test]
+fn neovim_previews_the_prompt_of_a_script() {
+    // The command in the line of the pipeline: the second of its menu.
+    let options = &[
+        "--rows",
+        "37",
+        "--keys",
+        ":15\rzt:lua vim.lsp.codelens.run()\r2\r",
+        "--shows-then",
+        "[Process exited 0]",
+        "Run | Preview prompt",
+    ];
+    NeovimSession { options, picture: "preview" }.assert_shows(&[
+        "messages (1, 101 bytes)",
+        "  ▌ [reminder session_start]",
+        "  ▌ Answer in one sentence.",
+        "reminders (1, 41 bytes, 6 % of the request)",
+        "harn preview hints.harn",
+        "pipeline default(task, context) { Run | Preview prompt",
+    ]);
+}
+
+/// Installs Visual Studio Code from npm (200 MB, with native modules that are compiled) and drives it in Chromium, so the suite
+/// does without it: `cargo test --test clients -- --ignored visual_studio_code`.
+#[test]
+#[ignore = "needs Chromium, a C++ compiler and 400 MB"]
+fn the_extension_works_in_visual_studio_code() {
+    let extension = locked_node("vscode-extension", "editors/vscode");
+    run(&extension, "package");
+    let modules = node("vscode-server", &["code-server@4.100.3", "node-gyp@12.4.0", "playwright-core@1.65.1"]);
+    let folder = scratch("vscode-window");
+    let output = Command::new("node")
+        .arg(root().join("tests/editors/vscode/drive.mjs"))
+        .arg(modules)
+        .arg(env!("CARGO_BIN_EXE_harn"))
+        .arg(extension.join("dist/harn.vsix"))
+        .arg(&folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].map(|part| String::from_utf8_lossy(&part).into_owned()).concat();
+    assert!(output.status.success(), "{said}");
     if std::env::var_os("UPDATE").is_some() {
-        fs::write(&picture, &drawn).unwrap();
+        for name in ["hints", "preview"] {
+            fs::copy(folder.join(format!("{name}.png")), root().join(format!("docs/guide/vscode-{name}.png"))).unwrap();
+        }
     }
-    assert!(
-        fs::read_to_string(&picture).unwrap() == drawn,
-        "docs/guide/hints.svg is not what Neovim shows; UPDATE=1 writes it"
-    );
 }

@@ -10,6 +10,10 @@ vim.o.background = "light"
 vim.o.fillchars = "eob: "
 vim.o.swapfile = false
 vim.o.signcolumn = "no"
+-- A terminal gets most of the screen.
+vim.o.winheight = 26
+vim.g.terminal_color_14 = "#007373"
+vim.g.terminal_color_6 = "#007373"
 
 vim.api.nvim_create_autocmd("LspAttach", {
   callback = function(event)

@@ -1,9 +1,9 @@
-"""Shows a script in Neovim in a pseudo-terminal, and prints its screen as text or as SVG.
+"""Shows a script in Neovim in a pseudo-terminal, types keys, and prints the screen as text or as SVG.
 
-Usage: neovim.py NVIM FORMAT FILE TEXT…, where FORMAT is `text` or `svg`, and each TEXT must appear on the screen.
 The environment has HARN_EDITORS, the folder `editors` of the repository, and `harn` in PATH.
 """
 
+import argparse
 import pathlib
 import subprocess
 import sys
@@ -13,15 +13,24 @@ from xml.sax.saxutils import escape
 import pexpect
 import pyte
 
-NVIM, FORMAT, FILE, TEXTS = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+arguments = argparse.ArgumentParser(description=__doc__)
+arguments.add_argument("nvim")
+arguments.add_argument("format", choices=["text", "svg"])
+arguments.add_argument("file", type=pathlib.Path)
+arguments.add_argument("--rows", type=int, help="rows of the screen; by default one more than the file has lines")
+arguments.add_argument("--shows", nargs="+", default=[], help="texts that must appear, each on one line")
+arguments.add_argument("--keys", default="", help="keys that are typed then")
+arguments.add_argument("--shows-then", nargs="+", default=[], help="texts that must appear after the keys")
+ARGUMENTS = arguments.parse_args()
+NVIM, FORMAT, FILE = ARGUMENTS.nvim, ARGUMENTS.format, ARGUMENTS.file
 COLUMNS, TIMEOUT = 80, 60
-ROWS = len(pathlib.Path(FILE).read_text().splitlines()) + 1
+ROWS = ARGUMENTS.rows or len(FILE.read_text().splitlines()) + 1
 SETUP = ["--clean", "-n", "-u", str(pathlib.Path(__file__).with_suffix(".lua"))]
 
 subprocess.run([NVIM, "--headless", *SETUP, "+HarnBuildParser", "+qa"], check=True, capture_output=True, timeout=TIMEOUT)
 screen = pyte.Screen(COLUMNS, ROWS)
 stream = pyte.ByteStream(screen)
-child = pexpect.spawn(NVIM, [*SETUP, FILE], dimensions=(ROWS, COLUMNS), timeout=TIMEOUT)
+child = pexpect.spawn(NVIM, [*SETUP, str(FILE)], dimensions=(ROWS, COLUMNS), timeout=TIMEOUT)
 
 
 def read(seconds):
@@ -35,11 +44,19 @@ def read(seconds):
             sys.exit("Neovim ended:\n" + "\n".join(screen.display))
 
 
-end = time.monotonic() + TIMEOUT
-while not all(any(text in line for line in screen.display) for text in TEXTS):
-    if time.monotonic() > end:
-        sys.exit("never shown: %s\n%s" % (TEXTS, "\n".join(screen.display)))
-    read(0.1)
+def wait_for(texts):
+    end = time.monotonic() + TIMEOUT
+    while not all(any(text in line for line in screen.display) for text in texts):
+        if time.monotonic() > end:
+            sys.exit("never shown: %s\n%s" % (texts, "\n".join(screen.display)))
+        read(0.1)
+
+
+wait_for(ARGUMENTS.shows)
+for key in ARGUMENTS.keys:
+    child.send(key)
+    read(0.05)
+wait_for(ARGUMENTS.shows_then)
 # Highlights follow, part by part.
 before = None
 while before != (now := [[cell for cell in line.values()] for line in screen.buffer.values()]):

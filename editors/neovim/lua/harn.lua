@@ -81,11 +81,31 @@ local commands = {
   end,
 }
 
+--- Runs `harn` in a terminal, in place of the terminal with the last run of the same command.
+local function run_in_terminal(arguments)
+  local command = vim.list_extend({ "harn" }, arguments)
+  local name = table.concat(vim.list_extend({ command[1], command[2], vim.fn.fnamemodify(command[3], ":.") }, command, 4), " ")
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.b[buffer].harn_command == name then
+      vim.api.nvim_buf_delete(buffer, { force = true })
+    end
+  end
+  vim.cmd.new()
+  vim.fn.termopen(command)
+  vim.b.harn_command = name
+  -- A file may have that name.
+  pcall(vim.api.nvim_buf_set_name, 0, name)
+end
+
 for id, arguments in pairs(commands) do
-  vim.lsp.commands[id] = function(command)
+  vim.lsp.commands[id] = function(command, context)
     local uri, name = unpack(command.arguments)
-    vim.cmd.new()
-    vim.fn.termopen(vim.list_extend({ "harn" }, arguments(vim.uri_to_fname(uri), name)))
+    local buffer = context and context.bufnr or vim.uri_to_bufnr(uri)
+    -- The command reads the file.
+    vim.api.nvim_buf_call(buffer, vim.cmd.update)
+    -- Neovim removes the lenses of the line.
+    vim.lsp.codelens.refresh({ bufnr = buffer })
+    run_in_terminal(arguments(vim.uri_to_fname(uri), name))
   end
 end
 

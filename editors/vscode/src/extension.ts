@@ -1,5 +1,6 @@
 /** Starts the language server of harn for the scripts that are open. */
 
+import { relative } from "node:path";
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, type ServerOptions } from "vscode-languageclient/node";
 import { COMMANDS } from "./commands";
@@ -84,11 +85,18 @@ async function runInTerminal(id: string, uri?: string, name?: string): Promise<v
   }
   await vscode.workspace.openTextDocument(file).then((document) => document.save());
   const command = vscode.workspace.getConfiguration("harn").get<string>("path", "harn");
-  const args = build(file.fsPath, name ?? "");
   const folder = vscode.workspace.getWorkspaceFolder(file);
+  const args = build(shortPath(file, folder), name ?? "");
   const execution = new vscode.ProcessExecution(command, args, { cwd: folder?.uri.fsPath });
   const task = new vscode.Task({ type: "harn" }, folder ?? vscode.TaskScope.Workspace, args[0] ?? id, "harn", execution);
   await vscode.tasks.executeTask(task);
+}
+
+/** Returns the path of a file for a command that runs in the folder, and never one that looks like an option. */
+function shortPath(file: vscode.Uri, folder: vscode.WorkspaceFolder | undefined): string {
+  if (folder === undefined) return file.fsPath;
+  const path = relative(folder.uri.fsPath, file.fsPath);
+  return path.startsWith("-") ? `./${path}` : path;
 }
 
 function offerSettings(problem: string): void {
