@@ -26,7 +26,8 @@ use stdlib::{Applicability, Capability, CodeRef, Diagnostic, Severity};
 #[derive(clap::Args)]
 pub(crate) struct CheckArgs {
     /// Scripts to check, together with the files that they import; a folder means all scripts in it that `.gitignore` does not
-    /// exclude; a pattern such as `'src/**/*.harn'` means all that match; `-` means standard input
+    /// exclude; a pattern such as `'src/**/*.harn'` means all that match; `-` means standard input. The reminder files
+    /// that they can use are checked as well
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Read standard input as a Rhai script
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &CheckArgs, console: &Console) -> i32 {
     if !args.watch {
         return once(args, console);
     }
-    watch(&args.paths, &["harn", "rhai"], console, || match once(args, console) {
+    watch(&args.paths, &["harn", "rhai", "md"], console, || match once(args, console) {
         0 => "no errors",
         _ => "errors found",
     })
@@ -108,6 +109,7 @@ fn once(args: &CheckArgs, console: &Console) -> i32 {
             found.extend(again.into_iter().chain(rest.flat_map(|script| script.found.iter().cloned())));
         }
     }
+    found.extend(analysis::check_reminder_files(&scripts));
     // What two scripts import is reported once.
     let mut reported = HashSet::new();
     found.retain(|diagnostic| reported.insert(key(diagnostic)));

@@ -44,6 +44,8 @@ fn one_loop(turns: usize, marks: &Rc<RefCell<Marks>>) -> Result<(), String> {
         hooks: Rc::new(hooks),
         providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(Some(facts)))),
         conditions: Rc::new(NoConditions),
+        judge: None,
+        files: None,
         post_turn: None,
         live: Rc::new(|_| {}),
     };

@@ -84,6 +84,8 @@ fn one_loop(ruled: bool, turns: usize) {
         hooks: Rc::new(Hooks::new()),
         providers: Rc::default(),
         conditions: Rc::new(TwoConditions),
+        judge: None,
+        files: None,
         post_turn: None,
         live: Rc::new(|_| {}),
     };

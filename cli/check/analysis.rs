@@ -6,13 +6,31 @@
 use crate::parallel::in_parallel;
 use crate::progress::ProgressLine;
 use crate::script::Script;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use stdlib::limits::RunLimits;
-use stdlib::{Capability, Diagnostic, Engine, Files, Project, RunOptions, SourceRef};
+use stdlib::{
+    Capability, Diagnostic, Engine, Files, Project, RunOptions, SourceRef, check_reminder_file, reminder_files_of,
+};
 
 /// Bytes of scripts after which an engine is replaced: it keeps the trees of the files that it has read.
 const LARGEST: usize = 16 << 20;
+
+/// Returns the diagnostics of the reminder files that scripts can use, and of those that are named by themselves.
+pub(super) fn check_reminder_files(scripts: &[Script]) -> Vec<Diagnostic> {
+    let (named, scripts): (Vec<&Script>, Vec<&Script>) = scripts.iter().partition(|script| is_reminder_file(script));
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut files: BTreeSet<PathBuf> = named.iter().map(|script| whole(script.path())).collect();
+    let folders: BTreeSet<&Path> = scripts.iter().filter_map(|script| script.path().parent()).collect();
+    files.extend(folders.iter().flat_map(|folder| reminder_files_of(&folder.join("script"))));
+    files.iter().flat_map(|file| check_reminder_file(file)).collect()
+}
+
+/// Returns whether a path on the command line is that of a reminder file.
+fn is_reminder_file(script: &Script) -> bool {
+    matches!(script, Script::File(path) if path.extension().is_some_and(|extension| extension == "md"))
+}
 
 /// Returns the diagnostics of all scripts, in their order. What several of them import can occur more than once.
 pub(super) fn check(scripts: &[Script], denied: &[Capability], owns_process: bool) -> Vec<Diagnostic> {
@@ -92,7 +110,8 @@ type Member<'a> = (usize, &'a Script);
 /// The scripts by project. Each project is read once; some of its settings are those of the process.
 pub(super) fn projects<'a>(scripts: &'a [Script], denied: &[Capability]) -> Vec<(ProjectSettings, Vec<Member<'a>>)> {
     let mut projects: Vec<(Option<PathBuf>, Vec<Member<'a>>)> = Vec::new();
-    for (place, script) in scripts.iter().enumerate() {
+    // A reminder file is no script.
+    for (place, script) in scripts.iter().enumerate().filter(|(_, script)| !is_reminder_file(script)) {
         let file = Project::file_of(script.path()).map(|file| file.canonicalize().unwrap_or(file));
         match projects.iter_mut().find(|(known, _)| *known == file) {
             Some((_, members)) => members.push((place, script)),

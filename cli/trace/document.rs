@@ -5,8 +5,8 @@ use super::text::is_forgettable;
 use runtime::data::Data;
 use runtime::reminder::lifecycle::CompactionCharge;
 use runtime::reminder::lifecycle::rebuild::{
-    Biography, Carrier, Evaluation, LifeEnd, LifeEndReason, QueueEnd, RebuildNote, RebuiltPass, RebuiltPrompt, Refusal,
-    ReminderCounts, SessionLife, Wait,
+    Biography, Carrier, Evaluation, JudgedTurn, LifeEnd, LifeEndReason, QueueEnd, RebuildNote, RebuiltPass,
+    RebuiltPrompt, Refusal, ReminderCounts, SessionLife, Wait,
 };
 
 /// The version of the shape.
@@ -89,6 +89,9 @@ fn reminder(life: &Biography) -> Data {
     if !life.waits.is_empty() {
         told.set("waits", life.waits.iter().map(wait).collect());
     }
+    if !life.judged.is_empty() {
+        told.set("judged", life.judged.iter().map(judged).collect());
+    }
     if !life.refreshed.is_empty() {
         told.set("refreshed", life.refreshed.iter().map(refreshed).collect());
     }
@@ -105,6 +108,16 @@ fn carried(carried: &Carrier) -> Data {
         ("void", carried.void.into()),
         ("variant", choice.and_then(|choice| choice.variant.as_ref()).into()),
         ("escalation", choice.and_then(|choice| choice.escalation).into()),
+    ])
+}
+
+fn judged(judged: &JudgedTurn) -> Data {
+    Data::dict([
+        ("cursor", Data::from(judged.cursor)),
+        ("turn", judged.turn.into()),
+        ("heeded", judged.heeded.into()),
+        ("judged_by", judged.judged_by.as_str().into()),
+        ("reason", judged.reason.as_ref().into()),
     ])
 }
 

@@ -3,7 +3,7 @@
 use super::Trace;
 use super::lane::{RecordPositions, Run, ending, runs};
 use super::names::{ShortNames, clean, count, first_line, is_obeyed};
-use super::text::{conservation, is_forgettable, nothing, seen};
+use super::text::{conservation, is_forgettable, nothing, seen, verdict};
 use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
 use runtime::reminder::{ReminderCode, ReminderField, Surface};
 use std::fmt::Write;
@@ -218,6 +218,7 @@ fn facts(life: &Biography, names: &ShortNames) -> Vec<(&'static str, String)> {
         ("rules", Some(rules(life))),
         ("carried", Some(carried(life))),
         ("waited", Some(waited(life))),
+        ("judged", Some(judged(life))),
         ("ended", end),
         ("note", rare),
     ];
@@ -248,6 +249,12 @@ fn rules(life: &Biography) -> String {
 /// The times in which no prompt showed it.
 fn waited(life: &Biography) -> String {
     let words = life.waits.iter().map(|wait| format!("from turn {}: {}", wait.turn, wait.reason));
+    words.collect::<Vec<_>>().join("; ")
+}
+
+/// The turns that were judged by its expectation.
+fn judged(life: &Biography) -> String {
+    let words = life.judged.iter().map(|judged| format!("turn {}: {}", judged.turn, verdict(judged)));
     words.collect::<Vec<_>>().join("; ")
 }
 

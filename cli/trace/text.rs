@@ -4,8 +4,10 @@ use super::Trace;
 use super::names::{ShortNames, clean, count, first_line, fit, grouped};
 use super::paint::Paint;
 use super::timeline::{Item, Turn, turns};
+use runtime::reminder::expectation::JudgedBy;
 use runtime::reminder::lifecycle::rebuild::{
-    Biography, BirthKind, Carrier, Evaluation, LifeEnd, LifeEndReason, RebuiltPrompt, ReminderCounts, SessionLife, Wait,
+    Biography, BirthKind, Carrier, Evaluation, JudgedTurn, LifeEnd, LifeEndReason, RebuiltPrompt, ReminderCounts,
+    SessionLife, Wait,
 };
 use runtime::reminder::lifecycle::{ChargePass, CompactionCharge, DeferReason};
 use runtime::reminder::providers::ReminderProviders;
@@ -137,6 +139,7 @@ impl Writer<'_> {
                 self.names.short(&failure.reminder_id),
                 clean(&failure.error)
             ),
+            Item::Judged(life, judged) => self.judged(life, judged),
             Item::Refused(refusal) => {
                 let detail = refusal.detail.as_deref().map(|detail| format!(": {}", clean(detail))).unwrap_or_default();
                 format!(
@@ -210,6 +213,12 @@ impl Writer<'_> {
         let mut out = format!("    {} {}\n", self.paint.blue("→"), facts.join(" · "));
         out.push_str(&wrapped(&carried, self.columns));
         out
+    }
+
+    fn judged(&self, life: &Biography, judged: &JudgedTurn) -> String {
+        let sign = if judged.heeded { self.paint.green("✓") } else { self.paint.red("✗") };
+        let said = fit(&verdict(judged), self.columns.saturating_sub(20));
+        format!("    {sign} {}  {said}\n", self.names.short(&life.reminder.id))
     }
 
     fn waits(&self, life: &Biography, wait: &Wait) -> String {
@@ -301,6 +310,14 @@ impl Writer<'_> {
         let head = self.paint.cyan(&format!("info[{}]", ReminderCode::Unbounded));
         let _ = writeln!(out, "\n  {head} {say}{more}");
     }
+}
+
+/// Returns whether a turn followed a reminder, in words.
+pub(super) fn verdict(judged: &JudgedTurn) -> String {
+    let word = if judged.heeded { "heeded" } else { "ignored" };
+    let by = if judged.judged_by == JudgedBy::Judge { ", by a judge" } else { "" };
+    let reason = judged.reason.as_deref().map(|reason| format!(": {}", clean(first_line(reason)))).unwrap_or_default();
+    format!("{word}{by}{reason}")
 }
 
 /// Whether a reminder may live for ever in ordinary turns and is gone at the next compaction.

@@ -1,7 +1,8 @@
 //! The events of a session, in the order of the log.
 
 use runtime::reminder::lifecycle::rebuild::{
-    Biography, ConditionFailure, Evaluation, LifeEnd, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal, SessionLife, Wait,
+    Biography, ConditionFailure, Evaluation, JudgedTurn, LifeEnd, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal,
+    SessionLife, Wait,
 };
 
 /// One thing that happened.
@@ -13,6 +14,7 @@ pub(super) enum Item<'a> {
     Ended(&'a Biography, &'a LifeEnd),
     Evaluated(&'a Evaluation),
     ConditionFailed(&'a ConditionFailure),
+    Judged(&'a Biography, &'a JudgedTurn),
     Refused(&'a Refusal),
     Passed(&'a RebuiltPass),
     Unqueued(&'a QueueEnd),
@@ -34,6 +36,7 @@ pub(super) fn turns(session: &SessionLife) -> Vec<Turn<'_>> {
         all.push((life.birth.cursor, life.birth.turn, Item::Born(life)));
         all.extend(life.waits.iter().map(|wait| (wait.cursor, wait.turn, Item::Waits(life, wait))));
         all.extend(life.refreshed.iter().map(|(cursor, turn)| (*cursor, *turn, Item::Refreshed(life))));
+        all.extend(life.judged.iter().map(|judged| (judged.cursor, judged.turn, Item::Judged(life, judged))));
         all.extend(life.end.iter().map(|end| (end.cursor, end.turn, Item::Ended(life, end))));
     }
     let before = std::iter::once(None).chain(session.prompts.iter().map(Some));

@@ -30,6 +30,7 @@ use crate::hooks::{Hook, HookEvent, Hooks, Listeners};
 use crate::message::ToolSpec;
 use crate::note::Note;
 use crate::reminder::condition::Conditions;
+use crate::reminder::files::ReminderFiles;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
 use crate::seam::{CallError, CallErrorKind, Caller, Model, Outcome, Receipts, Scope, Tool, Turn, call_error};
 use crate::session::Session;
@@ -38,6 +39,7 @@ mod compact;
 mod conditions;
 mod daemon;
 mod deltas;
+mod expectations;
 mod finish;
 mod iteration;
 mod observe;
@@ -88,6 +90,11 @@ pub struct LoopParts {
     pub providers: Rc<ReminderProviders>,
     /// The conditions of reminders.
     pub conditions: Rc<dyn Conditions>,
+    /// The models that judge whether reminders were followed, for reminders that name a route. With `None` the loop's
+    /// model.
+    pub judge: Option<Rc<dyn Model>>,
+    /// The reminder files.
+    pub files: Option<Rc<dyn ReminderFiles>>,
     /// Hook called after each turn, after all handlers. A block from it ends the loop.
     pub post_turn: Option<Rc<dyn Hook>>,
     /// Callback that receives each event, including the pieces of an answer, as it happens.
@@ -145,6 +152,7 @@ pub async fn agent_loop(
         receipts: scope.receipts.as_ref().map(|receipts| Receipts { log: receipts.log.clone(), of_call: None }),
         hook_timeout_ms: options.limits.hook_timeout_ms.unwrap_or(scope.hook_timeout_ms),
         activity: scope.enter(),
+        files: parts.files.clone(),
         ..scope.clone()
     };
     let first_note = scope.notes.mark();
@@ -227,6 +235,7 @@ impl RunningLoop<'_> {
     /// Runs the loop from the first step to the last iteration.
     async fn steps(&self, state: &mut LoopState) -> Outcome<LoopEnd> {
         Box::pin(self.begin_to_watch()).await;
+        self.refresh_files().await?;
         self.remark_on_resumption();
         // A resumed loop has begun already.
         let begun = match &self.options.continuity.from {
@@ -248,7 +257,8 @@ impl RunningLoop<'_> {
     /// Notifies handlers, then providers. Most events of a loop have no subscriber.
     async fn emit(&self, event: &HookEvent<'_>) -> Outcome<()> {
         let kind = event.kind();
-        if !self.parts.hooks.hears(kind) && self.watchers.of(kind).is_empty() {
+        let is_for_files = self.parts.files.as_ref().is_some_and(|files| files.subscribes_to().contains(kind));
+        if !self.parts.hooks.hears(kind) && self.watchers.of(kind).is_empty() && !is_for_files {
             return Ok(());
         }
         self.listening_to(event).emit(self.turn(), event).get().await
@@ -277,8 +287,17 @@ impl RunningLoop<'_> {
         Listeners {
             hooks: &self.parts.hooks,
             providers: &self.providers,
+            files: self.parts.files.as_deref(),
             config: &self.options.reminders.config,
             strict: self.strict(),
+        }
+    }
+
+    /// Brings the reminder files up to date. Most loops have none.
+    async fn refresh_files(&self) -> Outcome<()> {
+        match &self.parts.files {
+            Some(files) => files.refresh(self.turn(), self.strict()).get().await,
+            None => Ok(()),
         }
     }
 

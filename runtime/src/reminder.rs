@@ -12,6 +12,8 @@ mod codes;
 pub mod condition;
 mod error;
 mod event_form;
+pub mod expectation;
+pub mod files;
 mod inherited_list;
 mod lenient;
 pub mod lifecycle;

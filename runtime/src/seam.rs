@@ -24,6 +24,7 @@ use crate::model::{Delta, ModelReply, Request};
 use crate::note::{Note, Notes};
 use crate::receipt::{AuditLog, ReminderReport, Reports};
 use crate::reminder::Reminder;
+use crate::reminder::files::ReminderFiles;
 use crate::reminder::lifecycle::Admission;
 use crate::session::Session;
 use crate::timeout::TimedOut;
@@ -216,6 +217,8 @@ pub struct Scope {
     pub options: Data,
     /// The script that the mock model answers from here; `None` if none was set.
     pub script: Option<u64>,
+    /// The reminder files of the current loop, if it uses any.
+    pub files: Option<Rc<dyn ReminderFiles>>,
     /// Collector of tool call receipts, if any are wanted.
     pub receipts: Option<Receipts>,
     /// Time limit of one handler or provider, in milliseconds.
@@ -278,6 +281,7 @@ impl Scope {
             caller: Caller::default(),
             options: Data::Nil,
             script: None,
+            files: None,
             receipts: None,
             hook_timeout_ms: Self::HOOK_TIMEOUT_MS,
             activity: None,

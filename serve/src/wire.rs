@@ -90,7 +90,7 @@ mod tests {
         // No wire carries conditions.
         if let Some(rules) = &mut full.rules {
             let rules = Arc::make_mut(rules);
-            (rules.when, rules.until) = (None, None);
+            (rules.when, rules.until, rules.expect) = (None, None, None);
         }
         full
     }

@@ -6,6 +6,7 @@ use crate::hosting::ServedCode;
 use crate::project::ProjectCode;
 use crate::read::SourceCode;
 use crate::recording::RecordingCode;
+use crate::reminder_files::ReminderFileCode;
 use crate::rhai_front_end::RhaiCode;
 use crate::rhai_front_end::packs::PackCode;
 use crate::schema::SchemaCode;
@@ -35,6 +36,7 @@ pub fn catalogue() -> Vec<&'static Code> {
         ServedCode::rows(),
         ProjectCode::rows(),
         PackCode::rows(),
+        ReminderFileCode::rows(),
         SchemaCode::rows(),
         SystemCode::rows(),
         TestCode::rows(),

@@ -39,8 +39,11 @@ pub fn to_data(value: &Value) -> Result<Data, Box<Raise>> {
 type NameFunction<'n> = &'n dyn Fn(&Value) -> Option<Arc<str>>;
 
 /// The keys of a reminder whose values are functions.
-const CONDITIONS: [&str; 2] =
-    [ReminderField::CONDITIONS[0].name(Surface::Script), ReminderField::CONDITIONS[1].name(Surface::Script)];
+const CONDITIONS: [&str; 3] = [
+    ReminderField::CONDITIONS[0].name(Surface::Script),
+    ReminderField::CONDITIONS[1].name(Surface::Script),
+    ReminderField::CONDITIONS[2].name(Surface::Script),
+];
 
 /// A value as data like [`to_data`], with names in place of the conditions of reminders.
 pub(crate) fn to_data_naming(value: &Value, name: Option<NameFunction<'_>>) -> Result<Data, Box<Raise>> {

@@ -153,6 +153,7 @@ impl Engine {
             world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         }
         world.reminder_budget.set(options.limits.reminders);
+        world.agents.files.set_default(options.limits.reminder_files.unwrap_or(false));
         let limits = options.limits.machine();
         let denied = options.denied.iter().map(|capability| capability.right()).collect();
         let isolate = Isolate::new(registry(), world.clone(), limits, denied);
@@ -250,6 +251,7 @@ impl Engine {
     /// Loads the packs. A run does not start without a guard that it was configured with.
     fn start_packs(&self, source: &SourceRef) -> Result<(), Vec<Diagnostic>> {
         self.world.agents.packs.begin_in(source.name());
+        self.world.agents.files.begin_in(source.name());
         self.world.agents.packs.start(&self.world.agents.providers)
     }
 
@@ -380,6 +382,7 @@ impl Drop for Engine {
         self.world.agents.providers.clear();
         self.world.agents.conditions.clear();
         self.world.agents.packs.clear();
+        self.world.agents.files.clear();
         self.world.agents.workers.clear();
         if let Some(session) = self.session.get() {
             session.close();

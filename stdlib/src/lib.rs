@@ -10,6 +10,7 @@
 //! - `rhai_front_end`: Rhai beside Harn.
 //! - `table`: the builtins, one file per namespace.
 //! - `rhai_front_end`: scripts in Rhai, with the same builtins.
+//! - `reminder_files`: reminders that are written as files of a project.
 //! - `recording`: runs on record, and run again from it.
 //! - `testing`: what tests of scripts need.
 //! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
@@ -46,6 +47,7 @@ mod progress;
 mod project;
 mod read;
 mod recording;
+mod reminder_files;
 mod rhai_front_end;
 mod schema;
 mod system;
@@ -76,6 +78,7 @@ pub use project::{
 };
 pub use read::{Files, decode_source, read_source, unreadable_source};
 pub use recording::{Preview, PreviewedReminder, PreviewedRequest, RunRecording};
+pub use reminder_files::{check_reminder_file, check_reminder_text, reminder_files_of};
 pub use rhai_front_end::packs::{Budget, PackSpec};
 pub use rhai_front_end::{is_rhai, rhai_definitions};
 pub use runtime::moment::{from_rfc3339, rfc3339};

@@ -26,6 +26,8 @@ pub struct RunLimits {
     pub max_body: Option<u64>,
     /// The budget of the reminders in a prompt.
     pub reminders: ReminderBudget,
+    /// Whether loops use the reminder files of the project.
+    pub reminder_files: Option<bool>,
 }
 
 /// The suggestions of a run's errors: the flags of the command, and the settings of a project.
@@ -51,6 +53,7 @@ impl RunLimits {
             hook: self.hook.or(below.hook),
             max_body: self.max_body.or(below.max_body),
             reminders: self.reminders.over(below.reminders),
+            reminder_files: self.reminder_files.or(below.reminder_files),
         }
     }
 

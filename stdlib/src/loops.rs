@@ -1,5 +1,6 @@
 //! A loop as a script describes it, made into what the core runs. `agent_loop`, sub-agents and workers share it.
 
+use crate::Capability;
 use crate::bind::{
     OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools, silent_tools,
 };
@@ -21,6 +22,7 @@ use runtime::data::Data;
 use runtime::hooks::Hook;
 use runtime::model::Request;
 use runtime::model::text_tools::TextTools;
+use runtime::reminder::files::ReminderFiles;
 use runtime::reminder::providers::ReminderOptions;
 use runtime::seam::{Approver, Model, Permissions, Scope};
 use runtime::session::Session;
@@ -78,6 +80,7 @@ fn parts(
             world.services.routes.clone()
         }
     };
+    let judge: Rc<dyn Model> = world.services.routes.clone();
     let model = if loop_options.model.tool_mode == ToolMode::Text { Rc::new(TextTools::new(model)) } else { model };
     let tools = match world.services.routes.as_preview() {
         Some(preview) => silent_tools(tools, |name| preview.runs(name)),
@@ -87,9 +90,46 @@ fn parts(
         Some(hosting) => (roomy_model(model, hosting), roomy_tools(tools, hosting)),
         None => (model, tools),
     };
+    let judge = match &world.hosting {
+        Some(hosting) => roomy_model(judge, hosting),
+        None => judge,
+    };
     let (hooks, providers) = (world.agents.hooks.clone(), world.agents.providers.clone());
     let conditions = world.agents.conditions.clone();
-    Ok(LoopParts { model, tools, hooks, providers, conditions, post_turn, live: watch(world) })
+    let files = reminder_files(cx, world, options, loop_options)?;
+    Ok(LoopParts {
+        model,
+        tools,
+        hooks,
+        providers,
+        conditions,
+        judge: Some(judge),
+        files,
+        post_turn,
+        live: watch(world),
+    })
+}
+
+/// Returns the reminder files of a loop, if it uses them.
+fn reminder_files(
+    cx: &Cx<'_>,
+    world: &Rc<World>,
+    options: &OptionReader<'_>,
+    loop_options: &LoopOptions,
+) -> Result<Option<Rc<dyn ReminderFiles>>, Box<Raise>> {
+    let files = &world.agents.files;
+    if !loop_options.reminders.wants_files(files.is_default()) {
+        return Ok(None);
+    }
+    let by_script = loop_options.reminders.files == Some(true);
+    // Those of a project are its settings, which need no capability.
+    if by_script && !files.is_default() && cx.isolate.is_denied(Capability::FsRead) {
+        let message = "`reminders.files` needs the capability `fs.read`, which this run does not have";
+        return Err(Raise::error(RunCode::Denied, message)
+            .about(options.arg(), "invalid `reminders`")
+            .help("run without `--deny` for this capability, or remove `files`"));
+    }
+    Ok(Some(files.of_loop(world.pool(), by_script)))
 }
 
 fn loop_options(

@@ -12,6 +12,7 @@
 //! max_body = "64 KiB"
 //! max_tokens = 600               # what all reminders of a prompt may take
 //! max_share = 0.1                # of the context window
+//! files = true                   # loops use the files in `.harn/reminders`
 //!
 //! [agent]                        # what it says of itself where it is served
 //! name = "rebase-worker"
@@ -62,6 +63,7 @@ mod user;
 pub use agent::{Agent, Provider, Replies, Skill};
 pub(crate) use codes::ProjectCode;
 pub use read::project_keys;
+pub(crate) use trust::is_trusted_folder;
 pub use trust::{Granted, TrustedFolder, revoke, trust, trusted};
 pub use user::config_folder;
 
@@ -120,6 +122,13 @@ impl Project {
     pub fn check_packs(&self) -> Vec<Diagnostic> {
         self.packs.iter().flat_map(|spec| check_pack(&Files::of(&spec.file), spec)).collect()
     }
+}
+
+/// Returns the folder, given without links, at which the search for files of a project ends: the first one that holds
+/// `.git`, else the outermost.
+pub(crate) fn root_of(folder: &Path) -> PathBuf {
+    let is_root = |folder: &&Path| folder.join(".git").exists();
+    folder.ancestors().find(is_root).or_else(|| folder.ancestors().last()).unwrap_or(folder).to_owned()
 }
 
 /// The file beside the script, or in the nearest folder above it. The search goes no further than the first folder that

@@ -18,6 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::progress::CutShort;
 use crate::recording::{Models, RecordingMode, RunStart};
+use crate::reminder_files::RunReminderFiles;
 use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::table::input::Input;
 use crate::testing::TestContext;
@@ -97,6 +98,8 @@ pub(crate) struct Agents {
     pub(crate) conditions: Rc<ScriptConditions>,
     /// Reminder providers of files in Rhai.
     pub(crate) packs: Packs,
+    /// Reminders that are written as files.
+    pub(crate) files: RunReminderFiles,
 }
 
 /// The access of a run to models, files and the network.
@@ -226,6 +229,7 @@ impl Agents {
             providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(facts))),
             conditions: Rc::default(),
             packs,
+            files: RunReminderFiles::default(),
         }
     }
 }

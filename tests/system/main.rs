@@ -8,6 +8,7 @@
 //! - [`limits`]: runs that want more than they may have.
 //! - [`walks`]: every builtin and operator with values that are far larger than the memory they take.
 //! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
+//! - [`reminder_files`]: files that change while a loop runs, and folders that are not trusted.
 //! - [`reminder_rows`]: the reference of reminders, its scripts and the code say the same.
 //! - [`repl`]: a session through a pipe.
 //! - [`repl_rhai`]: the same in Rhai.
@@ -96,6 +97,7 @@ mod preview;
 mod properties;
 mod recipes;
 mod recording;
+mod reminder_files;
 mod reminder_rows;
 mod repl;
 mod repl_rhai;

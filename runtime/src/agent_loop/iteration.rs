@@ -37,6 +37,7 @@ impl RunningLoop<'_> {
         self.compact_if_due(state).await?;
         self.pass(Seam::IterationStart, state).await?;
         let request = self.prompt_step(state).await?;
+        let expecting = self.expecting(&request);
         let reply = match self.model_step(state, &request).await? {
             Ok(reply) => reply,
             Err(thrown) => {
@@ -48,6 +49,9 @@ impl RunningLoop<'_> {
         self.count_usage(state, &reply).await?;
         let results = self.tools_step(state, &reply).await?;
         self.pass(Seam::PostToolDispatch, state).await?;
+        if !expecting.is_empty() {
+            Box::pin(self.judge_turn(state, &expecting, &reply, &results)).await?;
+        }
         let ended = self.end_of_turn(state, &reply, &results).await?;
         self.pass(Seam::IterationEnd, state).await?;
         match self.closed().or(ended).filter(|ended| !self.is_prolonged(state, ended)) {

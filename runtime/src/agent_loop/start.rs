@@ -25,6 +25,9 @@ impl RunningLoop<'_> {
             max_iterations: self.options.limits.max_iterations,
         };
         self.emit(&event).await?;
+        if let Some(files) = &self.parts.files {
+            files.started(event.to_data(self.session.id()));
+        }
         Ok(None)
     }
 

@@ -16,6 +16,7 @@ impl RunningLoop<'_> {
     /// Builds the prompt. Reminders that handlers add before this step are included.
     pub(super) async fn prompt_step(&self, state: &mut LoopState) -> Outcome<Request> {
         self.pre_step(state, IterationStep::Prompt).await?;
+        self.refresh_files().await?;
         let verdicts = self.verdicts(state).await?;
         let request = self.build_prompt(state, &verdicts);
         self.emit(&self.post_step(state, IterationStep::Prompt, true)).await?;

@@ -123,6 +123,8 @@ impl LoopBench {
             hooks: Rc::default(),
             providers: Rc::default(),
             conditions: Rc::new(NoConditions),
+            judge: None,
+            files: None,
             post_turn: None,
             live: Rc::new(|_| ()),
         };

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::data::Data;
+use crate::reminder::files::ReminderFiles;
 use crate::reminder::providers::{self, ReminderProvider};
 use crate::seam::{Answer, Outcome, Turn};
 
@@ -17,6 +18,8 @@ pub struct Listeners<'a> {
     pub hooks: &'a Hooks,
     /// The enabled providers.
     pub providers: &'a [Rc<dyn ReminderProvider>],
+    /// The reminder files, evaluated after the providers.
+    pub files: Option<&'a dyn ReminderFiles>,
     /// Their configuration by id.
     pub config: &'a Data,
     /// Whether a failing provider or a malformed reminder is a failure.
@@ -63,6 +66,14 @@ impl<'a> Listeners<'a> {
 
     /// Notifies only providers.
     pub fn evaluate(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<()>> {
+        if let Some(files) = self.files.filter(|files| files.subscribes_to().contains(event.kind())) {
+            return Answer::later(async move {
+                Listeners { files: None, ..self }.evaluate(turn, event).get().await?;
+                // The list may be replaced meanwhile; this event is evaluated by all of the current one.
+                let providers = files.providers();
+                providers::fire(&providers, turn, event, self.config, self.strict).get().await.map(drop)
+            });
+        }
         if self.providers.is_empty() {
             return Answer::Now(Ok(()));
         }

@@ -104,6 +104,8 @@ fields! {
     When = "when", "when", "when", "when";
     /// Condition that ends it, by name.
     Until = "until", "until", "until", "until";
+    /// Decision whether a turn followed it.
+    Expect = "expect", "expect", "expect", "expect";
 }
 
 impl ReminderField {
@@ -129,13 +131,24 @@ impl ReminderField {
     };
 
     /// The fields of [`ReminderRules`], which are left out where they have their defaults.
-    pub const RULES: [ReminderField; 9] = {
+    pub const RULES: [ReminderField; 10] = {
         use ReminderField as F;
-        [F::Priority, F::CooldownTurns, F::Every, F::MaxTimes, F::Escalate, F::Refresh, F::Bodies, F::When, F::Until]
+        [
+            F::Priority,
+            F::CooldownTurns,
+            F::Every,
+            F::MaxTimes,
+            F::Escalate,
+            F::Refresh,
+            F::Bodies,
+            F::When,
+            F::Until,
+            F::Expect,
+        ]
     };
 
-    /// The functions among them, which only a script in the same process can give.
-    pub const CONDITIONS: [ReminderField; 2] = [ReminderField::When, ReminderField::Until];
+    /// The fields among them that may be functions, which only the run itself can give.
+    pub const CONDITIONS: [ReminderField; 3] = [ReminderField::When, ReminderField::Until, ReminderField::Expect];
 
     /// The fields that the runtime sets and a producer must not.
     pub const OF_RUNTIME: [ReminderField; 4] = {
@@ -226,7 +239,8 @@ impl Reminder {
             | ReminderField::Refresh
             | ReminderField::Bodies
             | ReminderField::When
-            | ReminderField::Until => self.rules.as_ref().map_or(Data::Nil, |rules| rules.value(field)),
+            | ReminderField::Until
+            | ReminderField::Expect => self.rules.as_ref().map_or(Data::Nil, |rules| rules.value(field)),
         }
     }
 
@@ -397,7 +411,7 @@ mod tests {
         let of_guide: Vec<_> = of_both.iter().copied().filter(|field| !field.is_rule()).collect();
         assert_eq!(of_guide, ReminderField::RECORD);
         let left_out: Vec<_> = ReminderField::ALL.iter().filter(|field| !of_both.contains(field)).collect();
-        let of_process = [ReminderField::Producer, ReminderField::When, ReminderField::Until];
+        let of_process = [ReminderField::Producer, ReminderField::When, ReminderField::Until, ReminderField::Expect];
         assert_eq!(left_out, of_process.each_ref(), "every other field is in the record");
     }
 

@@ -1,8 +1,10 @@
-//! Conditions of reminders: functions that a script gives as `when` and `until`. The core stores only their names; the
+//! Conditions of reminders: functions that a script gives as `when`, `until` and `expect`. The core stores only their names; the
 //! run that made them evaluates them before each prompt of a loop, and a name it does not know is lost.
 
 use std::rc::Rc;
 
+use crate::hooks::event::ToolResults;
+use crate::message::ToolCall;
 use crate::seam::{Answer, CallError, Outcome, Turn, call_error};
 use crate::timeout::TimedOut;
 
@@ -42,6 +44,17 @@ pub struct ConditionFacts<'a> {
     pub context_window: Option<u64>,
 }
 
+/// A turn whose prompt carried a reminder, as its expectation sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct TurnFacts<'a> {
+    /// The facts that are known before a prompt as well; `text` is the answer of this turn.
+    pub facts: ConditionFacts<'a>,
+    /// The calls that the answer requests.
+    pub tool_calls: &'a [ToolCall],
+    /// Their results.
+    pub tool_results: &'a ToolResults,
+}
+
 /// The conditions of a run.
 pub trait Conditions {
     /// Evaluates a condition; `None` if the run does not have it.
@@ -51,6 +64,17 @@ pub trait Conditions {
         turn: Turn<'a>,
         facts: ConditionFacts<'a>,
     ) -> Option<Answer<'a, Outcome<bool>>>;
+
+    /// Decides whether a turn followed a reminder; the decision is `None` if the turn does not show it either way. Returns
+    /// `None` if the run does not have the function.
+    fn follows<'a>(
+        &'a self,
+        _name: &'a str,
+        _turn: Turn<'a>,
+        _facts: TurnFacts<'a>,
+    ) -> Option<Answer<'a, Outcome<Option<bool>>>> {
+        None
+    }
 
     /// Returns the diagnostic for a condition that took longer than `ms` milliseconds.
     fn late(&self, _name: &str, ms: u64) -> Rc<dyn CallError> {

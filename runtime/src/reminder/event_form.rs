@@ -11,8 +11,10 @@ use super::misnomer::unknown_key;
 use super::{Reminder, ReminderCode, ReminderError, ReminderField, ReminderSpec};
 
 /// Allowed keys of a bare event.
-const BARE: &[&str] =
-    &names_and::<21>(&ReminderField::SPEC, &names_and::<7>(&ReminderField::OF_RUNTIME, &["kind", "when", "until"]));
+const BARE: &[&str] = &names_and::<22>(
+    &ReminderField::SPEC,
+    &names_and::<8>(&ReminderField::OF_RUNTIME, &["kind", "when", "until", "expect"]),
+);
 
 /// Allowed keys in the form of a message; its content is the body.
 const AS_MESSAGE: &[&str] =

@@ -10,7 +10,7 @@ use super::spec::FieldValues;
 use super::{Reminder, ReminderCode, ReminderError, ReminderSource, ReminderSpec};
 
 /// Keys of a record: those of a spec, and those set by the runtime.
-const KEYS: &[&str] = &names_and::<20>(&Field::SPEC, &names_and::<6>(&Field::OF_RUNTIME, &["when", "until"]));
+const KEYS: &[&str] = &names_and::<21>(&Field::SPEC, &names_and::<7>(&Field::OF_RUNTIME, &["when", "until", "expect"]));
 
 impl Reminder {
     /// Reads the list of reminders that a child inherits. An entry without an id gets a new one; an entry without an

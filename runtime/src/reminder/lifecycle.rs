@@ -37,8 +37,8 @@ pub use discard::{discard, reset, trim};
 pub use inherit::{fork, inherit, propagation};
 pub(crate) use log::{LifecycleBatch, RecordOwner};
 pub use record::{
-    ChargePass, DeferReason, Deferral, DiscardReason, DropReason, ExpireReason, LifecycleKind, LifecycleRecord,
-    Replacement,
+    ChargePass, DeferReason, Deferral, DiscardReason, DropReason, ExpireReason, Judgement, LifecycleKind,
+    LifecycleRecord, Replacement,
 };
 pub use select::{
     BodyChoice, ConditionVerdict, DEFERRALS_PER_STEP, SelectInput, SelectedReminder, Selection, estimated_tokens,
@@ -250,6 +250,13 @@ fn left_out(transcript: &Transcript, rendered: &Rendered) -> Vec<u32> {
     let shown: HashSet<&Arc<str>> = shown().collect();
     let is_out = |slot: &u32| transcript.pending_at(*slot).is_some_and(|p| !shown.contains(&p.reminder.id));
     transcript.pending_slots().into_iter().filter(is_out).collect()
+}
+
+/// Records which reminders of the last prompt its turn has followed. A reminder that ended during the turn was in the
+/// prompt all the same, so nothing is required to be pending, and nothing changes.
+#[must_use]
+pub fn judge(judgements: impl IntoIterator<Item = Judgement>) -> Vec<LifecycleRecord> {
+    judgements.into_iter().map(|judgement| LifecycleRecord::Judged(Box::new(judgement))).collect()
 }
 
 /// Voids the last prompt: the model failed, no one saw the prompt, so it charges nothing.

@@ -12,6 +12,7 @@ use crate::data::Data;
 use crate::words::words;
 
 use super::codec::ReminderField;
+use super::expectation::Expectation;
 
 mod read;
 
@@ -72,6 +73,9 @@ pub struct ReminderRules {
     /// Name of the condition that ends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Arc<str>>,
+    /// Decision whether a turn followed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Expectation>,
 }
 
 impl Priority {
@@ -98,6 +102,7 @@ impl Default for ReminderRules {
             bodies: ModelBodies::default(),
             when: None,
             until: None,
+            expect: None,
         }
     }
 }
@@ -115,7 +120,8 @@ impl ReminderRules {
     /// Returns the size of its texts, in bytes.
     pub(crate) fn weight(&self) -> usize {
         let escalate = self.escalate.iter().map(|body| body.len());
-        escalate.chain(self.bodies.iter().map(|(model, body)| model.len() + body.len())).sum()
+        let texts: usize = escalate.chain(self.bodies.iter().map(|(model, body)| model.len() + body.len())).sum();
+        texts + self.expect.as_ref().map_or(0, Expectation::weight)
     }
 
     /// Returns the value of a field in the words of scripts; nil if it has its default.
@@ -133,11 +139,12 @@ impl ReminderRules {
             }
             ReminderField::When => self.when.as_ref().into(),
             ReminderField::Until => self.until.as_ref().into(),
+            ReminderField::Expect => self.expect.as_ref().map_or(Data::Nil, Expectation::to_data),
             _ => Data::Nil,
         }
     }
 
-    /// Returns whether a condition decides about it.
+    /// Returns whether a condition decides which prompts show it.
     #[must_use]
     pub fn has_conditions(&self) -> bool {
         self.when.is_some() || self.until.is_some()

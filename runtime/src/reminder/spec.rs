@@ -36,7 +36,7 @@ pub struct ReminderSpec {
 
 impl ReminderSpec {
     /// The keys that a strict producer may write.
-    pub const KEYS: &'static [&'static str] = &names_and::<16>(&Field::SPEC, &names_and::<2>(&Field::CONDITIONS, &[]));
+    pub const KEYS: &'static [&'static str] = &names_and::<17>(&Field::SPEC, &names_and::<3>(&Field::CONDITIONS, &[]));
 
     /// Creates a spec with only a body.
     pub fn new(body: impl Into<Arc<str>>) -> ReminderSpec {

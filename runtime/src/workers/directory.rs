@@ -111,6 +111,8 @@ mod tests {
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(Vec::new())),
             conditions: Rc::new(NoConditions),
+            judge: None,
+            files: None,
             post_turn: None,
             live: Rc::new(|_| {}),
         };

@@ -179,6 +179,29 @@ impl Told {
     }
 }
 
+/// Checks that the log has each judgement once, in order, and only about reminders that the prompt of its turn carried.
+/// Judgements change nothing: the other laws hold with and without them.
+pub(crate) fn judgements(world: &World) -> Result<(), TestCaseError> {
+    let records = world.log.records();
+    let rebuilt = rebuild(records.iter().map(AsRef::as_ref));
+    for pair in &world.pairs {
+        let lives: Vec<&Biography> =
+            rebuilt.session(pair.real.id()).iter().flat_map(|life| life.reminders.iter()).collect();
+        let mut told: Vec<_> = lives
+            .iter()
+            .flat_map(|life| life.judged.iter().map(|it| (it.cursor, life.reminder.id.clone(), it.turn, it.heeded)))
+            .collect();
+        told.sort_unstable_by_key(|(cursor, ..)| *cursor);
+        for (_, id, turn, _) in &told {
+            let mut carriers = lives.iter().filter(|life| life.reminder.id == *id).flat_map(|life| &life.carried);
+            prop_assert!(carriers.any(|carrier| carrier.turn == *turn), "{} was judged in turn {}", id, turn);
+        }
+        let told: Vec<_> = told.into_iter().map(|(_, id, turn, heeded)| (id, turn, heeded)).collect();
+        prop_assert_eq!(&told, &pair.judged, "judged in {}", pair.real.id());
+    }
+    Ok(())
+}
+
 /// Checks that each accepted item is queued, was revoked, or is on the log.
 pub(crate) fn queues(world: &World) -> Result<(), TestCaseError> {
     let records = world.log.records();

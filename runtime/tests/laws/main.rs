@@ -30,7 +30,7 @@ proptest! {
     /// Checks after every command that the same reminders are pending with the same TTL as in the model, that an older
     /// version of the transcript is unchanged, and that no reminder is a message. The log alone accounts for every
     /// reminder, shows that each was seen as often as promised, and rebuilds the pending reminders, now and at earlier
-    /// moments.
+    /// moments. It has each judgement of a turn, about a reminder that this turn's prompt carried.
     #[test]
     fn laws_of_a_life(steps in prop::collection::vec(step::step(), 1..50), moments in prop::collection::vec(any::<prop::sample::Index>(), 2)) {
         let mut world = World::new();
@@ -41,6 +41,7 @@ proptest! {
         judge::conservation(&world)?;
         judge::promises(&world)?;
         judge::queues(&world)?;
+        judge::judgements(&world)?;
         judge::rebuilt_whole(&world)?;
         for moment in moments {
             judge::rebuilt(&world, moment.index(world.history.len()))?;

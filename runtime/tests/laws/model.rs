@@ -58,6 +58,8 @@ pub(crate) struct Fired {
 pub(crate) struct Chosen {
     pub(crate) shown: Vec<u32>,
     pub(crate) waits: Vec<(u32, &'static str)>,
+    /// The bodies of the shown reminders that have an escalation.
+    pub(crate) bodies: Vec<(u32, String)>,
 }
 
 /// A queued item.
@@ -89,6 +91,8 @@ pub(crate) struct Session {
     pub(crate) open: bool,
     pub(crate) queue: Vec<Queued>,
     pub(crate) fates: Vec<Fate>,
+    /// The reminders of the last prompt, while its turn can be judged.
+    pub(crate) last_shown: Vec<u32>,
     /// Number of prompts that a model saw.
     pub(crate) prompts: u64,
     pub(crate) fired: BTreeMap<Name, Fired>,
@@ -133,6 +137,7 @@ impl Session {
         self.charge(|known| known.carried);
         self.pending.iter_mut().for_each(|known| known.carried = false);
         self.open = false;
+        self.last_shown.clear();
         self.end_used_up();
     }
 
@@ -171,6 +176,7 @@ impl Session {
         self.pending.retain(|known| slots || !is_shown(known));
         self.pending.iter_mut().for_each(|known| known.carried = is_shown(known));
         self.open = true;
+        self.last_shown = if slots { chosen.shown.clone() } else { Vec::new() };
         self.forget_gone();
         chosen
     }
@@ -183,11 +189,12 @@ impl Session {
         if !has_rules && before.is_none() || before.iter().any(|fired| fired.prompts.last() == Some(&prompt)) {
             return;
         }
+        let body = self.next_body(known);
         let fired = self.fired.entry(name).or_default();
         (fired.deferrals, fired.waits) = (0, None);
         if has_rules {
             fired.prompts.push(prompt);
-            fired.body = Some(known.body.clone());
+            fired.body = Some(body);
         }
         self.before.entry(name).or_insert(before);
     }
@@ -209,12 +216,15 @@ impl Session {
         for known in &self.pending {
             let fired = self.fired.get(&name(known)).unwrap_or(&none);
             let verdict = verdicts.iter().find(|(of, _)| *of == known.number).map(|(_, verdict)| *verdict);
-            match reason(known, fired, verdict, next) {
+            match reason(known, fired, verdict, next, &self.next_body(known)) {
                 Some(reason) => held.push((known.number, name(known), reason)),
                 None => free.push(known),
             }
         }
-        let shown = within(&free, choice.budget, |known| self.fired.get(&name(known)).map_or(0, |f| f.deferrals));
+        let deferrals = |known: &Known| self.fired.get(&name(known)).map_or(0, |fired| fired.deferrals);
+        let shown = within(&free, choice.budget, deferrals, |known| self.next_body(known));
+        let climbs = |known: &&&Known| shown.contains(&known.number) && !known.rules.escalate.is_empty();
+        let bodies = free.iter().filter(climbs).map(|known| (known.number, self.next_body(known))).collect();
         let over = free.iter().filter(|known| !shown.contains(&known.number));
         held.extend(over.map(|known| (known.number, name(known), "budget")));
         let mut waits = Vec::new();
@@ -224,7 +234,17 @@ impl Session {
                 waits.push((number, reason));
             }
         }
-        Chosen { shown, waits }
+        Chosen { shown, waits, bodies }
+    }
+
+    /// Returns the body of the next prompt that shows a reminder: each firing of its name climbs one step.
+    fn next_body(&self, known: &Known) -> String {
+        let times = self.fired.get(&name(known)).map_or(0, |fired| fired.prompts.len());
+        let last = known.rules.escalate.len();
+        match times.min(last) {
+            0 => known.body.clone(),
+            step => known.rules.escalate[step - 1].to_string(),
+        }
     }
 
     /// Returns the results of conditions by the numbers of the reminders.
@@ -265,6 +285,7 @@ impl Session {
             }
         }
         self.open = false;
+        self.last_shown.clear();
         self.pending.iter_mut().for_each(|known| known.carried = false);
     }
 
@@ -365,7 +386,13 @@ fn name(known: &Known) -> Name {
 }
 
 /// Returns why a prompt does not show a reminder, by listing the prompts that carried it.
-fn reason(known: &Known, fired: &Fired, verdict: Option<ConditionVerdict>, next: u64) -> Option<&'static str> {
+fn reason(
+    known: &Known,
+    fired: &Fired,
+    verdict: Option<ConditionVerdict>,
+    next: u64,
+    body: &str,
+) -> Option<&'static str> {
     let rules = &known.rules;
     if *rules == ReminderRules::default() {
         return None;
@@ -384,13 +411,18 @@ fn reason(known: &Known, fired: &Fired, verdict: Option<ConditionVerdict>, next:
     if rules.every.is_some_and(|every| !beats(every)) {
         return Some("every");
     }
-    (rules.refresh == Refresh::OnChange && fired.body.as_ref() == Some(&known.body)).then_some("unchanged")
+    (rules.refresh == Refresh::OnChange && fired.body.as_deref() == Some(body)).then_some("unchanged")
 }
 
 /// Returns the numbers of the reminders that a budget has room for, oldest first.
-fn within(free: &[&Known], budget: Option<u64>, deferrals: impl Fn(&Known) -> u32) -> Vec<u32> {
+fn within(
+    free: &[&Known],
+    budget: Option<u64>,
+    deferrals: impl Fn(&Known) -> u32,
+    body: impl Fn(&Known) -> String,
+) -> Vec<u32> {
     let Some(mut left) = budget else { return free.iter().map(|known| known.number).collect() };
-    let tokens = |known: &Known| known.body.len().div_ceil(4) as u64 + 4;
+    let tokens = |known: &Known| body(known).len().div_ceil(4) as u64 + 4;
     let mut shown = Vec::new();
     let (critical, mut others): (Vec<&Known>, Vec<&Known>) =
         free.iter().partition(|known| known.rules.priority == Priority::Critical);

@@ -6,6 +6,8 @@ use runtime::reminder::lifecycle::ConditionVerdict;
 use runtime::reminder::{Priority, Propagate, Refresh, ReminderRules, ReminderSource, RoleHint};
 use runtime::transcript::compact::Strategy as How;
 
+use crate::world::MARK;
+
 /// A command and the index of its session, modulo the number of sessions.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
@@ -35,6 +37,8 @@ pub(crate) enum What {
     },
     /// A provider makes one of its pending reminders again.
     ProviderAgain(u8),
+    /// The turn is judged: each reminder of its prompt may be heeded, ignored, or neither.
+    Judge(Vec<Option<bool>>),
     /// The last prompt is voided.
     Void,
     /// A bare call.
@@ -122,11 +126,20 @@ fn wish() -> impl Strategy<Value = Wish> {
 fn rules() -> impl Strategy<Value = ReminderRules> {
     let few = || prop::option::weighted(0.3, 1_u32..4);
     let words = (prop::sample::select(Priority::ALL), prop::bool::weighted(0.3));
-    let some = (few(), few(), few(), words).prop_map(|(cooldown_turns, every, max_times, (priority, on_change))| {
-        let refresh = if on_change { Refresh::OnChange } else { Refresh::Always };
-        ReminderRules { priority, cooldown_turns, every, max_times, refresh, ..ReminderRules::default() }
-    });
+    let escalate = prop_oneof![2 => Just(0_usize), 1 => 1_usize..4];
+    let some = (few(), few(), few(), words, escalate).prop_map(
+        |(cooldown_turns, every, max_times, (priority, on_change), escalate)| {
+            let refresh = if on_change { Refresh::OnChange } else { Refresh::Always };
+            let escalate = (0..escalate).map(|nth| louder(nth).into()).collect();
+            ReminderRules { priority, cooldown_turns, every, max_times, refresh, escalate, ..ReminderRules::default() }
+        },
+    );
     prop_oneof![1 => Just(ReminderRules::default()), 1 => some]
+}
+
+/// Returns the n-th body of an escalation. The last one is long, so that it changes what a budget has room for.
+pub(crate) fn louder(nth: usize) -> String {
+    format!("{MARK} louder {nth}{}", "!".repeat(nth * 40))
 }
 
 fn choice() -> impl Strategy<Value = Choice> {
@@ -156,6 +169,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         10 => (prop::bool::weighted(0.95), prop::option::weighted(0.1, wish()), prop::bool::weighted(0.3), choice())
             .prop_map(|(slots, late, by_hand, choice)| What::Prompt { slots, late, by_hand, choice }),
         2 => any::<u8>().prop_map(What::ProviderAgain),
+        4 => prop::collection::vec(prop::option::of(any::<bool>()), 1..4).prop_map(What::Judge),
         2 => Just(What::Void),
         1 => Just(What::Bare),
         8 => Just(What::Pass),

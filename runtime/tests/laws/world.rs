@@ -12,9 +12,11 @@ use runtime::data::Data;
 use runtime::event_log::{EventLog, MemoryLog, RecordFilter};
 use runtime::message::{Message, Role, ToolCall};
 use runtime::reminder::bridge::{MessagePayload, QueueError, RemindPayload, Revocation};
+use runtime::reminder::expectation::JudgedBy;
 use runtime::reminder::lifecycle::{
-    self, CompactionCharge, ConditionVerdict, LifecycleContext, LifecycleRecord, ReminderOrigin, SelectInput,
-    SelectedReminder, Selector, before_prompt, drop_unrenderable, fire, post_turn, propagation, select, void,
+    self, CompactionCharge, ConditionVerdict, Judgement, LifecycleContext, LifecycleRecord, ReminderOrigin,
+    SelectInput, SelectedReminder, Selector, before_prompt, drop_unrenderable, fire, post_turn, propagation, select,
+    void,
 };
 use runtime::reminder::{Reminder, ReminderRules, ReminderSource, ReminderSpec};
 use runtime::render::{RenderOptions, Rendered, render};
@@ -27,7 +29,7 @@ use crate::model::{self, Fate, Known, Name};
 use crate::step::{Choice, Step, What, Wish};
 
 /// Marker that every reminder body contains, and no message.
-const MARK: &str = "REMINDER";
+pub(crate) const MARK: &str = "REMINDER";
 
 /// A clock that jumps both ways.
 #[derive(Default)]
@@ -50,6 +52,10 @@ pub(crate) struct Pair {
     /// Items that its queue accepted, in order, and whether each is a message.
     pub(crate) accepted: Vec<(Arc<str>, bool)>,
     pub(crate) is_closed: bool,
+    /// Ids of the reminders in the last prompt.
+    last_ids: Vec<Arc<str>>,
+    /// Judged reminders with the turn and whether it followed them, in order.
+    pub(crate) judged: Vec<(Arc<str>, u32, bool)>,
 }
 
 /// Ids, and the number of turns each has left.
@@ -173,6 +179,7 @@ impl World {
                 };
                 let (shown, waits) = self.select(&real, choice.budget, &numbers);
                 let rendered = Self::rendered(&shown, slots);
+                self.pairs[at].last_ids = rendered.fired.iter().map(|fired| fired.id.clone()).collect();
                 if let Some(wish) = &late {
                     real.inject_reminder(&self.scope, spec(number, wish), ReminderSource::Hook, None);
                     if by_hand {
@@ -188,8 +195,10 @@ impl World {
                         }
                     }
                 });
+                let bodies = bodies_of(&shown);
                 let shown = shown.iter().map(|selected| number_of(&selected.reminder)).collect();
-                prop_assert_eq!(model::Chosen { shown, waits }, chosen, "who is shown, and who begins to wait");
+                let real = model::Chosen { shown, waits, bodies };
+                prop_assert_eq!(real, chosen, "who is shown with which body, and who begins to wait");
             }
             What::ProviderAgain(nth) => {
                 let transcript = real.transcript();
@@ -214,6 +223,22 @@ impl World {
                     }
                 }
             }
+            What::Judge(verdicts) => {
+                let pair = &mut self.pairs[at];
+                let turn = real.with(|state| state.turns);
+                // Judged once, and only while the turn is open: a reminder that ended meanwhile was in the prompt.
+                let shown = std::mem::take(&mut pair.model.last_shown);
+                let ids = std::mem::take(&mut pair.last_ids);
+                let mut judgements = Vec::new();
+                for ((nth, _), id) in shown.iter().enumerate().zip(ids) {
+                    if let Some(heeded) = verdicts[nth % verdicts.len()] {
+                        let judged_by = if heeded { JudgedBy::Function } else { JudgedBy::Judge };
+                        judgements.push(Judgement { reminder_id: id.clone(), heeded, judged_by, reason: None });
+                        pair.judged.push((id, turn, heeded));
+                    }
+                }
+                real.apply(&self.scope, |_, _| lifecycle::judge(judgements), std::mem::take);
+            }
             What::Void => {
                 if self.pairs[at].model.open {
                     real.apply(&self.scope, |t, _| void(t), std::mem::take);
@@ -227,8 +252,9 @@ impl World {
                 real.apply(&self.scope, |t, at| fire(t, &rendered, false, at), std::mem::take);
                 self.pairs[at].model.pending.retain(|known| !known.blank);
                 let chosen = self.pairs[at].model.select(&Choice::default());
+                let bodies = bodies_of(&shown);
                 let shown = shown.iter().map(|selected| number_of(&selected.reminder)).collect();
-                prop_assert_eq!(model::Chosen { shown, waits }, chosen, "in a bare call");
+                prop_assert_eq!(model::Chosen { shown, waits, bodies }, chosen, "in a bare call");
             }
             What::Pass => {
                 real.apply(&self.scope, |t, _| post_turn(t), |passed| std::mem::take(&mut passed.records));
@@ -322,6 +348,7 @@ impl World {
                 self.sessions.reset(&id, &self.scope).unwrap();
                 let model = &mut self.pairs[at].model;
                 (model.pending, model.messages, model.open) = (Vec::new(), 0, false);
+                model.last_shown.clear();
                 (model.prompts, model.fired, model.before) = (0, BTreeMap::new(), BTreeMap::new());
             }
             What::Close if crowd == 1 => {}
@@ -348,7 +375,8 @@ impl World {
     }
 
     fn add(&mut self, real: Rc<Session>, model: model::Session) -> usize {
-        self.pairs.push(Pair { real, model, accepted: Vec::new(), is_closed: false });
+        let (accepted, last_ids, judged) = Default::default();
+        self.pairs.push(Pair { real, model, accepted, is_closed: false, last_ids, judged });
         self.pairs.len() - 1
     }
 
@@ -628,6 +656,14 @@ fn spec_of(reminder: &Reminder) -> ReminderSpec {
 /// Returns the number of a reminder, stored in its first tag.
 fn number_of(reminder: &Reminder) -> u32 {
     reminder.tags[0][1..].parse().unwrap()
+}
+
+/// Returns the bodies of the shown reminders that have an escalation.
+fn bodies_of(shown: &[SelectedReminder]) -> Vec<(u32, String)> {
+    let climbs =
+        |selected: &&SelectedReminder| selected.reminder.rules.as_ref().is_some_and(|rules| !rules.escalate.is_empty());
+    let body = |selected: &SelectedReminder| (number_of(&selected.reminder), selected.body.to_string());
+    shown.iter().filter(climbs).map(body).collect()
 }
 
 fn pick<T>(items: impl Iterator<Item = T>, nth: u8) -> Option<T> {

@@ -1,15 +1,16 @@
-//! Conditions of reminders: the functions that scripts give as `when` and `until`.
+//! Conditions of reminders: the functions that scripts give as `when`, `until` and `expect`.
 
 use super::ScriptFn;
-use crate::convert::to_data_naming;
+use super::payload::tool_row;
+use crate::convert::{key, to_data_naming, to_value};
 use crate::values::TranscriptValue;
 use crate::world::World;
-use lang::value::Value;
+use lang::value::{Dict, Value};
 use lang::vm::{Context, Function, Isolate, Raise};
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::ids::Ids;
-use runtime::reminder::condition::{ConditionFacts, Conditions, condition_name};
+use runtime::reminder::condition::{ConditionFacts, Conditions, TurnFacts, condition_name};
 use runtime::reminder::{ReminderCode, ReminderError};
 use runtime::seam::{Answer, CallError, Outcome, Turn};
 use std::cell::{Cell, RefCell};
@@ -53,21 +54,7 @@ impl Conditions for ScriptConditions {
         facts: ConditionFacts<'a>,
     ) -> Option<Answer<'a, Outcome<bool>>> {
         let function = self.by_name.borrow().get(name)?.clone();
-        let state = Value::record([
-            ("session", TranscriptValue::value(turn.session.transcript())),
-            ("session_id", Value::str(turn.session.id())),
-            ("reminder_id", Value::str(&facts.reminder.id)),
-            ("times", Value::Int(facts.times.into())),
-            ("turn", Value::Int(turn.number.into())),
-            ("iteration", Value::Int(facts.iteration.into())),
-            ("task", Value::str(facts.task)),
-            ("text", Value::str(facts.text)),
-            ("context_tokens", Value::from(usize::try_from(facts.context_tokens).unwrap_or(usize::MAX))),
-            (
-                "context_window",
-                facts.context_window.map_or(Value::Nil, |w| Value::from(usize::try_from(w).unwrap_or(usize::MAX))),
-            ),
-        ]);
+        let state = Value::record(fields(turn, &facts));
         let read = |function: &ScriptFn, value: Value| match value {
             Value::Bool(holds) => Ok(holds),
             other => {
@@ -79,6 +66,37 @@ impl Conditions for ScriptConditions {
         Some(ScriptFn::call_shared(function, turn, [state], read))
     }
 
+    fn follows<'a>(
+        &'a self,
+        name: &'a str,
+        turn: Turn<'a>,
+        facts: TurnFacts<'a>,
+    ) -> Option<Answer<'a, Outcome<Option<bool>>>> {
+        let function = self.by_name.borrow().get(name)?.clone();
+        let calls = facts.tool_calls.iter().map(|call| {
+            Value::record([
+                ("name", Value::str(&call.name)),
+                ("args", to_value(&call.arguments)),
+                ("tool_call_id", Value::str(&call.id)),
+            ])
+        });
+        let results = facts.tool_results.rows().iter().map(tool_row);
+        let of_turn = [("tool_calls", Value::list(calls.collect())), ("tool_results", Value::list(results.collect()))];
+        let all = fields(turn, &facts.facts).into_iter().chain(of_turn);
+        let turn_value = Value::dict(all.map(|(name, value)| (key(name), value)).collect::<Dict>());
+        let read = |function: &ScriptFn, value: Value| match value {
+            Value::Bool(follows) => Ok(Some(follows)),
+            Value::Nil => Ok(None),
+            other => {
+                let found = other.type_name();
+                let message = format!("the `expect` of a reminder must return a bool or nil, got {found}");
+                let error = ReminderError::new(ReminderCode::Shape, "", message);
+                Err(function.blame(&error.help("return `nil` if the turn does not show it either way")))
+            }
+        };
+        Some(ScriptFn::call_shared(function, turn, [turn_value], read))
+    }
+
     fn late(&self, name: &str, ms: u64) -> Rc<dyn CallError> {
         match self.by_name.borrow().get(name) {
             Some(function) => function.late("a condition of a reminder", ms),
@@ -87,7 +105,24 @@ impl Conditions for ScriptConditions {
     }
 }
 
-/// Converts a value that may contain reminders to data: a function under `when` or `until` becomes the name of a
+/// Returns what conditions and expectations see of a turn.
+fn fields(turn: Turn<'_>, facts: &ConditionFacts<'_>) -> [(&'static str, Value); 10] {
+    let count = |count: u64| Value::from(usize::try_from(count).unwrap_or(usize::MAX));
+    [
+        ("session", TranscriptValue::value(turn.session.transcript())),
+        ("session_id", Value::str(turn.session.id())),
+        ("reminder_id", Value::str(&facts.reminder.id)),
+        ("times", Value::Int(facts.times.into())),
+        ("turn", Value::Int(turn.number.into())),
+        ("iteration", Value::Int(facts.iteration.into())),
+        ("task", Value::str(facts.task)),
+        ("text", Value::str(facts.text)),
+        ("context_tokens", count(facts.context_tokens)),
+        ("context_window", facts.context_window.map_or(Value::Nil, count)),
+    ]
+}
+
+/// Converts a value that may contain reminders to data: a function under `when`, `until` or `expect` becomes the name of a
 /// condition of the run.
 ///
 /// # Errors

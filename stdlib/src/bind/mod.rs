@@ -21,6 +21,7 @@ pub(crate) use driver::RunDriver;
 pub(crate) use function::ScriptFn;
 pub(crate) use hook::ScriptHook;
 pub(crate) use model::ScriptModel;
+pub(crate) use payload::payload;
 pub(crate) use permissions::ScriptPermissions;
 pub(crate) use provider::{ScriptProvider, check_config};
 pub(crate) use room::{roomy_model, roomy_tools};

@@ -14,11 +14,11 @@ thread_local! {
 }
 
 /// The payload of an event; made field by field, without a [`runtime::data::Data`] of the whole in between.
-pub(super) fn payload(event: &HookEvent<'_>, session_id: &Arc<str>) -> Value {
+pub(crate) fn payload(event: &HookEvent<'_>, session_id: &Arc<str>) -> Value {
     let mut entries = Dict::with_capacity(8);
     event.each_field(&mut |name, value| {
         let value = match event.tool_rows() {
-            Some(rows) if name == "tool_results" => Value::list(rows.iter().map(row).collect()),
+            Some(rows) if name == "tool_results" => Value::list(rows.iter().map(tool_row).collect()),
             _ => to_value(&value()),
         };
         entries.insert(key(name), value);
@@ -42,7 +42,7 @@ fn of_session(id: &Arc<str>) -> Value {
 }
 
 /// Returns the row as [`ToolRow::to_data`] has it.
-fn row(row: &ToolRow) -> Value {
+pub(super) fn tool_row(row: &ToolRow) -> Value {
     let fields = [
         ("name", Value::str(&row.name)),
         ("ok", Value::Bool(row.result.ok)),
@@ -65,6 +65,6 @@ mod tests {
         let call = ToolCall::new("c1", "look", Data::Nil);
         let result = ToolResult { text: "x".into(), truncated: true, ok: false, value: Data::Nil };
         let result = ToolRow::new(&call, result);
-        assert_eq!(lang::value::display(&row(&result)), lang::value::display(&to_value(&result.to_data())));
+        assert_eq!(lang::value::display(&tool_row(&result)), lang::value::display(&to_value(&result.to_data())));
     }
 }

@@ -9,7 +9,7 @@ pub(super) static SHAPES: &[(&str, &str)] = &[
          role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\", \
          priority?: \"low\" | \"normal\" | \"high\" | \"critical\", cooldown_turns?: int, every?: int, \
          max_times?: int, escalate?: list<string>, refresh?: \"always\" | \"on_change\", \
-         when?: fn(any) -> any, until?: fn(any) -> any}",
+         when?: fn(any) -> any, until?: fn(any) -> any, expect?: any}",
     ),
     ("ReminderSelector", "{id?: string, tag?: string, dedupe_key?: string}"),
     (
@@ -22,7 +22,7 @@ pub(super) static SHAPES: &[(&str, &str)] = &[
     (
         "LoopReminders",
         "{enabled?: bool, providers?: list<string>, packs?: list<string>, config?: dict, strict?: bool, \
-         placement?: \"head\" | \"tail\", max_tokens?: int, max_share?: float}",
+         placement?: \"head\" | \"tail\", files?: bool, max_tokens?: int, max_share?: float}",
     ),
     ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
     (
@@ -186,6 +186,7 @@ static DESCRIBED: &[DescribedOption] = &[
     all("preserve_on_compact", "false", "Whether compaction keeps the reminder."),
     all("propagate", "\"session\"", "Sub-agents that inherit the reminder: all, direct children only, or none."),
     all("role_hint", "\"system\"", "Preferred slot of the prompt. The provider decides in the end."),
+    of("LoopReminders", "files", "false", "Whether the reminder files of the project are used."),
     of("LoopReminders", "max_tokens", "", "Limit of the tokens of all reminders in a prompt."),
     all("max_share", "", "Limit of the reminders in a prompt, as a share of the context window."),
     all("bodies", "{}", "Texts by pattern of a model name, for models that need another wording."),
@@ -200,6 +201,12 @@ static DESCRIBED: &[DescribedOption] = &[
         "With `on_change`, it is shown again only if its text has changed or after a compaction.",
     ),
     all("when", "nil", "It is shown only in prompts before which this function returns true."),
+    all(
+        "expect",
+        "nil",
+        "Function of a turn, or `{judge: \"…\"}`: whether a turn whose prompt carried it followed it.",
+    ),
+    all("judge", "", "Question about the turn that a model answers with yes or no."),
     all("until", "nil", "It ends before the first prompt before which this function returns true."),
     of("ReminderSelector", "id", "", "Clears the reminder with this id."),
     of("ReminderSelector", "tag", "", "Clears the reminders with this tag."),

@@ -31,7 +31,7 @@ const RIGHTS: &[&str] = &["deny"];
 /// The keys of `[hooks]`.
 const HOOKS: &[&str] = &["timeout_ms"];
 /// The keys of `[reminders]`.
-const REMINDERS: &[&str] = &["max_body", "max_tokens", "max_share"];
+const REMINDERS: &[&str] = &["max_body", "max_tokens", "max_share", "files"];
 
 /// The keys of `[fmt]`.
 const FMT: &[&str] = &["width"];
@@ -240,6 +240,15 @@ impl SettingsReader<'_> {
                     let share = share.ok_or_else(|| "this must be a number above 0 and up to 1".to_owned());
                     self.project.limits.reminders.max_share = self.good(value, share);
                 }
+                // The files put text into prompts.
+                "files" => match value.get_ref() {
+                    DeValue::Boolean(true) => {
+                        let counts = self.guard("reminders.files", key.span(), "true");
+                        self.project.limits.reminder_files = counts.then_some(true);
+                    }
+                    DeValue::Boolean(false) => self.project.limits.reminder_files = Some(false),
+                    _ => drop(self.good::<bool>(value, Err("this must be `true` or `false`".to_owned()))),
+                },
                 unknown => self.unknown(unknown, key.span(), REMINDERS, "[reminders]"),
             }
         }

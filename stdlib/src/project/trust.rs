@@ -52,6 +52,11 @@ pub(super) fn is_trusted(folder: &Path, digest: &str) -> bool {
     entries.iter().any(|(trusted, of)| trusted == folder && of == digest)
 }
 
+/// Returns whether the user has trusted a folder, given without links, with its `harn.toml` as it is now.
+pub(crate) fn is_trusted_folder(folder: &Path) -> bool {
+    files::read(&folder.join(NAME), read::LARGEST).is_ok_and(|bytes| is_trusted(folder, &digest(&bytes)))
+}
+
 /// Trusts the `harn.toml` of a folder, or the nearest above it, as it is now.
 ///
 /// # Errors

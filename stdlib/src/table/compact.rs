@@ -88,6 +88,7 @@ async fn compact(
         listeners: Listeners {
             hooks: &world.agents.hooks,
             providers: &providers,
+            files: scope.files.as_deref(),
             config: &reminders.config,
             strict: reminders.strict,
         },

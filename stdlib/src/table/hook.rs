@@ -181,6 +181,7 @@ fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
         let listeners = Listeners {
             hooks: &world.agents.hooks,
             providers: &providers,
+            files: scope.files.as_deref(),
             config: &reminders.config,
             strict: reminders.strict,
         };

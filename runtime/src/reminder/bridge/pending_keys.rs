@@ -64,6 +64,7 @@ impl PendingKeys {
             | R::Deferred(_)
             | R::Refreshed { .. }
             | R::ConditionFailed { .. }
+            | R::Judged(_)
             | R::ProviderEvaluated { .. }
             | R::Passed(_)
             | R::Void

@@ -7,9 +7,9 @@ use crate::render::Rendered;
 use crate::transcript::Transcript;
 
 use super::{
-    CompactionCharge, ConditionVerdict, DiscardReason, LifecycleContext, LifecycleRecord, ReminderOrigin, SelectInput,
-    Selector, admit, audit, before_prompt, clear, compact, discard, drop_unrenderable, fire, fork, inherit, inject,
-    post_turn, post_turn_by_hand, preserve_only, reset, select, trim, void,
+    CompactionCharge, ConditionVerdict, DiscardReason, Judgement, LifecycleContext, LifecycleRecord, ReminderOrigin,
+    SelectInput, Selector, admit, audit, before_prompt, clear, compact, discard, drop_unrenderable, fire, fork,
+    inherit, inject, judge, post_turn, post_turn_by_hand, preserve_only, reset, select, trim, void,
 };
 
 /// A command.
@@ -36,6 +36,8 @@ pub enum LifecycleCommand {
         /// Results of conditions, by reminder id.
         verdicts: Vec<(Arc<str>, ConditionVerdict)>,
     },
+    /// A turn has shown which reminders of its prompt it followed.
+    Judge(Vec<Judgement>),
     /// Voids the last prompt, which no one saw.
     Void,
     /// Drops reminders that no route can show.
@@ -77,6 +79,7 @@ pub fn apply(
         LifecycleCommand::Select { budget, verdicts } => {
             select(t, &SelectInput { budget, verdicts: &verdicts, model: None }).records
         }
+        LifecycleCommand::Judge(judgements) => judge(judgements),
         LifecycleCommand::Void => void(t),
         LifecycleCommand::DropUnrenderable => drop_unrenderable(t),
         LifecycleCommand::PostTurn => post_turn(t).records,

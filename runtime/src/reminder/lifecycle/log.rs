@@ -7,7 +7,9 @@ use crate::data::{Data, Entries, shared};
 use crate::event_log::{NewRecord, PayloadSource, RecordBatch, RecordPayload, Topic};
 use crate::reminder::{Reminder, ReminderField, Surface};
 
-use super::{ChargePass, CompactionCharge, DeferReason, ExpireReason, LifecycleContext, LifecycleRecord, Replacement};
+use super::{
+    ChargePass, CompactionCharge, DeferReason, ExpireReason, Judgement, LifecycleContext, LifecycleRecord, Replacement,
+};
 
 impl LifecycleRecord {
     /// Returns the record as it is logged alone.
@@ -71,6 +73,14 @@ impl LifecycleRecord {
                 put(shared!("reminder_id"), reminder_id.into());
                 put(shared!("condition"), condition.name(Surface::Log).into());
                 put(shared!("error"), error.into());
+            }
+            LifecycleRecord::Judged(judgement) => {
+                let Judgement { reminder_id, judged_by, reason, .. } = judgement.as_ref();
+                put(shared!("reminder_id"), reminder_id.into());
+                put(shared!("judged_by"), judged_by.as_str().into());
+                if reason.is_some() {
+                    put(shared!("reason"), reason.as_ref().into());
+                }
             }
             LifecycleRecord::Deduped(deduped) => {
                 let Replacement { replaced_ids, replacing_id, dedupe_key } = deduped.as_ref();
@@ -244,6 +254,7 @@ impl PayloadSource for LifecycleBatch {
                 reminder.body.len() + reminder.tags.iter().map(|tag| tag.len()).sum::<usize>() + rules
             }
             Some(LifecycleRecord::ConditionFailed { error, .. }) => error.len(),
+            Some(LifecycleRecord::Judged(judgement)) => judgement.reason.as_ref().map_or(0, |reason| reason.len()),
             Some(LifecycleRecord::Resumed(pending)) => pending.iter().map(|(id, _)| id.len() + 64).sum(),
             Some(LifecycleRecord::Deduped(deduped)) => deduped.replaced_ids.iter().map(|id| id.len()).sum(),
             Some(

@@ -31,7 +31,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-pub use biography::{Biography, Birth, BirthKind, Carrier, LifeEnd, LifeEndReason, Wait};
+pub use biography::{Biography, Birth, BirthKind, Carrier, JudgedTurn, LifeEnd, LifeEndReason, Wait};
 pub use counts::ReminderCounts;
 pub use events::{ConditionFailure, Evaluation, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal};
 pub use session::SessionLife;

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::event_log::Topic;
 use crate::hooks::EventKind;
+use crate::reminder::expectation::JudgedBy;
 use crate::reminder::{Reminder, ReminderField};
 use crate::render::RenderedRole;
 use crate::words::words;
@@ -143,6 +144,8 @@ pub enum LifecycleRecord {
         /// Description of the error.
         error: Arc<str>,
     },
+    /// A turn has shown whether it followed a reminder of its prompt.
+    Judged(Box<Judgement>),
     /// A reminder replaced others.
     Deduped(Box<Replacement>),
     /// A reminder expired.
@@ -201,6 +204,19 @@ pub struct Deferral {
     pub outranked_by: Option<Arc<str>>,
 }
 
+/// The judgement whether a turn followed a reminder of its prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// Its id.
+    pub reminder_id: Arc<str>,
+    /// Whether the turn followed it.
+    pub heeded: bool,
+    /// The decider.
+    pub judged_by: JudgedBy,
+    /// The decider's reason, if it gave one.
+    pub reason: Option<Arc<str>>,
+}
+
 /// A reminder that replaced others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replacement {
@@ -231,6 +247,10 @@ words! {
         Refreshed = "refreshed",
         /// A condition of a reminder threw.
         ConditionFailed = "condition_failed",
+        /// A turn followed a reminder of its prompt.
+        Heeded = "heeded",
+        /// A turn did not follow a reminder of its prompt.
+        Ignored = "ignored",
         /// A reminder replaced others.
         Deduped = "deduped",
         /// A reminder expired.
@@ -267,6 +287,8 @@ impl LifecycleKind {
             | K::Deferred
             | K::Refreshed
             | K::ConditionFailed
+            | K::Heeded
+            | K::Ignored
             | K::Deduped
             | K::Expired
             | K::Dropped
@@ -304,6 +326,8 @@ impl LifecycleRecord {
             LifecycleRecord::Deferred(_) => K::Deferred,
             LifecycleRecord::Refreshed { .. } => K::Refreshed,
             LifecycleRecord::ConditionFailed { .. } => K::ConditionFailed,
+            LifecycleRecord::Judged(judgement) if judgement.heeded => K::Heeded,
+            LifecycleRecord::Judged(_) => K::Ignored,
             LifecycleRecord::Deduped(_) => K::Deduped,
             LifecycleRecord::Expired { .. } => K::Expired,
             LifecycleRecord::Dropped { .. } => K::Dropped,

@@ -29,6 +29,8 @@ pub struct ReminderOptions {
     pub strict: bool,
     /// Overrides the route's placement.
     pub placement: Option<Placement>,
+    /// Whether the reminder files of the project are used; `None` means that the project decides.
+    pub files: Option<bool>,
     /// The budget of the reminders in a prompt.
     pub budget: ReminderBudget,
 }
@@ -43,6 +45,7 @@ impl Default for ReminderOptions {
             config: Data::Nil,
             strict: false,
             placement: None,
+            files: None,
             budget: ReminderBudget::default(),
         }
     }
@@ -74,7 +77,8 @@ impl fmt::Debug for OwnProviders {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProviderList(Vec<(bool, Arc<str>)>);
 
-const KEYS: &[&str] = &["enabled", "providers", "packs", "config", "strict", "placement", "max_tokens", "max_share"];
+const KEYS: &[&str] =
+    &["enabled", "providers", "packs", "config", "strict", "placement", "files", "max_tokens", "max_share"];
 
 impl ReminderOptions {
     /// Reads the option: nil, a bool, a list, or a dict with the keys above.
@@ -101,7 +105,7 @@ impl ReminderOptions {
                 .suggest(nearest(unknown, KEYS.iter().copied()))
                 .or_help(
                     "remove it: `reminders` has `enabled`, `providers`, `packs`, `config`, `strict`, `placement`, \
-                    `max_tokens` and `max_share`",
+                    `files`, `max_tokens` and `max_share`",
                 ));
         }
         let flag = |key: &str, default: bool| match data.get(key) {
@@ -136,8 +140,16 @@ impl ReminderOptions {
             config,
             strict: flag("strict", false)?,
             placement,
+            files: if data.get("files").is_nil() { None } else { Some(flag("files", false)?) },
             budget: ReminderBudget::from_data(data)?,
         })
+    }
+
+    /// Returns whether a loop uses the reminder files of its project, which has `default`. Turning all providers off turns
+    /// off the default.
+    #[must_use]
+    pub fn wants_files(&self, default: bool) -> bool {
+        self.files.unwrap_or(default && self.enabled)
     }
 
     /// Returns the providers to run, in order. Unknown ids and too many are errors, whether or not providers are

@@ -7,6 +7,7 @@ use globset::Glob;
 use crate::data::{Data, Entries};
 use crate::reminder::codec::{ReminderField as Field, Surface};
 use crate::reminder::condition::is_condition_name;
+use crate::reminder::expectation::Expectation;
 use crate::reminder::limits::{MAX_MODEL, fault_of_name, max_body};
 use crate::reminder::spec::{FieldValues, present, shape, word, wrong_type};
 use crate::reminder::{ReminderCode, ReminderError};
@@ -30,6 +31,7 @@ impl ReminderRules {
             bodies: bodies(fields)?,
             when: condition(fields, Field::When)?,
             until: condition(fields, Field::Until)?,
+            expect: Expectation::read(fields)?,
         })
     }
 
@@ -45,6 +47,7 @@ impl ReminderRules {
             bodies: bodies(fields).unwrap_or_default(),
             when: condition(fields, Field::When).unwrap_or_default(),
             until: condition(fields, Field::Until).unwrap_or_default(),
+            expect: Expectation::read(fields).unwrap_or_default(),
         }
     }
 }

@@ -75,6 +75,8 @@ impl Scene {
             hooks: Rc::new(hooks(&ends)),
             providers: Rc::new(ReminderProviders::new(vec![Rc::new(Provides)])),
             conditions: Rc::new(NoConditions),
+            judge: None,
+            files: None,
             post_turn: None,
             live: Rc::new(|_| {}),
         };
@@ -282,6 +284,8 @@ impl Tool for Delegate {
                 hooks: Rc::new(hooks(&Rc::default())),
                 providers: Rc::default(),
                 conditions: Rc::new(NoConditions),
+                judge: None,
+                files: None,
                 post_turn: None,
                 live: Rc::new(|_| {}),
             };

@@ -51,6 +51,7 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
         | LifecycleRecord::Deferred(_)
         | LifecycleRecord::Refreshed { .. }
         | LifecycleRecord::ConditionFailed { .. }
+        | LifecycleRecord::Judged(_)
         | LifecycleRecord::Dropped { .. }
         | LifecycleRecord::Discarded { .. }
         | LifecycleRecord::ProviderEvaluated { .. }

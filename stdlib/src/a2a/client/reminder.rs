@@ -219,6 +219,7 @@ mod tests {
                 bodies: ModelBodies::from(vec![("claude-*".into(), "for Claude".into())]),
                 when: None,
                 until: None,
+                expect: None,
             })),
         };
         // As a server reports it: every field by its name on the wire.

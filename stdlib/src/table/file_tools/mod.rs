@@ -207,7 +207,7 @@ impl FileTool {
         let Some(world) = self.world.upgrade() else { return Ok(()) };
         let (reminders, providers) = here::reminders_of_loop(turn.scope, &world).map_err(Thrown::fault)?;
         let (hooks, config, strict) = (&world.agents.hooks, &reminders.config, reminders.strict);
-        let listeners = Listeners { hooks, providers: &providers, config, strict };
+        let listeners = Listeners { hooks, providers: &providers, files: turn.scope.files.as_deref(), config, strict };
         let metadata = Data::dict([("tool", Data::from(self.kind.name()))]);
         let event = HookEvent::FileEdited { path: &path, metadata: &metadata };
         listeners.emit(turn, &event).get().await.map(drop).map_err(|e| Thrown::fault(to_raise(&e)))

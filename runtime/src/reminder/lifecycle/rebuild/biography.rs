@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::reminder::Reminder;
+use crate::reminder::expectation::JudgedBy;
 use crate::render::RenderedRole;
 use crate::words::words;
 
@@ -70,6 +71,21 @@ pub struct Wait {
     pub outranked_by: Option<Arc<str>>,
 }
 
+/// The decision whether a turn followed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgedTurn {
+    /// Cursor of the record.
+    pub cursor: u64,
+    /// The turn.
+    pub turn: u32,
+    /// Whether the turn followed it.
+    pub heeded: bool,
+    /// The decider.
+    pub judged_by: JudgedBy,
+    /// The decider's reason, if it gave one.
+    pub reason: Option<Arc<str>>,
+}
+
 /// The way a life ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LifeEndReason {
@@ -129,6 +145,8 @@ pub struct Biography {
     pub waits: Vec<Wait>,
     /// Points at which its provider made it again, so that its turns started over: cursor and turn.
     pub refreshed: Vec<(u64, u32)>,
+    /// The turns that were judged by its expectation, oldest first.
+    pub judged: Vec<JudgedTurn>,
     /// Its end; `None` while it is pending, and for a reminder added for the record only.
     pub end: Option<LifeEnd>,
     /// Number of further prompts in which it appears, as of its end if it has ended; `None` if it never expires.
@@ -146,6 +164,7 @@ impl Biography {
             carried: Vec::new(),
             waits: Vec::new(),
             refreshed: Vec::new(),
+            judged: Vec::new(),
             end: None,
             ttl_left,
             uncharged: 0,

@@ -10,7 +10,9 @@ use crate::render::RenderedRole;
 
 use super::super::LifecycleKind::{self, self as K};
 use super::super::{BodyChoice, ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason};
-use super::{BirthKind, ConditionFailure, Evaluation, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal, Wait};
+use super::{
+    BirthKind, ConditionFailure, Evaluation, JudgedTurn, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal, Wait,
+};
 
 /// The meaning of a record for the rebuild.
 pub(super) enum EntryReading {
@@ -28,6 +30,7 @@ pub(super) enum RebuildEntry {
     Fired { id: Arc<str>, turn: u32, slot: RenderedRole, charges: bool, choice: Option<BodyChoice> },
     Deferred { id: Arc<str>, wait: Wait },
     ConditionFailed(ConditionFailure),
+    Judged { id: Arc<str>, judged: JudgedTurn },
     Refreshed { id: Arc<str>, ttl_turns: Option<u32> },
     Ended { ids: Vec<Arc<str>>, how: LifeEndReason },
     Refused(Refusal),
@@ -95,6 +98,16 @@ fn of_reminder(record: &Record) -> ReadResult<RebuildEntry> {
             condition: text(payload, "condition")?,
             error: text(payload, "error")?,
         })),
+        kind @ (K::Heeded | K::Ignored) => Ok(RebuildEntry::Judged {
+            id: id()?,
+            judged: JudgedTurn {
+                cursor: record.cursor,
+                turn: turn(payload),
+                heeded: kind == K::Heeded,
+                judged_by: parsed(payload, "judged_by")?,
+                reason: payload.get("reason").as_shared_str(),
+            },
+        }),
         K::Refreshed => Ok(RebuildEntry::Refreshed { id: id()?, ttl_turns: count_or_nil(payload, "ttl_turns")? }),
         K::Deduped => {
             let replaced = payload.get("replaced_ids").as_list().unwrap_or_default();

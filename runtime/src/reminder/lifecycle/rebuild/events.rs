@@ -103,7 +103,7 @@ pub struct ConditionFailure {
     pub turn: u32,
     /// The reminder.
     pub reminder_id: Arc<str>,
-    /// The condition: `when` or `until`.
+    /// The condition: `when`, `until` or `expect`.
     pub condition: Arc<str>,
     /// The error it threw.
     pub error: Arc<str>,

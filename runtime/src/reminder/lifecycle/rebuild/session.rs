@@ -123,6 +123,14 @@ impl SessionLife {
                 None => notes.extend(self.stranger(&id, "waits")),
             },
             RebuildEntry::ConditionFailed(failure) => self.condition_failures.push(failure),
+            RebuildEntry::Judged { id, judged } => {
+                // It may have ended during the turn.
+                let index = self.last_by_id.get(&id).copied();
+                match index.and_then(|index| self.reminders.get_mut(index)) {
+                    Some(life) => life.judged.push(judged),
+                    None => notes.extend(self.stranger(&id, "is judged")),
+                }
+            }
             RebuildEntry::Refreshed { id, ttl_turns } => match self.pending_mut(&id) {
                 Some((index, life)) => {
                     (life.ttl_left, life.uncharged) = (ttl_turns, 0);
