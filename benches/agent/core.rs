@@ -46,6 +46,7 @@ fn one_loop(turns: usize, marks: &Rc<RefCell<Marks>>) -> Result<(), String> {
         conditions: Rc::new(NoConditions),
         judge: None,
         files: None,
+        slots: Rc::default(),
         post_turn: None,
         live: Rc::new(|_| {}),
     };

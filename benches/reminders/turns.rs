@@ -86,6 +86,7 @@ fn one_loop(ruled: bool, turns: usize) {
         conditions: Rc::new(TwoConditions),
         judge: None,
         files: None,
+        slots: Rc::default(),
         post_turn: None,
         live: Rc::new(|_| {}),
     };

@@ -6,7 +6,7 @@ use runtime::data::Data;
 use runtime::reminder::lifecycle::CompactionCharge;
 use runtime::reminder::lifecycle::rebuild::{
     Biography, Carrier, Evaluation, JudgedTurn, LifeEnd, LifeEndReason, QueueEnd, RebuildNote, RebuiltPass,
-    RebuiltPrompt, Refusal, ReminderCounts, SessionLife, Wait,
+    RebuiltPrompt, Refusal, RejectedSlot, ReminderCounts, SessionLife, Wait,
 };
 
 /// The version of the shape.
@@ -42,6 +42,8 @@ fn session(session: &SessionLife) -> Data {
         ("reminders", session.reminders.iter().map(reminder).collect()),
         ("prompts", session.prompts.iter().map(prompt).collect()),
         ("providers", session.evaluations.iter().map(evaluation).collect()),
+        ("cost", session.costs().to_data()),
+        ("rejected_slots", session.rejected_slots.iter().map(rejected_slot).collect()),
         ("refused", session.refusals.iter().map(refusal).collect()),
         ("queue_ends", session.queue_ends.iter().map(queue_end).collect()),
         ("passes", session.passes.iter().map(passage).collect()),
@@ -153,10 +155,15 @@ fn end(end: &LifeEnd) -> Data {
 }
 
 fn prompt(prompt: &RebuiltPrompt) -> Data {
-    let carried = prompt
-        .carried
-        .iter()
-        .map(|(id, slot)| Data::dict([("reminder_id", Data::from(id)), ("slot", slot.as_str().into())]));
+    let carried = prompt.carried.iter().enumerate().map(|(index, (id, slot))| {
+        let cost = prompt.costs.get(index);
+        Data::dict_of_present([
+            ("reminder_id", Data::from(id)),
+            ("slot", slot.as_str().into()),
+            ("tokens", cost.map(|cost| cost.tokens).into()),
+            ("cached", cost.map(|cost| cost.is_cached).into()),
+        ])
+    });
     Data::dict([
         ("cursor", Data::from(prompt.cursor)),
         ("at_ms", prompt.at_ms.into()),
@@ -169,6 +176,7 @@ fn prompt(prompt: &RebuiltPrompt) -> Data {
         ("total_bytes", prompt.total_bytes.into()),
         ("shared_prefix_bytes", prompt.shared_prefix_bytes.into()),
         ("carried", carried.collect()),
+        ("rebilled_tokens", prompt.rebilled_tokens.into()),
     ])
 }
 
@@ -189,6 +197,16 @@ fn refusal(it: &Refusal) -> Data {
         ("turn", it.turn.into()),
         ("reason", it.reason.as_str().into()),
         ("detail", it.detail.as_ref().into()),
+    ])
+}
+
+fn rejected_slot(it: &RejectedSlot) -> Data {
+    Data::dict([
+        ("cursor", Data::from(it.cursor)),
+        ("turn", it.turn.into()),
+        ("model", it.model.as_ref().into()),
+        ("next", it.next.as_str().into()),
+        ("error", (&it.error).into()),
     ])
 }
 

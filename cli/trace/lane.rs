@@ -200,6 +200,7 @@ fn form(slot: RenderedRole, x: f64) -> String {
         RenderedRole::System => format!("M{:.1} 13a3.4 3.4 0 1 1 6.8 0a3.4 3.4 0 1 1-6.8 0z", x - 3.4),
         RenderedRole::Developer => format!("M{:.1} 9.8h6.4v6.4h-6.4z", x - 3.2),
         RenderedRole::UserBlock => format!("M{x:.1} 8.6l4.4 4.4-4.4 4.4-4.4-4.4z"),
+        RenderedRole::Native => format!("M{:.1} 9.4h7.2v7.2h-7.2zm1.8 1.8v3.6h3.6v-3.6z", x - 3.6),
         RenderedRole::EphemeralCache => format!("M{x:.1} 8.8l4.2 7.4h-8.4z"),
     }
 }

@@ -4,6 +4,7 @@ use super::Trace;
 use super::names::{ShortNames, clean, count, first_line, fit, grouped};
 use super::paint::Paint;
 use super::timeline::{Item, Turn, turns};
+use runtime::reminder::cost::ReminderTokens;
 use runtime::reminder::expectation::JudgedBy;
 use runtime::reminder::lifecycle::rebuild::{
     Biography, BirthKind, Carrier, Evaluation, JudgedTurn, LifeEnd, LifeEndReason, RebuiltPrompt, ReminderCounts,
@@ -107,6 +108,7 @@ impl Writer<'_> {
         for turn in turns(session) {
             self.turn(out, &turn);
         }
+        self.costs(out, session);
         self.silent(out, session);
         self.forgettable(out, session);
         out.push('\n');
@@ -146,6 +148,15 @@ impl Writer<'_> {
                     "    {} dropped before it became a reminder ({}){detail}\n",
                     self.paint.red("!"),
                     refusal.reason
+                )
+            }
+            Item::SlotRejected(it) => {
+                let model = it.model.as_deref().map_or("the model".to_owned(), clean);
+                format!(
+                    "    {} {model} rejected the slot, so reminders are in {} from here on: {}\n",
+                    self.paint.red("!"),
+                    it.next,
+                    clean(&it.error)
                 )
             }
             Item::Unqueued(end) => {
@@ -270,6 +281,27 @@ impl Writer<'_> {
                 )
             }
             None => String::new(),
+        }
+    }
+
+    /// Reports the tokens that reminders added to the requests.
+    fn costs(&self, out: &mut String, session: &SessionLife) {
+        let costs = session.costs();
+        if costs.is_empty() {
+            return;
+        }
+        let cached = |sum: ReminderTokens| match sum.cached {
+            0 => String::new(),
+            cached => format!(" ({} cached)", grouped(cached)),
+        };
+        let all = |sum: ReminderTokens| grouped(sum.cached + sum.uncached);
+        let source = |(source, sum)| format!("{source} {}{}", all(sum), cached(sum));
+        let sources = costs.by_source().map(source).collect::<Vec<_>>().join(", ");
+        let total = costs.total();
+        let say = format!("reminders took about {} tokens{}: {sources}", all(total), cached(total));
+        let _ = writeln!(out, "\n  {}", self.paint.dim(&format!("· {say}")));
+        if let Some(advice) = costs.advice() {
+            let _ = writeln!(out, "  {} {advice}", self.paint.cyan("note"));
         }
     }
 

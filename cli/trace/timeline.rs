@@ -2,7 +2,7 @@
 
 use runtime::reminder::lifecycle::rebuild::{
     Biography, ConditionFailure, Evaluation, JudgedTurn, LifeEnd, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal,
-    SessionLife, Wait,
+    RejectedSlot, SessionLife, Wait,
 };
 
 /// One thing that happened.
@@ -17,6 +17,7 @@ pub(super) enum Item<'a> {
     Judged(&'a Biography, &'a JudgedTurn),
     Refused(&'a Refusal),
     Passed(&'a RebuiltPass),
+    SlotRejected(&'a RejectedSlot),
     Unqueued(&'a QueueEnd),
     /// The session goes on as it was stored.
     Resumed,
@@ -44,6 +45,8 @@ pub(super) fn turns(session: &SessionLife) -> Vec<Turn<'_>> {
     all.extend(session.evaluations.iter().map(|it| (it.cursor, it.turn, Item::Evaluated(it))));
     let failures = session.condition_failures.iter();
     all.extend(failures.map(|it| (it.cursor, it.turn, Item::ConditionFailed(it))));
+    let rejected = session.rejected_slots.iter();
+    all.extend(rejected.map(|it| (it.cursor, it.turn, Item::SlotRejected(it))));
     all.extend(session.refusals.iter().map(|it| (it.cursor, it.turn, Item::Refused(it))));
     all.extend(session.passes.iter().map(|it| (it.cursor, it.turn, Item::Passed(it))));
     all.extend(session.queue_ends.iter().map(|it| (it.cursor, it.turn, Item::Unqueued(it))));

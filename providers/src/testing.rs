@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use runtime::capabilities::{Capabilities, Placement};
+use runtime::capabilities::{Capabilities, PlacementPolicy};
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::MemoryLog;
@@ -85,7 +85,7 @@ pub(crate) fn waits(count: usize) -> Vec<u64> {
 pub(crate) fn remind(
     request: Request,
     capabilities: &Capabilities,
-    placement: Placement,
+    placement: PlacementPolicy,
     reminders: &[(&str, RoleHint)],
 ) -> Request {
     let made: Vec<Reminder> = reminders
@@ -96,7 +96,8 @@ pub(crate) fn remind(
             spec.into_reminder(index.to_string().into(), ReminderSource::InPipeline, 0)
         })
         .collect();
-    let rendered = render(&made, capabilities, RenderOptions { placement: Some(placement) });
+    let rendered =
+        render(&made, capabilities, RenderOptions { placement: Some(placement), ..RenderOptions::default() });
     Request { reminders: Arc::new(rendered), ..request }
 }
 

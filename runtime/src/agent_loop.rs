@@ -32,6 +32,7 @@ use crate::note::Note;
 use crate::reminder::condition::Conditions;
 use crate::reminder::files::ReminderFiles;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
+use crate::render::fallback::SlotFallbacks;
 use crate::seam::{CallError, CallErrorKind, Caller, Model, Outcome, Receipts, Scope, Tool, Turn, call_error};
 use crate::session::Session;
 
@@ -95,6 +96,8 @@ pub struct LoopParts {
     pub judge: Option<Rc<dyn Model>>,
     /// The reminder files.
     pub files: Option<Rc<dyn ReminderFiles>>,
+    /// The routes that have rejected a slot of reminders.
+    pub slots: Rc<SlotFallbacks>,
     /// Hook called after each turn, after all handlers. A block from it ends the loop.
     pub post_turn: Option<Rc<dyn Hook>>,
     /// Callback that receives each event, including the pieces of an answer, as it happens.

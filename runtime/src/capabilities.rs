@@ -21,6 +21,19 @@ words! {
 }
 
 words! {
+    /// The requested position of reminders.
+    pub enum PlacementPolicy {
+        /// The slots of the guide's table, before the conversation.
+        Head = "head",
+        /// After the conversation.
+        Tail = "tail",
+        /// The position at which reminders cost least: after the conversation if the route caches prompts, otherwise
+        /// the slots of the guide's table.
+        Auto = "auto",
+    }
+}
+
+words! {
     /// Position of developer messages and user blocks of reminders.
     pub enum Placement {
         /// Before the conversation.
@@ -74,6 +87,10 @@ pub struct Capabilities {
     pub prefers_xml_scaffolding: bool,
     /// Content blocks may carry `cache_control`.
     pub prompt_caching: bool,
+    /// The beginning that a request shares with an earlier one is cached without a mark.
+    pub automatic_caching: bool,
+    /// The wire format `anthropic` accepts messages of role `system` after the first one.
+    pub mid_conversation_system: bool,
     /// The model decides by itself how much it thinks, and accepts a word for the effort but no number of tokens.
     pub adaptive_thinking: bool,
     /// Maximum number of tokens of a request and its answer; `None` if unknown.
@@ -82,8 +99,8 @@ pub struct Capabilities {
     pub native_tools: bool,
     /// Whether there is a slot for system text at all.
     pub system_text: bool,
-    /// Default position of reminders, used if options name none.
-    pub placement: Placement,
+    /// Position of reminders, used if options name none.
+    pub placement: Option<PlacementPolicy>,
     /// Price of tokens; `None` if unknown.
     pub price: Option<Price>,
 }
@@ -96,12 +113,28 @@ impl Default for Capabilities {
             prefers_role_developer: false,
             prefers_xml_scaffolding: false,
             prompt_caching: false,
+            automatic_caching: false,
+            mid_conversation_system: false,
             adaptive_thinking: false,
             context_window: None,
             native_tools: true,
             system_text: true,
-            placement: Placement::Head,
+            placement: None,
             price: None,
         }
+    }
+}
+
+impl Capabilities {
+    /// Returns whether a prompt cache can serve the beginning of a request.
+    #[must_use]
+    pub fn caches_prompts(&self) -> bool {
+        self.prompt_caching || self.automatic_caching
+    }
+
+    /// Returns whether the vendor has a slot of its own for instructions in the middle of a conversation.
+    #[must_use]
+    pub fn has_native_slot(&self) -> bool {
+        self.mid_conversation_system && self.wire == WireFormat::Anthropic
     }
 }

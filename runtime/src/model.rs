@@ -16,6 +16,7 @@ mod prefix;
 mod system;
 pub mod text_tools;
 
+pub(crate) use conversation::{after_last, native_message};
 pub use owned_delta::OwnedDelta;
 pub use prefix::{PrefixMeter, RequestSize};
 pub use system::System;

@@ -10,6 +10,7 @@ pub mod bridge;
 pub mod codec;
 mod codes;
 pub mod condition;
+pub mod cost;
 mod error;
 mod event_form;
 pub mod expectation;

@@ -5,18 +5,23 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::capabilities::{Capabilities, Placement, WireFormat};
+use crate::capabilities::{Capabilities, Placement, PlacementPolicy, WireFormat};
 use crate::data::Data;
-use crate::message::Block;
+use crate::message::{Block, Messages, Role};
 use crate::note::{Note, Severity};
-use crate::reminder::lifecycle::{BodyChoice, SelectedReminder};
-use crate::reminder::{Reminder, ReminderCode, ReminderError, RoleHint};
+use crate::reminder::lifecycle::{BodyChoice, SelectedReminder, estimated_tokens};
+use crate::reminder::{Reminder, ReminderCode, ReminderError, ReminderSource, RoleHint};
 use crate::seam::call_error;
 use crate::words::words;
 
+mod anchor;
+pub mod fallback;
 pub mod quote;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use anchor::with_anchored;
+pub use anchor::{AnchoredReminder, PromptReminders};
 
 words! {
     /// The slot that a reminder was rendered into, as the log's `rendered_role` names it.
@@ -29,6 +34,8 @@ words! {
         EphemeralCache = "ephemeral_cache",
         /// System text.
         System = "system",
+        /// A message of role `system` in the middle of the conversation.
+        Native = "native",
     }
 }
 
@@ -58,8 +65,20 @@ pub struct RenderedReminder {
     pub id: Arc<str>,
     /// The slot it was rendered into.
     pub rendered_role: RenderedRole,
+    /// The producer of the reminder.
+    pub source: ReminderSource,
+    /// The text, with its frame.
+    pub text: Arc<str>,
     /// The body, if it was chosen among several.
     pub choice: Option<Arc<BodyChoice>>,
+}
+
+impl RenderedReminder {
+    /// Returns a rough count of the tokens that it adds to a request.
+    #[must_use]
+    pub fn estimated_tokens(&self) -> u64 {
+        estimated_tokens(&self.text)
+    }
 }
 
 /// A reminder to be rendered: its body may be one of several.
@@ -68,17 +87,20 @@ pub struct RenderInput<'a> {
     reminder: &'a Reminder,
     body: &'a str,
     choice: Option<&'a Arc<BodyChoice>>,
+    /// Number of messages before it, if it keeps its place in the conversation.
+    anchor: Option<usize>,
 }
 
 impl<'a> From<&'a Reminder> for RenderInput<'a> {
     fn from(reminder: &'a Reminder) -> RenderInput<'a> {
-        RenderInput { reminder, body: &reminder.body, choice: None }
+        RenderInput { reminder, body: &reminder.body, choice: None, anchor: None }
     }
 }
 
 impl<'a> From<&'a SelectedReminder> for RenderInput<'a> {
     fn from(selected: &'a SelectedReminder) -> RenderInput<'a> {
-        RenderInput { reminder: &selected.reminder, body: &selected.body, choice: selected.choice.as_ref() }
+        let SelectedReminder { reminder, body, choice } = selected;
+        RenderInput { reminder, body, choice: choice.as_ref(), anchor: None }
     }
 }
 
@@ -91,6 +113,10 @@ pub struct Rendered {
     pub developer_messages: Vec<Arc<str>>,
     /// Blocks for a user message, oldest first.
     pub user_blocks: Vec<UserBlock>,
+    /// Texts of one message of role `system` after the conversation, oldest first.
+    pub native: Vec<Arc<str>>,
+    /// The reminders that keep their place within the conversation, in the order of their places.
+    pub anchored: Vec<AnchoredReminder>,
     /// Position of messages and blocks.
     pub placement: Placement,
     /// The rendered reminders, oldest first.
@@ -100,6 +126,8 @@ pub struct Rendered {
     /// Ids of the reminders that requested a user block on a route without such blocks (`HARN-RMD-003`); they were
     /// rendered otherwise.
     pub demoted: Vec<Arc<str>>,
+    /// Whether a prompt cache can serve the beginning of the request.
+    pub is_cached: bool,
 }
 
 impl Default for Rendered {
@@ -108,10 +136,13 @@ impl Default for Rendered {
             system_sections: Vec::new(),
             developer_messages: Vec::new(),
             user_blocks: Vec::new(),
+            native: Vec::new(),
+            anchored: Vec::new(),
             placement: Placement::Head,
             fired: Vec::new(),
             dropped: Vec::new(),
             demoted: Vec::new(),
+            is_cached: false,
         }
     }
 }
@@ -120,7 +151,48 @@ impl Default for Rendered {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RenderOptions {
     /// Overrides the route's placement.
-    pub placement: Option<Placement>,
+    pub placement: Option<PlacementPolicy>,
+    /// Whether the vendor's own slot is used where there is one. With `None` it is if reminders go after the
+    /// conversation.
+    pub native: Option<bool>,
+    /// The conversation ends with a message of the assistant, or has none: the vendor's own slot cannot follow.
+    pub is_native_barred: bool,
+}
+
+/// The decisions for one route that hold for all reminders of a request.
+struct SlotRules<'a> {
+    capabilities: &'a Capabilities,
+    /// The vendor's own slot takes reminders.
+    native: bool,
+    /// Cache marks of reminders have a use.
+    marks: bool,
+}
+
+impl RenderOptions {
+    /// Returns whether reminders that stay the same keep their places in the conversation.
+    #[must_use]
+    pub fn keeps_places(self, capabilities: &Capabilities) -> bool {
+        placement(capabilities, self).1
+    }
+}
+
+/// Returns whether a message of the vendor's own slot must not follow the conversation, which ends with an answer or has
+/// no message.
+#[must_use]
+pub fn bars_native(messages: &Messages) -> bool {
+    !messages.last().is_some_and(|last| matches!(last.role, Role::User | Role::Tool))
+}
+
+/// Returns the placement of a request, and whether it follows the route.
+fn placement(capabilities: &Capabilities, options: RenderOptions) -> (Placement, bool) {
+    match options.placement.or(capabilities.placement).unwrap_or(PlacementPolicy::Head) {
+        PlacementPolicy::Head => (Placement::Head, false),
+        PlacementPolicy::Tail => (Placement::Tail, false),
+        PlacementPolicy::Auto if capabilities.has_native_slot() || capabilities.caches_prompts() => {
+            (Placement::Tail, true)
+        }
+        PlacementPolicy::Auto => (Placement::Head, false),
+    }
 }
 
 /// Sorts pending reminders, oldest first, into the slots of a route.
@@ -130,53 +202,64 @@ pub fn render<'a>(
     capabilities: &Capabilities,
     options: RenderOptions,
 ) -> Rendered {
-    let placement = options.placement.unwrap_or(capabilities.placement);
-    let mut out = Rendered { placement, ..Rendered::default() };
+    let (placement, follows_route) = placement(capabilities, options);
+    let is_cached = capabilities.caches_prompts();
+    let mut out = Rendered { placement, is_cached, ..Rendered::default() };
+    let wants_native = options.native.unwrap_or(placement == Placement::Tail);
+    let rules = SlotRules {
+        capabilities,
+        native: wants_native && !options.is_native_barred && capabilities.has_native_slot(),
+        // A cached block that the next request does not repeat costs more than one that is not cached.
+        marks: capabilities.prompt_caching && !follows_route,
+    };
     for reminder in pending {
-        place(reminder.into(), capabilities, &mut out);
+        place(reminder.into(), &rules, &mut out);
     }
+    out.anchored.sort_by_key(|anchored| anchored.after);
     // Vendors allow few cache marks, and the last one covers all content before it.
-    let last = out.fired.iter().filter(|fired| is_block(fired.rendered_role)).map(|fired| fired.rendered_role);
-    let last_cached = last.collect::<Vec<_>>().iter().rposition(|role| *role == RenderedRole::EphemeralCache);
+    let last_marked = out.user_blocks.iter().rposition(|block| block.cache_control);
     for (index, block) in out.user_blocks.iter_mut().enumerate() {
-        block.cache_control = capabilities.prompt_caching && Some(index) == last_cached;
+        block.cache_control = Some(index) == last_marked;
     }
     out
 }
 
-fn is_block(role: RenderedRole) -> bool {
-    matches!(role, RenderedRole::UserBlock | RenderedRole::EphemeralCache)
-}
-
-fn place(input: RenderInput<'_>, capabilities: &Capabilities, out: &mut Rendered) {
-    let RenderInput { reminder, body, choice } = input;
-    let wants_block = matches!(reminder.role_hint, RoleHint::UserBlock | RoleHint::EphemeralCache);
-    if reminder.role_hint == RoleHint::UserBlock && capabilities.wire != WireFormat::Anthropic {
+fn place(input: RenderInput<'_>, rules: &SlotRules<'_>, out: &mut Rendered) {
+    let RenderInput { reminder, body, choice, anchor } = input;
+    let capabilities = rules.capabilities;
+    let hint = reminder.role_hint;
+    let wants_block = matches!(hint, RoleHint::UserBlock | RoleHint::EphemeralCache);
+    if hint == RoleHint::UserBlock && capabilities.wire != WireFormat::Anthropic {
         out.demoted.push(reminder.id.clone());
     }
-    let role = if capabilities.prefers_role_developer {
-        push(&mut out.developer_messages, plain(body));
-        RenderedRole::Developer
+    let section = |body: &str| if capabilities.prefers_xml_scaffolding { xml(body) } else { plain(body) };
+    let (role, text) = if capabilities.prefers_role_developer {
+        (RenderedRole::Developer, plain(body))
+    } else if rules.native && hint != RoleHint::UserBlock {
+        (RenderedRole::Native, section(body))
     } else if capabilities.wire == WireFormat::Anthropic && wants_block {
-        push_block(out, xml(body));
-        if reminder.role_hint == RoleHint::UserBlock { RenderedRole::UserBlock } else { RenderedRole::EphemeralCache }
+        let is_mark = hint == RoleHint::EphemeralCache;
+        (if is_mark { RenderedRole::EphemeralCache } else { RenderedRole::UserBlock }, xml(body))
     } else if !capabilities.system_text {
         out.dropped.push(reminder.id.clone());
         return;
     } else {
-        let section = if capabilities.prefers_xml_scaffolding { xml(body) } else { plain(body) };
-        match out.placement {
-            Placement::Head => {
-                push(&mut out.system_sections, section);
-                RenderedRole::System
-            }
-            Placement::Tail => {
-                push_block(out, section);
-                RenderedRole::UserBlock
-            }
-        }
+        let role = if out.placement == Placement::Head { RenderedRole::System } else { RenderedRole::UserBlock };
+        (role, section(body))
     };
-    push(&mut out.fired, RenderedReminder { id: reminder.id.clone(), rendered_role: role, choice: choice.cloned() });
+    let (id, shown) = (&reminder.id, text.clone());
+    match (role, anchor) {
+        (RenderedRole::System, _) => push(&mut out.system_sections, text),
+        (slot, Some(after)) => push(&mut out.anchored, AnchoredReminder { id: id.clone(), after, slot, text }),
+        (RenderedRole::Developer, None) => push(&mut out.developer_messages, text),
+        (RenderedRole::Native, None) => push(&mut out.native, text),
+        (RenderedRole::UserBlock | RenderedRole::EphemeralCache, None) => {
+            let cache_control = role == RenderedRole::EphemeralCache && rules.marks;
+            push(&mut out.user_blocks, UserBlock { text, cache_control });
+        }
+    }
+    let (id, source) = (id.clone(), reminder.source);
+    push(&mut out.fired, RenderedReminder { id, rendered_role: role, source, text: shown, choice: choice.cloned() });
 }
 
 /// Appends an item. Most prompts carry one or two reminders, and a request may be stored, so the first reserves only
@@ -186,10 +269,6 @@ fn push<T>(list: &mut Vec<T>, item: T) {
         list.reserve_exact(1);
     }
     list.push(item);
-}
-
-fn push_block(out: &mut Rendered, text: Arc<str>) {
-    push(&mut out.user_blocks, UserBlock { text, cache_control: false });
 }
 
 /// Returns the body with markers quoted, so that it does not read as a second reminder.

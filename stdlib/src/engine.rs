@@ -154,6 +154,7 @@ impl Engine {
         }
         world.reminder_budget.set(options.limits.reminders);
         world.agents.files.set_default(options.limits.reminder_files.unwrap_or(false));
+        world.reminder_placement.set(options.limits.placement);
         let limits = options.limits.machine();
         let denied = options.denied.iter().map(|capability| capability.right()).collect();
         let isolate = Isolate::new(registry(), world.clone(), limits, denied);

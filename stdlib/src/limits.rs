@@ -1,6 +1,7 @@
 //! The limits of a run, as they are written on the command line and in `harn.toml`.
 
 use lang::vm::{Limits, Suggestions};
+use runtime::capabilities::PlacementPolicy;
 use runtime::reminder::providers::ReminderBudget;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub struct RunLimits {
     pub reminders: ReminderBudget,
     /// Whether loops use the reminder files of the project.
     pub reminder_files: Option<bool>,
+    /// The position of reminders, unless a loop's options or the route set one.
+    pub placement: Option<PlacementPolicy>,
 }
 
 /// The suggestions of a run's errors: the flags of the command, and the settings of a project.
@@ -54,6 +57,7 @@ impl RunLimits {
             max_body: self.max_body.or(below.max_body),
             reminders: self.reminders.over(below.reminders),
             reminder_files: self.reminder_files.or(below.reminder_files),
+            placement: self.placement.or(below.placement),
         }
     }
 

@@ -103,6 +103,7 @@ fn parts(
         hooks,
         providers,
         conditions,
+        slots: world.agents.slots.clone(),
         judge: Some(judge),
         files,
         post_turn,
@@ -185,6 +186,8 @@ fn loop_options(
     out.model.context_window = told.and_then(|window| u64::try_from(window).ok()).filter(|window| *window > 0);
     out.written = options.written();
     inherit_placement(&mut out, around);
+    let placement = &mut out.reminders.placement;
+    *placement = placement.or(out.model.capabilities.placement).or(world.reminder_placement.get());
     Ok(out)
 }
 

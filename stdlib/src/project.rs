@@ -13,6 +13,7 @@
 //! max_tokens = 600               # what all reminders of a prompt may take
 //! max_share = 0.1                # of the context window
 //! files = true                   # loops use the files in `.harn/reminders`
+//! placement = "auto"             # where prompts show them
 //!
 //! [agent]                        # what it says of itself where it is served
 //! name = "rebase-worker"

@@ -30,11 +30,13 @@ use providers::model::{CapabilityTable, Routes};
 use providers::web::Web;
 use runtime::activity::Activity;
 use runtime::agent_loop::LoopObservation;
+use runtime::capabilities::PlacementPolicy;
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::EventLog;
 use runtime::hooks::Hooks;
 use runtime::reminder::providers::{ReminderBudget, ReminderProviders};
+use runtime::render::fallback::SlotFallbacks;
 use runtime::seam::{BlockingPool, Driver, Scope};
 use runtime::session::{Session, Sessions};
 use runtime::workers::Workers;
@@ -62,6 +64,8 @@ pub struct World {
     pub(crate) hook_timeout_ms: Cell<u64>,
     /// The budget of the reminders in a prompt, unless a loop's options set one.
     pub(crate) reminder_budget: Cell<ReminderBudget>,
+    /// The position of reminders, unless a loop's options or the route set one.
+    pub(crate) reminder_placement: Cell<Option<PlacementPolicy>>,
     /// The driver of the run's loops; set once its isolate exists.
     pub(crate) driver: OnceCell<Rc<dyn Driver>>,
     /// The host that serves the run.
@@ -96,6 +100,8 @@ pub(crate) struct Agents {
     pub(crate) hooks: Rc<Hooks>,
     pub(crate) providers: Rc<ReminderProviders>,
     pub(crate) conditions: Rc<ScriptConditions>,
+    /// The routes that have rejected a slot of reminders.
+    pub(crate) slots: Rc<SlotFallbacks>,
     /// Reminder providers of files in Rhai.
     pub(crate) packs: Packs,
     /// Reminders that are written as files.
@@ -165,6 +171,7 @@ impl World {
             clock,
             hook_timeout_ms: Cell::new(Scope::HOOK_TIMEOUT_MS),
             reminder_budget: Cell::default(),
+            reminder_placement: Cell::default(),
             driver: OnceCell::new(),
             hosting,
             test: OnceCell::new(),
@@ -228,6 +235,7 @@ impl Agents {
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(facts))),
             conditions: Rc::default(),
+            slots: Rc::default(),
             packs,
             files: RunReminderFiles::default(),
         }

@@ -27,6 +27,7 @@
 //! - [`walkthroughs`]: every block of the pages for newcomers, the reference of the command and of `harn.toml`.
 //! - [`snapshots`]: workers that one process suspends and another resumes.
 //! - [`persist`]: loops that outlive their process.
+//! - [`placement`]: where reminders are in requests, what that costs, and slots that a server rejects.
 //! - [`recording`]: runs on record, run again without models; loops side by side against a server.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`test_command`]: the tests of scripts: found, run, reported, measured.
@@ -92,6 +93,7 @@ mod new;
 mod oracle;
 mod peers;
 mod persist;
+mod placement;
 mod plain_words;
 mod preview;
 mod properties;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use globset::{Glob, GlobMatcher};
-use runtime::capabilities::{Capabilities, Placement, WireFormat};
+use runtime::capabilities::{Capabilities, PlacementPolicy, WireFormat};
 use runtime::words::nearest;
 use serde::Deserialize;
 
@@ -20,6 +20,8 @@ pub const KEYS: &[&str] = &[
     "prefers_role_developer",
     "prefers_xml_scaffolding",
     "prompt_caching",
+    "automatic_caching",
+    "mid_conversation_system",
     "adaptive_thinking",
     "context_window",
     "native_tools",
@@ -80,11 +82,13 @@ struct Fields {
     prefers_role_developer: Option<bool>,
     prefers_xml_scaffolding: Option<bool>,
     prompt_caching: Option<bool>,
+    automatic_caching: Option<bool>,
+    mid_conversation_system: Option<bool>,
     adaptive_thinking: Option<bool>,
     context_window: Option<u64>,
     native_tools: Option<bool>,
     system_text: Option<bool>,
-    placement: Option<Placement>,
+    placement: Option<PlacementPolicy>,
     price: Option<price::Written>,
 }
 
@@ -110,11 +114,13 @@ impl CapabilityRow {
         put(&mut below.prefers_role_developer, fields.prefers_role_developer);
         put(&mut below.prefers_xml_scaffolding, fields.prefers_xml_scaffolding);
         put(&mut below.prompt_caching, fields.prompt_caching);
+        put(&mut below.automatic_caching, fields.automatic_caching);
+        put(&mut below.mid_conversation_system, fields.mid_conversation_system);
         put(&mut below.adaptive_thinking, fields.adaptive_thinking);
         put(&mut below.context_window, fields.context_window.map(Some));
         put(&mut below.native_tools, fields.native_tools);
         put(&mut below.system_text, fields.system_text);
-        put(&mut below.placement, fields.placement);
+        put(&mut below.placement, fields.placement.map(Some));
         put(&mut below.price, fields.price.map(|price| Some(price.into())));
     }
 
@@ -291,6 +297,9 @@ fn read_row(row: &toml::Value) -> Result<CapabilityRow, String> {
     if fields.wire == Some(WireFormat::Anthropic) && fields.prefers_role_developer == Some(true) {
         return Err("the wire \"anthropic\" has no role `developer`; remove `prefers_role_developer`".to_owned());
     }
+    if fields.mid_conversation_system == Some(true) && fields.wire.is_some_and(|wire| wire != WireFormat::Anthropic) {
+        return Err("only the wire \"anthropic\" has `mid_conversation_system`; remove it".to_owned());
+    }
     if let Some(price) = &fields.price {
         price.check()?;
     }
@@ -401,7 +410,7 @@ mod tests {
             .unwrap();
         let nano = table.lookup("openai", "gpt-5-nano");
         assert!(!nano.prefers_role_developer);
-        assert_eq!((nano.placement, nano.context_window), (Placement::Tail, Some(400_000)));
+        assert_eq!((nano.placement, nano.context_window), (Some(PlacementPolicy::Tail), Some(400_000)));
         assert!(table.lookup("openai", "gpt-5").prefers_role_developer);
         let tiny = table.lookup("mock", "tiny");
         assert_eq!((tiny.context_window, tiny.system_text), (Some(1000), false));

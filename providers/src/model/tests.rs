@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use regex::Regex;
-use runtime::capabilities::{Capabilities, Placement};
+use runtime::capabilities::{Capabilities, PlacementPolicy};
 use runtime::data::Data;
 use runtime::message::Message;
 use runtime::model::{Request, System};
@@ -92,7 +92,7 @@ proptest! {
         is_xml in any::<bool>(),
     ) {
         let capabilities = Capabilities { prefers_xml_scaffolding: is_xml, ..Capabilities::default() };
-        for placement in [Placement::Head, Placement::Tail] {
+        for placement in [PlacementPolicy::Head, PlacementPolicy::Tail] {
             let reminders: Vec<_> = bodies.iter().map(|body| (body.as_str(), hint)).collect();
             let request = remind(conversation(&said), &capabilities, placement, &reminders);
             for (wire, body) in [

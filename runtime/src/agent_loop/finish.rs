@@ -58,6 +58,7 @@ impl RunningLoop<'_> {
             iterations: state.iteration,
             duration_ms: run.scope.clock.now_ms().saturating_sub(state.started_at_ms),
             usage: state.usage,
+            reminder_costs: state.reminder_costs,
             tools: state.tools,
             tool_mode: run.options.model.tool_mode,
             data: run.structured(&visible_text).unwrap_or_default(),

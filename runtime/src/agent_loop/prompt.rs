@@ -11,8 +11,10 @@ use crate::model::{Delta, ModelError, ModelReply, Request, Usage, failure_kind};
 use crate::reminder::lifecycle::{
     ConditionVerdict, SelectInput, SelectedReminder, Selection, before_prompt, needs_selection, select, void,
 };
-use crate::render::{RenderOptions, demotion, render};
+use crate::reminder::providers::ReminderBudget;
+use crate::render::{PromptReminders, RenderOptions, Rendered, bars_native, demotion, render};
 use crate::seam::{CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
+use crate::transcript::Transcript;
 
 use super::deltas::Deltas;
 use super::observe::LoopEvent;
@@ -29,14 +31,9 @@ impl RunningLoop<'_> {
     /// Builds the request from the current transcript. The history is shared, not copied.
     pub(super) fn build_prompt(&self, state: &mut LoopState, verdicts: &[(Arc<str>, ConditionVerdict)]) -> Request {
         self.session.apply(&self.scope, |t, _| before_prompt(t), std::mem::take);
-        let options = RenderOptions { placement: self.options.reminders.placement };
         let selected = self.select(verdicts);
         let (rendered, demoted, messages) = self.session.with(|s| {
-            let capabilities = &self.options.model.capabilities;
-            let rendered = match &selected {
-                Some(selected) => render(selected, capabilities, options),
-                None => render(s.transcript.pending().map(|p| p.reminder.as_ref()), capabilities, options),
-            };
+            let rendered = self.render(&s.transcript, selected.as_deref());
             let demoted = rendered.demoted.first().and_then(|id| s.transcript.find(id));
             let demoted = demoted.map(|pending| pending.reminder.clone());
             (rendered, demoted, s.transcript.messages().clone())
@@ -59,6 +56,33 @@ impl RunningLoop<'_> {
         }
     }
 
+    /// Sorts the reminders of the prompt into the slots of the route.
+    fn render(&self, transcript: &Transcript, selected: Option<&[SelectedReminder]>) -> Rendered {
+        let capabilities = &self.options.model.capabilities;
+        let reminders = &self.options.reminders;
+        let options = RenderOptions {
+            placement: reminders.placement,
+            native: reminders.native,
+            is_native_barred: bars_native(transcript.messages()),
+        };
+        let rendered = if options.keeps_places(capabilities) {
+            // A budget may delay a reminder, which then has no place in the requests before.
+            let keeps_places = reminders.budget == ReminderBudget::default();
+            render(PromptReminders::new(transcript, selected, keeps_places).inputs(), capabilities, options)
+        } else {
+            match selected {
+                Some(selected) => render(selected, capabilities, options),
+                None => render(transcript.pending().map(|p| p.reminder.as_ref()), capabilities, options),
+            }
+        };
+        self.parts.slots.limited(rendered, || self.parts.model.destination(&self.options.model.request))
+    }
+
+    /// Returns the request with its reminders in other slots, if the route has rejected the ones it used.
+    pub(super) fn in_other_slots(&self, request: &Request, thrown: &dyn CallError) -> Option<Request> {
+        self.parts.slots.after_failure(self.turn(), self.parts.model.as_ref(), request, thrown)
+    }
+
     /// Selects the reminders of the prompt; `None` if it shows all of them with their bodies.
     fn select(&self, verdicts: &[(Arc<str>, ConditionVerdict)]) -> Option<Vec<SelectedReminder>> {
         let model = &self.options.model;
@@ -79,7 +103,7 @@ impl RunningLoop<'_> {
         self.parts.model.ready(request)?;
         // Every reminder that the queue delivered is in this prompt.
         state.unseen = 0;
-        self.session.sent(&self.scope, request, true, self.parts.model.as_ref());
+        let costs = self.session.sent(&self.scope, request, true, self.parts.model.as_ref());
         let iteration = state.iteration;
         let own = self.scope.enter().map(|own| Box::new(Scope { activity: Some(own), ..self.scope.clone() }));
         let turn = Turn { scope: own.as_deref().unwrap_or(&self.scope), ..self.turn() };
@@ -129,6 +153,7 @@ impl RunningLoop<'_> {
         };
         let Usage { input_tokens, output_tokens, .. } = reply.usage;
         tracing::debug!(input_tokens, output_tokens, tool_calls = reply.tool_calls.len(), "model answered");
+        state.reminder_costs.add(&costs);
         self.session.with(|s| s.transcript.push_message(Arc::new(reply.to_message())));
         state.text = reply.text.clone();
         let context_window = self.options.model.capabilities.context_window;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::model::Usage;
 use crate::note::Note;
+use crate::reminder::cost::ReminderCosts;
 use crate::transcript::Transcript;
 use crate::words::words;
 
@@ -142,6 +143,8 @@ pub struct LoopResult {
     pub duration_ms: u64,
     /// Tokens of all calls.
     pub usage: Usage,
+    /// Costs of the reminders in all prompts.
+    pub reminder_costs: ReminderCosts,
     /// The tools that were called.
     pub tools: ToolNames,
     /// Transport of the tool calls.
@@ -198,6 +201,9 @@ impl LoopResult {
         ]);
         if !self.data.is_nil() {
             data.set("data", self.data.clone());
+        }
+        if !self.reminder_costs.is_empty() {
+            data.set("reminders", self.reminder_costs.to_data());
         }
         if let Some(suspension) = suspension {
             data.set("suspension", suspension);

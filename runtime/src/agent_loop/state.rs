@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::Usage;
+use crate::reminder::cost::ReminderCosts;
 
 use super::repeats::Repeats;
 use super::{DaemonState, ToolNames};
@@ -21,6 +22,9 @@ pub struct LoopState {
     pub usage: Usage,
     /// Tokens of the last request and its answer: the live context.
     pub context_tokens: u64,
+    /// Costs of the reminders in all prompts.
+    #[serde(skip_serializing_if = "ReminderCosts::is_empty")]
+    pub reminder_costs: ReminderCosts,
     /// The tools called so far.
     pub tools: ToolNames,
     /// The text of the last answer.

@@ -32,7 +32,17 @@ impl RunningLoop<'_> {
         self.pre_step(state, IterationStep::Model).await?;
         let span =
             tracing::info_span!("model_call", provider = request.provider.as_deref(), model = request.model.as_deref());
-        let answered = self.ask_model(state, request).instrument(span).await;
+        let asking = async {
+            let mut answered = self.ask_model(state, request).await;
+            let mut other = None;
+            while let Err(thrown) = &answered
+                && let Some(next) = self.in_other_slots(other.as_ref().unwrap_or(request), thrown.as_ref())
+            {
+                answered = self.ask_model(state, other.insert(next)).await;
+            }
+            answered
+        };
+        let answered = asking.instrument(span).await;
         let said = answered.as_ref().ok().map(|reply| reply.text.clone());
         let mut event = self.post_step(state, IterationStep::Model, said.is_some());
         if let HookEvent::PostStep { text, .. } = &mut event {

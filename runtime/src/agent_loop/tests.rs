@@ -125,6 +125,7 @@ impl LoopBench {
             conditions: Rc::new(NoConditions),
             judge: None,
             files: None,
+            slots: Rc::default(),
             post_turn: None,
             live: Rc::new(|_| ()),
         };

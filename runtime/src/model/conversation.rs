@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::capabilities::Placement;
+use crate::data::Data;
 use crate::message::{Block, Content, Message, Messages, Role};
+use crate::render::with_anchored;
 
 use super::Request;
 
@@ -22,25 +24,66 @@ impl Request {
     /// block follows every tool result.
     #[must_use]
     pub fn conversation(&self) -> Messages {
+        self.conversation_with_native().0
+    }
+
+    /// Returns the messages to send, and the indexes of those for the vendor's own slot, in ascending order. Only these
+    /// may become messages of role `system` in the middle of a conversation.
+    #[must_use]
+    pub fn conversation_with_native(&self) -> (Messages, Vec<usize>) {
         let rendered = &self.reminders;
-        let history = self.messages.quoted();
+        let (mut history, mut native) = self.placed_history();
+        if rendered.user_blocks.is_empty() && rendered.developer_messages.is_empty() && rendered.native.is_empty() {
+            return (history, native);
+        }
+        let mut texts = Vec::new();
+        // Two such messages in a row are invalid, so the last one takes the other texts, too.
+        if native.pop_if(|last| *last + 1 == history.len()).is_some() {
+            let before = history.last().map(|message| message.content.to_blocks()).unwrap_or_default();
+            texts.extend(before.into_iter().filter_map(|block| match block {
+                Block::Text { text, .. } => Some(text),
+                Block::Other(_) => None,
+            }));
+            history = history.take(history.len() - 1);
+        }
+        texts.extend(rendered.native.iter().cloned());
         let blocks: Vec<Block> = rendered.user_blocks.iter().map(super::super::render::UserBlock::to_block).collect();
         let developer = rendered.developer_messages.iter();
         let developer = developer.map(|text| Arc::new(Message::new(Role::Developer, text.clone())));
-        match rendered.placement {
-            _ if rendered.user_blocks.is_empty() && rendered.developer_messages.is_empty() => history,
+        let mut messages = match rendered.placement {
             Placement::Head => {
                 let mut messages = Messages::new();
                 developer.chain(before_first_user(&history, blocks)).for_each(|message| messages.append(message));
                 messages
             }
             Placement::Tail => {
-                let mut messages = behind_last(&history, blocks);
+                let mut messages = after_last(&history, blocks);
                 developer.for_each(|message| messages.append(message));
                 messages
             }
+        };
+        if !texts.is_empty() {
+            native.push(messages.len());
+            messages.append(Arc::new(native_message(&texts)));
         }
+        (messages, native)
     }
+
+    /// Returns the history as sent, with the reminders that keep their places, and the indexes of the messages in the
+    /// vendor's own slot. Without such reminders, the history is shared.
+    pub(crate) fn placed_history(&self) -> (Messages, Vec<usize>) {
+        let history = self.messages.quoted();
+        if self.reminders.anchored.is_empty() {
+            return (history, Vec::new());
+        }
+        with_anchored(&history, &self.reminders.anchored)
+    }
+}
+
+/// Returns the message for the vendor's own slot, a block for each text.
+pub(crate) fn native_message(texts: &[Arc<str>]) -> Message {
+    let block = |text: &Arc<str>| Block::Text { text: text.clone(), cache_control: Data::Nil };
+    Message::new(Role::System, Content::Blocks(Arc::new(texts.iter().map(block).collect())))
 }
 
 fn before_first_user(messages: &Messages, mut blocks: Vec<Block>) -> Vec<Arc<Message>> {
@@ -58,7 +101,8 @@ fn before_first_user(messages: &Messages, mut blocks: Vec<Block>) -> Vec<Arc<Mes
     all
 }
 
-fn behind_last(messages: &Messages, blocks: Vec<Block>) -> Messages {
+/// Returns the messages with blocks after the last one.
+pub(crate) fn after_last(messages: &Messages, blocks: Vec<Block>) -> Messages {
     if blocks.is_empty() {
         return messages.clone();
     }

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use crate::capabilities::Placement;
 use crate::data::Data;
 use crate::message::{Block, Content, Message, Messages, Role, ToolSpec};
+use crate::render::{Rendered, RenderedReminder, RenderedRole};
 
-use super::{Request, System};
+use super::{Request, System, native_message};
 use written::{json, length};
 
 #[cfg(test)]
@@ -28,12 +29,17 @@ const BEFORE_MESSAGES: &str = r#","messages":["#;
 const BEHIND: &str = "]}";
 
 /// The size of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestSize {
     /// Size of the request, in bytes.
     pub total: u64,
     /// Bytes shared with the previous request, from the first on; `None` for the first request.
     pub shared: Option<u64>,
+    /// Bytes of the history that both share and a cache cannot serve, because reminders before it have changed.
+    pub rebilled: u64,
+    /// For each of its reminders, whether a cache can serve it; empty if the route has no cache, and for the first
+    /// request.
+    pub cached: Vec<bool>,
 }
 
 /// A meter for the requests of one session, each compared with the previous one.
@@ -46,13 +52,17 @@ impl PrefixMeter {
     /// Measures a request that is about to be sent.
     pub fn measure(&mut self, request: &Request) -> RequestSize {
         let mut last = self.last.take();
-        let history = request.messages.quoted();
+        let (history, _) = request.placed_history();
         let known = last.as_ref().map_or(0, |last| last.history.shared_with(&history));
         let mut ends = last.as_mut().map(|last| std::mem::take(&mut last.ends)).unwrap_or_default();
         ends.truncate(known);
         let sent = SentRequest::new(request, history, last.as_deref(), ends);
         let shared = last.as_ref().map(|last| sent.shared_with(last, known));
-        let measured = RequestSize { total: sent.total(), shared };
+        let mut measured = RequestSize { total: sent.total(), shared, rebilled: 0, cached: Vec::new() };
+        if let (Some(last), Some(shared), true) = (&last, shared, request.reminders.is_cached) {
+            measured.rebilled = sent.rebilled(last, shared, known);
+            measured.cached = request.reminders.fired.iter().map(|fired| sent.serves(fired, last, shared)).collect();
+        }
         self.last = match last {
             Some(mut place) => {
                 *place = sent;
@@ -79,6 +89,10 @@ struct SentRequest {
     merged: Option<MergedMessage>,
     /// Messages after the history.
     back: Vec<EncodedPiece>,
+    /// The system text without reminders.
+    own_system: Arc<System>,
+    /// The slots of its reminders.
+    reminders: Arc<Rendered>,
 }
 
 /// A text and its form in the document.
@@ -131,6 +145,8 @@ impl SentRequest {
             ends,
             merged: None,
             back: Vec::new(),
+            own_system: request.system.clone(),
+            reminders: request.reminders.clone(),
         };
         sent.place_reminders(request, last);
         sent
@@ -160,6 +176,9 @@ impl SentRequest {
             }
         }
         *(if head { &mut self.front } else { &mut self.back }) = around;
+        if !rendered.native.is_empty() {
+            self.back.push(EncodedPiece { text: None, json: json(&native_message(&rendered.native)).into() });
+        }
     }
 
     fn merge(&self, index: usize, blocks: Vec<Block>, head: bool, last: Option<&SentRequest>) -> MergedMessage {
@@ -172,6 +191,64 @@ impl SentRequest {
         let all = if head { [blocks.clone(), said].concat() } else { [said, blocks.clone()].concat() };
         let message = Message { content: Content::Blocks(Arc::new(all)), ..of.as_ref().clone() };
         MergedMessage { index, of, blocks, json: json(&message).into() }
+    }
+
+    /// Returns the position of the first message.
+    fn messages_start(&self) -> u64 {
+        let frames = BEFORE_SYSTEM.len() + BEFORE_TOOLS.len() + BEFORE_MESSAGES.len();
+        frames as u64 + self.system_bytes() + self.tools_bytes
+    }
+
+    /// Returns the bytes of the known history that are not shared because reminders before it have changed.
+    fn rebilled(&self, last: &SentRequest, shared: u64, known: usize) -> u64 {
+        let same_rest = Arc::ptr_eq(&self.own_system, &last.own_system) || self.own_system == last.own_system;
+        let front = self.front.iter().map(|piece| piece.json.len() as u64 + 1).sum::<u64>();
+        // With the history merged into, its reminders are in its first message.
+        let begin = self.messages_start() + front;
+        if shared >= begin + self.end(known) || !same_rest || self.tools_bytes != last.tools_bytes {
+            return 0;
+        }
+        let from = match &self.merged {
+            Some(merged) if self.reminders.placement == Placement::Head => self.end(merged.index + 1),
+            _ => 0,
+        };
+        let is_before_history = shared < begin + from.max(1);
+        if is_before_history { self.end(known).saturating_sub(from) } else { 0 }
+    }
+
+    /// Returns whether the bytes that both requests share contain a reminder.
+    fn serves(&self, fired: &RenderedReminder, last: &SentRequest, shared: u64) -> bool {
+        let reminders = &self.reminders;
+        if let Some(anchored) = reminders.anchored.iter().find(|anchored| anchored.id == fired.id) {
+            let was_there = last.reminders.anchored.iter().any(|before| before == anchored);
+            // The first one was followed by nothing, and this one is by a comma.
+            return was_there && shared + 1 >= self.messages_start() + self.end(anchored.after);
+        }
+        if reminders.placement == Placement::Tail || fired.rendered_role == RenderedRole::Native {
+            return false;
+        }
+        match fired.rendered_role {
+            RenderedRole::System => {
+                let mut end = BEFORE_SYSTEM.len();
+                let found = self.system.iter().enumerate().any(|(index, piece)| {
+                    end += piece.json.len() + if index > 0 { System::SEPARATOR.len() * 2 } else { 0 };
+                    piece.text.as_ref() == Some(&fired.text)
+                });
+                found && end as u64 <= shared
+            }
+            RenderedRole::Developer => {
+                let before = reminders.developer_messages.iter().take_while(|text| !Arc::ptr_eq(text, &fired.text));
+                let pieces = self.front.iter().take(before.count() + 1);
+                let end = pieces.map(|piece| piece.json.len() as u64 + 1).sum::<u64>();
+                self.messages_start() + end <= shared + 1
+            }
+            _ => {
+                let index = self.merged.as_ref().map_or(0, |merged| merged.index);
+                let before = reminders.user_blocks.iter().take_while(|block| !Arc::ptr_eq(&block.text, &fired.text));
+                let texts = before.map(|block| block.text.len() as u64).sum::<u64>() + fired.text.len() as u64;
+                self.messages_start() + self.end(index) + texts <= shared
+            }
+        }
     }
 
     fn total(&self) -> u64 {

@@ -38,7 +38,7 @@ pub use inherit::{fork, inherit, propagation};
 pub(crate) use log::{LifecycleBatch, RecordOwner};
 pub use record::{
     ChargePass, DeferReason, Deferral, DiscardReason, DropReason, ExpireReason, Judgement, LifecycleKind,
-    LifecycleRecord, Replacement,
+    LifecycleRecord, Replacement, SlotRejection,
 };
 pub use select::{
     BodyChoice, ConditionVerdict, DEFERRALS_PER_STEP, SelectInput, SelectedReminder, Selection, estimated_tokens,

@@ -117,6 +117,13 @@ impl ReminderRules {
         (self != ReminderRules::default()).then(|| Arc::new(self))
     }
 
+    /// Returns whether the rules never change or hide the body until they end the reminder.
+    pub(crate) fn is_steady(&self) -> bool {
+        let ReminderRules { cooldown_turns, every, max_times, escalate, refresh, when, .. } = self;
+        let has_rhythm = cooldown_turns.is_some() || every.is_some() || max_times.is_some();
+        !has_rhythm && escalate.is_empty() && refresh.is_default() && when.is_none()
+    }
+
     /// Returns the size of its texts, in bytes.
     pub(crate) fn weight(&self) -> usize {
         let escalate = self.escalate.iter().map(|body| body.len());

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use crate::data::{Data, shared};
 use crate::event_log::{PayloadSource, RecordBatch};
-use crate::model::{Request, RequestSize};
-use crate::reminder::lifecycle::{LifecycleKind, RecordOwner, fire};
+use crate::model::{ModelError, Request, RequestSize};
+use crate::reminder::cost::ReminderCosts;
+use crate::reminder::lifecycle::{LifecycleKind, LifecycleRecord, RecordOwner, SlotRejection, fire};
 use crate::render::Rendered;
+use crate::render::fallback::SlotLimit;
 use crate::seam::{Destination, Model, Scope};
 
 use super::Session;
@@ -17,9 +19,16 @@ impl Session {
     ///
     /// The log record names its destination, its reminders, and the bytes it has and shares with the session's previous
     /// request ([`crate::model::PrefixMeter`]).
-    pub fn sent(&self, scope: &Scope, request: &Request, charges: bool, model: &dyn Model) {
+    ///
+    /// Returns the costs of its reminders.
+    pub fn sent(&self, scope: &Scope, request: &Request, charges: bool, model: &dyn Model) -> ReminderCosts {
         self.apply(scope, |t, at| fire(t, &request.reminders, charges, at), std::mem::take);
         let (turn, measured) = self.with(|state| (state.turns, state.prefix.measure(request)));
+        let mut costs = ReminderCosts::default();
+        for (index, fired) in request.reminders.fired.iter().enumerate() {
+            costs.carry(fired.source, fired.estimated_tokens(), measured.cached.get(index) == Some(&true));
+        }
+        costs.rebill(measured.rebilled / BYTES_PER_TOKEN);
         let prompt = PromptRecord {
             whose: self.whose(scope.caller.agent_id.as_ref()),
             task_id: scope.caller.task_id.clone(),
@@ -31,8 +40,20 @@ impl Session {
             measured,
         };
         scope.log.tell(Arc::new(prompt), scope.clock.now_ms());
+        costs
+    }
+
+    /// Records that a route rejected a slot of reminders.
+    pub fn log_slot_rejected(&self, scope: &Scope, route: &Destination, next: SlotLimit, failure: &ModelError) {
+        let Destination { provider, model } = route.clone();
+        let error = failure.message.as_str().into();
+        let rejection = SlotRejection { provider, model, next, error };
+        self.log_lifecycle(scope, [LifecycleRecord::SlotRejected(Box::new(rejection))]);
     }
 }
+
+/// Average size of a token, for estimates.
+const BYTES_PER_TOKEN: u64 = 4;
 
 /// The logged facts of a request.
 #[derive(Debug)]
@@ -59,10 +80,34 @@ impl RecordBatch for PromptRecord {
 
 impl PayloadSource for PromptRecord {
     fn to_data(&self, _: usize) -> Data {
-        let carried = self.reminders.fired.iter().map(|fired| {
-            Data::dict([("reminder_id", Data::from(&fired.id)), ("slot", fired.rendered_role.as_str().into())])
+        let carried = self.reminders.fired.iter().enumerate().map(|(index, fired)| {
+            Data::dict([
+                ("reminder_id", Data::from(&fired.id)),
+                ("slot", fired.rendered_role.as_str().into()),
+                ("tokens", fired.estimated_tokens().into()),
+                ("cached", (self.measured.cached.get(index) == Some(&true)).into()),
+            ])
         });
-        let fields: [(Arc<str>, Data); 13] = [
+        let mut fields = Data::dict(self.fields(carried.collect()));
+        if self.measured.rebilled > 0 {
+            fields.set("rebilled_tokens", (self.measured.rebilled / BYTES_PER_TOKEN).into());
+        }
+        fields
+    }
+
+    fn weight(&self, _: usize) -> usize {
+        /// Size of a record without its reminders, and of each reminder.
+        const FRAME: usize = 512;
+        const EACH: usize = 128;
+        // The slots with their texts live as long as the record.
+        let texts = self.reminders.fired.iter().map(|fired| EACH + fired.text.len());
+        FRAME + texts.sum::<usize>()
+    }
+}
+
+impl PromptRecord {
+    fn fields(&self, carried: Data) -> [(Arc<str>, Data); 13] {
+        [
             (shared!("session_id"), (&self.whose.session_id).into()),
             (shared!("task_id"), self.task_id.as_ref().into()),
             (shared!("agent_id"), self.whose.agent().into()),
@@ -72,22 +117,10 @@ impl PayloadSource for PromptRecord {
             (shared!("provider"), self.to.provider.as_ref().into()),
             (shared!("model"), self.to.model.as_ref().into()),
             (shared!("message_count"), self.message_count.into()),
-            (shared!("carried"), carried.collect()),
+            (shared!("carried"), carried),
             (shared!("placement"), self.reminders.placement.as_str().into()),
             (shared!("total_bytes"), self.measured.total.into()),
             (shared!("shared_prefix_bytes"), self.measured.shared.into()),
-        ];
-        Data::dict(fields)
-    }
-
-    fn weight(&self, _: usize) -> usize {
-        /// Size of a record without its reminders, and of each reminder.
-        const FRAME: usize = 512;
-        const EACH: usize = 128;
-        // The slots with their texts live as long as the record.
-        let rendered = &self.reminders;
-        let texts = rendered.system_sections.iter().chain(&rendered.developer_messages);
-        let blocks = rendered.user_blocks.iter().map(|block| block.text.len());
-        FRAME + EACH * rendered.fired.len() + texts.map(|text| text.len()).chain(blocks).sum::<usize>()
+        ]
     }
 }

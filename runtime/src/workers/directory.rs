@@ -113,6 +113,7 @@ mod tests {
             conditions: Rc::new(NoConditions),
             judge: None,
             files: None,
+            slots: Rc::default(),
             post_turn: None,
             live: Rc::new(|_| {}),
         };

@@ -187,6 +187,7 @@ impl ServedSession {
             conditions: Rc::new(NoConditions),
             judge: None,
             files: None,
+            slots: Rc::default(),
             post_turn: None,
             live: Rc::new(watch),
         }

@@ -22,7 +22,7 @@ pub(super) static SHAPES: &[(&str, &str)] = &[
     (
         "LoopReminders",
         "{enabled?: bool, providers?: list<string>, packs?: list<string>, config?: dict, strict?: bool, \
-         placement?: \"head\" | \"tail\", files?: bool, max_tokens?: int, max_share?: float}",
+         placement?: \"head\" | \"tail\" | \"auto\", native?: bool, files?: bool, max_tokens?: int, max_share?: float}",
     ),
     ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
     (
@@ -105,7 +105,7 @@ static DESCRIBED: &[DescribedOption] = &[
     all(
         "reminders",
         "true",
-        "Reminder providers: `false`, a list of names, or `{enabled, providers, packs, config, strict, placement}`.",
+        "Reminder providers: `false`, a list of names, or `{enabled, providers, packs, config, strict, placement, native}`.",
     ),
     // Loops.
     all(
@@ -218,7 +218,13 @@ static DESCRIBED: &[DescribedOption] = &[
     all("packs", "[]", "Files of reminder packs."),
     all("config", "{}", "Configuration of providers, by their names."),
     all("strict", "false", "Raise an error for an unknown provider or a provider that fails."),
-    all("placement", "\"head\"", "Whether reminders go before the conversation or after it."),
+    all("placement", "\"head\"", "Position of reminders: before the conversation, after it, or by the route's cache."),
+    of(
+        "LoopReminders",
+        "native",
+        "",
+        "Whether the vendor's own slot is used. Default: unless the position is `\"head\"`.",
+    ),
     of("LoopPermissions", "ask", "[]", "Globs of the tools that need permission."),
     of("LoopPermissions", "deny", "[]", "Globs of the tools that are refused."),
     of(

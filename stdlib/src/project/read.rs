@@ -15,6 +15,7 @@ use runtime::files;
 use runtime::reminder::Reminder;
 use runtime::reminder::providers::ReminderBudget;
 use runtime::seam::Scope;
+use runtime::words::UnknownWord;
 use std::fmt::Display;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ const RIGHTS: &[&str] = &["deny"];
 /// The keys of `[hooks]`.
 const HOOKS: &[&str] = &["timeout_ms"];
 /// The keys of `[reminders]`.
-const REMINDERS: &[&str] = &["max_body", "max_tokens", "max_share", "files"];
+const REMINDERS: &[&str] = &["max_body", "max_tokens", "max_share", "placement", "files"];
 
 /// The keys of `[fmt]`.
 const FMT: &[&str] = &["width"];
@@ -249,6 +250,11 @@ impl SettingsReader<'_> {
                     DeValue::Boolean(false) => self.project.limits.reminder_files = Some(false),
                     _ => drop(self.good::<bool>(value, Err("this must be `true` or `false`".to_owned()))),
                 },
+                "placement" => {
+                    let word = value.get_ref().as_str().ok_or_else(|| not_text(value));
+                    let placement = word.and_then(|word| word.parse().map_err(|error: UnknownWord| error.to_string()));
+                    self.project.limits.placement = self.good(value, placement);
+                }
                 unknown => self.unknown(unknown, key.span(), REMINDERS, "[reminders]"),
             }
         }

@@ -5,7 +5,7 @@ use lang::diagnostic::Diagnostic;
 use providers::model::{Provider, Route, RouteError, Routes};
 use runtime::model::{PrefixMeter, Request, RequestSize};
 use runtime::note::Note;
-use runtime::render::{Rendered, RenderedRole};
+use runtime::render::Rendered;
 use runtime::seam::{Outcome, Turn, call_error};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -144,7 +144,7 @@ impl Preview {
         let body = route.body(request).map_err(call_error)?.to_string();
         self.note(&turn.scope.notes.all());
         let mut meters = self.meters.borrow_mut();
-        let RequestSize { total, shared } = meters.entry(turn.session.id().clone()).or_default().measure(request);
+        let RequestSize { total, shared, .. } = meters.entry(turn.session.id().clone()).or_default().measure(request);
         let mut requests = self.requests.borrow_mut();
         requests.push(PreviewedRequest {
             session_id: turn.session.id().clone(),
@@ -175,18 +175,10 @@ impl Preview {
     }
 }
 
-/// Returns the rendered reminders: each slot has its texts in the order of the reminders.
+/// Returns the rendered reminders.
 fn reminders(turn: Turn<'_>, rendered: &Rendered) -> Vec<PreviewedReminder> {
     let transcript = turn.session.transcript();
-    let mut system = rendered.system_sections.iter();
-    let mut developer = rendered.developer_messages.iter();
-    let mut user = rendered.user_blocks.iter().map(|block| &block.text);
-    let found = rendered.fired.iter().filter_map(|fired| {
-        let text = match fired.rendered_role {
-            RenderedRole::System => system.next(),
-            RenderedRole::Developer => developer.next(),
-            RenderedRole::UserBlock | RenderedRole::EphemeralCache => user.next(),
-        };
+    let found = rendered.fired.iter().map(|fired| {
         let pending = transcript.find(&fired.id);
         let name = pending.map(|pending| {
             let reminder = &pending.reminder;
@@ -194,13 +186,13 @@ fn reminders(turn: Turn<'_>, rendered: &Rendered) -> Vec<PreviewedReminder> {
             let key = reminder.dedupe_key.as_ref().map(ToString::to_string);
             key.or(tags).or_else(|| reminder.producer.as_ref().map(ToString::to_string))
         });
-        Some(PreviewedReminder {
+        PreviewedReminder {
             id: fired.id.clone(),
             name: name.flatten().unwrap_or_else(|| fired.id.to_string()),
             slot: fired.rendered_role.as_str(),
-            text: text?.clone(),
+            text: fired.text.clone(),
             ttl_left: pending.and_then(|pending| transcript.ttl_after_open_prompts(pending)),
-        })
+        }
     });
     found.collect()
 }

@@ -13,7 +13,6 @@ use lang::builtins::args;
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::agent_loop::close_open_calls;
-use runtime::capabilities::Placement;
 use runtime::data::Data;
 use runtime::message::{Message, Messages, ToolCall};
 use runtime::model::text_tools::TextTools;
@@ -21,7 +20,8 @@ use runtime::model::{Delta, ModelReply, Request, failure_kind};
 use runtime::reminder::lifecycle::{
     SelectInput, SelectedReminder, Selection, drop_unrenderable, needs_selection, select,
 };
-use runtime::render::{RenderOptions, demotion, render};
+use runtime::reminder::providers::ReminderOptions;
+use runtime::render::{PromptReminders, RenderOptions, bars_native, demotion, render};
 use runtime::schema::read_answer;
 use runtime::seam::{Model, Scope, Turn, call_error};
 use runtime::session::Session;
@@ -47,11 +47,13 @@ struct Asking {
     session: Rc<Session>,
     scope: Scope,
     request: Request,
-    placement: Option<Placement>,
+    reminders: ReminderOptions,
     /// Whether tools are written into the text.
     text_tools: bool,
     /// Whether the answer is added to the transcript, which is the call's own.
     keeps: bool,
+    /// Whether the messages are those of the session.
+    is_whole: bool,
 }
 
 /// An answer, and the transcript that it was added to.
@@ -83,7 +85,7 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
     let prompt: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
     let options = OptionReader::llm(args, 2)?;
     let mut request = options.request(args::opt_str(args, 1)?.map(Str::as_str))?;
-    let placement = options.reminders(&world)?.placement;
+    let reminders = options.reminders(&world)?;
     let scope = here::scope(cx, &world);
     let given = options.transcript(&world, &scope)?;
     let detached = |id: &Arc<str>| world.agents.sessions.detached(id, scope.clock.now_ms());
@@ -103,8 +105,8 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
     tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "invalid `tools`"))?;
     request.tools = Arc::new(tools.iter().map(|t| t.spec().clone()).collect());
     let messages = options.value("messages");
-    request.messages =
-        if messages.is_nil() { session.transcript().messages().clone() } else { read_messages(&messages)? };
+    let is_whole = messages.is_nil();
+    request.messages = if is_whole { session.transcript().messages().clone() } else { read_messages(&messages)? };
     // A loop may be at work in the session: vendors refuse a call without its result.
     close_open_calls(&mut request.messages);
     if !prompt.is_empty() {
@@ -117,7 +119,7 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
     let route = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref());
     // A route that cannot be chosen fails when it is asked.
     let text_tools = options.wants_text_tools(route.map_or(true, |route| route.capabilities.native_tools))?;
-    Ok(Asking { world, session, scope, request, placement, text_tools, keeps })
+    Ok(Asking { world, session, scope, request, reminders, text_tools, keeps, is_whole })
 }
 
 /// The word for the session at hand, in place of an id.
@@ -146,34 +148,47 @@ fn select_by_rules(session: &Session, scope: &Scope, model: Option<&str>) -> Opt
 impl Asking {
     /// Renders the pending reminders and asks; pieces of the answer go to `live`.
     async fn ask(self, live: &dyn Fn(Delta<'_>)) -> Result<Answered, Box<Raise>> {
-        let Asking { world, session, scope, mut request, placement, text_tools, keeps } = self;
+        let Asking { world, session, scope, mut request, reminders, text_tools, keeps, is_whole } = self;
         announce(&world, &request);
         let route = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref());
         let capabilities = route.map_err(|e| to_raise(&call_error(e)))?.capabilities;
         session.apply(&scope, |t, _| drop_unrenderable(t), std::mem::take);
         let selected = select_by_rules(&session, &scope, request.model.as_deref());
         let transcript = session.transcript();
-        let options = RenderOptions { placement };
-        let rendered = match &selected {
-            Some(selected) => render(selected, &capabilities, options),
-            None => render(transcript.pending().map(|p| p.reminder.as_ref()), &capabilities, options),
+        let options = RenderOptions {
+            placement: reminders.placement.or(capabilities.placement).or(world.reminder_placement.get()),
+            native: reminders.native,
+            is_native_barred: bars_native(&request.messages),
         };
+        let keeps_places = is_whole && options.keeps_places(&capabilities);
+        let shown = PromptReminders::new(&transcript, selected.as_deref(), keeps_places).inputs();
+        let routes: Rc<dyn Model> = world.services.routes.clone();
+        let slots = &world.agents.slots;
+        let rendered = slots.limited(render(shown, &capabilities, options), || routes.destination(&request));
         if let Some(demoted) = rendered.demoted.first().and_then(|id| transcript.find(id)) {
             scope.note(demotion(&demoted.reminder, request.model.as_deref().or(request.provider.as_deref())));
         }
         request.reminders = Arc::new(rendered);
-        session.sent(&scope, &request, false, &*world.services.routes);
         let scope = Scope { activity: scope.enter(), ..scope };
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
-        let routes: Rc<dyn Model> = world.services.routes.clone();
         let model = if text_tools { Rc::new(TextTools::new(routes)) } else { routes };
-        if let Some(activity) = &scope.activity {
-            activity.model_began(turn, &request);
-        }
-        let answered = model.call(turn, &request, live).get().await;
-        if let Some(activity) = &scope.activity {
-            activity.model_ended(turn, answered.as_ref().map_err(|thrown| failure_kind(thrown.as_ref())));
-        }
+        let answered = loop {
+            session.sent(&scope, &request, false, model.as_ref());
+            if let Some(activity) = &scope.activity {
+                activity.model_began(turn, &request);
+            }
+            let answered = model.call(turn, &request, live).get().await;
+            if let Some(activity) = &scope.activity {
+                activity.model_ended(turn, answered.as_ref().map_err(|thrown| failure_kind(thrown.as_ref())));
+            }
+            match &answered {
+                Err(thrown) => match slots.after_failure(turn, model.as_ref(), &request, thrown.as_ref()) {
+                    Some(next) => request = next,
+                    None => break answered,
+                },
+                Ok(_) => break answered,
+            }
+        };
         let reply = answered.map_err(|e| to_raise(&e))?;
         for note in &scope.notes.all() {
             world.console.show(note);

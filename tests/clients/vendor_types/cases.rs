@@ -1,7 +1,7 @@
 //! Every route, every cell of the rendering table, and whatever else a request may hold.
 
 use providers::model::{CapabilityTable, Route, Routes};
-use runtime::capabilities::{Placement, WireFormat};
+use runtime::capabilities::{PlacementPolicy, WireFormat};
 use runtime::data::Data;
 use runtime::message::{Message, ToolSpec};
 use runtime::model::{Request, System};
@@ -105,7 +105,7 @@ pub(super) fn rich(wire: &str) -> Case {
     };
     let route = route(provider, model);
     let messages = histories().into_iter().flat_map(|(_, messages)| messages).collect();
-    let request = remind(request(messages), &route, Some(RoleHint::EphemeralCache), Placement::Head);
+    let request = remind(request(messages), &route, Some(RoleHint::EphemeralCache), PlacementPolicy::Head);
     let request = Request {
         tools: Arc::new(vec![tool()]),
         tool_choice: if wire == "ollama" { Data::Nil } else { data(json!({"name": "read"})) },
@@ -209,23 +209,24 @@ fn schema() -> Data {
 }
 
 /// Returns the cells of the matrix: without a reminder, and each hint at each end.
-fn cells() -> Vec<(String, Option<RoleHint>, Placement)> {
-    let mut cells = vec![("no reminder".to_owned(), None, Placement::Head)];
+fn cells() -> Vec<(String, Option<RoleHint>, PlacementPolicy)> {
+    let mut cells = vec![("no reminder".to_owned(), None, PlacementPolicy::Head)];
     for hint in [RoleHint::System, RoleHint::Developer, RoleHint::UserBlock, RoleHint::EphemeralCache] {
-        for placement in [Placement::Head, Placement::Tail] {
+        for placement in [PlacementPolicy::Head, PlacementPolicy::Tail] {
             cells.push((format!("{hint} at the {placement}"), Some(hint), placement));
         }
     }
     cells
 }
 
-fn remind(request: Request, route: &Route, hint: Option<RoleHint>, placement: Placement) -> Request {
+fn remind(request: Request, route: &Route, hint: Option<RoleHint>, placement: PlacementPolicy) -> Request {
     let Some(role_hint) = hint else { return request };
     let made = ["a < b & c", "two"].map(|body| {
         let spec = ReminderSpec { role_hint, ..ReminderSpec::new(body) };
         spec.into_reminder(body.into(), ReminderSource::InPipeline, 0)
     });
-    let rendered = render(&made, &route.capabilities, RenderOptions { placement: Some(placement) });
+    let rendered =
+        render(&made, &route.capabilities, RenderOptions { placement: Some(placement), ..RenderOptions::default() });
     assert_eq!(rendered.fired.len(), 2);
     Request { reminders: Arc::new(rendered), ..request }
 }

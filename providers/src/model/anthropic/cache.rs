@@ -36,7 +36,9 @@ fn count(body: &Map<String, Value>) -> usize {
 fn mark_history(body: &mut Map<String, Value>, request: &Request) -> bool {
     let mut passing = passing(request);
     let Some(Value::Array(messages)) = body.get_mut("messages") else { return false };
-    for content in messages.iter_mut().rev().filter_map(|message| message.get_mut("content")) {
+    // Messages of the vendor's own slot take no mark.
+    let marked = messages.iter_mut().rev().filter(|message| message["role"] != "system");
+    for content in marked.filter_map(|message| message.get_mut("content")) {
         let Some(blocks) = as_blocks(content) else { return false };
         if let Some(last) = blocks.len().checked_sub(passing + 1) {
             return blocks.get_mut(last).is_some_and(mark_block);
@@ -58,7 +60,8 @@ fn mark_last_request(body: &mut Map<String, Value>, request: &Request) -> bool {
     if added.saturating_sub(passing(request)) <= LOOKS_BACK || answer == 0 {
         return false;
     }
-    let Some(content) = messages[answer - 1].get_mut("content") else { return false };
+    let Some(asked) = messages[..answer].iter().rposition(|message| message["role"] == "user") else { return false };
+    let Some(content) = messages[asked].get_mut("content") else { return false };
     as_blocks(content).and_then(|blocks| blocks.last_mut()).is_some_and(mark_block)
 }
 

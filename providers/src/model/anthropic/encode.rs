@@ -113,11 +113,20 @@ impl AnthropicTurn {
 
 /// The conversation as turns of alternating roles that begin with the user's, and the system messages at its head.
 fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<AnthropicTurn>) {
-    let conversation: Vec<Arc<Message>> = request.conversation().iter().cloned().collect();
+    let (conversation, native) = request.conversation_with_native();
+    let conversation: Vec<Arc<Message>> = conversation.iter().cloned().collect();
     let (leading, rest) = leading_instructions(&conversation);
+    let begin = conversation.len() - rest.len();
     let mut turns: Vec<AnthropicTurn> = Vec::new();
-    for message in rest {
-        push(&mut turns, message);
+    for (index, message) in rest.iter().enumerate() {
+        if native.binary_search(&(index + begin)).is_ok() {
+            turns.push(AnthropicTurn { role: NATIVE, blocks: content(&message.content) });
+        } else {
+            push(&mut turns, message);
+        }
+    }
+    if !native.is_empty() {
+        turns = with_valid_native(turns);
     }
     if turns.first().is_some_and(|turn| turn.role == "assistant") {
         turns.insert(0, AnthropicTurn { role: "user", blocks: vec![text_block(CUT_OFF)] });
@@ -130,6 +139,30 @@ fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<AnthropicTurn>) {
         turn.blocks.sort_by_key(|block| block.get("type").is_none_or(|kind| kind != "tool_result"));
     }
     (leading, turns)
+}
+
+/// The role of the vendor's own slot for instructions within a conversation.
+const NATIVE: &str = "system";
+
+/// Returns the turns with each message of the vendor's own slot at a place that the API accepts: after a turn of the
+/// user, and at the end or before an answer. Another one becomes a part of the user's turn, since a request that is
+/// rejected shows nothing.
+fn with_valid_native(turns: Vec<AnthropicTurn>) -> Vec<AnthropicTurn> {
+    let mut valid: Vec<AnthropicTurn> = Vec::with_capacity(turns.len());
+    let mut rest = turns.into_iter().peekable();
+    while let Some(turn) = rest.next() {
+        let follows_user = valid.last().is_some_and(|last| last.role == "user");
+        let role = match turn.role {
+            NATIVE if follows_user && rest.peek().is_none_or(|next| next.role == "assistant") => NATIVE,
+            NATIVE => "user",
+            other => other,
+        };
+        match valid.last_mut() {
+            Some(last) if last.role == role => last.blocks.extend(turn.blocks),
+            _ => valid.push(AnthropicTurn { role, blocks: turn.blocks }),
+        }
+    }
+    valid
 }
 
 /// Adds a message; neighbours of one role become one turn.

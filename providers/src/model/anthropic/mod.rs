@@ -18,6 +18,8 @@ pub(super) use stream::AnthropicAssembly;
 pub(super) const VERSION: &str = "2023-06-01";
 
 #[cfg(test)]
+mod native_tests;
+#[cfg(test)]
 mod stream_tests;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use runtime::capabilities::{Capabilities, Placement};
+use runtime::capabilities::{Capabilities, PlacementPolicy};
 use runtime::data::Data;
 use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
 use runtime::model::{ModelReply, Request, System};
@@ -67,7 +67,7 @@ fn without_reminders_the_body_is_the_plain_one() {
 #[test]
 fn xml_system_text_at_the_head() {
     for hint in [RoleHint::System, RoleHint::Developer] {
-        let sent = body(&remind(tool_history(), &claude(), Placement::Head, &[("a < b", hint), ("two", hint)]));
+        let sent = body(&remind(tool_history(), &claude(), PlacementPolicy::Head, &[("a < b", hint), ("two", hint)]));
         assert_eq!(
             sent["system"],
             "primary\n\n<system-reminder>\na &lt; b\n</system-reminder>\n\n<system-reminder>\ntwo\n</system-reminder>\n\nappendix"
@@ -79,7 +79,7 @@ fn xml_system_text_at_the_head() {
 #[test]
 fn xml_text_at_the_tail_stands_behind_the_tool_results() {
     let (calls, result) = TOOL_TURNS();
-    let sent = body(&remind(tool_history(), &claude(), Placement::Tail, &[("one", RoleHint::System)]));
+    let sent = body(&remind(tool_history(), &claude(), PlacementPolicy::Tail, &[("one", RoleHint::System)]));
     assert_eq!(sent["system"], "primary\n\nappendix");
     assert_eq!(
         sent["messages"],
@@ -97,9 +97,9 @@ fn xml_text_at_the_tail_stands_behind_the_tool_results() {
 #[test]
 fn plain_system_text_where_xml_is_not_preferred() {
     let reminders = [("one", RoleHint::System), ("two", RoleHint::Developer)];
-    let head = body(&remind(tool_history(), &plain(), Placement::Head, &reminders));
+    let head = body(&remind(tool_history(), &plain(), PlacementPolicy::Head, &reminders));
     assert_eq!(head["system"], "primary\n\nSystem reminder:\none\n\nSystem reminder:\ntwo\n\nappendix");
-    let tail = body(&remind(tool_history(), &plain(), Placement::Tail, &reminders));
+    let tail = body(&remind(tool_history(), &plain(), PlacementPolicy::Tail, &reminders));
     assert_eq!(tail["messages"][2]["content"][1], json!({"type": "text", "text": "System reminder:\none"}));
     assert_eq!(tail["messages"][2]["content"][2], json!({"type": "text", "text": "System reminder:\ntwo"}));
 }
@@ -108,7 +108,7 @@ fn plain_system_text_where_xml_is_not_preferred() {
 fn user_blocks_stand_before_the_first_user_message() {
     let reminders =
         [("one", RoleHint::UserBlock), ("two", RoleHint::EphemeralCache), ("three", RoleHint::EphemeralCache)];
-    let sent = body(&remind(tool_history(), &claude(), Placement::Head, &reminders));
+    let sent = body(&remind(tool_history(), &claude(), PlacementPolicy::Head, &reminders));
     assert_eq!(sent["system"], "primary\n\nappendix");
     assert_eq!(
         sent["messages"][0],
@@ -123,7 +123,7 @@ fn user_blocks_stand_before_the_first_user_message() {
             {"type": "text", "text": "look"},
         ]})
     );
-    let uncached = body(&remind(tool_history(), &plain(), Placement::Head, &reminders));
+    let uncached = body(&remind(tool_history(), &plain(), PlacementPolicy::Head, &reminders));
     assert_eq!(uncached["messages"][0]["content"][2].get("cache_control"), None);
 }
 
@@ -136,24 +136,24 @@ fn user_blocks_at_the_tail() {
         "cache_control": {"type": "ephemeral"},
     });
     let reminders = [("one", RoleHint::EphemeralCache)];
-    let sent = body(&remind(tool_history(), &claude(), Placement::Tail, &reminders));
+    let sent = body(&remind(tool_history(), &claude(), PlacementPolicy::Tail, &reminders));
     assert_eq!(
         sent["messages"],
         json!([{"role": "user", "content": "look"}, calls, {"role": "user", "content": [result, cached]}])
     );
-    let asked = body(&remind(request(vec![Message::user("look")]), &claude(), Placement::Tail, &reminders));
+    let asked = body(&remind(request(vec![Message::user("look")]), &claude(), PlacementPolicy::Tail, &reminders));
     assert_eq!(asked["messages"], json!([{"role": "user", "content": [{"type": "text", "text": "look"}, cached]}]));
 }
 
 #[test]
 fn a_user_message_is_made_where_there_is_none() {
     let block = json!("<system-reminder>\none\n</system-reminder>");
-    for placement in [Placement::Head, Placement::Tail] {
+    for placement in [PlacementPolicy::Head, PlacementPolicy::Tail] {
         let sent = body(&remind(request(vec![]), &claude(), placement, &[("one", RoleHint::UserBlock)]));
         assert_eq!(sent["messages"], json!([{"role": "user", "content": block}]));
     }
     let spoken = || request(vec![Message::assistant("hello ", vec![])]);
-    let head = body(&remind(spoken(), &claude(), Placement::Head, &[("one", RoleHint::UserBlock)]));
+    let head = body(&remind(spoken(), &claude(), PlacementPolicy::Head, &[("one", RoleHint::UserBlock)]));
     assert_eq!(
         head["messages"],
         json!([{"role": "user", "content": block}, {"role": "assistant", "content": "hello"}])
@@ -355,11 +355,11 @@ fn a_turn_of_many_blocks_has_a_mark_at_its_beginning() {
     assert_eq!(marks(&body(&turn(11))), long);
     // Blocks that are not in the next request do not count.
     let tail = [("one", RoleHint::UserBlock), ("two", RoleHint::UserBlock)];
-    let sent = body(&remind(turn(10), &plain_marks(), Placement::Tail, &tail));
+    let sent = body(&remind(turn(10), &plain_marks(), PlacementPolicy::Tail, &tail));
     assert_eq!(marks(&sent), ["system 0", "message 2 block 9"]);
     // Marks of reminders count among the four.
     let cached = [("one", RoleHint::EphemeralCache)];
-    let sent = body(&remind(turn(11), &claude(), Placement::Head, &cached));
+    let sent = body(&remind(turn(11), &claude(), PlacementPolicy::Head, &cached));
     assert_eq!(marks(&sent), ["system 0", "message 0 block 0", "message 0 block 1", "message 2 block 10"]);
 }
 
@@ -372,14 +372,14 @@ fn a_prompt_that_will_be_sent_again_is_marked_for_the_cache() {
     assert_eq!(body(&base)["system"][0]["text"], "primary\n\nappendix");
     // Reminders at the tail are gone in the next request.
     let reminders = [("one", RoleHint::System), ("two", RoleHint::UserBlock)];
-    assert_eq!(marks(&body(&remind(base.clone(), &plain_marks(), Placement::Tail, &reminders))), all);
+    assert_eq!(marks(&body(&remind(base.clone(), &plain_marks(), PlacementPolicy::Tail, &reminders))), all);
     let answered = Message::assistant("Done.", vec![]);
     let mut ended = base.clone();
     ended.messages.push_back(Arc::new(answered));
-    let sent = body(&remind(ended, &plain_marks(), Placement::Tail, &reminders));
+    let sent = body(&remind(ended, &plain_marks(), PlacementPolicy::Tail, &reminders));
     assert_eq!(marks(&sent), ["tool 0", "system 0", "message 3 block 0"]);
     // System reminders come after the constant part of the system text.
-    let sent = body(&remind(base.clone(), &claude(), Placement::Head, &[("one", RoleHint::System)]));
+    let sent = body(&remind(base.clone(), &claude(), PlacementPolicy::Head, &[("one", RoleHint::System)]));
     assert_eq!(marks(&sent), all);
     assert_eq!(sent["system"][0]["text"], "primary");
     assert_eq!(sent["system"][1]["text"], "\n\n<system-reminder>\none\n</system-reminder>\n\nappendix");

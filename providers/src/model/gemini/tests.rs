@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use runtime::capabilities::{Capabilities, Placement};
+use runtime::capabilities::{Capabilities, PlacementPolicy};
 use runtime::data::Data;
 use runtime::message::{Block, Message, ToolSpec};
 use runtime::model::{Request, System};
@@ -74,10 +74,10 @@ fn reminders_are_xml_in_the_system_instruction_or_behind_all_results() {
         hints.into_iter().flat_map(|hint| [(hint, (route(), tag)), (hint, (plain.clone(), "System reminder:\na < b"))])
     {
         let reminded = |placement| body(&remind(request(&tools()), &capabilities, placement, &[("a < b", hint)]));
-        let head = reminded(Placement::Head);
+        let head = reminded(PlacementPolicy::Head);
         assert_eq!(head["systemInstruction"], system(&format!("primary\n\n{text}\n\nappendix")), "{hint}");
         assert_eq!(head["contents"], Value::from(contents()), "{hint}");
-        let tail = reminded(Placement::Tail);
+        let tail = reminded(PlacementPolicy::Tail);
         assert_eq!(tail["systemInstruction"], system("primary\n\nappendix"), "{hint}");
         let mut expected = contents();
         expected[2]["parts"].as_array_mut().unwrap().push(json!({"text": text}));

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use runtime::capabilities::{Capabilities, Placement};
+use runtime::capabilities::{Capabilities, PlacementPolicy};
 use runtime::data::Data;
 use runtime::message::{Block, Message, ToolCall, ToolSpec};
 use runtime::model::{Request, System};
@@ -62,10 +62,10 @@ fn reminders_are_system_text_or_a_last_user_message() {
         ] {
             let reminded = |placement| body(&remind(request(&tools()), &capabilities, placement, &[("a < b", hint)]));
             let expected = messages(&format!("primary\n\n{text}\n\nappendix"));
-            assert_eq!(reminded(Placement::Head)["messages"], Value::from(expected), "{hint}");
+            assert_eq!(reminded(PlacementPolicy::Head)["messages"], Value::from(expected), "{hint}");
             let mut expected = messages("primary\n\nappendix");
             expected.push(json!({"role": "user", "content": text}));
-            assert_eq!(reminded(Placement::Tail)["messages"], Value::from(expected), "{hint}");
+            assert_eq!(reminded(PlacementPolicy::Tail)["messages"], Value::from(expected), "{hint}");
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use runtime::capabilities::{Capabilities, Placement};
+use runtime::capabilities::{Capabilities, PlacementPolicy};
 use runtime::data::Data;
 use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
 use runtime::model::{ModelReply, Request, System};
@@ -72,10 +72,10 @@ fn developer_messages_win_for_all_hints() {
     let two = json!({"role": "developer", "content": "System reminder:\ntwo"});
     for hint in EVERY_HINT {
         let reminders = [("a < b", hint), ("two", RoleHint::System)];
-        let head = remind(tool_history(), &route("gpt-5"), Placement::Head, &reminders);
+        let head = remind(tool_history(), &route("gpt-5"), PlacementPolicy::Head, &reminders);
         let expected = with(vec![system.clone(), one.clone(), two.clone()], vec![]);
         assert_eq!(body(&head, "gpt-5")["messages"], expected, "{hint}");
-        let tail = remind(tool_history(), &route("gpt-5"), Placement::Tail, &reminders);
+        let tail = remind(tool_history(), &route("gpt-5"), PlacementPolicy::Tail, &reminders);
         let expected = with(vec![system.clone()], vec![one.clone(), two.clone()]);
         assert_eq!(body(&tail, "gpt-5")["messages"], expected, "{hint}");
     }
@@ -84,12 +84,12 @@ fn developer_messages_win_for_all_hints() {
 #[test]
 fn plain_system_text_for_all_hints_elsewhere() {
     for hint in EVERY_HINT {
-        let head = remind(tool_history(), &route("gpt-4o"), Placement::Head, &[("one", hint), ("two", hint)]);
+        let head = remind(tool_history(), &route("gpt-4o"), PlacementPolicy::Head, &[("one", hint), ("two", hint)]);
         let text = "primary\n\nSystem reminder:\none\n\nSystem reminder:\ntwo\n\nappendix";
         let expected = with(vec![json!({"role": "system", "content": text})], vec![]);
         assert_eq!(body(&head, "gpt-4o")["messages"], expected, "{hint}");
 
-        let tail = remind(tool_history(), &route("gpt-4o"), Placement::Tail, &[("one", hint)]);
+        let tail = remind(tool_history(), &route("gpt-4o"), PlacementPolicy::Tail, &[("one", hint)]);
         let expected = with(
             vec![json!({"role": "system", "content": "primary\n\nappendix"})],
             vec![json!({"role": "user", "content": [{"type": "text", "text": "System reminder:\none"}]})],
@@ -101,7 +101,7 @@ fn plain_system_text_for_all_hints_elsewhere() {
 #[test]
 fn a_tail_block_joins_the_users_last_message() {
     let asked = request(vec![Message::user("look")]);
-    let sent = body(&remind(asked, &route("gpt-4o"), Placement::Tail, &[("one", RoleHint::System)]), "gpt-4o");
+    let sent = body(&remind(asked, &route("gpt-4o"), PlacementPolicy::Tail, &[("one", RoleHint::System)]), "gpt-4o");
     assert_eq!(
         sent["messages"][1],
         json!({"role": "user", "content": [
@@ -114,7 +114,7 @@ fn a_tail_block_joins_the_users_last_message() {
 #[test]
 fn xml_system_text_where_a_project_says_so() {
     let capabilities = Capabilities { prefers_xml_scaffolding: true, ..route("gpt-4o") };
-    let head = remind(tool_history(), &capabilities, Placement::Head, &[("a & b", RoleHint::System)]);
+    let head = remind(tool_history(), &capabilities, PlacementPolicy::Head, &[("a & b", RoleHint::System)]);
     let sent = super::body(&head, "gpt-4o", &capabilities).unwrap();
     let text = "primary\n\n<system-reminder>\na &amp; b\n</system-reminder>\n\nappendix";
     assert_eq!(sent["messages"][0], json!({"role": "system", "content": text}));

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use runtime::capabilities::{Capabilities, Placement};
+use runtime::capabilities::{Capabilities, PlacementPolicy};
 use runtime::data::Data;
 use runtime::message::{Message, ToolSpec};
 use runtime::model::{ModelErrorKind, Request, System};
@@ -65,19 +65,19 @@ fn reminders_are_developer_messages_or_instructions() {
     for hint in hints {
         let reminded = |model: &str, placement| remind(request(&tools()), &route(model), placement, &[("a < b", hint)]);
         let one = json!({"role": "developer", "content": "System reminder:\na < b"});
-        let head = body(&reminded("gpt-5-pro", Placement::Head), "gpt-5-pro");
+        let head = body(&reminded("gpt-5-pro", PlacementPolicy::Head), "gpt-5-pro");
         assert_eq!(head["input"], Value::from([vec![one.clone()], items()].concat()), "{hint}");
-        let tail = body(&reminded("gpt-5-pro", Placement::Tail), "gpt-5-pro");
+        let tail = body(&reminded("gpt-5-pro", PlacementPolicy::Tail), "gpt-5-pro");
         assert_eq!(tail["input"], Value::from([items(), vec![one]].concat()), "{hint}");
 
-        let plain = body(&reminded("gpt-4o", Placement::Head), "gpt-4o");
+        let plain = body(&reminded("gpt-4o", PlacementPolicy::Head), "gpt-4o");
         assert_eq!(plain["instructions"], "primary\n\nSystem reminder:\na < b\n\nappendix", "{hint}");
-        let tail = body(&reminded("gpt-4o", Placement::Tail), "gpt-4o");
+        let tail = body(&reminded("gpt-4o", PlacementPolicy::Tail), "gpt-4o");
         let block = json!({"role": "user", "content": [{"type": "input_text", "text": "System reminder:\na < b"}]});
         assert_eq!(tail["input"], Value::from([items(), vec![block]].concat()), "{hint}");
     }
     let xml = Capabilities { prefers_xml_scaffolding: true, ..route("gpt-4o") };
-    let request = remind(request(&tools()), &xml, Placement::Head, &[("a < b", RoleHint::System)]);
+    let request = remind(request(&tools()), &xml, PlacementPolicy::Head, &[("a < b", RoleHint::System)]);
     let text = "primary\n\n<system-reminder>\na &lt; b\n</system-reminder>\n\nappendix";
     assert_eq!(super::body(&request, "gpt-4o", &xml).unwrap()["instructions"], text);
 }

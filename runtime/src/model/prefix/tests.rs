@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::message::{Messages, ToolCall};
-use crate::render::{Rendered, UserBlock};
+use crate::render::{AnchoredReminder, Rendered, RenderedRole, UserBlock};
 
 /// Returns the document as described above.
 fn document(request: &Request) -> String {
@@ -15,7 +15,7 @@ fn document(request: &Request) -> String {
 fn naive(last: Option<&String>, request: &Request) -> (RequestSize, String) {
     let now = document(request);
     let shared = last.map(|last| common_bytes(last, &now));
-    (RequestSize { total: now.len() as u64, shared }, now)
+    (RequestSize { total: now.len() as u64, shared, rebilled: 0, cached: Vec::new() }, now)
 }
 
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ fn step() -> impl Strategy<Value = PrefixStep> {
         3 => (any::<bool>(), 0..4u8).prop_map(|(user, text)| PrefixStep::Say(user, text)),
         1 => (0..4u8).prop_map(PrefixStep::Rewrite),
         1 => Just(PrefixStep::Drop),
-        6 => (any::<bool>(), 0..3u8, prop::collection::vec(0..3u8, 0..3), 0..4u8, any::<bool>())
+        6 => (any::<bool>(), 0..5u8, prop::collection::vec(0..3u8, 0..3), 0..4u8, any::<bool>())
             .prop_map(|(tail, slot, texts, system, tools)| PrefixStep::Send { tail, slot, texts, system, tools }),
     ]
 }
@@ -68,6 +68,14 @@ proptest! {
                     match slot {
                         0 => rendered.system_sections = texts,
                         1 => rendered.developer_messages = texts,
+                        2 => rendered.native = texts,
+                        3 => {
+                            let anchored = |(after, text): (usize, Arc<str>)| {
+                                let after = after.min(messages.len());
+                                AnchoredReminder { id: text.clone(), after, slot: RenderedRole::Developer, text }
+                            };
+                            rendered.anchored = (1..).zip(texts).map(anchored).collect();
+                        }
                         _ => rendered.user_blocks = texts.into_iter().map(|text| UserBlock { text, cache_control: tail }).collect(),
                     }
                     let request = Request {

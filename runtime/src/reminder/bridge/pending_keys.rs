@@ -68,6 +68,7 @@ impl PendingKeys {
             | R::ProviderEvaluated { .. }
             | R::Passed(_)
             | R::Void
+            | R::SlotRejected(_)
             | R::Resumed(_) => {}
         }
     }

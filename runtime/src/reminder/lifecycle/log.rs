@@ -124,6 +124,12 @@ impl LifecycleRecord {
                 }
             }
             LifecycleRecord::Void => {}
+            LifecycleRecord::SlotRejected(rejection) => {
+                put(shared!("provider"), rejection.provider.as_ref().into());
+                put(shared!("model"), rejection.model.as_ref().into());
+                put(shared!("next"), rejection.next.as_str().into());
+                put(shared!("error"), (&rejection.error).into());
+            }
             LifecycleRecord::Resumed(pending) => {
                 let pending = pending.iter().map(|(id, ttl_turns)| {
                     Data::dict([("reminder_id", Data::from(id)), ("ttl_turns", (*ttl_turns).into())])

@@ -33,7 +33,9 @@ mod tests;
 
 pub use biography::{Biography, Birth, BirthKind, Carrier, JudgedTurn, LifeEnd, LifeEndReason, Wait};
 pub use counts::ReminderCounts;
-pub use events::{ConditionFailure, Evaluation, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal};
+pub use events::{
+    CarriedCost, ConditionFailure, Evaluation, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal, RejectedSlot,
+};
 pub use session::SessionLife;
 
 use entry::{EntryReading, RebuildEntry};

@@ -7,6 +7,7 @@ use crate::hooks::EventKind;
 use crate::reminder::expectation::JudgedBy;
 use crate::reminder::{Reminder, ReminderField};
 use crate::render::RenderedRole;
+use crate::render::fallback::SlotLimit;
 use crate::words::words;
 
 use super::{BodyChoice, CompactionCharge};
@@ -188,9 +189,24 @@ pub enum LifecycleRecord {
     Passed(ChargePass),
     /// No one saw the last charging prompt, so it charges nothing.
     Void,
+    /// A route rejected a slot of reminders; the request is sent again with another one.
+    SlotRejected(Box<SlotRejection>),
     /// A session continues from storage, perhaps in another process. Its pending reminders, each with its remaining
     /// TTL.
     Resumed(Vec<(Arc<str>, Option<u32>)>),
+}
+
+/// A route that rejected a slot of reminders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlotRejection {
+    /// The provider, if known.
+    pub provider: Option<Arc<str>>,
+    /// The model, if known.
+    pub model: Option<Arc<str>>,
+    /// The slot for the rest of the run.
+    pub next: SlotLimit,
+    /// The message of the route.
+    pub error: Arc<str>,
 }
 
 /// A reminder that begins to wait.
@@ -265,6 +281,8 @@ words! {
         Passed = "passed",
         /// The last charging prompt charges nothing.
         Void = "void",
+        /// A route rejected a slot of reminders.
+        SlotRejected = "slot_rejected",
         /// A session continues from storage.
         Resumed = "resumed",
         /// A request was sent.
@@ -278,7 +296,7 @@ impl LifecycleKind {
     pub fn topic(self) -> Topic {
         use LifecycleKind as K;
         match self {
-            K::Passed | K::Void | K::Resumed | K::Prompt => Topic::Turn,
+            K::Passed | K::Void | K::SlotRejected | K::Resumed | K::Prompt => Topic::Turn,
             K::Injected
             | K::Inherited
             | K::Forked
@@ -335,6 +353,7 @@ impl LifecycleRecord {
             LifecycleRecord::ProviderEvaluated { .. } => K::ProviderEvaluated,
             LifecycleRecord::Passed(_) => K::Passed,
             LifecycleRecord::Void => K::Void,
+            LifecycleRecord::SlotRejected(_) => K::SlotRejected,
             LifecycleRecord::Resumed(_) => K::Resumed,
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::capabilities::Placement;
+use crate::capabilities::PlacementPolicy;
 use crate::data::Data;
 use crate::reminder::{ReminderCode, ReminderError};
 use crate::words::{UnknownWord, nearest};
@@ -28,7 +28,10 @@ pub struct ReminderOptions {
     /// Whether a failing provider or a malformed reminder ends the loop.
     pub strict: bool,
     /// Overrides the route's placement.
-    pub placement: Option<Placement>,
+    pub placement: Option<PlacementPolicy>,
+    /// Whether the vendor's own slot is used where there is one. With `None` it is if reminders go after the
+    /// conversation.
+    pub native: Option<bool>,
     /// Whether the reminder files of the project are used; `None` means that the project decides.
     pub files: Option<bool>,
     /// The budget of the reminders in a prompt.
@@ -46,6 +49,7 @@ impl Default for ReminderOptions {
             strict: false,
             placement: None,
             files: None,
+            native: None,
             budget: ReminderBudget::default(),
         }
     }
@@ -78,7 +82,7 @@ impl fmt::Debug for OwnProviders {
 pub struct ProviderList(Vec<(bool, Arc<str>)>);
 
 const KEYS: &[&str] =
-    &["enabled", "providers", "packs", "config", "strict", "placement", "files", "max_tokens", "max_share"];
+    &["enabled", "providers", "packs", "config", "strict", "placement", "native", "files", "max_tokens", "max_share"];
 
 impl ReminderOptions {
     /// Reads the option: nil, a bool, a list, or a dict with the keys above.
@@ -105,7 +109,7 @@ impl ReminderOptions {
                 .suggest(nearest(unknown, KEYS.iter().copied()))
                 .or_help(
                     "remove it: `reminders` has `enabled`, `providers`, `packs`, `config`, `strict`, `placement`, \
-                    `files`, `max_tokens` and `max_share`",
+                    `native`, `files`, `max_tokens` and `max_share`",
                 ));
         }
         let flag = |key: &str, default: bool| match data.get(key) {
@@ -128,7 +132,7 @@ impl ReminderOptions {
                     .help(format!("use one of {}", error.expected))
             })?),
             other => {
-                return Err(wrong("placement", "`placement` must be \"head\" or \"tail\"", other)
+                return Err(wrong("placement", "`placement` must be \"head\", \"tail\" or \"auto\"", other)
                     .help("write `placement: \"tail\"`"));
             }
         };
@@ -141,6 +145,7 @@ impl ReminderOptions {
             strict: flag("strict", false)?,
             placement,
             files: if data.get("files").is_nil() { None } else { Some(flag("files", false)?) },
+            native: if data.get("native").is_nil() { None } else { Some(flag("native", false)?) },
             budget: ReminderBudget::from_data(data)?,
         })
     }

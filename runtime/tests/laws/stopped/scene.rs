@@ -77,6 +77,7 @@ impl Scene {
             conditions: Rc::new(NoConditions),
             judge: None,
             files: None,
+            slots: Rc::default(),
             post_turn: None,
             live: Rc::new(|_| {}),
         };
@@ -286,6 +287,7 @@ impl Tool for Delegate {
                 conditions: Rc::new(NoConditions),
                 judge: None,
                 files: None,
+                slots: Rc::default(),
                 post_turn: None,
                 live: Rc::new(|_| {}),
             };

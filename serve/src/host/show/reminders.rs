@@ -57,6 +57,7 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
         | LifecycleRecord::ProviderEvaluated { .. }
         | LifecycleRecord::Passed(_)
         | LifecycleRecord::Void
+        | LifecycleRecord::SlotRejected(_)
         | LifecycleRecord::Resumed(_) => None,
     }
 }

@@ -11,7 +11,8 @@ use crate::render::RenderedRole;
 use super::super::LifecycleKind::{self, self as K};
 use super::super::{BodyChoice, ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason};
 use super::{
-    BirthKind, ConditionFailure, Evaluation, JudgedTurn, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal, Wait,
+    BirthKind, ConditionFailure, Evaluation, JudgedTurn, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal, RejectedSlot,
+    Wait,
 };
 
 /// The meaning of a record for the rebuild.
@@ -37,6 +38,7 @@ pub(super) enum RebuildEntry {
     Evaluated(Evaluation),
     Passed(ChargePass),
     Void,
+    SlotRejected(RejectedSlot),
     Resumed(Vec<(Arc<str>, Option<u32>)>),
     Prompt(RebuiltPrompt),
     Unqueued(QueueEnd),
@@ -139,7 +141,7 @@ fn of_reminder(record: &Record) -> ReadResult<RebuildEntry> {
             fired: payload.get("fired").as_bool().unwrap_or(false),
             error: payload.get("error").as_shared_str(),
         })),
-        K::Passed | K::Void | K::Resumed | K::Prompt => Err(FOREIGN_KIND.to_owned()),
+        K::Passed | K::Void | K::SlotRejected | K::Resumed | K::Prompt => Err(FOREIGN_KIND.to_owned()),
     }
 }
 
@@ -171,6 +173,13 @@ fn of_turn(record: &Record) -> ReadResult<RebuildEntry> {
     match kind_of(record)? {
         K::Passed => pass(payload).map(RebuildEntry::Passed),
         K::Void => Ok(RebuildEntry::Void),
+        K::SlotRejected => Ok(RebuildEntry::SlotRejected(RejectedSlot {
+            cursor: record.cursor,
+            turn: turn(payload),
+            model: payload.get("model").as_shared_str().or_else(|| payload.get("provider").as_shared_str()),
+            next: parsed(payload, "next")?,
+            error: text(payload, "error")?,
+        })),
         K::Resumed => {
             let pending = payload
                 .get("pending")

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::event_log::Record;
 use crate::render::RenderedRole;
+use crate::render::fallback::SlotLimit;
 
 use super::super::{BodyChoice, ChargePass, DropReason};
 use super::entry::{number, text, turn};
@@ -21,6 +22,30 @@ pub struct QueueEnd {
     pub word: &'static str,
     /// The item that replaced it.
     pub replaced_by: Option<Arc<str>>,
+}
+
+/// The cost of a reminder in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CarriedCost {
+    /// Estimated tokens.
+    pub tokens: u64,
+    /// Whether a prompt cache can serve them.
+    pub is_cached: bool,
+}
+
+/// A slot of reminders that a route rejected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RejectedSlot {
+    /// Cursor of the record.
+    pub cursor: u64,
+    /// The turn.
+    pub turn: u32,
+    /// The model, or the provider if no model is named.
+    pub model: Option<Arc<str>>,
+    /// The slot for the rest of the run.
+    pub next: SlotLimit,
+    /// The message of the route.
+    pub error: Arc<str>,
 }
 
 /// A request that was sent.
@@ -44,6 +69,10 @@ pub struct RebuiltPrompt {
     pub message_count: usize,
     /// The reminders in it with their slots, oldest first.
     pub carried: Vec<(Arc<str>, RenderedRole)>,
+    /// The costs of the carried reminders, in their order; empty in logs of earlier versions.
+    pub costs: Vec<CarriedCost>,
+    /// Estimated tokens of its history that a cache could not serve because of changed reminders before it.
+    pub rebilled_tokens: u64,
     /// The bodies in it that were chosen among several.
     pub choices: Vec<(Arc<str>, BodyChoice)>,
     /// Size in bytes, in the vendor-neutral form.
@@ -60,6 +89,10 @@ impl RebuiltPrompt {
             let slot = text(item, "slot")?.parse().map_err(|error| format!("`slot`: {error}"))?;
             Ok((text(item, "reminder_id")?, slot))
         });
+        let costs = payload.get("carried").as_list().unwrap_or_default().iter().map(|item| {
+            let tokens = item.get("tokens").as_int().and_then(|tokens| u64::try_from(tokens).ok())?;
+            Some(CarriedCost { tokens, is_cached: item.get("cached").as_bool()? })
+        });
         Ok(RebuiltPrompt {
             cursor: record.cursor,
             at_ms: record.occurred_at_ms,
@@ -70,6 +103,8 @@ impl RebuiltPrompt {
             model: payload.get("model").as_shared_str(),
             message_count: number(payload, "message_count")? as usize,
             carried: carried.collect::<Result<_, String>>()?,
+            costs: costs.collect::<Option<_>>().unwrap_or_default(),
+            rebilled_tokens: bytes("rebilled_tokens").unwrap_or(0),
             choices: Vec::new(),
             total_bytes: bytes("total_bytes"),
             shared_prefix_bytes: bytes("shared_prefix_bytes"),

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::event_log::Record;
 use crate::reminder::Reminder;
+use crate::reminder::cost::ReminderCosts;
 
 use super::super::{BodyChoice, ChargePass, CompactionCharge, ExpireReason};
 use super::entry::{self, RebuildEntry, turn};
 use super::{
     Biography, Birth, BirthKind, Carrier, ConditionFailure, Evaluation, LifeEnd, LifeEndReason, QueueEnd, RebuiltPass,
-    RebuiltPrompt, Refusal, ReminderCounts,
+    RebuiltPrompt, Refusal, RejectedSlot, ReminderCounts,
 };
 
 /// A session, or a bare transcript, according to its records.
@@ -37,6 +38,8 @@ pub struct SessionLife {
     pub evaluations: Vec<Evaluation>,
     /// Conditions that threw.
     pub condition_failures: Vec<ConditionFailure>,
+    /// Slots of reminders that a route rejected.
+    pub rejected_slots: Vec<RejectedSlot>,
     /// Refused reminders.
     pub refusals: Vec<Refusal>,
     /// Every pass that charged.
@@ -84,6 +87,22 @@ impl SessionLife {
     #[must_use]
     pub fn tally(&self) -> ReminderCounts {
         ReminderCounts { pending: self.pending.len(), ..self.tally }
+    }
+
+    /// Returns the costs of the reminders in the prompts that a model saw.
+    #[must_use]
+    pub fn costs(&self) -> ReminderCosts {
+        let mut costs = ReminderCosts::default();
+        for prompt in self.prompts.iter().filter(|prompt| !prompt.void) {
+            for ((id, _), cost) in prompt.carried.iter().zip(&prompt.costs) {
+                let life = self.last_by_id.get(id).and_then(|index| self.reminders.get(*index));
+                if let Some(life) = life {
+                    costs.carry(life.reminder.source, cost.tokens, cost.is_cached);
+                }
+            }
+            costs.rebill(prompt.rebilled_tokens);
+        }
+        costs
     }
 
     /// Returns the charging prompts whose turns are not over, oldest first.
@@ -148,6 +167,7 @@ impl SessionLife {
             RebuildEntry::Evaluated(evaluation) => self.evaluations.push(evaluation),
             RebuildEntry::Passed(pass) => self.passed(pass, record),
             RebuildEntry::Void => self.void(),
+            RebuildEntry::SlotRejected(rejected) => self.rejected_slots.push(rejected),
             RebuildEntry::Unqueued(end) => self.queue_ends.push(QueueEnd { turn: self.turns, ..end }),
             RebuildEntry::Resumed(pending) => self.resumed(&pending, record),
             RebuildEntry::Prompt(mut prompt) => {
