@@ -162,6 +162,10 @@ fn comments_stay_where_they_are() {
     );
     check("/**\n* one\n   * two\n*/\nfn f() {}\n", "/**\n * one\n * two\n */\nfn f() {}\n");
     check("@test fn f() {}\n", "@test\nfn f() {}\n");
+    // An empty line makes two documentation comments of one.
+    stays("/// One.\n\n/// Two.\n/// Three.\nfn f() {}\n");
+    check("/// One.\n\n\n/** Two. */\n\n@test\n\nfn f() {}\n", "/// One.\n\n/** Two. */\n@test\nfn f() {}\n");
+    stays("/// One.\n\n// Other.\n\n/// Two.\nfn f() {}\n");
 }
 
 #[test]

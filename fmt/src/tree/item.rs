@@ -116,8 +116,10 @@ impl Writer<'_> {
     fn before_item(&mut self, attributes: &[Attribute]) {
         let mut attributes = attributes.iter();
         loop {
+            let mut is_doc = false;
             match self.peek() {
                 Token::Doc(text) => {
+                    is_doc = true;
                     let span = self.cursor.take();
                     if text.starts_with("///") {
                         self.doc.suffix(span);
@@ -145,7 +147,9 @@ impl Writer<'_> {
                 }
                 _ => return,
             }
-            self.sep(Sep::Hard { blank: false });
+            // An empty line makes two comments of one.
+            let blank = is_doc && matches!(self.peek(), Token::Doc(_));
+            self.sep(Sep::Hard { blank });
         }
     }
 
