@@ -78,7 +78,9 @@ pub(crate) fn run(args: &DocArgs) -> i32 {
     };
     let is_project = !args.paths.is_empty();
     if is_project && sections.is_empty() {
-        eprintln!("error: nothing to document: the scripts declare no functions, tools, pipelines or types");
+        eprintln!(
+            "error: nothing to document: the scripts declare no functions, tools, pipelines, types or `pub` variables"
+        );
         eprintln!("  help: write `///` comments above declarations");
         return 1;
     }

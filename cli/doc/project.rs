@@ -2,7 +2,7 @@
 
 use super::{DocEntry, DocSection};
 use crate::script::Script;
-use lang::ast::{Item, ItemKind, Module, StmtKind};
+use lang::ast::{Expr, Item, ItemKind, Module, Stmt, StmtKind};
 use lang::query::declaration;
 use lang::source::{SourceRef, Span};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ fn section(script: &Script) -> Result<Option<DocSection>, Vec<Diagnostic>> {
     if !parsed.is_ok() {
         return Err(parsed.diagnostics.into_iter().filter(|found| found.severity == Severity::Error).collect());
     }
-    let entries = entries(&source, &parsed.module);
+    let entries = entries(&source, &parsed.module, &parsed.comments);
     if entries.is_empty() {
         return Ok(None);
     }
@@ -67,24 +67,65 @@ fn intro(source: &SourceRef, comments: &[Span]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Returns what a file offers: its `pub` declarations, or all if none is `pub`; pipelines and tools in any case.
-fn entries(source: &SourceRef, module: &Module) -> Vec<DocEntry> {
-    let items = || {
-        module.body.iter().filter_map(|stmt| match &stmt.kind {
-            StmtKind::Item(item) => Some(item),
-            _ => None,
-        })
+/// Returns what a file offers: its `pub` declarations, or all if none is `pub`; pipelines and tools in any case. If none is `pub`,
+/// only variables with a doc comment are documented.
+fn entries(source: &SourceRef, module: &Module, comments: &[Span]) -> Vec<DocEntry> {
+    let is_public = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::Item(item) => item.public,
+        StmtKind::Let { public, .. } => *public,
+        _ => false,
     };
-    let has_public = items().any(|item| item.public);
+    let has_public = module.body.iter().any(is_public);
     let mut entries = Vec::new();
-    for item in items() {
-        let runs = matches!(item.kind, ItemKind::Pipeline { .. } | ItemKind::Tool { .. });
-        // Methods are offered with their type.
-        if item.public || !has_public || runs || matches!(item.kind, ItemKind::Impl { .. }) {
-            declared(source, item, &mut entries);
+    for stmt in &module.body {
+        match &stmt.kind {
+            StmtKind::Item(item) => {
+                let runs = matches!(item.kind, ItemKind::Pipeline { .. } | ItemKind::Tool { .. });
+                // Methods are offered with their type.
+                if item.public || !has_public || runs || matches!(item.kind, ItemKind::Impl { .. }) {
+                    declared(source, item, &mut entries);
+                }
+            }
+            StmtKind::Let { pattern, value, public, .. } if *public || !has_public => {
+                let (signature, doc) = bound(source, stmt.span, value.as_ref(), comments);
+                if *public || doc.is_some() {
+                    let doc = doc.map(|doc| doc.trim().to_owned()).unwrap_or_default();
+                    pattern.names(&mut |name, _| {
+                        entries.push(DocEntry {
+                            name: name.to_string(),
+                            signature: signature.clone(),
+                            doc: doc.clone(),
+                        });
+                    });
+                }
+            }
+            _ => {}
         }
     }
     entries
+}
+
+/// Returns how a variable is declared, with a value that is short, and its doc comment.
+fn bound(source: &SourceRef, stmt: Span, value: Option<&Expr>, comments: &[Span]) -> (String, Option<String>) {
+    const LONGEST: usize = 60;
+    let text = source.text();
+    let line = text[..stmt.range().start].rfind('\n').map_or(0, |at| at + 1);
+    let before = &text[line..stmt.range().start];
+    let start = if before.trim() == "pub" { stmt.start - offset(before.trim_start()) } else { stmt.start };
+    let whole = source.slice(Span { start, ..stmt }).trim();
+    let shown = value.map(|value| source.slice(value.span));
+    let signature = match (shown, value) {
+        (Some(shown), Some(value)) if shown.len() > LONGEST || shown.contains('\n') => {
+            let head = source.slice(Span { start, end: value.span.start });
+            head.trim_end().trim_end_matches('=').trim_end().to_owned()
+        }
+        _ => whole.to_owned(),
+    };
+    (signature, declaration::doc_before(source, comments, start))
+}
+
+fn offset(text: &str) -> u32 {
+    u32::try_from(text.len()).unwrap_or(u32::MAX)
 }
 
 fn declared(source: &SourceRef, item: &Item, entries: &mut Vec<DocEntry>) {

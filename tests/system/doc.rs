@@ -125,6 +125,19 @@ pub fn twice(n: int,
 // Not offered.
 fn hidden() { return 1 }
 
+/// The longest side.
+/// In metres.
+pub const longest: float = 1000.0
+
+// Not a doc comment.
+pub let {units, factors} = {
+  units: ["m", "km"],
+  factors: [1, 1000],
+}
+
+/// Not offered either.
+let secret = 1
+
 /** Reads a <script>alert(1)</script>. */
 tool look(path: string) -> string {
   description "Looks."
@@ -139,7 +152,11 @@ fn project(name: &str) -> std::path::PathBuf {
     fs::create_dir(folder.join("lib")).unwrap();
     fs::write(folder.join("lib/shapes.harn"), PROJECT).unwrap();
     fs::write(folder.join("lib/shapes_test.harn"), "fn of_a_test() { return 1 }\n").unwrap();
-    fs::write(folder.join("private.harn"), "/// All are offered.\nfn all() { return 1 }\n").unwrap();
+    fs::write(
+        folder.join("private.harn"),
+        "/// All are offered.\nfn all() { return 1 }\n\nlet none = 1\n\n/// Kept.\nvar kept = 2\n",
+    )
+    .unwrap();
     fs::write(folder.join("empty.harn"), "println(1)\n").unwrap();
     folder
 }
@@ -178,6 +195,21 @@ Doubles `n`.
 twice(<2>)
 ```
 
+### longest
+
+`pub const longest: float = 1000.0`
+
+The longest side.
+In metres.
+
+### units
+
+`pub let {units, factors}`
+
+### factors
+
+`pub let {units, factors}`
+
 ### look
 
 `tool look(path: string) -> string`
@@ -195,6 +227,12 @@ Reads a <script>alert(1)</script>.
 `fn all()`
 
 All are offered.
+
+### kept
+
+`var kept = 2`
+
+Kept.
 "#;
     assert_eq!(found.out, wanted);
     let with = harn_in(&folder, &["doc", "--builtins", "private.harn"], b"", &[]).out;

@@ -214,6 +214,10 @@ impl<'a> Layout<'a, '_> {
             Some(Token::Ident("test")) => {
                 matches!(self.peek(at + run + 1), Some(Token::StrStart(_) | Token::Raw(_)))
             }
+            // The tree keeps no documentation of a variable, which is a statement.
+            Some(Token::Kw(Kw::Pub)) => {
+                !matches!(self.peek(at + run + 1), Some(Token::Kw(Kw::Let | Kw::Var | Kw::Const)))
+            }
             Some(Token::Kw(kw)) => kw == Kw::Override || kw.begins_item(),
             _ => false,
         };

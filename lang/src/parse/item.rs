@@ -91,7 +91,7 @@ fn decorated<'a>(rules: &Rules<'a>, kind: GrammarRule<'a, ItemKind>) -> GrammarR
 }
 
 /// A documentation comment without its marks.
-fn doc_text(comment: &str) -> String {
+pub(crate) fn doc_text(comment: &str) -> String {
     if let Some(line) = comment.strip_prefix("///") {
         return line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned();
     }

@@ -23,6 +23,7 @@ mod stmt;
 mod types;
 
 pub use codes::ParseCode;
+pub(crate) use item::doc_text;
 
 pub use signature::signature;
 

@@ -2,6 +2,7 @@
 
 use crate::ast::visit::{Visit, walk_item, walk_module, walk_stmt};
 use crate::ast::{FnDecl, Item, ItemKind, Module, Name, Stmt};
+use crate::parse::doc_text;
 use crate::source::{Source, Span};
 
 /// A declaration: an item, a function of an `impl` or interface, a field, a variant.
@@ -101,6 +102,25 @@ pub fn function(item: &Item) -> Option<&FnDecl> {
         | ItemKind::Pipeline { decl, .. } => Some(decl),
         _ => None,
     }
+}
+
+/// Returns the doc comment that ends on the line before a statement that the tree keeps none for, such as a `let`.
+#[must_use]
+pub fn doc_before(source: &Source, comments: &[Span], statement: u32) -> Option<String> {
+    let mut start = statement;
+    let mut found = Vec::new();
+    for comment in comments[..comments.partition_point(|comment| comment.end <= statement)].iter().rev() {
+        let between = source.slice(Span::new(comment.end, start));
+        let text = source.slice(*comment);
+        let is_doc = (text.starts_with("///") && !text.starts_with("////")) || text.starts_with("/**");
+        if !is_doc || !between.trim().is_empty() || between.matches('\n').count() > 1 {
+            break;
+        }
+        found.push(doc_text(text));
+        start = comment.start;
+    }
+    found.reverse();
+    (!found.is_empty()).then(|| found.join("\n"))
 }
 
 /// Returns the start of an item after its documentation and attributes.
