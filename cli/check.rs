@@ -42,6 +42,9 @@ pub(crate) struct CheckArgs {
     /// With `--fix`: change nothing, print what would change, and exit with 1 if anything would
     #[arg(long, requires = "fix")]
     diff: bool,
+    /// Exit with 1 if there are warnings
+    #[arg(long)]
+    deny_warnings: bool,
     /// Check again after each change, until Ctrl-C
     #[arg(long, conflicts_with = "diff")]
     watch: bool,
@@ -50,7 +53,7 @@ pub(crate) struct CheckArgs {
     format: CheckFormat,
 }
 
-/// Checks all scripts, even if the first has errors. Warnings alone are not a failure.
+/// Checks all scripts, even if the first has errors. Warnings alone are a failure only with `--deny-warnings`.
 pub(crate) fn run(args: &CheckArgs, console: &Console) -> i32 {
     if let Some(code) = Script::refuse_stdin_twice(&args.paths, console) {
         return code;
@@ -71,7 +74,9 @@ pub(crate) fn run(args: &CheckArgs, console: &Console) -> i32 {
         return once(args, console);
     }
     watch(&args.paths, &["harn", "rhai", "md"], console, || match once(args, console) {
+        0 if args.deny_warnings => "no errors or warnings",
         0 => "no errors",
+        _ if args.deny_warnings => "errors or warnings found",
         _ => "errors found",
     })
 }
@@ -116,9 +121,17 @@ fn once(args: &CheckArgs, console: &Console) -> i32 {
     if found.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         code = code.max(1);
     }
+    let warnings = found.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).count();
+    if args.deny_warnings && warnings > 0 {
+        code = code.max(1);
+    }
     let written = match args.format {
         CheckFormat::Text => {
             show(&*console.output, &found, Format::Text);
+            if args.deny_warnings && warnings > 0 {
+                let warnings = if warnings == 1 { "1 warning".to_owned() } else { format!("{warnings} warnings") };
+                console.output.err(&format!("error: {warnings} denied by `--deny-warnings`\n"));
+            }
             hint(args, console, &found);
             console.output.out(&out)
         }

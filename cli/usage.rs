@@ -54,8 +54,10 @@ const OPTIONS: &[(&str, &str)] = &[
     ("--code", "--eval"),
     ("--cov", "--coverage"),
     ("--db", "--event-log"),
+    ("--deny-warning", "--deny-warnings"),
     ("--depth", "--max-depth"),
     ("--dry-run", "--check"),
+    ("--error-on-warnings", "--deny-warnings"),
     ("--execute", "--eval"),
     ("--exitfirst", "--fail-fast"),
     ("--failfast", "--fail-fast"),
@@ -89,6 +91,8 @@ const OPTIONS: &[(&str, &str)] = &[
     ("--trace", "--otel"),
     ("--update-snapshots", "--update"),
     ("--verbose", "--show-output"),
+    ("--warnings-as-errors", "--deny-warnings"),
+    ("--werror", "--deny-warnings"),
     ("-c", "--eval"),
     ("-f", "--filter"),
     ("-k", "--filter"),
@@ -226,10 +230,27 @@ fn for_served(word: &str) -> Vec<String> {
     }
 }
 
-/// Returns tips for an option that its command does not have.
+/// Returns the tip for `harn new TEMPLATE NAME` and `harn new NAME TEMPLATE`.
+fn for_template(command: &Command, words: &[&str]) -> Option<String> {
+    let template = command.get_arguments().find(|arg| arg.get_id() == "template")?.get_possible_values();
+    let mut given = words.iter().skip(1).filter(|word| !word.starts_with('-'));
+    let (first, second) = (given.next()?, given.next()?);
+    let is_template = |word: &str| template.iter().any(|value| value.get_name() == word);
+    let (name, template) = match (is_template(first), is_template(second)) {
+        (true, _) => (second, first),
+        (false, true) => (first, second),
+        (false, false) => return None,
+    };
+    Some(format!("use `harn new {name} --template {template}`"))
+}
+
+/// Returns tips for an option that its command does not have, or for an argument that is too many.
 fn for_option(option: &str, tree: &Command, words: &[&str]) -> Vec<String> {
     let option = option.split('=').next().unwrap_or(option);
     let command = command_of(tree, words);
+    if !option.starts_with('-') && words.first() == Some(&"new") {
+        return for_template(command, words).into_iter().collect();
+    }
     let has = |command: &Command, option: &str| {
         command.get_arguments().any(|arg| {
             let long = arg.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long));

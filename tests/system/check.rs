@@ -193,3 +193,25 @@ fn watching_checks_again_after_a_change() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+#[test]
+fn warnings_are_a_failure_only_if_they_are_denied() {
+    let folder = scratch("check-deny-warnings");
+    fs::write(folder.join("unused.harn"), "fn f() {\n  let a = 1\n  return 2\n}\nprintln(f())\n").unwrap();
+    fs::write(folder.join("good.harn"), "println(1)\n").unwrap();
+    let (code, _, err) = check(&folder, &["."]);
+    assert!(code == Some(0) && err.contains("warning[HARN-NAM-005]"), "{err}");
+    let (code, _, err) = check(&folder, &["--deny-warnings", "."]);
+    assert!(code == Some(1) && err.ends_with("error: 1 warning denied by `--deny-warnings`\n"), "{err}");
+    assert_eq!(check(&folder, &["--deny-warnings", "good.harn"]), (Some(0), String::new(), String::new()));
+    // A document for tools says the same in both cases.
+    for format in ["short", "json", "sarif", "github"] {
+        let (plain, denied) =
+            (check(&folder, &[".", "--format", format]), check(&folder, &[".", "--format", format, "--deny-warnings"]));
+        assert_eq!((plain.0, denied.0), (Some(0), Some(1)), "{format}");
+        assert_eq!((plain.1, plain.2), (denied.1, denied.2), "{format}");
+    }
+    // What is fixed is not left.
+    let (code, _, err) = check(&folder, &["--deny-warnings", "--fix=unsafe", "."]);
+    assert_eq!((code, err.as_str()), (Some(0), "fixed 1 problem in 1 file\n"));
+}

@@ -148,6 +148,9 @@ const WRONG_ARGUMENTS: &[(&[&str], &str)] = &[
     (&["fmt", "-w", "main.harn"], "writes the files unless `--check`"),
     (&["doc", "--output", "x"], "use `--out`"),
     (&["man", "rnu"], "did you mean `run`?"),
+    (&["new", "agent", "demo"], "use `harn new demo --template agent`"),
+    (&["new", "demo", "provider-pack"], "use `harn new demo --template provider-pack`"),
+    (&["check", "main.harn", "--warnings-as-errors"], "use `--deny-warnings`"),
     (&["completions", "bsh"], "'bash'"),
 ];
 

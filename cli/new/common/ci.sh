@@ -2,6 +2,6 @@
 # Checks, formatting and tests, for any CI system. `harn` must be in PATH.
 set -eu
 cd "$(dirname "$0")"
-harn check .
+harn check --deny-warnings .
 harn fmt --check .
 harn test .
