@@ -194,7 +194,7 @@ impl View {
         self.redraw(columns, |_, _| {}, false)
     }
 
-    /// Returns the text that removes the rows at the end.
+    /// Returns the text that removes the rows at the end. What runs next, such as another line of a session, counts anew.
     pub(super) fn end(&mut self) -> String {
         let mut out = self.before_print();
         let several = self.several;
@@ -205,6 +205,7 @@ impl View {
             }
         }
         self.loops.clear();
+        (self.tokens, self.since) = ((0, 0), None);
         self.screen.set("", "");
         out
     }
@@ -290,5 +291,13 @@ mod tests {
     fn numbers_are_short() {
         assert_eq!([0, 999, 1_234, 56_789, 2_500_000].map(short), ["0", "999", "1.2k", "56.7k", "2.5M"]);
         assert_eq!([5, 65].map(elapsed), ["5s", "1m 5s"]);
+    }
+
+    #[test]
+    fn each_line_of_a_session_counts_anew() {
+        let mut view = View::new(ScreenSupport { cursor: false, color: false });
+        (view.tokens, view.since) = ((5, 6), Some(Instant::now()));
+        view.end();
+        assert_eq!((view.tokens, view.since), ((0, 0), None));
     }
 }

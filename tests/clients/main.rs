@@ -7,6 +7,7 @@
 //! - [`junit`]: results of tests as a reader of JUnit documents finds them.
 //! - [`lsp`]: the language server as a client library sees it.
 //! - [`otel`]: traces as a collector gets them.
+//! - [`progress`]: the line of progress in a pseudo-terminal.
 //! - [`repl`]: the REPL in a pseudo-terminal.
 //! - [`sarif`]: diagnostics against the schema of their format.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
@@ -31,6 +32,7 @@ mod lsp;
 mod markdown;
 mod otel;
 mod packages;
+mod progress;
 mod repl;
 mod sarif;
 mod sdk_cases;

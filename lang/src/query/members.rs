@@ -51,11 +51,13 @@ pub fn members_between<'a>(
     registry: Registry,
     around: impl FnOnce(&Module) -> Surroundings<'a>,
 ) -> Option<Vec<MemberView>> {
-    let source = Source::new(name, [before, WRITTEN, after].concat());
-    let module = parse(&source).module;
-    let mut receiver = Receiver(None);
-    walk_module(&mut receiver, &module);
-    let (object, member) = receiver.0?;
+    // A condition that is being written has no body yet.
+    let (source, module) = ["", " {}"].into_iter().find_map(|body| {
+        let source = Source::new(name, [before, WRITTEN, body, after].concat());
+        let module = parse(&source).module;
+        Receiver::of(&module).is_some().then_some((source, module))
+    })?;
+    let (object, member) = Receiver::of(&module)?;
     let (names, _) = resolve(&source, &module, registry, &around(&module));
     if let Some(def) = names.owner_of(member) {
         return Some(static_members(&def));
@@ -73,6 +75,14 @@ pub fn members_between<'a>(
 
 /// Finds the member access that is being written: its receiver and the id of its name.
 struct Receiver<'a>(Option<(&'a Expr, NodeId)>);
+
+impl<'a> Receiver<'a> {
+    fn of(module: &'a Module) -> Option<(&'a Expr, NodeId)> {
+        let mut receiver = Self(None);
+        walk_module(&mut receiver, module);
+        receiver.0
+    }
+}
 
 impl<'a> Visit<'a> for Receiver<'a> {
     fn expr(&mut self, e: &'a Expr) {
