@@ -136,7 +136,7 @@ pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
              history: list<any>, metadata: any, rejection_reason?: any, ...}",
     ),
     ("A2aReminder", "{via: string, reason?: string, sent?: bool, reminder_id?: any, deduped_count?: any, ...}"),
-    ("ProviderContext", "{event: N, session: transcript, session_id: string, payload: E, options: any, config: any}"),
+    ("ProviderContext", "{event: N, session: transcript, session_id: string, payload: E, options: any, config: C}"),
 ];
 
 #[cfg(test)]

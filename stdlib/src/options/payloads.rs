@@ -11,7 +11,7 @@ macro_rules! payload {
 
 macro_rules! tool {
     () => {
-        "tool: {name: string, args: any, tool_call_id: any, ...}"
+        "tool: {name: string, args: any, tool_call_id: any}"
     };
 }
 

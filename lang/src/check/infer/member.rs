@@ -74,7 +74,9 @@ impl<'a> Checker<'a> {
             self.no_member(&asked, at, name);
             return Type::Any;
         }
-        if no_key == members.len() {
+        // What is nil or has no such key has no value there.
+        let is_nil = |member: &&Type| **member == Type::Nil;
+        if no_key > 0 && no_key + members.iter().filter(is_nil).count() == members.len() {
             self.no_key(&asked, at, name.span, &name.text);
             return Type::Any;
         }
@@ -210,10 +212,9 @@ impl<'a> Checker<'a> {
         };
         let has = |ty: &Type| shapes(ty).iter().any(|inner| inner.told && inner.field(name).is_some());
         let outer = shapes(ty).into_iter().filter(|shape| shape.told);
-        outer
-            .flat_map(|shape| shape.fields.clone())
-            .find(|field| has(&field.ty))
-            .map(|field| format!("{}.{name}", field.name))
+        let mut holders = outer.flat_map(|shape| shape.fields.clone()).filter(|field| has(&field.ty));
+        let only = holders.next().filter(|_| holders.next().is_none())?;
+        Some(format!("{}.{name}", only.name))
     }
 
     /// Whether the name is a method that only has to be called.

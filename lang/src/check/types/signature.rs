@@ -1,6 +1,6 @@
 //! Signatures of builtins, read from their rows when a script uses them.
 
-use super::{Shape, Type, TypeReader};
+use super::{Shape, ShapeKey, Type, TypeReader};
 use crate::ast::{PatternKind, TypeExpr};
 use crate::declaration::{Arity, Builtin, Index, Registry};
 use crate::diagnostic::spelled_alike;
@@ -133,10 +133,14 @@ impl BuiltinSignature {
     }
 }
 
-/// A dict that a builtin hands over, as a type that says so.
+/// A dict that a builtin hands over, and those in it, as a type that says so.
 fn told(ty: Type) -> Type {
     match ty {
-        Type::Shape(shape) => Type::Shape(Rc::new(Shape { told: true, ..(*shape).clone() })),
+        Type::Shape(shape) => {
+            let fields = shape.fields.iter().map(|field| ShapeKey { ty: told(field.ty.clone()), ..field.clone() });
+            Type::Shape(Rc::new(Shape { told: true, fields: fields.collect(), ..(*shape).clone() }))
+        }
+        Type::List(of) => Type::List(Rc::new(told((*of).clone()))),
         other => other,
     }
 }
