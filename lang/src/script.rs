@@ -1,6 +1,7 @@
 //! A script from text to something that runs, with the files that it imports.
 
 use crate::ast::{Module, NodeMap};
+use crate::check::CheckCode;
 use crate::compile::{CompileMode, Imported, Unit, compile};
 use crate::declaration::{Registry, Right};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
@@ -98,7 +99,7 @@ fn shortened(source: &SourceRef, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> 
     found.truncate(MOST_FINDINGS);
     let end = u32::try_from(source.text().len()).unwrap_or(u32::MAX);
     found.push(
-        Diagnostic::new(crate::check::CheckCode::More, format!("{more} more diagnostics are not shown"))
+        Diagnostic::new(CheckCode::More, format!("{more} more diagnostics are not shown"))
             .label(source, Span::new(end, end), "end of the file")
             .help("fix the errors above, then check again"),
     );
@@ -152,7 +153,7 @@ pub fn examine(text: ParsedText<'_>, around: &Surroundings<'_>, registry: Regist
     Examined { names, exports, diagnostics: shortened(source, diagnostics) }
 }
 
-/// A line that does not parse tells nothing of names and types.
+/// A line that does not parse tells nothing of names and types, nor of what runs after it.
 fn leave_out_noise(source: &SourceRef, parsed: &[Diagnostic], found: &mut Vec<Diagnostic>) {
     let broken: Vec<u32> = parsed.iter().map(|d| source.position(d.position()).line).collect();
     if broken.is_empty() {
@@ -165,7 +166,7 @@ fn leave_out_noise(source: &SourceRef, parsed: &[Diagnostic], found: &mut Vec<Di
     found.retain(|d| {
         let named = d.labels.first().map_or("", |l| l.source.slice(l.span));
         let of_names = ResolveCode::ALL.iter().any(|code| d.code == *code);
-        let follows = of_names && words.contains(named);
+        let follows = d.code == CheckCode::Dead || of_names && words.contains(named);
         !follows && !broken.contains(&source.position(d.position()).line)
     });
 }

@@ -125,7 +125,8 @@ impl Loader for Files {
         }
         let mut d = missing(path);
         if let Some(near) = neighbour(at) {
-            d = d.help(format!("did you mean `{near}`?"));
+            let near = at.with_file_name(format!("{near}.harn"));
+            d = d.help(format!("did you mean `{}`?", near.display()));
         } else if at.with_extension("").is_dir() {
             d = d.note(format!("`{}` is a folder; name a file in it", at.with_extension("").display()));
         } else if at.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
@@ -134,12 +135,16 @@ impl Loader for Files {
         Err(Box::new(d.help("paths are relative to the file that contains the import")))
     }
 
+    fn near(&self, path: &str) -> Option<String> {
+        neighbour(Path::new(path))
+    }
+
     fn identity(&self, path: &str) -> String {
         std::fs::canonicalize(path).map_or_else(|_| path.to_owned(), |whole| whole.to_string_lossy().into_owned())
     }
 }
 
-/// The file of a similar name in the same folder.
+/// Returns the name, without its ending, of a script of a similar name in the same folder.
 fn neighbour(path: &Path) -> Option<String> {
     let (folder, name) = (path.parent()?, path.file_stem()?.to_str()?);
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -148,8 +153,7 @@ fn neighbour(path: &Path) -> Option<String> {
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok()?.strip_suffix(".harn").map(str::to_owned))
         .collect();
-    let near = nearest(name, names.iter().map(String::as_str))?;
-    Some(path.with_file_name(format!("{near}.harn")).display().to_string())
+    nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
 fn reason(e: &io::Error) -> String {

@@ -1,7 +1,7 @@
 //! The fixes of diagnostics: what they make of every failing script of the catalogue, and of `tests/diagnostics`.
 //!
 //! The results are in `tests/fixes`; `UPDATE=1` writes them. A row of the catalogue is *mechanical* if the fixes make its fixed
-//! script of its failing one; the test finds out which rows are. A row without a fix has a reason, in one word.
+//! script of its failing one; the test finds out which rows are. A row without a fix has a reason.
 
 use crate::harn::{harn, root};
 use serde_json::Value;
@@ -70,65 +70,36 @@ fn hold(file: &str, actual: &str) {
     assert!(diff.is_empty(), "tests/fixes/{file} differs; read it, then run with UPDATE=1:\n{diff}");
 }
 
-/// Reasons why a row that `harn check` reports has no fix.
-const UNFIXED: &[(&str, &[&str])] = &[
-    // Only the author knows the missing or the right part.
-    (
-        "needs-intent",
-        &[
-            "HARN-CMP-003",
-            "HARN-FACT-003",
-            "HARN-FACT-004",
-            "HARN-FACT-005",
-            "HARN-LEX-001",
-            "HARN-LEX-009",
-            "HARN-LEX-011",
-            "HARN-LEX-014",
-            "HARN-NAM-010",
-            "HARN-NAM-011",
-            "HARN-NAM-012",
-            "HARN-PAR-002",
-            "HARN-PAR-005",
-            "HARN-PAR-006",
-            "HARN-PAR-007",
-            "HARN-PAR-008",
-            "HARN-PAR-009",
-            "HARN-PAR-011",
-            "HARN-PAR-012",
-            "HARN-PAR-013",
-            "HARN-PAR-014",
-            "HARN-PAR-017",
-            "HARN-PAR-020",
-            "HARN-PAR-023",
-            "HARN-RMD-007",
-            "HARN-RMD-008",
-            "HARN-TYP-003",
-            "HARN-TYP-004",
-            "HARN-TYP-005",
-            "HARN-TYP-010",
-            "HARN-TYP-011",
-            "HARN-TYP-014",
-            "HARN-TYP-015",
-            "HARN-TYP-017",
-            "HARN-TYP-018",
-            "HARN-TYP-019",
-            "HARN-TYP-021",
-            "HARN-TYP-023",
-        ],
-    ),
-    // A file that does not exist.
-    ("environment", &["HARN-IMP-001"]),
-    // The program must be divided.
-    ("limit", &["HARN-LEX-006"]),
+/// Reasons why a row that `harn check` reports has no fix for its failing script.
+const UNFIXED: &[(&str, &str)] = &[
+    ("HARN-FACT-004", "only the author knows which folder is meant"),
+    ("HARN-FACT-005", "only the author knows which facts are meant"),
+    ("HARN-IMP-001", "no file in the folder has a similar name"),
+    ("HARN-LEX-001", "the character has no meaning that the language could express"),
+    ("HARN-LEX-006", "the expression must be divided, and its parts named"),
+    ("HARN-LEX-009", "only the author knows which number is meant"),
+    ("HARN-LEX-014", "the author must choose another name, and other files may use it"),
+    ("HARN-NAM-012", "the function needs another parameter, and each of its callers an argument"),
+    ("HARN-PAR-002", "only the author knows which expression is missing"),
+    ("HARN-PAR-006", "only the author knows the name"),
+    ("HARN-PAR-009", "the statement may be a comparison, or mean another variable"),
+    ("HARN-PAR-012", "only the author knows which file is meant"),
+    ("HARN-PAR-020", "the statements must be moved into a function"),
+    ("HARN-PAR-023", "the item must be produced in another block"),
+    ("HARN-RMD-007", "only the author knows which provider is not needed"),
+    ("HARN-RMD-008", "only the author knows which other event could add the reminder"),
+    ("HARN-TYP-004", "only the author knows the missing argument; arguments that are too many have a fix"),
+    ("HARN-TYP-021", "only the author knows which function is meant; a call without arguments has a fix"),
+    ("HARN-TYP-023", "the value is another one than the author assumed"),
 ];
 
-/// Returns why a row has no fix: `run-time` if only a run finds it, or else the word of the table.
+/// Returns why a row has no fix.
 fn reason(row: &Row) -> &'static str {
     let found = check(&Source::new("script.harn", row.fails.as_str()));
-    let listed = UNFIXED.iter().find(|(_, codes)| codes.contains(&row.code.as_str()));
+    let listed = UNFIXED.iter().find(|(code, _)| *code == row.code);
     match listed {
-        Some((word, _)) => word,
-        None if found.iter().all(|d| d.code.as_str() != row.code) => "run-time",
+        Some((_, reason)) => reason,
+        None if found.iter().all(|d| d.code.as_str() != row.code) => "only a run finds the error",
         None => panic!("{} has no fix: add one, or a reason to `UNFIXED`", row.code),
     }
 }
@@ -147,9 +118,9 @@ fn the_fixes_of_the_catalogue_are_those_of_the_list() {
             counts[place] += usize::from(result == wanted);
         }
         if any == "none" {
-            writeln!(unfixed, "{:<13}  {:<12}  {}", row.code, reason(row), row.title).unwrap();
+            writeln!(unfixed, "{:<13}  {}: {}", row.code, row.title, reason(row)).unwrap();
         } else {
-            let listed = UNFIXED.iter().any(|(_, codes)| codes.contains(&row.code.as_str()));
+            let listed = UNFIXED.iter().any(|(code, _)| *code == row.code);
             assert!(!listed, "{} has a fix and a reason not to", row.code);
             writeln!(list, "{:<13}  safe: {safe:<6}  unsafe: {any:<6}  {}", row.code, row.title).unwrap();
         }
@@ -160,8 +131,7 @@ fn the_fixes_of_the_catalogue_are_those_of_the_list() {
          without findings of {clean}; with the unsafe fixes it is {mended_all} and {clean_all}.\n\n",
         rows.len()
     );
-    let others = "\nThe other rows have no fix: only the author knows the right part (needs-intent), only a run finds the error\n\
-                  (run-time), something outside of the script is missing (environment), or the script must be divided (limit).\n\n";
+    let others = "\nThe failing scripts of the other rows have no fix, for the reason after the colon.\n\n";
     hold("catalogue.txt", &format!("{head}{list}{others}{unfixed}"));
 }
 

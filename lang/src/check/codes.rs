@@ -52,8 +52,8 @@ pub enum CheckCode {
     Deprecated = "HARN-TYP-005", Warning {
         title: "use of a deprecated function",
         meaning: "The function is marked `@deprecated`. The text of the attribute says what to use instead.",
-        fails: "@deprecated(\"use sum\")\nfn add(a, b) { return a + b }\nprintln(add(1, 2))\n",
-        mended: "fn sum(a, b) { return a + b }\nprintln(sum(1, 2))\n",
+        fails: "fn sum(a, b) { return a + b }\n\n@deprecated(\"use sum\")\nfn add(a, b) { return sum(a, b) }\nprintln(add(1, 2))\n",
+        mended: "fn sum(a, b) { return a + b }\n\n@deprecated(\"use sum\")\nfn add(a, b) { return sum(a, b) }\nprintln(sum(1, 2))\n",
     },
     /// Unknown struct field.
     NoField = "HARN-TYP-010", Error {

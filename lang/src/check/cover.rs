@@ -67,7 +67,12 @@ pub(super) fn pat(pattern: &Pattern, names: &Resolution) -> Pat {
                 Some(at) if def.variants[at].arity == args.len() => {
                     Pat::Made(Make::Variant(def, at), args.iter().map(part).collect())
                 }
-                _ => Pat::Some,
+                // The number of values is reported; which variant is meant is known.
+                Some(at) => {
+                    let parts = vec![Pat::Any; def.variants[at].arity];
+                    Pat::Made(Make::Variant(def, at), parts)
+                }
+                None => Pat::Some,
             }
         }
         PatternKind::Dict { name: Some(name), fields, .. } => {

@@ -5,7 +5,7 @@ use crate::ast::*;
 use crate::declaration::{InterfaceDecl, Signature, TypeDecl};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::Resolution;
-use crate::source::SourceRef;
+use crate::source::{SourceRef, Span};
 
 /// Checks interfaces and their implementations.
 pub(super) struct Interfaces<'c> {
@@ -25,7 +25,7 @@ impl<'c> Interfaces<'c> {
             && let Some(TypeDecl::Interface(wanted)) = self.names.named_type(interface.id).map(TypeDecl::resolved)
             && let Some(def) = self.names.named_type(target.id).map(TypeDecl::resolved)
         {
-            self.implements(&def, target, &wanted);
+            self.implements(&def, (target, item.span), &wanted);
         }
         if let ItemKind::Interface { methods, .. } = &item.kind {
             methods.iter().for_each(|method| self.no_body(method));
@@ -38,7 +38,7 @@ impl<'c> Interfaces<'c> {
         }
     }
 
-    fn implements(&mut self, def: &TypeDecl, target: &Name, interface: &InterfaceDecl) {
+    fn implements(&mut self, def: &TypeDecl, target: (&Name, Span), interface: &InterfaceDecl) {
         let Some(methods) = def.methods() else { return };
         let missing: Vec<&Signature> = interface.methods.iter().filter(|m| methods.get(&m.name).is_none()).collect();
         if let Some(first) = missing.first() {

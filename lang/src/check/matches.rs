@@ -5,6 +5,7 @@ use super::messages;
 use crate::ast::*;
 use crate::declaration::{EnumDecl, TypeDecl};
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::fix::Edit;
 use crate::resolve::Resolution;
 use crate::source::{SourceRef, Span};
 use smol_str::SmolStr;
@@ -12,6 +13,8 @@ use std::rc::Rc;
 
 /// Missing values that are named.
 const NAMED: usize = 4;
+/// Arms that a fix adds at most; of more, `_` takes all.
+const ADDED: usize = 32;
 
 /// Checks what the arms of a `match` and the alternatives of a pattern cover and bind.
 pub(super) struct Matches<'c> {
@@ -57,11 +60,28 @@ impl<'c> Matches<'c> {
             }
         }
         if let Some(missing) = cover::missing(&rows, NAMED, &mut self.left).filter(|m| !m.is_empty()) {
-            self.not_covered(e, value, &missing);
+            let added = self.added(&rows, &missing).zip(arms.last());
+            let added =
+                added.and_then(|(patterns, last)| messages::added_arms(self.source.text(), last.span, &patterns));
+            self.not_covered(e, value, &missing, added);
         }
     }
 
-    fn not_covered(&mut self, e: &Expr, value: &Expr, missing: &[String]) {
+    /// Returns the patterns of the arms to add, if their enums have the names of their declarations here.
+    fn added(&mut self, rows: &[Vec<Pat>], missing: &[String]) -> Option<Vec<String>> {
+        let all = match missing.len() {
+            0..=NAMED => missing.to_vec(),
+            _ => cover::missing(rows, ADDED, &mut self.left).filter(|all| all.len() <= ADDED).unwrap_or_default(),
+        };
+        let is_known = |pattern: &String| match pattern.split_once('.') {
+            Some((name, _)) => self.names.bindings.iter().any(|b| b.def.is_some() && b.name == name),
+            None => true,
+        };
+        let all = if all.is_empty() { vec!["_".to_owned()] } else { all };
+        all.iter().all(is_known).then_some(all)
+    }
+
+    fn not_covered(&mut self, e: &Expr, value: &Expr, missing: &[String], added: Option<Vec<Edit>>) {
         let more = missing.len() > NAMED;
         let named = &missing[..missing.len().min(NAMED)];
         // A parenthesis may stand before the keyword.
@@ -75,7 +95,7 @@ impl<'c> Matches<'c> {
             Some((def.site.as_ref()?.source.clone(), def.variants[at].span))
         });
         let keyword = Span::new(start, start + 5);
-        self.found.push(messages::not_covered(self.source, keyword, named, more, site));
+        self.found.push(messages::not_covered(self.source, keyword, named, more, site, added));
     }
 
     /// The enum of a pattern that was shown.
@@ -108,8 +128,13 @@ impl<'c> Matches<'c> {
         for (at, own) in names.iter().enumerate() {
             for (i, (name, span)) in own.iter().enumerate() {
                 if let Some(lacks) = names.iter().position(|others| !others.iter().any(|(n, _)| n == name)) {
+                    let others = names[lacks].iter().filter(|(n, _)| !own.iter().any(|(known, _)| known == n));
+                    let instead = match others.collect::<Vec<_>>().as_slice() {
+                        [(_, only)] => Some(*only),
+                        _ => None,
+                    };
                     let lacks = alternatives[lacks].span;
-                    self.found.push(messages::not_in_all_alternatives(self.source, name, *span, lacks));
+                    self.found.push(messages::not_in_all_alternatives(self.source, name, *span, lacks, instead));
                     return;
                 }
                 // In the first alternative the resolver has reported it.

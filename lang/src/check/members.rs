@@ -39,7 +39,8 @@ impl<'c> Members<'c> {
                     && let Some(owner) = self.names.owner_of(name.id)
                     && args.iter().all(|a| !a.spread)
                 {
-                    self.call(&owner, name, args.len(), e.span);
+                    let args: Vec<Span> = args.iter().map(|arg| arg.value.span).collect();
+                    self.call(&owner, name, &args, e.span);
                 }
             }
             _ => {}
@@ -53,13 +54,15 @@ impl<'c> Members<'c> {
                 if let Some(TypeDecl::Struct(def)) = self.names.named_type(name.id).map(TypeDecl::resolved) {
                     for field in fields {
                         if def.position(&field.key.text).is_none() {
-                            self.no_field(&def, &field.key);
+                            let end = field.default.as_ref().map_or(field.pattern.span.end, |e| e.span.end);
+                            self.no_field(&def, &field.key, Span::new(field.key.span.start, end));
                         }
                     }
                 }
             }
             PatternKind::Variant { enum_name, variant, args } => {
-                self.variant_pattern(enum_name.as_deref(), variant, args.len(), pattern.span);
+                let values: Vec<Span> = args.iter().map(|value| value.span).collect();
+                self.variant_pattern(enum_name.as_deref(), variant, &values, pattern.span);
             }
             _ => {}
         }
@@ -69,12 +72,12 @@ impl<'c> Members<'c> {
         let mut given: HashMap<&str, (usize, &Name)> = HashMap::new();
         let mut complete = true;
         for (number, item) in items.iter().enumerate() {
-            let DictItem::Entry { key, .. } = item else {
+            let DictItem::Entry { key, value } = item else {
                 complete = false;
                 continue;
             };
             if def.position(&key.text).is_none() {
-                self.no_field(def, key);
+                self.no_field(def, key, Span::new(key.span.start, value.span.end));
             } else if let Some((at, first)) = given.get(key.text.as_str()) {
                 let entry = match items.get(at + 1) {
                     Some(DictItem::Entry { key: next, .. }) => Some(Span::new(first.span.start, next.span.start)),
@@ -91,12 +94,11 @@ impl<'c> Members<'c> {
             .filter(|f| matches!(f.default, DefaultDecl::None) && !given.contains_key(f.name.as_str()))
             .collect();
         let Some(first) = missing.first().filter(|_| complete) else { return };
-        let names: Vec<&str> = missing.iter().map(|f| f.name.as_str()).collect();
-        self.found.push(messages::missing_fields(self.source, name, def, &names, first.span));
+        self.found.push(messages::missing_fields(self.source, name, def, &missing, first.span));
     }
 
-    fn no_field(&mut self, def: &StructDecl, key: &Name) {
-        self.found.push(messages::unknown_field(self.source, key, def));
+    fn no_field(&mut self, def: &StructDecl, key: &Name, entry: Span) {
+        self.found.push(messages::unknown_field(self.source, key, def, entry));
     }
 
     /// `Type.name` must be a variant or a function of the type.
@@ -113,12 +115,13 @@ impl<'c> Members<'c> {
         }
     }
 
-    fn call(&mut self, owner: &TypeDecl, name: &Name, given: usize, span: Span) {
+    fn call(&mut self, owner: &TypeDecl, name: &Name, args: &[Span], span: Span) {
+        let given = args.len();
         if let TypeDecl::Enum(def) = owner
             && let Some(variant) = def.position(&name.text).and_then(|at| def.variants.get(at))
         {
             if variant.arity != given {
-                self.found.push(messages::variant_count(self.source, def, variant, given, span));
+                self.found.push(messages::variant_count(self.source, def, variant, args, span));
             }
             return;
         }
@@ -129,10 +132,10 @@ impl<'c> Members<'c> {
         if given >= min && max.is_none_or(|max| given <= max) {
             return;
         }
-        self.found.push(messages::method_arity(self.source, owner, name, &method, given, span));
+        self.found.push(messages::method_arity(self.source, owner, name, &method, args, span));
     }
 
-    fn variant_pattern(&mut self, enum_name: Option<&Name>, variant: &Name, given: usize, span: Span) {
+    fn variant_pattern(&mut self, enum_name: Option<&Name>, variant: &Name, values: &[Span], span: Span) {
         let def = match enum_name {
             None => EnumDecl::result(),
             Some(name) => match self.names.named_type(name.id).map(TypeDecl::resolved) {
@@ -142,10 +145,11 @@ impl<'c> Members<'c> {
             },
         };
         match def.position(&variant.text).and_then(|at| def.variants.get(at)) {
-            Some(found) if found.arity == given => {}
+            Some(found) if found.arity == values.len() => {}
             Some(found) => {
-                let d = messages::variant_count(self.source, &def, found, given, span);
-                self.found.push(if given == 0 { messages::any_value(d, &def, found) } else { d });
+                let d = messages::variant_count(self.source, &def, found, values, span);
+                let is_short = values.len() < found.arity;
+                self.found.push(if is_short { messages::any_value(d, &def, found, values, span) } else { d });
             }
             None if enum_name.is_none() => self.bare_variant(variant),
             None => self.member(&TypeDecl::Enum(def), variant),

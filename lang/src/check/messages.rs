@@ -2,8 +2,12 @@
 
 use super::CheckCode;
 use crate::ast::{Arm, Attribute, FnDecl, Name};
-use crate::declaration::{EnumDecl, InterfaceDecl, MethodDecl, Signature, Site, StructDecl, TypeDecl, VariantDecl};
-use crate::diagnostic::fix::{Applicability, Edit, rename_key};
+use crate::declaration::{
+    EnumDecl, FieldDecl, InterfaceDecl, MethodDecl, Signature, Site, StructDecl, TypeDecl, VariantDecl,
+};
+use crate::diagnostic::fix::{
+    Applicability, Edit, added_element, closing_bracket, parameters_of, removed_element, rename_key, with_parameters,
+};
 use crate::diagnostic::{Diagnostic, nearest, nearest_of};
 use crate::source::{SourceRef, Span};
 use smol_str::SmolStr;
@@ -78,19 +82,30 @@ pub(super) fn missing_fields(
     source: &SourceRef,
     name: &Name,
     def: &StructDecl,
-    missing: &[&str],
+    missing: &[&FieldDecl],
     first: Span,
 ) -> Diagnostic {
-    let list = listed(missing.iter().copied(), "and");
+    let list = listed(missing.iter().map(|field| field.name.as_str()), "and");
     let fields = if missing.len() == 1 { "field" } else { "fields" };
-    let add: Vec<String> = missing.iter().map(|name| format!("{name}: …")).collect();
+    let add: Vec<String> = missing.iter().map(|field| format!("{}: …", field.name)).collect();
     Diagnostic::new(CheckCode::FieldMissing, format!("missing {fields} {list} of `{}`", def.name))
         .label(source, name.span, "incomplete")
         .label(&def.site.source, first, "declared without a default")
         .help(format!("add `{}`", add.join(", ")))
+        .fix_by_some(Applicability::Unsafe, added_fields(source.text(), name, missing))
 }
 
-pub(super) fn unknown_field(source: &SourceRef, key: &Name, def: &StructDecl) -> Diagnostic {
+/// Returns the edit that adds fields with placeholders to the literal after the name of a struct.
+fn added_fields(text: &str, name: &Name, missing: &[&FieldDecl]) -> Option<Vec<Edit>> {
+    let opener = name.span.end + u32::try_from(text.get(name.span.range().end..)?.find('{')?).ok()?;
+    let braces = Span::new(opener, closing_bracket(text, opener)?.end);
+    let entry = |field: &&FieldDecl| Some(format!("{}: {}", field.name, field.placeholder()?));
+    let entries: Option<Vec<String>> = missing.iter().map(entry).collect();
+    Some(vec![added_element(text, braces, &entries?.join(", "))?])
+}
+
+/// `entry` is the whole of it in the literal or pattern.
+pub(super) fn unknown_field(source: &SourceRef, key: &Name, def: &StructDecl, entry: Span) -> Diagnostic {
     let d = Diagnostic::new(CheckCode::NoField, format!("`{}` has no field `{}`", def.name, key.text))
         .label(source, key.span, "unknown field")
         .label(&def.site.source, def.site.span, "declared here");
@@ -98,7 +113,7 @@ pub(super) fn unknown_field(source: &SourceRef, key: &Name, def: &StructDecl) ->
     d.fixes.iter_mut().flat_map(|fix| &mut fix.edits).for_each(|edit| {
         *edit = rename_key(source.text(), key.span, &edit.replacement);
     });
-    d
+    if d.fixes.is_empty() { d.fix_by(Applicability::Unsafe, vec![removed_element(source.text(), entry)]) } else { d }
 }
 
 /// `names` are the variants and functions that the type has.
@@ -129,9 +144,10 @@ pub(super) fn method_arity(
     owner: &TypeDecl,
     name: &Name,
     method: &MethodDecl,
-    given: usize,
+    args: &[Span],
     span: Span,
 ) -> Diagnostic {
+    let given = args.len();
     let Signature { takes_self, min, max, .. } = &method.signature;
     let own = usize::from(*takes_self);
     let takes = range(min + own, max.map(|max| max + own));
@@ -141,6 +157,8 @@ pub(super) fn method_arity(
         method.signature.span,
         "declared here",
     );
+    let most = max.map_or(usize::MAX, |max| max + own);
+    let d = d.fix_by_some(Applicability::Unsafe, without_extra(source.text(), args, most));
     if *takes_self {
         d.help(format!("call it on a value, which is passed as `self`: `value.{}(…)`", name.text))
     } else {
@@ -163,29 +181,53 @@ pub(super) fn bare_variant(source: &SourceRef, variant: &Name, owner: Option<&st
     }
 }
 
+/// `values` are those that are given. Those that are too many can be removed.
 pub(super) fn variant_count(
     source: &SourceRef,
     def: &EnumDecl,
     variant: &VariantDecl,
-    given: usize,
+    values: &[Span],
     span: Span,
 ) -> Diagnostic {
+    let given = values.len();
     let holds = match variant.arity {
         0 => "holds no values".to_owned(),
         1 => "holds 1 value".to_owned(),
         n => format!("holds {n} values"),
     };
     let message = format!("`{}.{}` {holds}, but {} given", def.name, variant.name, were(given));
-    let d = Diagnostic::new(CheckCode::Values, message).label(source, span, "here");
+    let d = Diagnostic::new(CheckCode::Values, message)
+        .label(source, span, "here")
+        .fix_by_some(Applicability::Unsafe, without_extra(source.text(), values, variant.arity));
     match &def.site {
         Some(site) => d.label(&site.source, variant.span, "declared here"),
         None => d,
     }
 }
 
-/// Adds how a pattern matches any value of a variant.
-pub(super) fn any_value(d: Diagnostic, def: &EnumDecl, variant: &VariantDecl) -> Diagnostic {
-    d.help(format!("use `{}.{}(_)` to match any value", def.name, variant.name))
+/// Returns the edit that removes the values or arguments after the first ones.
+pub(super) fn without_extra(text: &str, values: &[Span], count: usize) -> Option<Vec<Edit>> {
+    let (extra, last) = (values.get(count)?, values.last()?);
+    Some(vec![removed_element(text, Span::new(extra.start, last.end))])
+}
+
+/// Adds how a pattern matches any value of a variant; `values` are the patterns that it has.
+pub(super) fn any_value(
+    d: Diagnostic,
+    def: &EnumDecl,
+    variant: &VariantDecl,
+    values: &[Span],
+    span: Span,
+) -> Diagnostic {
+    let blanks = vec!["_"; variant.arity - values.len()].join(", ");
+    match values.last() {
+        None => d
+            .help(format!("use `{}.{}({blanks})` to match any value", def.name, variant.name))
+            .fix_by(Applicability::Safe, vec![Edit::insert(span.end, format!("({blanks})"))]),
+        Some(last) => d
+            .help("use `_` for the values that do not matter")
+            .fix_by(Applicability::Unsafe, vec![Edit::insert(last.end, format!(", {blanks}"))]),
+    }
 }
 
 // Interfaces
@@ -194,12 +236,45 @@ pub(super) fn interface_body(source: &SourceRef, method: &FnDecl) -> Diagnostic 
     Diagnostic::new(CheckCode::Nonsense, "function of an interface has a body")
         .label(source, method.body.span, "this would never run")
         .help("move the body to an `impl`")
+        .fix_by_some(Applicability::Unsafe, without_body(source.text(), method.body.span))
 }
 
-/// `first` is the first of the missing functions.
+fn without_body(text: &str, body: Span) -> Option<Vec<Edit>> {
+    let head = text.get(..body.range().start)?.trim_end().len();
+    Some(vec![Edit::new(Span::new(u32::try_from(head).ok()?, body.end), "")])
+}
+
+/// Returns the edit that adds the missing functions to an `impl`, each with a body that fails when it is called.
+fn added_functions(source: &SourceRef, item: Span, interface: &SourceRef, missing: &[&Signature]) -> Option<Vec<Edit>> {
+    let text = source.text();
+    let close = item.end.checked_sub(1)?;
+    let start = text.get(..item.range().start)?.rfind('\n').map_or(0, |at| at + 1);
+    let line = text.get(start..item.range().start)?;
+    let indent = &line[..line.len() - line.trim_start().len()];
+    let mut added = String::new();
+    for function in missing {
+        let params = parameters_of(interface.text(), function.span)?;
+        let end = function.returns.as_ref().map_or(params.end, |ty| ty.span.end);
+        let head = interface.text().get(Span::new(function.span.start, end).range())?;
+        added.push_str(&format!("{indent}  fn {head} {{\n{indent}    {}\n{indent}  }}\n", todo(&function.name)));
+    }
+    let body = text.get(..Span::new(close, close).range().start)?;
+    let before = body.trim_end_matches([' ', '\t']);
+    let on_line = before.ends_with('\n');
+    let at = if on_line { u32::try_from(before.len()).ok()? } else { close };
+    let (open, end) = if on_line { ("", "") } else { ("\n", indent) };
+    Some(vec![Edit::insert(at, format!("{open}{added}{end}"))])
+}
+
+/// The expression in place of one that only the author can write. It has every type, and fails if it is reached.
+fn todo(what: &str) -> String {
+    format!("unreachable(\"TODO: {what}\")")
+}
+
+/// `first` is the first of the missing functions; `item` is the `impl`.
 pub(super) fn not_implemented(
     source: &SourceRef,
-    target: &Name,
+    (target, item): (&Name, Span),
     def: &TypeDecl,
     interface: &InterfaceDecl,
     missing: &[&Signature],
@@ -211,6 +286,7 @@ pub(super) fn not_implemented(
         .label(source, target.span, "does not implement the interface")
         .label(&interface.site.source, first.span, "required here")
         .help(format!("add `fn {}(…) {{ … }}` to an `impl` of `{}`", first.name, def.name()))
+        .fix_by_some(Applicability::Unsafe, added_functions(source, item, &interface.site.source, missing))
 }
 
 pub(super) fn other_parameters(
@@ -225,6 +301,10 @@ pub(super) fn other_parameters(
         .label(&method.source, own.span, own.parameters())
         .label(&interface.site.source, wanted.span, wanted.parameters())
         .help("declare the same parameters as in the interface")
+        .fix_by_some(
+            Applicability::Unsafe,
+            with_parameters((&method.source, own.span), (&interface.site.source, wanted.span)),
+        )
 }
 
 // Patterns
@@ -236,6 +316,7 @@ pub(super) fn not_covered(
     named: &[String],
     more: bool,
     declared: Option<(SourceRef, Span)>,
+    added: Option<Vec<Edit>>,
 ) -> Diagnostic {
     let list = if more {
         let named: Vec<String> = named.iter().map(|n| format!("`{n}`")).collect();
@@ -246,11 +327,29 @@ pub(super) fn not_covered(
     let first = named.first().map_or("_", String::as_str);
     let d = Diagnostic::new(CheckCode::NotCovered, format!("`match` has no arm for {list}"))
         .label(source, keyword, "not all variants are covered")
-        .help(format!("add `{first} -> …`, or `_ -> …` for all other values"));
+        .help(format!("add `{first} -> …`, or `_ -> …` for all other values"))
+        .fix_by_some(Applicability::Unsafe, added);
     match declared {
         Some((source, span)) => d.label(&source, span, "declared here"),
         None => d,
     }
+}
+
+/// Returns the edit that adds arms after the last one, each with a body that fails when it is chosen.
+pub(super) fn added_arms(text: &str, last: Span, patterns: &[String]) -> Option<Vec<Edit>> {
+    let arm =
+        |pattern: &String| format!("{pattern} -> {}", todo(if pattern == "_" { "other values" } else { pattern }));
+    let arms = || patterns.iter().map(arm);
+    let before = text.get(..last.range().start)?.rsplit('\n').next()?;
+    if !before.trim().is_empty() {
+        return Some(vec![Edit::insert(last.end, arms().map(|arm| format!(", {arm}")).collect::<String>())]);
+    }
+    // A comma and a comment belong to the arm before them.
+    let rest = text.get(last.range().end..)?.lines().next()?;
+    let tail = rest.trim_start_matches([' ', ',']);
+    let end =
+        if tail.is_empty() || tail.starts_with("//") { last.end + u32::try_from(rest.len()).ok()? } else { last.end };
+    Some(vec![Edit::insert(end, arms().map(|arm| format!("\n{before}{arm}")).collect::<String>())])
 }
 
 /// Returns the edits that move an arm before an earlier one, with the separator that the arms have.
@@ -287,11 +386,19 @@ pub(super) fn unreachable_arm(
     d.help("put it before the more general arm, or remove it")
 }
 
-pub(super) fn not_in_all_alternatives(source: &SourceRef, name: &str, bound: Span, lacks: Span) -> Diagnostic {
+/// `instead` is the one name that the alternative without it binds, and the others do not.
+pub(super) fn not_in_all_alternatives(
+    source: &SourceRef,
+    name: &str,
+    bound: Span,
+    lacks: Span,
+    instead: Option<Span>,
+) -> Diagnostic {
     Diagnostic::new(CheckCode::Alternatives, format!("`{name}` is not bound in all alternatives"))
         .label(source, lacks, format!("`{name}` is not bound here"))
         .label(source, bound, "bound here")
         .help("bind the same names in all alternatives, or use separate arms")
+        .fix_by_some(Applicability::Unsafe, instead.map(|other| vec![Edit::new(other, name)]))
 }
 
 pub(super) fn twice_in_alternative(source: &SourceRef, name: &str, again: Span, first: Span) -> Diagnostic {

@@ -5,6 +5,7 @@
 //! - `members`: struct literals, variants, functions of types.
 //! - `attributes`; `interfaces`: `impl Interface for Type`.
 //! - `matches`: `match` and alternatives; `cover`: which values patterns cover.
+//! - `keys`: fixes that rename a key to one that is there.
 //! - `hidden`: characters that change the order of the text on the screen.
 //! - [`TypeTable`]: the types of a file, for tools that answer questions about a position.
 //! - `calls`: collects every call of a builtin, for the lints of their rows.
@@ -19,6 +20,7 @@ mod hidden;
 mod infer;
 mod interfaces;
 mod items;
+mod keys;
 mod matches;
 mod members;
 mod messages;
@@ -79,6 +81,7 @@ pub fn check(
     infer::check(source, module, names, registry, found);
     once(found, before);
     lint(source, &calls, denied, found);
+    keys::keep_unique(source, module, found);
 }
 
 /// The passes that look at nodes one by one; they share one visit of the tree.
@@ -157,6 +160,7 @@ pub fn check_calls(
     let mut calls = CallsOnly(Calls::new(&names));
     walk_module(&mut calls, module);
     lint(source, &calls.0, denied, found);
+    keys::keep_unique(source, module, found);
 }
 
 /// Arguments that the rows of the builtins inspect.

@@ -3,6 +3,7 @@
 use super::CompileCode;
 use crate::check::CheckCode;
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::fix::{Applicability, added_line};
 use crate::source::{SourceRef, Span};
 
 pub(super) fn too_large(source: &SourceRef, span: Span, what: &str) -> Diagnostic {
@@ -14,6 +15,13 @@ pub(super) fn too_large(source: &SourceRef, span: Span, what: &str) -> Diagnosti
 /// Code that could run and would do nothing sensible.
 pub(super) fn nonsense(source: &SourceRef, span: Span, message: &str, help: &str) -> Diagnostic {
     Diagnostic::new(CheckCode::Nonsense, message).label(source, span, "here").help(help)
+}
+
+/// The `else` of a `guard`, after which the statements that rely on the condition would run.
+pub(super) fn falls_through(source: &SourceRef, otherwise: Span) -> Diagnostic {
+    let message = "`else` of a `guard` must not fall through";
+    nonsense(source, otherwise, message, "end it with `return`, `throw`, `break` or `continue`")
+        .fix_by_some(Applicability::Unsafe, added_line(source.text(), otherwise, ";", "return").map(|edit| vec![edit]))
 }
 
 pub(super) fn not_verified(source: &SourceRef, refused: impl std::fmt::Display) -> Diagnostic {

@@ -1,6 +1,6 @@
 //! Statements and blocks.
 
-use super::Compiler;
+use super::{Compiler, messages};
 
 use super::function::FnState;
 use crate::ast::*;
@@ -275,11 +275,7 @@ impl<'a> Compiler<'a> {
                 let holds = self.condition(cond, true);
                 self.block(otherwise, None);
                 if !flows_away(otherwise) {
-                    self.nonsense(
-                        otherwise.span,
-                        "`else` of a `guard` must not fall through",
-                        "end it with `return`, `throw`, `break` or `continue`",
-                    );
+                    self.report(messages::falls_through(self.source, otherwise.span));
                 }
                 self.patch_here(&holds);
             }

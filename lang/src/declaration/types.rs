@@ -56,6 +56,39 @@ pub struct FieldDecl {
     pub default: DefaultDecl,
 }
 
+impl FieldDecl {
+    /// Returns the text of a value that its type accepts, for the place of one that only the author knows.
+    #[must_use]
+    pub fn placeholder(&self) -> Option<String> {
+        placeholder_of_type(self.ty.as_ref())
+    }
+}
+
+fn placeholder_of_type(ty: Option<&TypeExpr>) -> Option<String> {
+    Some(match ty.map(|ty| &ty.kind) {
+        None | Some(TypeKind::Optional(_)) => "nil".to_owned(),
+        Some(TypeKind::Name { name, .. }) => placeholder_of(name)?.to_owned(),
+        Some(TypeKind::Literal(text)) => format!("\"{text}\""),
+        Some(TypeKind::Union(parts)) => placeholder_of_type(parts.first())?,
+        Some(_) => return None,
+    })
+}
+
+/// Returns the text of a value of a built-in type.
+#[must_use]
+pub fn placeholder_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "int" => "0",
+        "float" => "0.0",
+        "string" => "\"\"",
+        "bool" => "false",
+        "list" => "[]",
+        "dict" => "{}",
+        "nil" => "nil",
+        _ => return None,
+    })
+}
+
 /// Default of a field, used if a literal leaves it out.
 pub enum DefaultDecl {
     /// It cannot be left out.

@@ -85,8 +85,8 @@ pub enum LexCode {
     UnicodeEscape = "HARN-LEX-011", Error {
         title: "invalid Unicode escape",
         meaning: "`\\u{…}` must contain one to six hexadecimal digits: the number of a Unicode character.",
-        fails: "let face = \"\\u{110000}\"\n",
-        mended: "let face = \"\\u{1F600}\"\n",
+        fails: "let name = \"Ren\\u00e9\"\n",
+        mended: "let name = \"Ren\\u{e9}\"\n",
     },
     /// Wrong kind of quotes.
     Quotes = "HARN-LEX-012", Error {

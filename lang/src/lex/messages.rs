@@ -142,8 +142,24 @@ pub(super) fn bad_escape(source: &SourceRef, at: Span, why: &BadEscape) -> Diagn
         }
         BadEscape::Unicode => Diagnostic::new(LexCode::UnicodeEscape, format!("invalid Unicode escape `{text}`"))
             .label(source, at, "not the number of a Unicode character")
-            .help(r"write one to six hexadecimal digits in braces, `\u{1F600}`"),
+            .help(r"write one to six hexadecimal digits in braces, `\u{1F600}`")
+            .fix_by_some(Applicability::Safe, unicode_in_braces(source.text(), at)),
     }
+}
+
+/// Returns the edit that makes `\u{1F600}` of the `\uD83D\uDE00` of JSON, and `\u{e9}` of `\u00e9`.
+fn unicode_in_braces(text: &str, at: Span) -> Option<Vec<Edit>> {
+    let unit = |text: &str| {
+        let digits = text.strip_prefix("\\u")?.get(..4)?;
+        digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+    };
+    let rest = text.get(at.range().start..)?;
+    let first = unit(rest)?;
+    let units = [Some(first), rest.get(6..).and_then(unit)];
+    let is_pair = (0xd800..0xdc00).contains(&first);
+    let mut decoded = char::decode_utf16(units.into_iter().flatten().take(if is_pair { 2 } else { 1 }));
+    let escape = decoded.next()?.ok()?.escape_unicode().to_string();
+    Some(vec![Edit::new(Span::new(at.start, at.start + if is_pair { 12 } else { 6 }), escape)])
 }
 
 /// Returns the meaning of an unknown escape: an escape of other languages, or a backslash of a regular expression.

@@ -3,9 +3,10 @@
 //! The visit keeps its own stack, so that a long chain of files costs the native stack nothing.
 
 use super::file::{File, FileId, Import, Modules};
-use super::{messages, path};
+use super::{ModuleCode, messages, path};
 use crate::ast::{ItemKind, Module, Name, NodeAt};
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::fix::{Applicability, Edit};
 use crate::source::{SourceRef, Span};
 use std::rc::Rc;
 
@@ -109,7 +110,11 @@ impl ImportVisit<'_> {
                 (Some(file.id), Some(file))
             }
             Err(diagnostic) => {
-                self.found.push(diagnostic.label(&from.source, span, "imported here"));
+                let near = self.modules.loader().near(&path).filter(|_| diagnostic.code == ModuleCode::Missing);
+                let renamed = near.and_then(|near| messages::renamed_file(from.source.slice(span), &near));
+                let d = diagnostic.label(&from.source, span, "imported here");
+                let edits = renamed.map(|renamed| vec![Edit::new(span, renamed)]);
+                self.found.push(d.fix_by_some(Applicability::Unsafe, edits));
                 (None, None)
             }
         }

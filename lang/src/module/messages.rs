@@ -10,6 +10,14 @@ pub fn missing(path: &str) -> Diagnostic {
     Diagnostic::new(ModuleCode::Missing, format!("file `{path}` not found"))
 }
 
+/// Returns the path of an import, in its quotes, with another name of the file.
+pub(super) fn renamed_file(quoted: &str, name: &str) -> Option<String> {
+    let path = quoted.strip_prefix('"')?.strip_suffix('"')?;
+    let (folder, file) = path.rsplit_once('/').map_or(("", path), |(folder, _)| path.split_at(folder.len() + 1));
+    let ending = if file.ends_with(".harn") { ".harn" } else { "" };
+    Some(format!("\"{folder}{name}{ending}\""))
+}
+
 /// Returns the error for an import that the host does not allow.
 #[must_use]
 pub fn refused(path: &str, why: &str) -> Diagnostic {

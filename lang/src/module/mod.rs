@@ -32,6 +32,11 @@ pub trait Loader {
     /// Why there is none, without a place: [`missing`] where nothing is there, [`refused`] where the host forbids it.
     fn load(&self, path: &str) -> Result<SourceRef, Box<Diagnostic>>;
 
+    /// Returns the name, without its ending, of a file next to a path where there is none: the one that was probably meant.
+    fn near(&self, _path: &str) -> Option<String> {
+        None
+    }
+
     /// Equal for two paths that lead to the same file.
     fn identity(&self, path: &str) -> String {
         path.to_owned()

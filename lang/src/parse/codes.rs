@@ -38,8 +38,8 @@ pub enum ParseCode {
     NoBody = "HARN-PAR-005", Error {
         title: "missing body",
         meaning: "A declaration or a control expression must have a body in braces.",
-        fails: "if true\n",
-        mended: "if true { log(1) }\n",
+        fails: "if true\n  log(1)\n",
+        mended: "if true {\n  log(1)\n}\n",
     },
     /// Missing name.
     NoName = "HARN-PAR-006", Error {

@@ -305,7 +305,7 @@ fn explain_problem(problem: Problem, span: Span, source: &SourceRef) -> Diagnost
             let edits = brackets.into_iter().zip(["[", "]"]).map(|(at, text)| Edit::new(at, text)).collect();
             d.fix_by(Applicability::Safe, edits)
         }
-        _ => d,
+        _ => d.fix_by_some(Applicability::Unsafe, fixes::of_problem(problem, span, source.text())),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Fixes of syntax errors: the tokens around a failure show the edit.
 
 use super::error::Scene;
-use super::failure::TokenClass;
-use crate::diagnostic::fix::{Applicability, Edit};
+use super::failure::{Problem, TokenClass, Wants};
+use crate::diagnostic::fix::{Applicability, Edit, closing_bracket};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use Applicability::{Safe, Unsafe};
@@ -25,6 +25,20 @@ pub(super) fn of(scene: &Scene<'_, '_>) -> Option<(Applicability, Vec<Edit>)> {
         // `[0; 5]` repeats a value in another language.
         Token::Semi if wants.has(TokenClass::Comma) => one(Unsafe, Edit::new(at, ",")),
         Token::Plus | Token::Newline if before == Token::Plus && wants.has(TokenClass::Expr) => increment(scene),
+        Token::Newline if wants.has(TokenClass::Body) => {
+            Some((Unsafe, braced_lines(scene.source.text(), Span::new(before_at.end, before_at.end))?))
+        }
+        // A type that is not written is inferred.
+        _ if matches!(before, Token::Colon | Token::Arrow) && wants_only(wants, TokenClass::Type) => {
+            let start = scene.before(2)?.1.end;
+            one(Unsafe, Edit::new(Span::new(start, before_at.end), ""))
+        }
+        Token::Assign if matches!(before, Token::Kw(Kw::Let | Kw::Var)) && wants_only(wants, TokenClass::Pattern) => {
+            one(Unsafe, Edit::insert(at.start, "_ "))
+        }
+        _ if wants_only(wants, TokenClass::Item) => {
+            one(Unsafe, Edit::new(Span::new(before_declaration(scene)?, at.start), ""))
+        }
         _ if before == Token::Question && wants.has(TokenClass::Separator) => {
             one(Safe, Edit::insert(before_at.start, " "))
         }
@@ -43,6 +57,110 @@ pub(super) fn of(scene: &Scene<'_, '_>) -> Option<(Applicability, Vec<Edit>)> {
         }
         _ => None,
     }
+}
+
+/// Returns whether that is what is missing: the message names the first of these.
+fn wants_only(wants: Wants, class: TokenClass) -> bool {
+    const NAMED_FIRST: [TokenClass; 4] = [TokenClass::Expr, TokenClass::Pattern, TokenClass::Type, TokenClass::Item];
+    NAMED_FIRST.into_iter().find(|first| wants.has(*first)) == Some(class)
+}
+
+/// Returns the fix of a mistake that the grammar itself recognises.
+pub(super) fn of_problem(problem: Problem, at: Span, text: &str) -> Option<Vec<Edit>> {
+    let (before, written) = (text.get(..at.range().start)?.trim_end(), text.get(at.range())?);
+    Some(match problem {
+        Problem::ExclusiveWithoutRange => vec![Edit::insert(at.start, "0 to ")],
+        // The path of an import would be another one.
+        Problem::NotConstant if ["import", "from"].iter().any(|word| before.ends_with(word)) => return None,
+        Problem::NotConstant => vec![Edit::new(at, written.replace("${", "\\${").replace("\\\\$", "\\$"))],
+        Problem::RestNotLast => {
+            let rest = text.get(at.range().end..)?;
+            let next = rest.trim_start().strip_prefix(',')?.trim_start();
+            let start = at.end + u32::try_from(rest.len() - next.len()).ok()?;
+            let end = closer_of(text, start)?;
+            let last = text.get(..end.range().start)?.trim_end().trim_end_matches(',').len();
+            vec![
+                Edit::new(Span::new(at.start, start), ""),
+                Edit::insert(u32::try_from(last).ok()?, format!(", {written}")),
+            ]
+        }
+        Problem::SecondCatch => {
+            vec![Edit::new(Span::new(u32::try_from(before.len()).ok()?, at.end), "")]
+        }
+        Problem::AssignTarget | Problem::NoTriple => return None,
+    })
+}
+
+/// Returns the bracket that closes the one around a position.
+fn closer_of(text: &str, from: u32) -> Option<Span> {
+    let mut at = from;
+    loop {
+        let rest = text.get(Span::new(at, at).range().start..)?;
+        let next = rest.find(['(', '[', '{', ')', ']', '}', '"', '\n'])?;
+        at += u32::try_from(next).ok()?;
+        match rest.as_bytes()[next] {
+            b'(' | b'[' | b'{' => at = closing_bracket(text, at)?.end,
+            b'"' | b'\n' => return None,
+            _ => return Some(Span::new(at, at + 1)),
+        }
+    }
+}
+
+/// Returns the start of the attributes or the `pub` before the failure, which belong to no declaration.
+fn before_declaration(scene: &Scene<'_, '_>) -> Option<u32> {
+    let mut back = 1;
+    let mut start = None;
+    loop {
+        while matches!(scene.before(back), Some((Token::Newline, _))) {
+            back += 1;
+        }
+        match scene.before(back) {
+            Some((Token::Kw(Kw::Pub), at)) => {
+                start = Some(at.start);
+                back += 1;
+            }
+            Some((Token::RParen, _)) => {
+                let (open, _) = scene.partner_before(back)?;
+                back = scene.at - open + 1;
+            }
+            Some((Token::Ident(_), _)) => match scene.before(back + 1) {
+                Some((Token::At, at)) => {
+                    start = Some(at.start);
+                    back += 2;
+                }
+                _ => return start,
+            },
+            _ => return start,
+        }
+    }
+}
+
+/// Returns the edits that enclose the lines after a header in braces: those that are indented more than it. `replaced` is the end
+/// of the header: the colon of another language, or nothing.
+pub(super) fn braced_lines(text: &str, replaced: Span) -> Option<Vec<Edit>> {
+    let indent_of = |line: &str| line.len() - line.trim_start().len();
+    let start = text.get(..replaced.range().start)?.rfind('\n').map_or(0, |at| at + 1);
+    let header = text.get(start..replaced.range().start)?;
+    let after = text.get(replaced.range().end..)?;
+    let (tail, lines) = after.split_once('\n')?;
+    if !tail.trim().is_empty() && !tail.trim_start().starts_with("//") {
+        return None;
+    }
+    let mut end = None;
+    let mut at = replaced.range().end + tail.len() + 1;
+    for line in lines.split_inclusive('\n') {
+        let is_blank = line.trim().is_empty();
+        if !is_blank && indent_of(line) <= indent_of(header) {
+            break;
+        }
+        at += line.len();
+        if !is_blank {
+            end = Some(at - (line.len() - line.trim_end().len()));
+        }
+    }
+    let indent = &header[..indent_of(header)];
+    let closing = Edit::insert(u32::try_from(end?).ok()?, format!("\n{indent}}}"));
+    Some(vec![Edit::new(replaced, " {"), closing])
 }
 
 /// `x++`, at the end of a statement.

@@ -113,6 +113,7 @@ fn colon_for_body(scene: &Scene<'_, '_>, at: Span) -> Diagnostic {
     }
     foreign_syntax(scene, "expected `{`, found `:`", at, "missing `{`")
         .help("enclose the body in braces: `if c { … }`, `for x in xs { … }`")
+        .fix_by_some(Applicability::Unsafe, fixes::braced_lines(scene.source.text(), at))
 }
 
 /// `name =` or `name:` right after the `(` or a `,` of a call.

@@ -4,9 +4,9 @@ use super::scope::Binding;
 use super::yields::BodyOf;
 use super::{BindingKind, ResolveCode};
 use crate::ast::Name;
-use crate::declaration::{Signature, Site, TypeDecl};
+use crate::declaration::{DefaultDecl, FieldDecl, Signature, Site, TypeDecl};
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::fix::{Applicability, Edit};
+use crate::diagnostic::fix::{Applicability, Edit, removed_element, with_parameters};
 use crate::foreign::Instead;
 use crate::module::{Exports, ModuleCode};
 use crate::source::{SourceRef, Span};
@@ -243,6 +243,10 @@ pub(super) fn yield_outside(source: &SourceRef, span: Span, of: BodyOf) -> Diagn
     Diagnostic::new(ResolveCode::Yield, "`yield` outside of a function")
         .label(source, span, outside(of))
         .help("move it into a `fn`, which then returns a generator")
+        .fix_by_some(
+            Applicability::Unsafe,
+            matches!(of, BodyOf::Pipeline | BodyOf::Tool).then(|| vec![Edit::new(span, "return")]),
+        )
 }
 
 fn outside(of: BodyOf) -> &'static str {
@@ -338,12 +342,30 @@ pub(super) fn ambiguous(source: &SourceRef, name: &str, span: Span, first: Span,
 
 // Types
 
-/// Two members of one declaration with one name.
-pub(super) fn duplicate_member(source: &SourceRef, name: &Name, first: Span, what: &str) -> Diagnostic {
+/// Two members of one declaration with one name. `end` is that of the second one, if it can be removed.
+pub(super) fn duplicate_member(
+    source: &SourceRef,
+    name: &Name,
+    first: Span,
+    what: &str,
+    end: Option<u32>,
+) -> Diagnostic {
     Diagnostic::new(ResolveCode::MemberTwice, format!("duplicate {what} `{}`", name.text))
         .label(source, name.span, "declared again here")
         .label(source, first, "first declared here")
         .help("choose another name for one of them")
+        .fix_by(
+            Applicability::Unsafe,
+            vec![match end {
+                Some(end) => removed_element(source.text(), Span::new(name.span.start, end)),
+                None => numbered(name),
+            }],
+        )
+}
+
+/// Returns the edit that gives a declaration another name.
+fn numbered(name: &Name) -> Edit {
+    Edit::new(name.span, format!("{}_2", name.text))
 }
 
 /// A function of a type with the name of a field or a variant.
@@ -352,6 +374,7 @@ pub(super) fn member_taken(source: &SourceRef, name: &Name, owner: &str, what: &
         .label(source, name.span, "declared again here")
         .label(&first.source, first.span, "first declared here")
         .help("choose another name for the function")
+        .fix_by(Applicability::Unsafe, vec![numbered(name)])
 }
 
 pub(super) fn not_a_type(source: &SourceRef, name: &Name, is: &str, wanted: &str, first: &Site) -> Diagnostic {
@@ -390,7 +413,16 @@ pub(super) fn type_as_value(source: &SourceRef, name: &str, span: Span, def: &Ty
         Some(site) => d.label(&site.source, site.span, "declared here"),
         None => d,
     };
-    d.help(help)
+    let value = match def.resolved() {
+        TypeDecl::Struct(d) => {
+            let entry = |field: &FieldDecl| Some(format!("{}: {}", field.name, field.placeholder()?));
+            let required = d.fields.iter().filter(|field| matches!(field.default, DefaultDecl::None));
+            required.map(entry).collect::<Option<Vec<_>>>().map(|fields| format!("{name} {{{}}}", fields.join(", ")))
+        }
+        TypeDecl::Enum(d) => d.variants.iter().find(|v| v.arity == 0).map(|v| format!("{name}.{}", v.name)),
+        TypeDecl::Interface(_) | TypeDecl::Alias(_) => None,
+    };
+    d.help(help).fix_by_some(Applicability::Unsafe, value.map(|value| vec![Edit::new(span, value)]))
 }
 
 /// A function of a type that uses something of the block around the type.
@@ -490,6 +522,7 @@ pub(super) fn other_parameters(source: &SourceRef, name: &Name, own: &Signature,
         .label(source, name.span, own.parameters())
         .label(source, wanted.span, wanted.parameters())
         .help("declare the same parameters: the extended pipeline calls it with its own arguments")
+        .fix_by_some(Applicability::Unsafe, with_parameters((source, name.span), (source, wanted.span)))
 }
 
 /// A function with the name of one of the base that does not say that it overrides.

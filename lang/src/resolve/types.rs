@@ -10,6 +10,7 @@ use crate::declaration::{
     AliasDecl, Constant, DefaultDecl, EnumDecl, FieldDecl, InterfaceDecl, MethodDecl, Methods, Named, Signature, Site,
     StructDecl, TypeDecl, VariantDecl,
 };
+use crate::diagnostic::fix::closing_bracket;
 use crate::foreign;
 use crate::source::Span;
 use smol_str::SmolStr;
@@ -36,21 +37,21 @@ impl Resolver<'_> {
         Some(match &item.kind {
             ItemKind::Struct { name, fields, .. } => {
                 let site = site(name);
-                self.distinct(fields.iter().map(|f| &f.name), "field");
+                self.distinct(fields.iter().map(|f| (&f.name, Some(end_of_field(f)))), "field");
                 let fields = fields.iter().map(field).collect();
                 let def = StructDecl { name: name.text.clone(), site, fields, methods: Methods::default() };
                 (name, TypeDecl::Struct(Rc::new(def)))
             }
             ItemKind::Enum { name, variants, .. } => {
                 let site = Some(site(name));
-                self.distinct(variants.iter().map(|v| &v.name), "variant");
+                self.distinct(variants.iter().map(|v| (&v.name, end_of_variant(self.source.text(), v))), "variant");
                 let variants = variants.iter().map(variant).collect();
                 let def = EnumDecl { name: name.text.clone(), site, variants, methods: Methods::default() };
                 (name, TypeDecl::Enum(Rc::new(def)))
             }
             ItemKind::Interface { name, methods, .. } => {
                 let site = site(name);
-                self.distinct(methods.iter().map(|m| &m.name), "method");
+                self.distinct(methods.iter().map(|m| (&m.name, None)), "method");
                 let methods = methods.iter().map(signature).collect();
                 (name, TypeDecl::Interface(Rc::new(InterfaceDecl { name: name.text.clone(), site, methods })))
             }
@@ -68,12 +69,12 @@ impl Resolver<'_> {
         })
     }
 
-    /// Says which names of one declaration are there twice.
-    fn distinct<'n>(&mut self, names: impl Iterator<Item = &'n Name>, what: &str) {
+    /// Says which names of one declaration are there twice. Those with an end can be removed.
+    fn distinct<'n>(&mut self, names: impl Iterator<Item = (&'n Name, Option<u32>)>, what: &str) {
         let mut seen: HashMap<&str, Span> = HashMap::new();
-        for name in names {
+        for (name, end) in names {
             match seen.entry(&name.text) {
-                Entry::Occupied(first) => self.twice(name, *first.get(), what),
+                Entry::Occupied(first) => self.twice(name, *first.get(), what, end),
                 Entry::Vacant(new) => {
                     new.insert(name.span);
                 }
@@ -81,8 +82,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn twice(&mut self, name: &Name, first: Span, what: &str) {
-        self.found.push(messages::duplicate_member(self.source, name, first, what));
+    fn twice(&mut self, name: &Name, first: Span, what: &str, end: Option<u32>) {
+        self.found.push(messages::duplicate_member(self.source, name, first, what, end));
     }
 
     /// Checks the relations between the types of a block, once all of them are known.
@@ -147,7 +148,7 @@ impl Resolver<'_> {
         if let Some(first) = methods.get(&name.text)
             && std::sync::Arc::ptr_eq(&first.source, self.source)
         {
-            return self.twice(name, first.signature.span, "function");
+            return self.twice(name, first.signature.span, "function", None);
         }
         methods.add(Rc::new(MethodDecl { signature: signature(decl), source: self.source.clone() }));
     }
@@ -281,6 +282,19 @@ impl Resolver<'_> {
     pub(super) fn cannot_reach(&mut self, name: &str, id: BindingId, span: Span) {
         let first = self.out.binding(id).span;
         self.found.push(messages::cannot_reach(self.source, name, span, first));
+    }
+}
+
+fn end_of_field(field: &Field) -> u32 {
+    let default = field.default.as_ref().map(|e| e.span.end);
+    default.or(field.ty.as_ref().map(|ty| ty.span.end)).unwrap_or(field.name.span.end)
+}
+
+fn end_of_variant(text: &str, variant: &Variant) -> Option<u32> {
+    let values = variant.name.span.end;
+    match text.get(variant.name.span.range().end..)?.starts_with('(') {
+        true => closing_bracket(text, values).map(|close| close.end),
+        false => Some(values),
     }
 }
 

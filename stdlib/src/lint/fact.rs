@@ -79,6 +79,12 @@ fn report<'a>(view: &CallView<'a>, whole: &'a Expr, error: &FactError) -> Diagno
         Some(word) => d.fix(span, format!("\"{word}\"")),
         None => d,
     };
+    let d = match (error.code, view.source().slice(span).parse::<f64>()) {
+        (FactCode::Confidence, Ok(percent)) if (2.0..=100.0).contains(&percent) => {
+            d.unsafe_fix(span, format!("{}", percent / 100.0))
+        }
+        _ => d,
+    };
     match &error.help {
         Some(help) => d.help(help.clone()),
         None => d,

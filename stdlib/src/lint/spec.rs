@@ -6,7 +6,7 @@ use crate::catalogue::from_core;
 use lang::ast::{Expr, ExprKind};
 use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
-use lang::diagnostic::fix::{Applicability, Edit};
+use lang::diagnostic::fix::{Applicability, added_element, braces_of};
 use lang::source::Span;
 use runtime::data::Data;
 use runtime::reminder::bridge::RemindPayload;
@@ -216,32 +216,12 @@ fn unbounded<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagn
     if set("ttl_turns") || set("preserve_on_compact") {
         return;
     }
-    let added = added_entry(view, dict, "ttl_turns: 3").map(|edit| vec![edit]);
+    let text = view.source().text();
+    let added = braces_of(text, dict.span).and_then(|braces| added_element(text, braces, "ttl_turns: 3"));
     found.push(
         Diagnostic::new(from_core(ReminderCode::Unbounded), "this reminder has no finite TTL and is not preserved")
             .label(view.source(), dict.span, "never expires, and is discarded at the next compaction")
             .help("add `ttl_turns: 3`, or `preserve_on_compact: true` if it is meant to last")
-            .fix_by_some(Applicability::Unsafe, added),
+            .fix_by_some(Applicability::Unsafe, added.map(|edit| vec![edit])),
     );
-}
-
-/// Returns the edit that adds an entry after the last one of a literal, on a line of its own if the others are.
-fn added_entry<'a>(view: &CallView<'a>, dict: &DictView<'a>, entry: &str) -> Option<Edit> {
-    let text = view.source().text();
-    let (key, last) = dict.entries().last()?;
-    let tail = text.get(last.span.range().end..dict.span.range().end)?.strip_suffix('}')?;
-    let comma = tail.find(',').filter(|_| tail.trim() == ",");
-    // A parenthesis or a comment.
-    if comma.is_none() && !tail.trim().is_empty() {
-        return None;
-    }
-    let line = text.get(..key.span.range().start)?.rsplit('\n').next()?;
-    let (before, after) = match (comma, tail.contains('\n') && line.trim().is_empty()) {
-        (Some(_), true) => (format!("\n{line}"), ","),
-        (Some(_), false) => (" ".to_owned(), ""),
-        (None, true) => (format!(",\n{line}"), ""),
-        (None, false) => (", ".to_owned(), ""),
-    };
-    let skipped = comma.map_or(0, |at| u32::try_from(at + 1).unwrap_or(0));
-    Some(Edit::insert(last.span.end + skipped, format!("{before}{entry}{after}")))
 }

@@ -24,6 +24,10 @@ impl Loader for RecordingLoader {
         Ok(source)
     }
 
+    fn near(&self, path: &str) -> Option<String> {
+        self.inner.near(path)
+    }
+
     fn identity(&self, path: &str) -> String {
         self.inner.identity(path)
     }

@@ -47,7 +47,7 @@ impl Checker<'_> {
         if !given.open {
             for wanted in shape.fields.iter().filter(|w| !w.optional) {
                 if given.field(&wanted.name).is_none() && !meant.contains(&wanted.name.as_str()) {
-                    self.missing_key(&wanted.name, at, why);
+                    self.missing_key(&wanted.name, &wanted.ty, at, why);
                 }
             }
         }

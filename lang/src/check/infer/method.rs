@@ -4,10 +4,10 @@ use super::Checker;
 use super::call::most;
 use super::want::ExpectedType;
 use crate::ast::{Expr, ExprKind, FnDecl, ItemKind, ListItem, Name};
-use crate::builtin_type::Tag;
+use crate::builtin_type::{Kind, Tag};
 use crate::check::items::Declared;
 use crate::check::types::{Kinds, NamedKind, NamedType, Nominal, Type, fill, join};
-use crate::declaration::{BindingKind, Builtin};
+use crate::declaration::{BindingKind, Builtin, TypeDecl};
 use crate::source::Span;
 
 /// Meaning of a called name after a dot.
@@ -52,17 +52,78 @@ impl<'a> Checker<'a> {
 
     /// Reports a call whose only effect is a changed copy of its receiver, which nothing reads.
     fn changed_copy(&mut self, receiver: &Type, object: &'a Expr, name: &Name, span: Span) {
-        let CalledMember::Row(row) = self.method_of(receiver, &name.text) else { return };
-        let returns_copy = match row.module {
-            "<list>" => matches!(self.world.signatures.of(row).returns, Type::List(_)),
+        match self.method_of(receiver, &name.text) {
+            CalledMember::Row(row) if self.returns_copy(row) => {
+                let kind = receiver.kind().map_or("value", Kind::name);
+                self.unused_copy(row.name, kind, true, object, span);
+            }
+            CalledMember::Unknown if self.is_own_value(object) => {
+                if let Some((name, kind)) = self.copies(&name.text) {
+                    self.unused_copy(name, kind, false, object, span);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether a method returns a changed copy of its receiver, and does nothing else. A function that is passed to other
+    /// methods may be there for its effects.
+    fn returns_copy(&self, row: &'static Builtin) -> bool {
+        let is_copy = match row.module {
+            "<list>" | "<range>" => matches!(self.world.signatures.of(row).returns, Type::List(_)),
             "<dict>" => matches!(self.world.signatures.of(row).returns, Type::Dict(_)),
             "<set>" => matches!(self.world.signatures.of(row).returns, Type::Set(_)),
             "<string>" => self.world.signatures.of(row).returns == Type::Str,
             _ => false,
         };
-        // A function that is passed to other methods may be there for its effects.
-        if returns_copy && (row.pure || row.name == "sort") {
-            self.unused_copy(row, receiver, object, span);
+        is_copy && (row.pure || row.name == "sort")
+    }
+
+    /// Returns the name of a method that returns a changed copy whatever its receiver is, and the kind of value that has it. Nothing
+    /// in the file or in the types that it imports may be called by this name.
+    fn copies(&self, name: &str) -> Option<(&'static str, &'static str)> {
+        let rows = || self.world.registry.all().filter(|row| row.is_method() && row.name == name);
+        // A range has the methods of a list.
+        let first = rows().find(|row| row.module != Tag::Range.module())?;
+        if !rows().all(|row| self.returns_copy(row)) || self.is_written_member(name) {
+            return None;
+        }
+        let is_member = |def: &TypeDecl| match def.resolved() {
+            TypeDecl::Struct(def) => def.position(name).is_some() || def.methods.get(name).is_some(),
+            TypeDecl::Enum(def) => def.methods.get(name).is_some(),
+            TypeDecl::Interface(def) => def.methods.iter().any(|method| method.name == name),
+            TypeDecl::Alias(_) => false,
+        };
+        if self.world.names.bindings.iter().filter_map(|b| b.def.as_ref()).any(is_member) {
+            return None;
+        }
+        let module = first.module.trim_matches(['<', '>']);
+        let is_alike = |row: &'static Builtin| [first.module, Tag::Range.module()].contains(&row.module);
+        let kind = if rows().all(is_alike) { module } else { "value" };
+        Some((first.name, kind))
+    }
+
+    /// Returns whether the file has a key, a field or a function of that name.
+    fn is_written_member(&self, name: &str) -> bool {
+        let text = self.source.text();
+        text.match_indices(name).any(|(at, _)| {
+            let before = text[..at].trim_end_matches('"');
+            let after = text[at + name.len()..].trim_start_matches('"').trim_start();
+            let is_word = !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+            is_word && (after.starts_with(':') || before.ends_with("fn "))
+        })
+    }
+
+    /// Returns whether the value of a path begins at a name that this file binds to a value.
+    fn is_own_value(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Name(_) => self.plain_binding(e).is_some_and(|id| {
+                let binding = self.world.names.binding(id);
+                let is_value = !matches!(binding.kind, BindingKind::Import | BindingKind::Outer | BindingKind::Type);
+                is_value && binding.origin.is_none()
+            }),
+            ExprKind::Field { object, .. } | ExprKind::Index { object, .. } => self.is_own_value(object),
+            _ => false,
         }
     }
 

@@ -3,11 +3,11 @@
 use super::Checker;
 use super::want::DemandOrigin;
 use crate::ast::{BinaryOp, Expr, ListItem, Name};
-use crate::builtin_type::Kind;
 use crate::check::CheckCode;
+use crate::check::messages::without_extra;
 use crate::check::types::{NamedKind, Nominal, Shape, ShapeKey, Type, apart};
-use crate::declaration::Builtin;
-use crate::diagnostic::fix::{Applicability, Edit, rename_key};
+use crate::declaration::{Builtin, placeholder_of};
+use crate::diagnostic::fix::{Applicability, Edit, added_element, braces_of, rename_key};
 use crate::diagnostic::{Diagnostic, Severity, nearest, spelled_alike};
 use crate::source::Span;
 
@@ -149,12 +149,16 @@ impl Checker<'_> {
         near
     }
 
-    pub(super) fn missing_key(&mut self, name: &str, at: Span, why: DemandOrigin) {
+    pub(super) fn missing_key(&mut self, name: &str, ty: &Type, at: Span, why: DemandOrigin) {
         let d = Diagnostic::new(CheckCode::Missing, format!("missing key `{name}`"))
             .label(self.source, at, "not in this dict")
             .help(format!("add `{name}: …`"));
         let d = if let DemandOrigin::Builtin(_) = why { d } else { self.with_origin(d, why, "") };
-        self.say(d);
+        let text = self.source.text();
+        let added = placeholder(ty)
+            .zip(braces_of(text, at))
+            .and_then(|(value, braces)| added_element(text, braces, &format!("{name}: {value}")));
+        self.say(d.fix_by_some(Applicability::Unsafe, added.map(|edit| vec![edit])));
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -190,7 +194,9 @@ impl Checker<'_> {
         } else if let Some(row) = row {
             d = d.help(format!("its signature is `{}`", row.sig));
         }
-        self.raises(d);
+        let values: Vec<Span> = args.iter().map(|arg| arg.value.span).collect();
+        let kept = max.unwrap_or(usize::MAX);
+        self.raises(d.fix_by_some(Applicability::Unsafe, without_extra(self.source.text(), &values, kept)));
     }
 
     pub(super) fn operator_fails(&mut self, op: BinaryOp, a: &Type, b: &Type, a_at: Span, b_at: Span) {
@@ -304,20 +310,20 @@ impl Checker<'_> {
         self.say(d);
     }
 
-    /// A changed copy that is not read.
-    pub(super) fn unused_copy(&mut self, row: &'static Builtin, receiver: &Type, object: &Expr, span: Span) {
+    /// A changed copy that is not read. `kind` is that of the receiver, if it is `known`.
+    pub(super) fn unused_copy(&mut self, method: &str, kind: &str, known: bool, object: &Expr, span: Span) {
         const LONGEST: usize = 40;
-        let kind = receiver.kind().map_or("value", Kind::name);
-        let message = format!("result of `{}` is not used: {kind}s do not change", row.name);
+        let message = format!("result of `{method}` is not used: {kind}s do not change");
         let mut d = Diagnostic::new(CheckCode::UnusedCopy, message).label(self.source, span, "has no effect");
         let written = self.source.slice(object.span);
         if self.is_assignable(object) && written.len() <= LONGEST && !written.contains('\n') {
-            let applicability = if CHANGES.contains(&row.name) { Applicability::Safe } else { Applicability::Unsafe };
+            let is_meant = known && CHANGES.contains(&method);
+            let applicability = if is_meant { Applicability::Safe } else { Applicability::Unsafe };
             d = d
-                .help(format!("assign it: `{written} = {written}.{}(…)`", row.name))
+                .help(format!("assign it: `{written} = {written}.{method}(…)`"))
                 .fix_by(applicability, vec![Edit::insert(span.start, format!("{written} = "))]);
         } else {
-            d = d.help(format!("assign the result of `{}` to a `var`", row.name));
+            d = d.help(format!("assign the result of `{method}` to a `var`"));
         }
         self.say(d);
     }
@@ -330,6 +336,12 @@ impl Checker<'_> {
             format!("this is {described}"),
         );
         let d = if *ty == Type::Nil { d.help("use `?[…]` if it may be nil") } else { d };
+        let opens = self.source.text().get(at.range().end..).is_some_and(|rest| rest.starts_with('['));
+        let d = if *ty == Type::Nil && opens {
+            d.fix_by(Applicability::Unsafe, vec![Edit::insert(at.end, "?")])
+        } else {
+            d
+        };
         self.raises(d);
     }
 
@@ -342,6 +354,7 @@ impl Checker<'_> {
         let d = Diagnostic::new(CheckCode::Indexed, format!("{described} must be indexed by {wants}, not by {index}"))
             .label(self.source, at, format!("this is {described}"))
             .label(self.source, by_at, format!("this is {index}"));
+        let d = if wants == "an int" { self.with_converted(d, by_at, &Type::Int) } else { d };
         self.raises(d);
     }
 
@@ -378,6 +391,7 @@ impl Checker<'_> {
         self.raises(d);
     }
 
+    /// A call without arguments may mean the value itself.
     pub(super) fn not_a_function(&mut self, ty: &Type, at: Span) {
         let described = ty.described_value();
         let d = Diagnostic::new(CheckCode::Called, format!("{described} is not a function")).label(
@@ -385,6 +399,8 @@ impl Checker<'_> {
             at,
             format!("this is {described}"),
         );
+        let called = self.source.text().get(at.range().end..).is_some_and(|rest| rest.starts_with("()"));
+        let d = if called { d.unsafe_fix(Span::new(at.end, at.end + 2), "") } else { d };
         self.raises(d);
     }
 
@@ -436,6 +452,14 @@ impl Checker<'_> {
             return vec![Edit::new(tail, format!("${{{written}}}\""))];
         }
         vec![Edit::insert(value.start, "to_string("), Edit::insert(value.end, ")")]
+    }
+}
+
+/// Returns a value of a type, for the place of one that only the author knows.
+fn placeholder(ty: &Type) -> Option<String> {
+    match ty.members().first()? {
+        Type::Text(text) => Some(format!("\"{text}\"")),
+        member => Some(placeholder_of(member.kind()?.name())?.to_owned()),
     }
 }
 
