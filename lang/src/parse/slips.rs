@@ -105,7 +105,8 @@ fn colon_for_body(scene: &Scene<'_, '_>, at: Span) -> Diagnostic {
         let word = |back: usize| open.checked_sub(back).and_then(|i| scene.tokens.get(i)).map(|(token, _)| *token);
         matches!(word(2), Some(Token::Kw(Kw::Fn | Kw::Tool | Kw::Pipeline)))
     });
-    let on_this_line = scene.tokens.get(scene.at + 1).is_some_and(|(token, _)| *token != Token::Newline);
+    let rest = scene.source.text().get(at.range().end..).and_then(|rest| rest.lines().next()).unwrap_or("").trim();
+    let on_this_line = !rest.is_empty() && !rest.starts_with("//");
     if declares && on_this_line {
         return foreign_syntax(scene, "expected `->` before the result type", at, "unexpected")
             .help("write `fn name(…) -> int { … }`")
