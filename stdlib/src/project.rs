@@ -74,6 +74,7 @@ use crate::log::LogSettings;
 use crate::read::Files;
 use crate::rhai_front_end::packs::{PackSpec, check_pack};
 use lang::diagnostic::Diagnostic;
+use lang::source::SourceRef;
 use providers::model::CapabilityTable;
 use std::path::{Path, PathBuf};
 
@@ -106,6 +107,12 @@ impl Project {
     #[must_use]
     pub fn file_of(script: &Path) -> Option<PathBuf> {
         find(script)
+    }
+
+    /// Returns the errors in the text of a `harn.toml` that is stored at `path`, or a warning about settings that are ignored.
+    #[must_use]
+    pub fn check_text(source: &SourceRef, path: &Path) -> Vec<Diagnostic> {
+        read::check(source, path)
     }
 
     /// Reads the `harn.toml` that is nearest to a script, if there is one.

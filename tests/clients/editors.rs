@@ -126,7 +126,7 @@ fn run(folder: &PathBuf, script: &str) {
     assert!(output.status.success(), "npm run {script}:\n{said}");
 }
 
-/// What is typed in Neovim, and what must appear on its screen.
+/// A session with Neovim: the keys that are typed, and the picture of its screen.
 struct NeovimSession {
     /// Options of `tests/editors/neovim.py`.
     options: &'static [&'static str],
@@ -233,4 +233,20 @@ fn the_extension_works_in_visual_studio_code() {
             fs::copy(folder.join(format!("{name}.png")), root().join(format!("docs/guide/vscode-{name}.png"))).unwrap();
         }
     }
+}
+
+/// Compiles the extension for Zed, which Zed does when it installs it: `cargo test --test clients -- --ignored zed`.
+#[test]
+#[ignore = "needs the target wasm32-wasip2 and some 100 crates"]
+fn the_extension_for_zed_is_compiled() {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zed");
+    let output = Command::new("cargo")
+        .args(["build", "--locked", "--target", "wasm32-wasip2", "--target-dir"])
+        .arg(&target)
+        .current_dir(root().join("editors/zed"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let module = fs::read(target.join("wasm32-wasip2/debug/harn_zed.wasm")).unwrap();
+    assert!(module.starts_with(b"\0asm"));
 }

@@ -37,6 +37,7 @@ const STAGES: &[(&str, &[&str])] = &[
             "lex",
             "parse",
             "declaration",
+            "module",
             "resolve",
         ],
     ),

@@ -109,14 +109,8 @@ for id, arguments in pairs(commands) do
   end
 end
 
---- Switches on what is there for a buffer.
-function M.attach(buffer)
-  vim.bo[buffer].commentstring = "// %s"
-  if register() then
-    vim.treesitter.start(buffer, "harn")
-  else
-    vim.notify_once("harn: run :HarnBuildParser to highlight scripts", vim.log.levels.INFO)
-  end
+--- Starts the language server for a buffer, unless it is switched off.
+function M.serve(buffer)
   if vim.g.harn_lsp == false then
     return
   end
@@ -126,6 +120,17 @@ function M.attach(buffer)
       vim.lsp.start({ name = "harn", cmd = { "harn", "lsp" }, root_dir = root }, { bufnr = buffer })
     end
   end)
+end
+
+--- Switches on what is there for the buffer of a script.
+function M.attach(buffer)
+  vim.bo[buffer].commentstring = "// %s"
+  if register() then
+    vim.treesitter.start(buffer, "harn")
+  else
+    vim.notify_once("harn: run :HarnBuildParser to highlight scripts", vim.log.levels.INFO)
+  end
+  M.serve(buffer)
 end
 
 return M

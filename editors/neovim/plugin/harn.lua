@@ -19,10 +19,21 @@ vim.api.nvim_create_user_command("HarnBuildParser", function()
   require("harn").build()
 end, { desc = "Compile the tree-sitter parser of harn" })
 
+local group = vim.api.nvim_create_augroup("harn", {})
+
 vim.api.nvim_create_autocmd("FileType", {
   pattern = "harn",
-  group = vim.api.nvim_create_augroup("harn", {}),
+  group = group,
   callback = function(event)
     require("harn").attach(event.buf)
+  end,
+})
+
+-- Settings of projects, and scripts in Rhai: only the language server is for them.
+vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, {
+  pattern = { "harn.toml", "*.rhai" },
+  group = group,
+  callback = function(event)
+    require("harn").serve(event.buf)
   end,
 })

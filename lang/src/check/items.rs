@@ -1,5 +1,7 @@
 //! Declarations of the file: types, functions and methods, by their bindings.
 
+use super::imported::ImportedTypes;
+use super::infer::yields;
 use super::types::{
     FileNames, FnType, Kinds, NamedKind, NamedType, Nominal, Shape, ShapeKey, Signatures, Type, TypeReader,
 };
@@ -92,6 +94,8 @@ pub(super) struct Declared<'a> {
     pub(super) items: ItemTable<'a>,
     pub(super) signatures: Rc<Signatures>,
     structs: RefCell<KeyedMap<BindingId, Rc<Shape>>>,
+    /// The types of other files; `None` in the check of a file, which knows nothing of them.
+    imported: Option<&'a ImportedTypes>,
     /// Heads of functions read so far.
     pub(super) functions: RefCell<KeyedMap<*const FnDecl, Rc<FnType>>>,
 }
@@ -100,13 +104,19 @@ impl<'a> Declared<'a> {
     pub(super) fn new(names: &'a Resolution, registry: Registry) -> Self {
         let signatures = Signatures::of_registry(registry);
         let (structs, functions) = Default::default();
-        Self { names, registry, items: ItemTable::default(), signatures, structs, functions }
+        Self { names, registry, items: ItemTable::default(), signatures, structs, imported: None, functions }
+    }
+
+    /// Returns the same with the types of other files, which only editors ask about.
+    pub(super) fn of_editor(names: &'a Resolution, registry: Registry, imported: &'a ImportedTypes) -> Self {
+        Self { imported: Some(imported), ..Self::new(names, registry) }
     }
 
     /// A written type, type parameters as such.
     pub(super) fn read(&self, ty: &TypeExpr, generics: &[Name]) -> Type {
         let (names, items, signatures) = (self.names, &self.items, &self.signatures);
-        TypeReader { file: Some(FileNames { names, items }), signatures, generics, open: Vec::new() }.read(ty).bounded()
+        let file = FileNames { names, items, follows_imports: self.imported.is_some() };
+        TypeReader { file: Some(file), signatures, generics, open: Vec::new() }.read(ty).bounded()
     }
 
     /// Type of the argument for a parameter; nil selects its default.
@@ -114,6 +124,27 @@ impl<'a> Declared<'a> {
         let Some(ty) = &param.ty else { return Type::Any };
         let ty = self.read(ty, generics);
         if param.default.is_some() { ty.optional() } else { ty }
+    }
+
+    /// Returns the type that the head of a function says.
+    pub(super) fn function_type(&self, decl: &FnDecl) -> Rc<FnType> {
+        self.functions
+            .borrow_mut()
+            .entry(std::ptr::from_ref(decl))
+            .or_insert_with(|| {
+                let params = decl.params.iter().filter(|p| !p.rest).map(|p| self.param(p, &decl.generics));
+                let returns = match &decl.returns {
+                    Some(ty) if !decl.generator && !yields(&decl.body) => self.read(ty, &decl.generics),
+                    _ => Type::Any,
+                };
+                Rc::new(FnType {
+                    params: params.collect(),
+                    min: decl.params.iter().take_while(|p| !p.rest && p.default.is_none()).count(),
+                    rest: decl.params.iter().any(|p| p.rest),
+                    returns,
+                })
+            })
+            .clone()
     }
 
     /// The enum and its variant's payload that `name.variant` means.
@@ -149,7 +180,7 @@ impl Nominal for Declared<'_> {
         if let Some(known) = self.structs.borrow().get(&of.id) {
             return Some(known.clone());
         }
-        let item = self.items.get(of.id)?;
+        let Some(item) = self.items.get(of.id) else { return self.imported?.structs.get(&of.id).cloned() };
         let ItemKind::Struct { fields, generics, .. } = &item.kind else { return None };
         let fields = fields.iter().map(|f| ShapeKey {
             name: f.name.text.clone(),

@@ -7,6 +7,7 @@
 //! - `matches`: `match` and alternatives; `cover`: which values patterns cover.
 //! - `keys`: fixes that rename a key to one that is there.
 //! - `hidden`: characters that change the order of the text on the screen.
+//! - [`ExportedTypes`], [`ImportedTypes`]: the types of functions of other files, for the same tools.
 //! - [`TypeTable`]: the types of a file, for tools that answer questions about a position.
 //! - `calls`: collects every call of a builtin, for the lints of their rows.
 //! - [`view`]: a call as the lints of a builtin's row see it.
@@ -17,6 +18,7 @@ mod calls;
 mod codes;
 mod cover;
 mod hidden;
+mod imported;
 mod infer;
 mod interfaces;
 mod items;
@@ -30,6 +32,7 @@ pub mod view;
 
 pub use crate::parse::signature;
 pub use codes::CheckCode;
+pub use imported::{ExportedTypes, ImportedTypes, exported_types};
 pub use table::{KeyView, TypeTable, TypeView};
 pub use view::{CallView, DictView, returned};
 
@@ -53,8 +56,14 @@ pub fn type_of(source: &SourceRef, module: &Module, names: &Resolution, registry
 
 /// Returns the types of the expressions and bindings of a resolved module.
 #[must_use]
-pub fn types(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry) -> TypeTable {
-    infer::types(source, module, names, registry)
+pub fn types(
+    source: &SourceRef,
+    module: &Module,
+    names: &Resolution,
+    registry: Registry,
+    imported: &ImportedTypes,
+) -> TypeTable {
+    infer::types(source, module, names, registry, imported)
 }
 
 /// Checks a resolved module.

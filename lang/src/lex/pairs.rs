@@ -93,6 +93,9 @@ impl<'a> Scanner<'a> {
             }
             self.pairs.brackets += 1;
         }
+        if kind == OpenKind::Brace && self.opens_body_in_parameters(at) {
+            self.pop_unclosed();
+        }
         if !matches!(kind, OpenKind::Interp) {
             self.before_token(token, at.start as usize);
         }
@@ -223,6 +226,29 @@ impl<'a> Scanner<'a> {
             // What follows is on a new line still.
             self.note_line_break();
         }
+    }
+
+    /// Whether the `{` at `at` is that of a body whose parameters are not closed: `fn f(a, b {` at the end of a line.
+    fn opens_body_in_parameters(&self, at: Span) -> bool {
+        let Some(opener) = self.pairs.stack.last().filter(|opener| opener.kind == OpenKind::Paren) else {
+            return false;
+        };
+        let before = |n: usize| opener.index.checked_sub(n).map(|index| self.out[index].token);
+        let declares = matches!(
+            (before(2), before(1)),
+            (Some(Token::Kw(Kw::Fn | Kw::Tool | Kw::Pipeline)), Some(Token::Ident(_)))
+        );
+        // The `{` of a default value is not that of the body.
+        let parameter = self.out[opener.index + 1..].iter().rev().take_while(|lexeme| lexeme.token != Token::Comma);
+        let ends = parameter
+            .clone()
+            .next()
+            .is_some_and(|lexeme| lexeme.token.ends_operand() || matches!(lexeme.token, Token::Gt | Token::Question));
+        let rest = self.text[at.end as usize..].split('\n').next().unwrap_or("").trim();
+        declares
+            && ends
+            && !parameter.clone().any(|lexeme| lexeme.token == Token::Assign)
+            && (rest.is_empty() || rest.starts_with("//"))
     }
 
     /// A word that no expression holds; `type:` may be a parameter with a bad name.

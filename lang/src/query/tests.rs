@@ -1,6 +1,6 @@
 use super::*;
 use crate::ast::NodeMap;
-use crate::check::types;
+use crate::check::{ImportedTypes, types};
 use crate::declaration::Registry;
 use crate::parse::parse;
 use crate::resolve::{Role, Surroundings, resolve};
@@ -18,7 +18,7 @@ fn marked(text: &str) -> String {
     let parsed = parse(&source);
     let around = Surroundings { outer: &[], links: NodeMap::default(), role: Role::Script };
     let (names, _) = resolve(&source, &parsed.module, registry(), &around);
-    let types = types(&source, &parsed.module, &names, registry());
+    let types = types(&source, &parsed.module, &names, registry(), &ImportedTypes::default());
     let all = occurrences(&parsed.module, &names, &types, registry());
     let holds = |span: Span| span.start <= at && at <= span.end;
     let symbol = &all.iter().find(|occurrence| holds(occurrence.span)).unwrap().symbol;

@@ -57,10 +57,12 @@ fn quick_fixes(snapshot: &Snapshot<'_>, document: &Analysis, part: Span) -> Vec<
         else {
             continue;
         };
-        if label.span.start > part.end || part.start > label.span.end {
-            continue;
-        }
+        let touches = |span: Span| span.start <= part.end && part.start <= span.end;
         for fix in &diagnostic.fixes {
+            // What is missing is often missed elsewhere: `fn f(a {` lacks its `)` before the `{`.
+            if !touches(label.span) && !fix.edits.iter().any(|edit| touches(edit.span)) {
+                continue;
+            }
             let edits = fix
                 .edits
                 .iter()

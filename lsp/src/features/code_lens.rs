@@ -17,7 +17,7 @@ const PREVIEW: &str = "harn.preview";
 
 pub(super) fn lenses(snapshot: &Snapshot<'_>, params: &CodeLensParams) -> Result<Option<Vec<CodeLens>>, LspError> {
     let document = snapshot.document(&params.text_document.uri)?;
-    if document.language == Language::Rhai {
+    if document.language != Language::Harn {
         return Ok(Some(Vec::new()));
     }
     let mut found = Vec::new();

@@ -11,7 +11,7 @@ use lsp_types::{
     InsertTextFormat, MarkupContent, MarkupKind, Range, TextEdit,
 };
 use serde_json::{Value, json};
-use stdlib::{Completion, CompletionKind, complete, complete_rhai, describe};
+use stdlib::{Completion, CompletionKind, complete, complete_rhai, describe, project_keys};
 
 /// Snippets for the beginning of a statement: name, description, text.
 const SNIPPETS: &[(&str, &str, &str)] = &[
@@ -43,6 +43,8 @@ pub(super) fn completion(
     let (start, found) = match document.language {
         Language::Harn => complete(text, at, &DocumentNames::new(snapshot, &document, offset)),
         Language::Rhai => complete_rhai(text, at),
+        Language::Toml if document.is_project_file() => complete_settings(text, at),
+        Language::Toml => return Ok(None),
     };
     let start = u32::try_from(start).unwrap_or(offset).min(offset);
     let range = document.range(Span::new(start, offset));
@@ -53,6 +55,30 @@ pub(super) fn completion(
         items.extend(snippets(text, start as usize, at, range));
     }
     Ok(Some(CompletionResponse::Array(items)))
+}
+
+/// Completes `harn.toml`: the head of a table, and its keys. Returns the start of the word with what can replace it.
+fn complete_settings(text: &str, at: usize) -> (usize, Vec<Completion>) {
+    let before = &text[..at];
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    let written = before[line..].trim_start();
+    let start = at - written.len();
+    let completion = |word: &str| Completion::new(CompletionKind::Key, word, "");
+    if written.starts_with('[') {
+        let heads = project_keys().map(|(table, _)| table).into_iter().filter(|table| table.starts_with('['));
+        return (start, heads.map(completion).collect());
+    }
+    let is_key = written.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let head = before[..line].lines().rev().map(str::trim).find(|line| line.starts_with('['));
+    let Some(head) = head.filter(|_| is_key) else { return (start, Vec::new()) };
+    // Each provider has a table of its own.
+    let is_provider = head.starts_with("[providers.");
+    let is_of = |table: &str| table == if is_provider { "[providers.NAME]" } else { head };
+    let found = project_keys().into_iter().find(|(table, _)| is_of(table));
+    let after = text[at..].split('\n').next().unwrap_or("").trim_start();
+    let sign = if after.starts_with('=') { "" } else { " = " };
+    let keys = found.map_or(&[][..], |(_, keys)| keys);
+    (start, keys.iter().map(|key| completion(&format!("{key}{sign}"))).collect())
 }
 
 fn item(completion: Completion, range: Range, has_colon: bool) -> CompletionItem {

@@ -82,10 +82,13 @@ fn tag(code: CodeRef) -> Option<DiagnosticTag> {
     }
 }
 
-/// Returns the headline, the text of the first label, and the notes and helps.
+/// Words of labels that only point at the place, which the editor does as well.
+const POINTING: &[&str] = &["a", "an", "the", "this", "is", "here", "not", "found", "missing", "value"];
+
+/// Returns the headline, the text of the first label if it says more, and the notes and helps.
 fn message(diagnostic: &Diagnostic) -> String {
     let mut text = diagnostic.message.clone();
-    if let Some(label) = diagnostic.labels.first().filter(|label| !label.text.is_empty()) {
+    if let Some(label) = diagnostic.labels.first().filter(|label| says_more(&label.text, &diagnostic.message)) {
         text.push_str(&format!("\n{}", label.text));
     }
     for (word, remarks) in [("note", &diagnostic.notes), ("help", &diagnostic.help)] {
@@ -94,8 +97,36 @@ fn message(diagnostic: &Diagnostic) -> String {
     text
 }
 
+/// Returns whether a label has a word that the headline does not have.
+fn says_more(label: &str, headline: &str) -> bool {
+    fn words(text: &str) -> impl Iterator<Item = &str> {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+    }
+    words(label).any(|word| !POINTING.contains(&word) && !words(headline).any(|known| known == word))
+}
+
 fn related(snapshot: &Snapshot<'_>, label: &Label) -> Option<DiagnosticRelatedInformation> {
     let location = snapshot.location(&label.source, label.span)?;
     let message = if label.text.is_empty() { "related place".to_owned() } else { label.text.clone() };
     Some(DiagnosticRelatedInformation { location, message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_more;
+
+    #[test]
+    fn a_label_that_repeats_the_headline_says_nothing() {
+        for (label, headline) in [
+            ("never read", "`count` is bound and never read"),
+            ("not found", "unknown name `x`"),
+            ("this is a string", "expected an int, found a string"),
+            ("missing expression", "expected an expression after `+`, found `}`"),
+            ("", "anything"),
+        ] {
+            assert!(!says_more(label, headline), "{label}");
+        }
+        assert!(says_more("opened here", "unclosed `(`"));
+        assert!(says_more("this is a list", "expected an int"));
+    }
 }

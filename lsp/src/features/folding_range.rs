@@ -12,7 +12,7 @@ pub(super) fn folding_ranges(
     params: &FoldingRangeParams,
 ) -> Result<Option<Vec<FoldingRange>>, LspError> {
     let document = snapshot.document(&params.text_document.uri)?;
-    if document.language == Language::Rhai {
+    if document.language != Language::Harn {
         return Ok(None);
     }
     let mut found = brackets(&document);

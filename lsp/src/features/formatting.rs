@@ -29,9 +29,9 @@ pub(super) fn range(
     Ok(edits(&document).map(|edits| edits.into_iter().filter(touches).collect()))
 }
 
-/// Returns the edits that format a document. `None` if it has syntax errors, which its diagnostics show, or is written in Rhai.
+/// Returns the edits that format a document. `None` if it has syntax errors, which its diagnostics show, or is not written in Harn.
 fn edits(document: &Analysis) -> Option<Vec<TextEdit>> {
-    if document.language == Language::Rhai {
+    if document.language != Language::Harn {
         return None;
     }
     let formatted = fmt::format(document.text.source(), document.settings.width).ok()?;

@@ -19,7 +19,7 @@ const LONGEST_TYPE: usize = 40;
 
 pub(super) fn hints(snapshot: &Snapshot<'_>, params: &InlayHintParams) -> Result<Option<Vec<InlayHint>>, LspError> {
     let document = snapshot.document(&params.text_document.uri)?;
-    if document.language == Language::Rhai {
+    if document.language != Language::Harn {
         return Ok(Some(Vec::new()));
     }
     let range = document.text.nearest_span(params.range);

@@ -34,7 +34,8 @@ use lsp_types::request::{
     Completion, DocumentDiagnosticRequest, DocumentHighlightRequest, DocumentSymbolRequest, FoldingRangeRequest,
     Formatting, GotoDeclaration, GotoDefinition, GotoTypeDefinition, HoverRequest, InlayHintRequest,
     PrepareRenameRequest, RangeFormatting, References, Rename, Request, ResolveCompletionItem, SelectionRangeRequest,
-    SemanticTokensFullRequest, SemanticTokensRangeRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
+    SemanticTokensFullDeltaRequest, SemanticTokensFullRequest, SemanticTokensRangeRequest, SignatureHelpRequest,
+    WorkspaceSymbolRequest,
 };
 use lsp_types::{
     CallHierarchyServerCapability, CodeLensOptions, CompletionOptions, DeclarationCapability, HoverProviderCapability,
@@ -74,62 +75,64 @@ macro_rules! features {
     };
 }
 
+// In the order of the protocol's specification.
 features! {
-    CallHierarchyPrepare => call_hierarchy::prepare, Answer,
-        |_, server| server.call_hierarchy_provider = Some(CallHierarchyServerCapability::Simple(true));
-    CallHierarchyIncomingCalls => call_hierarchy::incoming, Refuse, |_, _| ();
-    CallHierarchyOutgoingCalls => call_hierarchy::outgoing, Refuse, |_, _| ();
-    CodeLensRequest => code_lens::lenses, Refuse,
-        |_, server| server.code_lens_provider = Some(CodeLensOptions { resolve_provider: Some(false) });
-    Completion => completion::completion, Answer, |_, server| server.completion_provider = Some(CompletionOptions {
-        trigger_characters: Some([".", "\"", "{", "/", "@", ":"].map(str::to_owned).to_vec()),
-        resolve_provider: Some(true),
-        ..CompletionOptions::default()
-    });
-    ResolveCompletionItem => completion::resolve, Answer, |_, _| ();
     GotoDeclaration => definition::definition, Answer,
         |_, server| server.declaration_provider = Some(DeclarationCapability::Simple(true));
     GotoDefinition => definition::definition, Answer,
         |_, server| server.definition_provider = Some(OneOf::Left(true));
     GotoTypeDefinition => definition::type_definition, Answer,
         |_, server| server.type_definition_provider = Some(TypeDefinitionProviderCapability::Simple(true));
+    References => references::references, Answer,
+        |_, server| server.references_provider = Some(OneOf::Left(true));
+    CallHierarchyPrepare => call_hierarchy::prepare, Answer,
+        |_, server| server.call_hierarchy_provider = Some(CallHierarchyServerCapability::Simple(true));
+    CallHierarchyIncomingCalls => call_hierarchy::incoming, Refuse, |_, _| ();
+    CallHierarchyOutgoingCalls => call_hierarchy::outgoing, Refuse, |_, _| ();
     DocumentHighlightRequest => references::highlights, Answer,
         |_, server| server.document_highlight_provider = Some(OneOf::Left(true));
     HoverRequest => hover::hover, Answer,
         |_, server| server.hover_provider = Some(HoverProviderCapability::Simple(true));
+    CodeLensRequest => code_lens::lenses, Refuse,
+        |_, server| server.code_lens_provider = Some(CodeLensOptions { resolve_provider: Some(false) });
+    FoldingRangeRequest => folding_range::folding_ranges, Refuse,
+        |_, server| server.folding_range_provider = Some(true.into());
+    SelectionRangeRequest => selection_range::selection_ranges, Answer,
+        |_, server| server.selection_range_provider = Some(true.into());
+    DocumentSymbolRequest => document_symbol::document_symbols, Refuse,
+        |_, server| server.document_symbol_provider = Some(OneOf::Left(true));
+    SemanticTokensFullRequest => semantic_tokens::full, Refuse,
+        |_, server| server.semantic_tokens_provider = Some(semantic_tokens::capability());
+    SemanticTokensFullDeltaRequest => semantic_tokens::delta, Refuse, |_, _| ();
+    SemanticTokensRangeRequest => semantic_tokens::range, Refuse, |_, _| ();
     InlayHintRequest => inlay_hint::hints, Refuse,
         |_, server| server.inlay_hint_provider = Some(OneOf::Left(true));
-    PrepareRenameRequest => rename::prepare, Answer, |_, server| server.rename_provider = Some(OneOf::Right(RenameOptions {
-        prepare_provider: Some(true),
-        work_done_progress_options: WorkDoneProgressOptions::default(),
-    }));
-    References => references::references, Answer,
-        |_, server| server.references_provider = Some(OneOf::Left(true));
-    Rename => rename::rename, Refuse, |_, _| ();
+    Completion => completion::completion, Answer, |_, server| server.completion_provider = Some(CompletionOptions {
+        trigger_characters: Some([".", "\"", "{", "/", "@", ":"].map(str::to_owned).to_vec()),
+        resolve_provider: Some(true),
+        ..CompletionOptions::default()
+    });
+    ResolveCompletionItem => completion::resolve, Answer, |_, _| ();
+    DocumentDiagnosticRequest => diagnostics::pull, Refuse,
+        |client, server| server.diagnostic_provider = diagnostics::capability(client);
     SignatureHelpRequest => signature_help::signature_help, Answer,
         |_, server| server.signature_help_provider = Some(SignatureHelpOptions {
             trigger_characters: Some(vec!["(".to_owned(), ",".to_owned()]),
             ..SignatureHelpOptions::default()
         });
-    DocumentDiagnosticRequest => diagnostics::pull, Refuse,
-        |client, server| server.diagnostic_provider = diagnostics::capability(client);
     CodeActionRequest => code_action::code_actions, Refuse,
         |_, server| server.code_action_provider = Some(code_action::capability());
     Formatting => formatting::document, Refuse,
         |_, server| server.document_formatting_provider = Some(OneOf::Left(true));
     RangeFormatting => formatting::range, Refuse,
         |_, server| server.document_range_formatting_provider = Some(OneOf::Left(true));
-    DocumentSymbolRequest => document_symbol::document_symbols, Refuse,
-        |_, server| server.document_symbol_provider = Some(OneOf::Left(true));
+    Rename => rename::rename, Refuse, |_, _| ();
+    PrepareRenameRequest => rename::prepare, Answer, |_, server| server.rename_provider = Some(OneOf::Right(RenameOptions {
+        prepare_provider: Some(true),
+        work_done_progress_options: WorkDoneProgressOptions::default(),
+    }));
     WorkspaceSymbolRequest => workspace_symbol::workspace_symbols, Answer,
         |_, server| server.workspace_symbol_provider = Some(OneOf::Left(true));
-    SemanticTokensFullRequest => semantic_tokens::full, Refuse,
-        |_, server| server.semantic_tokens_provider = Some(semantic_tokens::capability());
-    SemanticTokensRangeRequest => semantic_tokens::range, Refuse, |_, _| ();
-    FoldingRangeRequest => folding_range::folding_ranges, Refuse,
-        |_, server| server.folding_range_provider = Some(true.into());
-    SelectionRangeRequest => selection_range::selection_ranges, Answer,
-        |_, server| server.selection_range_provider = Some(true.into());
     // Announced with the other capabilities: the types are those of version 3.17.
     TextDocumentContentRequest => explanation::content, Answer, |_, _| ();
 }

@@ -12,7 +12,8 @@ use lang::declaration::{BindingKind, TypeDecl};
 use lang::resolve::{Binding, Target};
 use lang::source::Span;
 use lsp_types::{
-    SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens, SemanticTokensFullOptions,
+    SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens, SemanticTokensDelta,
+    SemanticTokensDeltaParams, SemanticTokensEdit, SemanticTokensFullDeltaResult, SemanticTokensFullOptions,
     SemanticTokensLegend, SemanticTokensOptions, SemanticTokensParams, SemanticTokensRangeParams,
     SemanticTokensRangeResult, SemanticTokensResult, SemanticTokensServerCapabilities,
 };
@@ -39,6 +40,9 @@ kinds! {
 const MODIFIERS: &[SemanticTokenModifier] =
     &[SemanticTokenModifier::DECLARATION, SemanticTokenModifier::READONLY, SemanticTokenModifier::DEFAULT_LIBRARY];
 
+/// The numbers that a token is made of.
+const NUMBERS: usize = 5;
+
 const DECLARATION: u32 = 1;
 const READONLY: u32 = 1 << 1;
 const BUILTIN: u32 = 1 << 2;
@@ -47,7 +51,7 @@ pub(super) fn capability() -> SemanticTokensServerCapabilities {
     SemanticTokensServerCapabilities::SemanticTokensOptions(SemanticTokensOptions {
         legend: SemanticTokensLegend { token_types: TYPES.to_vec(), token_modifiers: MODIFIERS.to_vec() },
         range: Some(true),
-        full: Some(SemanticTokensFullOptions::Bool(true)),
+        full: Some(SemanticTokensFullOptions::Delta { delta: Some(true) }),
         ..SemanticTokensOptions::default()
     })
 }
@@ -57,7 +61,43 @@ pub(super) fn full(
     params: &SemanticTokensParams,
 ) -> Result<Option<SemanticTokensResult>, LspError> {
     let document = snapshot.document(&params.text_document.uri)?;
-    Ok(Some(SemanticTokensResult::Tokens(encoded(&document, None))))
+    let data = encoded(&document, None);
+    let (_, result_id) = snapshot.replace_tokens(document.id, data.as_slice().into());
+    Ok(Some(SemanticTokensResult::Tokens(SemanticTokens { result_id: Some(result_id), data })))
+}
+
+/// Returns the difference to the tokens that the client has, or all tokens if it has others than the server knows.
+pub(super) fn delta(
+    snapshot: &Snapshot<'_>,
+    params: &SemanticTokensDeltaParams,
+) -> Result<Option<SemanticTokensFullDeltaResult>, LspError> {
+    let document = snapshot.document(&params.text_document.uri)?;
+    let data = encoded(&document, None);
+    let (before, result_id) = snapshot.replace_tokens(document.id, data.as_slice().into());
+    let result_id = Some(result_id);
+    Ok(Some(match before.filter(|before| before.result_id == params.previous_result_id) {
+        Some(before) => {
+            let edits = difference(&before.tokens, &data).into_iter().collect();
+            SemanticTokensFullDeltaResult::TokensDelta(SemanticTokensDelta { result_id, edits })
+        }
+        None => SemanticTokensFullDeltaResult::Tokens(SemanticTokens { result_id, data }),
+    }))
+}
+
+/// Returns the edit that makes other tokens of some: all but those that are the same at the beginning and at the end.
+fn difference(before: &[SemanticToken], after: &[SemanticToken]) -> Option<SemanticTokensEdit> {
+    let same = |pair: &(&SemanticToken, &SemanticToken)| pair.0 == pair.1;
+    let first = before.iter().zip(after).take_while(same).count();
+    let rest = (&before[first..], &after[first..]);
+    let last = rest.0.iter().rev().zip(rest.1.iter().rev()).take_while(same).count();
+    let (removed, added) = (&rest.0[..rest.0.len() - last], &rest.1[..rest.1.len() - last]);
+    // The protocol counts the numbers of which a token is made.
+    let numbers = |tokens: usize| u32::try_from(tokens * NUMBERS).unwrap_or(u32::MAX);
+    (!removed.is_empty() || !added.is_empty()).then(|| SemanticTokensEdit {
+        start: numbers(first),
+        delete_count: numbers(removed.len()),
+        data: (!added.is_empty()).then(|| added.to_vec()),
+    })
 }
 
 pub(super) fn range(
@@ -66,7 +106,8 @@ pub(super) fn range(
 ) -> Result<Option<SemanticTokensRangeResult>, LspError> {
     let document = snapshot.document(&params.text_document.uri)?;
     let span = document.span(params.range)?;
-    Ok(Some(SemanticTokensRangeResult::Tokens(encoded(&document, Some(span)))))
+    let data = encoded(&document, Some(span));
+    Ok(Some(SemanticTokensRangeResult::Tokens(SemanticTokens { result_id: None, data })))
 }
 
 /// A name with its kind and modifiers.
@@ -77,13 +118,13 @@ struct NameToken {
 }
 
 /// Returns the tokens of a document, or of a part of it, each relative to the one before.
-fn encoded(document: &Analysis, part: Option<Span>) -> SemanticTokens {
+fn encoded(document: &Analysis, part: Option<Span>) -> Vec<SemanticToken> {
     let mut tokens = if document.language == Language::Harn { names(document) } else { Vec::new() };
     tokens.retain(|token| part.is_none_or(|part| token.span.start < part.end && part.start < token.span.end));
     tokens.sort_by_key(|token| token.span);
     tokens.dedup_by_key(|token| token.span.start);
     let mut last = lsp_types::Position::default();
-    let data = tokens.iter().map(|token| {
+    let relative = tokens.iter().map(|token| {
         let start = document.text.position(token.span.start);
         let delta_line = start.line - last.line;
         let delta_start = if delta_line == 0 { start.character - last.character } else { start.character };
@@ -97,7 +138,7 @@ fn encoded(document: &Analysis, part: Option<Span>) -> SemanticTokens {
             token_modifiers_bitset: token.modifiers,
         }
     });
-    SemanticTokens { result_id: None, data: data.collect() }
+    relative.collect()
 }
 
 /// Returns the names of a text, in no order.

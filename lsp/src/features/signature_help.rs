@@ -27,6 +27,7 @@ pub(super) fn signature_help(
     let cursor = match document.language {
         Language::Harn => Cursor::of(before),
         Language::Rhai => Cursor::of(&stdlib::rhai_as_harn(before)),
+        Language::Toml => return Ok(None),
     };
     let Some((callee, argument, _)) = cursor.call() else { return Ok(None) };
     let Some(function) = called(snapshot, &document, offset, callee) else { return Ok(None) };
@@ -68,7 +69,7 @@ fn called(snapshot: &Snapshot<'_>, document: &Rc<Analysis>, offset: u32, callee:
         let row = stdlib::registry().find(module, &callee.name)?;
         Some(CalledFunction { label: row.sig.to_owned(), doc: stdlib::describe(row), has_receiver: row.is_method() })
     };
-    if document.language == Language::Rhai {
+    if document.language != Language::Harn {
         return of_row(callee.namespace.as_deref().unwrap_or(""));
     }
     let names = DocumentNames::new(snapshot, document, offset);

@@ -43,7 +43,14 @@ impl<'a> DocumentNames<'a> {
         let after = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
         let around =
             |module: &Module| Surroundings { outer: &[], links: self.document.links_of(module), role: Role::Script };
-        members_between(self.document.source().name(), before, after, stdlib::registry(), around)
+        members_between(
+            self.document.source().name(),
+            before,
+            after,
+            stdlib::registry(),
+            around,
+            self.document.imported_types(),
+        )
     }
 
     fn completion(&self, id: BindingId) -> Completion {
@@ -164,7 +171,7 @@ impl NameSource for DocumentNames<'_> {
         let file = self.snapshot.imported_file(self.document.id, &path).and_then(|id| self.snapshot.analysis(id));
         let Some(file) = file else { return Vec::new() };
         let listed = self.listed();
-        let exports = file.exports.names.iter().filter(|(name, _)| !listed.contains(&name.to_string()));
+        let exports = file.surface.exports.names.iter().filter(|(name, _)| !listed.contains(&name.to_string()));
         let completion = |(name, export): (&smol_str::SmolStr, &lang::module::Export)| {
             let kind = match export.kind {
                 BindingKind::Type => CompletionKind::Type,

@@ -1,12 +1,13 @@
 //! Knowledge about a text: its tree, its names and its diagnostics.
 
-use super::file::Surface;
 use super::imports::ImportLink;
-use super::settings::ProjectSettings;
+use super::location::Location;
+use super::settings::{self, ProjectSettings};
+use super::surface::Surface;
 use super::text::LinedText;
 use crate::error::LspError;
 use lang::ast::{Module, Name, NodeMap};
-use lang::check::{TypeTable, types};
+use lang::check::{ExportedTypes, ImportedTypes, TypeTable, exported_types, types};
 use lang::diagnostic::Diagnostic;
 use lang::lex::{Lexed, lex};
 use lang::module::{FileId, Link, imported_paths};
@@ -20,21 +21,33 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The language of a script.
+/// The language of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Harn,
     Rhai,
+    /// The settings of a project, `harn.toml`, or another file in TOML, of which nothing is known.
+    Toml,
 }
 
 impl Language {
     pub(super) fn of_name(name: &str) -> Self {
-        if name.ends_with(".rhai") { Self::Rhai } else { Self::Harn }
+        let end = name.rsplit_once('.').map(|(_, end)| end);
+        match end {
+            Some("rhai") => Self::Rhai,
+            Some("toml") => Self::Toml,
+            _ => Self::Harn,
+        }
     }
 
     /// Returns the language of an open document: that of its file, else that which the client names.
     pub(super) fn of_document(language: &str, name: &str) -> Self {
-        if name.ends_with(".harn") || language != "rhai" { Self::of_name(name) } else { Self::Rhai }
+        match language {
+            _ if name.ends_with(".harn") => Self::Harn,
+            "rhai" => Self::Rhai,
+            "toml" => Self::Toml,
+            _ => Self::of_name(name),
+        }
     }
 }
 
@@ -52,12 +65,14 @@ pub(crate) struct Analysis {
     pub(crate) names: Resolution,
     /// Its imports of files.
     pub(crate) links: Vec<ImportLink>,
-    pub(crate) exports: Surface,
+    pub(crate) surface: Rc<Surface>,
     /// All diagnostics, in the order of the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) settings: Rc<ProjectSettings>,
-    /// The exports of its imports.
-    pub(super) inputs: Vec<Option<Surface>>,
+    /// The types of the functions that it imports.
+    imported: ImportedTypes,
+    /// The surfaces of its imports.
+    pub(super) inputs: Vec<Option<Rc<Surface>>>,
     /// The types of its expressions, inferred when they are first asked for.
     types: OnceCell<TypeTable>,
     /// Its names and what they mean, found when they are first asked for.
@@ -76,8 +91,8 @@ pub(super) struct Inputs {
     /// The diagnostics of its imports that are part of cycles.
     pub(super) cycles: Vec<Diagnostic>,
     pub(super) settings: Rc<ProjectSettings>,
-    /// The exports of its imports, in the order of `links`.
-    pub(super) inputs: Vec<Option<Surface>>,
+    /// The surfaces of its imports, in the order of `links`.
+    pub(super) inputs: Vec<Option<Rc<Surface>>>,
 }
 
 impl Analysis {
@@ -86,15 +101,14 @@ impl Analysis {
         let source = text.source();
         let mut examined = match language {
             Language::Harn => {
-                let link = |(link, surface): (&ImportLink, &Option<Surface>)| {
-                    (link.path.at.id, surface.clone().map_or(Link::Unknown, Link::File))
-                };
+                let link = |(link, surface): (&ImportLink, &Option<Rc<Surface>>)| (link.path.at.id, linked(surface));
                 let links: NodeMap<Link> = links.iter().zip(&inputs).map(link).collect();
                 let around = Surroundings { outer: &[], links, role: Role::Script };
                 let text = ParsedText { file: id, source, module: &parsed.module, parsed: &parsed.diagnostics };
                 examine(text, &around, stdlib::registry(), &settings.denied)
             }
-            Language::Rhai => rhai(source, &settings),
+            Language::Rhai => nameless(source, settings.check_rhai(source)),
+            Language::Toml => nameless(source, settings::check_toml(source, &uri)),
         };
         for (link, surface) in links.iter().zip(&inputs) {
             if surface.is_none() && !link.is_cycle {
@@ -105,7 +119,9 @@ impl Analysis {
         }
         examined.diagnostics.extend(cycles);
         examined.diagnostics.sort_by_key(Diagnostic::position);
-        let Examined { names, exports, diagnostics } = examined;
+        let Examined { mut names, exports, diagnostics } = examined;
+        let imported = ImportedTypes::of(&mut names, inputs.iter().flatten().map(|surface| &surface.types));
+        let types = exported_types(id, &parsed.module, &names, stdlib::registry(), &exports, &imported);
         Self {
             id,
             uri,
@@ -115,7 +131,8 @@ impl Analysis {
             parsed,
             names,
             links,
-            exports: Rc::new(exports),
+            surface: Rc::new(Surface { exports: Rc::new(exports), types }),
+            imported,
             diagnostics,
             settings,
             inputs,
@@ -126,7 +143,7 @@ impl Analysis {
 
     /// Returns the types of its expressions and bindings.
     pub(crate) fn types(&self) -> &TypeTable {
-        self.types.get_or_init(|| types(self.source(), self.module(), &self.names, stdlib::registry()))
+        self.types.get_or_init(|| types(self.source(), self.module(), &self.names, stdlib::registry(), &self.imported))
     }
 
     /// Returns its names, in the order of the text.
@@ -145,16 +162,25 @@ impl Analysis {
     /// Returns what the imports of another tree of this file bring: one that differs by the text at the cursor.
     pub(crate) fn links_of(&self, module: &Module) -> NodeMap<Link> {
         let link = |path: &Name| {
-            let of_path = |(link, _): &(&ImportLink, &Option<Surface>)| link.path.written == path.text;
+            let of_path = |(link, _): &(&ImportLink, &Option<Rc<Surface>>)| link.path.written == path.text;
             let known = self.links.iter().zip(&self.inputs).find(of_path);
-            let surface = known.and_then(|(_, surface)| surface.clone());
-            (path.id, surface.map_or(Link::Unknown, Link::File))
+            (path.id, known.map_or(Link::Unknown, |(_, surface)| linked(surface)))
         };
         imported_paths(module).map(link).collect()
     }
 
+    /// Returns the types of the functions of its imports.
+    pub(crate) fn imported_types(&self) -> impl Iterator<Item = &ExportedTypes> {
+        self.inputs.iter().flatten().map(|surface| &surface.types)
+    }
+
     pub(crate) fn module(&self) -> &Module {
         &self.parsed.module
+    }
+
+    /// Returns whether it is a `harn.toml`.
+    pub(crate) fn is_project_file(&self) -> bool {
+        Location::of_uri(&self.uri).is_project_file()
     }
 
     pub(crate) fn source(&self) -> &SourceRef {
@@ -197,12 +223,18 @@ impl Analysis {
     }
 }
 
-fn rhai(source: &SourceRef, settings: &ProjectSettings) -> Examined {
+/// Returns what an import leads to.
+fn linked(surface: &Option<Rc<Surface>>) -> Link {
+    surface.as_ref().map_or(Link::Unknown, |surface| Link::File(surface.exports.clone()))
+}
+
+/// A text without names that others can use.
+fn nameless(source: &SourceRef, diagnostics: Vec<Diagnostic>) -> Examined {
     let exports = lang::module::Exports {
         source: source.clone(),
         names: BTreeMap::new(),
         private: BTreeMap::new(),
         incomplete: false,
     };
-    Examined { names: Resolution::default(), exports, diagnostics: settings.check_rhai(source) }
+    Examined { names: Resolution::default(), exports, diagnostics }
 }

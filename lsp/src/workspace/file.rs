@@ -5,10 +5,10 @@ use super::imports::ImportPath;
 use super::location::Location;
 use super::settings::ProjectSettings;
 use super::source_named;
-use super::surface::same_surface;
+use super::surface::Surface;
 use super::text::{Encoding, LinedText};
 use lang::ast::Name;
-use lang::module::{Exports, imported_paths};
+use lang::module::imported_paths;
 use lang::parse::{Parsed, parse};
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 use std::cell::Cell;
@@ -18,9 +18,6 @@ use std::rc::Rc;
 use std::str::FromStr;
 use std::time::SystemTime;
 use stdlib::read_source;
-
-/// The exports of a file. The same ones as long as nothing in it changes.
-pub(super) type Surface = Rc<Exports>;
 
 /// The time and size of a file on disk.
 type Stamp = (Option<SystemTime>, u64);
@@ -50,9 +47,9 @@ pub(super) struct FileState {
     imports: Option<Rc<[ImportPath]>>,
     pub(super) analysis: Option<Rc<Analysis>>,
     /// Its exports, kept longer than the analysis.
-    pub(super) surface: Option<Surface>,
+    pub(super) surface: Option<Rc<Surface>>,
     /// The dependencies of the surface.
-    inputs: Vec<Option<Surface>>,
+    inputs: Vec<Option<Rc<Surface>>>,
     settings: Option<Rc<ProjectSettings>>,
     /// Whether the surface is that of the current text.
     is_of_text: bool,
@@ -186,7 +183,7 @@ impl FileState {
             let text = self.text(encoding)?;
             self.parsed = Some(Rc::new(match self.language {
                 Language::Harn => parse(text.source()),
-                Language::Rhai => Parsed::default(),
+                Language::Rhai | Language::Toml => Parsed::default(),
             }));
         }
         self.parsed.clone()
@@ -203,12 +200,12 @@ impl FileState {
     }
 
     /// Returns whether the surface is that of the text, of these settings and of these imports.
-    pub(super) fn is_current(&self, settings: &Rc<ProjectSettings>, inputs: &[Option<Surface>]) -> bool {
+    pub(super) fn is_current(&self, settings: &Rc<ProjectSettings>, inputs: &[Option<Rc<Surface>>]) -> bool {
         self.is_of_text && self.depends_on(settings, inputs)
     }
 
-    fn depends_on(&self, settings: &Rc<ProjectSettings>, inputs: &[Option<Surface>]) -> bool {
-        let same = |known: &Option<Surface>, now: &Option<Surface>| match (known, now) {
+    fn depends_on(&self, settings: &Rc<ProjectSettings>, inputs: &[Option<Rc<Surface>>]) -> bool {
+        let same = |known: &Option<Rc<Surface>>, now: &Option<Rc<Surface>>| match (known, now) {
             (Some(known), Some(now)) => Rc::ptr_eq(known, now),
             (None, None) => true,
             _ => false,
@@ -221,8 +218,8 @@ impl FileState {
     /// Keeps an analysis of the current text.
     pub(super) fn keep(&mut self, analysis: Analysis, generation: u64) {
         let same_inputs = self.depends_on(&analysis.settings, &analysis.inputs);
-        let known = self.surface.take().filter(|known| same_inputs && same_surface(known, &analysis.exports));
-        self.surface = Some(known.unwrap_or_else(|| analysis.exports.clone()));
+        let known = self.surface.take().filter(|known| same_inputs && known.is_same(&analysis.surface));
+        self.surface = Some(known.unwrap_or_else(|| analysis.surface.clone()));
         self.inputs.clone_from(&analysis.inputs);
         self.settings = Some(analysis.settings.clone());
         self.is_of_text = true;

@@ -29,7 +29,7 @@ pub(crate) use text::{Encoding, LinedText};
 
 use crate::error::LspError;
 use analysis::Inputs;
-use file::{FileState, Surface};
+use file::FileState;
 use imports::{ImportGraph, ImportPath};
 use lang::ast::Name;
 use lang::diagnostic::Diagnostic;
@@ -37,12 +37,13 @@ use lang::module::{FileId, imported_paths};
 use lang::parse::{Parsed, parse};
 use lang::source::{Source, SourceRef};
 use location::Location;
-use lsp_types::{TextDocumentContentChangeEvent, Uri};
+use lsp_types::{SemanticToken, TextDocumentContentChangeEvent, Uri};
 use settings::ProjectSettings;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use surface::Surface;
 
 /// The bytes of closed files whose trees are kept. More are read again when they are needed.
 const KEPT_BYTES: usize = 1 << 20;
@@ -61,6 +62,8 @@ pub(crate) struct Workspace {
     discovered: RefCell<Option<Rc<[FileId]>>>,
     /// Number of analyses made so far.
     made: Cell<u64>,
+    /// The tokens that the client has of each document.
+    tokens: RefCell<HashMap<FileId, SentTokens>>,
 }
 
 impl Default for Workspace {
@@ -80,6 +83,7 @@ impl Workspace {
             generation: Cell::new(1),
             discovered: RefCell::default(),
             made: Cell::new(0),
+            tokens: RefCell::default(),
         }
     }
 
@@ -138,6 +142,7 @@ impl Workspace {
         if let Some(file) = self.files.borrow_mut().get_mut(id as usize) {
             file.close();
         }
+        self.tokens.borrow_mut().remove(&id);
         self.changed();
         Ok(id)
     }
@@ -310,7 +315,7 @@ impl Workspace {
     fn refresh(&self, id: FileId, graph: &ImportGraph, wanted: bool) {
         let generation = self.generation.get();
         let (settings, links) = (self.settings_of(id), graph.links(id));
-        let inputs: Vec<Option<Surface>> = links.iter().map(|link| self.surface(link.usable()?)).collect();
+        let inputs: Vec<Option<Rc<Surface>>> = links.iter().map(|link| self.surface(link.usable()?)).collect();
         let mut files = self.files.borrow_mut();
         let Some(file) = files.get_mut(id as usize) else { return };
         file.used.set(generation);
@@ -333,7 +338,7 @@ impl Workspace {
     }
 
     /// Returns what a file exports, as it was last analysed.
-    fn surface(&self, id: FileId) -> Option<Surface> {
+    fn surface(&self, id: FileId) -> Option<Rc<Surface>> {
         self.files.borrow().get(id as usize)?.surface.clone()
     }
 
@@ -354,8 +359,10 @@ impl Workspace {
 
     /// Returns the diagnostics that a document would have with another text.
     fn check(&self, document: &Analysis, source: &SourceRef) -> Vec<Diagnostic> {
-        if document.language == Language::Rhai {
-            return document.settings.check_rhai(source);
+        match document.language {
+            Language::Harn => {}
+            Language::Rhai => return document.settings.check_rhai(source),
+            Language::Toml => return settings::check_toml(source, &document.uri),
         }
         let parsed = Rc::new(parse(source));
         let link = |path: &Name| {
@@ -399,6 +406,14 @@ impl Workspace {
         let files = self.files.borrow();
         (0..).zip(files.iter()).find(|(_, file)| file.name() == name).map(|(id, _)| id)
     }
+}
+
+/// The tokens of a document that the client has.
+#[derive(Clone)]
+pub(crate) struct SentTokens {
+    /// The name under which the client refers to them.
+    pub(crate) result_id: String,
+    pub(crate) tokens: Rc<[SemanticToken]>,
 }
 
 /// The tree of a file.

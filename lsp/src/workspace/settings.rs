@@ -1,13 +1,24 @@
-//! The settings of a project for its scripts.
+//! The settings of a project for its scripts, and the diagnostics of the file that contains them.
 
+use super::location::Location;
 use lang::declaration::Right;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
+use lsp_types::Uri;
 use std::cell::OnceCell;
 use std::path::Path;
 use std::rc::Rc;
 use stdlib::limits::RunLimits;
 use stdlib::{Captured, Engine, Files, Loader, Project, RunOptions};
+
+/// Returns the diagnostics of an open `harn.toml`. Nothing is said about other files in TOML.
+pub(super) fn check_toml(source: &SourceRef, uri: &Uri) -> Vec<Diagnostic> {
+    let location = Location::of_uri(uri);
+    match location.path().filter(|_| location.is_project_file()) {
+        Some(path) => Project::check_text(source, path),
+        None => Vec::new(),
+    }
+}
 
 /// The settings of a project.
 pub(crate) struct ProjectSettings {

@@ -1,11 +1,11 @@
 //! The state of the workspace between two messages, as features see it.
 
-use super::{Analysis, Encoding, FileTree, LinedText, Preferences, Workspace};
+use super::{Analysis, Encoding, FileTree, LinedText, Preferences, SentTokens, Workspace};
 use crate::error::LspError;
 use lang::diagnostic::Diagnostic;
 use lang::module::FileId;
 use lang::source::{SourceRef, Span};
-use lsp_types::{ClientCapabilities, Location, TextDocumentPositionParams, Uri};
+use lsp_types::{ClientCapabilities, Location, SemanticToken, TextDocumentPositionParams, Uri};
 use std::rc::Rc;
 
 /// The capabilities of the client.
@@ -114,6 +114,18 @@ impl<'a> Snapshot<'a> {
 
     pub(crate) const fn encoding(&self) -> Encoding {
         self.workspace.encoding()
+    }
+
+    /// Notes that the client gets these tokens of a document. Returns the tokens that it had, and the name of the new ones.
+    pub(crate) fn replace_tokens(&self, id: FileId, tokens: Rc<[SemanticToken]>) -> (Option<SentTokens>, String) {
+        let mut sent = self.workspace.tokens.borrow_mut();
+        let before = sent.get(&id).cloned();
+        let number = before.as_ref().and_then(|sent| sent.result_id.parse::<u64>().ok()).unwrap_or(0);
+        let result_id = number.wrapping_add(1).to_string();
+        if self.workspace.is_open(id) {
+            sent.insert(id, SentTokens { result_id: result_id.clone(), tokens });
+        }
+        (before, result_id)
     }
 
     /// Returns what is known of a document: an open one, or a script on disk.

@@ -1,12 +1,32 @@
-//! Whether two analyses of a file export the same.
+//! The view that other files have of a file, and whether two analyses of it are the same to them.
 
+use lang::check::ExportedTypes;
 use lang::declaration::TypeDecl;
 use lang::module::{Export, Exports};
 use lang::source::{SourceRef, Span};
+use std::rc::Rc;
 
-/// Returns whether two texts of a file export the same names, declared at the same bytes. Types of the same text that name others of
-/// the same text are the same, if the imports of the file are.
-pub(super) fn same_surface(a: &Exports, b: &Exports) -> bool {
+/// The view that other files have of a file. The same one as long as nothing in it changes.
+pub(crate) struct Surface {
+    /// Its names.
+    pub(crate) exports: Rc<Exports>,
+    /// The types of its functions.
+    pub(crate) types: ExportedTypes,
+}
+
+impl Surface {
+    /// Returns whether two texts of a file look the same: they export the same names, declared at the same bytes, and their functions
+    /// have the same heads.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let (a, b) = (&self.exports, &other.exports);
+        // Types of the same text that name others of the same text are the same, if the imports of the file are.
+        let has_types = has_types(a) || self.types.names_types() || other.types.names_types();
+        let same_types = !has_types || a.source.text() == b.source.text();
+        same_types && self.types.same_heads(&other.types) && same_exports(a, b)
+    }
+}
+
+fn same_exports(a: &Exports, b: &Exports) -> bool {
     let same_names = a.names.len() == b.names.len()
         && a.names.iter().zip(&b.names).all(|((name, left), (other, right))| name == other && same_export(left, right));
     let same_private = a.private.len() == b.private.len()
@@ -14,7 +34,7 @@ pub(super) fn same_surface(a: &Exports, b: &Exports) -> bool {
             .iter()
             .zip(&b.private)
             .all(|((name, left), (other, right))| name == other && left.span == right.span && left.kind == right.kind);
-    a.incomplete == b.incomplete && same_private && same_names && same_types(a, b)
+    a.incomplete == b.incomplete && same_private && same_names
 }
 
 fn same_export(a: &Export, b: &Export) -> bool {
@@ -36,10 +56,9 @@ fn same_export(a: &Export, b: &Export) -> bool {
     a.origin == b.origin && a.kind == b.kind && same_builtin && same_takes && same_site
 }
 
-/// Returns whether the two have no types, or are of the same text: whatever a type depends on is in the file or in its imports.
-fn same_types(a: &Exports, b: &Exports) -> bool {
-    let has_types = a.names.values().any(|export| export.def.is_some());
-    !has_types || a.source.text() == b.source.text()
+/// Returns whether a file exports a type. Whatever a type depends on is in the file or in its imports.
+fn has_types(exports: &Exports) -> bool {
+    exports.names.values().any(|export| export.def.is_some())
 }
 
 fn site(decl: &TypeDecl) -> Option<(&SourceRef, Span)> {

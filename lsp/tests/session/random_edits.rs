@@ -61,7 +61,11 @@ const PIECES: &[&str] = &[
     "fn f(a, b = 2) { return a + b }\n",
     "pub fn shared(x) { return x }\n",
     "pub fn shared(x, y) {\n  return [x, y]\n}\n",
+    "pub fn shared(x: int) -> Point {\n  return Point {x}\n}\n",
+    "pub fn shared(x) -> list<string> { return [\"a\"] }\n",
     "import {shared} from \"lib\"\n",
+    "let v = shared(1)\n",
+    "for one in shared(1) { println(one.x, shared(2).) }\n",
     "import \"lib\"\n",
     "import {main} from \"main\"\n",
     "struct Point { x: int, y: float = 0.0 }\n",
@@ -101,6 +105,30 @@ struct Document {
     version: i64,
     /// Earlier texts, for undo.
     earlier: Vec<String>,
+    /// The tokens that the server sent last, with their name.
+    tokens: Tokens,
+}
+
+/// Semantic tokens as numbers, with the name that the server gave them.
+#[derive(Default)]
+struct Tokens {
+    result_id: String,
+    data: Vec<Value>,
+}
+
+impl Tokens {
+    /// Reads all tokens, or applies the edits of a delta.
+    fn apply(&mut self, answer: &Value) {
+        self.result_id = answer["resultId"].as_str().unwrap().to_owned();
+        if let Some(data) = answer["data"].as_array() {
+            self.data.clone_from(data);
+        }
+        for edit in answer["edits"].as_array().into_iter().flatten() {
+            let number = |key: &str| usize::try_from(edit[key].as_u64().unwrap()).unwrap();
+            let (start, end) = (number("start"), number("start") + number("deleteCount"));
+            self.data.splice(start..end, edit["data"].as_array().cloned().unwrap_or_default());
+        }
+    }
 }
 
 impl Document {
@@ -227,8 +255,13 @@ fn the_state_after_random_edits_is_that_of_a_fresh_start() {
     let edits = std::env::var("LSP_EDITS").ok().and_then(|edits| edits.parse().ok()).unwrap_or(EDITS);
     let folder = folder("lsp-random-edits");
     let mut client = Client::of_folder(&folder);
-    let document =
-        |name: &str| Document { uri: uri(&folder.join(name)), text: String::new(), version: 1, earlier: Vec::new() };
+    let document = |name: &str| Document {
+        uri: uri(&folder.join(name)),
+        text: String::new(),
+        version: 1,
+        earlier: Vec::new(),
+        tokens: Tokens::default(),
+    };
     let mut documents = [document("main.harn"), document("lib.harn")];
     documents.iter().for_each(|document| client.open(&document.uri, ""));
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
@@ -239,31 +272,42 @@ fn the_state_after_random_edits_is_that_of_a_fresh_start() {
         document.version += 1;
         client.change(&document.uri, document.version, &json!(changes));
         if number % COMPARED == 0 {
-            compare(&mut client, &folder, &documents, &mut numbers, number);
+            compare(&mut client, &folder, &mut documents, &mut numbers, number);
         }
     }
     client.end();
 }
 
-fn compare(client: &mut Client, folder: &Path, documents: &[Document], numbers: &mut Numbers, number: u64) {
+fn compare(client: &mut Client, folder: &Path, documents: &mut [Document], numbers: &mut Numbers, number: u64) {
     let offsets: Vec<usize> = documents.iter().map(|document| document.offset(numbers)).collect();
     let mut fresh = Client::of_folder(folder);
     documents.iter().for_each(|document| fresh.open(&document.uri, &document.text));
-    for (document, offset) in documents.iter().zip(offsets) {
+    for (document, offset) in documents.iter_mut().zip(offsets) {
+        let delta = json!({"textDocument": {"uri": document.uri}, "previousResultId": document.tokens.result_id});
+        let answer = client.ask("textDocument/semanticTokens/full/delta", &delta).unwrap();
+        assert_eq!(answer["edits"].is_array(), !document.tokens.result_id.is_empty());
+        document.tokens.apply(&answer);
+        let whole = json!({"textDocument": {"uri": document.uri}});
+        let wanted = fresh.ask("textDocument/semanticTokens/full", &whole).unwrap();
+        assert_eq!(wanted["data"], json!(document.tokens.data), "after {number} edits of:\n{}", document.text);
         let (known, wanted) = (state(client, document, offset), state(&mut fresh, document, offset));
         for ((method, known), (_, wanted)) in known.into_iter().zip(wanted) {
+            if method == "textDocument/semanticTokens/full" {
+                document.tokens.apply(known.as_ref().unwrap());
+            }
             assert_eq!(versionless(known), versionless(wanted), "{method} after {number} edits of:\n{}", document.text);
         }
     }
     fresh.end();
 }
 
-/// Removes the versions of documents, which differ.
+/// Removes the versions of documents and the names of tokens, which differ.
 fn versionless(answer: Result<Value, Value>) -> Result<Value, Value> {
     fn remove(value: &mut Value) {
         match value {
             Value::Object(members) => {
                 members.remove("version");
+                members.remove("resultId");
                 members.values_mut().for_each(remove);
             }
             Value::Array(items) => items.iter_mut().for_each(remove),

@@ -111,7 +111,7 @@ impl Engine {
     pub(crate) fn members_between(&self, before: &str, after: &str) -> Option<Vec<MemberView>> {
         let outer = self.names.borrow().clone();
         let around = |_: &Module| Surroundings { outer: &outer, links: NodeMap::default(), role: Role::Piece };
-        members_between("<completion>", before, after, self.isolate.registry(), around)
+        members_between("<completion>", before, after, self.isolate.registry(), around, [])
     }
 
     /// Returns the keys of a dict or record that a name is bound to, through fields: `answer.usage`.

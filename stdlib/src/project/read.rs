@@ -91,20 +91,47 @@ pub(super) fn read(path: &Path) -> Result<Read, Vec<Diagnostic>> {
     let digest = digest(&bytes);
     let text = String::from_utf8(bytes).map_err(|_| unreadable(&"it is not UTF-8 text"))?;
     let source = Source::new(name, text);
+    let written = shown(path.parent().unwrap_or(Path::new("")));
+    let shown_folder = if written.is_empty() { "." } else { written.as_str() };
+    let (project, guarded) = read_text(&source, path, &folder, &digest, shown_folder)?;
+    Ok(Read { project, folder, digest, guarded })
+}
+
+/// Returns what is wrong with the text of a `harn.toml` that is or will be stored at `path`.
+pub(super) fn check(source: &SourceRef, path: &Path) -> Vec<Diagnostic> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let canonical = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    // The working directory of the user is not known.
+    let shown_folder = canonical.display().to_string();
+    match read_text(source, path, &canonical, &digest(source.text().as_bytes()), &shown_folder) {
+        Ok((project, _)) => project.warning.into_iter().collect(),
+        Err(found) => found,
+    }
+}
+
+/// Reads the text of a `harn.toml` in the folder with the canonical path `folder`, which messages call `shown_folder`. Returns the
+/// settings, and those that require a trusted folder.
+fn read_text(
+    source: &SourceRef,
+    path: &Path,
+    folder: &Path,
+    digest: &str,
+    shown_folder: &str,
+) -> Result<(Project, Vec<String>), Vec<Diagnostic>> {
     let table = DeTable::parse(source.text()).map_err(|e| {
         let place = e.span().map_or(Span::default(), span);
         vec![Diagnostic::new(ProjectCode::NotToml, format!("invalid TOML in `{NAME}`")).label(
-            &source,
+            source,
             place,
             e.message(),
         )]
     })?;
     let folder_as_written = path.parent().unwrap_or(Path::new(""));
-    let trusted = is_trusted(&folder, &digest);
+    let trusted = is_trusted(folder, digest);
     let mut reader = SettingsReader {
-        source: &source,
+        source,
         folder: folder_as_written,
-        canonical: &folder,
+        canonical: folder,
         trusted,
         project: Project::default(),
         guarded: Vec::new(),
@@ -115,11 +142,11 @@ pub(super) fn read(path: &Path) -> Result<Read, Vec<Diagnostic>> {
         reader.found.sort_by_key(Diagnostic::position);
         return Err(reader.found);
     }
-    let warning = reader.warning();
+    let warning = reader.warning(shown_folder);
     let (mut project, guarded) = (reader.project, reader.guarded);
     project.warning = warning;
     let guarded = guarded.into_iter().map(|(setting, _)| setting).collect();
-    Ok(Read { project, folder, digest, guarded })
+    Ok((project, guarded))
 }
 
 /// The path from the working directory where the file is below it, as scripts are named.
@@ -355,15 +382,13 @@ impl SettingsReader<'_> {
     }
 
     /// One warning that names everything that was ignored.
-    fn warning(&self) -> Option<Diagnostic> {
+    fn warning(&self, folder: &str) -> Option<Diagnostic> {
         if self.trusted || self.guarded.is_empty() {
             return None;
         }
         let name = |setting: &str| format!("`{}`", setting.split(" = ").next().unwrap_or_default());
         let names: Vec<String> = self.guarded.iter().map(|(setting, _)| name(setting)).collect();
         let message = format!("ignored settings of an untrusted folder: {}", names.join(", "));
-        let folder = shown(self.folder);
-        let folder = if folder.is_empty() { "." } else { folder.as_str() };
         let mut warning = Diagnostic::new(ProjectCode::Untrusted, message);
         for (_, place) in self.guarded.iter().take(1) {
             warning = warning.label(self.source, *place, "ignored");

@@ -91,7 +91,7 @@ class Session:
         file = step["open"]
         self.texts[file] = step.get("text", None) or (ROOT / file).read_text()
         self.versions[file] = 1
-        language = "rhai" if file.endswith(".rhai") else "harn"
+        language = {"rhai": "rhai", "toml": "toml"}.get(file.rpartition(".")[2], "harn")
         document = types.TextDocumentItem(self.uri(file), language, 1, self.texts[file])
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
 

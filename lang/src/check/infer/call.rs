@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
             Some(NamedFunction::Builtin(row)) => self.builtin_call(row, args, span),
             Some(NamedFunction::Function(decl)) => {
                 let name = decl.name.text.as_str();
-                let function = self.function_type(decl);
+                let function = self.world.function_type(decl);
                 self.arity(args, span, name, function.min, most(&function), Some(decl.name.span), None);
                 self.declared_call(decl, &decl.params, args)
             }
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
             })
             .collect();
         let bound = self.arguments(args, &taken, rest.as_ref(), true);
-        fill(&self.function_type(decl).returns, &bound)
+        fill(&self.world.function_type(decl).returns, &bound)
     }
 
     fn one_of_rest(&self, ty: &TypeExpr, generics: &[Name]) -> Type {
@@ -242,7 +242,7 @@ impl<'a> Checker<'a> {
                 let param = decl.params.first().filter(|p| !p.rest);
                 let at = |p: &crate::ast::Param| p.ty.as_ref().map_or(p.span, |ty| ty.span);
                 let first = param.map(|p| (self.world.param(p, &decl.generics), DemandOrigin::Parameter(at(p))));
-                (first, self.function_type(decl).returns.clone())
+                (first, self.world.function_type(decl).returns.clone())
             }
             Some(NamedFunction::Pipeline) => (None, Type::Any),
             None => {

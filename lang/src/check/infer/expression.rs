@@ -148,7 +148,7 @@ impl<'a> Checker<'a> {
             Some(Target::Binding(id)) => {
                 self.used(id, e.span);
                 match self.world.items.get(id).map(|item| &item.kind) {
-                    Some(ItemKind::Fn(decl)) => fill(&Type::Fn(self.function_type(decl)), &Vec::new()),
+                    Some(ItemKind::Fn(decl)) => fill(&Type::Fn(self.world.function_type(decl)), &Vec::new()),
                     Some(_) => Type::Any,
                     None => self.known(id).or_unknown(),
                 }

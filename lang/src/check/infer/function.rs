@@ -212,28 +212,6 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// A function of the file, type parameters as such.
-    pub(super) fn function_type(&self, decl: &FnDecl) -> Rc<FnType> {
-        self.world
-            .functions
-            .borrow_mut()
-            .entry(std::ptr::from_ref(decl))
-            .or_insert_with(|| {
-                let params = decl.params.iter().filter(|p| !p.rest).map(|p| self.world.param(p, &decl.generics));
-                let returns = match &decl.returns {
-                    Some(ty) if !decl.generator && !yields(&decl.body) => self.world.read(ty, &decl.generics),
-                    _ => Type::Any,
-                };
-                Rc::new(FnType {
-                    params: params.collect(),
-                    min: decl.params.iter().take_while(|p| !p.rest && p.default.is_none()).count(),
-                    rest: decl.params.iter().any(|p| p.rest),
-                    returns,
-                })
-            })
-            .clone()
-    }
-
     pub(super) fn return_from(&mut self, value: Option<&'a Expr>, span: Span) -> Type {
         let promised = self.frame.promised.clone();
         let found = match (value, &promised) {
@@ -272,7 +250,7 @@ fn falls_off(body: &Block) -> bool {
 }
 
 /// Whether a body holds a `yield` or `emit` of its own.
-fn yields(body: &Block) -> bool {
+pub(in crate::check) fn yields(body: &Block) -> bool {
     let mut found = false;
     any_in(Part::Block(body), &mut |e| found = found || matches!(e.kind, ExprKind::Yield(_) | ExprKind::Emit(_)));
     found

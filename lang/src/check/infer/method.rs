@@ -153,7 +153,7 @@ impl<'a> Checker<'a> {
                 self.builtin_arguments(row, 1, Some(receiver), args)
             }
             CalledMember::Declared(decl) => {
-                let function = self.function_type(decl);
+                let function = self.world.function_type(decl);
                 let max = most(&function).map(|n| n.saturating_sub(1));
                 let min = function.min.saturating_sub(1);
                 self.arity(args, span, &decl.name.text, min, max, Some(decl.name.span), None);

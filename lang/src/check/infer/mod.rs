@@ -27,6 +27,9 @@ mod report;
 mod statement;
 mod want;
 
+pub(super) use function::yields;
+
+use super::imported::ImportedTypes;
 use super::items::Declared;
 use super::table::TypeTable;
 use super::types::Type;
@@ -72,13 +75,24 @@ pub(super) fn check<'a>(
     registry: Registry,
     found: &'a mut Vec<Diagnostic>,
 ) -> Type {
-    Checker::new(source, names, registry, found).module(module)
+    Checker::new(source, Declared::new(names, registry), found).module(module)
 }
 
 /// Returns the types of a resolved module.
-pub(super) fn types(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry) -> TypeTable {
+pub(super) fn types(
+    source: &SourceRef,
+    module: &Module,
+    names: &Resolution,
+    registry: Registry,
+    imported: &ImportedTypes,
+) -> TypeTable {
     let mut found = Vec::new();
-    let mut checker = Checker::new(source, names, registry, &mut found);
+    let mut checker = Checker::new(source, Declared::of_editor(names, registry, imported), &mut found);
+    for (id, ty) in &imported.functions {
+        if let Some(base) = checker.bases.get_mut(*id as usize) {
+            *base = ty.clone();
+        }
+    }
     checker.types = Some(TypeTable::default());
     checker.module(module);
     let mut types = checker.types.take().unwrap_or_default();
@@ -87,11 +101,11 @@ pub(super) fn types(source: &SourceRef, module: &Module, names: &Resolution, reg
 }
 
 impl<'a> Checker<'a> {
-    fn new(source: &'a SourceRef, names: &'a Resolution, registry: Registry, found: &'a mut Vec<Diagnostic>) -> Self {
+    fn new(source: &'a SourceRef, world: Declared<'a>, found: &'a mut Vec<Diagnostic>) -> Self {
         Self {
             source,
-            world: Declared::new(names, registry),
-            bases: vec![Type::Any; names.bindings.len()],
+            bases: vec![Type::Any; world.names.bindings.len()],
+            world,
             flow: Flow::default(),
             frame: FunctionFrame::default(),
             loops: Vec::new(),

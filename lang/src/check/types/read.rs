@@ -5,6 +5,7 @@ use super::{Bound, FnType, NamedType, Shape, ShapeKey, Type, fill, join};
 use crate::ast::{ItemKind, Name, TypeExpr, TypeKind};
 use crate::builtin_type::{Kind, builtin_type};
 use crate::check::items::ItemTable;
+use crate::declaration::TypeDecl;
 use crate::resolve::{BindingId, Resolution, Target};
 use smol_str::SmolStr;
 use std::rc::Rc;
@@ -49,6 +50,8 @@ const MOST_ALIASES: usize = 100;
 pub(in crate::check) struct FileNames<'r, 'a> {
     pub(in crate::check) names: &'r Resolution,
     pub(in crate::check) items: &'r ItemTable<'a>,
+    /// Whether the types of other files are told apart. The check of a file knows nothing of them.
+    pub(in crate::check) follows_imports: bool,
 }
 
 /// Reads the written types of a file or of a signature.
@@ -111,7 +114,9 @@ impl<'r, 'a> TypeReader<'r, 'a> {
 
     /// A type that the file declares.
     fn declared(&mut self, file: FileNames<'r, 'a>, id: BindingId, args: Vec<Type>) -> Type {
-        let Some(item) = file.items.get(id) else { return Type::Any };
+        let Some(item) = file.items.get(id) else {
+            return if file.follows_imports { imported(file.names, id, args) } else { Type::Any };
+        };
         let (kind, name) = match &item.kind {
             ItemKind::TypeAlias { generics, ty, .. } => return self.alias(file, (id, generics, ty), args),
             ItemKind::Struct { name, .. } => (super::NamedKind::Struct, name),
@@ -147,6 +152,18 @@ impl<'r, 'a> TypeReader<'r, 'a> {
         let bound: Bound = generics.iter().map(|g| g.text.clone()).zip(args).collect();
         fill(&read, &bound)
     }
+}
+
+/// A type that another file declares.
+fn imported(names: &Resolution, id: BindingId, args: Vec<Type>) -> Type {
+    let Some(def) = names.binding(id).def.as_ref().map(TypeDecl::resolved) else { return Type::Any };
+    let kind = match def {
+        TypeDecl::Struct(_) => super::NamedKind::Struct,
+        TypeDecl::Enum(_) => super::NamedKind::Enum,
+        TypeDecl::Interface(_) => super::NamedKind::Interface,
+        TypeDecl::Alias(_) => return Type::Any,
+    };
+    Type::Named(Rc::new(NamedType { id, kind, name: def.name().clone(), args }))
 }
 
 /// One of these; what `any` would swallow stays unknown.

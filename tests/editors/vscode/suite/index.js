@@ -1,7 +1,7 @@
 /* What the extension must do in Visual Studio Code. Runs in the extension host, on a copy of the folder `project`. */
 
 const assert = require("node:assert/strict");
-const { existsSync } = require("node:fs");
+const { existsSync, writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 const vscode = require("vscode");
 
@@ -119,6 +119,18 @@ const tests = {
   async "a script in Rhai gets diagnostics"() {
     const { uri } = await open("mistake.rhai");
     await until("the error", () => messages(uri), (found) => found.length > 0);
+  },
+
+  async "harn.toml gets diagnostics"() {
+    writeFileSync(join(project(), "harn.toml"), "[fmt]\nwidht = 100\n");
+    const { uri } = await open("harn.toml");
+    await until("the error", () => messages(uri), (found) => found.some((text) => text.startsWith("HARN-CFG-002: ")));
+    // The preview below reads it.
+    const change = new vscode.WorkspaceEdit();
+    change.replace(uri, new vscode.Range(1, 0, 1, 5), "width");
+    assert.ok(await vscode.workspace.applyEdit(change));
+    await until("settings without errors", () => messages(uri), (found) => found.length === 0);
+    await execute("workbench.action.files.save");
   },
 
   async "the prompt of a script is previewed in a terminal"() {
