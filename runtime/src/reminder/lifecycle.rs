@@ -229,9 +229,25 @@ pub fn fire(
 /// Counts the reminders that a prompt carries by their keys, and those for which it had no room.
 fn count_firings(transcript: &mut Transcript, rendered: &Rendered, left_out: &[u32]) {
     transcript.begin_firings();
-    for fired in &rendered.fired {
-        let Some(reminder) = transcript.find(&fired.id).map(|pending| pending.reminder.clone()) else { continue };
-        transcript.count_firing(&reminder, reminder.chosen_body(fired.choice.as_deref()));
+    let mut fired = rendered.fired.iter().peekable();
+    let mut carried = Vec::new();
+    // Both lists are in the order of the slots, unless a reminder was removed after rendering.
+    for PendingReminder { reminder, .. } in transcript.pending() {
+        if let Some(fired) = fired.next_if(|fired| fired.id == reminder.id)
+            && transcript.counts_firing(reminder)
+        {
+            carried.push((reminder.clone(), &fired.choice));
+        }
+    }
+    for fired in fired {
+        if let Some(PendingReminder { reminder, .. }) = transcript.find(&fired.id)
+            && transcript.counts_firing(reminder)
+        {
+            carried.push((reminder.clone(), &fired.choice));
+        }
+    }
+    for (reminder, choice) in carried {
+        transcript.count_firing(&reminder, choice.as_deref());
     }
     for slot in left_out {
         if let Some(reminder) = transcript.pending_at(*slot).map(|pending| pending.reminder.clone()) {
@@ -240,16 +256,24 @@ fn count_firings(transcript: &mut Transcript, rendered: &Rendered, left_out: &[u
     }
 }
 
-/// Returns the slots of reminders that the prompt does not carry: they wait, or a handler added them between rendering
-/// and sending.
+/// Returns the slots of reminders that the prompt does not carry, in order: they wait, or a handler added them between
+/// rendering and sending.
 fn left_out(transcript: &Transcript, rendered: &Rendered) -> Vec<u32> {
     let shown = || rendered.fired.iter().map(|fired| &fired.id).chain(&rendered.dropped);
-    if transcript.pending().map(|pending| &pending.reminder.id).eq(shown()) {
-        return Vec::new();
+    let mut left = shown().peekable();
+    let mut out = Vec::new();
+    for (slot, pending) in transcript.pending_by_slot() {
+        if left.next_if_eq(&&pending.reminder.id).is_none() {
+            out.push(slot);
+        }
     }
+    if left.peek().is_none() {
+        return out;
+    }
+    // Some have no slot in the request, or were removed since.
     let shown: HashSet<&Arc<str>> = shown().collect();
-    let is_out = |slot: &u32| transcript.pending_at(*slot).is_some_and(|p| !shown.contains(&p.reminder.id));
-    transcript.pending_slots().into_iter().filter(is_out).collect()
+    let pending = transcript.pending_by_slot();
+    pending.filter(|(_, pending)| !shown.contains(&pending.reminder.id)).map(|(slot, _)| slot).collect()
 }
 
 /// Records which reminders of the last prompt its turn has followed. A reminder that ended during the turn was in the

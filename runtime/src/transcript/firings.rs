@@ -5,10 +5,8 @@
 
 use std::sync::Arc;
 
-use imbl::OrdMap;
-
 use crate::reminder::Reminder;
-use crate::reminder::lifecycle::DeferReason;
+use crate::reminder::lifecycle::{BodyChoice, DeferReason};
 
 use super::Transcript;
 use super::index::KeyHash;
@@ -33,10 +31,21 @@ pub struct KeyFirings {
     pub waits: Option<DeferReason>,
 }
 
+impl KeyFirings {
+    /// Returns whether the last prompts have left it out.
+    fn has_waited(&self) -> bool {
+        self.deferrals > 0 || self.waits.is_some()
+    }
+}
+
+/// Keys are hashed fast and always alike, so that equal runs forget the same keys.
+type FiringsByKey =
+    imbl::GenericHashMap<Arc<str>, KeyFirings, foldhash::fast::FixedState, imbl::shared_ptr::DefaultSharedPtr>;
+
 /// The firings of a transcript by key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Firings {
-    by_key: OrdMap<Arc<str>, KeyFirings>,
+    by_key: FiringsByKey,
     /// Number of prompts before the first of this transcript: those of the process that it was continued from.
     earlier_prompts: u64,
     /// Changes by the last prompt whose turn is not over: what was known before.
@@ -88,11 +97,15 @@ impl Transcript {
         self.index.conditional > 0
     }
 
+    /// Returns whether a pending reminder ends after a number of firings.
+    pub(crate) fn has_limits(&self) -> bool {
+        self.index.limited > 0
+    }
+
     /// Returns the firings of a reminder; none if it never fired.
     #[must_use]
     pub fn firing(&self, reminder: &Reminder) -> KeyFirings {
-        let known = self.firings.as_ref().and_then(|firings| firings.by_key.get(key(reminder)));
-        known.copied().unwrap_or_default()
+        self.known_firing(reminder).copied().unwrap_or_default()
     }
 
     /// Returns the number of the next prompt, from 1.
@@ -110,7 +123,9 @@ impl Transcript {
             undo(&mut by_key, firings.open.clone());
         }
         let prompts = self.account.charged + firings.earlier_prompts;
-        StoredFirings { prompts, by_key: by_key.into_iter().collect() }
+        let mut by_key: Vec<_> = by_key.into_iter().collect();
+        by_key.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        StoredFirings { prompts, by_key }
     }
 
     /// Restores firings of another process.
@@ -129,7 +144,7 @@ impl Transcript {
     fn set_firing(&mut self, key: &Arc<str>, firing: KeyFirings) {
         let firings = self.firings_mut();
         if firings.by_key.len() >= MAX_KEYS && !firings.by_key.contains_key(key) {
-            let oldest = firings.by_key.iter().min_by_key(|(_, firing)| firing.last_prompt);
+            let oldest = firings.by_key.iter().min_by_key(|(key, firing)| (firing.last_prompt, *key));
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                 firings.by_key.remove(&oldest);
             }
@@ -154,30 +169,41 @@ impl Transcript {
         }
     }
 
-    /// Counts a reminder that the last counted prompt carries.
-    pub(crate) fn count_firing(&mut self, reminder: &Reminder, body: &str) {
-        let known = self.firings.as_ref().and_then(|firings| firings.by_key.get(key(reminder))).copied();
-        if reminder.rules.is_none() && known.is_none() {
-            return;
-        }
-        let (before, prompt) = (known.unwrap_or_default(), self.next_prompt() - 1);
+    /// Returns whether a prompt that carries a reminder changes what is counted: one without rules is only counted while
+    /// it waits.
+    pub(crate) fn counts_firing(&self, reminder: &Reminder) -> bool {
+        reminder.rules.is_some() || self.known_firing(reminder).is_some_and(KeyFirings::has_waited)
+    }
+
+    fn known_firing(&self, reminder: &Reminder) -> Option<&KeyFirings> {
+        self.firings.as_ref()?.by_key.get(key(reminder))
+    }
+
+    /// Counts a reminder that the last counted prompt carries and that [`Self::counts_firing`] says is counted.
+    pub(crate) fn count_firing(&mut self, reminder: &Reminder, choice: Option<&BodyChoice>) {
+        let known = self.known_firing(reminder).copied();
+        let before = known.unwrap_or_default();
+        let prompt = self.next_prompt() - 1;
         // An import may contain two reminders with one key.
         if before.times > 0 && before.last_prompt == prompt {
             return;
         }
         let firing = match reminder.rules {
-            // It was only counted while it waited.
             None => KeyFirings { deferrals: 0, waits: None, ..before },
             Some(_) => KeyFirings {
                 times: before.times.saturating_add(1),
                 first_prompt: if before.times == 0 { prompt } else { before.first_prompt },
                 last_prompt: prompt,
-                body: Some(body_hash(body)),
+                body: Some(body_hash(reminder.chosen_body(choice))),
                 deferrals: 0,
                 waits: None,
             },
         };
-        self.set_firing(key(reminder), firing);
+        if firing == KeyFirings::default() {
+            self.firings_mut().by_key.remove(key(reminder));
+        } else {
+            self.set_firing(key(reminder), firing);
+        }
         self.firings_mut().open.push((key(reminder).clone(), known));
     }
 
@@ -237,7 +263,7 @@ impl Transcript {
 }
 
 /// Restores what was known before a prompt.
-fn undo(by_key: &mut OrdMap<Arc<str>, KeyFirings>, open: Vec<(Arc<str>, Option<KeyFirings>)>) {
+fn undo(by_key: &mut FiringsByKey, open: Vec<(Arc<str>, Option<KeyFirings>)>) {
     for (key, before) in open.into_iter().rev() {
         match before {
             Some(before) => {

@@ -95,6 +95,8 @@ pub(super) struct PendingIndex {
     pub(super) ruled: usize,
     /// Number of these with conditions.
     pub(super) conditional: usize,
+    /// Number of these that end after a number of firings.
+    pub(super) limited: usize,
     /// Their slots by dedupe key.
     pub(super) by_key: SlotIndex,
     /// Slots of those with ids out of order, which came from elsewhere (bridge, parent, import), by id.
@@ -109,6 +111,7 @@ impl PendingIndex {
         if let Some(rules) = &pending.reminder.rules {
             self.ruled += 1;
             self.conditional += usize::from(rules.has_conditions());
+            self.limited += usize::from(rules.max_times.is_some());
         }
         if let Some(key) = &pending.reminder.dedupe_key {
             self.by_key.insert(key, slot, slots);
@@ -125,6 +128,7 @@ impl PendingIndex {
         if let Some(rules) = &pending.reminder.rules {
             self.ruled -= 1;
             self.conditional -= usize::from(rules.has_conditions());
+            self.limited -= usize::from(rules.max_times.is_some());
         }
     }
 }

@@ -22,6 +22,12 @@ impl Transcript {
         self.events().filter_map(|event| event.pending())
     }
 
+    /// Returns the pending reminders with their slots, oldest first.
+    pub(crate) fn pending_by_slot(&self) -> impl Iterator<Item = (u32, &PendingReminder)> {
+        // There are fewer slots than numbers.
+        self.events.iter().filter_map(|(slot, event)| Some((u32::try_from(slot).ok()?, event.pending()?)))
+    }
+
     /// Returns the number of pending reminders.
     #[must_use]
     pub fn pending_count(&self) -> usize {

@@ -4,7 +4,6 @@
 //! prompt.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::reminder::{Priority, Refresh, Reminder, ReminderRules};
@@ -65,6 +64,14 @@ pub struct Selection {
     pub records: Vec<LifecycleRecord>,
 }
 
+/// How a reminder waited before the next prompt.
+struct LastWait {
+    /// Number of prompts in a row that had no room for it.
+    deferrals: u32,
+    /// The reason why the last prompt left it out.
+    reason: Option<DeferReason>,
+}
+
 /// Number of prompts in a row without room after which a reminder counts as one of the next higher priority.
 pub const DEFERRALS_PER_STEP: u32 = 3;
 
@@ -87,8 +94,9 @@ pub fn select(transcript: &mut Transcript, input: &SelectInput<'_>) -> Selection
     let mut records = end_used_up(transcript);
     records.extend(end_by_condition(transcript, input.verdicts));
     let prompt = transcript.next_prompt();
-    let mut waiting: Vec<(Arc<Reminder>, DeferReason, Option<Arc<str>>)> = Vec::new();
-    let mut candidates = Vec::with_capacity(transcript.pending_count());
+    let mut waiting = Vec::new();
+    let mut shown = Vec::with_capacity(transcript.pending_count());
+    let mut waits = Vec::with_capacity(transcript.pending_count());
     for pending in transcript.pending() {
         let reminder = &pending.reminder;
         let firing = transcript.firing(reminder);
@@ -98,17 +106,25 @@ pub fn select(transcript: &mut Transcript, input: &SelectInput<'_>) -> Selection
             held_by_rules(rules, &firing, verdict, prompt, &body)
         });
         match held {
+            Some(reason) if firing.waits == Some(reason) => {}
             Some(reason) => waiting.push((reminder.clone(), reason, None)),
-            None => candidates.push((SelectedReminder { reminder: reminder.clone(), body, choice }, firing.deferrals)),
+            None => {
+                shown.push(SelectedReminder { reminder: reminder.clone(), body, choice });
+                waits.push(LastWait { deferrals: firing.deferrals, reason: firing.waits });
+            }
         }
     }
-    let outranked = input.budget.map(|budget| over_budget(&candidates, budget)).unwrap_or_default();
-    let mut shown = Vec::with_capacity(candidates.len());
-    for (place, (selected, _)) in candidates.into_iter().enumerate() {
-        match outranked.get(&place) {
-            Some(by) => waiting.push((selected.reminder, DeferReason::Budget, by.clone())),
-            None => shown.push(selected),
-        }
+    let outranked = input.budget.map(|budget| over_budget(&shown, &waits, budget)).unwrap_or_default();
+    if !outranked.is_empty() {
+        let (mut outranked, mut waits) = (outranked.into_iter().peekable(), waits.iter().enumerate());
+        shown.retain(|selected| {
+            let Some((place, last)) = waits.next() else { return true };
+            let Some((_, by)) = outranked.next_if(|(out, _)| *out == place) else { return true };
+            if last.reason != Some(DeferReason::Budget) {
+                waiting.push((selected.reminder.clone(), DeferReason::Budget, by));
+            }
+            false
+        });
     }
     for (reminder, reason, outranked_by) in waiting {
         if transcript.note_waiting(&reminder, reason) {
@@ -150,32 +166,41 @@ fn held_by_rules(
     is_unchanged.then_some(DeferReason::Unchanged)
 }
 
-/// Returns the candidates for which the budget has no room, by place, each with the shown reminder that comes before
-/// it.
-fn over_budget(candidates: &[(SelectedReminder, u32)], budget: u64) -> HashMap<usize, Option<Arc<str>>> {
-    let tokens: Vec<u64> = candidates.iter().map(|(selected, _)| estimated_tokens(&selected.body)).collect();
+/// Returns the places of the candidates for which the budget has no room, in order, each with the shown reminder that
+/// comes before it.
+fn over_budget(candidates: &[SelectedReminder], waits: &[LastWait], budget: u64) -> Vec<(usize, Option<Arc<str>>)> {
+    let tokens = |candidate: &SelectedReminder| estimated_tokens(&candidate.body);
     // Usually all of them fit.
-    if tokens.iter().sum::<u64>() <= budget {
-        return HashMap::new();
+    if candidates.iter().map(tokens).sum::<u64>() <= budget {
+        return Vec::new();
     }
-    let priority = |place: usize| candidates[place].0.reminder.rules.as_ref().map_or(Priority::Normal, |r| r.priority);
-    let is_critical = |place: &usize| priority(*place) == Priority::Critical;
-    let rank = |place: usize| priority(place) as u32 + candidates[place].1 / DEFERRALS_PER_STEP;
-    let (critical, mut others): (Vec<usize>, Vec<usize>) = (0..candidates.len()).partition(is_critical);
-    others.sort_by_key(|place| (Reverse(rank(*place)), Reverse(candidates[*place].1), *place));
-    let mut left = budget.saturating_sub(critical.iter().map(|place| tokens[*place]).sum());
-    let mut before = critical.last().copied();
-    let mut outranked = HashMap::new();
-    for (nth, place) in others.into_iter().enumerate() {
-        let is_overdue = nth == 0 && rank(place) > Priority::High as u32;
-        if is_overdue || tokens[place] <= left {
-            left = left.saturating_sub(tokens[place]);
+    let (mut left, mut before) = (budget, None);
+    let mut others = Vec::with_capacity(candidates.len());
+    for (place, (candidate, LastWait { deferrals, .. })) in candidates.iter().zip(waits).enumerate() {
+        let priority = candidate.reminder.rules.as_ref().map_or(Priority::Normal, |rules| rules.priority);
+        if priority == Priority::Critical {
+            left = left.saturating_sub(tokens(candidate));
             before = Some(place);
         } else {
-            outranked.insert(place, before.map(|before| candidates[before].0.reminder.id.clone()));
+            let rank = priority as u32 + deferrals / DEFERRALS_PER_STEP;
+            others.push((Reverse(rank), Reverse(*deferrals), place));
         }
     }
-    outranked
+    others.sort_unstable();
+    let mut outranked = Vec::new();
+    for (nth, (Reverse(rank), _, place)) in others.into_iter().enumerate() {
+        let tokens = tokens(&candidates[place]);
+        let is_overdue = nth == 0 && rank > Priority::High as u32;
+        if is_overdue || tokens <= left {
+            left = left.saturating_sub(tokens);
+            before = Some(place);
+        } else {
+            outranked.push((place, before));
+        }
+    }
+    outranked.sort_unstable();
+    let id = |place: usize| candidates[place].reminder.id.clone();
+    outranked.into_iter().map(|(place, before)| (place, before.map(id))).collect()
 }
 
 /// Returns a rough count of the tokens of a body, as for a message.
@@ -218,7 +243,7 @@ impl Reminder {
 
 /// Ends the reminders that have been shown as often as their rules allow.
 pub(super) fn end_used_up(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
-    if !transcript.has_rules() {
+    if !transcript.has_limits() {
         return Vec::new();
     }
     let is_used_up = |reminder: &Reminder| {
