@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use crate::capabilities::Placement;
-use crate::data::Data;
+use crate::data::{Data, text_json_len};
 use crate::message::{Block, Content, Message, Messages, Role, ToolSpec};
 use crate::render::{Rendered, RenderedReminder, RenderedRole};
 
@@ -77,7 +77,7 @@ impl PrefixMeter {
 /// A request that was sent, with its lengths.
 #[derive(Debug, Clone)]
 struct SentRequest {
-    system: Vec<EncodedPiece>,
+    system: Vec<SystemPiece>,
     tools: Arc<Vec<ToolSpec>>,
     tools_bytes: u64,
     /// Messages before the history.
@@ -93,6 +93,13 @@ struct SentRequest {
     own_system: Arc<System>,
     /// The slots of its reminders.
     reminders: Arc<Rendered>,
+}
+
+/// A system text and its length in the document, without quotes. It is written only where two requests differ.
+#[derive(Debug, Clone)]
+struct SystemPiece {
+    text: Arc<str>,
+    bytes: usize,
 }
 
 /// A text and its form in the document.
@@ -122,10 +129,13 @@ impl SentRequest {
     /// the last request.
     fn new(request: &Request, history: Messages, last: Option<&SentRequest>, mut ends: Vec<u64>) -> SentRequest {
         let sections = &request.reminders.system_sections;
-        let system = pieces(request.system.pieces(sections), last.map(|last| &last.system), |text| {
-            let json = Data::from(text).to_json();
-            json.get(1..json.len() - 1).unwrap_or_default().into()
-        });
+        let known = last.map_or(&[][..], |last| last.system.as_slice());
+        let system = pieces(
+            request.system.pieces(sections),
+            known,
+            |piece| Some(&piece.text),
+            |text| SystemPiece { text: text.clone(), bytes: unquoted_len(text) },
+        );
         let tools = request.tools.clone();
         let tools_bytes = match last {
             Some(last) if Arc::ptr_eq(&last.tools, &tools) => last.tools_bytes,
@@ -155,10 +165,13 @@ impl SentRequest {
     /// Places reminders like [`Request::conversation`].
     fn place_reminders(&mut self, request: &Request, last: Option<&SentRequest>) {
         let rendered = &request.reminders;
-        let developer = |text: &Arc<str>| json(&Message::new(Role::Developer, text.clone())).into();
+        let developer = |text: &Arc<str>| {
+            let json = json(&Message::new(Role::Developer, text.clone())).into();
+            EncodedPiece { text: Some(text.clone()), json }
+        };
         let head = rendered.placement == Placement::Head;
-        let before = last.map(|last| if head { &last.front } else { &last.back });
-        let mut around = pieces(rendered.developer_messages.iter(), before, developer);
+        let known = last.map_or(&[][..], |last| if head { &last.front } else { &last.back });
+        let mut around = pieces(rendered.developer_messages.iter(), known, |piece| piece.text.as_ref(), developer);
         if !rendered.user_blocks.is_empty() {
             let blocks: Vec<Block> = rendered.user_blocks.iter().map(crate::render::UserBlock::to_block).collect();
             let into = if head {
@@ -231,8 +244,8 @@ impl SentRequest {
             RenderedRole::System => {
                 let mut end = BEFORE_SYSTEM.len();
                 let found = self.system.iter().enumerate().any(|(index, piece)| {
-                    end += piece.json.len() + if index > 0 { System::SEPARATOR.len() * 2 } else { 0 };
-                    piece.text.as_ref() == Some(&fired.text)
+                    end += piece.bytes + if index > 0 { System::SEPARATOR.len() * 2 } else { 0 };
+                    piece.text == fired.text
                 });
                 found && end as u64 <= shared
             }
@@ -263,7 +276,7 @@ impl SentRequest {
     }
 
     fn system_bytes(&self) -> u64 {
-        let texts: usize = self.system.iter().map(|piece| piece.json.len()).sum();
+        let texts: usize = self.system.iter().map(|piece| piece.bytes).sum();
         (texts + System::SEPARATOR.len() * 2 * self.system.len().saturating_sub(1)) as u64
     }
 
@@ -311,32 +324,34 @@ impl SentRequest {
 
     /// Returns the number of bytes of system text that both share, and whether the texts are equal.
     fn shared_system(&self, last: &SentRequest) -> (u64, bool) {
-        let same = |(mine, its): &(&EncodedPiece, &EncodedPiece)| mine.text == its.text;
+        let same = |(mine, its): &(&SystemPiece, &SystemPiece)| mine.text == its.text;
         let count = self.system.iter().zip(&last.system).take_while(same).count();
         if count == self.system.len() && count == last.system.len() {
             return (self.system_bytes(), true);
         }
-        let texts: usize = self.system.iter().take(count).map(|piece| piece.json.len()).sum();
+        let texts: usize = self.system.iter().take(count).map(|piece| piece.bytes).sum();
         let before = texts + System::SEPARATOR.len() * 2 * count.saturating_sub(1);
         // Usually a text has changed in its middle, and the rest need not be compared.
-        if let (Some(mine), Some(its)) = (self.system.get(count), last.system.get(count)) {
-            let common = common_bytes(&mine.json, &its.json);
-            if common < mine.json.len().min(its.json.len()) as u64 {
-                let separator = if count > 0 { System::SEPARATOR.len() * 2 } else { 0 };
-                return ((before + separator) as u64 + common, false);
-            }
+        if let (Some(mine), Some(its)) = (self.system.get(count), last.system.get(count))
+            && let Some(common) = shared_json(&mine.text, &its.text)
+        {
+            let separator = if count > 0 { System::SEPARATOR.len() * 2 } else { 0 };
+            return ((before + separator + common) as u64, false);
         }
-        let rest = self.system_from(count).zip(last.system_from(count));
-        (before as u64 + rest.take_while(|(mine, its)| mine == its).count() as u64, false)
+        (before as u64 + common_bytes(&self.system_from(count), &last.system_from(count)), false)
     }
 
     /// Returns the system text from a piece on, with the closing quote.
-    fn system_from(&self, index: usize) -> impl Iterator<Item = u8> {
-        let texts = self.system.iter().enumerate().skip(index).flat_map(|(index, piece)| {
-            let separator = if index > 0 { System::SEPARATOR } else { "" };
-            separator.bytes().flat_map(|_| *b"\\n").chain(piece.json.bytes())
-        });
-        texts.chain(*b"\"")
+    fn system_from(&self, index: usize) -> String {
+        let mut json = String::new();
+        for (index, piece) in self.system.iter().enumerate().skip(index) {
+            if index > 0 {
+                json.push_str(&unquoted(System::SEPARATOR));
+            }
+            json.push_str(&unquoted(&piece.text));
+        }
+        json.push('"');
+        json
     }
 
     fn entry(&self, place: usize) -> Option<PrefixEntry<'_>> {
@@ -359,17 +374,53 @@ impl SentRequest {
     }
 }
 
-/// Returns texts with their bytes in the document; a piece that was at the same place before is not written again.
-fn pieces<'a>(
+/// Returns texts with their bytes in the document; a known piece is not written again. The texts are usually those of
+/// the known pieces, of which a few are gone and others are new.
+fn pieces<'a, P: Clone>(
     texts: impl IntoIterator<Item = &'a Arc<str>>,
-    before: Option<&Vec<EncodedPiece>>,
-    write: impl Fn(&Arc<str>) -> Arc<str>,
-) -> Vec<EncodedPiece> {
-    let piece = |(index, text): (usize, &Arc<str>)| {
-        let known = before.and_then(|before| before.get(index)).filter(|known| known.text.as_ref() == Some(text));
-        known.cloned().unwrap_or_else(|| EncodedPiece { text: Some(text.clone()), json: write(text) })
+    mut known: &[P],
+    text_of: impl Fn(&P) -> Option<&Arc<str>>,
+    write: impl Fn(&Arc<str>) -> P,
+) -> Vec<P> {
+    /// Number of known pieces that are compared with a text.
+    const LOOK_AHEAD: usize = 8;
+    let piece = |text: &'a Arc<str>| {
+        let Some(place) = known.iter().take(LOOK_AHEAD).position(|known| text_of(known) == Some(text)) else {
+            return write(text);
+        };
+        let piece = known[place].clone();
+        known = &known[place + 1..];
+        piece
     };
-    texts.into_iter().enumerate().map(piece).collect()
+    texts.into_iter().map(piece).collect()
+}
+
+/// Returns a text as JSON, without quotes.
+fn unquoted(text: &str) -> String {
+    let mut json = Data::from(text).to_json();
+    json.pop();
+    json.split_off(1)
+}
+
+fn unquoted_len(text: &str) -> usize {
+    text_json_len(text) - r#""""#.len()
+}
+
+/// Returns the number of bytes that two texts share as JSON, from the first; `None` if one is the beginning of the other.
+fn shared_json(mine: &str, its: &str) -> Option<usize> {
+    let common = mine.bytes().zip(its.bytes()).take_while(|(mine, its)| mine == its).count();
+    // All bytes before are equal, so this is a boundary in both.
+    let place = mine.floor_char_boundary(common);
+    let next = |text: &str| text[place..].chars().next();
+    let (mine_next, its_next) = (next(mine)?, next(its)?);
+    let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\');
+    if is_plain(mine_next) || is_plain(its_next) {
+        return Some(unquoted_len(&mine[..place]));
+    }
+    // Two escapes may begin alike, and so may two characters of several bytes.
+    let json = |c: char| unquoted(c.encode_utf8(&mut [0; 4]));
+    let more = common_bytes(&json(mine_next), &json(its_next));
+    Some(unquoted_len(&mine[..place]) + usize::try_from(more).ok()?)
 }
 
 fn tools_json(tools: &[ToolSpec]) -> String {
