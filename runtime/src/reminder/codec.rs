@@ -56,6 +56,12 @@ macro_rules! fields {
 
             /// The rename table: a row per field, a column per surface.
             const NAMES: &'static [[&'static str; Surface::ALL.len()]] = &[$( [$script, $log, $acp, $a2a] ),+];
+
+            /// Returns the field with a name of scripts.
+            #[must_use]
+            pub fn of_script(name: &str) -> Option<ReminderField> {
+                match name { $( $script => Some(ReminderField::$field), )+ _ => None }
+            }
         }
     };
 }
@@ -173,6 +179,25 @@ impl ReminderField {
             F::TtlTurns,
         ]
     };
+
+    /// Returns whether a strict producer may write it: it is one of [`Self::SPEC`] or [`Self::CONDITIONS`].
+    #[must_use]
+    pub fn is_written(self) -> bool {
+        const WRITTEN: [bool; ReminderField::ALL.len()] = {
+            let (mut written, mut at) = ([false; ReminderField::ALL.len()], 0);
+            while at < ReminderField::SPEC.len() {
+                written[ReminderField::SPEC[at] as usize] = true;
+                at += 1;
+            }
+            let mut at = 0;
+            while at < ReminderField::CONDITIONS.len() {
+                written[ReminderField::CONDITIONS[at] as usize] = true;
+                at += 1;
+            }
+            written
+        };
+        WRITTEN[self as usize]
+    }
 
     /// Returns whether it is one of [`Self::RULES`].
     #[must_use]

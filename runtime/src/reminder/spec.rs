@@ -58,10 +58,10 @@ impl ReminderSpec {
             let message = format!("a reminder must be a dict with a `body`, got {}", data.type_name());
             return Err(ReminderError::new(ReminderCode::Shape, "", message).help("write `{body: \"…\"}`"));
         };
-        if let Some(unknown) = entries.keys().find(|key| !Self::KEYS.contains(&key.as_ref())) {
-            return Err(unknown_key(ReminderCode::Shape, unknown, Self::KEYS));
+        match SpecEntries::of(entries) {
+            Ok(entries) => Self::from_known(&entries),
+            Err(unknown) => Err(unknown_key(ReminderCode::Shape, unknown, Self::KEYS)),
         }
-        Self::from_known(entries)
     }
 
     /// Reads the fields of a spec and leaves all others to the caller.
@@ -123,6 +123,30 @@ pub(super) trait FieldValues {
 impl FieldValues for Entries {
     fn field(&self, field: Field) -> Option<&Data> {
         self.get(field.name(Surface::Script))
+    }
+}
+
+/// The entries of a spec by field. They are sorted in one pass, because reading asks for every field, and most specs
+/// have few.
+struct SpecEntries<'a>([Option<&'a Data>; Field::ALL.len()]);
+
+impl<'a> SpecEntries<'a> {
+    /// Sorts the entries. Fails with the first key that a strict producer cannot write.
+    fn of(entries: &'a Entries) -> Result<SpecEntries<'a>, &'a Arc<str>> {
+        let mut by_field = [None; Field::ALL.len()];
+        for (key, value) in entries {
+            match Field::of_script(key).filter(|field| field.is_written()) {
+                Some(field) => by_field[field as usize] = Some(value),
+                None => return Err(key),
+            }
+        }
+        Ok(SpecEntries(by_field))
+    }
+}
+
+impl FieldValues for SpecEntries<'_> {
+    fn field(&self, field: Field) -> Option<&Data> {
+        self.0[field as usize]
     }
 }
 

@@ -165,15 +165,15 @@ fn condition(fields: &impl FieldValues, field: Field) -> Result<Option<Arc<str>>
 fn count(fields: &impl FieldValues, field: Field) -> Result<Option<u32>, ReminderError> {
     let (value, name) = (present(fields, field), field.name(Surface::Script));
     let Some(value) = value else { return Ok(None) };
-    let help = format!("write `{name}: 3`, or omit it");
+    let help = || format!("write `{name}: 3`, or omit it");
     match value {
         Data::Int(number) => match u32::try_from(*number) {
             Ok(number) if number > 0 => Ok(Some(number)),
             _ => {
                 let message = format!("`{name}` of a reminder must be an int between 1 and {}, got {number}", u32::MAX);
-                Err(shape(name, message).help(help))
+                Err(shape(name, message).help(help()))
             }
         },
-        other => Err(wrong_type(name, "a positive int or nil", other).help(help)),
+        other => Err(wrong_type(name, "a positive int or nil", other).help(help())),
     }
 }
