@@ -10,10 +10,11 @@ use std::sync::{Arc, PoisonError};
 
 use crate::cancel::Cancel;
 use crate::data::Data;
+use crate::hooks::EventKind;
 use crate::ids::{IdStream, Ids, SharedIds};
 use crate::model::PrefixMeter;
 use crate::reminder::bridge::{Queue, SharedQueue};
-use crate::reminder::lifecycle::RecordOwner;
+use crate::reminder::lifecycle::{LifecycleBatch, RecordOwner};
 use crate::transcript::Transcript;
 
 mod directory;
@@ -44,6 +45,8 @@ pub struct Session {
     watched: Cell<bool>,
     /// The owner that its records share.
     whose: RefCell<Option<Arc<RecordOwner>>>,
+    /// By event, the batch of results of providers that had nothing to remind of, which is logged again and again.
+    quiet: RefCell<Vec<(EventKind, Arc<LifecycleBatch>)>>,
     /// Observer of its reminders.
     observer: RefCell<Option<Rc<dyn ReminderObserver>>>,
     state: RefCell<SessionState>,
@@ -108,6 +111,7 @@ impl Session {
             queue,
             watched: Cell::default(),
             whose: RefCell::default(),
+            quiet: RefCell::default(),
             observer: RefCell::default(),
             state: RefCell::new(state),
         })
@@ -121,6 +125,7 @@ impl Session {
             queue,
             watched: Cell::default(),
             whose: RefCell::default(),
+            quiet: RefCell::default(),
             observer: RefCell::default(),
             state: RefCell::new(state),
         })

@@ -35,7 +35,7 @@ pub use command::{LifecycleCommand, apply};
 pub use compact::{CompactPass, CompactionCharge, compact, preserve_only};
 pub use discard::{discard, reset, trim};
 pub use inherit::{fork, inherit, propagation};
-pub(crate) use log::{LifecycleBatch, RecordOwner};
+pub(crate) use log::{LifecycleBatch, RecordOwner, RepeatedBatch};
 pub use record::{
     ChargePass, DeferReason, Deferral, DiscardReason, DropReason, ExpireReason, Judgement, LifecycleKind,
     LifecycleRecord, Replacement, SlotRejection,

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use crate::data::Data;
+use crate::event_log::RecordBatch;
+use crate::hooks::EventKind;
 use crate::ids::Ids;
 use crate::reminder::bridge::{Injection, InjectionPayload};
 use crate::reminder::lifecycle::{
     self, Admission, DropReason, LifecycleBatch, LifecycleContext, LifecycleRecord, PassResult, RecordOwner,
-    ReminderOrigin, Selector,
+    ReminderOrigin, RepeatedBatch, Selector,
 };
 use crate::reminder::{Reminder, ReminderSource, ReminderSpec};
 use crate::seam::Scope;
@@ -135,14 +137,55 @@ impl Session {
 
     /// Writes records to the log of a scope.
     fn write(&self, scope: &Scope, moment: &LifecycleContext<'_>, records: Vec<LifecycleRecord>) {
-        if records.is_empty() {
-            return;
+        if !records.is_empty() {
+            let whose = self.whose(moment.agent_id);
+            let batch = Arc::new(LifecycleBatch::new(records, whose, moment.task_id.cloned(), moment.turn));
+            self.write_batch(scope, moment, batch.clone(), batch.records());
         }
-        self.tell_records(&records);
-        let told =
-            Arc::new(LifecycleBatch::new(records, self.whose(moment.agent_id), moment.task_id.cloned(), moment.turn));
-        scope.log.tell(told.clone(), moment.now_ms);
-        self.show_records(told.records(), moment.turn);
+    }
+
+    fn write_batch(
+        &self,
+        scope: &Scope,
+        moment: &LifecycleContext<'_>,
+        batch: Arc<dyn RecordBatch>,
+        records: &[LifecycleRecord],
+    ) {
+        self.tell_records(records);
+        scope.log.tell(batch, moment.now_ms);
+        self.show_records(records, moment.turn);
+    }
+
+    /// Returns the batch that was logged when the providers of an event last had nothing to remind of.
+    pub(crate) fn last_quiet(&self, scope: &Scope, event: EventKind) -> Option<Arc<LifecycleBatch>> {
+        let whose = self.whose(scope.caller.agent_id.as_ref());
+        let quiet = self.quiet.borrow();
+        quiet.iter().find(|(known, batch)| *known == event && batch.is_of(&whose)).map(|(_, batch)| batch.clone())
+    }
+
+    /// Logs the results of the providers of an event.
+    pub(crate) fn log_evaluations(&self, scope: &Scope, event: EventKind, records: Vec<LifecycleRecord>) {
+        let moment = self.moment(scope, self.with(|state| state.turns));
+        let whose = self.whose(moment.agent_id);
+        let batch = Arc::new(LifecycleBatch::new(records, whose, moment.task_id.cloned(), moment.turn));
+        let is_quiet = |record: &LifecycleRecord| {
+            matches!(record, LifecycleRecord::ProviderEvaluated { fired: false, error: None, .. })
+        };
+        if batch.records().iter().all(is_quiet) {
+            let mut quiet = self.quiet.borrow_mut();
+            match quiet.iter_mut().find(|(known, _)| *known == event) {
+                Some((_, known)) => *known = batch.clone(),
+                None => quiet.push((event, batch.clone())),
+            }
+        }
+        self.write_batch(scope, &moment, batch.clone(), batch.records());
+    }
+
+    /// Logs the records of a batch once more, as of now.
+    pub(crate) fn log_again(&self, scope: &Scope, first: Arc<LifecycleBatch>) {
+        let moment = self.moment(scope, self.with(|state| state.turns));
+        let again = Arc::new(RepeatedBatch::new(first.clone(), moment.task_id.cloned(), moment.turn));
+        self.write_batch(scope, &moment, again, first.records());
     }
 
     /// Returns the owner of the records written now. It is usually unchanged and shared with the previous records.

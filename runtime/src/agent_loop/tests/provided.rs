@@ -64,6 +64,51 @@ fn a_provider_sees_usage_and_its_config() {
     );
 }
 
+/// A provider that answers at once, and has something to remind of in one turn.
+struct OnceProvider(&'static str, u32);
+
+impl ReminderProvider for OnceProvider {
+    fn id(&self) -> &str {
+        self.0
+    }
+
+    fn subscribes_to(&self) -> EventSet {
+        EventSet::of(&[EventKind::OnBudgetThreshold])
+    }
+
+    fn evaluate<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        event: &'a HookEvent<'a>,
+        config: &'a Data,
+    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
+        self.look(turn, event, config).map_or_else(|| Answer::Now(Ok(Vec::new())), Answer::Now)
+    }
+
+    fn look(&self, turn: Turn<'_>, _: &HookEvent<'_>, _: &Data) -> Option<Outcome<Vec<ReminderSpec>>> {
+        Some(Ok(if turn.number == self.1 { vec![short("now")] } else { Vec::new() }))
+    }
+}
+
+#[test]
+fn results_that_repeat_are_records_of_their_own_turns() {
+    let mut bench =
+        LoopBench::new([calls(&["echo"]), calls(&["echo"]), calls(&["echo"]), calls(&["echo"]), says("ok")]);
+    bench.options.limits.max_repeats = 0;
+    for provider in [OnceProvider("one", 0), OnceProvider("two", 3)] {
+        bench.parts.providers.register(Rc::new(provider));
+    }
+    bench.run();
+    let records = |field: &str| {
+        let all = bench.records(field).into_iter().filter(|(word, _)| word == "provider_evaluated");
+        all.map(|(_, value)| value).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(records("provider_id"), "one two one two one two one two one two");
+    assert_eq!(records("turn"), "1 1 2 2 3 3 4 4 5 5");
+    assert_eq!(records("fired"), "false false false false false true false false false false");
+    assert_eq!(bench.systems().iter().filter(|system| system.contains("now")).count(), 1);
+}
+
 #[test]
 fn a_failing_provider_does_not_kill_the_loop_but_strict_raises() {
     let mut bench = LoopBench::new([]);

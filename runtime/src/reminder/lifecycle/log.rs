@@ -32,7 +32,7 @@ impl LifecycleRecord {
         NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms }
     }
 
-    fn put_fields(&self, payload: &mut Entries, at: &LifecycleBatch) {
+    fn put_fields(&self, payload: &mut Entries, whose: &RecordOwner, turn: u32) {
         let mut put = |key: Arc<str>, value: Data| {
             payload.insert(key, value);
         };
@@ -44,7 +44,7 @@ impl LifecycleRecord {
             }
             LifecycleRecord::Inherited(reminder) => {
                 describe(reminder, &mut put);
-                put(shared!("sub_agent_id"), (&at.whose.session_id).into());
+                put(shared!("sub_agent_id"), (&whose.session_id).into());
             }
             LifecycleRecord::Fired { reminder_id, turn_number, rendered_role, charges, choice } => {
                 put(shared!("reminder_id"), reminder_id.into());
@@ -94,7 +94,7 @@ impl LifecycleRecord {
                 put(shared!("reason"), reason.as_str().into());
                 if *reason == ExpireReason::Ttl {
                     put(shared!("ttl_turns_before"), (*ttl_turns_before).into());
-                    put(shared!("expired_at_turn"), at.turn.into());
+                    put(shared!("expired_at_turn"), turn.into());
                 }
             }
             LifecycleRecord::Dropped { reminder_id, reason, detail } => {
@@ -217,6 +217,24 @@ impl LifecycleBatch {
     pub(crate) fn records(&self) -> &[LifecycleRecord] {
         self.records.all()
     }
+
+    /// Returns whether the records have an owner.
+    pub(crate) fn is_of(&self, whose: &Arc<RecordOwner>) -> bool {
+        Arc::ptr_eq(&self.whose, whose)
+    }
+
+    fn payload(&self, place: usize, task_id: Option<&Arc<str>>, turn: u32) -> Data {
+        let mut entries = Entries::with_capacity(16);
+        entries.insert(shared!("session_id"), (&self.whose.session_id).into());
+        entries.insert(shared!("task_id"), task_id.into());
+        entries.insert(shared!("agent_id"), self.whose.agent().into());
+        entries.insert(shared!("turn"), turn.into());
+        if let Some(record) = self.records.all().get(place) {
+            record.put_fields(&mut entries, &self.whose, turn);
+            self.whose.put_fields(&mut entries, record);
+        }
+        Data::from(entries)
+    }
 }
 
 impl RecordBatch for LifecycleBatch {
@@ -234,16 +252,7 @@ impl RecordBatch for LifecycleBatch {
 
 impl PayloadSource for LifecycleBatch {
     fn to_data(&self, place: usize) -> Data {
-        let mut entries = Entries::with_capacity(16);
-        entries.insert(shared!("session_id"), (&self.whose.session_id).into());
-        entries.insert(shared!("task_id"), self.task_id.as_ref().into());
-        entries.insert(shared!("agent_id"), self.whose.agent().into());
-        entries.insert(shared!("turn"), self.turn.into());
-        if let Some(record) = self.records.all().get(place) {
-            record.put_fields(&mut entries, self);
-            self.whose.put_fields(&mut entries, record);
-        }
-        Data::from(entries)
+        self.payload(place, self.task_id.as_ref(), self.turn)
     }
 
     fn weight(&self, place: usize) -> usize {
@@ -269,6 +278,41 @@ impl PayloadSource for LifecycleBatch {
             _ => 0,
         };
         FRAME + text
+    }
+}
+
+/// The records of an earlier batch once more, in another turn or tool call. The results of providers that have nothing
+/// to remind of are the same turn after turn.
+#[derive(Debug)]
+pub(crate) struct RepeatedBatch {
+    first: Arc<LifecycleBatch>,
+    task_id: Option<Arc<str>>,
+    turn: u32,
+}
+
+impl RepeatedBatch {
+    pub(crate) fn new(first: Arc<LifecycleBatch>, task_id: Option<Arc<str>>, turn: u32) -> RepeatedBatch {
+        RepeatedBatch { first, task_id, turn }
+    }
+}
+
+impl RecordBatch for RepeatedBatch {
+    fn count(&self) -> usize {
+        self.first.count()
+    }
+
+    fn names(&self, place: usize) -> (&'static Arc<str>, &'static Arc<str>) {
+        self.first.names(place)
+    }
+}
+
+impl PayloadSource for RepeatedBatch {
+    fn to_data(&self, place: usize) -> Data {
+        self.first.payload(place, self.task_id.as_ref(), self.turn)
+    }
+
+    fn weight(&self, place: usize) -> usize {
+        self.first.weight(place)
     }
 }
 

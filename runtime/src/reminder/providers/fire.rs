@@ -9,7 +9,7 @@ use crate::activity::Activity;
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::note::Note;
-use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
+use crate::reminder::lifecycle::{DropReason, LifecycleBatch, LifecycleRecord};
 use crate::reminder::{ReminderError, ReminderSource, ReminderSpec};
 use crate::seam::{Answer, CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
 use crate::timeout::{is_timeout, with_timeout};
@@ -66,8 +66,9 @@ pub fn fire<'a>(
     strict: bool,
 ) -> Answer<'a, Outcome<FireReport>> {
     let mut asked = providers.iter().filter(|provider| provider.subscribes_to().contains(event.kind()));
-    let looked = Vec::with_capacity(asked.clone().count());
-    let mut firing = Firing { turn, event, config, strict, looked, report: FireReport::default() };
+    let quiet = turn.session.last_quiet(turn.scope, event.kind());
+    let mut firing =
+        Firing { turn, event, config, strict, quiet, repeated: 0, looked: Vec::new(), report: FireReport::default() };
     while let Some(provider) = asked.next() {
         let looked = span_of(&**provider, event).in_scope(|| provider.look(turn, event, config.get(provider.id())));
         let Some(outcome) = looked else {
@@ -117,6 +118,10 @@ struct Firing<'a> {
     strict: bool,
     /// Unwritten records of evaluated providers: most add no reminder, and their records are written together.
     looked: Vec<LifecycleRecord>,
+    /// The results that were logged when the providers last had nothing to remind of, and how many of them have come
+    /// again. Only one that differs is written as a new record.
+    quiet: Option<Arc<LifecycleBatch>>,
+    repeated: usize,
     report: FireReport,
 }
 
@@ -175,6 +180,11 @@ impl Firing<'_> {
     /// Logs the evaluation, then admits the provider's reminders.
     fn admit(&mut self, id: &Arc<str>, specs: Vec<ReminderSpec>, error: Option<Arc<str>>) {
         let (turn, event) = (self.turn, self.event);
+        if specs.is_empty() && error.is_none() && self.is_repeated(id) {
+            self.repeated += 1;
+            return;
+        }
+        self.write_repeated();
         self.looked.push(LifecycleRecord::ProviderEvaluated {
             provider_id: id.clone(),
             event: event.kind(),
@@ -187,8 +197,28 @@ impl Firing<'_> {
         }
     }
 
+    /// Returns whether the next of the repeated results is that of a provider that has nothing to remind of.
+    fn is_repeated(&self, id: &Arc<str>) -> bool {
+        let next = self.quiet.as_ref().and_then(|quiet| quiet.records().get(self.repeated));
+        matches!(next, Some(LifecycleRecord::ProviderEvaluated { provider_id, .. }) if provider_id == id)
+    }
+
+    /// Writes the repeated results as records of their own.
+    fn write_repeated(&mut self) {
+        if let Some(quiet) = self.quiet.take() {
+            self.looked.extend_from_slice(&quiet.records()[..self.repeated]);
+        }
+    }
+
     fn put_down(&mut self) {
-        self.turn.session.log_lifecycle(self.turn.scope, std::mem::take(&mut self.looked));
+        let (session, scope) = (self.turn.session, self.turn.scope);
+        match self.quiet.take_if(|quiet| quiet.records().len() == self.repeated) {
+            Some(quiet) => session.log_again(scope, quiet),
+            None => self.write_repeated(),
+        }
+        if !self.looked.is_empty() {
+            session.log_evaluations(scope, self.event.kind(), std::mem::take(&mut self.looked));
+        }
     }
 
     fn over(mut self) -> FireReport {
