@@ -11,6 +11,7 @@ mod console;
 mod difference;
 mod dis;
 mod doc;
+mod eval;
 mod explain;
 mod fmt;
 mod interrupt;
@@ -63,6 +64,8 @@ enum Command {
     Check(Lazy<check::CheckArgs>),
     /// Run the tests of scripts
     Test(Lazy<test::TestArgs>),
+    /// Compare variants of a script's reminders over a set of tasks
+    Eval(Lazy<eval::EvalArgs>),
     /// Format scripts
     Fmt(Lazy<fmt::FmtArgs>),
     /// Make a new project
@@ -132,6 +135,7 @@ pub fn main() -> ExitCode {
         Command::Run(Lazy(args)) => run::run(args, &console),
         Command::Check(Lazy(args)) => check::run(&args, &console),
         Command::Test(Lazy(args)) => test::run(args, &console),
+        Command::Eval(Lazy(args)) => eval::run(args, &console),
         Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
         Command::New(Lazy(args)) => new::run(&args),
         Command::Preview(Lazy(args)) => preview::run(args, &console),

@@ -276,12 +276,13 @@ fn failure(error: Option<&dyn CallError>) -> [(&'static str, Data); 2] {
     [("ok", error.is_none().into()), ("error", error.map(|thrown| thrown.kind().as_str()).into())]
 }
 
-fn usage(usage: Usage) -> [(&'static str, Data); 4] {
+fn usage(usage: Usage) -> [(&'static str, Data); 5] {
     [
         ("input_tokens", usage.input_tokens.into()),
         ("output_tokens", usage.output_tokens.into()),
         ("cache_read_tokens", usage.cache_read_tokens.into()),
         ("cache_write_tokens", usage.cache_write_tokens.into()),
+        ("cost_usd", usage.cost_usd().into()),
     ]
 }
 

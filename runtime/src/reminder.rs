@@ -20,6 +20,7 @@ mod lenient;
 pub mod lifecycle;
 pub mod limits;
 pub(crate) mod misnomer;
+pub mod overrides;
 pub mod providers;
 pub mod rules;
 mod spec;

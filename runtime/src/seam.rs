@@ -23,9 +23,10 @@ use crate::message::{Message, ToolCall, ToolSpec};
 use crate::model::{Delta, ModelReply, Request};
 use crate::note::{Note, Notes};
 use crate::receipt::{AuditLog, ReminderReport, Reports};
-use crate::reminder::Reminder;
 use crate::reminder::files::ReminderFiles;
 use crate::reminder::lifecycle::Admission;
+use crate::reminder::overrides::SpecOverrides;
+use crate::reminder::{Reminder, ReminderSpec};
 use crate::session::Session;
 use crate::timeout::TimedOut;
 use crate::words::words;
@@ -219,6 +220,8 @@ pub struct Scope {
     pub script: Option<u64>,
     /// The reminder files of the current loop, if it uses any.
     pub files: Option<Rc<dyn ReminderFiles>>,
+    /// Fields of reminders that the run replaces, if it is a variant.
+    pub overrides: Option<Rc<SpecOverrides>>,
     /// Collector of tool call receipts, if any are wanted.
     pub receipts: Option<Receipts>,
     /// Time limit of one handler or provider, in milliseconds.
@@ -282,6 +285,7 @@ impl Scope {
             options: Data::Nil,
             script: None,
             files: None,
+            overrides: None,
             receipts: None,
             hook_timeout_ms: Self::HOOK_TIMEOUT_MS,
             activity: None,
@@ -311,6 +315,15 @@ impl Scope {
         if let Some(reports) = self.receipts.as_ref().and_then(|receipts| receipts.of_call.as_ref()) {
             let (reminder, deduped_count) = (admitted.reminder.clone(), admitted.replaced.len());
             reports.borrow_mut().push(ReminderReport { hook_event, reminder, deduped_count });
+        }
+    }
+
+    /// Returns a spec as the run has it: with the fields that a variant replaces.
+    #[must_use]
+    pub fn overridden(&self, spec: ReminderSpec, producer: Option<&Arc<str>>) -> ReminderSpec {
+        match &self.overrides {
+            Some(overrides) => overrides.apply(spec, producer),
+            None => spec,
         }
     }
 

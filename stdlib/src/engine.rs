@@ -30,6 +30,7 @@ use crate::recording::{Preview, RunRecording, RunStart};
 use crate::rhai_front_end::packs::PackSpec;
 use crate::rhai_front_end::{self, Constants, FrontEndConfig, RhaiFrontEnd, Session, is_rhai};
 use crate::table::registry;
+use crate::variant::RunVariant;
 use crate::world::{Extensions, Live, Observers, Parameters, World};
 use lang::compile::{Entry, Imported, Unit};
 use lang::diagnostic::Diagnostic;
@@ -43,7 +44,7 @@ use providers::model::CapabilityTable;
 use runtime::activity::{Activity, ActivityOptions};
 use runtime::event_log::{EventLog, MemoryLog};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The options of a run.
@@ -80,6 +81,10 @@ pub struct RunOptions {
     pub loader: Rc<dyn Loader>,
     /// Whether the script was read from standard input, so that it cannot read from there.
     pub from_stdin: bool,
+    /// The variant of the run, if it is one of an evaluation.
+    pub variant: Option<RunVariant>,
+    /// The folder in which its relative paths begin; that of the process if absent.
+    pub cwd: Option<PathBuf>,
     /// The host that serves it, if any.
     pub hosting: Option<Rc<Hosting>>,
 }
@@ -103,6 +108,8 @@ impl Default for RunOptions {
             packs: Vec::new(),
             loader: Rc::new(NoFiles),
             from_stdin: false,
+            variant: None,
+            cwd: None,
             hosting: None,
         }
     }
@@ -145,7 +152,7 @@ impl Engine {
             options.output,
             Observers { live: options.live, log, activity: options.activity.map(Activity::new) },
             options.interrupt,
-            Parameters { args: options.args, task: options.task, ..Parameters::default() },
+            Parameters { args: options.args, task: options.task, cwd: options.cwd, ..Parameters::default() },
             Extensions { models: options.models, packs: options.packs, denied: &options.denied },
             options.hosting,
         );
@@ -153,6 +160,9 @@ impl Engine {
             world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         }
         world.reminder_budget.set(options.limits.reminders);
+        if let Some(variant) = options.variant {
+            world.agents.set_variant(variant);
+        }
         world.agents.files.set_default(options.limits.reminder_files.unwrap_or(false));
         world.reminder_placement.set(options.limits.placement);
         let limits = options.limits.machine();
@@ -333,7 +343,7 @@ impl Engine {
                 ("protocol", Value::str("run")),
                 ("task", self.world.parameters.task.as_deref().map_or(Value::Nil, Value::str)),
                 ("args", crate::convert::to_value(&self.world.args_data())),
-                ("cwd", std::env::current_dir().map_or(Value::Nil, |d| Value::from(d.to_string_lossy().into_owned()))),
+                ("cwd", self.world.folder().map_or(Value::Nil, |d| Value::from(d.to_string_lossy().into_owned()))),
             ]),
             _ => Value::Nil,
         }

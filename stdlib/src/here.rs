@@ -117,7 +117,7 @@ type LoopReminders = (ReminderOptions, Vec<Rc<dyn ReminderProvider>>);
 /// Returns the reminders of the current loop; outside of any loop no provider.
 pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<LoopReminders, Box<Raise>> {
     let mut options = match ReminderOptions::from_data(scope.options.get("reminders")) {
-        Ok(options) if scope.caller.depth > 0 => options,
+        Ok(options) if scope.caller.depth > 0 => world.agents.vary(options),
         _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },
     };
     crate::options::bring_packs(&mut options, world)?;

@@ -13,6 +13,7 @@
 //! - `reminder_files`: reminders that are written as files of a project.
 //! - `recording`: runs on record, and run again from it.
 //! - `testing`: what tests of scripts need.
+//! - [`RunVariant`]: what an evaluation changes in a run.
 //! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
 //! - [`catalogue`]: every diagnostic code.
@@ -54,6 +55,7 @@ mod system;
 mod table;
 mod testing;
 mod values;
+mod variant;
 mod workers;
 mod world;
 
@@ -84,6 +86,7 @@ pub use rhai_front_end::{is_rhai, rhai_definitions};
 pub use runtime::moment::{from_rfc3339, rfc3339};
 pub use table::{builtins, registry};
 pub use testing::{Difference, SnapshotResult, Snapshots, TestCode, pretty};
+pub use variant::RunVariant;
 pub use world::{Live, World};
 
 pub use capability::Capability;
@@ -100,5 +103,5 @@ pub use lang::diagnostic::json::to_json;
 pub use lang::diagnostic::{Diagnostic, Label, Severity, shown};
 pub use lang::module::Loader;
 pub use lang::repair::{Repaired, repair};
-pub use lang::source::{Source, SourceRef};
+pub use lang::source::{Source, SourceRef, Span};
 pub use lang::vm::{Counted, LineCount};

@@ -316,6 +316,7 @@ impl<'a> OptionReader<'a> {
     pub(crate) fn reminders(&self, world: &World) -> Result<ReminderOptions, Box<Raise>> {
         let options = read_reminders(&self.data("reminders")?, world);
         let mut options = options.map_err(|e| of_reminder(&e).about(self.arg, label_of(&e)))?;
+        options = world.agents.vary(options);
         options.budget = options.budget.over(world.reminder_budget.get());
         bring_packs(&mut options, world).map_err(|raise| raise.about(self.arg, "names the pack"))?;
         Ok(options)

@@ -23,6 +23,7 @@ use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::table::input::Input;
 use crate::testing::TestContext;
 use crate::values::{UnreadFailures, failed_loop};
+use crate::variant::RunVariant;
 use lang::value::Value;
 use lang::vm::{Host, Raise};
 use providers::fact::Facts;
@@ -35,7 +36,8 @@ use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::EventLog;
 use runtime::hooks::Hooks;
-use runtime::reminder::providers::{ReminderBudget, ReminderProviders};
+use runtime::reminder::overrides::SpecOverrides;
+use runtime::reminder::providers::{ReminderBudget, ReminderOptions, ReminderProviders, ReminderVariation};
 use runtime::render::fallback::SlotFallbacks;
 use runtime::seam::{BlockingPool, Driver, Scope};
 use runtime::session::{Session, Sessions};
@@ -106,6 +108,9 @@ pub(crate) struct Agents {
     pub(crate) packs: Packs,
     /// Reminders that are written as files.
     pub(crate) files: RunReminderFiles,
+    /// The variant of the run.
+    variation: OnceCell<ReminderVariation>,
+    overrides: OnceCell<Rc<SpecOverrides>>,
 }
 
 /// The access of a run to models, files and the network.
@@ -124,6 +129,8 @@ pub(crate) struct Services {
 pub(crate) struct Parameters {
     pub(crate) args: Vec<String>,
     pub(crate) task: Option<String>,
+    /// The folder in which relative paths begin, if it is not that of the process.
+    pub(crate) cwd: Option<PathBuf>,
     /// Standard input.
     pub(crate) input: Input,
 }
@@ -192,10 +199,15 @@ impl World {
     /// Returns the path of a script's path: a relative one begins in the working folder of the
     /// served session, else in that of the process.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
-        match self.hosting.as_ref().and_then(|hosting| hosting.cwd.as_ref()) {
+        match self.hosting.as_ref().and_then(|hosting| hosting.cwd.as_ref()).or(self.parameters.cwd.as_ref()) {
             Some(cwd) => cwd.join(path),
             None => path.into(),
         }
+    }
+
+    /// Returns the folder in which relative paths begin.
+    pub(crate) fn folder(&self) -> std::io::Result<PathBuf> {
+        self.parameters.cwd.clone().map_or_else(std::env::current_dir, Ok)
     }
 
     /// Returns the path as text, for code that keeps paths as texts.
@@ -214,6 +226,7 @@ impl World {
         scope.hook_timeout_ms = self.hook_timeout_ms.get();
         scope.seed = self.random.seed;
         scope.activity = self.observers.activity.clone();
+        scope.overrides = self.agents.overrides.get().cloned();
         if let Some(driver) = self.driver.get() {
             scope.driver = driver.clone();
         }
@@ -238,7 +251,27 @@ impl Agents {
             slots: Rc::default(),
             packs,
             files: RunReminderFiles::default(),
+            variation: OnceCell::new(),
+            overrides: OnceCell::new(),
         }
+    }
+}
+
+impl Agents {
+    /// Makes the run a variant. A run is one variant from its start.
+    pub(crate) fn set_variant(&self, variant: RunVariant) {
+        let _ = self.variation.set(variant.variation);
+        if !variant.overrides.is_empty() {
+            let _ = self.overrides.set(Rc::new(variant.overrides));
+        }
+    }
+
+    /// Returns options of a loop as the variant of the run has them.
+    pub(crate) fn vary(&self, mut options: ReminderOptions) -> ReminderOptions {
+        if let Some(variation) = self.variation.get() {
+            options.vary(variation);
+        }
+        options
     }
 }
 

@@ -7,11 +7,13 @@
 //! - [`count_unimported`]: the files that no test imports.
 //! - [`pending_snapshots`]: the snapshots that wait for a review. `snapshot`: comparing with them.
 //!   [`abandoned_snapshots`]: those whose tests do not exist any more.
+//! - [`eval`]: runs over a set of tasks, compared by variants.
 //! - `difference`: how two texts differ.
 
 mod coverage;
 mod difference;
 mod discover;
+pub mod eval;
 mod output;
 mod report;
 mod run;

@@ -16,7 +16,7 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("stdlib", "stdlib/Cargo.toml", &["a2a", "jsonrpc", "lang", "runtime", "providers"]),
     ("serve", "serve/Cargo.toml", &["a2a", "jsonrpc", "stdlib", "runtime"]),
     ("telemetry", "telemetry/Cargo.toml", &["runtime", "providers"]),
-    ("testing", "testing/Cargo.toml", &["stdlib"]),
+    ("testing", "testing/Cargo.toml", &["runtime", "stdlib"]),
     ("lsp", "lsp/Cargo.toml", &["fmt", "jsonrpc", "lang", "stdlib"]),
     ("cli", "cli/Cargo.toml", &["fmt", "lang", "lsp", "runtime", "stdlib", "serve", "telemetry", "testing"]),
     ("harn", "Cargo.toml", &["a2a", "fmt", "lang", "runtime", "providers", "stdlib", "serve", "cli"]),

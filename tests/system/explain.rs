@@ -123,6 +123,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-TST-006", "needs `harn test`; in `test_command`"),
     ("HARN-TST-007", "needs `harn test`; in `test_command`"),
     ("HARN-TST-008", "needs `harn test`; in `test_command`"),
+    ("HARN-TST-009", "needs `harn eval`; in `eval`"),
     ("HARN-TYP-030", "the script would fill a book; in `check_bounds`"),
 ];
 

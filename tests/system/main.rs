@@ -3,6 +3,7 @@
 //! - [`rhai`]: scripts in Rhai that are made here, or need real time.
 //! - [`guide`]: those of `tests/guide` hold the guide's blocks to the letter.
 //! - [`explain`]: every row of the catalogue fails, and its fixed script does not.
+//! - [`eval`]: evaluations of variants.
 //! - [`event_log`]: where the log is kept, who shares it, what is left of it after a crash.
 //! - [`interrupt`]: signals that end a run, and what is left in good order.
 //! - [`limits`]: runs that want more than they may have.
@@ -71,6 +72,7 @@ mod doc;
 mod docs;
 mod earlier_layouts;
 mod editors;
+mod eval;
 mod event_log;
 mod examples;
 mod explain;

@@ -20,7 +20,7 @@ pub use budget::ReminderBudget;
 pub use fire::{FireReport, ProviderReport, fire};
 pub use malformed::Malformed;
 pub use registry::ReminderProviders;
-pub use selection::{OwnProviders, ProviderList, ReminderOptions};
+pub use selection::{OwnProviders, ProviderList, ReminderOptions, ReminderVariation};
 
 /// A provider that evaluates events and may add reminders.
 pub trait ReminderProvider {

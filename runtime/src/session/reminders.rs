@@ -65,6 +65,7 @@ impl Session {
         producer: Option<Arc<str>>,
         fired_at_turn: u32,
     ) -> Admission {
+        let spec = scope.overridden(spec, producer.as_ref());
         self.admit_with(scope, fired_at_turn, |t, at| lifecycle::inject(t, spec, source, producer, at))
     }
 

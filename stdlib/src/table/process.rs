@@ -27,7 +27,11 @@ fn exec(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     }
     cx.check_room(0)?;
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let outside = here::world(cx)?.clock.outside();
+    let world = here::world(cx)?;
+    if let Some(cwd) = &world.parameters.cwd {
+        command.current_dir(cwd);
+    }
+    let outside = world.clock.outside();
     Ok(Wait::new(async move {
         let _outside = outside;
         let mut group = ProcessGroup::start(&mut command, None).map_err(|e| not_started(&name, &e))?;

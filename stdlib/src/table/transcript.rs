@@ -28,6 +28,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     args[0] = Value::Nil;
     let data = here::reminder_data(cx, &args[1]).map_err(|raise| raise.about(1, ""))?;
     let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
+    let spec = scope.overridden(spec, None);
     let id = transcript.id().clone();
     let moment = here::moment(&id, &scope, &world);
     let admitted = lifecycle::inject(&mut transcript, spec, ReminderSource::InPipeline, None, &moment);

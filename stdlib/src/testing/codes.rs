@@ -56,6 +56,13 @@ pub enum TestCode {
             another name, or the file of its tests does not exist any more. `harn test --review` shows and removes it; \
             `harn test --update` removes all.",
     },
+    /// A file of variants with an error.
+    Plan = "HARN-TST-009", Error {
+        title: "invalid file of variants",
+        meaning: "`harn eval FILE --variants V.toml` reads `[[tasks]]` with `name`, `task`, `args` and `folder`, and \
+            `[[variants]]` with `name`, `description`, `reminders` (options of loops) and `overrides` (fields of \
+            reminders). Names are unique and consist of letters, digits, spaces and `._+-`.",
+    },
     /// A file that does not compile, so its lines cannot be counted.
     Uncounted = "HARN-TST-008", Warning {
         title: "lines of a file not counted",

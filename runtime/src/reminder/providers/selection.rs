@@ -55,6 +55,37 @@ impl Default for ReminderOptions {
     }
 }
 
+/// The options that a variant of a run changes in all its loops.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReminderVariation {
+    /// Whether providers run at all.
+    pub enabled: Option<bool>,
+    /// Providers that are added and removed.
+    pub providers: ProviderList,
+    /// The placement.
+    pub placement: Option<PlacementPolicy>,
+    /// Whether the native slot is used.
+    pub native: Option<bool>,
+    /// Whether reminder files are used.
+    pub files: Option<bool>,
+    /// The budget.
+    pub budget: ReminderBudget,
+}
+
+impl ReminderVariation {
+    /// Reads a variation: `enabled`, `providers`, `placement`, `native`, `files` and the budget of the option
+    /// `reminders`.
+    ///
+    /// # Errors
+    /// Returns the error of an unknown key or an invalid value.
+    pub fn from_data(data: &Data) -> Result<ReminderVariation, ReminderError> {
+        let options = ReminderOptions::from_data(data)?;
+        let enabled = data.get("enabled").as_bool().or(data.as_bool());
+        let ReminderOptions { providers, placement, native, files, budget, .. } = options;
+        Ok(ReminderVariation { enabled, providers, placement, native, files, budget })
+    }
+}
+
 /// Providers that belong to a single set of options.
 #[derive(Clone, Default)]
 pub struct OwnProviders(Vec<Rc<dyn ReminderProvider>>);
@@ -155,6 +186,18 @@ impl ReminderOptions {
     #[must_use]
     pub fn wants_files(&self, default: bool) -> bool {
         self.files.unwrap_or(default && self.enabled)
+    }
+
+    /// Changes the options to those of a variant of the run.
+    pub fn vary(&mut self, by: &ReminderVariation) {
+        if let Some(enabled) = by.enabled {
+            self.enabled = enabled;
+        }
+        self.providers.0.extend(by.providers.0.iter().cloned());
+        self.placement = by.placement.or(self.placement);
+        self.native = by.native.or(self.native);
+        self.files = by.files.or(self.files);
+        self.budget = by.budget.over(self.budget);
     }
 
     /// Returns the providers to run, in order. Unknown ids and too many are errors, whether or not providers are
