@@ -148,6 +148,7 @@ impl RunSetup {
             limits: self.limits,
             models: self.project.models.clone(),
             packs: self.project.packs.clone(),
+            mcp_servers: self.project.mcp_servers.clone(),
             loader: Rc::new(self.files.clone()),
             ..RunOptions::default()
         }

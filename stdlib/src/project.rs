@@ -44,6 +44,10 @@
 //! base_url = "http://gpu.local:8000/v1"
 //! key_env = "GPU_KEY"            # the variable that holds the key
 //!
+//! [mcp.servers.files]            # a server whose tools loops can use
+//! command = "npx"
+//! args = ["-y", "@modelcontextprotocol/server-filesystem", "."]
+//!
 //! [fmt]
 //! width = 100                    # of the lines of formatted scripts
 //!
@@ -56,6 +60,7 @@
 mod agent;
 mod codes;
 mod event_log;
+mod mcp;
 mod packs;
 mod read;
 mod trust;
@@ -71,6 +76,7 @@ pub use user::config_folder;
 use crate::Capability;
 use crate::limits::RunLimits;
 use crate::log::LogSettings;
+use crate::mcp::McpServerSpec;
 use crate::read::Files;
 use crate::rhai_front_end::packs::{PackSpec, check_pack};
 use lang::diagnostic::Diagnostic;
@@ -94,6 +100,8 @@ pub struct Project {
     pub agent: Agent,
     /// Its provider packs.
     pub packs: Vec<PackSpec>,
+    /// Its MCP servers.
+    pub mcp_servers: Vec<McpServerSpec>,
     /// The settings of the event log.
     pub log: LogSettings,
     /// The width of the lines of formatted scripts.
