@@ -22,7 +22,7 @@ const MAX_QUESTIONS: usize = 16;
 /// The result of a request.
 pub(crate) type Answered = Result<Data, McpError>;
 
-/// What became of a message of the server.
+/// The outcome of reading a message of the server.
 #[derive(Debug)]
 pub(crate) enum Taken {
     /// It was an answer to a request that waited.

@@ -1,4 +1,4 @@
-//! What a server needs of the run: capabilities, variables, a place in the file system.
+//! Capabilities and variables that a server needs of the run.
 
 use super::spec::{McpServerSpec, ServerTransport, SpecError};
 use crate::Capability;

@@ -28,8 +28,6 @@ pub(crate) enum McpCode {
         title: "MCP server could not be started",
         meaning: "The program of `command` was not found or is not executable. `command` is one program without a \
             shell; its arguments are in `args`.",
-        fails: "mcp.connect({name: \"files\", command: \"no-such-program\"})\n",
-        mended: "println(mcp.servers())\n",
     },
     /// A server that ended.
     Ended = "HARN-MCP-104", Error {

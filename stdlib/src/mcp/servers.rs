@@ -24,7 +24,7 @@ use std::time::Duration;
 /// The servers of a run.
 #[derive(Default)]
 pub(crate) struct McpServers {
-    /// Those of `harn.toml` and of the host.
+    /// Descriptions of `harn.toml` and of the host.
     described: RefCell<Vec<McpServerSpec>>,
     servers: RefCell<BTreeMap<Arc<str>, Rc<McpServer>>>,
     web: OnceCell<Rc<Web>>,
@@ -78,7 +78,12 @@ impl McpServers {
         self.web.get_or_init(|| Rc::new(Web::new(|name| std::env::var(name).ok()))).clone()
     }
 
-    fn open(&self, world: &Rc<World>, spec: McpServerSpec, functions: Functions) -> Result<Rc<McpServer>, SpecError> {
+    fn open(
+        &self,
+        world: &Rc<World>,
+        spec: McpServerSpec,
+        functions: ServerFunctions,
+    ) -> Result<Rc<McpServer>, SpecError> {
         let endpoint = self.endpoint(world, &spec)?;
         let hosting = world.hosting.clone();
         let user = ServerUser { elicit: functions.elicit, progress: functions.progress, hosting };
@@ -122,14 +127,14 @@ impl McpServers {
 
 /// The functions of a description.
 #[derive(Default)]
-struct Functions {
+struct ServerFunctions {
     elicit: Option<Function>,
     progress: Option<Function>,
 }
 
-impl Functions {
+impl ServerFunctions {
     /// Takes the functions out of a description.
-    fn take(cx: &Cx<'_>, dict: &mut Dict, arg: usize) -> Result<Functions, Box<Raise>> {
+    fn take(cx: &Cx<'_>, dict: &mut Dict, arg: usize) -> Result<ServerFunctions, Box<Raise>> {
         let mut read = |key: &str| match dict.remove(&Str::new(key)) {
             None | Some(Value::Nil) => Ok(None),
             Some(value) => {
@@ -140,7 +145,7 @@ impl Functions {
             }
         };
         let [elicit, progress] = [FUNCTIONS[0], FUNCTIONS[1]];
-        Ok(Functions { elicit: read(elicit)?, progress: read(progress)? })
+        Ok(ServerFunctions { elicit: read(elicit)?, progress: read(progress)? })
     }
 
     fn is_empty(&self) -> bool {
@@ -162,7 +167,7 @@ pub(crate) fn server_of(
         }
         let Some(spec) = servers.spec(name) else { return Err(unknown(servers, name, arg)) };
         allowed(cx, &spec, arg)?;
-        servers.open(world, spec, Functions::default()).map_err(|error| of_spec(&error, arg))
+        servers.open(world, spec, ServerFunctions::default()).map_err(|error| of_spec(&error, arg))
     };
     let dict = match value {
         Value::Str(name) => return by_name(name),
@@ -183,7 +188,7 @@ pub(crate) fn server_of(
         return by_name(name);
     }
     let mut dict = dict.clone();
-    let functions = Functions::take(cx, &mut dict, arg)?;
+    let functions = ServerFunctions::take(cx, &mut dict, arg)?;
     let data = to_data(&Value::dict(dict)).map_err(|raise| raise.about(arg, ""))?;
     let spec = McpServerSpec::from_data(&data).map_err(|error| of_spec(&error, arg))?;
     allowed(cx, &spec, arg)?;

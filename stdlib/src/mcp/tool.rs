@@ -85,7 +85,7 @@ async fn call_tool(server: &McpServer, info: &ToolInfo, arguments: Data) -> Resu
 
 /// Calls a tool by the name that its server has for it, with checked arguments.
 pub(crate) async fn checked_call(server: &McpServer, name: &str, arguments: Data) -> Result<ToolResult, Box<Raise>> {
-    let of = |error: &McpError| of_mcp(&server.spec.name, error);
+    let of = |error: &McpError| of_mcp(&server.spec.name, error).about(0, "this server");
     let list = server.client.tools().await.map_err(|error| of(&error))?;
     let Some(info) = list.tools.iter().find(|tool| &*tool.name == name && is_offered(server, tool)) else {
         let message = format!("the MCP server `{}` has no tool `{name}`", server.spec.name);

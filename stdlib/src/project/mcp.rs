@@ -47,7 +47,9 @@ impl SettingsReader<'_> {
             Err(error) => {
                 let entry = table.iter().find(|(key, _)| key.get_ref().as_ref() == error.key);
                 let place = entry.map_or(name.span(), |(_, value)| value.span());
-                let help = error.help.unwrap_or_else(|| "see `harn explain HARN-MCP-101`".to_owned());
+                let help = error.help.unwrap_or_else(|| {
+                    "`[mcp.servers.NAME]` takes `command` with `args` and `env`, or `url` with `headers`".to_owned()
+                });
                 return self.wrong(ProjectCode::Value, place, error.message, &help);
             }
         };

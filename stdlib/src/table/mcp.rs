@@ -25,7 +25,7 @@ lang::builtins! { "mcp" =>
     waits "tools(server: string | McpServer) -> dict" tools;
     /// Calls a tool by the name that the server has for it: `{ok, text, data, content}`. `data` is the structured result,
     /// or nil. Arguments that do not match the tool's schema raise an error.
-    waits "call_tool(server: string | McpServer, tool: string, arguments: dict = nil) -> {ok: bool, text: string, data: any, content: any, ...}" call_tool;
+    waits "call_tool(server: string | McpServer, name: string, arguments: dict = nil) -> {ok: bool, text: string, data: any, content: any, ...}" call_tool;
     /// The resources of a server: `{uri, name, title, description, mimeType}`; templates have `uriTemplate`.
     waits "resources(server: string | McpServer) -> list<any>" resources;
     /// Reads a resource: `{uri, text, contents}`. `text` joins the texts of its contents.
@@ -53,7 +53,7 @@ where
 }
 
 fn failed(server: &McpServer) -> impl Fn(McpError) -> Box<Raise> {
-    |error| of_mcp(&server.spec.name, &error)
+    |error| of_mcp(&server.spec.name, &error).about(0, "this server")
 }
 
 fn connect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

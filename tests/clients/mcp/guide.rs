@@ -35,12 +35,12 @@ fn the_agent_of_the_guide_reads_files_and_a_database() {
     let shown = harn_in(&folder, &["run", "-e", look], b"", &[]);
     assert_eq!((shown.out.as_str(), shown.err.as_str()), (of("text")[0], ""));
 
-    let agent = of("harn")[0].replace("pipeline default(task)", "fn answer(task)");
+    let agent = of("harn agent.harn")[0].replace("pipeline default(task)", "fn answer(task)");
     let script = format!(
         r#"{agent}
 {}
 with_llm_script([
-  llm_tool_call("files__read_text_file", {{path: "notes/today.txt"}}),
+  llm_tool_call("files__read_text_file", {{path: "today.txt"}}),
   llm_tool_call("shop__query", {{sql: "select id, item from orders where paid = 0"}}),
   llm_text("Order 2, the desk."),
 ], {{ ->
@@ -49,9 +49,9 @@ with_llm_script([
 }})
 println(unpaid())
 "#,
-        of("harn")[1]
+        of("harn")[0]
     );
     fs::write(folder.join("main.harn"), script).unwrap();
     let outcome = harn_in(&folder, &["run", "main.harn"], b"", &[]);
-    prints(&outcome, "Order 2, the desk.\n[Order 2 must leave the house by Friday.\n, [[2, \"desk\"]]]\n[[desk]]");
+    prints(&outcome, "Order 2, the desk.\n[Order 2 must leave the house by Friday.\n, 2\ndesk]\n[[desk]]");
 }
