@@ -31,7 +31,7 @@ const MOST: f64 = 1.3;
 
 pub(crate) const CHILD: &str = "--turns";
 
-/// What decides about the reminders of a turn.
+/// The rules of the reminders of a turn.
 #[derive(Clone, Copy)]
 struct TurnRow {
     title: &'static str,
