@@ -5,6 +5,7 @@ use crate::report::{Format, show};
 use runtime::event_log::{ObservedLog, RecordObserver, SharedLog as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 use stdlib::limits::{RunLimits, parse_size, parse_time};
 use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Preview, Project, RunOptions};
@@ -148,7 +149,7 @@ impl RunSetup {
             limits: self.limits,
             models: self.project.models.clone(),
             packs: self.project.packs.clone(),
-            mcp_servers: self.project.mcp_servers.clone(),
+            policy: Some(Arc::new(self.project.policy.clone())),
             loader: Rc::new(self.files.clone()),
             ..RunOptions::default()
         }

@@ -5,16 +5,13 @@
 //! counts if it is installed. The bench fails if a limit is missed.
 //!
 //! - [`lifecycle`]: what is measured; [`pending`]: the transcripts it is done to; [`bars`]: what is promised.
-//! - [`turns`]: a turn of a loop with 20 pending reminders, with and without rules. [`scripted`]: an injection by a script.
+//! - [`turns`]: a turn of a loop with 20 pending reminders, with and without rules.
 //! - [`appends`]: the event log in a file beside a bare loop.
-//! - [`measure`]: runs in turn; [`count`]: instructions of the rows; [`options`], [`parts`], [`instructions`]: the command
-//!   line, what it asks for, and callgrind, shared by the benches; [`table`]: prints.
+//! - [`measure`]: runs in turn; [`count`]: instructions; [`options`], [`parts`]: the command line and what it asks for, shared by the benches; [`table`]: prints.
 
 mod appends;
 mod bars;
 mod count;
-#[path = "../common/instructions.rs"]
-mod instructions;
 mod lifecycle;
 mod measure;
 #[path = "../common/options.rs"]
@@ -22,7 +19,6 @@ mod options;
 #[path = "../common/parts.rs"]
 mod parts;
 mod pending;
-mod scripted;
 mod table;
 mod turns;
 
@@ -30,8 +26,7 @@ use parts::Part;
 use std::process::ExitCode;
 
 /// The parts of the bench.
-const PARTS: &[Part] =
-    &[("lifecycle", measure::run), ("turns", turns::run), ("scripted", scripted::run), ("appends", appends::run)];
+const PARTS: &[Part] = &[("lifecycle", measure::run), ("turns", turns::run), ("appends", appends::run)];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

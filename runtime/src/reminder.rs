@@ -21,6 +21,7 @@ pub mod lifecycle;
 pub mod limits;
 pub(crate) mod misnomer;
 pub mod overrides;
+pub mod policy;
 pub mod providers;
 pub mod rules;
 mod spec;

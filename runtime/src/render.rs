@@ -10,6 +10,7 @@ use crate::data::Data;
 use crate::message::{Block, Messages, Role};
 use crate::note::{Note, Severity};
 use crate::reminder::lifecycle::{BodyChoice, SelectedReminder, estimated_tokens};
+use crate::reminder::policy;
 use crate::reminder::{Reminder, ReminderCode, ReminderError, ReminderSource, RoleHint};
 use crate::seam::call_error;
 use crate::words::words;
@@ -19,6 +20,7 @@ pub mod fallback;
 pub mod quote;
 #[cfg(test)]
 mod tests;
+mod turn_marker;
 
 pub(crate) use anchor::with_anchored;
 pub use anchor::{AnchoredReminder, PromptReminders};
@@ -232,6 +234,14 @@ fn place(input: RenderInput<'_>, rules: &SlotRules<'_>, out: &mut Rendered) {
     if hint == RoleHint::UserBlock && capabilities.wire != WireFormat::Anthropic {
         out.demoted.push(reminder.id.clone());
     }
+    let marked;
+    let body = match policy::untrusted_source(reminder.producer.as_deref()) {
+        Some(source) => {
+            marked = format!("[untrusted origin: {source}]\n{body}");
+            marked.as_str()
+        }
+        None => body,
+    };
     let section = |body: &str| if capabilities.prefers_xml_scaffolding { xml(body) } else { plain(body) };
     let (role, text) = if capabilities.prefers_role_developer {
         (RenderedRole::Developer, plain(body))
@@ -274,6 +284,7 @@ fn push<T>(list: &mut Vec<T>, item: T) {
 /// Returns the body with markers quoted, so that it does not read as a second reminder.
 fn plain(body: &str) -> Arc<str> {
     let body: &str = &quote::quoted(body);
+    let body: &str = &turn_marker::quoted(body);
     let mut text = String::with_capacity(body.len() + 20);
     text.push_str("System reminder:\n");
     if may_hide(body) {
@@ -288,6 +299,7 @@ fn xml(body: &str) -> Arc<str> {
     let body = escaped(body);
     // All tags are removed, but the plain header may remain.
     let body: &str = &quote::quoted(&body);
+    let body: &str = &turn_marker::quoted(body);
     let mut text = String::with_capacity(body.len() + 40);
     text.push_str("<system-reminder>\n");
     text.push_str(body);

@@ -35,6 +35,7 @@ pub use journal::{Conversation, ConversationJournal, JournalChange};
 pub use observe::{ReminderObserver, ReminderSeen};
 pub use open_calls::{NOT_RUN, close_open_calls, open_calls};
 pub use recover::{Recovered, RecoveredReminder};
+pub use reminders::ReminderProducer;
 
 /// A session.
 pub struct Session {

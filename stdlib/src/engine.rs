@@ -25,7 +25,6 @@ use crate::bind::RunDriver;
 use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
-use crate::mcp::McpServerSpec;
 use crate::output::{Output, Terminal};
 use crate::recording::{Preview, RunRecording, RunStart};
 use crate::rhai_front_end::packs::PackSpec;
@@ -44,9 +43,11 @@ use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, RunCode, Watched, cl
 use providers::model::CapabilityTable;
 use runtime::activity::{Activity, ActivityOptions};
 use runtime::event_log::{EventLog, MemoryLog};
+use runtime::reminder::policy::ReminderPolicy;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The options of a run.
 pub struct RunOptions {
@@ -78,8 +79,8 @@ pub struct RunOptions {
     pub interrupt: Option<Interrupt>,
     /// Reminder providers of files in Rhai, each in a sandbox of its own.
     pub packs: Vec<PackSpec>,
-    /// The MCP servers that a project or a host describes; each is started or contacted when it is first used.
-    pub mcp_servers: Vec<McpServerSpec>,
+    /// The policy about reminders, for the whole process; `None` leaves the one that is set.
+    pub policy: Option<Arc<ReminderPolicy>>,
     /// Reads the files that it imports.
     pub loader: Rc<dyn Loader>,
     /// Whether the script was read from standard input, so that it cannot read from there.
@@ -109,7 +110,7 @@ impl Default for RunOptions {
             live: None,
             interrupt: None,
             packs: Vec::new(),
-            mcp_servers: Vec::new(),
+            policy: None,
             loader: Rc::new(NoFiles),
             from_stdin: false,
             variant: None,
@@ -150,6 +151,9 @@ impl Engine {
         if let Some(bytes) = options.limits.max_body {
             runtime::reminder::limits::set_max_body(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
+        if let Some(policy) = options.policy {
+            runtime::reminder::policy::set(policy);
+        }
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
         let world = World::new(
             RunStart::of(options.seed, options.recording, options.preview),
@@ -157,12 +161,7 @@ impl Engine {
             Observers { live: options.live, log, activity: options.activity.map(Activity::new) },
             options.interrupt,
             Parameters { args: options.args, task: options.task, cwd: options.cwd, ..Parameters::default() },
-            Extensions {
-                models: options.models,
-                packs: options.packs,
-                mcp_servers: options.mcp_servers,
-                denied: &options.denied,
-            },
+            Extensions { models: options.models, packs: options.packs, denied: &options.denied },
             options.hosting,
         );
         if let Some(time) = options.limits.hook {
@@ -404,7 +403,6 @@ impl Drop for Engine {
         self.world.agents.packs.clear();
         self.world.agents.files.clear();
         self.world.agents.workers.clear();
-        self.world.services.mcp.clear();
         if let Some(session) = self.session.get() {
             session.close();
         }

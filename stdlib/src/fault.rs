@@ -14,6 +14,7 @@ use runtime::codes::CodeRef as CoreCode;
 use runtime::event_log::LogError;
 use runtime::model::ModelError;
 use runtime::reminder::ReminderError;
+use runtime::reminder::policy::PolicyRefusal;
 use runtime::seam::{CallError, CallErrorKind};
 use runtime::session::SessionError;
 use runtime::workers::{SnapshotError, WorkerError};
@@ -120,6 +121,12 @@ pub(crate) fn of_peer(error: &PeerError) -> Box<Raise> {
         Some(help) => raise.help(help.clone()),
         None => raise,
     }
+}
+
+/// Returns the error of a reminder that the policy refuses.
+pub(crate) fn of_policy(refusal: &PolicyRefusal) -> Box<Raise> {
+    Raise::error(RunCode::Denied, format!("the reminder was {refusal}"))
+        .help("change the reminder, or `[reminders.policy]` in harn.toml; the file of `HARN_POLICY` takes precedence")
 }
 
 /// A reminder's error, with the field it is about.

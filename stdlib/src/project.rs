@@ -15,6 +15,9 @@
 //! files = true                   # loops use the files in `.harn/reminders`
 //! placement = "auto"             # where prompts show them
 //!
+//! [reminders.policy]
+//! forbid_sources = ["peer"]
+//!
 //! [agent]                        # what it says of itself where it is served
 //! name = "rebase-worker"
 //! description = "Rebases branches."
@@ -44,10 +47,6 @@
 //! base_url = "http://gpu.local:8000/v1"
 //! key_env = "GPU_KEY"            # the variable that holds the key
 //!
-//! [mcp.servers.files]            # a server whose tools loops can use
-//! command = "npx"
-//! args = ["-y", "@modelcontextprotocol/server-filesystem", "."]
-//!
 //! [fmt]
 //! width = 100                    # of the lines of formatted scripts
 //!
@@ -60,8 +59,8 @@
 mod agent;
 mod codes;
 mod event_log;
-mod mcp;
 mod packs;
+mod policy;
 mod read;
 mod trust;
 mod user;
@@ -76,12 +75,12 @@ pub use user::config_folder;
 use crate::Capability;
 use crate::limits::RunLimits;
 use crate::log::LogSettings;
-use crate::mcp::McpServerSpec;
 use crate::read::Files;
 use crate::rhai_front_end::packs::{PackSpec, check_pack};
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use providers::model::CapabilityTable;
+use runtime::reminder::policy::ReminderPolicy;
 use std::path::{Path, PathBuf};
 
 /// The file's name.
@@ -100,12 +99,12 @@ pub struct Project {
     pub agent: Agent,
     /// Its provider packs.
     pub packs: Vec<PackSpec>,
-    /// Its MCP servers.
-    pub mcp_servers: Vec<McpServerSpec>,
     /// The settings of the event log.
     pub log: LogSettings,
     /// The width of the lines of formatted scripts.
     pub width: Option<u32>,
+    /// The policy about reminders.
+    pub policy: ReminderPolicy,
     /// A warning about the settings that were ignored because the folder is not trusted.
     pub warning: Option<Diagnostic>,
 }
@@ -123,12 +122,18 @@ impl Project {
         read::check(source, path)
     }
 
-    /// Reads the `harn.toml` that is nearest to a script, if there is one.
+    /// Reads the `harn.toml` that is nearest to a script, if there is one, and the managed policy, which takes
+    /// precedence.
     ///
     /// # Errors
-    /// Returns the errors in the file.
+    /// Returns the errors in the file, or in that of the policy.
     pub fn of(script: &Path) -> Result<Self, Vec<Diagnostic>> {
-        find(script).map_or_else(|| Ok(Self::default()), |path| Ok(read::read(&path)?.project))
+        let mut project = match find(script) {
+            Some(path) => read::read(&path)?.project,
+            None => Self::default(),
+        };
+        project.policy = policy::managed()?.over(project.policy);
+        Ok(project)
     }
 }
 

@@ -37,6 +37,7 @@
 //! - [`untrusted_files`]: pipes, devices, links and logs that were tampered with.
 //! - [`trace`]: the life of reminders, read from logs of real runs.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
+//! - [`breakout`]: bodies of reminders that pose as something else.
 //! - [`borders`]: who may import whom.
 //! - [`editors`]: queries and snippets in `editors`.
 //! - [`check`]: the formats, fixes and paths of `harn check`.
@@ -48,6 +49,7 @@
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
 //! - [`peers`]: the programs of the bench still print their values.
 //! - [`new`]: projects of every template check, run and pass their tests.
+//! - [`policy`]: what a project or an administrator says about reminders.
 //! - [`preview`]: requests that are shown are those that a server receives.
 //! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
 //! - [`mutants`]: programs spliced from others.
@@ -60,6 +62,7 @@
 mod agent_bench;
 mod bad_input;
 mod borders;
+mod breakout;
 mod check;
 mod check_bounds;
 mod code_literals;
@@ -97,6 +100,7 @@ mod peers;
 mod persist;
 mod placement;
 mod plain_words;
+mod policy;
 mod preview;
 mod properties;
 mod recipes;

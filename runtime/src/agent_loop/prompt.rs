@@ -11,7 +11,9 @@ use crate::model::{Delta, ModelError, ModelReply, Request, Usage, failure_kind};
 use crate::reminder::lifecycle::{
     ConditionVerdict, SelectInput, SelectedReminder, Selection, before_prompt, needs_selection, select, void,
 };
+use crate::reminder::policy::{self, ReminderPolicy};
 use crate::reminder::providers::ReminderBudget;
+use crate::reminder::{Reminder, ReminderSource};
 use crate::render::{PromptReminders, RenderOptions, Rendered, bars_native, demotion, render};
 use crate::seam::{CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
 use crate::transcript::Transcript;
@@ -30,6 +32,7 @@ pub fn interruption_mark(why: &str) -> String {
 impl RunningLoop<'_> {
     /// Builds the request from the current transcript. The history is shared, not copied.
     pub(super) fn build_prompt(&self, state: &mut LoopState, verdicts: &[(Arc<str>, ConditionVerdict)]) -> Request {
+        self.force_reminders();
         self.session.apply(&self.scope, |t, _| before_prompt(t), std::mem::take);
         let selected = self.select(verdicts);
         let (rendered, demoted, messages) = self.session.with(|s| {
@@ -81,6 +84,25 @@ impl RunningLoop<'_> {
     /// Returns the request with its reminders in other slots, if the route has rejected the ones it used.
     pub(super) fn in_other_slots(&self, request: &Request, thrown: &dyn CallError) -> Option<Request> {
         self.parts.slots.after_failure(self.turn(), self.parts.model.as_ref(), request, thrown)
+    }
+
+    /// Adds the reminders that the policy forces and that are not pending, whatever removed them.
+    fn force_reminders(&self) {
+        let Some(policy) = policy::current().filter(|policy| !policy.force.is_empty()) else { return };
+        for spec in &policy.force {
+            let key = spec.dedupe_key.as_deref().unwrap_or_default();
+            let is_pending = |reminder: &Reminder| {
+                reminder.is_of_spec(spec) && reminder.producer.as_deref() == Some(ReminderPolicy::PRODUCER)
+            };
+            let pending = self.session.with(|s| {
+                let mut slots = s.transcript.slots_of_key(key).into_iter();
+                slots.any(|slot| s.transcript.pending_at(slot).is_some_and(|pending| is_pending(&pending.reminder)))
+            });
+            if !pending {
+                let (source, producer) = (ReminderSource::StdlibProvider, Some(ReminderPolicy::PRODUCER.into()));
+                self.session.inject_reminder(&self.scope, spec.clone(), source, producer);
+            }
+        }
     }
 
     /// Selects the reminders of the prompt; `None` if it shows all of them with their bodies.

@@ -7,8 +7,10 @@ use tracing::Instrument as _;
 
 use crate::note::{Note, Severity};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
+use crate::reminder::policy::PolicySource;
 use crate::reminder::{ReminderError, ReminderSource};
 use crate::seam::{Answer, CallErrorKind, Outcome, Scope, Turn};
+use crate::session::ReminderProducer;
 use crate::timeout::{is_timeout, with_timeout};
 
 use super::action::{ActionableEvent, HookAction, new_prompt};
@@ -153,9 +155,15 @@ fn admit(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, verdict: &Verdi
         turn.session.clear_reminders(turn.scope, selector);
     }
     for spec in &verdict.effects {
-        let admitted =
-            turn.session.inject_reminder(turn.scope, spec.clone(), ReminderSource::Hook, Some(producer.clone()));
-        turn.scope.report(event.kind(), &admitted);
+        let from = ReminderProducer {
+            source: ReminderSource::Hook,
+            policy_source: PolicySource::Hook,
+            id: Some(producer.clone()),
+        };
+        match turn.session.inject_allowed(turn.scope, spec.clone(), from, None) {
+            Ok(admitted) => turn.scope.report(event.kind(), &admitted),
+            Err(refusal) => turn.scope.note(refusal.note(hook.name())),
+        }
     }
     for why in &verdict.unusable {
         let fault = hook.unusable(&format!("invalid result of a `{}` hook: {why}", event.kind()));

@@ -35,6 +35,11 @@ pub trait ReminderProvider {
     /// Returns the events it subscribes to.
     fn subscribes_to(&self) -> EventSet;
 
+    /// Returns whether it is part of a pack, whose texts are not the script's.
+    fn is_of_pack(&self) -> bool {
+        false
+    }
+
     /// Checks its configuration, before a loop starts. The error's field path begins with the id of the provider.
     ///
     /// # Errors

@@ -189,6 +189,11 @@ impl PartialEq for ModelBodies {
 impl Eq for ModelBodies {}
 
 impl ModelBodies {
+    /// Returns the bodies.
+    pub fn bodies(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.bodies.iter().map(|(_, body)| body)
+    }
+
     /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

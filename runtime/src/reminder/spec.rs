@@ -101,7 +101,7 @@ impl ReminderSpec {
 
 impl Reminder {
     /// Returns whether [`ReminderSpec::into_reminder`] has made it from an equal spec.
-    pub(super) fn is_of_spec(&self, spec: &ReminderSpec) -> bool {
+    pub(crate) fn is_of_spec(&self, spec: &ReminderSpec) -> bool {
         let ReminderSpec { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint, rules } = spec;
         self.body == *body
             && self.tags == *tags

@@ -199,7 +199,7 @@ fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 }
 
 /// Returns the text before a word that it ends with, whatever its case.
-fn strip_last_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+pub(super) fn strip_last_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for expected in word.chars().rev() {
         if !rest.by_ref().rfind(|c| !is_invisible(*c))?.eq_ignore_ascii_case(&expected) {
@@ -209,7 +209,7 @@ fn strip_last_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     Some(rest.as_str())
 }
 
-fn is_line_break(c: char) -> bool {
+pub(super) fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
@@ -218,7 +218,7 @@ fn is_blank(c: char) -> bool {
 }
 
 /// Returns whether a character is white space inside of a line.
-fn is_gap(c: char) -> bool {
+pub(super) fn is_gap(c: char) -> bool {
     is_blank(c) && !is_line_break(c)
 }
 

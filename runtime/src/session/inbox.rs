@@ -13,6 +13,7 @@ use crate::reminder::bridge::{
     Revocation, Seam, SharedQueue,
 };
 use crate::reminder::lifecycle::{DropReason, ExpireReason, LifecycleRecord, Selector};
+use crate::reminder::policy::{self, PolicySource};
 
 /// The point where an item left the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,23 +78,32 @@ impl Inbox {
     /// Accepts a reminder. It may be reported as accepted once [`Inbox::durable`] is ready.
     ///
     /// # Errors
-    /// Fails if the queue is full or the session is closed.
+    /// Fails if the queue is full, the session is closed, or the policy refuses the reminder.
     pub fn accept_reminder(&self, payload: RemindPayload) -> Result<AcceptedInjection, QueueError> {
-        self.accept_reminder_as(None, payload)
+        self.accept_from(PolicySource::Host, None, payload)
     }
 
-    /// Accepts a reminder like [`Inbox::accept_reminder`], with the id that its host has chosen, if any. No other
-    /// queued item should have that id.
+    /// Accepts a reminder from a peer, like [`Inbox::accept_reminder`], with the id that the peer has chosen, if any. No
+    /// other queued item should have that id.
     ///
     /// # Errors
-    /// Fails if the queue is full or the session is closed.
-    pub fn accept_reminder_as(
+    /// Fails if the queue is full, the session is closed, or the policy refuses the reminder.
+    pub fn accept_from_peer(
         &self,
         id: Option<Arc<str>>,
         payload: RemindPayload,
     ) -> Result<AcceptedInjection, QueueError> {
+        self.accept_from(PolicySource::Peer, id, payload)
+    }
+
+    fn accept_from(
+        &self,
+        source: PolicySource,
+        id: Option<Arc<str>>,
+        payload: RemindPayload,
+    ) -> Result<AcceptedInjection, QueueError> {
         let mut room = self.room(payload.weight())?;
-        self.noted(self.intake().accept_reminder(&mut room, id, payload)?)
+        self.noted(self.intake().accept_reminder(&mut room, source, id, payload)?)
     }
 
     /// Accepts a user message, like [`Inbox::accept_reminder`].
@@ -236,11 +246,17 @@ impl<A: Fn(&mut LogReservation, NewRecord) -> Ticket> Intake<'_, A> {
     pub(super) fn accept_reminder(
         &self,
         room: &mut LogReservation,
+        source: PolicySource,
         id: Option<Arc<str>>,
         payload: RemindPayload,
     ) -> Result<AcceptedInjection, QueueError> {
+        let producer = policy::check(&payload.spec, source, None).map_err(|refusal| {
+            let dropped = refusal.dropped().to_log_outside(self.session_id, self.now_ms);
+            (self.append)(room, dropped);
+            QueueError::Refused(refusal)
+        })?;
         let mut queue = locked(self.queue);
-        let accepted = queue.push_reminder_as(id, payload.spec, payload.mode, self.now_ms)?;
+        let accepted = queue.push_reminder_as(id, producer, payload.spec, payload.mode, self.now_ms)?;
         Ok(self.record(room, &queue, accepted, payload.meta))
     }
 

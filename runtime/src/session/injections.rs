@@ -10,6 +10,7 @@ use crate::reminder::bridge::{
     Revocation, Seam,
 };
 use crate::reminder::lifecycle::{ExpireReason, LifecycleRecord, ReminderOrigin};
+use crate::reminder::policy::PolicySource;
 use crate::reminder::{Reminder, ReminderError};
 use crate::seam::Scope;
 
@@ -20,11 +21,11 @@ impl Session {
     /// Accepts a reminder from a host.
     ///
     /// # Errors
-    /// Fails if the queue is full.
+    /// Fails if the queue is full or the policy refuses the reminder.
     pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<AcceptedInjection, QueueError> {
         let key = payload.spec.dedupe_key.clone();
         let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
-        let injected = self.intake(scope).accept_reminder(&mut room, None, payload)?;
+        let injected = self.intake(scope).accept_reminder(&mut room, PolicySource::Host, None, payload)?;
         let pending = key.map_or(0, |key| self.with(|state| state.transcript.slots_of_key(&key).len()));
         Ok(AcceptedInjection { deduped_count: injected.replaced.len() + pending, ..injected })
     }

@@ -11,11 +11,23 @@ use crate::reminder::lifecycle::{
     self, Admission, DropReason, LifecycleBatch, LifecycleContext, LifecycleRecord, PassResult, RecordOwner,
     ReminderOrigin, RepeatedBatch, Selector,
 };
+use crate::reminder::policy::{self, PolicyRefusal, PolicySource};
 use crate::reminder::{Reminder, ReminderSource, ReminderSpec};
 use crate::seam::Scope;
 use crate::transcript::Transcript;
 
 use super::Session;
+
+/// The producer of a new reminder.
+#[derive(Debug, Clone)]
+pub struct ReminderProducer {
+    /// The source that the reminder names.
+    pub source: ReminderSource,
+    /// The source as a policy names it.
+    pub policy_source: PolicySource,
+    /// The id of the provider, or the name of the hook.
+    pub id: Option<Arc<str>>,
+}
 
 impl Session {
     /// Applies a pure function of the lifecycle to the transcript and logs the records that `records` takes out of its
@@ -67,6 +79,29 @@ impl Session {
     ) -> Admission {
         let spec = scope.overridden(spec, producer.as_ref());
         self.admit_with(scope, fired_at_turn, |t, at| lifecycle::inject(t, spec, source, producer, at))
+    }
+
+    /// Creates a reminder in the current turn, if the policy of the process allows it.
+    ///
+    /// # Errors
+    /// Returns the reason why it is refused, which is recorded.
+    pub fn inject_allowed(
+        &self,
+        scope: &Scope,
+        spec: ReminderSpec,
+        from: ReminderProducer,
+        fired_at_turn: Option<u32>,
+    ) -> Result<Admission, PolicyRefusal> {
+        match policy::check(&spec, from.policy_source, from.id) {
+            Ok(producer) => {
+                let turn = fired_at_turn.unwrap_or_else(|| self.with(|state| state.turns));
+                Ok(self.inject_reminder_at(scope, spec, from.source, producer, turn))
+            }
+            Err(refusal) => {
+                self.log_lifecycle(scope, [refusal.dropped()]);
+                Err(refusal)
+            }
+        }
     }
 
     /// Admits an existing reminder (from a bridge, a parent, an event of a script).

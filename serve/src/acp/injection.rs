@@ -92,18 +92,20 @@ fn of_queue(error: &QueueError, message: String) -> ErrorResponse {
         QueueError::Full(_) | QueueError::LogBehind => QUEUE_FULL.into(),
         QueueError::AlreadyDelivered(_) => ALREADY_DELIVERED.into(),
         QueueError::Unknown(_) | QueueError::Closed => ErrorCode::RESOURCE_NOT_FOUND,
+        QueueError::Refused(_) => ErrorCode::INVALID_PARAMS,
     };
     let refusal = ErrorResponse::new(rpc, BridgeError::of_queue(error), message).reason(bridge::reason(error));
     match error {
         QueueError::AlreadyDelivered(id) | QueueError::Unknown(id) => {
             refusal.field("reminderId").with("reminderId", &**id)
         }
-        QueueError::Full(_) | QueueError::LogBehind | QueueError::Closed => refusal,
+        QueueError::Full(_) | QueueError::LogBehind | QueueError::Closed | QueueError::Refused(_) => refusal,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use runtime::reminder::policy::PolicyRefusal;
     use runtime::reminder::{ReminderCode, ReminderError};
 
     use super::*;
@@ -144,6 +146,7 @@ mod tests {
             (QueueError::Full(256), -32000, "queue_full", "HARN-SES-003"),
             (QueueError::AlreadyDelivered("r".into()), -32010, "already_delivered", "HARN-SES-003"),
             (QueueError::Unknown("r".into()), -32002, "unknown_reminder", "HARN-SES-004"),
+            (QueueError::Refused(PolicyRefusal("x".into())), -32602, "policy", "HARN-SES-003"),
         ] {
             let told = told(error);
             assert_eq!((&told["code"], &told["data"]["reason"]), (&json!(code), &json!(reason)));

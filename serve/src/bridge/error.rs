@@ -45,9 +45,11 @@ impl BridgeError {
     pub fn of_queue(error: &QueueError) -> AgentCode {
         match error {
             QueueError::Unknown(_) => AgentCode::UnknownReminder,
-            QueueError::Full(_) | QueueError::LogBehind | QueueError::Closed | QueueError::AlreadyDelivered(_) => {
-                AgentCode::Queue
-            }
+            QueueError::Full(_)
+            | QueueError::LogBehind
+            | QueueError::Closed
+            | QueueError::Refused(_)
+            | QueueError::AlreadyDelivered(_) => AgentCode::Queue,
         }
     }
 
@@ -58,7 +60,7 @@ impl BridgeError {
             BridgeError::Json(_) => -32700,
             BridgeError::Envelope { .. } => -32600,
             BridgeError::Method { .. } => -32601,
-            BridgeError::Reminder(_) => -32602,
+            BridgeError::Reminder(_) | BridgeError::Queue(QueueError::Refused(_)) => -32602,
             BridgeError::Host(_) | BridgeError::Queue(QueueError::Unknown(_) | QueueError::Closed) => -32002,
             BridgeError::Queue(QueueError::Full(_) | QueueError::LogBehind) => -32000,
             BridgeError::Queue(QueueError::AlreadyDelivered(_)) => -32010,
@@ -99,6 +101,7 @@ pub fn reason(error: &QueueError) -> &'static str {
     match error {
         QueueError::Full(_) | QueueError::LogBehind => "queue_full",
         QueueError::Closed => "closed",
+        QueueError::Refused(_) => "policy",
         QueueError::AlreadyDelivered(_) => "already_delivered",
         QueueError::Unknown(_) => "unknown_reminder",
     }

@@ -3,7 +3,7 @@
 use super::packs::PACKS;
 use super::trust::{digest, is_trusted};
 use super::user::allowed_keys;
-use super::{NAME, Project, ProjectCode, agent, event_log, mcp, packs};
+use super::{NAME, Project, ProjectCode, agent, event_log, packs, policy};
 use crate::Capability;
 use crate::limits::{DEFAULT_MEMORY, parse_size, parse_time};
 use lang::diagnostic::code::CodeRef;
@@ -24,8 +24,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// The tables of the file.
-const TABLES: &[&str] =
-    &["limits", "capabilities", "event_log", "hooks", "reminders", "agent", "providers", "mcp", "fmt"];
+const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "reminders", "agent", "providers", "fmt"];
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
 /// The keys of `[capabilities]`.
@@ -33,7 +32,7 @@ const RIGHTS: &[&str] = &["deny"];
 /// The keys of `[hooks]`.
 const HOOKS: &[&str] = &["timeout_ms"];
 /// The keys of `[reminders]`.
-const REMINDERS: &[&str] = &["max_body", "max_tokens", "max_share", "placement", "files"];
+const REMINDERS: &[&str] = &["max_body", "max_tokens", "max_share", "placement", "files", "policy"];
 
 /// The keys of `[fmt]`.
 const FMT: &[&str] = &["width"];
@@ -45,6 +44,8 @@ pub fn project_keys() -> [(&'static str, &'static [&'static str]); 15] {
         ("[limits]", LIMITS),
         ("[capabilities]", RIGHTS),
         ("[reminders]", REMINDERS),
+        ("[reminders.policy]", policy::KEYS),
+        ("[reminders.policy.sources.SOURCE]", policy::SOURCE_KEYS),
         ("[hooks]", HOOKS),
         ("[event_log]", event_log::KEYS),
         ("[providers]", &[PACKS]),
@@ -54,8 +55,6 @@ pub fn project_keys() -> [(&'static str, &'static [&'static str]); 15] {
         ("[agent]", agent::KEYS),
         ("[agent.provider]", agent::PROVIDER),
         ("[[agent.skills]]", agent::SKILL),
-        ("[mcp]", mcp::KEYS),
-        ("[mcp.servers.NAME]", crate::mcp::TOML_KEYS),
         ("[fmt]", FMT),
     ]
 }
@@ -131,20 +130,9 @@ fn read_text(
     })?;
     let folder_as_written = path.parent().unwrap_or(Path::new(""));
     let trusted = is_trusted(folder, digest);
-    let mut reader = SettingsReader {
-        source,
-        folder: folder_as_written,
-        canonical: folder,
-        trusted,
-        project: Project::default(),
-        guarded: Vec::new(),
-        found: Vec::new(),
-    };
+    let mut reader = SettingsReader::new(source, folder_as_written, folder, trusted);
     reader.file(table.get_ref());
-    if !reader.found.is_empty() {
-        reader.found.sort_by_key(Diagnostic::position);
-        return Err(reader.found);
-    }
+    reader.finish()?;
     let warning = reader.warning(shown_folder);
     let (mut project, guarded) = (reader.project, reader.guarded);
     project.warning = warning;
@@ -159,7 +147,7 @@ fn shown(path: &Path) -> String {
     relative.as_deref().unwrap_or(path).display().to_string()
 }
 
-fn span(range: Range<usize>) -> Span {
+pub(super) fn span(range: Range<usize>) -> Span {
     let at = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     Span::new(at(range.start), at(range.end))
 }
@@ -178,6 +166,27 @@ pub(super) struct SettingsReader<'a> {
     found: Vec<Diagnostic>,
 }
 
+impl<'a> SettingsReader<'a> {
+    /// Creates a reader of a file that has read nothing yet.
+    pub(super) fn new(source: &'a SourceRef, folder: &'a Path, canonical: &'a Path, trusted: bool) -> Self {
+        let (guarded, found) = (Vec::new(), Vec::new());
+        SettingsReader { source, folder, canonical, trusted, project: Project::default(), guarded, found }
+    }
+
+    /// Ends the reading.
+    ///
+    /// # Errors
+    /// Returns the problems that were found, in the order of their places.
+    pub(super) fn finish(&mut self) -> Result<(), Vec<Diagnostic>> {
+        let mut found = std::mem::take(&mut self.found);
+        if found.is_empty() {
+            return Ok(());
+        }
+        found.sort_by_key(Diagnostic::position);
+        Err(found)
+    }
+}
+
 impl SettingsReader<'_> {
     fn file(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
@@ -190,7 +199,6 @@ impl SettingsReader<'_> {
                 ("reminders", DeValue::Table(reminders)) => self.reminders(reminders),
                 ("agent", DeValue::Table(agent)) => self.agent(agent),
                 ("fmt", DeValue::Table(fmt)) => self.fmt(fmt),
-                ("mcp", DeValue::Table(mcp)) => self.mcp(mcp),
                 ("providers", DeValue::Table(servers)) => {
                     // A list is not the location of a provider.
                     if let Some((_, packs)) = servers.iter().find(|(key, _)| key.get_ref().as_ref() == PACKS) {
@@ -202,7 +210,7 @@ impl SettingsReader<'_> {
                 }
                 (
                     known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "agent" | "providers"
-                    | "mcp" | "fmt"),
+                    | "fmt"),
                     _,
                 ) => {
                     self.wrong(
@@ -286,6 +294,13 @@ impl SettingsReader<'_> {
                     let placement = word.and_then(|word| word.parse().map_err(|error: UnknownWord| error.to_string()));
                     self.project.limits.placement = self.good(value, placement);
                 }
+                "policy" => match value.get_ref().as_table() {
+                    Some(table) => self.project.policy = self.policy(table),
+                    None => {
+                        let help = "write `[reminders.policy]` above its keys";
+                        self.wrong(ProjectCode::Value, value.span(), "`policy` must be a table".to_owned(), help);
+                    }
+                },
                 unknown => self.unknown(unknown, key.span(), REMINDERS, "[reminders]"),
             }
         }

@@ -117,6 +117,7 @@ pub(super) fn of_queue(error: &QueueError) -> Box<Raise> {
         QueueError::AlreadyDelivered(_) => "already_delivered",
         QueueError::Unknown(_) => "unknown",
         QueueError::Closed => "closed",
+        QueueError::Refused(_) => "policy",
     };
     let code = if matches!(error, QueueError::Unknown(_)) { AgentCode::UnknownReminder } else { AgentCode::Queue };
     Raise::error(code, error.to_string()).field("status", status)

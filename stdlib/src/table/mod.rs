@@ -17,7 +17,6 @@ mod http;
 mod id;
 pub(crate) mod input;
 mod llm;
-mod mcp;
 mod mock;
 mod persona;
 mod process;
@@ -59,7 +58,6 @@ static OWN: &[&[Builtin]] = &[
     id::TABLE,
     input::TABLE,
     llm::TABLE,
-    mcp::TABLE,
     mock::TABLE,
     persona::TABLE,
     process::TABLE,

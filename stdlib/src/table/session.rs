@@ -1,7 +1,7 @@
 //! Sessions.
 
 use crate::convert::{to_data, to_value};
-use crate::fault::{of_reminder, of_session};
+use crate::fault::{of_policy, of_reminder, of_session};
 use crate::here;
 use crate::lint;
 use crate::options::label_of;
@@ -11,7 +11,9 @@ use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
 use runtime::clock::Clock;
 use runtime::reminder::lifecycle::Selector;
+use runtime::reminder::policy::PolicySource;
 use runtime::reminder::{ReminderSource, ReminderSpec};
+use runtime::session::ReminderProducer;
 
 lang::builtins! { "" =>
     /// Opens a session, or the one that has this id already; its id.
@@ -153,7 +155,9 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     let session = session_arg(args, 0, &world, "agent_session_inject_reminder")?;
     let data = here::reminder_data(cx, &args[1]).map_err(|raise| raise.about(1, ""))?;
     let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
-    let admitted = session.inject_reminder(&here::scope(cx, &world), spec, ReminderSource::InPipeline, None);
+    let from = ReminderProducer { source: ReminderSource::InPipeline, policy_source: PolicySource::Pipeline, id: None };
+    let admitted = session.inject_allowed(&here::scope(cx, &world), spec, from, None);
+    let admitted = admitted.map_err(|refusal| of_policy(&refusal).about(1, "this reminder"))?;
     Ok(Value::record([
         ("reminder_id", Value::str(&admitted.reminder.id)),
         ("deduped_count", Value::from(admitted.replaced.len())),

@@ -1,7 +1,7 @@
 //! `transcript.…`: reminders of a transcript. Pure: the input is unchanged, the result is a new transcript.
 
 use crate::convert::{to_data, to_value};
-use crate::fault::of_reminder;
+use crate::fault::{of_policy, of_reminder};
 use crate::here;
 use crate::lint;
 use crate::options::label_of;
@@ -9,6 +9,7 @@ use crate::values::TranscriptValue;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
 use runtime::reminder::lifecycle::{self, Selector};
+use runtime::reminder::policy::{self, PolicySource};
 use runtime::reminder::{ReminderSource, ReminderSpec};
 
 lang::builtins! { "transcript" =>
@@ -31,6 +32,10 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     let spec = scope.overridden(spec, None);
     let id = transcript.id().clone();
     let moment = here::moment(&id, &scope, &world);
+    if let Err(refusal) = policy::check(&spec, PolicySource::Pipeline, None) {
+        here::put_on_record(&[refusal.dropped()], &moment, &scope, &world);
+        return Err(of_policy(&refusal).about(1, "this reminder"));
+    }
     let admitted = lifecycle::inject(&mut transcript, spec, ReminderSource::InPipeline, None, &moment);
     here::put_on_record(&admitted.records, &moment, &scope, &world);
     Ok(Value::record([

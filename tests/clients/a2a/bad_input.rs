@@ -401,3 +401,16 @@ fn what_is_not_offered_and_what_comes_twice_have_the_codes_of_the_protocol() {
     assert_eq!(unknown["data"][0]["metadata"]["code"], "HARN-SES-004");
     server.end();
 }
+
+#[test]
+fn a_peer_hears_what_the_policy_refuses() {
+    let start = ServerCommand::agent("desk.harn", "policy");
+    let policy = start.folder().join("policy.toml");
+    std::fs::write(&policy, "[reminders.policy]\nforbid_sources = [\"peer\"]\n").unwrap();
+    let server = start.env("HARN_POLICY", policy.to_str().unwrap()).spawn();
+    let asks = server.result("SendMessage", json!({"message": message("ask")}))["task"]["id"].clone();
+    let reminder = json!({"body": "Mind the gap.", "tags": ["gap"]});
+    let refused = server.refused("tasks/inject_reminder", json!({"taskId": asks, "reminder": reminder}));
+    assert_eq!((&refused["code"], &refused["data"][0]["reason"]), (&json!(-32602), &json!("POLICY")), "{refused}");
+    assert!(refused["message"].as_str().unwrap().contains("reminders of the source `peer` are forbidden"), "{refused}");
+}

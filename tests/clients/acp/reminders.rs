@@ -110,3 +110,27 @@ fn a_source_is_spelled_alike_while_a_reminder_waits_and_when_it_is_emitted() {
     let emitted = client.frames.iter().filter_map(told).find(|told| told["event"] == "emitted").unwrap();
     assert_eq!((&pending["injections"][0]["source"], &emitted["source"]), (&json!("host"), &json!("host")));
 }
+
+#[test]
+fn a_client_hears_what_the_policy_refuses() {
+    let start = AgentCommand::script(SCRIPT, "reminders-policy");
+    let policy = start.folder().join("policy.toml");
+    let rules =
+        "[reminders.policy]\nforbid_tags = [\"promotion*\"]\n\n[reminders.policy.sources.host]\nmax_body = \"20\"\n";
+    std::fs::write(&policy, rules).unwrap();
+    let mut client = start.env("HARN_POLICY", policy.to_str().unwrap()).spawn();
+    client.initialize(json!({}));
+    let session = client.session();
+    let remind = |body: &str, tag: &str| json!({"sessionId": session, "body": body, "tags": [tag]});
+    for (params, reason) in [
+        (remind("Buy!", "promotion"), "the tag `promotion` is forbidden"),
+        (remind("This is longer than it may be.", "rule"), "the source `host` may use at most 20"),
+    ] {
+        let error = client.refused("session/inject_reminder", params);
+        assert_eq!((&error["code"], &error["data"]["reason"]), (&json!(-32602), &json!("policy")), "{error}");
+        assert!(error["message"].as_str().unwrap().contains(reason), "{error}");
+    }
+    let taken = client.ask("session/inject_reminder", remind("Read NOTES.md.", "rule"));
+    assert!(taken["reminderId"].is_string(), "{taken}");
+    assert_eq!(client.ask("session/pending_injections", json!({"sessionId": session}))["pendingCount"], 1);
+}

@@ -7,7 +7,8 @@ use tokio::sync::Notify;
 
 use crate::ids::{IdStream, shortened};
 use crate::message::Message;
-use crate::reminder::{ReminderSource, ReminderSpec};
+use crate::reminder::policy::PolicyRefusal;
+use crate::reminder::{Reminder, ReminderSource, ReminderSpec};
 
 use super::{DeliveryMode, Injection, InjectionPayload, PendingKeys, Seam};
 
@@ -73,6 +74,9 @@ pub enum QueueError {
     /// The session is closed.
     #[error("the session is closed and accepts no more items")]
     Closed,
+    /// The policy refuses the reminder.
+    #[error("{0}")]
+    Refused(PolicyRefusal),
     /// The item was delivered already.
     #[error("the reminder `{0}` was already delivered")]
     AlreadyDelivered(Arc<str>),
@@ -135,13 +139,15 @@ impl Queue {
         mode: DeliveryMode,
         now_ms: u64,
     ) -> Result<QueueAcceptance, QueueError> {
-        self.push_reminder_as(None, spec, mode, now_ms)
+        self.push_reminder_as(None, None, spec, mode, now_ms)
     }
 
-    /// Queues a reminder like [`Self::push_reminder`], with the id that its host has chosen, if any.
+    /// Queues a reminder like [`Self::push_reminder`], with the id that its host has chosen, if any, and a producer that
+    /// marks it as untrusted.
     pub fn push_reminder_as(
         &mut self,
         id: Option<Arc<str>>,
+        producer: Option<Arc<str>>,
         spec: ReminderSpec,
         mode: DeliveryMode,
         now_ms: u64,
@@ -157,7 +163,7 @@ impl Queue {
             self.remember(id.clone(), InjectionOutcome::Replaced);
         }
         let id = id.unwrap_or_else(|| self.ids.draw(now_ms).hyphenated().to_string().into());
-        let reminder = Arc::new(spec.into_reminder(id.clone(), ReminderSource::Bridge, 0));
+        let reminder = Arc::new(Reminder { producer, ..spec.into_reminder(id.clone(), ReminderSource::Bridge, 0) });
         let key = reminder.dedupe_key.as_deref();
         let pending = key.and_then(|key| Some(self.pending.as_ref()?.count(key))).unwrap_or_default();
         self.items.push_back(Injection { id: id.clone(), mode, payload: InjectionPayload::Reminder(reminder) });
@@ -340,7 +346,8 @@ mod tests {
     #[test]
     fn a_host_may_choose_the_id_of_its_reminder() {
         let mut queue = queue();
-        let accepted = queue.push_reminder_as(Some("mine".into()), keyed("k"), DeliveryMode::FinishStep, 1).unwrap();
+        let accepted =
+            queue.push_reminder_as(Some("mine".into()), None, keyed("k"), DeliveryMode::FinishStep, 1).unwrap();
         assert_eq!(&*accepted.id, "mine");
         assert!(
             matches!(queue.find("mine"), Some(Injection { payload: InjectionPayload::Reminder(r), .. }) if &*r.id == "mine")

@@ -53,6 +53,8 @@ words! {
         CapabilityMismatch = "capability_mismatch",
         /// A condition of it belonged to a process that has ended.
         ConditionLost = "condition_lost",
+        /// The policy of the process refuses it.
+        Policy = "policy",
     }
 }
 

@@ -10,8 +10,10 @@ use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::note::Note;
 use crate::reminder::lifecycle::{DropReason, LifecycleBatch, LifecycleRecord};
+use crate::reminder::policy::PolicySource;
 use crate::reminder::{ReminderError, ReminderSource, ReminderSpec};
 use crate::seam::{Answer, CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
+use crate::session::ReminderProducer;
 use crate::timeout::{is_timeout, with_timeout};
 
 use super::{Malformed, ReminderProvider};
@@ -83,7 +85,7 @@ pub fn fire<'a>(
         if let Some(activity) = turn.scope.activity.as_ref().filter(|_| is_notable(&outcome)) {
             record(&activity.enter(), turn, event, &provider.shared_id(), &outcome);
         }
-        if let Err(thrown) = firing.take_in(&provider.shared_id(), outcome) {
+        if let Err(thrown) = firing.take_in(&**provider, outcome) {
             return Answer::Now(Err(thrown));
         }
     }
@@ -145,22 +147,23 @@ impl Firing<'_> {
         if let Some(activity) = scope.activity.as_ref().filter(|_| waits || is_notable(&outcome)) {
             record(activity, own, self.event, &id, &outcome);
         }
-        self.take_in(&id, outcome)
+        self.take_in(&**provider, outcome)
     }
 
     /// Admits the reminders that a provider added, or handles its error.
-    fn take_in(&mut self, id: &Arc<str>, outcome: Outcome<Vec<ReminderSpec>>) -> Outcome<()> {
-        let turn = self.turn;
+    fn take_in(&mut self, provider: &dyn ReminderProvider, outcome: Outcome<Vec<ReminderSpec>>) -> Outcome<()> {
+        let (turn, id) = (self.turn, &provider.shared_id());
+        let source = if provider.is_of_pack() { PolicySource::Pack } else { PolicySource::Provider };
         let thrown = match outcome {
             Ok(specs) => {
-                self.admit(id, specs, None);
+                self.admit(id, source, specs, None);
                 return Ok(());
             }
             Err(thrown) => thrown,
         };
         let (good, faults) = parts(id, thrown, self.strict);
         let said = faults.first().map(|thrown| Arc::from(thrown.to_string()));
-        self.admit(id, good, said);
+        self.admit(id, source, good, said);
         self.put_down();
         for thrown in faults {
             if matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline) {
@@ -178,7 +181,7 @@ impl Firing<'_> {
     }
 
     /// Logs the evaluation, then admits the provider's reminders.
-    fn admit(&mut self, id: &Arc<str>, specs: Vec<ReminderSpec>, error: Option<Arc<str>>) {
+    fn admit(&mut self, id: &Arc<str>, source: PolicySource, specs: Vec<ReminderSpec>, error: Option<Arc<str>>) {
         let (turn, event) = (self.turn, self.event);
         if specs.is_empty() && error.is_none() && self.is_repeated(id) {
             self.repeated += 1;
@@ -193,7 +196,8 @@ impl Firing<'_> {
         });
         if !specs.is_empty() {
             self.put_down();
-            self.report.reports.extend(specs.into_iter().map(|spec| admit(turn, event, id, spec)));
+            let admitted = specs.into_iter().filter_map(|spec| admit(turn, event, id, source, spec));
+            self.report.reports.extend(admitted);
         }
     }
 
@@ -227,18 +231,31 @@ impl Firing<'_> {
     }
 }
 
-fn admit(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, spec: ReminderSpec) -> ProviderReport {
+/// Admits a reminder; `None` if the policy refuses it.
+fn admit(
+    turn: Turn<'_>,
+    event: &HookEvent<'_>,
+    id: &Arc<str>,
+    policy_source: PolicySource,
+    spec: ReminderSpec,
+) -> Option<ProviderReport> {
     // An event fired manually carries its own turn; in a loop the turn is known.
     let by_hand = matches!(event, HookEvent::Raw { .. }).then(|| event.iteration()).flatten();
     let fired_at_turn = by_hand.unwrap_or(turn.number);
-    let producer = Some(id.clone());
-    let admitted =
-        turn.session.inject_reminder_at(turn.scope, spec, ReminderSource::StdlibProvider, producer, fired_at_turn);
-    turn.scope.report(event.kind(), &admitted);
-    ProviderReport {
-        provider: id.clone(),
-        reminder_id: admitted.reminder.id.clone(),
-        deduped_count: admitted.replaced.len(),
+    let from = ReminderProducer { source: ReminderSource::StdlibProvider, policy_source, id: Some(id.clone()) };
+    match turn.session.inject_allowed(turn.scope, spec, from, Some(fired_at_turn)) {
+        Ok(admitted) => {
+            turn.scope.report(event.kind(), &admitted);
+            Some(ProviderReport {
+                provider: id.clone(),
+                reminder_id: admitted.reminder.id.clone(),
+                deduped_count: admitted.replaced.len(),
+            })
+        }
+        Err(refusal) => {
+            turn.scope.note(refusal.note(id));
+            None
+        }
     }
 }
 

@@ -116,7 +116,7 @@ fn of_queue(error: &QueueError) -> RpcError {
     let rpc = match error {
         QueueError::Full(_) | QueueError::LogBehind => code::SERVER,
         QueueError::AlreadyDelivered(_) => code::ALREADY_DELIVERED,
-        QueueError::Unknown(_) => code::PARAMS,
+        QueueError::Unknown(_) | QueueError::Refused(_) => code::PARAMS,
         QueueError::Closed => code::UNSUPPORTED,
     };
     let fault = RpcError::new(rpc, BridgeError::of_queue(error), error.to_string()).reason(bridge::reason(error));
@@ -124,7 +124,7 @@ fn of_queue(error: &QueueError) -> RpcError {
         QueueError::AlreadyDelivered(id) | QueueError::Unknown(id) => {
             fault.field("reminderId").with("reminderId", &**id)
         }
-        QueueError::Full(_) | QueueError::LogBehind | QueueError::Closed => fault,
+        QueueError::Full(_) | QueueError::LogBehind | QueueError::Closed | QueueError::Refused(_) => fault,
     }
 }
 

@@ -2,6 +2,7 @@ use a2a::{ShapeError, TaskState, Version};
 use serde_json::{Value, json};
 
 use runtime::reminder::bridge::QueueError;
+use runtime::reminder::policy::PolicyRefusal;
 use runtime::reminder::{ReminderCode, ReminderError};
 
 use super::{Refusal, RpcError};
@@ -71,6 +72,7 @@ fn what_a_queue_refuses_has_its_code_and_reason() {
         (QueueError::AlreadyDelivered("r".into()), -32010, "already_delivered"),
         (QueueError::Unknown("r".into()), -32602, "unknown_reminder"),
         (QueueError::Closed, -32004, "closed"),
+        (QueueError::Refused(PolicyRefusal("x".into())), -32602, "policy"),
     ] {
         let error = error_of(Refusal::Queue(error), Version::V0_3);
         assert_eq!((&error["code"], &error["data"]["reason"]), (&json!(code), &json!(reason)));

@@ -229,7 +229,7 @@ impl KnownInjections {
             Some(item) if is_same(&item, &incoming) => (item.id, 0, Vec::new()),
             Some(item) => return Err(taken(&item.id)),
             None => {
-                let accepted = inbox.accept_reminder_as(incoming.id.clone(), incoming.payload.clone());
+                let accepted = inbox.accept_from_peer(incoming.id.clone(), incoming.payload.clone());
                 let accepted = accepted.map_err(Refusal::Queue)?;
                 (accepted.id, accepted.deduped_count, accepted.replaced)
             }

@@ -1,0 +1,109 @@
+//! Policy about reminders, from a project and from the file that `HARN_POLICY` names.
+
+use crate::diff::diff;
+use crate::harn::{Outcome, harn_with_input, root, scratch};
+use std::fs;
+
+const FOLDER: &str = "examples/policy";
+
+fn run(language: &str, env: &[(&str, &str)]) -> Outcome {
+    harn_with_input(&["run", "--seed", "1", &format!("{FOLDER}/policy.{language}")], b"", env)
+}
+
+#[test]
+fn both_halves_print_what_the_files_beside_them_say() {
+    for (file, env) in [("policy.out", vec![]), ("managed.out", vec![("HARN_POLICY", "examples/policy/managed.toml")])]
+    {
+        let expected = root().join(FOLDER).join(file);
+        for language in ["harn", "rhai"] {
+            let outcome = run(language, &env);
+            assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{language}: {}", outcome.out);
+            if language == "harn" && std::env::var_os("UPDATE").is_some() {
+                fs::write(&expected, &outcome.out).unwrap();
+            }
+            let wanted = fs::read_to_string(&expected).unwrap();
+            assert_eq!(diff(&wanted, &outcome.out), None, "{file}, {language} (-expected, +found)");
+        }
+    }
+}
+
+#[test]
+fn a_managed_policy_that_cannot_be_read_stops_every_run() {
+    let folder = scratch("policy-managed");
+    let write = |name: &str, text: &str| {
+        fs::write(folder.join(name), text).unwrap();
+        folder.join(name).to_str().unwrap().to_owned()
+    };
+    let script = write("script.harn", "println(\"ran\")\n");
+    let cases = [
+        (write("key.toml", "[reminders.policy]\nforbid_tag = [\"x\"]\n"), "unknown key `forbid_tag`"),
+        (write("table.toml", "[limits]\nfuel = 1\n"), "unknown key `limits`"),
+        (write("source.toml", "[reminders.policy.sources.hosts]\nmax_body = 1\n"), "did you mean `host`?"),
+        (write("glob.toml", "[reminders.policy]\nforbid_tags = [\"a[\"]\n"), "invalid glob"),
+        (write("toml.toml", "[reminders.policy\n"), "invalid TOML"),
+        (write("force.toml", "[reminders.policy]\nforce = [{text = \"x\"}]\n"), "reminder"),
+        (folder.join("missing.toml").to_str().unwrap().to_owned(), "cannot read"),
+    ];
+    for (path, phrase) in cases {
+        for command in [["run", script.as_str()], ["check", script.as_str()], ["test", script.as_str()]] {
+            let outcome = harn_with_input(&command, b"", &[("HARN_POLICY", path.as_str())]);
+            assert_ne!(outcome.code, Some(0), "{command:?} {path}: {}", outcome.out);
+            assert!(
+                outcome.err.contains(phrase) || outcome.out.contains(phrase),
+                "{command:?} {path}: {}",
+                outcome.err
+            );
+            assert!(!outcome.out.contains("ran"), "{path}");
+        }
+    }
+}
+
+#[test]
+fn what_is_forced_comes_back_and_counts_only_in_a_trusted_folder() {
+    let folder = scratch("policy-forced");
+    // Trust in an earlier content is remembered.
+    let rules = format!("# {}\n[reminders.policy]\nforce = [{{body = \"Never print a key.\"}}]\n", std::process::id());
+    fs::write(folder.join("harn.toml"), rules).unwrap();
+    let script = folder.join("script.harn");
+    fs::write(
+        &script,
+        "llm_mock({text: \"one\"})\nllm_mock({text: \"two\"})\n\
+         let session = agent_session_open()\n\
+         agent_loop(\"a\", nil, {session_id: session, provider: \"mock\"})?\n\
+         agent_session_clear_reminders(session, {dedupe_key: \"policy:1\"})\n\
+         agent_loop(\"b\", nil, {session_id: session, provider: \"mock\"})?\n\
+         println(llm_mock_calls().map({ call -> call.system }))\n",
+    )
+    .unwrap();
+    let run = || harn_with_input(&["run", "--seed", "1", script.to_str().unwrap()], b"", &[]);
+    let untrusted = run();
+    assert_eq!((untrusted.code, untrusted.out.contains("Never print")), (Some(0), false), "{}", untrusted.err);
+    assert!(untrusted.err.contains("reminders.policy.force"), "{}", untrusted.err);
+    crate::harn::trust(&folder);
+    let trusted = run();
+    assert_eq!((trusted.code, trusted.err.as_str()), (Some(0), ""), "{}", trusted.out);
+    assert_eq!(trusted.out.matches("System reminder:\nNever print a key.").count(), 2, "{}", trusted.out);
+}
+
+#[test]
+fn a_refused_reminder_is_in_the_trace_and_its_provider_hears_of_it() {
+    let folder = scratch("policy-trace");
+    fs::write(folder.join("harn.toml"), "[reminders.policy]\nforbid_ids = [\"nag*\"]\n").unwrap();
+    let script = folder.join("script.harn");
+    fs::write(
+        &script,
+        "register_reminder_provider({id: \"nagger\", subscribes_to: [\"session_start\"], evaluate: { ctx -> {body: \"Buy!\", ttl_turns: 1} }})\n\
+         llm_mock({text: \"one\"})\n\
+         let result = agent_loop(\"a\", nil, {provider: \"mock\"})?\n\
+         println(result.diagnostics.map({ note -> note.message }))\n",
+    )
+    .unwrap();
+    let log = folder.join("events.db");
+    let to = format!("sqlite:{}", log.display());
+    let outcome = harn_with_input(&["run", "--event-log", &to, script.to_str().unwrap()], b"", &[]);
+    let reason = "refused by policy: the id `nagger` is forbidden (`nag*`)";
+    assert!(outcome.out.contains(reason) && outcome.err.contains(reason), "{}{}", outcome.out, outcome.err);
+    let trace = harn_with_input(&["trace", log.to_str().unwrap()], b"", &[]);
+    let line = "dropped before it became a reminder (policy): the id `nagger` is forbidden (`nag*`)";
+    assert!(trace.out.contains(line), "{}", trace.out);
+}
