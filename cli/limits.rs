@@ -149,6 +149,7 @@ impl RunSetup {
             limits: self.limits,
             models: self.project.models.clone(),
             packs: self.project.packs.clone(),
+            mcp_servers: self.project.mcp_servers.clone(),
             policy: Some(Arc::new(self.project.policy.clone())),
             loader: Rc::new(self.files.clone()),
             ..RunOptions::default()

@@ -1,9 +1,9 @@
-//! Instructions, which do not depend on what else the machine does: the same job is run under callgrind with some turns more
-//! and some less; the difference is those turns.
+//! Instructions of a turn: the same job is run under callgrind with some turns more and some less; the difference is those
+//! turns.
 
+use crate::instructions;
 use crate::measure::POINTS;
 use crate::ways::Way;
-use std::process::{Command, Stdio};
 
 /// The minimum number of turns that are counted around a point.
 const FEWEST: usize = 16;
@@ -14,9 +14,7 @@ const SHARE: usize = 10;
 
 /// Instructions of a turn around each point. Nothing where valgrind is not installed.
 pub(crate) fn all(way: &Way) -> Vec<Option<u64>> {
-    let installed = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !installed.is_ok_and(|status| status.success()) {
-        println!("valgrind is not installed: instructions are not counted.");
+    if !instructions::are_counted() {
         return vec![None; POINTS.len()];
     }
     POINTS.iter().map(|point| around(way, *point)).collect()
@@ -30,14 +28,5 @@ fn around(way: &Way, turn: usize) -> Option<u64> {
 
 fn instructions(way: &Way, turns: usize) -> Option<u64> {
     let job = way.command(turns);
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(job.get_program())
-        .args(job.get_args())
-        .stdin(Stdio::null())
-        .output()
-        .ok()?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let collected = said.lines().find_map(|line| line.split("Collected :").nth(1))?;
-    collected.trim().parse().ok()
+    instructions::of(job.get_program(), job.get_args())
 }

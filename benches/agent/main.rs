@@ -9,11 +9,14 @@
 //! - [`ways`]: who does the job: [`script`] and [`core`] here, [`python`] for the peers.
 //! - [`marks`]: when each turn passed; [`measure`]: runs in turn; [`count`]: instructions; [`bars`]: what is promised.
 //! - [`waiting`]: ten thousand loops that wait.
-//! - [`options`], [`parts`]: the command line and what it asks for, shared by the benches; [`table`]: prints.
+//! - [`options`], [`parts`], [`instructions`]: the command line, what it asks for, and callgrind, shared by the benches;
+//!   [`table`]: prints.
 
 mod bars;
 mod core;
 mod count;
+#[path = "../common/instructions.rs"]
+mod instructions;
 mod marks;
 mod measure;
 #[path = "../common/options.rs"]

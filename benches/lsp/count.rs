@@ -1,32 +1,33 @@
-//! Instructions, which do not depend on what else the machine does: a session is run under callgrind with few steps and with more;
-//! the difference is those steps.
+//! Instructions of a step: a session is run under callgrind with few steps and with more; the difference is those steps.
 
+use crate::instructions::{self, CALLGRIND};
+use crate::missing;
 use crate::project::Project;
 use crate::session::{EditorSession, completion, diagnostics};
-use std::process::{Command, Stdio};
 
-const CALLGRIND: [&str; 3] = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"];
 /// The steps of the two sessions.
 const FEW: usize = 4;
 const MORE: usize = 12;
 
-/// Prints the instructions of each step.
-pub(crate) fn print(lines: usize) {
-    let installed = Command::new(CALLGRIND[0]).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !installed.is_ok_and(|status| status.success()) {
-        println!("valgrind is not installed: instructions are not counted.");
-        return;
+/// The most instructions of a keystroke and its diagnostics, and of a keystroke and its completion.
+const DIAGNOSTICS: u64 = 17_600_000;
+const COMPLETION: u64 = 23_700_000;
+
+/// Counts the instructions of each step: whether the limits are met.
+pub(crate) fn run(lines: usize) -> Vec<bool> {
+    if !instructions::are_counted() {
+        return Vec::new();
     }
     let project = Project::of_files("lsp-count", 1, lines);
-    for (what, completes) in [("diagnostics", false), ("completion", true)] {
+    let count = |(what, completes, most): (&str, bool, u64)| {
         if completes && !offers_completion(&project) {
-            println!("{what}: the server does not offer it");
-            continue;
+            return missing("completion");
         }
         let (few, more) = (session(&project, FEW, completes), session(&project, MORE, completes));
         let each = more.saturating_sub(few) / (MORE - FEW) as u64;
-        println!("{what} after a keystroke, {lines} lines: {:.1} million instructions", each as f64 / 1e6);
-    }
+        instructions::judge(&format!("a keystroke to its {what}, {lines} lines"), each, most)
+    };
+    [("diagnostics", false, DIAGNOSTICS), ("completion", true, COMPLETION)].map(count).to_vec()
 }
 
 /// Returns the instructions of a session.
@@ -41,8 +42,7 @@ fn session(project: &Project, steps: usize, completes: bool) -> u64 {
         if completes { completion(&mut session, &uri, at) } else { diagnostics(&mut session, &uri) }
     }
     let said = session.end();
-    let collected = said.lines().find_map(|line| line.split("Collected :").nth(1));
-    collected.and_then(|count| count.trim().parse().ok()).unwrap_or_else(|| panic!("{said}"))
+    instructions::collected(&said).unwrap_or_else(|| panic!("{said}"))
 }
 
 fn offers_completion(project: &Project) -> bool {

@@ -5,13 +5,16 @@
 //! counts if it is installed. The bench fails if a limit is missed.
 //!
 //! - [`lifecycle`]: what is measured; [`pending`]: the transcripts it is done to; [`bars`]: what is promised.
-//! - [`turns`]: a turn of a loop with 20 pending reminders, with and without rules.
+//! - [`turns`]: a turn of a loop with 20 pending reminders, with and without rules. [`scripted`]: an injection by a script.
 //! - [`appends`]: the event log in a file beside a bare loop.
-//! - [`measure`]: runs in turn; [`count`]: instructions; [`options`], [`parts`]: the command line and what it asks for, shared by the benches; [`table`]: prints.
+//! - [`measure`]: runs in turn; [`count`]: instructions of the rows; [`options`], [`parts`], [`instructions`]: the command
+//!   line, what it asks for, and callgrind, shared by the benches; [`table`]: prints.
 
 mod appends;
 mod bars;
 mod count;
+#[path = "../common/instructions.rs"]
+mod instructions;
 mod lifecycle;
 mod measure;
 #[path = "../common/options.rs"]
@@ -19,6 +22,7 @@ mod options;
 #[path = "../common/parts.rs"]
 mod parts;
 mod pending;
+mod scripted;
 mod table;
 mod turns;
 
@@ -26,7 +30,8 @@ use parts::Part;
 use std::process::ExitCode;
 
 /// The parts of the bench.
-const PARTS: &[Part] = &[("lifecycle", measure::run), ("turns", turns::run), ("appends", appends::run)];
+const PARTS: &[Part] =
+    &[("lifecycle", measure::run), ("turns", turns::run), ("scripted", scripted::run), ("appends", appends::run)];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -1,7 +1,7 @@
-//! A turn of a loop with 20 pending reminders, all shown, and the same with a budget that has room for 15 of them and
-//! with two conditions, in instructions.
+//! A turn of a loop with 20 pending reminders, all shown, and the same with a budget that has room for 15 of them, with
+//! two conditions, and with both, in instructions.
 
-use crate::count::instructions_of;
+use crate::instructions;
 use crate::options::Options;
 use runtime::agent_loop::{LoopOptions, LoopParts, agent_loop};
 use runtime::clock::Clock;
@@ -26,47 +26,73 @@ const PENDING: usize = 20;
 const FIT: u64 = 15;
 /// Turns of the short and of the long run; their difference is measured.
 const TURNS: (usize, usize) = (50, 250);
-/// The maximum cost of a turn with rules, as a multiple of one without.
+/// The maximum cost of a turn of the last row, as a multiple of one of the first.
 const MOST: f64 = 1.3;
 
 pub(crate) const CHILD: &str = "--turns";
 
-/// Runs as the child of [`run`], where the arguments say so: `--turns RULED TURNS`.
+/// The rules of the reminders of a turn.
+#[derive(Clone, Copy)]
+struct TurnRow {
+    title: &'static str,
+    budget: bool,
+    /// Number of reminders with a condition.
+    conditions: usize,
+}
+
+/// The rows: without rules first, with everything last.
+const ROWS: &[TurnRow] = &[
+    TurnRow { title: "all shown", budget: false, conditions: 0 },
+    TurnRow { title: "budget", budget: true, conditions: 0 },
+    TurnRow { title: "two conditions", budget: false, conditions: 2 },
+    TurnRow { title: "budget and two conditions", budget: true, conditions: 2 },
+];
+
+/// Runs as the child of [`run`], where the arguments say so: `--turns ROW TURNS`.
 pub(crate) fn child(args: &[String]) -> Option<ExitCode> {
-    let [flag, ruled, turns] = args else { return None };
+    let [flag, row, turns] = args else { return None };
     if flag != CHILD {
         return None;
     }
-    let Ok(turns) = turns.parse() else { return Some(ExitCode::from(2)) };
-    one_loop(ruled == "true", turns);
+    let row = row.parse().ok().and_then(|row: usize| ROWS.get(row));
+    let (Some(row), Ok(turns)) = (row, turns.parse()) else { return Some(ExitCode::from(2)) };
+    one_loop(row, turns);
     Some(ExitCode::SUCCESS)
 }
 
 /// Counts the instructions of a turn: whether the bar is held.
 pub(crate) fn run(_: &Options) -> bool {
-    println!("\nA turn with {PENDING} pending reminders\n");
-    let per_turn = |ruled: bool| {
-        let of = |turns: usize| instructions_of(&[CHILD, &ruled.to_string(), &turns.to_string()]);
-        Some((of(TURNS.1)?.saturating_sub(of(TURNS.0)?)) as f64 / (TURNS.1 - TURNS.0) as f64)
-    };
-    let (Some(plain), Some(ruled)) = (per_turn(false), per_turn(true)) else {
-        println!("valgrind is not installed: instructions are not counted.");
+    println!("\nInstructions of a turn with {PENDING} pending reminders\n");
+    if !instructions::are_counted() {
         return true;
-    };
-    println!("all shown:                     {plain:>9.0} instructions");
-    println!("budget and two conditions:     {ruled:>9.0} instructions");
-    let held = ruled <= MOST * plain;
-    println!("\n{}  {:.2} x, at most {MOST} x", if held { "held  " } else { "MISSED" }, ruled / plain);
+    }
+    let mut counts = Vec::with_capacity(ROWS.len());
+    for (row, TurnRow { title, .. }) in ROWS.iter().enumerate() {
+        let of = |turns: usize| instructions::of_this(&[CHILD, &row.to_string(), &turns.to_string()]);
+        let (Some(short), Some(long)) = (of(TURNS.0), of(TURNS.1)) else {
+            println!("MISSED  {title}: the loop did not end");
+            return false;
+        };
+        counts.push(long.saturating_sub(short) as f64 / (TURNS.1 - TURNS.0) as f64);
+        println!("{title:<28} {:>9.0} {:>6.2} x", counts[row], counts[row] / counts[0]);
+    }
+    let times = counts[ROWS.len() - 1] / counts[0];
+    let held = times <= MOST;
+    println!(
+        "\n{}  {}: {times:.2} x, at most {MOST} x",
+        if held { "held  " } else { "MISSED" },
+        ROWS[ROWS.len() - 1].title
+    );
     held
 }
 
-fn one_loop(ruled: bool, turns: usize) {
+fn one_loop(row: &TurnRow, turns: usize) {
     let scope = Scope::new(Rc::new(StillClock), Rc::new(MemoryLog::new()));
     let session = Session::new("bench", IdStream::new(7, "bench"), 0);
     let mut tokens = 0;
     for n in 0..PENDING {
         let rules = ReminderRules {
-            when: (ruled && n < 2).then(|| condition_name(&n.to_string()).into()),
+            when: (n < row.conditions).then(|| condition_name(&n.to_string()).into()),
             ..ReminderRules::default()
         };
         let body = format!("Reminder {n:02}: the file src/part_{n:02}.rs changed; read it again before editing it.");
@@ -93,7 +119,7 @@ fn one_loop(ruled: bool, turns: usize) {
     let mut options = LoopOptions::new("Do the steps.");
     options.limits.max_iterations = u32::try_from(turns + 1).unwrap_or(u32::MAX);
     options.limits.max_repeats = 0;
-    options.reminders.budget.max_tokens = ruled.then_some(FIT * tokens);
+    options.reminders.budget.max_tokens = row.budget.then_some(FIT * tokens);
     let mut looping = pin!(agent_loop(&session, &scope, &parts, options));
     let mut cx = Context::from_waker(Waker::noop());
     while looping.as_mut().poll(&mut cx).is_pending() {}

@@ -32,6 +32,8 @@ pub enum Method {
     Get,
     /// `POST`
     Post,
+    /// `DELETE`
+    Delete,
 }
 
 /// A request.
@@ -169,6 +171,7 @@ fn request(client: &Client, question: &Question, url: Url, host: &str) -> Result
     let request = match question.method {
         Method::Get => client.get(url),
         Method::Post => client.post(url),
+        Method::Delete => client.delete(url),
     };
     Ok(request.headers(headers(&question.headers)?).body(question.body.clone()))
 }

@@ -25,6 +25,7 @@ use crate::bind::RunDriver;
 use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
+use crate::mcp::McpServerSpec;
 use crate::output::{Output, Terminal};
 use crate::recording::{Preview, RunRecording, RunStart};
 use crate::rhai_front_end::packs::PackSpec;
@@ -79,6 +80,8 @@ pub struct RunOptions {
     pub interrupt: Option<Interrupt>,
     /// Reminder providers of files in Rhai, each in a sandbox of its own.
     pub packs: Vec<PackSpec>,
+    /// The MCP servers that a project or a host describes; each is started or contacted when it is first used.
+    pub mcp_servers: Vec<McpServerSpec>,
     /// The policy about reminders, for the whole process; `None` leaves the one that is set.
     pub policy: Option<Arc<ReminderPolicy>>,
     /// Reads the files that it imports.
@@ -110,6 +113,7 @@ impl Default for RunOptions {
             live: None,
             interrupt: None,
             packs: Vec::new(),
+            mcp_servers: Vec::new(),
             policy: None,
             loader: Rc::new(NoFiles),
             from_stdin: false,
@@ -161,7 +165,12 @@ impl Engine {
             Observers { live: options.live, log, activity: options.activity.map(Activity::new) },
             options.interrupt,
             Parameters { args: options.args, task: options.task, cwd: options.cwd, ..Parameters::default() },
-            Extensions { models: options.models, packs: options.packs, denied: &options.denied },
+            Extensions {
+                models: options.models,
+                packs: options.packs,
+                mcp_servers: options.mcp_servers,
+                denied: &options.denied,
+            },
             options.hosting,
         );
         if let Some(time) = options.limits.hook {
@@ -403,6 +412,7 @@ impl Drop for Engine {
         self.world.agents.packs.clear();
         self.world.agents.files.clear();
         self.world.agents.workers.clear();
+        self.world.services.mcp.clear();
         if let Some(session) = self.session.get() {
             session.close();
         }

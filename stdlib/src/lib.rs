@@ -5,6 +5,7 @@
 //! - `a2a`: asking other agents.
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
 //! - `disk`: file operations, off the threads of sessions.
+//! - `mcp`: tools, resources, prompts and reminders of MCP servers.
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
 //! - `persist`: loops that outlive their process.
 //! - `rhai_front_end`: Rhai beside Harn.
@@ -41,6 +42,7 @@ pub mod limits;
 mod lint;
 mod log;
 mod loops;
+mod mcp;
 mod options;
 pub mod output;
 mod persist;
@@ -59,6 +61,7 @@ mod variant;
 mod workers;
 mod world;
 
+pub use crate::mcp::McpServerSpec;
 pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
 pub use engine::{

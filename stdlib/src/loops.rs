@@ -7,6 +7,7 @@ use crate::bind::{
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
 use crate::here;
+use crate::mcp::{McpServer, of_mcp, offered_tools, server_of};
 use crate::options::{OptionReader, compaction, daemon, label_of};
 use crate::progress::watch;
 use crate::table::{announce, tools_from};
@@ -14,7 +15,7 @@ use crate::values::failed_loop::is_failure;
 use crate::values::{FailedLoop, TranscriptValue};
 use crate::world::World;
 use lang::source::{SourceRef, Span};
-use lang::value::{Str, Value};
+use lang::value::{Str, Value, article};
 use lang::vm::{Cx, Raise, RunCode};
 use runtime::agent_loop::{LoopOptions, LoopParts, LoopResult, ToolMode};
 use runtime::capabilities::Capabilities;
@@ -22,9 +23,10 @@ use runtime::data::Data;
 use runtime::hooks::Hook;
 use runtime::model::Request;
 use runtime::model::text_tools::TextTools;
+use runtime::note::Note;
 use runtime::reminder::files::ReminderFiles;
 use runtime::reminder::providers::ReminderOptions;
-use runtime::seam::{Approver, Model, Permissions, Scope};
+use runtime::seam::{Approver, Model, Permissions, Scope, Tool};
 use runtime::session::Session;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -82,13 +84,10 @@ fn parts(
     };
     let judge: Rc<dyn Model> = world.services.routes.clone();
     let model = if loop_options.model.tool_mode == ToolMode::Text { Rc::new(TextTools::new(model)) } else { model };
-    let tools = match world.services.routes.as_preview() {
-        Some(preview) => silent_tools(tools, |name| preview.runs(name)),
-        None => tools,
-    };
-    let (model, tools) = match &world.hosting {
-        Some(hosting) => (roomy_model(model, hosting), roomy_tools(tools, hosting)),
-        None => (model, tools),
+    let tools = offered(world, tools);
+    let model = match &world.hosting {
+        Some(hosting) => roomy_model(model, hosting),
+        None => model,
     };
     let judge = match &world.hosting {
         Some(hosting) => roomy_model(judge, hosting),
@@ -131,6 +130,56 @@ fn reminder_files(
             .help("run without `--deny` for this capability, or remove `files`"));
     }
     Ok(Some(files.of_loop(world.pool(), by_script)))
+}
+
+/// Returns tools as loops of the run offer them: in a preview they do not run, and in a served session they wait until there
+/// is room for what they show.
+pub(crate) fn offered(world: &World, tools: Vec<Rc<dyn Tool>>) -> Vec<Rc<dyn Tool>> {
+    let tools = match world.services.routes.as_preview() {
+        Some(preview) => silent_tools(tools, |name| preview.runs(name)),
+        None => tools,
+    };
+    match &world.hosting {
+        Some(hosting) => roomy_tools(tools, hosting),
+        None => tools,
+    }
+}
+
+/// Reads the option `mcp_servers`.
+pub(crate) fn mcp_servers(
+    cx: &Cx<'_>,
+    world: &Rc<World>,
+    options: &OptionReader<'_>,
+) -> Result<Vec<Rc<McpServer>>, Box<Raise>> {
+    let value = options.value("mcp_servers");
+    if value.is_nil() {
+        return Ok(Vec::new());
+    }
+    let Some(list) = value.as_list() else {
+        let message = format!("`mcp_servers` must be a list, found {}", article(value.type_name()));
+        let raise = Raise::error(lang::check::CheckCode::Type, message);
+        return Err(raise.about(options.arg(), "invalid `mcp_servers`"));
+    };
+    list.iter().map(|server| server_of(cx, world, server, options.arg())).collect()
+}
+
+/// Adds the tools of MCP servers to a loop, and returns warnings about those that are left out. A server that cannot be used keeps the loop from starting.
+pub(crate) async fn attach_servers(
+    world: &World,
+    servers: &[Rc<McpServer>],
+    parts: &mut LoopParts,
+    arg: usize,
+) -> Result<Vec<Note>, Box<Raise>> {
+    let mut all = Vec::new();
+    for server in servers {
+        let name = &server.spec.name;
+        let (tools, notes) = offered_tools(server)
+            .await
+            .map_err(|error| of_mcp(name, &error).about(arg, format!("the server `{name}` failed")))?;
+        all.extend(notes);
+        parts.tools.extend(offered(world, tools));
+    }
+    Ok(all)
 }
 
 fn loop_options(

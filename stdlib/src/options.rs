@@ -55,6 +55,7 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ("A2aGetOptions", a2a::GET),
     ("A2aInjectOptions", a2a::INJECT),
     ("ShellToolOptions", SHELL_TOOL),
+    ("McpServer", crate::mcp::SERVER),
     (
         "CompactOptions",
         "{strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: int, target_tokens?: int, \
@@ -102,7 +103,9 @@ macro_rules! loop_options {
     };
 }
 
-const LOOP: &str = loop_options!("transcript?: any, persist_path?: string, resume_path?: string, ");
+const LOOP: &str = loop_options!(
+    "transcript?: any, persist_path?: string, resume_path?: string, mcp_servers?: list<string | McpServer>, "
+);
 
 const SUB_AGENT: &str = loop_options!(
     "name?: string, system?: string, background?: bool, parent_session_id?: string, reminder_propagation?: list<any>, "

@@ -47,6 +47,10 @@
 //! base_url = "http://gpu.local:8000/v1"
 //! key_env = "GPU_KEY"            # the variable that holds the key
 //!
+//! [mcp.servers.files]            # a server whose tools loops can use
+//! command = "npx"
+//! args = ["-y", "@modelcontextprotocol/server-filesystem", "."]
+//!
 //! [fmt]
 //! width = 100                    # of the lines of formatted scripts
 //!
@@ -59,6 +63,7 @@
 mod agent;
 mod codes;
 mod event_log;
+mod mcp;
 mod packs;
 mod policy;
 mod read;
@@ -75,6 +80,7 @@ pub use user::config_folder;
 use crate::Capability;
 use crate::limits::RunLimits;
 use crate::log::LogSettings;
+use crate::mcp::McpServerSpec;
 use crate::read::Files;
 use crate::rhai_front_end::packs::{PackSpec, check_pack};
 use lang::diagnostic::Diagnostic;
@@ -99,6 +105,8 @@ pub struct Project {
     pub agent: Agent,
     /// Its provider packs.
     pub packs: Vec<PackSpec>,
+    /// Its MCP servers.
+    pub mcp_servers: Vec<McpServerSpec>,
     /// The settings of the event log.
     pub log: LogSettings,
     /// The width of the lines of formatted scripts.

@@ -15,6 +15,7 @@ use crate::clock::RunClock;
 use crate::disk::Disk;
 use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
+use crate::mcp::{McpServerSpec, McpServers};
 use crate::output::Output;
 use crate::progress::CutShort;
 use crate::recording::{Models, RecordingMode, RunStart};
@@ -122,6 +123,8 @@ pub(crate) struct Services {
     pub(crate) peers: Peers,
     /// File operations.
     pub(crate) disk: Disk,
+    /// MCP servers.
+    pub(crate) mcp: McpServers,
 }
 
 /// The input of a run.
@@ -140,6 +143,8 @@ pub(crate) struct Extensions<'a> {
     /// The capabilities of models, if they differ from the built-in table.
     pub(crate) models: Option<CapabilityTable>,
     pub(crate) packs: Vec<PackSpec>,
+    /// The MCP servers that it describes.
+    pub(crate) mcp_servers: Vec<McpServerSpec>,
     /// Capabilities taken away.
     pub(crate) denied: &'a [Capability],
 }
@@ -163,7 +168,14 @@ impl World {
     ) -> Rc<World> {
         let RunStart { seed, clock, deck } = start;
         let clock = Rc::new(clock);
-        let services = Services::new(extensions.models, deck, &clock);
+        let mut mcp_servers = extensions.mcp_servers;
+        // The client of ACP is the user's own editor. Any other peer must not make this machine start programs.
+        if let Some(hosting) = hosting.as_ref().filter(|hosting| hosting.protocol == "acp") {
+            let named = McpServerSpec::of_client(hosting.metadata.get("mcp_servers"));
+            mcp_servers.retain(|known| named.iter().all(|spec| spec.name != known.name));
+            mcp_servers.extend(named);
+        }
+        let services = Services::new(extensions.models, mcp_servers, deck, &clock);
         let readable = (!extensions.denied.contains(&Capability::FsRead)).then(|| services.facts.clone());
         let packs = Packs::new(extensions.packs, extensions.denied, output.clone());
         Rc::new_cyclic(|this| World {
@@ -276,7 +288,12 @@ impl Agents {
 }
 
 impl Services {
-    fn new(models: Option<CapabilityTable>, deck: RecordingMode, clock: &Rc<RunClock>) -> Services {
+    fn new(
+        models: Option<CapabilityTable>,
+        mcp_servers: Vec<McpServerSpec>,
+        deck: RecordingMode,
+        clock: &Rc<RunClock>,
+    ) -> Services {
         // The table is part of the program and has a test of its own.
         let table = || models.unwrap_or_else(|| CapabilityTable::built_in().unwrap_or_default());
         let routes = Routes::new(table, |name| std::env::var(name).ok());
@@ -288,6 +305,7 @@ impl Services {
             web: Web::new(|name| std::env::var(name).ok()),
             peers: Peers::default(),
             disk: Disk::default(),
+            mcp: McpServers::new(mcp_servers),
         }
     }
 }

@@ -8,6 +8,7 @@
 //! - [`lines`]: lines that are not messages.
 //! - [`fields`]: each field of each payload wrong in turn.
 //! - [`interrupted`]: answers that were given up in the middle.
+//! - [`servers`]: MCP servers of the client.
 //! - [`sessions`]: sessions that are not there, or busy.
 //! - [`store`]: sessions over two processes.
 //! - [`reminders`]: the clients that are notified of reminders.
@@ -32,6 +33,7 @@ mod pressure;
 mod reminders;
 mod schema;
 mod sdk;
+mod servers;
 mod sessions;
 mod stalled;
 mod start;

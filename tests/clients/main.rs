@@ -6,6 +6,7 @@
 //! - [`editors`]: the tree-sitter grammar beside the parser, and the extension for Visual Studio Code.
 //! - [`junit`]: results of tests as a reader of JUnit documents finds them.
 //! - [`lsp`]: the language server as a client library sees it.
+//! - [`mcp`]: MCP servers, official and hostile, as scripts use them.
 //! - [`otel`]: traces as a collector gets them.
 //! - [`progress`]: the line of progress in a pseudo-terminal.
 //! - [`repl`]: the REPL in a pseudo-terminal.
@@ -30,6 +31,7 @@ mod junit;
 mod lsp;
 #[path = "../support/markdown.rs"]
 mod markdown;
+mod mcp;
 mod otel;
 mod packages;
 mod progress;

@@ -9,11 +9,12 @@ use toml::Table;
 const BORDERS: &[(&str, &str, &[&str])] = &[
     ("a2a", "a2a/Cargo.toml", &["runtime"]),
     ("jsonrpc", "jsonrpc/Cargo.toml", &[]),
+    ("mcp", "mcp/Cargo.toml", &["jsonrpc", "runtime", "providers"]),
     ("lang", "lang/Cargo.toml", &[]),
     ("fmt", "fmt/Cargo.toml", &["lang"]),
     ("runtime", "runtime/Cargo.toml", &[]),
     ("providers", "providers/Cargo.toml", &["runtime"]),
-    ("stdlib", "stdlib/Cargo.toml", &["a2a", "jsonrpc", "lang", "runtime", "providers"]),
+    ("stdlib", "stdlib/Cargo.toml", &["a2a", "jsonrpc", "mcp", "lang", "runtime", "providers"]),
     ("serve", "serve/Cargo.toml", &["a2a", "jsonrpc", "stdlib", "runtime"]),
     ("telemetry", "telemetry/Cargo.toml", &["runtime", "providers"]),
     ("testing", "testing/Cargo.toml", &["runtime", "stdlib"]),

@@ -278,6 +278,15 @@ fn packs_are_providers_like_others() {
 }
 
 #[test]
+fn a_pack_does_not_decide_that_a_model_is_asked() {
+    let judge = "\"b\", expect: #{judge: \"Did it?\", provider: \"mock\"}";
+    let dir = project("packs-judge", "[providers]\npacks = [\"pack.rhai\"]\n", &gives(judge), SHOWS);
+    let outcome = harn(&["run", dir.join("main.harn").to_str().unwrap()]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (Some(0), "[]\n"), "{}", outcome.err);
+    assert!(outcome.err.contains("HARN-PCK-003") && outcome.err.contains("cannot set `expect`"), "{}", outcome.err);
+}
+
+#[test]
 fn a_script_that_forgets_its_providers_keeps_those_of_the_run() {
     let script = format!("clear_reminder_providers()\n{SHOWS}");
     let dir = project("packs-clear", "[providers]\npacks = [\"pack.rhai\"]\n", &gives("\"kept\""), &script);

@@ -2,8 +2,8 @@
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
-    AgentCapabilities, ClientCapabilities, Implementation, InitializeResponse, PromptCapabilities, SessionCapabilities,
-    SessionCloseCapabilities, SessionListCapabilities, SessionResumeCapabilities,
+    AgentCapabilities, ClientCapabilities, Implementation, InitializeResponse, McpCapabilities, PromptCapabilities,
+    SessionCapabilities, SessionCloseCapabilities, SessionListCapabilities, SessionResumeCapabilities,
 };
 use serde_json::Value;
 
@@ -41,6 +41,7 @@ pub(crate) fn answer(stored: bool, reminders: &Value) -> Result<Value, serde_jso
     }
     let capabilities = AgentCapabilities::new()
         .load_session(stored)
+        .mcp_capabilities(McpCapabilities::new().http(true))
         .prompt_capabilities(PromptCapabilities::new().embedded_context(true))
         .session_capabilities(sessions);
     let response = InitializeResponse::new(ProtocolVersion::V1)

@@ -1,7 +1,7 @@
 //! The methods of sessions: each reads its parameters, calls the host, and then returns its response.
 
 use std::path::Path;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use agent_client_protocol::RequestCancellation;
 use runtime::data::Data;
@@ -160,8 +160,8 @@ fn stored(row: &SessionSummary) -> Value {
     told
 }
 
-/// Reads the parameters of a new session. MCP servers in them are passed to the script and not started: the runtime
-/// has no client for them.
+/// Reads the parameters of a new session. The MCP servers in them are known to the run by their names, and are started or
+/// contacted when the script uses them.
 fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, ErrorResponse> {
     let cwd = absolute(params, "cwd")?;
     let mut metadata = content::meta(params)?;
@@ -173,7 +173,6 @@ fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, ErrorR
         if !servers.is_empty() {
             let all = servers.iter().map(|server| Data::from(Value::Object(server.object().clone())));
             metadata = with(metadata, "mcp_servers", Data::list(all));
-            note_servers();
         }
     }
     let more = params.strs("additionalDirectories")?;
@@ -181,14 +180,6 @@ fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, ErrorR
         metadata = with(metadata, "additional_directories", Data::list(more.into_iter().map(Data::from)));
     }
     Ok(NewSession { cwd: Some(cwd.to_owned()), metadata, mode: Some(mode), id: None })
-}
-
-/// Logs once that the MCP servers that clients name are not started.
-fn note_servers() {
-    static SAID: Once = Once::new();
-    let said = "the MCP servers that the client lists are not started; scripts can read the list in \
-        `context.metadata.mcp_servers`";
-    SAID.call_once(|| tracing::info!("{said}"));
 }
 
 fn with(metadata: Data, key: &str, value: Data) -> Data {

@@ -324,6 +324,22 @@ static DESCRIBED: &[DescribedOption] = &[
     of("A2aInjectOptions", "message", "", "Message to a task that waits for input."),
     of("A2aInjectOptions", "id", "", "Your id for the reminder. If it is sent twice, it is injected once."),
     of("A2aInjectOptions", "source", "", "The origin, as free text."),
+    // MCP servers.
+    all("mcp_servers", "[]", "MCP servers whose tools the model can call: descriptions, or names that the run knows."),
+    of("McpServer", "name", "", "The name of the server. Its tools are called `NAME__tool`."),
+    of("McpServer", "command", "", "The program of the server."),
+    of("McpServer", "args", "[]", "The arguments of the program."),
+    of("McpServer", "env", "{}", "Variables of the program's environment."),
+    of("McpServer", "pass_env", "[]", "Environment variables that the program inherits."),
+    of("McpServer", "cwd", "", "The working folder of the program."),
+    of("McpServer", "url", "", "The URL of the server, in place of a program."),
+    of("McpServer", "tools", "", "The tools that are offered, by the names of the server. Default: all."),
+    of("McpServer", "timeout_ms", "60000", "Timeout of a request, in milliseconds. Progress starts it anew."),
+    of("McpServer", "start_timeout_ms", "60000", "Timeout of the start, in milliseconds."),
+    of("McpServer", "protocol", "", "The version to speak. Default: the newest that the server knows."),
+    of("McpServer", "reminders", "false", "Whether the server may inject reminders into loops that use it."),
+    of("McpServer", "elicit", "", "Answers questions of the server: a dict, `true`, `false` or nil."),
+    of("McpServer", "progress", "", "Called with each report of progress: `{progress, total, message}`."),
     of("HttpOptions", "timeout_ms", "30000", "Timeout of the request, in milliseconds."),
 ];
 

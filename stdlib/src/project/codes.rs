@@ -18,7 +18,7 @@ pub(crate) enum ProjectCode {
             `[capabilities]` with `deny`, `[[capabilities]]` rows that describe models, `[event_log]` with `home`, \
             `synchronous`, `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with \
             `timeout_ms`, `[reminders]` with `max_body`, `max_tokens`, `max_share`, `placement` and `files`, `[reminders.policy]` with `force`, `forbid_ids`, `forbid_tags`, `forbid_sources`, `mark_untrusted` and `sources`, `[fmt]` with `width`, `[agent]` with the contents of the agent card, \
-            `[providers]` with `packs`, and `[providers.NAME]` with `base_url` and `key_env`. A misspelled limit \
+            `[providers]` with `packs`, `[mcp.servers.NAME]` with the description of an MCP server, and `[providers.NAME]` with `base_url` and `key_env`. A misspelled limit \
             would not limit anything.",
     },
     /// A value that makes no sense.
@@ -47,7 +47,7 @@ pub(crate) enum ProjectCode {
     Untrusted = "HARN-CFG-006", Warning {
         title: "settings of an untrusted folder ignored",
         meaning: "A `harn.toml` can come from an untrusted source. Until you run `harn trust` in its folder, it \
-            can lower limits and deny capabilities, but it cannot name servers, keys, packs, the address of an \
+            can lower limits and deny capabilities, but it cannot name servers, keys, packs, MCP servers, the address of an \
             agent or an event log outside of its folder, turn on reminder files, or raise a limit. The warning lists the \
             ignored settings. Trust applies to the current content of the file: after each change, run `harn \
             trust` again.",

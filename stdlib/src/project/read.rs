@@ -3,7 +3,7 @@
 use super::packs::PACKS;
 use super::trust::{digest, is_trusted};
 use super::user::allowed_keys;
-use super::{NAME, Project, ProjectCode, agent, event_log, packs, policy};
+use super::{NAME, Project, ProjectCode, agent, event_log, mcp, packs, policy};
 use crate::Capability;
 use crate::limits::{DEFAULT_MEMORY, parse_size, parse_time};
 use lang::diagnostic::code::CodeRef;
@@ -24,7 +24,8 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// The tables of the file.
-const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "reminders", "agent", "providers", "fmt"];
+const TABLES: &[&str] =
+    &["limits", "capabilities", "event_log", "hooks", "reminders", "agent", "providers", "mcp", "fmt"];
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
 /// The keys of `[capabilities]`.
@@ -39,7 +40,7 @@ const FMT: &[&str] = &["width"];
 
 /// Returns every key of `harn.toml`, table by table, for its reference.
 #[must_use]
-pub fn project_keys() -> [(&'static str, &'static [&'static str]); 15] {
+pub fn project_keys() -> [(&'static str, &'static [&'static str]); 17] {
     [
         ("[limits]", LIMITS),
         ("[capabilities]", RIGHTS),
@@ -55,6 +56,8 @@ pub fn project_keys() -> [(&'static str, &'static [&'static str]); 15] {
         ("[agent]", agent::KEYS),
         ("[agent.provider]", agent::PROVIDER),
         ("[[agent.skills]]", agent::SKILL),
+        ("[mcp]", mcp::KEYS),
+        ("[mcp.servers.NAME]", crate::mcp::TOML_KEYS),
         ("[fmt]", FMT),
     ]
 }
@@ -199,6 +202,7 @@ impl SettingsReader<'_> {
                 ("reminders", DeValue::Table(reminders)) => self.reminders(reminders),
                 ("agent", DeValue::Table(agent)) => self.agent(agent),
                 ("fmt", DeValue::Table(fmt)) => self.fmt(fmt),
+                ("mcp", DeValue::Table(mcp)) => self.mcp(mcp),
                 ("providers", DeValue::Table(servers)) => {
                     // A list is not the location of a provider.
                     if let Some((_, packs)) = servers.iter().find(|(key, _)| key.get_ref().as_ref() == PACKS) {
@@ -210,7 +214,7 @@ impl SettingsReader<'_> {
                 }
                 (
                     known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "agent" | "providers"
-                    | "fmt"),
+                    | "mcp" | "fmt"),
                     _,
                 ) => {
                     self.wrong(

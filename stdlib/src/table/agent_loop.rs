@@ -4,7 +4,7 @@ use crate::Capability;
 use crate::fault::{of_session, to_raise};
 use crate::here;
 use crate::lint;
-use crate::loops::{Prepared, prepare, put_messages, result_value};
+use crate::loops::{Prepared, attach_servers, mcp_servers, prepare, put_messages, result_value};
 use crate::options::OptionReader;
 use crate::persist::{self, PersistPaths, Plan};
 use crate::world::World;
@@ -29,6 +29,7 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let options = OptionReader::agent_loop(args, 2)?;
     let task = if args[0].is_nil() { String::new() } else { display(&args[0]) };
     let prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
+    let servers = mcp_servers(cx, &world, &options)?;
     let scope = here::own_scope(cx, &world);
     let source = match persist::paths(cx, &options)? {
         Some(paths) => SessionSource::Disk { paths, args: args.to_vec() },
@@ -39,7 +40,17 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     Ok(Wait::new(async move {
         // The first poll comes from the call itself: later other fibers of the task may wait too.
         let place = isolate.upgrade().and_then(|isolate| isolate.waiting_place());
-        let Prepared { parts, mut options } = prepared;
+        let Prepared { mut parts, mut options } = prepared;
+        let mut notes = Vec::new();
+        if !servers.is_empty() {
+            // Boxed: most loops have no servers, and loops nest.
+            let attached = Box::pin(attach_servers(&world, &servers, &mut parts, 2));
+            tokio::select! {
+                biased;
+                reason = scope.cancel.cancelled() => return Err(to_raise(&call_error(Stopped::Cancelled(reason)))),
+                attached = attached => notes = attached?,
+            }
+        }
         let session = match source {
             SessionSource::Opened(session) => session,
             SessionSource::Disk { paths, args } => {
@@ -58,11 +69,13 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
                 }
             }
         };
+        let _uses: Vec<_> = servers.iter().map(|server| server.used_by(&session)).collect();
         let result = runtime::agent_loop::agent_loop(&session, &scope, &parts, options).await;
-        let result = result.map_err(|fault| {
+        let mut result = result.map_err(|fault| {
             let raise = to_raise(&fault);
             if raise.located { raise } else { raise.about(2, "") }
         })?;
+        result.diagnostics.splice(0..0, notes);
         for note in &result.diagnostics {
             world.console.show(note);
         }

@@ -17,6 +17,7 @@ mod http;
 mod id;
 pub(crate) mod input;
 mod llm;
+mod mcp;
 mod mock;
 mod persona;
 mod process;
@@ -58,6 +59,7 @@ static OWN: &[&[Builtin]] = &[
     id::TABLE,
     input::TABLE,
     llm::TABLE,
+    mcp::TABLE,
     mock::TABLE,
     persona::TABLE,
     process::TABLE,

@@ -64,7 +64,7 @@ pub struct Selection {
     pub records: Vec<LifecycleRecord>,
 }
 
-/// How a reminder waited before the next prompt.
+/// The wait of a reminder up to the next prompt.
 struct LastWait {
     /// Number of prompts in a row that had no room for it.
     deferrals: u32,

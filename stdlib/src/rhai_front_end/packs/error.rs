@@ -59,6 +59,14 @@ impl PackSubject<'_> {
         self.at(raise, at)
     }
 
+    /// Returns the raise for a reminder with an expectation.
+    pub(super) fn judges(&self, at: Span) -> Box<Raise> {
+        let raise = Raise::error(PackCode::Refused, format!("{} cannot set `expect`", self.subject()))
+            .labelled("by this function")
+            .help("remove `expect`: a pack does not decide that a model is asked");
+        self.at(raise, Some(at))
+    }
+
     fn at(&self, raise: Box<Raise>, at: Option<Span>) -> Box<Raise> {
         // A pack is always named with a place.
         raise.at(self.source, at.unwrap_or(self.place))

@@ -129,6 +129,11 @@ impl PackProvider {
         if effects.specs.len() + effects.malformed.len() > self.pack.meter.budget().reminders {
             return Err(Thrown::fault(self.whose().over(Limit::Reminders, Some(self.at))));
         }
+        // A judge is a model that the run would pay for, on a route of the pack's choice.
+        let asks = |spec: &ReminderSpec| spec.rules.as_ref().is_some_and(|rules| rules.expect.is_some());
+        if effects.specs.iter().any(asks) {
+            return Err(Thrown::fault(self.whose().judges(self.at)));
+        }
         Malformed::sift(&self.id, effects, |error| Thrown::fault(of_reminder(error).at(&self.pack.source, self.at)))
     }
 }

@@ -1,0 +1,259 @@
+//! A server behind a URL: streamable HTTP. Each request is a POST, whose response is a JSON document or a stream of events.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use providers::web::{Method, Opened, Question, Web};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, spawn_local};
+use tokio::time::sleep;
+
+use crate::error::{McpError, McpErrorKind, excerpt};
+use crate::exchange::{Answered, Entered, Exchange, Taken};
+use crate::stdio::{EndState, MAX_MESSAGE};
+
+/// The address of a server, and the headers of each request.
+#[derive(Clone)]
+pub struct HttpEndpoint {
+    /// The connections, with the certificates and proxies of all requests.
+    pub web: Rc<Web>,
+    /// The URL.
+    pub url: Arc<str>,
+    /// Names and values; they may be secrets.
+    pub headers: Vec<(String, String)>,
+}
+
+/// The longest time without a byte in a stream of notifications.
+const SILENCE: Duration = Duration::from_secs(3600);
+/// The first and the longest pause before a stream of notifications is opened again.
+const REOPEN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+/// The largest body of an error that is read.
+const MAX_ERROR: usize = 64 << 10;
+/// The number of messages without an answer that wait to be sent.
+const MAX_WAITING: usize = 64;
+
+/// The parts of a connection that its tasks share.
+struct HttpShared {
+    endpoint: HttpEndpoint,
+    exchange: Rc<Exchange>,
+    /// The id of the session that the server opened.
+    session: RefCell<Option<String>>,
+    /// The version, once it is known.
+    version: RefCell<Option<Arc<str>>>,
+    end: EndState,
+}
+
+/// The connection to a URL. Nothing is open while no request is under way, except a stream of notifications.
+pub(crate) struct HttpLink {
+    shared: Rc<HttpShared>,
+    outgoing: mpsc::Sender<String>,
+    tasks: RefCell<Vec<AbortHandle>>,
+}
+
+impl HttpLink {
+    pub(crate) fn new(endpoint: HttpEndpoint, exchange: &Rc<Exchange>) -> HttpLink {
+        let shared = Rc::new(HttpShared {
+            endpoint,
+            exchange: exchange.clone(),
+            session: RefCell::default(),
+            version: RefCell::default(),
+            end: EndState::default(),
+        });
+        let (outgoing, mut waiting) = mpsc::channel::<String>(MAX_WAITING);
+        let sender = shared.clone();
+        let courier = spawn_local(async move {
+            while let Some(text) = waiting.recv().await {
+                // A message without an answer: what becomes of it is not known.
+                let _ = sender.post(text, Vec::new(), 10_000).await;
+            }
+        });
+        HttpLink { shared, outgoing, tasks: RefCell::new(vec![courier.abort_handle()]) }
+    }
+
+    pub(crate) fn end(&self) -> &EndState {
+        &self.shared.end
+    }
+
+    /// Sets the version that further requests name in a header.
+    pub(crate) fn set_version(&self, version: &Arc<str>) {
+        *self.shared.version.borrow_mut() = Some(version.clone());
+    }
+
+    /// Sends a request and reads its response up to the answer.
+    pub(crate) async fn exchange(
+        &self,
+        text: String,
+        headers: Vec<(String, String)>,
+        mut entered: Entered,
+        timeout_ms: u64,
+    ) -> Answered {
+        let opened = self.shared.post(text, headers, timeout_ms).await?;
+        let is_stream = opened.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
+        if let Some(session) = opened.header("mcp-session-id") {
+            *self.shared.session.borrow_mut() = Some(session);
+        }
+        if is_stream {
+            let mut events = opened.events(Duration::from_millis(timeout_ms), MAX_MESSAGE);
+            loop {
+                if let Ok(answer) = entered.answer.try_recv() {
+                    return answer;
+                }
+                let event = events.next().await.map_err(|failure| self.shared.failed(&failure))?;
+                let Some(event) = event else { break };
+                self.take(event.as_bytes());
+            }
+        } else {
+            let body = opened.body(MAX_MESSAGE).await.map_err(|failure| self.shared.failed(&failure))?;
+            self.take(&body);
+        }
+        entered.answer.try_recv().unwrap_or_else(|_| {
+            Err(self.shared.exchange.invalid("the response ended without an answer to the request"))
+        })
+    }
+
+    /// Sends a message that has no answer.
+    pub(crate) fn send(&self, text: String) {
+        let _ = self.outgoing.try_send(text);
+    }
+
+    /// Sends a message that has no answer, before anything else.
+    pub(crate) async fn send_now(&self, text: String) -> Result<(), McpError> {
+        self.shared.post(text, Vec::new(), 10_000).await.map(drop)
+    }
+
+    fn take(&self, message: &[u8]) {
+        if let Taken::Reply(text) = self.shared.exchange.take(message) {
+            self.send(text);
+        }
+    }
+
+    /// Follows the notifications of a session, which come on a stream of their own. Not every server has one.
+    pub(crate) fn listen(&self) {
+        let (shared, replies) = (self.shared.clone(), self.outgoing.clone());
+        let task = spawn_local(async move {
+            let mut pause = REOPEN.0;
+            while let Some(()) = shared.follow(Method::Get, String::new(), Vec::new(), &replies).await {
+                sleep(pause).await;
+                pause = (pause * 2).min(REOPEN.1);
+            }
+        });
+        self.tasks.borrow_mut().push(task.abort_handle());
+    }
+
+    /// Follows the notifications that a request asks for, whose response does not end.
+    pub(crate) fn listen_by(&self, text: String, headers: Vec<(String, String)>) {
+        let (shared, replies) = (self.shared.clone(), self.outgoing.clone());
+        let task = spawn_local(async move {
+            let mut pause = REOPEN.0;
+            while let Some(()) = shared.follow(Method::Post, text.clone(), headers.clone(), &replies).await {
+                sleep(pause).await;
+                pause = (pause * 2).min(REOPEN.1);
+            }
+        });
+        self.tasks.borrow_mut().push(task.abort_handle());
+    }
+
+    /// Tells the server that the session is over.
+    pub(crate) async fn close(&self) {
+        if self.shared.session.borrow().is_some() {
+            let question = self.shared.question(Method::Delete, String::new(), Vec::new(), 1_000);
+            let _ = self.shared.endpoint.web.open(&question).await;
+        }
+    }
+}
+
+impl Drop for HttpLink {
+    fn drop(&mut self) {
+        self.tasks.borrow().iter().for_each(AbortHandle::abort);
+    }
+}
+
+impl HttpShared {
+    fn question(&self, method: Method, text: String, more: Vec<(String, String)>, timeout_ms: u64) -> Question {
+        let mut headers = self.endpoint.headers.clone();
+        let accept = if method == Method::Get { "text/event-stream" } else { "application/json, text/event-stream" };
+        headers.push(("accept".to_owned(), accept.to_owned()));
+        if method == Method::Post {
+            headers.push(("content-type".to_owned(), "application/json".to_owned()));
+        }
+        let version =
+            self.version.borrow().as_ref().map(|version| ("mcp-protocol-version".to_owned(), version.to_string()));
+        headers.extend(version);
+        headers.extend(self.session.borrow().clone().map(|session| ("mcp-session-id".to_owned(), session)));
+        headers.extend(more);
+        Question { method, url: self.endpoint.url.to_string(), headers, body: text.into_bytes(), timeout_ms }
+    }
+
+    async fn post(&self, text: String, more: Vec<(String, String)>, timeout_ms: u64) -> Result<Opened, McpError> {
+        let question = self.question(Method::Post, text, more, timeout_ms);
+        let opened = self.endpoint.web.open(&question).await.map_err(|failure| self.failed(&failure))?;
+        match opened.status() {
+            200..=299 => Ok(opened),
+            _ => Err(self.refused(opened).await),
+        }
+    }
+
+    /// Opens a stream of notifications and reads it to its end. Returns `None` if there is no use in opening it again.
+    async fn follow(
+        &self,
+        method: Method,
+        text: String,
+        more: Vec<(String, String)>,
+        replies: &mpsc::Sender<String>,
+    ) -> Option<()> {
+        let question = self.question(method, text, more, 30_000);
+        let Ok(opened) = self.endpoint.web.open(&question).await else { return Some(()) };
+        let is_stream = opened.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
+        if !is_stream || opened.status() != 200 {
+            return None;
+        }
+        let mut events = opened.events(SILENCE, MAX_MESSAGE);
+        while let Ok(Some(event)) = events.next().await {
+            if let Taken::Reply(text) = self.exchange.take(event.as_bytes()) {
+                let _ = replies.try_send(text);
+            }
+        }
+        Some(())
+    }
+
+    fn failed(&self, failure: &providers::web::Failure) -> McpError {
+        McpError::of_web(&self.exchange.name, failure)
+    }
+
+    /// Returns the error for a response whose status is an error.
+    async fn refused(&self, opened: Opened) -> McpError {
+        let (status, name) = (opened.status(), self.exchange.name.clone());
+        let location = opened.header("location");
+        let had_session = self.session.borrow().is_some();
+        let body = opened.body(MAX_ERROR).await.unwrap_or_default();
+        let with_status = |error: McpError| McpError { status: Some(status), ..error };
+        if status == 401 || status == 403 {
+            let message = format!("MCP server `{name}` rejected the credentials (HTTP status {status})");
+            let help = "pass a token with `token_env`, the name of the variable that holds it, or with `headers`";
+            return with_status(McpError::new(McpErrorKind::Refused, message).help(help));
+        }
+        if status == 404 && had_session {
+            let message = format!("MCP server `{name}` ended the session");
+            let error = with_status(McpError::new(McpErrorKind::Ended, message));
+            self.end.set(error.clone(), &self.exchange);
+            return error;
+        }
+        if let Some(location) = location.filter(|_| (300..400).contains(&status)) {
+            let message = format!("MCP server `{name}` refers to another server: {}", excerpt(&location));
+            return with_status(McpError::new(McpErrorKind::Status, message).help("if that is intended, use its URL"));
+        }
+        let error = runtime::data::Data::from_json(&String::from_utf8_lossy(&body)).unwrap_or_default();
+        let error = error.get("error");
+        if error.get("code").as_int().is_some() {
+            return with_status(McpError::of_answer(&name, error));
+        }
+        let said = excerpt(String::from_utf8_lossy(&body).trim());
+        let said = if said.is_empty() { said } else { format!(": {said}") };
+        with_status(McpError::new(
+            McpErrorKind::Status,
+            format!("MCP server `{name}` answered with HTTP status {status}{said}"),
+        ))
+    }
+}

@@ -1,0 +1,24 @@
+//! MCP servers of a run: the client is the crate `mcp`; here it meets scripts, permissions and reminders.
+//!
+//! - [`McpServers`] (`servers`): the servers of a run by name. [`McpServer`]: one of them.
+//! - [`McpServerSpec`] (`spec`): the description of a server, as a script, `harn.toml` or an ACP client writes it.
+//! - `launch`: a server as a child process. `access`: what a server needs, and whether the run may have it.
+//! - `tool`: tools of servers for loops. `user`: questions of servers, and reports of progress.
+//! - `bridge`: reminders of servers. `error`, `codes`: errors for scripts.
+
+mod access;
+mod bridge;
+mod codes;
+mod error;
+mod launch;
+mod servers;
+mod spec;
+mod tool;
+mod user;
+
+pub(crate) use codes::McpCode;
+pub(crate) use error::of_mcp;
+pub(crate) use servers::{McpServer, McpServers, server_of};
+pub use spec::McpServerSpec;
+pub(crate) use spec::{SERVER, TOML_KEYS};
+pub(crate) use tool::{checked_call, offered_tools};

@@ -1,0 +1,213 @@
+//! [`McpServers`]: the servers of a run by name.
+
+use super::access::{allowed, variable};
+use super::bridge::{ReminderBridge, UseGuard};
+use super::codes::McpCode;
+use super::error::of_spec;
+use super::launch::ProgramLauncher;
+use super::spec::{FUNCTIONS, McpServerSpec, ServerTransport, SpecError};
+use super::user::ServerUser;
+use crate::convert::to_data;
+use crate::world::World;
+use lang::diagnostic::nearest;
+use lang::value::{Dict, Str, Value, article};
+use lang::vm::{Cx, Function, Raise};
+use mcp::{Client, ClientSettings, Endpoint, HttpEndpoint};
+use providers::web::Web;
+use runtime::session::Session;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The servers of a run.
+#[derive(Default)]
+pub(crate) struct McpServers {
+    /// Descriptions of `harn.toml` and of the host.
+    described: RefCell<Vec<McpServerSpec>>,
+    servers: RefCell<BTreeMap<Arc<str>, Rc<McpServer>>>,
+    web: OnceCell<Rc<Web>>,
+}
+
+/// A server of a run. Nothing is started or contacted before its first use.
+pub(crate) struct McpServer {
+    pub(crate) spec: McpServerSpec,
+    pub(crate) client: Client,
+    pub(super) user: ServerUser,
+    bridge: Rc<ReminderBridge>,
+}
+
+impl McpServer {
+    /// Sends the server's reminders to a session until the guard is dropped.
+    pub(crate) fn used_by(&self, session: &Rc<Session>) -> UseGuard {
+        self.bridge.used_by(session)
+    }
+
+    /// Returns the user of the server.
+    pub(crate) fn user(&self) -> &dyn mcp::CallObserver {
+        &self.user
+    }
+}
+
+impl McpServers {
+    pub(crate) fn new(described: Vec<McpServerSpec>) -> McpServers {
+        McpServers { described: RefCell::new(described), ..McpServers::default() }
+    }
+
+    /// Returns the names of all servers, sorted.
+    pub(crate) fn names(&self) -> Vec<Arc<str>> {
+        let mut names: Vec<Arc<str>> = self.described.borrow().iter().map(|spec| spec.name.clone()).collect();
+        names.extend(self.servers.borrow().keys().cloned());
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Forgets all servers, and so ends them.
+    pub(crate) fn clear(&self) {
+        let servers = std::mem::take(&mut *self.servers.borrow_mut());
+        drop(servers);
+    }
+
+    fn spec(&self, name: &str) -> Option<McpServerSpec> {
+        self.described.borrow().iter().find(|spec| &*spec.name == name).cloned()
+    }
+
+    fn web(&self) -> Rc<Web> {
+        self.web.get_or_init(|| Rc::new(Web::new(|name| std::env::var(name).ok()))).clone()
+    }
+
+    fn open(
+        &self,
+        world: &Rc<World>,
+        spec: McpServerSpec,
+        functions: ServerFunctions,
+    ) -> Result<Rc<McpServer>, SpecError> {
+        let endpoint = self.endpoint(world, &spec)?;
+        let hosting = world.hosting.clone();
+        let user = ServerUser { elicit: functions.elicit, progress: functions.progress, hosting };
+        let settings = ClientSettings {
+            name: spec.name.clone(),
+            timeout: Duration::from_millis(spec.timeout_ms),
+            start_timeout: Duration::from_millis(spec.start_timeout_ms),
+            era: spec.era,
+            elicitation: user.answers(),
+            reminders: spec.reminders.enabled,
+        };
+        let bridge = Rc::new(ReminderBridge::new(world, spec.name.clone(), spec.reminders));
+        let client = Client::new(settings, endpoint, bridge.clone());
+        let server = Rc::new(McpServer { client, user, bridge, spec });
+        // One of the same name ends, unless a call still uses it.
+        self.servers.borrow_mut().insert(server.spec.name.clone(), server.clone());
+        Ok(server)
+    }
+
+    fn endpoint(&self, world: &World, spec: &McpServerSpec) -> Result<Endpoint, SpecError> {
+        match &spec.transport {
+            ServerTransport::Process(program) => {
+                for name in &program.pass_env {
+                    variable("pass_env", name)?;
+                }
+                let folder = world.path(program.cwd.as_deref().unwrap_or(""));
+                // The empty path is no folder.
+                let folder = if folder.as_os_str().is_empty() { ".".into() } else { folder };
+                Ok(Endpoint::Process(Box::new(ProgramLauncher { program: program.clone(), folder })))
+            }
+            ServerTransport::Http { url, headers, token_env } => {
+                let mut headers = headers.clone();
+                if let Some(name) = token_env {
+                    headers.push(("authorization".to_owned(), format!("Bearer {}", variable("token_env", name)?)));
+                }
+                Ok(Endpoint::Http(HttpEndpoint { web: self.web(), url: url.clone(), headers }))
+            }
+        }
+    }
+}
+
+/// The functions of a description.
+#[derive(Default)]
+struct ServerFunctions {
+    elicit: Option<Function>,
+    progress: Option<Function>,
+}
+
+impl ServerFunctions {
+    /// Takes the functions out of a description.
+    fn take(cx: &Cx<'_>, dict: &mut Dict, arg: usize) -> Result<ServerFunctions, Box<Raise>> {
+        let mut read = |key: &str| match dict.remove(&Str::new(key)) {
+            None | Some(Value::Nil) => Ok(None),
+            Some(value) => {
+                let found = article(value.type_name());
+                Function::new(cx.isolate, cx.context, value).map(Some).ok_or_else(|| {
+                    of_spec(&SpecError::new(key, format!("`{key}` must be a function, found {found}")), arg)
+                })
+            }
+        };
+        let [elicit, progress] = [FUNCTIONS[0], FUNCTIONS[1]];
+        Ok(ServerFunctions { elicit: read(elicit)?, progress: read(progress)? })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.elicit.is_none() && self.progress.is_none()
+    }
+}
+
+/// Returns the server that a value names or describes. `arg` is the argument that it is in.
+pub(crate) fn server_of(
+    cx: &Cx<'_>,
+    world: &Rc<World>,
+    value: &Value,
+    arg: usize,
+) -> Result<Rc<McpServer>, Box<Raise>> {
+    let servers = &world.services.mcp;
+    let by_name = |name: &str| {
+        if let Some(server) = servers.servers.borrow().get(name).cloned() {
+            return Ok(server);
+        }
+        let Some(spec) = servers.spec(name) else { return Err(unknown(servers, name, arg)) };
+        allowed(cx, &spec, arg)?;
+        servers.open(world, spec, ServerFunctions::default()).map_err(|error| of_spec(&error, arg))
+    };
+    let dict = match value {
+        Value::Str(name) => return by_name(name),
+        Value::Dict(dict) => &dict.dict,
+        other => {
+            let message = format!("an MCP server must be a name or a dict, found {}", article(other.type_name()));
+            return Err(Raise::error(lang::check::CheckCode::Type, message).about(arg, "not an MCP server"));
+        }
+    };
+    let has = |key: &str| dict.get_str(key).is_some_and(|value| !value.is_nil());
+    // What `mcp.connect` returned.
+    if !has("command")
+        && !has("url")
+        && let Some(Value::Str(name)) = dict.get_str("name")
+        && has("protocol")
+        && has("era")
+    {
+        return by_name(name);
+    }
+    let mut dict = dict.clone();
+    let functions = ServerFunctions::take(cx, &mut dict, arg)?;
+    let data = to_data(&Value::dict(dict)).map_err(|raise| raise.about(arg, ""))?;
+    let spec = McpServerSpec::from_data(&data).map_err(|error| of_spec(&error, arg))?;
+    allowed(cx, &spec, arg)?;
+    let known = servers.servers.borrow().get(&spec.name).cloned();
+    match known {
+        // The same description again is the same server.
+        Some(server) if server.spec == spec && functions.is_empty() => Ok(server),
+        _ => servers.open(world, spec, functions).map_err(|error| of_spec(&error, arg)),
+    }
+}
+
+fn unknown(servers: &McpServers, name: &str, arg: usize) -> Box<Raise> {
+    let names = servers.names();
+    let raise = Raise::error(McpCode::Unknown, format!("unknown MCP server `{name}`")).about(arg, "unknown server");
+    match nearest(name, names.iter().map(AsRef::as_ref)) {
+        Some(near) => raise.help(format!("did you mean `{near}`?")),
+        None if names.is_empty() => {
+            raise.help("describe it: `{name, command, args}` or `{name, url}`, or in `harn.toml`")
+        }
+        None => raise.help(format!("the servers of this run are {}", names.join(", "))),
+    }
+}
