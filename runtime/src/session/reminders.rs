@@ -218,7 +218,7 @@ impl Session {
     }
 
     /// Logs the records of a batch once more, as of now.
-    pub(crate) fn log_again(&self, scope: &Scope, first: Arc<LifecycleBatch>) {
+    pub(crate) fn log_again(&self, scope: &Scope, first: &Arc<LifecycleBatch>) {
         let moment = self.moment(scope, self.with(|state| state.turns));
         let again = Arc::new(RepeatedBatch::new(first.clone(), moment.task_id.cloned(), moment.turn));
         self.write_batch(scope, &moment, again, first.records());

@@ -217,7 +217,7 @@ impl Firing<'_> {
     fn put_down(&mut self) {
         let (session, scope) = (self.turn.session, self.turn.scope);
         match self.quiet.take_if(|quiet| quiet.records().len() == self.repeated) {
-            Some(quiet) => session.log_again(scope, quiet),
+            Some(quiet) => session.log_again(scope, &quiet),
             None => self.write_repeated(),
         }
         if !self.looked.is_empty() {
