@@ -22,6 +22,7 @@ mod llms;
 mod log;
 mod lsp;
 mod man;
+mod mcp;
 mod new;
 mod otel;
 mod parallel;
@@ -84,6 +85,9 @@ enum Command {
     Trace(Lazy<trace::TraceArgs>),
     /// Trust the harn.toml of a folder, list the trusted folders, or revoke trust
     Trust(Lazy<trust::TrustArgs>),
+    /// Store the tools of MCP servers
+    #[command(subcommand)]
+    Mcp(Lazy<mcp::McpCommand>),
     /// Start an interactive session
     Repl(Lazy<repl::ReplArgs>),
     /// Print a script that completes commands in a shell
@@ -145,6 +149,7 @@ pub fn main() -> ExitCode {
         Command::Llms(Lazy(args)) => llms::run(&args),
         Command::Trace(Lazy(args)) => trace::run(&args),
         Command::Trust(Lazy(args)) => trust::run(&args),
+        Command::Mcp(Lazy(command)) => mcp::run(command),
         Command::Repl(Lazy(args)) => repl::run(args),
         Command::Completions(Lazy(args)) => completions::run(&args, Cli::command()),
         Command::Man(Lazy(args)) => man::run(&args, Cli::command()),

@@ -33,7 +33,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("log", "trace"),
     ("logs", "trace"),
     ("manual", "man"),
-    ("mcp", "serve"),
     ("prompt", "preview"),
     ("reminders", "trace"),
     ("server", "serve"),

@@ -118,6 +118,12 @@ impl Client {
         self.open_connection().is_some()
     }
 
+    /// Returns the server's description of itself, if a connection is open.
+    #[must_use]
+    pub fn info(&self) -> Option<ServerInfo> {
+        self.open_connection().map(|connection| connection.info.clone())
+    }
+
     fn open_connection(&self) -> Option<Rc<Connection>> {
         self.current.borrow().as_ref().filter(|connection| connection.end().error().is_none()).cloned()
     }

@@ -60,10 +60,10 @@ impl ServerInfo {
         !self.capabilities.get(capability).is_nil()
     }
 
-    /// Returns whether the server offers an extension.
+    /// Returns whether the server offers events.
     #[must_use]
-    pub fn has_extension(&self, extension: &str) -> bool {
-        !self.capabilities.get("extensions").get(extension).is_nil()
+    pub fn has_events(&self) -> bool {
+        !self.capabilities.get("extensions").get(EVENTS).is_nil()
     }
 }
 

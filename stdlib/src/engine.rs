@@ -7,6 +7,7 @@ mod embedded;
 mod ending;
 mod hosted;
 mod inspect;
+mod mcp;
 mod piece;
 mod test_run;
 mod waiting;
@@ -15,6 +16,7 @@ pub use embedded::Evaluated;
 pub use ending::RunResult;
 pub use hosted::{Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, check_served};
 pub use inspect::{ConversationView, ReminderView};
+pub use mcp::SyncedServer;
 pub use piece::Piece;
 pub use test_run::{TestCase, TestOutcome};
 

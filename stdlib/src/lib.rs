@@ -66,7 +66,7 @@ pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
 pub use engine::{
     ConversationView, Engine, Evaluated, Hosted, Piece, PromptEnd, PromptResult, ReminderView, Request, ReturnedValue,
-    RunOptions, RunResult, Servable, TestCase, TestOutcome, check_served,
+    RunOptions, RunResult, Servable, SyncedServer, TestCase, TestOutcome, check_served,
 };
 pub use fault::AgentCode;
 pub use hosting::{

@@ -4,21 +4,25 @@
 //! - [`McpServerSpec`] (`spec`): the description of a server, as a script, `harn.toml` or an ACP client writes it.
 //! - `launch`: a server as a child process. `access`: what a server needs, and whether the run may have it.
 //! - `tool`: tools of servers for loops. `user`: questions of servers, and reports of progress.
-//! - `bridge`: reminders of servers. `error`, `codes`: errors for scripts.
+//! - `bridge`: reminders of servers; `events`: those that are events. `cache`: stored lists of tools.
+//! - `error`, `codes`: errors for scripts.
 
 mod access;
 mod bridge;
+mod cache;
 mod codes;
 mod error;
+mod events;
 mod launch;
 mod servers;
 mod spec;
 mod tool;
 mod user;
 
+pub(crate) use cache::{cached_tools, store_tools};
 pub(crate) use codes::McpCode;
 pub(crate) use error::of_mcp;
-pub(crate) use servers::{McpServer, McpServers, server_of};
+pub(crate) use servers::{McpServer, McpServers, named_server, server_of};
 pub use spec::McpServerSpec;
 pub(crate) use spec::{SERVER, TOML_KEYS};
-pub(crate) use tool::{checked_call, offered_tools};
+pub(crate) use tool::{checked_call, offered_tools, skipped_notes};

@@ -3,6 +3,7 @@
 //! - [`guide`]: the servers and the agent of `docs/guide/mcp.md`.
 //! - [`hostile`]: a server that misbehaves in many ways, `tests/mcp/hostile.py`. `loops`: tools of servers in loops.
 //! - [`reminders`]: reminders that a server sends.
+//! - [`synced`]: lists of tools that are stored in a project.
 //! - [`official`]: npm `@modelcontextprotocol/server-everything`, and a server with PyPI `mcp`, over both transports and in
 //!   both versions.
 
@@ -11,6 +12,7 @@ mod hostile;
 mod loops;
 mod official;
 mod reminders;
+mod synced;
 
 use crate::harn::{Outcome, harn_in, root, scratch};
 use std::fs;

@@ -8,6 +8,7 @@ import time
 
 ERA, MODE = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "good"
 calls = 0
+events = []
 asked = None
 
 
@@ -104,7 +105,10 @@ def call(id, params):
             reminder = {"body": f"The index is stale ({n}).", "roleHint": "developer", "tags": ["index"], "ttlTurns": 2}
             if MODE == "reminds-wrong":
                 reminder["propagate"] = "everywhere"
-            notify("notifications/reminder", {**reminder, "sessionId": "another"})
+            if ERA == "new":
+                events.append({"eventId": f"e{len(events)}", "name": "reminder", "data": reminder})
+            else:
+                notify("notifications/reminder", {**reminder, "sessionId": "another"})
     if MODE == "asks":
         form = {"message": "Which branch?", "requestedSchema": schema(branch={"type": "string"})}
         if ERA == "new":
@@ -136,6 +140,8 @@ def handle(message):
         return None
     if method == "server/discover" and ERA == "new":
         capabilities = {"tools": {"listChanged": MODE == "changes"}, "resources": {}, "prompts": {}}
+        if MODE.startswith("reminds"):
+            capabilities["extensions"] = {"io.modelcontextprotocol/events": {}}
         meta = {"io.modelcontextprotocol/serverInfo": {"name": "hostile", "version": "2"}}
         return {"supportedVersions": ["2026-07-28"], "capabilities": capabilities, "_meta": meta}
     if method == "server/discover" and MODE == "ends-when-probed":
@@ -165,6 +171,10 @@ def handle(message):
     if method == "prompts/get":
         said = {"type": "text", "text": f"Review {params['arguments']['what']}."}
         return {"description": "A review.", "messages": [{"role": "user", "content": said}]}
+    if method == "events/poll" and params["name"] == "reminder":
+        # The last event is delivered twice, as it may be.
+        start = max(int(params["cursor"]) - 1, 0) if "cursor" in params else len(events)
+        return {"events": events[start:], "cursor": str(len(events)), "hasMore": False, "nextPollMs": 100}
     if method == "subscriptions/listen":
         return None
     send({"id": id, "error": {"code": -32601, "message": f"unknown method {method}"}})

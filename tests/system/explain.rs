@@ -103,6 +103,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-MCP-111", "needs a server; in `mcp`"),
     ("HARN-MCP-112", "needs a server; in `mcp`"),
     ("HARN-MCP-113", "needs a server; in `mcp`"),
+    ("HARN-MCP-114", "needs a folder that cannot be written; in `mcp`"),
     ("HARN-NET-001", "a page asks no servers; in `tests/lang/system`"),
     ("HARN-NET-002", "a page asks no servers; in `tests/lang/system`"),
     ("HARN-NET-003", "needs a server that is slow; in `system`"),

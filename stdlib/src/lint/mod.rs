@@ -8,6 +8,7 @@ mod effects;
 mod events;
 mod fact;
 mod literal;
+mod mcp;
 mod options;
 mod route;
 mod spec;
@@ -18,6 +19,7 @@ pub(crate) use fact::{invalidate_facts, recall_facts, store_fact};
 use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
+pub(crate) use mcp::call_tool;
 use runtime::hooks::EventKind;
 pub(crate) use tool::tool_define;
 

@@ -2,11 +2,11 @@
 
 use super::spec::{McpServerSpec, ServerTransport, SpecError};
 use crate::Capability;
-use lang::vm::{Cx, Raise, RunCode};
+use lang::vm::{Isolate, Raise, RunCode};
 use std::sync::Arc;
 
 /// Checks that the run has the capabilities for a server.
-pub(super) fn allowed(cx: &Cx<'_>, spec: &McpServerSpec, arg: usize) -> Result<(), Box<Raise>> {
+pub(super) fn allowed(isolate: &Isolate, spec: &McpServerSpec, arg: usize) -> Result<(), Box<Raise>> {
     let mut needed = Vec::new();
     match &spec.transport {
         ServerTransport::Process(program) => {
@@ -18,7 +18,7 @@ pub(super) fn allowed(cx: &Cx<'_>, spec: &McpServerSpec, arg: usize) -> Result<(
             needed.extend(token_env.is_some().then_some((Capability::Env, "token_env")));
         }
     }
-    match needed.into_iter().find(|(capability, _)| cx.isolate.is_denied(*capability)) {
+    match needed.into_iter().find(|(capability, _)| isolate.is_denied(*capability)) {
         None => Ok(()),
         Some((capability, key)) => {
             let name = &spec.name;

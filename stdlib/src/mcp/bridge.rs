@@ -13,6 +13,7 @@ use runtime::session::Session;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use tokio::task::{AbortHandle, JoinHandle};
 
 /// The notification of a reminder.
 const NOTIFICATION: &str = "notifications/reminder";
@@ -31,6 +32,8 @@ pub(super) struct ReminderBridge {
     /// The sessions whose loops use the server now.
     sessions: RefCell<Vec<Weak<Session>>>,
     window: Cell<Window>,
+    /// The task that polls reminders, while a session uses the server.
+    poller: RefCell<Option<AbortHandle>>,
 }
 
 /// The reminders of the current minute.
@@ -52,19 +55,34 @@ impl Drop for UseGuard {
         if let Some(at) = sessions.iter().position(|session| Weak::ptr_eq(session, &self.session)) {
             sessions.swap_remove(at);
         }
+        if sessions.is_empty()
+            && let Some(poller) = self.bridge.poller.borrow_mut().take()
+        {
+            poller.abort();
+        }
     }
 }
 
 impl ReminderBridge {
     pub(super) fn new(world: &Rc<World>, name: Arc<str>, policy: ReminderPolicy) -> ReminderBridge {
-        let (sessions, window) = Default::default();
-        ReminderBridge { world: Rc::downgrade(world), name, policy, sessions, window }
+        let (sessions, window, poller) = Default::default();
+        ReminderBridge { world: Rc::downgrade(world), name, policy, sessions, window, poller }
     }
 
     /// Sends the server's reminders to a session until the guard is dropped.
     pub(super) fn used_by(self: &Rc<Self>, session: &Rc<Session>) -> UseGuard {
         self.sessions.borrow_mut().push(Rc::downgrade(session));
         UseGuard { bridge: self.clone(), session: Rc::downgrade(session) }
+    }
+
+    /// Returns whether reminders are polled.
+    pub(super) fn is_polled(&self) -> bool {
+        self.poller.borrow().is_some()
+    }
+
+    /// Sets the task that polls reminders. It ends when no session uses the server.
+    pub(super) fn polled_by(&self, poller: &JoinHandle<()>) {
+        *self.poller.borrow_mut() = Some(poller.abort_handle());
     }
 
     /// Takes a reminder of the server, whatever the form in which it came.

@@ -89,5 +89,11 @@ pub(crate) enum McpCode {
         meaning: "The server sent an invalid reminder, or more reminders in a minute than allowed (10, unless \
             `reminders: {per_minute}` says otherwise).",
     },
+    /// A list that cannot be stored.
+    Cache = "HARN-MCP-114", Error {
+        title: "tools of an MCP server cannot be stored",
+        meaning: "`harn mcp sync` writes the tools of each server to `.harn/mcp/NAME.json` next to `harn.toml`. The message \
+            contains the reason that the system reported.",
+    },
 }
 }

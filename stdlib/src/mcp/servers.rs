@@ -4,6 +4,7 @@ use super::access::{allowed, variable};
 use super::bridge::{ReminderBridge, UseGuard};
 use super::codes::McpCode;
 use super::error::of_spec;
+use super::events;
 use super::launch::ProgramLauncher;
 use super::spec::{FUNCTIONS, McpServerSpec, ServerTransport, SpecError};
 use super::user::ServerUser;
@@ -11,15 +12,17 @@ use crate::convert::to_data;
 use crate::world::World;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value, article};
-use lang::vm::{Cx, Function, Raise};
-use mcp::{Client, ClientSettings, Endpoint, HttpEndpoint};
+use lang::vm::{Cx, Function, Isolate, Raise};
+use mcp::{Client, ClientSettings, Endpoint, Era, HttpEndpoint};
 use providers::web::Web;
+use runtime::data::Data;
 use runtime::session::Session;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::spawn_local;
 
 /// The servers of a run.
 #[derive(Default)]
@@ -40,8 +43,17 @@ pub(crate) struct McpServer {
 
 impl McpServer {
     /// Sends the server's reminders to a session until the guard is dropped.
-    pub(crate) fn used_by(&self, session: &Rc<Session>) -> UseGuard {
+    pub(crate) fn used_by(self: &Rc<Self>, session: &Rc<Session>) -> UseGuard {
+        let has_events = || self.client.info().is_some_and(|info| info.era == Era::Stateless && info.has_events());
+        if self.spec.reminders.enabled && !self.bridge.is_polled() && has_events() {
+            self.bridge.polled_by(&spawn_local(events::poll(Rc::downgrade(self))));
+        }
         self.bridge.used_by(session)
+    }
+
+    /// Takes a reminder of the server.
+    pub(super) fn remind(&self, reminder: &Data) {
+        self.bridge.remind(reminder);
     }
 
     /// Returns the user of the server.
@@ -153,6 +165,22 @@ impl ServerFunctions {
     }
 }
 
+/// Returns the server of a name. `arg` is the argument that it is in.
+pub(crate) fn named_server(
+    isolate: &Isolate,
+    world: &Rc<World>,
+    name: &str,
+    arg: usize,
+) -> Result<Rc<McpServer>, Box<Raise>> {
+    let servers = &world.services.mcp;
+    if let Some(server) = servers.servers.borrow().get(name).cloned() {
+        return Ok(server);
+    }
+    let Some(spec) = servers.spec(name) else { return Err(unknown(servers, name, arg)) };
+    allowed(isolate, &spec, arg)?;
+    servers.open(world, spec, ServerFunctions::default()).map_err(|error| of_spec(&error, arg))
+}
+
 /// Returns the server that a value names or describes. `arg` is the argument that it is in.
 pub(crate) fn server_of(
     cx: &Cx<'_>,
@@ -161,14 +189,7 @@ pub(crate) fn server_of(
     arg: usize,
 ) -> Result<Rc<McpServer>, Box<Raise>> {
     let servers = &world.services.mcp;
-    let by_name = |name: &str| {
-        if let Some(server) = servers.servers.borrow().get(name).cloned() {
-            return Ok(server);
-        }
-        let Some(spec) = servers.spec(name) else { return Err(unknown(servers, name, arg)) };
-        allowed(cx, &spec, arg)?;
-        servers.open(world, spec, ServerFunctions::default()).map_err(|error| of_spec(&error, arg))
-    };
+    let by_name = |name: &str| named_server(cx.isolate, world, name, arg);
     let dict = match value {
         Value::Str(name) => return by_name(name),
         Value::Dict(dict) => &dict.dict,
@@ -191,7 +212,7 @@ pub(crate) fn server_of(
     let functions = ServerFunctions::take(cx, &mut dict, arg)?;
     let data = to_data(&Value::dict(dict)).map_err(|raise| raise.about(arg, ""))?;
     let spec = McpServerSpec::from_data(&data).map_err(|error| of_spec(&error, arg))?;
-    allowed(cx, &spec, arg)?;
+    allowed(cx.isolate, &spec, arg)?;
     let known = servers.servers.borrow().get(&spec.name).cloned();
     match known {
         // The same description again is the same server.

@@ -3,6 +3,7 @@
 use lang::diagnostic::nearest;
 use mcp::Era;
 use runtime::data::Data;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The type of a description in a script.
@@ -51,6 +52,8 @@ pub struct McpServerSpec {
     pub(crate) start_timeout_ms: u64,
     pub(crate) era: Option<Era>,
     pub(crate) reminders: ReminderPolicy,
+    /// The folder of the project that describes it, in which its tools may be stored.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// The way to a server.
@@ -179,6 +182,7 @@ impl McpServerSpec {
             start_timeout_ms: count(data, "start_timeout_ms")?.unwrap_or(START_TIMEOUT_MS),
             era,
             reminders: policy(data.get("reminders"))?,
+            folder: None,
         })
     }
 }

@@ -1,12 +1,13 @@
 //! Tools of servers: for loops as `NAME__tool`, and for calls of scripts.
 
+use super::cache::cached_tools;
 use super::codes::McpCode;
 use super::error::of_mcp;
 use super::servers::McpServer;
 use crate::catalogue::to_core;
 use lang::diagnostic::nearest;
 use lang::vm::Raise;
-use mcp::{McpError, ToolInfo, text_of};
+use mcp::{McpError, SkippedTool, ToolInfo, ToolList, text_of};
 use runtime::agent_loop::stopped;
 use runtime::data::Data;
 use runtime::message::{ToolCall, ToolSpec};
@@ -110,27 +111,41 @@ fn is_offered(server: &McpServer, tool: &ToolInfo) -> bool {
     server.spec.tools.as_ref().is_none_or(|wanted| wanted.iter().any(|name| *name == tool.name))
 }
 
-/// Returns the tools of a server for loops, and warnings about those that are left out.
-pub(crate) async fn offered_tools(server: &Rc<McpServer>) -> Result<(Vec<Rc<dyn Tool>>, Vec<Note>), McpError> {
-    let list = server.client.tools().await?;
-    let warn = |message: String| Note {
+/// Returns the tools of a server: those stored in the project if it does not run, so that it need not be started for them.
+async fn known_tools(server: &McpServer) -> Result<Rc<ToolList>, McpError> {
+    let stored = server.spec.folder.as_ref().filter(|_| !server.client.is_connected());
+    match stored.and_then(|folder| cached_tools(folder, &server.spec.name)) {
+        Some(list) => Ok(Rc::new(list)),
+        None => server.client.tools().await,
+    }
+}
+
+fn skipped(server: &str, message: String) -> Note {
+    Note {
         code: Some(to_core(McpCode::Skipped.code())),
         severity: Severity::Warning,
         message,
-        about: Some(format!("mcp:{}", server.spec.name).into()),
+        about: Some(format!("mcp:{server}").into()),
         fault: None,
+    }
+}
+
+/// Returns warnings about the tools of a list that cannot be offered.
+pub(crate) fn skipped_notes(server: &str, list: &ToolList) -> Vec<Note> {
+    let note = |tool: &SkippedTool| {
+        skipped(server, format!("the tool `{}` of the MCP server `{server}` is left out: {}", tool.name, tool.why))
     };
+    list.skipped.iter().map(note).collect()
+}
+
+/// Returns the tools of a server for loops, and warnings about those that are left out.
+pub(crate) async fn offered_tools(server: &Rc<McpServer>) -> Result<(Vec<Rc<dyn Tool>>, Vec<Note>), McpError> {
+    let list = known_tools(server).await?;
     let name = &server.spec.name;
-    let mut notes: Vec<Note> = list
-        .skipped
-        .iter()
-        .map(|skipped| {
-            warn(format!("the tool `{}` of the MCP server `{name}` is left out: {}", skipped.name, skipped.why))
-        })
-        .collect();
+    let mut notes = skipped_notes(name, &list);
     for wanted in server.spec.tools.iter().flatten() {
         if !list.tools.iter().any(|tool| tool.name == *wanted) {
-            notes.push(warn(format!("the MCP server `{name}` has no tool `{wanted}`, which `tools` names")));
+            notes.push(skipped(name, format!("the MCP server `{name}` has no tool `{wanted}`, which `tools` names")));
         }
     }
     let mut taken = BTreeSet::new();

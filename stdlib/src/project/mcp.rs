@@ -57,7 +57,7 @@ impl SettingsReader<'_> {
         let args = data.get("args").as_list().unwrap_or_default().iter().map(Data::to_text);
         let shown = args.fold(target.to_owned(), |line, arg| format!("{line} {arg}"));
         if self.guard(&format!("mcp.servers.{}", name.get_ref()), name.span(), &shown) {
-            self.project.mcp_servers.push(spec);
+            self.project.mcp_servers.push(McpServerSpec { folder: Some(self.canonical.to_owned()), ..spec });
         }
     }
 }

@@ -4,6 +4,7 @@ use super::file_tools::native_tool;
 use super::tool::registry_of;
 use crate::convert::{to_data, to_value};
 use crate::here;
+use crate::lint;
 use crate::loops::offered;
 use crate::mcp::{McpServer, checked_call, of_mcp, offered_tools, server_of};
 use crate::world::World;
@@ -25,7 +26,7 @@ lang::builtins! { "mcp" =>
     waits "tools(server: string | McpServer) -> dict" tools;
     /// Calls a tool by the name that the server has for it: `{ok, text, data, content}`. `data` is the structured result,
     /// or nil. Arguments that do not match the tool's schema raise an error.
-    waits "call_tool(server: string | McpServer, name: string, arguments: dict = nil) -> {ok: bool, text: string, data: any, content: any, ...}" call_tool;
+    waits "call_tool(server: string | McpServer, name: string, arguments: dict = nil) -> {ok: bool, text: string, data: any, content: any, ...}" [lint = lint::call_tool] call_tool;
     /// The resources of a server: `{uri, name, title, description, mimeType}`; templates have `uriTemplate`.
     waits "resources(server: string | McpServer) -> list<any>" resources;
     /// Reads a resource: `{uri, text, contents}`. `text` joins the texts of its contents.

@@ -31,6 +31,27 @@ fn a_reminder_reaches_the_next_prompt_with_its_provenance() {
 }
 
 #[test]
+fn a_reminder_that_is_an_event_reaches_the_prompt_after_the_next_poll() {
+    let script = r#"let server = SERVER_AND, reminders: true}
+with_llm_script([llm_tool_call("h__work", {}), llm_text("ok")], { ->
+  agent_loop("go", nil, {
+    provider: "mock", session_id: "s", mcp_servers: [server], post_turn_callback: { turn -> sleep(600) },
+  })
+  println(json_stringify(llm_mock_calls().last()).split("The index is stale (").count - 1)
+})
+let injected = event_log.read({topic: "transcript.reminder.lifecycle"}).filter({ e ->
+  e.kind == "transcript.reminder.injected"
+})
+println(injected.map({ e -> [e.payload.source, e.payload.tags, e.payload.role_hint] }))
+"#;
+    let outcome = with_hostile("events", "new", "reminds", script);
+    assert_eq!((outcome.out.as_str(), outcome.err.as_str()), ("1\n[[bridge, [index, mcp:h], system]]\n", ""));
+    // A server without the extension is not polled.
+    let outcome = reminded("new", "good", "reminders: true");
+    assert_eq!((outcome.out.as_str(), outcome.err.as_str()), ("0\n", ""));
+}
+
+#[test]
 fn reminders_are_off_unless_they_are_allowed() {
     for off in ["reminders: false", "timeout_ms: 60000"] {
         let outcome = reminded("old", "reminds", off);
