@@ -239,7 +239,7 @@ mod tests {
         exchange.take(br#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no"}}"#);
         let error = three.answer.try_recv().unwrap().unwrap_err();
         assert_eq!((error.kind, error.rpc_code), (McpErrorKind::Answer, Some(-32601)));
-        for (result, why) in [("[1]", "not an object"), ("null", "neither a result nor an error")] {
+        for (result, why) in [("[1]", "not an object"), ("null", "not an object")] {
             let mut next = exchange.enter();
             exchange.take(format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, next.id).as_bytes());
             let error = next.answer.try_recv().unwrap().unwrap_err();

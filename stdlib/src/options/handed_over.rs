@@ -222,8 +222,19 @@ mod tests {
     ];
 
     /// Builtins that need a server; the tests of the A2A client and of HTTP cover these.
-    const ASK_A_SERVER: [&str; 7] =
-        ["a2a.card", "a2a.send", "a2a.get", "a2a.cancel", "a2a.inject_reminder", "http_get", "http_post"];
+    const ASK_A_SERVER: [&str; 11] = [
+        "a2a.card",
+        "a2a.send",
+        "a2a.get",
+        "a2a.cancel",
+        "a2a.inject_reminder",
+        "http_get",
+        "http_post",
+        "mcp.call_tool",
+        "mcp.connect",
+        "mcp.prompt",
+        "mcp.read",
+    ];
 
     const BEFORE: &str = r#"
 let session = agent_session_open("s")
