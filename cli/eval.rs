@@ -97,7 +97,7 @@ impl Evaluation {
 }
 
 /// Runs an evaluation. An error in any run is a failure of the command; a task that was not achieved is a result.
-pub(crate) fn run(args: EvalArgs, console: &Console) -> i32 {
+pub(crate) fn run(args: &EvalArgs, console: &Console) -> i32 {
     let refuse = |found: &[Diagnostic]| {
         show(&*console.output, found, Format::Text);
         1
@@ -130,7 +130,7 @@ pub(crate) fn run(args: EvalArgs, console: &Console) -> i32 {
     let progress = ProgressLine::new("running", Some(places.len()), console.owns_process);
     let one = |place: &RunPlace| {
         progress.step(&format!("{}, {}", plan.variants[place.variant].name, plan.tasks[place.task].name));
-        run_once(&args, &source, &plan, &setup, place)
+        run_once(args, &source, &plan, &setup, place)
     };
     let runs = if args.parallel {
         in_parallel(&places, || (), |(), place| one(place))

@@ -139,7 +139,7 @@ pub fn main() -> ExitCode {
         Command::Run(Lazy(args)) => run::run(args, &console),
         Command::Check(Lazy(args)) => check::run(&args, &console),
         Command::Test(Lazy(args)) => test::run(args, &console),
-        Command::Eval(Lazy(args)) => eval::run(args, &console),
+        Command::Eval(Lazy(args)) => eval::run(&args, &console),
         Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
         Command::New(Lazy(args)) => new::run(&args),
         Command::Preview(Lazy(args)) => preview::run(args, &console),

@@ -227,7 +227,6 @@ impl Connection {
         let changes = self.info.capabilities.get("tools").get("listChanged").truthy();
         match (&self.link, self.info.era) {
             (Link::Http(link), Era::Sessions) => link.listen(),
-            (Link::Stdio(_), Era::Sessions) => {}
             (link, Era::Stateless) if changes => {
                 let filter = Data::dict([("toolsListChanged", Data::from(true))]);
                 // Its answer comes when the server ends it, and means nothing.

@@ -188,12 +188,11 @@ pub fn bars_native(messages: &Messages) -> bool {
 /// Returns the placement of a request, and whether it follows the route.
 fn placement(capabilities: &Capabilities, options: RenderOptions) -> (Placement, bool) {
     match options.placement.or(capabilities.placement).unwrap_or(PlacementPolicy::Head) {
-        PlacementPolicy::Head => (Placement::Head, false),
-        PlacementPolicy::Tail => (Placement::Tail, false),
         PlacementPolicy::Auto if capabilities.has_native_slot() || capabilities.caches_prompts() => {
             (Placement::Tail, true)
         }
-        PlacementPolicy::Auto => (Placement::Head, false),
+        PlacementPolicy::Head | PlacementPolicy::Auto => (Placement::Head, false),
+        PlacementPolicy::Tail => (Placement::Tail, false),
     }
 }
 

@@ -23,10 +23,13 @@ words! {
     }
 }
 
+/// Provider and model of a request.
+type Route = (Option<Arc<str>>, Option<Arc<str>>);
+
 /// The routes of a run that have rejected a slot.
 #[derive(Debug, Default)]
 pub struct SlotFallbacks {
-    limits: RefCell<BTreeMap<(Option<Arc<str>>, Option<Arc<str>>), SlotLimit>>,
+    limits: RefCell<BTreeMap<Route, SlotLimit>>,
 }
 
 impl SlotFallbacks {

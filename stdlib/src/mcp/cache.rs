@@ -37,6 +37,7 @@ pub(crate) fn cached_tools(folder: &Path, name: &str) -> Option<ToolList> {
 }
 
 /// Stores a list. A reader sees the old one or the new one.
+#[allow(clippy::result_large_err, reason = "once a server")]
 pub(crate) fn store_tools(folder: &Path, name: &str, list: &ToolList) -> Result<PathBuf, Diagnostic> {
     let file = cache_file(folder, name);
     let tools: Vec<Data> = list.tools.iter().map(|tool| tool.to_data()).collect();

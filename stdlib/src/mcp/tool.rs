@@ -40,7 +40,7 @@ impl Tool for McpTool {
                 why = stopped(turn.scope) => return Ok(Output::error(format!("stopped: {why}"))),
                 called = call_tool(&self.server, &self.info, call.arguments.clone()) => called,
             };
-            Ok(called.map_or_else(|error| Output::error(error.with_stderr()), |result| result.into_output()))
+            Ok(called.map_or_else(|error| Output::error(error.with_stderr()), ToolResult::into_output))
         })
     }
 }
@@ -108,7 +108,7 @@ pub(crate) async fn checked_call(server: &McpServer, name: &str, arguments: Data
 }
 
 fn is_offered(server: &McpServer, tool: &ToolInfo) -> bool {
-    server.spec.tools.as_ref().is_none_or(|wanted| wanted.iter().any(|name| *name == tool.name))
+    server.spec.tools.as_ref().is_none_or(|wanted| wanted.contains(&tool.name))
 }
 
 /// Returns the tools of a server: those stored in the project if it does not run, so that it need not be started for them.

@@ -150,19 +150,19 @@ fn models(source: &SourceRef, front: &FrontMatter, found: &mut Vec<Diagnostic>) 
         YamlKind::List(items) => items.as_slice(),
         _ => std::slice::from_ref(value),
     };
-    let glob = |item: &YamlNode| {
+    let glob = |item: &YamlNode| -> Result<GlobMatcher, Box<Diagnostic>> {
         let data = item.to_data();
         let Some(text) = data.as_str().filter(|text| !text.trim().is_empty()) else {
-            return Err(wrong(source, item.span, "a model must be a name or a glob", HELP));
+            return Err(Box::new(wrong(source, item.span, "a model must be a name or a glob", HELP)));
         };
         let glob = Glob::new(text).map(|glob| glob.compile_matcher());
-        glob.map_err(|error| wrong(source, item.span, &format!("invalid glob: {}", error.kind()), HELP))
+        glob.map_err(|error| Box::new(wrong(source, item.span, &format!("invalid glob: {}", error.kind()), HELP)))
     };
     let mut globs = Vec::with_capacity(items.len());
     for item in items {
         match glob(item) {
             Ok(glob) => globs.push(glob),
-            Err(invalid) => found.push(invalid),
+            Err(invalid) => found.push(*invalid),
         }
     }
     Some(globs)

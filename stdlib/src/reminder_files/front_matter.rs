@@ -244,7 +244,6 @@ impl<'a> Reader<'a> {
                     entries.push((key, value));
                 }
             }
-            Event::Alias(_) => Err(Box::new(self.unsupported(span))),
             _ => Err(Box::new(self.unsupported(span))),
         }
     }

@@ -106,7 +106,8 @@ pub fn select(transcript: &mut Transcript, input: &SelectInput<'_>) -> Selection
             held_by_rules(rules, &firing, verdict, prompt, &body)
         });
         match held {
-            Some(reason) if firing.waits == Some(reason) => {}
+            // Nothing changes, unless one before it changes the entry of the key that both have.
+            Some(reason) if waiting.is_empty() && firing.waits == Some(reason) => {}
             Some(reason) => waiting.push((reminder.clone(), reason, None)),
             None => {
                 shown.push(SelectedReminder { reminder: reminder.clone(), body, choice });
@@ -120,7 +121,7 @@ pub fn select(transcript: &mut Transcript, input: &SelectInput<'_>) -> Selection
         shown.retain(|selected| {
             let Some((place, last)) = waits.next() else { return true };
             let Some((_, by)) = outranked.next_if(|(out, _)| *out == place) else { return true };
-            if last.reason != Some(DeferReason::Budget) {
+            if !waiting.is_empty() || last.reason != Some(DeferReason::Budget) {
                 waiting.push((selected.reminder.clone(), DeferReason::Budget, by));
             }
             false

@@ -111,6 +111,26 @@ fn waiting_is_told_once_and_charges_nothing() {
 }
 
 #[test]
+fn reminders_with_one_key_tell_their_reasons_in_turn() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    for body in ["1", "2"] {
+        put(&mut t, &world, ruled(body, None, of(|rules| rules.max_times = Some(9))));
+    }
+    let keyed =
+        |event: &Data| event.clone().with("reminder", event.get("reminder").clone().with("dedupe_key", "k".into()));
+    let exported = t.to_data();
+    let events: Data = exported.get("events").as_list().unwrap().iter().map(keyed).collect();
+    let mut t = Transcript::import(&exported.with("events", events), &world.ids, 1).unwrap().0;
+    let full = SelectInput { budget: Some(0), ..SelectInput::default() };
+    let first = t.pending().next().unwrap().reminder.id.clone();
+    let hidden = [(first, ConditionVerdict::Hidden)];
+    assert_eq!(turn_with(&mut t, &world, &full).1, ["budget"]);
+    let waits = turn_with(&mut t, &world, &SelectInput { verdicts: &hidden, ..full }).1;
+    assert_eq!(waits, ["when", "budget"], "the first one changes the entry that both share");
+}
+
+#[test]
 fn a_void_prompt_is_no_firing() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
