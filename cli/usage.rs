@@ -22,7 +22,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("disassemble", "dis"),
     ("docs", "doc"),
     ("error", "explain"),
-    ("eval", "run -e"),
     ("events", "trace"),
     ("exec", "run"),
     ("execute", "run"),
@@ -330,6 +329,7 @@ fn for_missing(words: &[&str]) -> Vec<String> {
     match words.first() {
         Some(&"run") => vec!["name a script, for example `harn run main.harn`; `-` reads standard input".to_owned()],
         Some(&name @ ("check" | "fmt")) => vec![format!("`harn {name} .` means all scripts in this folder")],
+        Some(&"eval") => vec!["`harn eval` compares variants of reminders; to run code, use `harn run -e`".to_owned()],
         _ => Vec::new(),
     }
 }

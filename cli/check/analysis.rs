@@ -110,7 +110,7 @@ type Member<'a> = (usize, &'a Script);
 /// The scripts by project. Each project is read once; some of its settings are those of the process.
 pub(super) fn projects<'a>(scripts: &'a [Script], denied: &[Capability]) -> Vec<(ProjectSettings, Vec<Member<'a>>)> {
     let mut projects: Vec<(Option<PathBuf>, Vec<Member<'a>>)> = Vec::new();
-    // A reminder file is no script.
+    // A reminder file is not a script.
     for (place, script) in scripts.iter().enumerate().filter(|(_, script)| !is_reminder_file(script)) {
         let file = Project::file_of(script.path()).map(|file| file.canonicalize().unwrap_or(file));
         match projects.iter_mut().find(|(known, _)| *known == file) {

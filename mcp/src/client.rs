@@ -245,7 +245,7 @@ impl Client {
     /// Calls a tool. `schema` is that of its arguments, if it is known. Returns the result as the server sent it.
     ///
     /// # Errors
-    /// The call failed. A tool that failed is no error: its result has `isError`.
+    /// The call failed. If only the tool failed, this is a result with `isError`.
     pub async fn call_tool(
         &self,
         name: &str,

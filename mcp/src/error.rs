@@ -24,7 +24,7 @@ words! {
         TooLarge = "too_large",
         /// The server does not follow the protocol.
         Protocol = "protocol",
-        /// There is no common version.
+        /// The two sides share no version of the protocol.
         NoVersion = "no_version",
         /// The server wants credentials, or others.
         Refused = "refused",

@@ -195,7 +195,7 @@ impl HttpShared {
         }
     }
 
-    /// Opens a stream of notifications and reads it to its end. Returns `None` if there is no use in opening it again.
+    /// Opens a stream of notifications and reads it to its end. Returns `None` if it must not be opened again.
     async fn follow(
         &self,
         method: Method,

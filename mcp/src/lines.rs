@@ -9,7 +9,7 @@ pub(crate) enum Line {
     Whole,
     /// The line has more bytes than allowed; the rest of it was not read.
     TooLong,
-    /// There are no more lines.
+    /// The input has ended.
     End,
 }
 

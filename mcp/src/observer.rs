@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::seam::LocalFuture;
 
-/// A receiver of what a server sends by itself. Methods that it does not know are no error.
+/// A receiver of what a server sends by itself. It ignores methods that it does not know.
 pub trait Listener {
     /// Takes a notification. It must return soon: nothing else of the server is read meanwhile.
     fn notified(&self, method: &str, params: &Data);

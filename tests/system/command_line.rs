@@ -103,7 +103,7 @@ const WRONG_ARGUMENTS: &[(&[&str], &str)] = &[
     (&["lint", "main.harn"], "use `harn check`"),
     (&["format"], "use `harn fmt`"),
     (&["exec", "main.harn"], "use `harn run`"),
-    (&["eval", "1"], "use `harn run -e`"),
+    (&["eval", "1"], "to run code, use `harn run -e`"),
     (&["shell"], "use `harn repl`"),
     (&["logs"], "use `harn trace`"),
     (&["acp", "main.harn"], "use `harn serve acp`"),

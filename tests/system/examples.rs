@@ -11,8 +11,10 @@ use std::path::PathBuf;
 /// The pages that show programs. That on editors has nothing to print, and that on peers shows several at once: tests of their
 /// wires run them. That on embedding shows Rust: it is a doc test of the library. That on
 /// the REPL shows a terminal: a test types into one. That on providers is run in a folder of its own, with the walkthroughs.
+/// That on MCP needs servers of other packages: a test of the clients runs it.
 fn pages() -> Vec<PathBuf> {
-    const ELSEWHERE: [&str; 6] = ["README.md", "editors.md", "embedding.md", "peers.md", "providers.md", "repl.md"];
+    const ELSEWHERE: [&str; 7] =
+        ["README.md", "editors.md", "embedding.md", "mcp.md", "peers.md", "providers.md", "repl.md"];
     let folder = root().join("docs/guide");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_page = |path: &PathBuf| path.extension().is_some_and(|end| end == "md");

@@ -24,6 +24,7 @@ pub(super) static SHAPES: &[(&str, &str)] = &[
         "{enabled?: bool, providers?: list<string>, packs?: list<string>, config?: dict, strict?: bool, \
          placement?: \"head\" | \"tail\" | \"auto\", native?: bool, files?: bool, max_tokens?: int, max_share?: float}",
     ),
+    ("ReminderJudge", "{judge: string, provider?: string, model?: string}"),
     ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
     (
         "ToolAnnotations",
@@ -43,6 +44,7 @@ pub(super) static ASIDE: &[(&str, &str)] = &[
     ("selector", "ReminderSelector"),
     ("params", "BridgeInjection"),
     ("reminders", "LoopReminders"),
+    ("expect", "ReminderJudge"),
     ("permissions", "LoopPermissions"),
     ("annotations", "ToolAnnotations"),
     ("compaction", "LoopCompaction"),

@@ -54,7 +54,7 @@ pub(crate) enum McpCode {
         meaning: "The response does not have the form that the protocol requires, or is larger than 16 MiB. The message \
             says what is wrong.",
     },
-    /// There is no common version.
+    /// The two sides share no version of the protocol.
     NoVersion = "HARN-MCP-108", Error {
         title: "unsupported version of MCP",
         meaning: "The versions 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05 are supported.",

@@ -122,7 +122,7 @@ impl McpServers {
                     variable("pass_env", name)?;
                 }
                 let folder = world.path(program.cwd.as_deref().unwrap_or(""));
-                // The empty path is no folder.
+                // An empty path does not name a folder.
                 let folder = if folder.as_os_str().is_empty() { ".".into() } else { folder };
                 Ok(Endpoint::Process(Box::new(ProgramLauncher { program: program.clone(), folder })))
             }
@@ -210,6 +210,8 @@ pub(crate) fn server_of(
     }
     let mut dict = dict.clone();
     let functions = ServerFunctions::take(cx, &mut dict, arg)?;
+    // Before the values are copied, which may be large.
+    McpServerSpec::only_known(dict.iter().map(|(key, _)| key.as_str())).map_err(|error| of_spec(&error, arg))?;
     let data = to_data(&Value::dict(dict)).map_err(|raise| raise.about(arg, ""))?;
     let spec = McpServerSpec::from_data(&data).map_err(|error| of_spec(&error, arg))?;
     allowed(cx.isolate, &spec, arg)?;

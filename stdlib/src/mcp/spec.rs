@@ -29,7 +29,7 @@ pub(crate) const TOML_KEYS: &[&str] = &[
     "reminders",
 ];
 
-/// The keys of a script that are no data.
+/// The keys whose values are functions, so not data.
 pub(super) const FUNCTIONS: &[&str] = &["elicit", "progress"];
 
 /// The longest name: tools are called `NAME__tool`, and model servers take 64 characters.
@@ -124,20 +124,24 @@ impl SpecError {
 }
 
 impl McpServerSpec {
+    /// Rejects the first key that is not one of a server.
+    pub(super) fn only_known<'a>(mut keys: impl Iterator<Item = &'a str>) -> Result<(), SpecError> {
+        let known = || TOML_KEYS.iter().copied().chain(["name"]);
+        let Some(key) = keys.find(|key| !known().any(|known| known == *key)) else { return Ok(()) };
+        let error = SpecError::new(key, format!("unknown key `{key}` of an MCP server"));
+        Err(match nearest(key, known().chain(FUNCTIONS.iter().copied())) {
+            Some(near) => error.help(format!("did you mean `{near}`?")),
+            None => error,
+        })
+    }
+
     /// Reads the description of a server: the keys of `SERVER` without functions.
     pub(crate) fn from_data(data: &Data) -> Result<McpServerSpec, SpecError> {
         let Data::Dict(entries) = data else {
             let message = format!("an MCP server must be a name or a dict, found {}", data.type_name());
             return Err(SpecError::new("", message).help("write `{name: \"files\", command: \"…\", args: […]}`"));
         };
-        let known = || TOML_KEYS.iter().copied().chain(["name"]);
-        if let Some(key) = entries.keys().find(|key| !known().any(|known| known == &***key)) {
-            let error = SpecError::new(key, format!("unknown key `{key}` of an MCP server"));
-            return Err(match nearest(key, known().chain(FUNCTIONS.iter().copied())) {
-                Some(near) => error.help(format!("did you mean `{near}`?")),
-                None => error,
-            });
-        }
+        McpServerSpec::only_known(entries.keys().map(AsRef::as_ref))?;
         let name = required_name(data)?;
         let transport = match (text(data, "command")?, text(data, "url")?) {
             (Some(command), None) => {

@@ -59,7 +59,7 @@ impl CallObserver for ServerUser {
     }
 }
 
-/// Asks the script: a dict is the answer, `true` agrees to a question without fields, `false` declines, nil is no answer.
+/// Asks the script: a dict is the answer, `true` agrees to a question without fields, `false` declines, nil means that it has no answer.
 async fn by_script(function: &Function, question: &Elicitation) -> ElicitationReply {
     let data = Data::dict_of_present([
         ("server", Data::from(&question.server)),

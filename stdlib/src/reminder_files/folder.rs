@@ -130,7 +130,7 @@ pub(super) use linux::ChangeSignals;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    //! Notifications of the kernel. It queues them before the change returns to whoever made it, so a look at the queue
+    //! Notifications of the kernel. It queues them before the call that made the change returns, so a look at the queue
     //! before a prompt misses no change, and costs one call that never waits.
 
     use super::FOLDER;
