@@ -6,7 +6,7 @@ use super::codes::McpCode;
 use super::error::of_spec;
 use super::events;
 use super::launch::ProgramLauncher;
-use super::spec::{FUNCTIONS, McpServerSpec, ServerTransport, SpecError};
+use super::spec::{FUNCTIONS, McpServerSpec, ServerTransport, SpecError, shown_name};
 use super::user::ServerUser;
 use crate::convert::to_data;
 use crate::world::World;
@@ -225,8 +225,9 @@ pub(crate) fn server_of(
 
 fn unknown(servers: &McpServers, name: &str, arg: usize) -> Box<Raise> {
     let names = servers.names();
+    let name = shown_name(name);
     let raise = Raise::error(McpCode::Unknown, format!("unknown MCP server `{name}`")).about(arg, "unknown server");
-    match nearest(name, names.iter().map(AsRef::as_ref)) {
+    match nearest(&name, names.iter().map(AsRef::as_ref)) {
         Some(near) => raise.help(format!("did you mean `{near}`?")),
         None if names.is_empty() => {
             raise.help("describe it: `{name, command, args}` or `{name, url}`, or in `harn.toml`")

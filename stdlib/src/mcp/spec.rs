@@ -228,6 +228,14 @@ fn in_own_form(server: &Data) -> Data {
     }
 }
 
+/// Returns a name as messages show it: cut if it is too long for any server.
+pub(super) fn shown_name(name: &str) -> String {
+    match name.char_indices().nth(2 * MAX_NAME) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name.to_owned(),
+    }
+}
+
 fn required_name(data: &Data) -> Result<Arc<str>, SpecError> {
     let Some(name) = text(data, "name")? else {
         return Err(
@@ -236,7 +244,7 @@ fn required_name(data: &Data) -> Result<Arc<str>, SpecError> {
     };
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !(1..=MAX_NAME).contains(&name.len()) || !name.chars().all(fits) || name.contains("__") {
-        let error = SpecError::new("name", format!("{name:?} cannot be the name of an MCP server"));
+        let error = SpecError::new("name", format!("{:?} cannot be the name of an MCP server", shown_name(&name)));
         return Err(error.help(format!("use 1 to {MAX_NAME} letters, digits, `-` and single `_`")));
     }
     Ok(name)
