@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_reaches_its_request_and_a_strange_one_nobody() {
+    fn an_answer_reaches_its_request_and_an_unknown_one_is_ignored() {
         let (_, exchange) = exchange();
         let (mut one, mut two) = (exchange.enter(), exchange.enter());
         assert!(matches!(exchange.take(br#"{"jsonrpc":"2.0","id":2,"result":{"n":2}}"#), Taken::Answer));

@@ -135,7 +135,7 @@ fn a_recorded_evaluation_is_replayed() {
     assert_eq!(first["runs"], again["runs"]);
     assert_ne!(first["runs"][0]["error"], first["runs"][1]["error"]);
     assert_eq!(first["variants"][0]["tokens"]["mean"], 9.0);
-    // There are no more recordings.
+    // All recordings were replayed.
     let more = case.eval(&["--replay", "rec", "--runs", "3"]);
     assert!(more.code == Some(1) && more.out.contains("run 3: HARN-REC-"), "{}", more.out);
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// The pages that show programs. That on editors has nothing to print, and that on peers shows several at once: tests of their
 /// wires run them. That on embedding shows Rust: it is a doc test of the library. That on
 /// the REPL shows a terminal: a test types into one. That on providers is run in a folder of its own, with the walkthroughs.
-/// That on MCP needs servers of other packages: a test of the clients runs it.
+/// The page on MCP needs servers from npm and PyPI: a test in `tests/clients` runs it.
 fn pages() -> Vec<PathBuf> {
     const ELSEWHERE: [&str; 7] =
         ["README.md", "editors.md", "embedding.md", "mcp.md", "peers.md", "providers.md", "repl.md"];

@@ -1,5 +1,5 @@
-//! [`SpecOverrides`]: fields of reminders that a variant of a run replaces, whoever makes them. An evaluation compares
-//! bodies, slots and lifetimes with them.
+//! [`SpecOverrides`]: fields of reminders that a variant of a run replaces, for every source of reminders. An evaluation
+//! compares bodies, slots and lifetimes with them.
 
 use std::sync::Arc;
 
