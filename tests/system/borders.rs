@@ -19,6 +19,7 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("telemetry", "telemetry/Cargo.toml", &["runtime", "providers"]),
     ("testing", "testing/Cargo.toml", &["runtime", "stdlib"]),
     ("lsp", "lsp/Cargo.toml", &["fmt", "jsonrpc", "lang", "stdlib"]),
+    ("hub", "hub/Cargo.toml", &["runtime"]),
     ("cli", "cli/Cargo.toml", &["fmt", "lang", "lsp", "runtime", "stdlib", "serve", "telemetry", "testing"]),
     ("harn", "Cargo.toml", &["a2a", "fmt", "lang", "runtime", "providers", "stdlib", "serve", "cli"]),
 ];
@@ -156,6 +157,7 @@ fn two_words_stay_where_they_are() {
         "serve/src",
         "testing/src",
         "lsp/src",
+        "hub/src",
         "cli",
         "embed",
     ] {

@@ -1,0 +1,7 @@
+//! A broker for tasks between agents.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`proto`] | the messages and services of the wire |
+
+pub mod proto;
