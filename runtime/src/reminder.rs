@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use crate::render::FramedBody;
 use crate::words::words;
 
 pub mod bridge;
@@ -106,6 +107,9 @@ pub struct Reminder {
     /// The rules by which prompts show it; `None` if every prompt shows its body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<Arc<ReminderRules>>,
+    /// The body as prompts show it, once one has.
+    #[serde(skip)]
+    pub framed: FramedBody,
 }
 
 impl Reminder {

@@ -2,7 +2,6 @@
 //! function; the routes turn slots into wire JSON. [`quote`] marks all other text in a request that looks like a
 //! reminder.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::capabilities::{Capabilities, Placement, PlacementPolicy, WireFormat};
@@ -17,6 +16,7 @@ use crate::words::words;
 
 mod anchor;
 pub mod fallback;
+mod frame;
 pub mod quote;
 #[cfg(test)]
 mod tests;
@@ -24,6 +24,8 @@ mod turn_marker;
 
 pub(crate) use anchor::with_anchored;
 pub use anchor::{AnchoredReminder, PromptReminders};
+use frame::Frame;
+pub use frame::FramedBody;
 
 words! {
     /// The slot that a reminder was rendered into, as the log's `rendered_role` names it.
@@ -241,21 +243,23 @@ fn place(input: RenderInput<'_>, rules: &SlotRules<'_>, out: &mut Rendered) {
         }
         None => body,
     };
-    let section = |body: &str| if capabilities.prefers_xml_scaffolding { xml(body) } else { plain(body) };
-    let (role, text) = if capabilities.prefers_role_developer {
-        (RenderedRole::Developer, plain(body))
+    let section = if capabilities.prefers_xml_scaffolding { Frame::Tag } else { Frame::Header };
+    let (role, frame) = if capabilities.prefers_role_developer {
+        (RenderedRole::Developer, Frame::Header)
     } else if rules.native && hint != RoleHint::UserBlock {
-        (RenderedRole::Native, section(body))
+        (RenderedRole::Native, section)
     } else if capabilities.wire == WireFormat::Anthropic && wants_block {
         let is_mark = hint == RoleHint::EphemeralCache;
-        (if is_mark { RenderedRole::EphemeralCache } else { RenderedRole::UserBlock }, xml(body))
+        (if is_mark { RenderedRole::EphemeralCache } else { RenderedRole::UserBlock }, Frame::Tag)
     } else if !capabilities.system_text {
         out.dropped.push(reminder.id.clone());
         return;
     } else {
         let role = if out.placement == Placement::Head { RenderedRole::System } else { RenderedRole::UserBlock };
-        (role, section(body))
+        (role, section)
     };
+    let is_own = std::ptr::eq(body, reminder.body.as_ref());
+    let text = if is_own { reminder.framed.get(frame, body) } else { frame.around(body) };
     let (id, shown) = (&reminder.id, text.clone());
     match (role, anchor) {
         (RenderedRole::System, _) => push(&mut out.system_sections, text),
@@ -278,64 +282,6 @@ fn push<T>(list: &mut Vec<T>, item: T) {
         list.reserve_exact(1);
     }
     list.push(item);
-}
-
-/// Returns the body with markers quoted, so that it does not read as a second reminder.
-fn plain(body: &str) -> Arc<str> {
-    let body: &str = &quote::quoted(body);
-    let body: &str = &turn_marker::quoted(body);
-    let mut text = String::with_capacity(body.len() + 20);
-    text.push_str("System reminder:\n");
-    if may_hide(body) {
-        text.extend(body.chars().map(visible));
-    } else {
-        text.push_str(body);
-    }
-    text.into()
-}
-
-fn xml(body: &str) -> Arc<str> {
-    let body = escaped(body);
-    // All tags are removed, but the plain header may remain.
-    let body: &str = &quote::quoted(&body);
-    let body: &str = &turn_marker::quoted(body);
-    let mut text = String::with_capacity(body.len() + 40);
-    text.push_str("<system-reminder>\n");
-    text.push_str(body);
-    text.push_str("\n</system-reminder>");
-    text.into()
-}
-
-/// Returns the body with `&`, `<` and `>` escaped, so that it cannot close its tag.
-fn escaped(body: &str) -> Cow<'_, str> {
-    if !may_hide(body) && !body.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'>')) {
-        return Cow::Borrowed(body);
-    }
-    let mut text = String::with_capacity(body.len() + 40);
-    for c in body.chars().map(visible) {
-        match c {
-            '&' => text.push_str("&amp;"),
-            '<' => text.push_str("&lt;"),
-            '>' => text.push_str("&gt;"),
-            other => text.push(other),
-        }
-    }
-    Cow::Owned(text)
-}
-
-/// Returns whether the body may need changes: most bodies are plain, which is detected in one pass.
-fn may_hide(body: &str) -> bool {
-    body.bytes().fold(false, |found, byte| found | !(byte == b'\n' || (0x20..0x7f).contains(&byte)))
-}
-
-/// Returns whether a character is removed. NUL and similar ones mean nothing to a model, and some routes refuse
-/// requests with them.
-fn is_hidden(c: char) -> bool {
-    c.is_control() && !matches!(c, '\n' | '\r' | '\t')
-}
-
-fn visible(c: char) -> char {
-    if is_hidden(c) { char::REPLACEMENT_CHARACTER } else { c }
 }
 
 /// Returns the warning that a route shows a reminder in another slot than requested.

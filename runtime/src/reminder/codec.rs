@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
 use crate::data::Data;
+use crate::render::FramedBody;
 use crate::words::{UnknownWord, words};
 
 use super::lifecycle::ExpireReason;
@@ -325,6 +326,7 @@ impl Reminder {
             originating_agent_id: field(ReminderField::OriginatingAgentId).as_shared_str(),
             producer: field(ReminderField::Producer).as_shared_str(),
             rules: stored_rules(data, surface)?,
+            framed: FramedBody::default(),
         })
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::message::Content;
+use crate::render::FramedBody;
 
 use super::codec::{ReminderField as Field, Surface};
 use super::limits::{MAX_ID, MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name};
@@ -44,6 +45,7 @@ impl Reminder {
             originating_agent_id: text(Field::OriginatingAgentId, MAX_ID),
             producer: None,
             rules: ReminderRules::read_lenient(&OnSurface(data, Surface::Script)).shared(),
+            framed: FramedBody::default(),
         }
     }
 }

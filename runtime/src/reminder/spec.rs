@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::data::{Data, Entries};
+use crate::render::FramedBody;
 use crate::words::UnknownWord;
 
 use super::codec::{ReminderField as Field, Surface, names_and};
@@ -95,6 +96,7 @@ impl ReminderSpec {
             originating_agent_id: None,
             producer: None,
             rules: self.rules,
+            framed: FramedBody::default(),
         }
     }
 }

@@ -195,6 +195,7 @@ mod tests {
     #[test]
     fn each_field_goes_there_and_back() {
         use runtime::reminder::{ModelBodies, Priority, Refresh, ReminderRules, ReminderSource, RoleHint};
+        use runtime::render::FramedBody;
 
         let full = Reminder {
             id: "r1".into(),
@@ -221,6 +222,7 @@ mod tests {
                 until: None,
                 expect: None,
             })),
+            framed: FramedBody::default(),
         };
         // As a server reports it: every field by its name on the wire.
         let reminder = Data::dict(ReminderField::ALL.iter().map(|field| full.written(*field, Surface::A2a)));
