@@ -28,6 +28,10 @@ words! {
         NoVersion = "no_version",
         /// The server wants credentials, or others.
         Refused = "refused",
+        /// The user has to log in first.
+        Login = "login",
+        /// A login failed, or there is no token to be had.
+        Authorization = "authorization",
         /// The status of an HTTP response is an error.
         Status = "status",
         /// The server answered with an error.

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::sleep;
 
+use crate::auth::Authorizer;
 use crate::error::{McpError, McpErrorKind, excerpt};
 use crate::exchange::{Answered, Entered, Exchange, Taken};
 use crate::stdio::{EndState, MAX_MESSAGE};
@@ -23,8 +24,12 @@ pub struct HttpEndpoint {
     pub url: Arc<str>,
     /// Names and values; they may be secrets.
     pub headers: Vec<(String, String)>,
+    /// The source of tokens; `None` if the headers have one.
+    pub auth: Option<Rc<Authorizer>>,
 }
 
+/// The number of times that a request is sent again with another token.
+const MAX_TOKENS: usize = 2;
 /// The longest time without a byte in a stream of notifications.
 const SILENCE: Duration = Duration::from_secs(3600);
 /// The first and the longest pause before a stream of notifications is opened again.
@@ -159,7 +164,7 @@ impl HttpLink {
     pub(crate) async fn close(&self) {
         if self.shared.session.borrow().is_some() {
             let question = self.shared.question(Method::Delete, String::new(), Vec::new(), 1_000);
-            let _ = self.shared.endpoint.web.open(&question).await;
+            let _ = self.shared.open(&question).await;
         }
     }
 }
@@ -187,12 +192,43 @@ impl HttpShared {
     }
 
     async fn post(&self, text: String, more: Vec<(String, String)>, timeout_ms: u64) -> Result<Opened, McpError> {
-        let question = self.question(Method::Post, text, more, timeout_ms);
-        let opened = self.endpoint.web.open(&question).await.map_err(|failure| self.failed(&failure))?;
+        let opened = self.open(&self.question(Method::Post, text, more, timeout_ms)).await?;
         match opened.status() {
             200..=299 => Ok(opened),
             _ => Err(self.refused(opened).await),
         }
+    }
+
+    /// Sends a request with the token of the server. If it is rejected and there is another one, sends it again.
+    async fn open(&self, question: &Question) -> Result<Opened, McpError> {
+        let Some(auth) = &self.endpoint.auth else {
+            return self.endpoint.web.open(question).await.map_err(|failure| self.failed(&failure));
+        };
+        for _ in 0..MAX_TOKENS {
+            let (opened, used) = self.open_with_token(auth, question).await?;
+            let status = opened.status();
+            if !matches!(status, 401 | 403) {
+                return Ok(opened);
+            }
+            let challenges = opened.headers("www-authenticate");
+            drop(opened);
+            auth.rejected(status, &challenges, used.as_deref())
+                .await
+                .map_err(|error| McpError { status: Some(status), ..error })?;
+        }
+        self.open_with_token(auth, question).await.map(|(opened, _)| opened)
+    }
+
+    async fn open_with_token(
+        &self,
+        auth: &Authorizer,
+        question: &Question,
+    ) -> Result<(Opened, Option<String>), McpError> {
+        let token = auth.token().await;
+        let mut question = question.clone();
+        question.headers.extend(token.as_ref().map(|token| ("authorization".to_owned(), format!("Bearer {token}"))));
+        let opened = self.endpoint.web.open(&question).await.map_err(|failure| self.failed(&failure))?;
+        Ok((opened, token))
     }
 
     /// Opens a stream of notifications and reads it to its end. Returns `None` if it must not be opened again.
@@ -204,7 +240,12 @@ impl HttpShared {
         replies: &mpsc::Sender<String>,
     ) -> Option<()> {
         let question = self.question(method, text, more, 30_000);
-        let Ok(opened) = self.endpoint.web.open(&question).await else { return Some(()) };
+        let opened = match self.open(&question).await {
+            Ok(opened) => opened,
+            // Without a token, it would be refused again.
+            Err(error) if error.status.is_some() => return None,
+            Err(_) => return Some(()),
+        };
         let is_stream = opened.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
         if !is_stream || opened.status() != 200 {
             return None;

@@ -5,11 +5,13 @@
 //! - `connection`: one connection from its handshake to its end. `exchange`: requests under way, and what the server sends
 //!   by itself. `restart`: when a server that ended may be started again.
 //! - `stdio`, `lines`, `stderr`: a server as a child process. `http`, `headers`: a server behind a URL (streamable HTTP).
+//! - `auth`: tokens of servers behind a URL: [`Authorizer`].
 //! - `version`: the two forms of the protocol, and [`ServerInfo`]. `tool`: [`ToolInfo`]. `content`: results as text.
 //! - `error`: [`McpError`]. `observer`: the traits by which the caller takes part.
 //!
 //! A connection belongs to one thread. Its tasks run on the runtime of that thread, and end with the connection.
 
+mod auth;
 mod client;
 mod connection;
 mod content;
@@ -25,6 +27,7 @@ mod stdio;
 mod tool;
 mod version;
 
+pub use auth::{AuthSettings, Authorizer, TokenStore};
 pub use client::{Client, ClientSettings, Endpoint, ToolList};
 pub use content::text_of;
 pub use error::{McpError, McpErrorKind};

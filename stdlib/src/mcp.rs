@@ -3,6 +3,7 @@
 //! - [`McpServers`] (`servers`): the servers of a run by name. [`McpServer`]: one of them.
 //! - [`McpServerSpec`] (`spec`): the description of a server, as a script, `harn.toml` or an ACP client writes it.
 //! - `launch`: a server as a child process. `access`: what a server needs, and whether the run may have it.
+//! - `oauth`: how the tokens of a server behind a URL are obtained.
 //! - `tool`: tools of servers for loops. `user`: questions of servers, and reports of progress.
 //! - `bridge`: reminders of servers; `events`: those that are events. `cache`: stored lists of tools.
 //! - `error`, `codes`: errors for scripts.
@@ -14,6 +15,7 @@ mod codes;
 mod error;
 mod events;
 mod launch;
+mod oauth;
 mod servers;
 mod spec;
 mod tool;

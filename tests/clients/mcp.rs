@@ -2,6 +2,7 @@
 //!
 //! - [`guide`]: the servers and the agent of `docs/guide/mcp.md`.
 //! - [`hostile`]: a server that misbehaves in many ways, `tests/mcp/hostile.py`. `loops`: tools of servers in loops.
+//! - [`login`]: servers that want tokens, [`issuer`].
 //! - [`reminders`]: reminders that a server sends.
 //! - [`synced`]: lists of tools that are stored in a project.
 //! - [`official`]: npm `@modelcontextprotocol/server-everything`, and a server with PyPI `mcp`, over both transports and in
@@ -9,6 +10,8 @@
 
 mod guide;
 mod hostile;
+mod issuer;
+mod login;
 mod loops;
 mod official;
 mod reminders;

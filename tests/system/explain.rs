@@ -104,6 +104,8 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-MCP-112", "needs a server; in `mcp`"),
     ("HARN-MCP-113", "needs a server; in `mcp`"),
     ("HARN-MCP-114", "needs a folder that cannot be written; in `mcp`"),
+    ("HARN-MCP-115", "needs a server; in `mcp`"),
+    ("HARN-MCP-116", "needs a server; in `mcp`"),
     ("HARN-NET-001", "a page asks no servers; in `tests/lang/system`"),
     ("HARN-NET-002", "a page asks no servers; in `tests/lang/system`"),
     ("HARN-NET-003", "needs a server that is slow; in `system`"),

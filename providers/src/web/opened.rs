@@ -32,6 +32,13 @@ impl Opened {
         self.response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
     }
 
+    /// Returns all values of a header, which may come several times.
+    #[must_use]
+    pub fn headers(&self, name: &str) -> Vec<String> {
+        let values = self.response.headers().get_all(name).iter();
+        values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
+    }
+
     /// Returns the URL of the answer, after redirects.
     #[must_use]
     pub fn url(&self) -> &str {

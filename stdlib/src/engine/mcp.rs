@@ -1,4 +1,4 @@
-//! Storing the tools of a project's MCP servers.
+//! MCP servers of a project: storing their tools, logging in and out.
 
 use super::Engine;
 use crate::mcp::{named_server, of_mcp, skipped_notes, store_tools};
@@ -31,17 +31,49 @@ impl Engine {
     /// The server is unknown or fails, or the file cannot be written.
     pub fn sync_mcp_server(&self, name: &str, folder: &Path) -> Result<SyncedServer, Box<Diagnostic>> {
         let server = named_server(&self.isolate, &self.world, name, 0).map_err(|raise| raise.to_diagnostic())?;
-        let asked = self.block_on(async {
+        let list = self.of_server(name, async {
             let list = server.client.tools().await;
             server.client.close().await;
             list
-        });
-        let Some(list) = asked else {
-            return Err(Box::new(Diagnostic::new(RunCode::Outside, "could not start the async runtime")));
-        };
-        let list = list.map_err(|error| of_mcp(name, &error).to_diagnostic())?;
+        })?;
         let file = store_tools(folder, name, &list)?;
         let warnings = skipped_notes(name, &list).iter().map(as_diagnostic).collect();
         Ok(SyncedServer { tools: list.tools.len(), file, warnings })
+    }
+
+    /// Logs the user in to the MCP server `name`, or to the one at `url`, and stores the token. `show` gets the URL that the
+    /// user must open in a browser. Returns the scopes of the token; nothing if no user is needed.
+    ///
+    /// # Errors
+    /// The server is unknown, offers no login, or the login failed.
+    pub fn login_mcp_server(
+        &self,
+        name: &str,
+        url: Option<&str>,
+        show: &dyn Fn(&str),
+    ) -> Result<Option<Vec<String>>, Box<Diagnostic>> {
+        let target = self.world.services.mcp.login_of(name, url).map_err(|raise| raise.to_diagnostic())?;
+        let scopes = self.of_server(name, target.authorizer.login(show))?;
+        Ok((!target.is_service).then_some(scopes))
+    }
+
+    /// Removes the stored token of the MCP server `name`, or of the one at `url`. Returns whether there was one.
+    ///
+    /// # Errors
+    /// The server is unknown, or the file cannot be removed.
+    pub fn logout_mcp_server(&self, name: &str, url: Option<&str>) -> Result<bool, Box<Diagnostic>> {
+        let target = self.world.services.mcp.login_of(name, url).map_err(|raise| raise.to_diagnostic())?;
+        self.of_server(name, target.authorizer.logout())
+    }
+
+    fn of_server<T>(
+        &self,
+        name: &str,
+        work: impl Future<Output = Result<T, mcp::McpError>>,
+    ) -> Result<T, Box<Diagnostic>> {
+        match self.block_on(work) {
+            Some(done) => done.map_err(|error| Box::new(of_mcp(name, &error).to_diagnostic())),
+            None => Err(Box::new(Diagnostic::new(RunCode::Outside, "could not start the async runtime"))),
+        }
     }
 }

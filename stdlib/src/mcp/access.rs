@@ -13,9 +13,11 @@ pub(super) fn allowed(isolate: &Isolate, spec: &McpServerSpec, arg: usize) -> Re
             needed.push((Capability::Process, "command"));
             needed.extend((!program.pass_env.is_empty()).then_some((Capability::Env, "pass_env")));
         }
-        ServerTransport::Http { token_env, .. } => {
+        ServerTransport::Http { token_env, oauth, .. } => {
             needed.push((Capability::Net, "url"));
             needed.extend(token_env.is_some().then_some((Capability::Env, "token_env")));
+            let secret = oauth.as_ref().is_some_and(|oauth| oauth.client_secret_env.is_some());
+            needed.extend(secret.then_some((Capability::Env, "oauth.client_secret_env")));
         }
     }
     match needed.into_iter().find(|(capability, _)| isolate.is_denied(*capability)) {

@@ -95,5 +95,19 @@ pub(crate) enum McpCode {
         meaning: "`harn mcp sync` writes the tools of each server to `.harn/mcp/NAME.json` next to `harn.toml`. The message \
             contains the reason that the system reported.",
     },
+    /// A user who has to log in.
+    Login = "HARN-MCP-115", Error {
+        title: "MCP server requires a login",
+        meaning: "The server issues tokens by OAuth, and there is none yet, the stored one is no longer valid, or it does \
+            not cover the request. Run `harn mcp login NAME` in the project, or `harn mcp login NAME --url URL`, and start \
+            the run again. A run does not open a browser by itself.",
+    },
+    /// A token that cannot be had.
+    Authorization = "HARN-MCP-116", Error {
+        title: "authorization of an MCP server failed",
+        meaning: "The authorization server of the MCP server cannot be found, does not follow the rules of OAuth 2.1 that \
+            protect a token (https, PKCE with S256, the same issuer everywhere), or refused the request. The message \
+            says which of them. Nothing was sent to a server that is not the one it says it is.",
+    },
 }
 }

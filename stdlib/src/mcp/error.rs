@@ -16,6 +16,8 @@ fn code(kind: McpErrorKind) -> CodeRef {
         McpErrorKind::TooLarge | McpErrorKind::Protocol => McpCode::Invalid.code(),
         McpErrorKind::NoVersion => McpCode::NoVersion.code(),
         McpErrorKind::Refused => McpCode::Refused.code(),
+        McpErrorKind::Login => McpCode::Login.code(),
+        McpErrorKind::Authorization => McpCode::Authorization.code(),
         McpErrorKind::Answer => McpCode::Answer.code(),
     }
 }

@@ -6,6 +6,7 @@ use super::codes::McpCode;
 use super::error::of_spec;
 use super::events;
 use super::launch::ProgramLauncher;
+use super::oauth::token_store;
 use super::spec::{FUNCTIONS, McpServerSpec, ServerTransport, SpecError, shown_name};
 use super::user::ServerUser;
 use crate::convert::to_data;
@@ -13,7 +14,7 @@ use crate::world::World;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value, article};
 use lang::vm::{Cx, Function, Isolate, Raise};
-use mcp::{Client, ClientSettings, Endpoint, Era, HttpEndpoint};
+use mcp::{Authorizer, Client, ClientSettings, Endpoint, Era, HttpEndpoint};
 use providers::web::Web;
 use runtime::data::Data;
 use runtime::session::Session;
@@ -126,15 +127,59 @@ impl McpServers {
                 let folder = if folder.as_os_str().is_empty() { ".".into() } else { folder };
                 Ok(Endpoint::Process(Box::new(ProgramLauncher { program: program.clone(), folder })))
             }
-            ServerTransport::Http { url, headers, token_env } => {
+            ServerTransport::Http { url, headers, token_env, .. } => {
                 let mut headers = headers.clone();
                 if let Some(name) = token_env {
                     headers.push(("authorization".to_owned(), format!("Bearer {}", variable("token_env", name)?)));
                 }
-                Ok(Endpoint::Http(HttpEndpoint { web: self.web(), url: url.clone(), headers }))
+                let auth = self.authorizer(spec)?.map(Rc::new);
+                Ok(Endpoint::Http(HttpEndpoint { web: self.web(), url: url.clone(), headers, auth }))
             }
         }
     }
+
+    /// Returns the source of a server's tokens; nothing if it has a token, or is a program.
+    fn authorizer(&self, spec: &McpServerSpec) -> Result<Option<Authorizer>, SpecError> {
+        let ServerTransport::Http { url, oauth: Some(oauth), .. } = &spec.transport else { return Ok(None) };
+        let secret = oauth.client_secret_env.as_ref().map(|name| variable("client_secret_env", name)).transpose()?;
+        let command = match &spec.folder {
+            Some(_) => format!("harn mcp login {}", spec.name),
+            None => format!("harn mcp login {} --url {url}", spec.name),
+        };
+        let settings = oauth.settings(secret, command);
+        Ok(Some(Authorizer::new(spec.name.clone(), url.clone(), self.web(), settings, token_store())))
+    }
+
+    /// Returns the source of the tokens of a server that the run knows, or that is at `url`.
+    pub(crate) fn login_of(&self, name: &str, url: Option<&str>) -> Result<LoginTarget, Box<Raise>> {
+        let spec = match url {
+            None => self.spec(name).ok_or_else(|| unknown(self, name, 0))?,
+            Some(url) => {
+                let data = Data::dict([("name", Data::from(name)), ("url", url.into())]);
+                McpServerSpec::from_data(&data).map_err(|error| of_spec(&error, 0))?
+            }
+        };
+        match (&spec.transport, self.authorizer(&spec).map_err(|error| of_spec(&error, 0))?) {
+            (ServerTransport::Http { oauth: Some(oauth), .. }, Some(authorizer)) => {
+                Ok(LoginTarget { authorizer, is_service: oauth.is_service() })
+            }
+            (ServerTransport::Process(_), _) => {
+                let message = format!("the MCP server `{name}` is a program, which needs no login");
+                Err(Raise::error(McpCode::Description, message))
+            }
+            _ => {
+                let message = format!("the MCP server `{name}` has a token of its own, or `oauth = false`");
+                Err(Raise::error(McpCode::Description, message).help("remove it to log in"))
+            }
+        }
+    }
+}
+
+/// A server to which a user can log in.
+pub(crate) struct LoginTarget {
+    pub(crate) authorizer: Authorizer,
+    /// Whether its client acts for itself, so that no user logs in.
+    pub(crate) is_service: bool,
 }
 
 /// The functions of a description.

@@ -1,5 +1,6 @@
 //! [`McpServerSpec`]: the description of a server.
 
+use super::oauth::OauthSpec;
 use lang::diagnostic::nearest;
 use mcp::Era;
 use runtime::data::Data;
@@ -8,7 +9,9 @@ use std::sync::Arc;
 
 /// The type of a description in a script.
 pub(crate) const SERVER: &str = "{name: string, command?: string, args?: list<string>, env?: dict, pass_env?: list<string>, \
-    cwd?: string, url?: string, headers?: dict, token_env?: string, tools?: list<string>, timeout_ms?: int, \
+    cwd?: string, url?: string, headers?: dict, token_env?: string, \
+    oauth?: bool | {client_id?: string, client_secret_env?: string, client_metadata_url?: string, scopes?: list<string>, \
+    grant?: \"authorization_code\" | \"client_credentials\", redirect_port?: int}, tools?: list<string>, timeout_ms?: int, \
     start_timeout_ms?: int, protocol?: \"2026-07-28\" | \"2025-11-25\", reminders?: bool | {per_minute?: int, allow_developer?: bool}, \
     elicit?: fn(any) -> any, progress?: fn(any) -> any}";
 
@@ -22,6 +25,7 @@ pub(crate) const TOML_KEYS: &[&str] = &[
     "url",
     "headers",
     "token_env",
+    "oauth",
     "tools",
     "timeout_ms",
     "start_timeout_ms",
@@ -68,6 +72,8 @@ pub(crate) enum ServerTransport {
         headers: Vec<(String, String)>,
         /// The variable that holds a bearer token.
         token_env: Option<Arc<str>>,
+        /// The way to tokens; `None` asks for none.
+        oauth: Option<Box<OauthSpec>>,
     },
 }
 
@@ -145,7 +151,7 @@ impl McpServerSpec {
         let name = required_name(data)?;
         let transport = match (text(data, "command")?, text(data, "url")?) {
             (Some(command), None) => {
-                only(data, &name, "command", &["headers", "token_env"])?;
+                only(data, &name, "command", &["headers", "token_env", "oauth"])?;
                 ServerTransport::Process(ServerProgram {
                     command,
                     args: texts(data, "args")?.unwrap_or_default(),
@@ -159,7 +165,15 @@ impl McpServerSpec {
                 if !(url.starts_with("https://") || url.starts_with("http://")) {
                     return Err(SpecError::new("url", "`url` must be an http or https URL"));
                 }
-                ServerTransport::Http { url, headers: pairs(data, "headers")?, token_env: text(data, "token_env")? }
+                let (headers, token_env) = (pairs(data, "headers")?, text(data, "token_env")?);
+                let has_token =
+                    token_env.is_some() || headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+                if has_token && data.get("oauth").truthy() {
+                    let message = format!("the MCP server `{name}` has both `oauth` and a token");
+                    return Err(SpecError::new("oauth", message).help("remove one of them"));
+                }
+                let oauth = OauthSpec::from_data(data.get("oauth"))?.filter(|_| !has_token).map(Box::new);
+                ServerTransport::Http { url, headers, token_env, oauth }
             }
             (Some(_), Some(_)) => {
                 let message = format!("the MCP server `{name}` has both `command` and `url`");
@@ -261,11 +275,11 @@ fn only(data: &Data, name: &str, with: &str, others: &[&str]) -> Result<(), Spec
     }
 }
 
-fn wrong(key: &str, expected: &str, found: &Data) -> SpecError {
+pub(super) fn wrong(key: &str, expected: &str, found: &Data) -> SpecError {
     SpecError::new(key, format!("`{key}` must be {expected}, found {}", found.type_name()))
 }
 
-fn text(data: &Data, key: &str) -> Result<Option<Arc<str>>, SpecError> {
+pub(super) fn text(data: &Data, key: &str) -> Result<Option<Arc<str>>, SpecError> {
     match data.get(key) {
         Data::Nil => Ok(None),
         Data::Str(text) if !text.trim().is_empty() => Ok(Some(text.clone())),
@@ -274,7 +288,7 @@ fn text(data: &Data, key: &str) -> Result<Option<Arc<str>>, SpecError> {
     }
 }
 
-fn texts(data: &Data, key: &str) -> Result<Option<Vec<Arc<str>>>, SpecError> {
+pub(super) fn texts(data: &Data, key: &str) -> Result<Option<Vec<Arc<str>>>, SpecError> {
     let value = data.get(key);
     if value.is_nil() {
         return Ok(None);
@@ -296,7 +310,7 @@ fn pairs(data: &Data, key: &str) -> Result<Vec<(String, String)>, SpecError> {
     entries.iter().map(pair).collect()
 }
 
-fn count(data: &Data, key: &str) -> Result<Option<u64>, SpecError> {
+pub(super) fn count(data: &Data, key: &str) -> Result<Option<u64>, SpecError> {
     match data.get(key) {
         Data::Nil => Ok(None),
         value => match value.as_int().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0) {
@@ -368,6 +382,17 @@ mod tests {
             (r#"{"name": "a", "command": "x", "url": "https://x"}"#, "url", "both"),
             (r#"{"name": "a", "command": "x", "headers": {}}"#, "headers", "means nothing"),
             (r#"{"name": "a", "url": "https://x", "env": {}}"#, "env", "means nothing"),
+            (r#"{"name": "a", "url": "https://x", "oauth": 1}"#, "oauth", "bool or a dict"),
+            (r#"{"name": "a", "url": "https://x", "oauth": {"id": "x"}}"#, "oauth", "unknown key `id`"),
+            (r#"{"name": "a", "url": "https://x", "oauth": {"grant": "password"}}"#, "oauth", "client_credentials"),
+            (
+                r#"{"name": "a", "url": "https://x", "oauth": {"grant": "client_credentials"}}"#,
+                "oauth",
+                "client_secret_env",
+            ),
+            (r#"{"name": "a", "url": "https://x", "oauth": {"redirect_port": 70000}}"#, "oauth", "70000"),
+            (r#"{"name": "a", "url": "https://x", "oauth": true, "token_env": "T"}"#, "oauth", "both"),
+            (r#"{"name": "a", "command": "x", "oauth": true}"#, "oauth", "means nothing"),
             (r#"{"name": "a", "url": "ftp://x"}"#, "url", "http"),
             (r#"{"name": "a", "comand": "x"}"#, "comand", "unknown key"),
             (r#"{"name": "a", "command": "x", "args": "y"}"#, "args", "list of strings"),
