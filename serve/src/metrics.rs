@@ -24,6 +24,8 @@ pub struct Metrics {
     /// The number of tool calls, by whether they succeeded.
     pub(crate) tool_calls: [Counter; 2],
     pub(crate) injections: InjectionCounts,
+    /// The number of decisions whether a turn followed a reminder, by their results.
+    pub(crate) reminder_verdicts: [Counter; 2],
 }
 
 /// The number of injections, by outcome.
@@ -40,6 +42,11 @@ pub(crate) struct InjectionCounts {
 /// Returns the index of an outcome in a pair of counters.
 pub(crate) const fn outcome(ok: bool) -> usize {
     if ok { 0 } else { 1 }
+}
+
+/// Returns the index of a verdict in a pair of counters.
+pub(crate) const fn verdict(heeded: bool) -> usize {
+    if heeded { 0 } else { 1 }
 }
 
 /// The labels of a pair of counters.
@@ -67,6 +74,10 @@ impl Metrics {
             ("expired", expired.get()),
         ];
         to.labelled("harn_injections_total", "counter", "Host injections, by outcome.", "outcome", rows);
+        let [heeded, ignored] = &self.reminder_verdicts;
+        let rows = [("heeded", heeded.get()), ("ignored", ignored.get())];
+        let help = "Decisions whether a turn followed a reminder.";
+        to.labelled("harn_reminder_verdicts_total", "counter", help, "verdict", rows);
     }
 }
 

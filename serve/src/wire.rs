@@ -55,6 +55,16 @@ impl ReminderUpdate {
                 fields.extend(turn.map(|turn| ("expiredAtTurn", turn.into())));
                 (ReminderChange::Expired, fields, Vec::new())
             }
+            // The drafts lack this event. The reason of a judge stays on the log, since it may quote the conversation.
+            ReminderEvent::Judged { reminder_id, heeded, judged_by, turn } => {
+                let change = if *heeded { ReminderChange::Heeded } else { ReminderChange::Ignored };
+                let judged_by = Data::from(judged_by.as_str());
+                (
+                    change,
+                    vec![(id, Data::from(reminder_id)), ("turn", (*turn).into()), ("judgedBy", judged_by)],
+                    Vec::new(),
+                )
+            }
         };
         ReminderUpdate { change, fields, more }
     }

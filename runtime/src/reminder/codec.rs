@@ -41,6 +41,10 @@ words! {
         Deduped = "deduped",
         /// It has ended.
         Expired = "expired",
+        /// A turn followed it.
+        Heeded = "heeded",
+        /// A turn did not follow it.
+        Ignored = "ignored",
     }
 }
 

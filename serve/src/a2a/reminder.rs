@@ -29,7 +29,9 @@ impl PeerReminderEvent {
     pub fn of(event: ReminderEvent, known: &TaskInjections) -> PeerReminderEvent {
         let id = match &event {
             ReminderEvent::Emitted { reminder, .. } => &reminder.id,
-            ReminderEvent::Deduped { reminder_id, .. } | ReminderEvent::Expired { reminder_id, .. } => reminder_id,
+            ReminderEvent::Deduped { reminder_id, .. }
+            | ReminderEvent::Expired { reminder_id, .. }
+            | ReminderEvent::Judged { reminder_id, .. } => reminder_id,
         };
         let echo = known.echo(id);
         PeerReminderEvent { event, echo }

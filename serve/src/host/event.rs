@@ -7,6 +7,7 @@ use runtime::data::Data;
 use runtime::message::ToolCall;
 use runtime::model::Usage;
 use runtime::reminder::Reminder;
+use runtime::reminder::expectation::JudgedBy;
 use runtime::reminder::lifecycle::ExpireReason;
 use stdlib::TaskUpdate;
 
@@ -153,6 +154,17 @@ pub enum ReminderEvent {
         reason: ExpireReason,
         /// The turn, from 1; `None` outside of any turn.
         turn: Option<u32>,
+    },
+    /// It was decided whether a turn followed the reminder.
+    Judged {
+        /// The id of the reminder.
+        reminder_id: Arc<str>,
+        /// Whether the turn followed it.
+        heeded: bool,
+        /// The decider.
+        judged_by: JudgedBy,
+        /// The turn, from 1.
+        turn: u32,
     },
 }
 

@@ -259,7 +259,7 @@ fn content(feed_update: &FeedUpdate) -> usize {
         FeedUpdate::Reminder(reminded) => match &reminded.event {
             // A pending reminder is also held by its session, but it may be over by now.
             ReminderEvent::Emitted { reminder, .. } => reminder.body.len(),
-            ReminderEvent::Deduped { .. } | ReminderEvent::Expired { .. } => 0,
+            ReminderEvent::Deduped { .. } | ReminderEvent::Expired { .. } | ReminderEvent::Judged { .. } => 0,
         },
         FeedUpdate::Frame(Frame::Artifact(_) | Frame::Task(_)) => 0,
     }

