@@ -83,7 +83,7 @@ pub use project::{
 };
 pub use read::{Files, decode_source, read_source, unreadable_source};
 pub use recording::{Preview, PreviewedReminder, PreviewedRequest, RunRecording};
-pub use reminder_files::{check_reminder_file, check_reminder_text, reminder_files_of};
+pub use reminder_files::{check_reminder_file, check_reminder_text, is_reminder_file, reminder_files_of};
 pub use rhai_front_end::packs::{Budget, PackSpec};
 pub use rhai_front_end::{is_rhai, rhai_definitions};
 pub use runtime::moment::{from_rfc3339, rfc3339};

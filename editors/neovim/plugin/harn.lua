@@ -29,9 +29,9 @@ vim.api.nvim_create_autocmd("FileType", {
   end,
 })
 
--- Settings of projects, and scripts in Rhai: only the language server is for them.
+-- Settings of projects, reminder files, and scripts in Rhai: only the language server is for them.
 vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, {
-  pattern = { "harn.toml", "*.rhai" },
+  pattern = { "harn.toml", "*/.harn/reminders/*.md", "*.rhai" },
   group = group,
   callback = function(event)
     require("harn").serve(event.buf)

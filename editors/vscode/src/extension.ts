@@ -60,6 +60,7 @@ async function start(): Promise<void> {
       { language: "harn", scheme: "untitled" },
       { pattern: "**/*.rhai", scheme: "file" },
       { pattern: "**/harn.toml", scheme: "file" },
+      { pattern: "**/.harn/reminders/*.md", scheme: "file" },
     ],
     // The extension brings its own snippets.
     initializationOptions: { snippets: false, hints: settings.get("hints") },

@@ -44,7 +44,7 @@ pub(super) fn completion(
         Language::Harn => complete(text, at, &DocumentNames::new(snapshot, &document, offset)),
         Language::Rhai => complete_rhai(text, at),
         Language::Toml if document.is_project_file() => complete_settings(text, at),
-        Language::Toml => return Ok(None),
+        Language::Toml | Language::Markdown => return Ok(None),
     };
     let start = u32::try_from(start).unwrap_or(offset).min(offset);
     let range = document.range(Span::new(start, offset));

@@ -12,7 +12,7 @@ pub(super) fn hover(snapshot: &Snapshot<'_>, params: &HoverParams) -> Result<Opt
     let at = &params.text_document_position_params;
     let (document, offset) = snapshot.at(at)?;
     let found = match document.language {
-        Language::Toml => None,
+        Language::Toml | Language::Markdown => None,
         Language::Rhai => of_rhai(&document, offset),
         Language::Harn => match option(&document, offset) {
             Some(found) => Some(found),

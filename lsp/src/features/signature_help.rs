@@ -27,7 +27,7 @@ pub(super) fn signature_help(
     let cursor = match document.language {
         Language::Harn => Cursor::of(before),
         Language::Rhai => Cursor::of(&stdlib::rhai_as_harn(before)),
-        Language::Toml => return Ok(None),
+        Language::Toml | Language::Markdown => return Ok(None),
     };
     let Some((callee, argument, _)) = cursor.call() else { return Ok(None) };
     let Some(function) = called(snapshot, &document, offset, callee) else { return Ok(None) };

@@ -28,6 +28,8 @@ pub(crate) enum Language {
     Rhai,
     /// The settings of a project, `harn.toml`, or another file in TOML, of which nothing is known.
     Toml,
+    /// A reminder file, or another file in Markdown, of which nothing is known.
+    Markdown,
 }
 
 impl Language {
@@ -36,6 +38,7 @@ impl Language {
         match end {
             Some("rhai") => Self::Rhai,
             Some("toml") => Self::Toml,
+            Some("md") => Self::Markdown,
             _ => Self::Harn,
         }
     }
@@ -46,6 +49,7 @@ impl Language {
             _ if name.ends_with(".harn") => Self::Harn,
             "rhai" => Self::Rhai,
             "toml" => Self::Toml,
+            "markdown" => Self::Markdown,
             _ => Self::of_name(name),
         }
     }
@@ -109,6 +113,7 @@ impl Analysis {
             }
             Language::Rhai => nameless(source, settings.check_rhai(source)),
             Language::Toml => nameless(source, settings::check_toml(source, &uri)),
+            Language::Markdown => nameless(source, settings::check_markdown(source, &uri)),
         };
         for (link, surface) in links.iter().zip(&inputs) {
             if surface.is_none() && !link.is_cycle {

@@ -183,7 +183,7 @@ impl FileState {
             let text = self.text(encoding)?;
             self.parsed = Some(Rc::new(match self.language {
                 Language::Harn => parse(text.source()),
-                Language::Rhai | Language::Toml => Parsed::default(),
+                Language::Rhai | Language::Toml | Language::Markdown => Parsed::default(),
             }));
         }
         self.parsed.clone()

@@ -363,6 +363,7 @@ impl Workspace {
             Language::Harn => {}
             Language::Rhai => return document.settings.check_rhai(source),
             Language::Toml => return settings::check_toml(source, &document.uri),
+            Language::Markdown => return settings::check_markdown(source, &document.uri),
         }
         let parsed = Rc::new(parse(source));
         let link = |path: &Name| {

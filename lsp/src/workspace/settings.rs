@@ -1,4 +1,4 @@
-//! The settings of a project for its scripts, and the diagnostics of the file that contains them.
+//! The settings of a project for its scripts, and the diagnostics of its other files: `harn.toml` and reminder files.
 
 use super::location::Location;
 use lang::declaration::Right;
@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::rc::Rc;
 use stdlib::limits::RunLimits;
-use stdlib::{Captured, Engine, Files, Loader, Project, RunOptions};
+use stdlib::{Captured, Engine, Files, Loader, Project, RunOptions, check_reminder_text, is_reminder_file};
 
 /// Returns the diagnostics of an open `harn.toml`. Nothing is said about other files in TOML.
 pub(super) fn check_toml(source: &SourceRef, uri: &Uri) -> Vec<Diagnostic> {
@@ -17,6 +17,14 @@ pub(super) fn check_toml(source: &SourceRef, uri: &Uri) -> Vec<Diagnostic> {
     match location.path().filter(|_| location.is_project_file()) {
         Some(path) => Project::check_text(source, path),
         None => Vec::new(),
+    }
+}
+
+/// Returns the diagnostics of an open reminder file. Nothing is said about other files in Markdown.
+pub(super) fn check_markdown(source: &SourceRef, uri: &Uri) -> Vec<Diagnostic> {
+    match Location::of_uri(uri).path() {
+        Some(path) if is_reminder_file(path) => check_reminder_text(source),
+        _ => Vec::new(),
     }
 }
 

@@ -20,7 +20,7 @@ use self::folder::{Census, ChangeSignals, FoundFile, SearchPath, take_census};
 use self::of_loop::LoopFiles;
 use crate::fault::Thrown;
 use lang::diagnostic::{Diagnostic, Severity};
-use lang::source::Source;
+use lang::source::{Source, SourceRef};
 use lang::vm::Raise;
 use runtime::note::{Note, Severity as NoteSeverity};
 use runtime::reminder::files::ReminderFiles;
@@ -261,13 +261,24 @@ pub fn check_reminder_file(path: &Path) -> Vec<Diagnostic> {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let found = folder::read(&folder, path, &name);
     match &found.text {
-        Ok(text) => check_reminder_text(&found.path.display().to_string(), text),
+        Ok(text) => check_reminder_text(&Source::new(found.path.display().to_string(), text)),
         Err(why) => vec![unreadable(&found.path, why)],
     }
 }
 
 /// Checks the text of a reminder file.
 #[must_use]
-pub fn check_reminder_text(name: &str, text: &str) -> Vec<Diagnostic> {
-    ReminderFile::read(name, &Source::new(name, text)).1
+pub fn check_reminder_text(source: &SourceRef) -> Vec<Diagnostic> {
+    ReminderFile::read(source.name(), source).1
+}
+
+/// Returns whether a path is one of a reminder file: `.harn/reminders/NAME.md`.
+#[must_use]
+pub fn is_reminder_file(path: &Path) -> bool {
+    let is_named =
+        |folder: Option<&Path>, name: &str| folder.and_then(Path::file_name).is_some_and(|found| found == name);
+    let inside = path.parent();
+    path.extension().is_some_and(|end| end == "md")
+        && is_named(inside, folder::FOLDER[1])
+        && is_named(inside.and_then(Path::parent), folder::FOLDER[0])
 }
