@@ -141,7 +141,8 @@ impl SpanBuilder {
             | Topic::Life
             | Topic::Shown
             | Topic::Task
-            | Topic::TaskContent => false,
+            | Topic::TaskContent
+            | Topic::Hub => false,
         }
     }
 

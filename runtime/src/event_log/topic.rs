@@ -30,12 +30,14 @@ words! {
         Task = "a2a.task",
         /// The content of an A2A task.
         TaskContent = "a2a.content",
+        /// The changes of a hub's state.
+        Hub = "hub.change",
     }
 }
 
 impl Topic {
     /// The beginnings of topics that scripts cannot write to.
-    pub const RESERVED: [&'static str; 3] = ["transcript.", "session.", "a2a."];
+    pub const RESERVED: [&'static str; 4] = ["transcript.", "session.", "a2a.", "hub."];
 
     /// Returns the topic with this name; `None` if scripts chose it.
     #[must_use]

@@ -70,7 +70,8 @@ impl Conversation {
                 | Topic::Life
                 | Topic::Shown
                 | Topic::Task
-                | Topic::TaskContent,
+                | Topic::TaskContent
+                | Topic::Hub,
                 _,
             ) => {}
         }

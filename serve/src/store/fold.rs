@@ -59,9 +59,13 @@ impl SessionFold {
             Topic::Message => self.message(word, payload),
             Topic::State => self.conversation.apply(Topic::State, word, payload),
             Topic::Injection => self.injection(word, payload),
-            Topic::Reminder | Topic::Turn | Topic::Activity | Topic::Permission | Topic::Task | Topic::TaskContent => {
-                Ok(())
-            }
+            Topic::Reminder
+            | Topic::Turn
+            | Topic::Activity
+            | Topic::Permission
+            | Topic::Task
+            | Topic::TaskContent
+            | Topic::Hub => Ok(()),
         };
         if let Err(why) = read {
             let (id, cursor, kind) = (self.id.clone(), record.cursor, record.kind.clone());

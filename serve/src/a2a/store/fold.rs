@@ -102,7 +102,8 @@ impl TaskFold {
             | Topic::Activity
             | Topic::Permission
             | Topic::Life
-            | Topic::Shown => Ok(()),
+            | Topic::Shown
+            | Topic::Hub => Ok(()),
         };
         if let Err(why) = read {
             let (kind, cursor) = (&record.kind, record.cursor);

@@ -62,7 +62,8 @@ pub(super) fn read(record: &Record) -> EntryReading {
         | Topic::Life
         | Topic::Shown
         | Topic::Task
-        | Topic::TaskContent => return EntryReading::Foreign,
+        | Topic::TaskContent
+        | Topic::Hub => return EntryReading::Foreign,
     };
     let whole = read.and_then(|entry| Ok((text(&record.payload, "session_id")?, entry)));
     match whole {

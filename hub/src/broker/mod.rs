@@ -1,0 +1,185 @@
+//! The broker as a state machine without I/O: a command with the time and a source of ids goes in, a batch of changes
+//! comes out. Applying the same changes to an empty broker results in the same state, so the changes are what the store
+//! keeps.
+//!
+//! - `command`: the commands and their results.
+//! - [`change`]: the changes.
+//! - `step`: deciding which changes a command makes.
+//! - `apply`: applying a change to the state.
+//! - `deliver`: from changes to the events that subscribers see.
+//! - `query`: reading tasks and statistics.
+//! - `schedule`: queues with priorities.
+//! - [`task`]: tasks, and the transitions between their states.
+//! - `payload`: reading and writing the payload.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use change::{AgentRecord, KeptReceipt};
+pub(crate) use schedule::WeightedQueue;
+use task::{Assignment, TaskEntry};
+
+use crate::proto::agenthub::AgentEventMetadata;
+
+mod apply;
+pub mod change;
+mod command;
+mod deliver;
+mod error;
+mod options;
+pub(crate) mod payload;
+pub(crate) mod query;
+mod schedule;
+mod step;
+pub mod task;
+
+pub use command::{
+    Caller, Claim, ClaimedTask, Command, Level, ListTasks, Progress, Publish, PublishReceipt, PutArtifact, Register,
+    Reject, Renew, Reply, TaskPage, TraceIds, UpdateStatus,
+};
+pub use deliver::{Audience, Channel, RoutedEvent};
+pub use error::{BrokerError, ErrorKind};
+pub use options::BrokerOptions;
+pub use query::{DeadLetterInfo, DeadLetterPage, HubStats, QueueDepth};
+pub use step::Executed;
+
+/// A timer of a task. The order is that in which timers of the same time are handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum TimerKind {
+    Deadline,
+    Lease,
+    Redelivery,
+}
+
+/// The state of a hub.
+#[derive(Debug)]
+pub struct Broker {
+    options: BrokerOptions,
+    /// Number of the last change.
+    last: u64,
+    agents: BTreeMap<String, AgentRecord>,
+    /// Number of open subscriptions of each agent.
+    attached: HashMap<String, usize>,
+    tasks: HashMap<String, TaskEntry>,
+    /// Ids of tasks by their number.
+    order: BTreeMap<u64, String>,
+    /// Finished tasks by time and number.
+    finished: BTreeSet<(u64, u64)>,
+    dead_letters: BTreeSet<u64>,
+    queues: HashMap<Assignment, WeightedQueue<String>>,
+    /// Tasks that each agent works on.
+    held: HashMap<String, BTreeSet<u64>>,
+    timers: BTreeSet<(u64, TimerKind, u64)>,
+    receipts: HashMap<(String, String), KeptReceipt>,
+    /// Keys of the receipts, the oldest first.
+    receipt_order: VecDeque<(u64, (String, String))>,
+    counters: BrokerCounters,
+}
+
+/// Counts since the process began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct BrokerCounters {
+    submitted: u64,
+    attempts: u64,
+    requeued: u64,
+    rejected: u64,
+    dead_letters: u64,
+    deadlines_exceeded: u64,
+}
+
+impl Broker {
+    /// Creates an empty broker.
+    #[must_use]
+    pub fn new(options: BrokerOptions) -> Broker {
+        Broker {
+            options,
+            last: 0,
+            agents: BTreeMap::new(),
+            attached: HashMap::new(),
+            tasks: HashMap::new(),
+            order: BTreeMap::new(),
+            finished: BTreeSet::new(),
+            dead_letters: BTreeSet::new(),
+            queues: HashMap::new(),
+            held: HashMap::new(),
+            timers: BTreeSet::new(),
+            receipts: HashMap::new(),
+            receipt_order: VecDeque::new(),
+            counters: BrokerCounters::default(),
+        }
+    }
+
+    /// Returns times and limits.
+    #[must_use]
+    pub fn options(&self) -> &BrokerOptions {
+        &self.options
+    }
+
+    /// Returns the number of the last change.
+    #[must_use]
+    pub fn last_number(&self) -> u64 {
+        self.last
+    }
+
+    /// Returns a task.
+    #[must_use]
+    pub fn task(&self, task_id: &str) -> Option<&TaskEntry> {
+        self.tasks.get(task_id)
+    }
+
+    /// Returns all tasks, in the order of their submission.
+    pub fn tasks(&self) -> impl Iterator<Item = &TaskEntry> {
+        self.order.values().filter_map(|id| self.tasks.get(id))
+    }
+
+    /// Returns a registered agent.
+    #[must_use]
+    pub fn agent(&self, agent_id: &str) -> Option<&AgentRecord> {
+        self.agents.get(agent_id)
+    }
+
+    /// Returns all registered agents by their ids.
+    pub fn agents(&self) -> impl Iterator<Item = &AgentRecord> {
+        self.agents.values()
+    }
+
+    /// Notes that an agent opened a subscription.
+    pub fn attach(&mut self, agent_id: &str) {
+        *self.attached.entry(agent_id.to_owned()).or_default() += 1;
+    }
+
+    /// Notes that a subscription of an agent ended.
+    pub fn detach(&mut self, agent_id: &str) {
+        if let Some(count) = self.attached.get_mut(agent_id) {
+            *count -= 1;
+            if *count == 0 {
+                self.attached.remove(agent_id);
+            }
+        }
+    }
+
+    /// Returns the time of the next timer.
+    #[must_use]
+    pub fn next_timer_ms(&self) -> Option<u64> {
+        self.timers.first().map(|(at_ms, ..)| *at_ms)
+    }
+
+    /// Returns the healthy agents with one of the tags of a message, except its sender; all, if it has no tags.
+    fn matching<'a>(&'a self, routing: &'a AgentEventMetadata) -> impl Iterator<Item = &'a AgentRecord> {
+        self.agents.values().filter(move |agent| {
+            let tagged = routing.subscriptions.iter().any(|tag| agent.subscriptions.contains(tag));
+            agent.healthy && agent.agent_id != routing.from_agent_id && (routing.subscriptions.is_empty() || tagged)
+        })
+    }
+
+    /// Returns the healthy agents that subscribed to the queue of a task and have not rejected it.
+    fn candidates(&self, entry: &TaskEntry) -> Vec<String> {
+        let Assignment::Queue(queue) = &entry.assignment else { return Vec::new() };
+        let candidates = self.agents.values().filter(|agent| {
+            agent.healthy
+                && agent.agent_id != entry.requester()
+                && agent.subscriptions.contains(queue)
+                && !entry.rejections.iter().any(|rejection| rejection.agent_id == agent.agent_id)
+        });
+        candidates.map(|agent| agent.agent_id.clone()).collect()
+    }
+}

@@ -1,0 +1,70 @@
+//! [`BrokerOptions`]: times and limits.
+
+/// Times and limits of a broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokerOptions {
+    /// Duration of a lease, unless a claim names another one.
+    pub lease_ms: u64,
+    /// Longest lease that a claim can name.
+    pub max_lease_ms: u64,
+    /// Maximum number of attempts of a task, unless its message names a smaller one.
+    pub max_attempts: u32,
+    /// Time for which the result of a `message_id` is kept.
+    pub dedupe_ms: u64,
+    /// Maximum number of results kept for repeated messages; the oldest are dropped first.
+    pub max_dedupe: usize,
+    /// Time after which a waiting task rises by one priority.
+    pub ageing_ms: u64,
+    /// Time after which a task that its agent has not acknowledged is delivered again.
+    pub redelivery_ms: u64,
+    /// Time for which finished tasks are kept.
+    pub retention_ms: u64,
+    /// Maximum number of finished tasks that are kept; the oldest are dropped first.
+    pub max_finished: usize,
+    /// Maximum number of tasks that are not finished.
+    pub max_tasks: usize,
+    /// Maximum number of registered agents.
+    pub max_agents: usize,
+    /// Maximum number of copies of a broadcast task.
+    pub max_copies: usize,
+    /// Maximum number of messages of a task.
+    pub max_history: usize,
+    /// Maximum size of a task with its history and artifacts, in bytes.
+    pub max_task_bytes: usize,
+    /// Maximum number of agents that can reject a competitive task before the task itself is rejected.
+    pub max_rejections: usize,
+    /// Maximum number of subscriptions.
+    pub max_subscriptions: usize,
+    /// Number of events that a subscription buffers, unless it names another one.
+    pub subscription_events: usize,
+    /// Number of events kept to resume subscriptions.
+    pub kept_events: usize,
+    /// Approximate size of the events kept to resume subscriptions, in bytes.
+    pub kept_bytes: usize,
+}
+
+impl Default for BrokerOptions {
+    fn default() -> BrokerOptions {
+        BrokerOptions {
+            lease_ms: 30_000,
+            max_lease_ms: 3_600_000,
+            max_attempts: 3,
+            dedupe_ms: 24 * 3_600_000,
+            max_dedupe: 1_000_000,
+            ageing_ms: 30_000,
+            redelivery_ms: 30_000,
+            retention_ms: 7 * 24 * 3_600_000,
+            max_finished: 100_000,
+            max_tasks: 500_000,
+            max_agents: 10_000,
+            max_copies: 1_000,
+            max_history: 1_000,
+            max_task_bytes: 16 << 20,
+            max_rejections: 64,
+            max_subscriptions: 10_000,
+            subscription_events: 1_024,
+            kept_events: 65_536,
+            kept_bytes: 64 << 20,
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Reading tasks and statistics.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use crate::proto::a2a::{Task, TaskState};
+
+use super::command::{ListTasks, TaskPage};
+use super::error::{BrokerError, ErrorKind};
+use super::task::{Assignment, TaskEntry};
+use super::{Broker, payload};
+
+/// Number of tasks of a page, if the request names none.
+const PAGE: usize = 50;
+/// Maximum number of tasks of a page.
+const MOST_PAGE: usize = 500;
+
+/// A task of which every attempt was lost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeadLetterInfo {
+    /// The task.
+    pub task: Task,
+    /// Its queue, or the agent that it was addressed to.
+    pub queue: String,
+    /// Number of attempts.
+    pub attempts: u32,
+    /// The reason.
+    pub reason: String,
+    /// Time at which it was given up, in milliseconds since 1970-01-01 UTC.
+    pub at_ms: u64,
+}
+
+/// A page of dead letters.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DeadLetterPage {
+    /// The dead letters, the newest first.
+    pub dead_letters: Vec<DeadLetterInfo>,
+    /// Token of the next page; empty after the last.
+    pub next_page_token: String,
+}
+
+/// Number of waiting tasks of a queue, by priority.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QueueDepth {
+    /// The queue, or the agent.
+    pub queue: String,
+    /// Whether it is the inbox of an agent.
+    pub is_inbox: bool,
+    /// Number of tasks, from low to critical.
+    pub depths: [usize; 4],
+}
+
+/// Statistics of a hub.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HubStats {
+    /// Number of tasks of each state of the wire, by its number.
+    pub tasks: [usize; 9],
+    /// Waiting tasks of each queue, by name.
+    pub queues: Vec<QueueDepth>,
+    /// Number of tasks with a worker.
+    pub held: usize,
+    /// Number of leases that end by time.
+    pub leases: usize,
+    /// Number of unfinished tasks with a deadline.
+    pub deadlines: usize,
+    /// Number of registered agents.
+    pub agents: usize,
+    /// Number of results kept for repeated messages.
+    pub receipts: usize,
+    /// Number of open subscriptions.
+    pub subscriptions: usize,
+    /// Number of submitted tasks, since the process began.
+    pub submitted: u64,
+    /// Number of attempts.
+    pub attempts: u64,
+    /// Number of returns to a queue.
+    pub requeued: u64,
+    /// Number of rejections.
+    pub rejected: u64,
+    /// Number of dead letters.
+    pub dead_letters: u64,
+    /// Number of tasks that failed because of their deadline.
+    pub deadlines_exceeded: u64,
+}
+
+impl Broker {
+    /// Returns a task with at most `history_length` messages, the latest ones; 0 means all.
+    ///
+    /// # Errors
+    /// Fails if the task does not exist or the length is negative.
+    pub fn task_with_history(&self, task_id: &str, history_length: i32) -> Result<Task, BrokerError> {
+        let length = usize::try_from(history_length)
+            .map_err(|_| BrokerError::invalid(format!("`history_length` is negative: {history_length}")))?;
+        let entry = self.task(task_id).ok_or_else(|| BrokerError::not_found("task", task_id))?;
+        Ok(entry.with_history(length))
+    }
+
+    /// Returns a page of tasks. Tasks that are submitted while a client reads pages appear on later pages only.
+    ///
+    /// # Errors
+    /// Fails if the page token is invalid, or belongs to a list with another filter.
+    pub fn list(&self, request: &ListTasks) -> Result<TaskPage, BrokerError> {
+        let size = page_size(request.page_size)?;
+        let filter = fingerprint(request);
+        let after = read_token(&request.page_token, filter)?.unwrap_or(0);
+        let mut page = TaskPage::default();
+        let mut last = 0;
+        for (number, id) in self.order.range(after + 1..) {
+            let Some(entry) = self.tasks.get(id).filter(|entry| takes(request, entry)) else { continue };
+            if page.tasks.len() == size {
+                page.next_page_token = token(last, filter);
+                break;
+            }
+            last = *number;
+            page.tasks.push(entry.with_history(0));
+        }
+        Ok(page)
+    }
+
+    /// Returns a page of dead letters, the newest first.
+    ///
+    /// # Errors
+    /// Fails if the page token is invalid, or belongs to another queue.
+    pub fn dead_letters(&self, queue: &str, size: i32, page_token: &str) -> Result<DeadLetterPage, BrokerError> {
+        let size = page_size(size)?;
+        let filter = hash(["dead letters", queue]);
+        let before = read_token(page_token, filter)?.unwrap_or(u64::MAX);
+        let mut page = DeadLetterPage::default();
+        let mut last = 0;
+        for number in self.dead_letters.range(..before).rev() {
+            let Some(entry) = self.order.get(number).and_then(|id| self.tasks.get(id)) else { continue };
+            if !queue.is_empty() && entry.queue_name() != queue {
+                continue;
+            }
+            if page.dead_letters.len() == size {
+                page.next_page_token = token(last, filter);
+                break;
+            }
+            last = *number;
+            let update = entry.task.status.as_ref().and_then(|status| status.update.as_ref());
+            page.dead_letters.push(DeadLetterInfo {
+                task: entry.with_history(0),
+                queue: entry.queue_name().to_owned(),
+                attempts: entry.attempt,
+                reason: update.and_then(payload::first_text).unwrap_or_default().to_owned(),
+                at_ms: entry.finished_ms,
+            });
+        }
+        Ok(page)
+    }
+
+    /// Returns statistics.
+    #[must_use]
+    pub fn stats(&self) -> HubStats {
+        let mut stats = HubStats {
+            agents: self.agents.len(),
+            receipts: self.receipts.len(),
+            submitted: self.counters.submitted,
+            attempts: self.counters.attempts,
+            requeued: self.counters.requeued,
+            rejected: self.counters.rejected,
+            dead_letters: self.counters.dead_letters,
+            deadlines_exceeded: self.counters.deadlines_exceeded,
+            ..HubStats::default()
+        };
+        for entry in self.tasks.values() {
+            if let Some(count) = stats.tasks.get_mut(entry.state() as usize) {
+                *count += 1;
+            }
+            stats.held += usize::from(entry.worker.is_some());
+            stats.deadlines += usize::from(entry.timers[0].is_some());
+            stats.leases += usize::from(entry.timers[1].is_some());
+        }
+        let depths = self.queues.iter().map(|(assignment, queue)| {
+            let (is_inbox, name) = match assignment {
+                Assignment::Inbox(name) => (true, name.as_str()),
+                Assignment::Queue(name) => (false, name.as_str()),
+                Assignment::Copies => (false, ""),
+            };
+            QueueDepth { queue: name.to_owned(), is_inbox, depths: queue.depths() }
+        });
+        stats.queues = depths.collect();
+        stats.queues.sort();
+        stats
+    }
+}
+
+fn takes(request: &ListTasks, entry: &TaskEntry) -> bool {
+    (request.agent_id.is_empty() || entry.involves(&request.agent_id))
+        && (request.context_id.is_empty() || entry.task.context_id == request.context_id)
+        && (request.states.is_empty() || request.states.contains(&entry.state()))
+}
+
+fn page_size(size: i32) -> Result<usize, BrokerError> {
+    match usize::try_from(size) {
+        Ok(0) => Ok(PAGE),
+        Ok(size) => Ok(size.min(MOST_PAGE)),
+        Err(_) => Err(BrokerError::invalid(format!("`page_size` is negative: {size}"))),
+    }
+}
+
+fn fingerprint(request: &ListTasks) -> u64 {
+    let states: Vec<&str> = request.states.iter().map(TaskState::as_str_name).collect();
+    hash([&*request.agent_id, &request.context_id, &states.join(",")])
+}
+
+/// Hashes texts with FNV-1a: tokens must mean the same in every process.
+fn hash<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
+    let bytes = texts.into_iter().flat_map(|text| text.bytes().chain([0xff]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn token(number: u64, filter: u64) -> String {
+    let mut bytes = number.to_be_bytes().to_vec();
+    bytes.extend(filter.to_be_bytes());
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+fn read_token(token: &str, filter: u64) -> Result<Option<u64>, BrokerError> {
+    if token.is_empty() {
+        return Ok(None);
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(token).ok().and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
+    let Some(bytes) = bytes else { return Err(BrokerError::invalid("invalid `page_token`")) };
+    let (number, of) = bytes.split_at(8);
+    let read = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| (number << 8) | u64::from(*byte));
+    if read(of) != filter {
+        return Err(BrokerError::invalid("`page_token` belongs to a list with another filter"));
+    }
+    Ok(Some(read(number)))
+}
+
+/// Returns the cursor of a subscription that has seen everything up to a change.
+pub(crate) fn cursor(number: u64) -> String {
+    token(number, hash(["cursor"]))
+}
+
+/// Reads a cursor.
+///
+/// # Errors
+/// Fails if it is malformed.
+pub(crate) fn read_cursor(cursor: &str) -> Result<u64, BrokerError> {
+    match read_token(cursor, hash(["cursor"])) {
+        Ok(Some(number)) => Ok(number),
+        _ => Err(BrokerError::new(ErrorKind::InvalidArgument, "invalid cursor")),
+    }
+}

@@ -1,0 +1,185 @@
+//! [`TaskEntry`]: a task with the broker's own state, and the transitions between states.
+
+use crate::proto::a2a::{Task, TaskState};
+use crate::proto::agenthub::AgentEventMetadata;
+
+use super::Level;
+use super::command::TraceIds;
+
+/// The side that changes a status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Actor {
+    /// The agent that works on the task.
+    Worker,
+    /// The agent that submitted it.
+    Requester,
+    /// The broker: deadlines, lost workers, aggregation.
+    Broker,
+}
+
+/// Returns whether a state is final.
+#[must_use]
+pub fn is_final(state: TaskState) -> bool {
+    matches!(state, TaskState::Completed | TaskState::Failed | TaskState::Cancelled | TaskState::Rejected)
+}
+
+/// Returns whether a side may change a state to another one. The return of a task to its queue is not a transition of
+/// this table.
+#[must_use]
+pub fn is_allowed(from: TaskState, to: TaskState, actor: Actor) -> bool {
+    use TaskState::{AuthRequired, Cancelled, Completed, Failed, InputRequired, Rejected, Submitted, Working};
+    match actor {
+        Actor::Requester => !is_final(from) && to == Cancelled,
+        Actor::Worker => matches!(
+            (from, to),
+            (Submitted, Working | Rejected)
+                | (Working, Working | Completed | Failed | Cancelled | InputRequired | AuthRequired)
+                | (InputRequired | AuthRequired, Working | Failed | Cancelled)
+        ),
+        Actor::Broker => is_allowed(from, to, Actor::Worker) || (!is_final(from) && matches!(to, Failed | Cancelled)),
+    }
+}
+
+/// Where a task goes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Assignment {
+    /// To one agent.
+    Inbox(String),
+    /// To the first worker of a queue that claims it.
+    Queue(String),
+    /// To each of its copies.
+    Copies,
+}
+
+/// An agent that rejected a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejection {
+    /// Id of the agent.
+    pub agent_id: String,
+    /// The reason and the details.
+    pub reason: String,
+}
+
+/// A task with the broker's own state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskEntry {
+    /// Place in the order of submission.
+    pub number: u64,
+    /// Id of the event of its submission.
+    pub event_id: String,
+    /// The task as agents see it.
+    pub task: Task,
+    /// Where it goes.
+    pub assignment: Assignment,
+    /// Origin and target of its first message.
+    pub routing: AgentEventMetadata,
+    /// Trace of its first message.
+    pub trace: TraceIds,
+    /// Broadcast task of which it is a copy.
+    pub parent: Option<String>,
+    /// Copies of a broadcast task.
+    pub copies: Vec<String>,
+    /// Deadline, in milliseconds since 1970-01-01 UTC.
+    pub deadline_ms: Option<u64>,
+    /// Maximum number of attempts.
+    pub max_attempts: u32,
+    /// Number of attempts so far.
+    pub attempt: u32,
+    /// Worker that has it now.
+    pub worker: Option<String>,
+    /// Worker that had it last.
+    pub last_worker: String,
+    /// Id of the last lease.
+    pub lease_id: String,
+    /// Duration of the lease; 0 if the worker has none.
+    pub lease_ms: u64,
+    /// End of the lease; `None` if it does not end by time.
+    pub lease_until_ms: Option<u64>,
+    /// What a later attempt needs to continue.
+    pub resume_token: String,
+    /// Agents that rejected it.
+    pub rejections: Vec<Rejection>,
+    /// Whether its agent has acknowledged it.
+    pub acknowledged: bool,
+    /// Time of the last delivery.
+    pub delivered_ms: u64,
+    /// Whether every attempt was lost.
+    pub dead_letter: bool,
+    /// Approximate size of the task.
+    pub bytes: usize,
+    /// Time at which it was finished.
+    pub finished_ms: u64,
+    /// Times in the broker's list of timers.
+    pub(super) timers: [Option<u64>; 3],
+}
+
+impl TaskEntry {
+    /// Returns the state.
+    #[must_use]
+    pub fn state(&self) -> TaskState {
+        self.task.status.as_ref().map_or(TaskState::Unspecified, crate::proto::a2a::TaskStatus::state)
+    }
+
+    /// Returns the agent that submitted the task.
+    #[must_use]
+    pub fn requester(&self) -> &str {
+        &self.routing.from_agent_id
+    }
+
+    /// Returns the priority.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        Level::of(self.routing.priority)
+    }
+
+    /// Returns the name of its queue, as it is shown.
+    #[must_use]
+    pub fn queue_name(&self) -> &str {
+        match &self.assignment {
+            Assignment::Inbox(name) | Assignment::Queue(name) => name,
+            Assignment::Copies => "",
+        }
+    }
+
+    /// Returns the lane that keeps the order of the messages of one sender in one context.
+    pub(super) fn lane(&self) -> String {
+        if self.task.context_id.is_empty() {
+            return format!("\u{1}{}", self.task.id);
+        }
+        format!("{}\u{0}{}", self.requester(), self.task.context_id)
+    }
+
+    /// Returns whether an agent takes part in the task.
+    #[must_use]
+    pub fn involves(&self, agent_id: &str) -> bool {
+        self.requester() == agent_id
+            || self.worker.as_deref() == Some(agent_id)
+            || self.last_worker == agent_id
+            || matches!(&self.assignment, Assignment::Inbox(target) if target == agent_id)
+    }
+
+    /// Returns the agent that works on the task or is to do so.
+    #[must_use]
+    pub fn worker_or_target(&self) -> Option<&str> {
+        match (&self.worker, &self.assignment) {
+            (Some(worker), _) => Some(worker),
+            (None, Assignment::Inbox(target)) => Some(target),
+            (None, _) if !self.last_worker.is_empty() => Some(&self.last_worker),
+            _ => None,
+        }
+    }
+
+    /// Returns the task with at most `length` messages of its history, the latest ones; 0 means all.
+    #[must_use]
+    pub fn with_history(&self, length: usize) -> Task {
+        let skipped = if length == 0 { 0 } else { self.task.history.len().saturating_sub(length) };
+        Task {
+            id: self.task.id.clone(),
+            context_id: self.task.context_id.clone(),
+            status: self.task.status.clone(),
+            artifacts: self.task.artifacts.clone(),
+            history: self.task.history[skipped..].to_vec(),
+            metadata: self.task.metadata.clone(),
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! [`Hub`]: the broker for many threads. It executes commands one after another, and delivers their events once the
+//! store has them, so that no agent sees a change that a crash could undo.
+//!
+//! - `feed`: the events kept to resume subscriptions.
+//! - `subscriber`: the buffer of a subscription.
+//! - `subscription`: reading it.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::Notify;
+
+use crate::broker::change::{AgentRecord, ChangeKind};
+use crate::broker::task::Assignment;
+use crate::broker::{
+    Broker, BrokerError, BrokerOptions, Caller, Claim, ClaimedTask, Command, DeadLetterPage, ErrorKind, Executed,
+    HubStats, ListTasks, Reply, RoutedEvent, TaskPage,
+};
+use crate::proto::a2a::Task;
+use crate::store::{Durability, MemoryStore, Store, StoreError};
+
+mod feed;
+mod subscriber;
+mod subscription;
+
+pub use subscriber::{SubscribeRequest, SubscriptionEnd, SubscriptionKind};
+pub use subscription::{Delivery, EventSubscription};
+
+use feed::EventFeed;
+use subscriber::Subscriber;
+
+/// Longest time between two checks of the timers.
+const TICK: Duration = Duration::from_secs(1);
+/// Time after which events are delivered whose command was abandoned by its caller.
+const ABANDONED: Duration = Duration::from_millis(20);
+
+/// A source of the time, in milliseconds since 1970-01-01 UTC.
+pub type HubClock = Box<dyn Fn() -> u64 + Send + Sync>;
+
+/// A broker for many threads. Clones are the same hub.
+#[derive(Clone)]
+pub struct Hub(Arc<HubInner>);
+
+struct HubInner {
+    state: Mutex<HubState>,
+    store: Box<dyn Store>,
+    clock: HubClock,
+    /// Signals that a timer became due earlier than the others.
+    timers: Notify,
+}
+
+struct HubState {
+    broker: Broker,
+    /// Events whose changes are not stored yet, with their number.
+    outbox: VecDeque<(u64, Vec<RoutedEvent>)>,
+    appended: u64,
+    feed: EventFeed,
+    subscribers: HashMap<u64, Arc<Subscriber>>,
+    last_subscriber: u64,
+    /// Signals for the workers that wait for a task of a queue.
+    work: HashMap<Assignment, Arc<Notify>>,
+    last_ms: u64,
+    failed: Option<BrokerError>,
+}
+
+impl Hub {
+    /// Creates a hub whose state is lost with the process.
+    #[must_use]
+    pub fn memory(options: BrokerOptions) -> Hub {
+        Hub::create(Box::new(MemoryStore), Broker::new(options), None, Box::new(wall_clock))
+    }
+
+    /// Opens a hub with the state of a store. Waits for the disk.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be read.
+    pub fn open(store: Box<dyn Store>, options: BrokerOptions) -> Result<Hub, StoreError> {
+        Hub::open_with_clock(store, options, Box::new(wall_clock))
+    }
+
+    /// Opens a hub like [`Hub::open`], with another clock.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be read.
+    pub fn open_with_clock(store: Box<dyn Store>, options: BrokerOptions, clock: HubClock) -> Result<Hub, StoreError> {
+        let mut feed = EventFeed::new(options.kept_events, options.kept_bytes);
+        let mut broker = Broker::new(options);
+        store.replay(&mut |batch| broker.replay(batch, |events| feed.extend(events)))?;
+        broker.reset_counters();
+        Ok(Hub::create(store, broker, Some(feed), clock))
+    }
+
+    fn create(store: Box<dyn Store>, broker: Broker, feed: Option<EventFeed>, clock: HubClock) -> Hub {
+        let options = broker.options();
+        let feed = feed.unwrap_or_else(|| EventFeed::new(options.kept_events, options.kept_bytes));
+        let state = HubState {
+            broker,
+            outbox: VecDeque::new(),
+            appended: 0,
+            feed,
+            subscribers: HashMap::new(),
+            last_subscriber: 0,
+            work: HashMap::new(),
+            last_ms: 0,
+            failed: None,
+        };
+        Hub(Arc::new(HubInner { state: Mutex::new(state), store, clock, timers: Notify::new() }))
+    }
+
+    /// Executes a command. Its changes are stored when this returns.
+    ///
+    /// # Errors
+    /// Fails if the broker refuses the command, or the store failed. After a failure of the store every command fails.
+    pub async fn execute(&self, caller: &Caller, command: Command) -> Result<Reply, BrokerError> {
+        let (reply, written) = self.begin(caller, command)?;
+        if let Some((number, durability)) = written {
+            self.settle(durability).await?;
+            self.deliver(number);
+        }
+        reply
+    }
+
+    /// Claims a task like [`Command::Claim`], and waits for one.
+    ///
+    /// # Errors
+    /// Fails like [`Hub::execute`].
+    pub async fn claim_within(
+        &self,
+        caller: &Caller,
+        claim: Claim,
+        wait: Duration,
+    ) -> Result<Option<ClaimedTask>, BrokerError> {
+        let end = tokio::time::Instant::now() + wait;
+        let key = match claim.queue.is_empty() || claim.queue == claim.agent_id {
+            true => Assignment::Inbox(claim.agent_id.clone()),
+            false => Assignment::Queue(claim.queue.clone()),
+        };
+        let waiting = WorkWait { hub: self, notify: self.lock().work.entry(key.clone()).or_default().clone(), key };
+        loop {
+            let signal = waiting.notify.notified();
+            if let Reply::Claimed(Some(task)) = self.execute(caller, Command::Claim(claim.clone())).await? {
+                return Ok(Some(*task));
+            }
+            let now = tokio::time::Instant::now();
+            if now >= end {
+                return Ok(None);
+            }
+            // Priorities, rejections and lanes can free a task without a signal for this worker.
+            let _ = tokio::time::timeout_at(end.min(now + TICK), signal).await;
+        }
+    }
+
+    /// Returns a task with at most `history_length` messages, the latest ones; 0 means all.
+    ///
+    /// # Errors
+    /// Fails if the task does not exist, the length is negative, or the store failed.
+    pub async fn task(&self, task_id: &str, history_length: i32) -> Result<Task, BrokerError> {
+        self.read(|broker| broker.task_with_history(task_id, history_length)).await
+    }
+
+    /// Returns a page of tasks.
+    ///
+    /// # Errors
+    /// Fails if the page token is invalid or the store failed.
+    pub async fn tasks(&self, request: &ListTasks) -> Result<TaskPage, BrokerError> {
+        self.read(|broker| broker.list(request)).await
+    }
+
+    /// Returns a page of the tasks of which every attempt was lost, the newest first. An empty queue means all.
+    ///
+    /// # Errors
+    /// Fails if the page token is invalid or the store failed.
+    pub async fn dead_letters(&self, queue: &str, size: i32, page_token: &str) -> Result<DeadLetterPage, BrokerError> {
+        self.read(|broker| broker.dead_letters(queue, size, page_token)).await
+    }
+
+    /// Returns a registered agent.
+    #[must_use]
+    pub fn agent(&self, agent_id: &str) -> Option<AgentRecord> {
+        self.lock().broker.agent(agent_id).cloned()
+    }
+
+    /// Returns all registered agents by their ids.
+    #[must_use]
+    pub fn agents(&self) -> Vec<AgentRecord> {
+        self.lock().broker.agents().cloned().collect()
+    }
+
+    /// Returns statistics.
+    #[must_use]
+    pub fn stats(&self) -> HubStats {
+        let state = self.lock();
+        HubStats { subscriptions: state.subscribers.len(), ..state.broker.stats() }
+    }
+
+    /// Opens a subscription. It starts with the tasks that wait for the agent, or after a cursor.
+    ///
+    /// # Errors
+    /// Fails if the caller may not act as the agent, a limit is reached, or events after the cursor are gone.
+    pub fn subscribe(&self, caller: &Caller, request: SubscribeRequest) -> Result<EventSubscription, BrokerError> {
+        EventSubscription::open(self, caller, request)
+    }
+
+    /// Ends all subscriptions, before the process ends. Commands are still executed.
+    pub fn close(&self) {
+        let state = self.lock();
+        state.subscribers.values().for_each(|subscriber| subscriber.end(SubscriptionEnd::Closed));
+    }
+
+    /// Returns a future that handles leases, deadlines and redelivery. It ends with the last clone of the hub.
+    pub fn drive(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
+        drive(Arc::downgrade(&self.0))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HubState> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Executes a command up to the write.
+    #[allow(clippy::type_complexity)]
+    fn begin(
+        &self,
+        caller: &Caller,
+        command: Command,
+    ) -> Result<(Result<Reply, BrokerError>, Option<(u64, Durability)>), BrokerError> {
+        let mut state = self.lock();
+        let state = &mut *state;
+        if let Some(error) = &state.failed {
+            return Err(error.clone());
+        }
+        // The clock may be set back; leases and the order of events must not notice.
+        state.last_ms = state.last_ms.max((self.0.clock)());
+        let next = state.broker.next_timer_ms();
+        let mut ids = || uuid::Uuid::now_v7().simple().to_string();
+        let Executed { reply, batch, events } = state.broker.execute(caller, command, state.last_ms, &mut ids);
+        if state.broker.next_timer_ms().is_some_and(|at_ms| next.is_none_or(|next| at_ms < next)) {
+            self.0.timers.notify_one();
+        }
+        let Some(batch) = batch else { return Ok((reply, None)) };
+        for change in &batch.changes {
+            state.signal_work(change.kind.as_ref());
+        }
+        state.appended += 1;
+        state.outbox.push_back((state.appended, events));
+        // Inside the lock: the order in the store is that of the commands.
+        let durability = self.0.store.append(&batch);
+        Ok((reply, Some((state.appended, durability))))
+    }
+
+    async fn settle(&self, durability: Durability) -> Result<(), BrokerError> {
+        let Durability::Later(stored) = durability else { return Ok(()) };
+        let Err(error) = stored.await else { return Ok(()) };
+        let error =
+            BrokerError::new(ErrorKind::Unavailable, format!("the hub's store failed: {error}; restart the hub"));
+        let mut state = self.lock();
+        let failed = state.failed.get_or_insert(error).clone();
+        state.subscribers.values().for_each(|subscriber| subscriber.end(SubscriptionEnd::Failed(failed.clone())));
+        Err(failed)
+    }
+
+    /// Delivers the events of all commands up to a number, whose changes are stored.
+    fn deliver(&self, upto: u64) {
+        let mut state = self.lock();
+        while state.outbox.front().is_some_and(|(number, _)| *number <= upto) {
+            let Some((_, events)) = state.outbox.pop_front() else { return };
+            let now_ms = state.last_ms;
+            for subscriber in state.subscribers.values() {
+                events.iter().for_each(|event| subscriber.offer(event, now_ms));
+            }
+            state.feed.extend(events);
+        }
+    }
+
+    /// Reads the state once all of it is stored.
+    async fn read<T>(&self, read: impl FnOnce(&Broker) -> Result<T, BrokerError>) -> Result<T, BrokerError> {
+        let (result, unsettled) = {
+            let state = self.lock();
+            if let Some(error) = &state.failed {
+                return Err(error.clone());
+            }
+            let unsettled = (!state.outbox.is_empty()).then(|| (state.appended, self.0.store.settled()));
+            (read(&state.broker), unsettled)
+        };
+        if let Some((number, durability)) = unsettled {
+            self.settle(durability).await?;
+            self.deliver(number);
+        }
+        result
+    }
+}
+
+impl HubState {
+    /// Wakes workers that wait for a task.
+    fn signal_work(&mut self, change: Option<&ChangeKind>) {
+        let (task_id, is_for_all) = match change {
+            Some(ChangeKind::TaskSubmitted(submitted)) => (submitted.task.as_ref().map(|task| task.id.as_str()), false),
+            Some(ChangeKind::TaskRequeued(requeued)) => (Some(requeued.task_id.as_str()), true),
+            _ => return,
+        };
+        let Some(entry) = task_id.and_then(|id| self.broker.task(id)) else { return };
+        match self.work.get(&entry.assignment) {
+            Some(notify) if is_for_all => notify.notify_waiters(),
+            Some(notify) => notify.notify_one(),
+            None => {}
+        }
+    }
+}
+
+/// A worker that waits for a task; the entry of its queue is removed with the last of them.
+struct WorkWait<'a> {
+    hub: &'a Hub,
+    key: Assignment,
+    notify: Arc<Notify>,
+}
+
+impl Drop for WorkWait<'_> {
+    fn drop(&mut self) {
+        let mut state = self.hub.lock();
+        // One reference here, one in the map.
+        if Arc::strong_count(&self.notify) <= 2 {
+            state.work.remove(&self.key);
+        }
+    }
+}
+
+async fn drive(hub: Weak<HubInner>) {
+    loop {
+        let Some(inner) = hub.upgrade() else { return };
+        let hub_now = Hub(inner);
+        // A failed store ends the hub's work; its error is returned by every command.
+        if hub_now.execute(&Caller::Operator, Command::Tick).await.is_err() {
+            return;
+        }
+        let (wait, is_unsettled) = {
+            let state = hub_now.lock();
+            let now_ms = state.last_ms.max((hub_now.0.clock)());
+            let next = state.broker.next_timer_ms().map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
+            (next.unwrap_or(TICK).min(TICK), !state.outbox.is_empty())
+        };
+        let wait = if is_unsettled { wait.min(ABANDONED) } else { wait };
+        // The hub must not be kept alive by its own timer.
+        let weak = Arc::downgrade(&hub_now.0);
+        let timers = tokio::time::timeout(wait.max(Duration::from_millis(1)), hub_now.0.timers.notified());
+        if Arc::strong_count(&hub_now.0) == 1 {
+            return;
+        }
+        let _ = timers.await;
+        if is_unsettled && hub_now.read(|_| Ok(())).await.is_err() {
+            return;
+        }
+        drop(hub_now);
+        if weak.upgrade().is_none() {
+            return;
+        }
+    }
+}
+
+fn wall_clock() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,193 @@
+//! [`Subscriber`]: the buffer of a subscription, and the selection of its events.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::broker::query::cursor;
+use crate::broker::{Audience, BrokerError, Channel, RoutedEvent, WeightedQueue};
+use crate::proto::a2a::TaskState;
+
+/// The events of a subscription. Empty lists mean all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SubscriptionKind {
+    /// Messages.
+    Messages {
+        /// Event types.
+        types: Vec<String>,
+        /// Contexts.
+        contexts: Vec<String>,
+    },
+    /// Tasks, their updates and artifacts.
+    Tasks {
+        /// Types of tasks: the event types of their first messages.
+        types: Vec<String>,
+        /// States.
+        states: Vec<TaskState>,
+    },
+    /// All events, and registrations of agents.
+    Events {
+        /// Event types.
+        types: Vec<String>,
+    },
+}
+
+/// A subscription to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubscribeRequest {
+    /// The agent.
+    pub agent_id: String,
+    /// The events.
+    pub kind: SubscriptionKind,
+    /// Cursor, or id of an event, after which it resumes.
+    pub cursor: Option<String>,
+    /// Maximum number of events in its buffer; `None` means that of the options.
+    pub capacity: Option<usize>,
+}
+
+/// The reason a subscription ended.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SubscriptionEnd {
+    /// The subscriber is too slow: its buffer is full.
+    #[error("the subscriber is too slow: its buffer is full; resume from the cursor `{cursor}`")]
+    Overflow {
+        /// Cursor to resume from.
+        cursor: String,
+    },
+    /// The hub ends.
+    #[error("the hub is shutting down")]
+    Closed,
+    /// The hub failed.
+    #[error(transparent)]
+    Failed(BrokerError),
+}
+
+pub(super) struct Subscriber {
+    agent_id: String,
+    kind: SubscriptionKind,
+    capacity: usize,
+    state: Mutex<BufferState>,
+    pub(super) changed: Notify,
+}
+
+pub(super) struct BufferState {
+    /// Tasks that wait for the agent since before the subscription.
+    pub(super) backlog: VecDeque<u64>,
+    /// Smallest number of the backlog.
+    pub(super) backlog_from: u64,
+    /// Number of the change after which past events are read; `None` if all of them are.
+    pub(super) past: Option<u64>,
+    queue: WeightedQueue<RoutedEvent>,
+    /// Largest number seen.
+    seen: u64,
+    pub(super) ended: Option<SubscriptionEnd>,
+}
+
+impl Subscriber {
+    pub(super) fn new(request: SubscribeRequest, capacity: usize, ageing_ms: u64, seen: u64) -> Subscriber {
+        let state = BufferState {
+            backlog: VecDeque::new(),
+            backlog_from: u64::MAX,
+            past: None,
+            queue: WeightedQueue::new(ageing_ms),
+            seen,
+            ended: None,
+        };
+        Subscriber {
+            agent_id: request.agent_id,
+            kind: request.kind,
+            capacity,
+            state: Mutex::new(state),
+            changed: Notify::new(),
+        }
+    }
+
+    pub(super) fn agent_id(&self) -> &str {
+        &self.agent_id
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, BufferState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn end(&self, why: SubscriptionEnd) {
+        self.lock().ended.get_or_insert(why);
+        self.changed.notify_one();
+    }
+
+    /// Buffers an event that the subscription selects. A full buffer ends the subscription.
+    pub(super) fn offer(&self, event: &RoutedEvent, now_ms: u64) {
+        if !self.takes(event) {
+            return;
+        }
+        let mut state = self.lock();
+        // While past events are read, this one will be among them.
+        if state.ended.is_some() || state.past.is_some() {
+            return;
+        }
+        if state.queue.len() >= self.capacity {
+            state.ended = Some(SubscriptionEnd::Overflow { cursor: state.cursor() });
+            state.queue = WeightedQueue::new(1);
+            state.backlog.clear();
+        } else {
+            state.push(event, now_ms);
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// Returns whether the subscription selects an event.
+    pub(super) fn takes(&self, event: &RoutedEvent) -> bool {
+        let is_for_agent = match &event.audience {
+            Audience::Agents(agents) => agents.contains(&self.agent_id),
+            Audience::AllExcept(agent) => *agent != self.agent_id,
+        };
+        if !is_for_agent {
+            return false;
+        }
+        let has = |list: &[String], value: &str| list.is_empty() || list.iter().any(|wanted| wanted == value);
+        match &self.kind {
+            SubscriptionKind::Messages { types, contexts } => {
+                event.channel == Channel::Messages && has(types, event.event_type()) && has(contexts, &event.context_id)
+            }
+            SubscriptionKind::Tasks { types, states } => {
+                event.channel == Channel::Tasks
+                    && has(types, &event.task_type)
+                    && (states.is_empty() || states.contains(&event.state))
+            }
+            SubscriptionKind::Events { types } => event.main && has(types, event.event_type()),
+        }
+    }
+
+    pub(super) fn is_for_tasks(&self) -> bool {
+        !matches!(self.kind, SubscriptionKind::Messages { .. })
+    }
+}
+
+impl BufferState {
+    pub(super) fn push(&mut self, event: &RoutedEvent, now_ms: u64) {
+        self.seen = self.seen.max(event.number);
+        self.queue.push(event.number, &event.lane, event.level(), now_ms, event.clone());
+    }
+
+    pub(super) fn note_seen(&mut self, number: u64) {
+        self.seen = self.seen.max(number);
+    }
+
+    pub(super) fn pop(&mut self, now_ms: u64) -> Option<RoutedEvent> {
+        self.queue.pop(now_ms)
+    }
+
+    /// Returns the cursor after which nothing that was not delivered is missed.
+    pub(super) fn cursor(&self) -> String {
+        let mut number = self.seen;
+        if let Some(first) = self.queue.first_number() {
+            number = number.min(first.saturating_sub(1));
+        }
+        if !self.backlog.is_empty() {
+            number = number.min(self.backlog_from.saturating_sub(1));
+        }
+        cursor(self.past.unwrap_or(number).min(number))
+    }
+}

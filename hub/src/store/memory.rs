@@ -1,0 +1,23 @@
+//! [`MemoryStore`].
+
+use crate::broker::change::ChangeBatch;
+
+use super::{Durability, Store, StoreError};
+
+/// A store that keeps nothing: the state is lost with the process.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MemoryStore;
+
+impl Store for MemoryStore {
+    fn append(&self, _batch: &ChangeBatch) -> Durability {
+        Durability::Done
+    }
+
+    fn settled(&self) -> Durability {
+        Durability::Done
+    }
+
+    fn replay(&self, _each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

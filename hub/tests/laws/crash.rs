@@ -1,0 +1,85 @@
+//! The store: a hub that opens it again has the same state, and one hub at a time uses it.
+
+use std::path::PathBuf;
+
+use hub::broker::{BrokerOptions, Caller, Claim, Command, Register, Reply};
+use hub::proto::a2a::TaskState;
+use hub::store::{SqliteStore, Store, StoreError};
+use hub::{Hub, SubscribeRequest, SubscriptionKind};
+use runtime::event_log::{LogError, SqliteOptions};
+
+use crate::common::{PublishExt, message, published, status};
+
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("harn-hub-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn open(path: &PathBuf) -> Result<SqliteStore, StoreError> {
+    SqliteStore::open(path, &SqliteOptions::default())
+}
+
+#[tokio::test]
+async fn a_hub_continues_from_its_file() {
+    let folder = folder("continues");
+    let path = folder.join("hub.db");
+    let operator = Caller::Operator;
+    let hub = Hub::open(Box::new(open(&path).unwrap()), BrokerOptions::default()).unwrap();
+    let register = Register { agent_id: "w".to_owned(), ..Register::default() };
+    hub.execute(&operator, Command::Register(register)).await.unwrap();
+    let first =
+        hub.execute(&operator, Command::Publish(message("t", "boss", "w").id("m"))).await.map(published).unwrap();
+    hub.execute(&operator, Command::Publish(message("u", "boss", "").with("queue", "q"))).await.unwrap();
+    let claim = Command::Claim(Claim { agent_id: "w".to_owned(), queue: "q".to_owned(), ..Claim::default() });
+    let Ok(Reply::Claimed(Some(claimed))) = hub.execute(&operator, claim).await else { panic!("nothing claimed") };
+    let before = hub.task("u", 0).await.unwrap();
+    assert!(matches!(open(&path), Err(StoreError::InUse { .. })));
+    drop(hub);
+
+    let hub = Hub::open(Box::new(open(&path).unwrap()), BrokerOptions::default()).unwrap();
+    assert_eq!(hub.task("u", 0).await.unwrap(), before);
+    assert_eq!(hub.agents().len(), 1);
+    // The first result, the lease and the events survive.
+    let again =
+        hub.execute(&operator, Command::Publish(message("t", "boss", "w").id("m"))).await.map(published).unwrap();
+    assert_eq!(again, first);
+    let working = status("w", "u", TaskState::Working, Some(&claimed.lease_id));
+    hub.execute(&operator, Command::UpdateStatus(working)).await.unwrap();
+    let kind = SubscriptionKind::Tasks { types: Vec::new(), states: Vec::new() };
+    let cursor = Some(first.event_id);
+    let request = SubscribeRequest { agent_id: "boss".to_owned(), kind, cursor, capacity: None };
+    let mut subscription = hub.subscribe(&operator, request).unwrap();
+    let event = subscription.next().await.unwrap().event;
+    let Some(hub::proto::agenthub::agent_event::Payload::StatusUpdate(update)) = &event.payload else {
+        panic!("{event:?}")
+    };
+    assert_eq!((update.task_id.as_str(), update.status.as_ref().unwrap().state()), ("u", TaskState::Working));
+    drop(subscription);
+    drop(hub);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_foreign_file_is_refused_and_a_damaged_record_is_named() {
+    let folder = folder("foreign");
+    let text = folder.join("notes.txt");
+    std::fs::write(&text, "not a database, and long enough to have a header of SQLite's size: ".repeat(4)).unwrap();
+    assert!(matches!(open(&text), Err(StoreError::Log(LogError::Foreign { .. }))));
+    let path = folder.join("hub.db");
+    let log = runtime::event_log::SqliteLog::open(&path, &SqliteOptions::default()).unwrap();
+    let record = runtime::event_log::NewRecord {
+        topic: runtime::event_log::Topic::Hub.into(),
+        kind: "hub.change.task_submitted".into(),
+        payload: runtime::data::Data::from("nonsense").into(),
+        headers: runtime::data::Data::Nil,
+        occurred_at_ms: 1,
+    };
+    runtime::event_log::SharedLog::put(&log, record);
+    drop(log);
+    let store = open(&path).unwrap();
+    let result = store.replay(&mut |_| {});
+    assert!(matches!(result, Err(StoreError::Damaged { cursor: 1, .. })), "{result:?}");
+    drop(store);
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -1,0 +1,387 @@
+//! Delivery: acknowledgement, order, buffers and cursors.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hub::broker::change::ChangeBatch;
+use hub::broker::{BrokerError, BrokerOptions, Caller, Claim, Command, ErrorKind, Publish, Register, Reply};
+use hub::proto::a2a::TaskState;
+use hub::proto::agenthub::agent_event::Payload;
+use hub::store::{Durability, MemoryStore, Store, StoreError};
+use hub::{EventSubscription, Hub, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
+use tokio::sync::oneshot;
+
+use crate::common::{PublishExt, START, message, status};
+
+struct Served {
+    hub: Hub,
+    clock: Arc<AtomicU64>,
+}
+
+impl Served {
+    fn new(options: BrokerOptions) -> Served {
+        Served::on(Box::new(MemoryStore), options)
+    }
+
+    fn on(store: Box<dyn Store>, options: BrokerOptions) -> Served {
+        let clock = Arc::new(AtomicU64::new(START));
+        let read = clock.clone();
+        let now = Box::new(move || read.load(Ordering::SeqCst));
+        Served { hub: Hub::open_with_clock(store, options, now).unwrap(), clock }
+    }
+
+    async fn run(&self, command: Command) -> Result<Reply, BrokerError> {
+        self.hub.execute(&Caller::Operator, command).await
+    }
+
+    async fn register(&self, agent: &str, tags: &[&str]) {
+        let subscriptions = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        let register = Register { agent_id: agent.to_owned(), subscriptions, ..Register::default() };
+        self.run(Command::Register(register)).await.unwrap();
+    }
+
+    async fn publish(&self, publish: Publish) {
+        self.run(Command::Publish(publish)).await.unwrap();
+    }
+
+    async fn status(&self, agent: &str, task: &str, state: TaskState) {
+        self.run(Command::UpdateStatus(status(agent, task, state, None))).await.unwrap();
+    }
+
+    async fn advance(&self, ms: u64) {
+        self.clock.fetch_add(ms, Ordering::SeqCst);
+        self.run(Command::Tick).await.unwrap();
+    }
+
+    fn subscribe(&self, agent: &str, kind: SubscriptionKind) -> EventSubscription {
+        self.resume(agent, kind, None, None).unwrap()
+    }
+
+    fn resume(
+        &self,
+        agent: &str,
+        kind: SubscriptionKind,
+        cursor: Option<String>,
+        capacity: Option<usize>,
+    ) -> Result<EventSubscription, BrokerError> {
+        let request = SubscribeRequest { agent_id: agent.to_owned(), kind, cursor, capacity };
+        self.hub.subscribe(&Caller::Operator, request)
+    }
+}
+
+fn tasks() -> SubscriptionKind {
+    SubscriptionKind::Tasks { types: Vec::new(), states: Vec::new() }
+}
+
+fn messages() -> SubscriptionKind {
+    SubscriptionKind::Messages { types: Vec::new(), contexts: Vec::new() }
+}
+
+/// Reads what is there now.
+fn drain(subscription: &mut EventSubscription) -> Vec<String> {
+    // The step from past events to new ones yields nothing once.
+    let mut shown = Vec::new();
+    let mut misses = 0;
+    while misses < 2 {
+        match subscription.try_next().unwrap() {
+            Some(delivery) => shown.push(show(delivery.event.payload.as_ref().unwrap())),
+            None => misses += 1,
+        }
+    }
+    shown
+}
+
+fn show(payload: &Payload) -> String {
+    match payload {
+        Payload::Message(message) => format!("message {}", message.message_id),
+        Payload::Task(task) => format!("task {}", task.id),
+        Payload::StatusUpdate(update) => {
+            let state = update.status.as_ref().unwrap().state();
+            format!("{} {}", update.task_id, state.as_str_name().trim_start_matches("TASK_STATE_"))
+        }
+        Payload::ArtifactUpdate(update) => format!("artifact of {}", update.task_id),
+        Payload::AgentCard(event) => format!("{} {}", event.agent_id, event.event_type),
+    }
+}
+
+#[tokio::test]
+async fn a_task_is_delivered_until_it_is_acknowledged() {
+    let served = Served::new(BrokerOptions::default());
+    served.register("w", &[]).await;
+    // Before any subscription.
+    served.publish(message("t", "boss", "w")).await;
+    let mut first = served.subscribe("w", tasks());
+    assert_eq!(drain(&mut first), ["task t"]);
+    // The subscription stays open and the task is not acknowledged.
+    served.advance(29_999).await;
+    assert_eq!(drain(&mut first), [""; 0]);
+    served.advance(1).await;
+    assert_eq!(drain(&mut first), ["task t"]);
+    drop(first);
+    let mut second = served.subscribe("w", tasks());
+    assert_eq!(drain(&mut second), ["task t"]);
+    served.run(Command::Acknowledge { agent_id: "w".to_owned(), task_id: "t".to_owned() }).await.unwrap();
+    served.advance(120_000).await;
+    assert_eq!(drain(&mut second), [""; 0]);
+    // Work acknowledges it for subscriptions too.
+    served.status("w", "t", TaskState::Working).await;
+    assert_eq!(drain(&mut served.subscribe("w", tasks())), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_events_of_a_task_stay_in_order() {
+    let served = Served::new(BrokerOptions::default());
+    served.register("w", &[]).await;
+    served.register("boss", &[]).await;
+    let mut boss = served.subscribe("boss", tasks());
+    for place in 0..20 {
+        let id = format!("t{place}");
+        served.publish(message(&id, "boss", "w").priority(place % 4 + 1).context("c")).await;
+        served.status("w", &id, TaskState::Working).await;
+        served.status("w", &id, TaskState::Completed).await;
+    }
+    let seen = drain(&mut boss);
+    assert_eq!(seen.len(), 40);
+    let wanted = (0..20).flat_map(|place| [format!("t{place} WORKING"), format!("t{place} COMPLETED")]);
+    assert_eq!(seen, wanted.collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn an_urgent_event_overtakes_others_in_a_buffer() {
+    let served = Served::new(BrokerOptions::default());
+    served.register("w", &[]).await;
+    let mut subscription = served.subscribe("w", messages());
+    for (id, priority) in [("low", 1), ("high", 3), ("critical", 4)] {
+        served.publish(message("", "boss", "w").id(id).context(id).priority(priority)).await;
+    }
+    let seen = drain(&mut subscription);
+    assert_eq!(seen, ["message critical", "message high", "message low"]);
+}
+
+#[tokio::test]
+async fn an_overflow_ends_that_subscription_with_a_cursor_to_resume_from() {
+    let served = Served::new(BrokerOptions::default());
+    served.register("slow", &[]).await;
+    served.register("fast", &[]).await;
+    let mut slow = served.resume("slow", messages(), None, Some(4)).unwrap();
+    let mut fast = served.resume("fast", messages(), None, Some(4)).unwrap();
+    let mut seen_fast = Vec::new();
+    for place in 0..3 {
+        served.publish(message("", "boss", "").id(&format!("m{place}"))).await;
+        seen_fast.extend(drain(&mut fast));
+    }
+    let first = slow.try_next().unwrap().unwrap();
+    assert_eq!(show(first.event.payload.as_ref().unwrap()), "message m0");
+    for place in 3..10 {
+        served.publish(message("", "boss", "").id(&format!("m{place}"))).await;
+        seen_fast.extend(drain(&mut fast));
+    }
+    assert_eq!(seen_fast.len(), 10);
+    let Err(SubscriptionEnd::Overflow { cursor }) = slow.try_next() else { panic!("no overflow") };
+    drop(slow);
+    let mut resumed = served.resume("slow", messages(), Some(cursor), Some(4)).unwrap();
+    let wanted: Vec<String> = (1..10).map(|place| format!("message m{place}")).collect();
+    assert_eq!(drain(&mut resumed), wanted);
+    served.publish(message("", "boss", "").id("new")).await;
+    assert_eq!(drain(&mut resumed), ["message new"]);
+    // An event id is a cursor too.
+    let mut by_id = served.resume("slow", messages(), Some(first.event.event_id.clone()), None).unwrap();
+    assert_eq!(drain(&mut by_id).len(), 10);
+    let invalid = served.resume("slow", messages(), Some("x".to_owned()), None).err().unwrap();
+    assert_eq!(invalid.kind, ErrorKind::InvalidArgument);
+}
+
+#[tokio::test]
+async fn kept_events_are_bounded_and_a_lost_cursor_is_an_error() {
+    let served = Served::new(BrokerOptions { kept_events: 10, max_subscriptions: 2, ..BrokerOptions::default() });
+    served.register("w", &[]).await;
+    let mut subscription = served.subscribe("w", messages());
+    served.publish(message("", "boss", "w").id("first")).await;
+    let cursor = subscription.try_next().unwrap().unwrap().cursor;
+    for place in 0..20 {
+        served.publish(message("", "boss", "w").id(&format!("m{place}"))).await;
+    }
+    let gone = served.resume("w", messages(), Some(cursor), None).err().unwrap();
+    assert_eq!(gone.kind, ErrorKind::OutOfRange);
+    let _second = served.subscribe("w", messages());
+    let full = served.resume("w", messages(), None, None).err().unwrap();
+    assert_eq!(full.kind, ErrorKind::ResourceExhausted);
+    drop(subscription);
+    assert_eq!(served.hub.stats().subscriptions, 1);
+}
+
+#[tokio::test]
+async fn subscriptions_and_tags_are_honoured() {
+    let served = Served::new(BrokerOptions::default());
+    served.register("a", &["red"]).await;
+    served.register("b", &["blue"]).await;
+    let mut all = served.subscribe("a", messages());
+    let kind = SubscriptionKind::Messages { types: vec!["x".to_owned()], contexts: vec!["c".to_owned()] };
+    let mut some = served.subscribe("a", kind);
+    let mut other = served.subscribe("b", messages());
+    let mut publish = message("", "boss", "a").id("1").context("c");
+    publish.routing.event_type = "x".to_owned();
+    served.publish(publish.clone()).await;
+    publish.routing.event_type = "y".to_owned();
+    publish.message.message_id = "2".to_owned();
+    served.publish(publish).await;
+    served.publish(message("", "boss", "").id("3").tags(&["red"])).await;
+    served.publish(message("", "boss", "").id("4").tags(&["blue"])).await;
+    assert_eq!(drain(&mut all), ["message 1", "message 2", "message 3"]);
+    assert_eq!(drain(&mut some), ["message 1"]);
+    assert_eq!(drain(&mut other), ["message 4"]);
+
+    let states = SubscriptionKind::Tasks { types: Vec::new(), states: vec![TaskState::Completed] };
+    let mut completed = served.subscribe("boss", states);
+    let types = SubscriptionKind::Tasks { types: vec!["resize".to_owned()], states: Vec::new() };
+    let mut resizes = served.subscribe("boss", types);
+    for (id, kind) in [("t", "resize"), ("u", "crop")] {
+        let mut publish = message(id, "boss", "a");
+        publish.routing.event_type = kind.to_owned();
+        served.publish(publish).await;
+        served.status("a", id, TaskState::Working).await;
+        served.status("a", id, TaskState::Completed).await;
+    }
+    assert_eq!(drain(&mut completed), ["t COMPLETED", "u COMPLETED"]);
+    assert_eq!(drain(&mut resizes), ["t WORKING", "t COMPLETED"]);
+    let thief = Caller::Agent("thief".to_owned());
+    let request = SubscribeRequest { agent_id: "a".to_owned(), kind: tasks(), cursor: None, capacity: None };
+    let denied = served.hub.subscribe(&thief, request).err().unwrap();
+    assert_eq!(denied.kind, ErrorKind::PermissionDenied);
+}
+
+#[tokio::test]
+async fn a_subscription_to_all_events_sees_cards_tasks_and_messages_once() {
+    let served = Served::new(BrokerOptions::default());
+    let mut all = served.subscribe("w", SubscriptionKind::Events { types: Vec::new() });
+    let types = vec!["agent.registered".to_owned()];
+    let mut cards = served.subscribe("w", SubscriptionKind::Events { types });
+    served.register("boss", &[]).await;
+    served.publish(message("t", "boss", "w").id("m")).await;
+    served.publish(message("t", "boss", "w").id("n")).await;
+    assert_eq!(drain(&mut all), ["boss registered", "task t", "message n"]);
+    assert_eq!(drain(&mut cards), ["boss registered"]);
+}
+
+#[tokio::test]
+async fn a_claim_waits_for_a_task() {
+    let served = Arc::new(Served::new(BrokerOptions::default()));
+    let claim = Claim { agent_id: "w".to_owned(), queue: "q".to_owned(), ..Claim::default() };
+    let hub = served.hub.clone();
+    let now = hub.claim_within(&Caller::Operator, claim.clone(), Duration::ZERO).await.unwrap();
+    assert_eq!(now, None);
+    let worker =
+        tokio::spawn(async move { hub.claim_within(&Caller::Operator, claim, Duration::from_secs(30)).await.unwrap() });
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let start = std::time::Instant::now();
+    served.publish(message("t", "boss", "").with("queue", "q")).await;
+    assert_eq!(worker.await.unwrap().unwrap().task.id, "t");
+    assert!(start.elapsed() < Duration::from_millis(900), "it was not woken");
+}
+
+#[tokio::test]
+async fn leases_end_without_any_command() {
+    let hub = Hub::memory(BrokerOptions { lease_ms: 50, ..BrokerOptions::default() });
+    let timers = tokio::spawn(hub.drive());
+    let publish = message("t", "boss", "").with("queue", "q");
+    hub.execute(&Caller::Operator, Command::Publish(publish)).await.unwrap();
+    let claim = Claim { agent_id: "w".to_owned(), queue: "q".to_owned(), ..Claim::default() };
+    for attempt in 1..=3 {
+        let claimed = hub.claim_within(&Caller::Operator, claim.clone(), Duration::from_secs(20)).await.unwrap();
+        assert_eq!(claimed.unwrap().attempt, attempt);
+    }
+    let mut state = TaskState::Submitted;
+    for _ in 0..500 {
+        state = hub.task("t", 0).await.unwrap().status.unwrap().state();
+        if state == TaskState::Failed {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(state, TaskState::Failed);
+    hub.close();
+    drop(hub);
+    tokio::time::timeout(Duration::from_secs(20), timers).await.unwrap().unwrap();
+}
+
+/// A store whose writes are confirmed when the test says so.
+#[derive(Clone, Default)]
+struct SlowStore(Arc<Mutex<Vec<oneshot::Sender<Result<(), StoreError>>>>>);
+
+impl SlowStore {
+    fn confirm(&self, result: &Result<(), StoreError>) {
+        self.0.lock().unwrap().drain(..).for_each(|waiting| waiting.send(result.clone()).unwrap_or_default());
+    }
+}
+
+impl Store for SlowStore {
+    fn append(&self, _batch: &ChangeBatch) -> Durability {
+        self.settled()
+    }
+
+    fn settled(&self) -> Durability {
+        let (sender, receiver) = oneshot::channel();
+        self.0.lock().unwrap().push(sender);
+        Durability::Later(Box::pin(async move { receiver.await.unwrap() }))
+    }
+
+    fn replay(&self, _each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn an_event_is_delivered_only_once_it_is_stored() {
+    let store = SlowStore::default();
+    let served = Arc::new(Served::on(Box::new(store.clone()), BrokerOptions::default()));
+    let mut subscription = served.subscribe("w", tasks());
+    let publisher = tokio::spawn({
+        let served = served.clone();
+        async move { served.publish(message("t", "boss", "w")).await }
+    });
+    let reader = tokio::spawn({
+        let hub = served.hub.clone();
+        async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            hub.task("t", 0).await.map(|task| task.id)
+        }
+    });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!publisher.is_finished() && !reader.is_finished());
+    assert_eq!(drain(&mut subscription), [""; 0]);
+    // A subscription that opens now must not see it twice.
+    let mut second = served.subscribe("w", tasks());
+    assert_eq!(drain(&mut second), [""; 0]);
+    store.confirm(&Ok(()));
+    publisher.await.unwrap();
+    assert_eq!(reader.await.unwrap(), Ok("t".to_owned()));
+    assert_eq!(drain(&mut subscription), ["task t"]);
+    assert_eq!(drain(&mut second), ["task t"]);
+}
+
+#[tokio::test]
+async fn a_failed_store_fails_every_command_and_ends_subscriptions() {
+    let store = SlowStore::default();
+    let served = Arc::new(Served::on(Box::new(store.clone()), BrokerOptions::default()));
+    let mut subscription = served.subscribe("w", tasks());
+    let publisher = tokio::spawn({
+        let served = served.clone();
+        async move { served.run(Command::Publish(message("t", "boss", "w"))).await }
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    store.confirm(&Err(StoreError::InUse { path: "hub.db".to_owned() }));
+    let error = publisher.await.unwrap().unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unavailable);
+    assert_eq!(served.run(Command::Tick).await.unwrap_err().kind, ErrorKind::Unavailable);
+    assert_eq!(served.hub.task("t", 0).await.unwrap_err().kind, ErrorKind::Unavailable);
+    assert!(matches!(subscription.next().await, Err(SubscriptionEnd::Failed(_))));
+}
+
+#[tokio::test]
+async fn closing_ends_subscriptions() {
+    let served = Served::new(BrokerOptions::default());
+    let mut subscription = served.subscribe("w", tasks());
+    served.hub.close();
+    assert_eq!(subscription.next().await, Err(SubscriptionEnd::Closed));
+}

@@ -1,0 +1,11 @@
+//! Laws of the broker: each row of the table "Semantics" of the reference, as a test.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod common;
+
+mod chaos;
+mod crash;
+mod delivery;
+mod model;
+mod patterns;
+mod rows;

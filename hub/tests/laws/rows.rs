@@ -1,0 +1,467 @@
+//! The rows that the state machine alone decides.
+
+use std::time::Duration;
+
+use hub::broker::{BrokerOptions, Caller, Claim, Command, ErrorKind, ListTasks, Renew, Reply};
+use hub::proto::a2a::{Message, TaskState};
+use hub::proto::worker::RejectionReason;
+use prost_types::{Struct, Value, value::Kind};
+
+use crate::common::{Bench, PublishExt, START, fails, message, published, status, text_of, text_part};
+
+fn at(ms: u64) -> String {
+    jiff::Timestamp::from_millisecond(i64::try_from(ms).unwrap()).unwrap().to_string()
+}
+
+#[test]
+fn priority_is_weighted_8_4_2_1_and_critical_is_first() {
+    let mut bench = Bench::new(BrokerOptions::default());
+    for number in 0..400 {
+        bench.publish(message(&format!("t{number}"), "boss", "").with("queue", "q").priority(number % 4 + 1)).unwrap();
+    }
+    let order: Vec<i32> = (0..150).map(|_| bench.claim("w", "q").unwrap().routing.priority).collect();
+    assert_eq!(order[0], 4);
+    let count = |wanted| order.iter().filter(|priority| **priority == wanted).count();
+    assert_eq!([1, 2, 3, 4].map(count), [10, 20, 40, 80]);
+}
+
+#[test]
+fn priority_unspecified_is_medium_and_low_does_not_starve() {
+    let mut bench = Bench::new(BrokerOptions { ageing_ms: 1_000, ..BrokerOptions::default() });
+    bench.publish(message("low", "boss", "").with("queue", "q").priority(1)).unwrap();
+    bench.advance(3_000);
+    for number in 0..100 {
+        bench.publish(message(&format!("c{number}"), "boss", "").with("queue", "q").priority(4)).unwrap();
+    }
+    bench.publish(message("medium", "boss", "").with("queue", "q")).unwrap();
+    let depths = bench.broker.stats().queues[0].depths;
+    assert_eq!(depths, [1, 1, 0, 100]);
+    let place = (0..102).position(|_| {
+        bench.now_ms += 1_000;
+        bench.claim("w", "q").unwrap().task.id == "low"
+    });
+    assert!(place.unwrap() <= 5, "{place:?}");
+}
+
+#[test]
+fn competition_has_one_winner_with_a_lease_of_30_s() {
+    let mut bench = Bench::with(&["w1", "w2"]);
+    bench.queue("t", "q");
+    let first = bench.claim("w1", "q").unwrap();
+    assert_eq!((first.attempt, first.max_attempts, first.lease_until_ms), (1, 3, START + 30_000));
+    assert_eq!(bench.claim("w2", "q"), None);
+    fails(bench.status("w2", "t", TaskState::Working), ErrorKind::FailedPrecondition, "another worker");
+    bench.leased("w1", "t", TaskState::Working, &first.lease_id).unwrap();
+    bench.leased("w1", "t", TaskState::Completed, &first.lease_id).unwrap();
+    assert_eq!(bench.state("t"), TaskState::Completed);
+}
+
+#[test]
+fn competition_by_publishing_working_has_one_winner() {
+    let mut bench = Bench::new(BrokerOptions::default());
+    bench.register("w1", &["q"]);
+    bench.register("w2", &["q"]);
+    bench.queue("t", "q");
+    bench.status("w1", "t", TaskState::Working).unwrap();
+    fails(bench.status("w2", "t", TaskState::Working), ErrorKind::FailedPrecondition, "another worker");
+    assert_eq!(bench.claim("w2", "q"), None);
+    // It named no lease, so none ends.
+    bench.advance(3_600_000);
+    bench.status("w1", "t", TaskState::Completed).unwrap();
+    assert_eq!(bench.broker.task("t").unwrap().attempt, 1);
+}
+
+#[test]
+fn a_lost_worker_returns_the_task_with_the_next_attempt_until_it_is_a_dead_letter() {
+    let mut bench = Bench::with(&[]);
+    bench.queue("t", "q");
+    for attempt in 1..=3 {
+        let claimed = bench.claim("w", "q").unwrap();
+        assert_eq!(claimed.attempt, attempt);
+        bench.advance(29_999);
+        assert_eq!(bench.claim("w", "q"), None);
+        bench.advance(1);
+    }
+    assert_eq!(bench.state("t"), TaskState::Failed);
+    assert_eq!(bench.text("t"), "dead letter after 3 attempts: worker `w` lost: expired lease");
+    let page = bench.broker.dead_letters("q", 0, "").unwrap();
+    assert_eq!(page.dead_letters.len(), 1);
+    assert_eq!((page.dead_letters[0].attempts, page.dead_letters[0].queue.as_str()), (3, "q"));
+    assert!(page.dead_letters[0].reason.contains("expired lease"));
+    assert_eq!(bench.broker.dead_letters("other", 0, "").unwrap().dead_letters, []);
+    assert_eq!(bench.broker.stats().dead_letters, 1);
+}
+
+#[test]
+fn a_stale_lease_is_aborted_and_changes_nothing() {
+    let mut bench = Bench::with(&[]);
+    bench.queue("t", "q");
+    let first = bench.claim("w", "q").unwrap();
+    bench.leased("w", "t", TaskState::Working, &first.lease_id).unwrap();
+    bench.advance(30_000);
+    fails(bench.leased("w", "t", TaskState::Completed, &first.lease_id), ErrorKind::Aborted, "lease");
+    // The same worker again: its id alone would not tell the attempts apart.
+    let second = bench.claim("w", "q").unwrap();
+    assert_ne!(first.lease_id, second.lease_id);
+    fails(bench.leased("w", "t", TaskState::Working, &first.lease_id), ErrorKind::Aborted, "attempt 2 of 3");
+    let renew = |lease: &str| {
+        let (agent_id, task_id, lease) = ("w".to_owned(), "t".to_owned(), Some(lease.to_owned()));
+        Command::Renew(Renew { agent_id, task_id, lease, duration: Some(Duration::from_secs(60)) })
+    };
+    fails(bench.run(renew(&first.lease_id)), ErrorKind::Aborted, "lease");
+    assert_eq!(bench.run(renew(&second.lease_id)), Ok(Reply::Renewed(bench.now_ms + 60_000)));
+    bench.leased("w", "t", TaskState::Working, &second.lease_id).unwrap();
+    bench.leased("w", "t", TaskState::Completed, &second.lease_id).unwrap();
+}
+
+#[test]
+fn progress_renews_the_lease_and_a_new_attempt_gets_the_last_resume_token() {
+    let mut bench = Bench::with(&[]);
+    bench.queue("t", "q");
+    let first = bench.claim("w1", "q").unwrap();
+    assert_eq!(first.resume_token, "");
+    bench.status("w1", "t", TaskState::Working).unwrap();
+    bench.advance(20_000);
+    bench.progress("w1", "t", 0.25, "page-1").unwrap();
+    bench.advance(20_000);
+    bench.progress("w1", "t", 0.5, "page-2").unwrap();
+    bench.progress("w1", "t", 0.6, "").unwrap();
+    assert_eq!(bench.text("t"), "60 % done");
+    fails(bench.progress("w1", "t", 1.5, ""), ErrorKind::InvalidArgument, "portion");
+    fails(bench.progress("w2", "t", 0.5, ""), ErrorKind::FailedPrecondition, "another worker");
+    bench.advance(29_999);
+    assert_eq!(bench.state("t"), TaskState::Working);
+    bench.advance(1);
+    let second = bench.claim("w2", "q").unwrap();
+    assert_eq!((second.attempt, second.resume_token.as_str()), (2, "page-2"));
+    fails(bench.progress("w1", "t", 0.7, "page-3"), ErrorKind::FailedPrecondition, "another worker");
+}
+
+#[test]
+fn an_unknown_task_in_an_update_is_not_found() {
+    let mut bench = Bench::with(&["w"]);
+    fails(bench.status("w", "missing", TaskState::Working), ErrorKind::NotFound, "task not found: `missing`");
+    fails(bench.artifact("w", "missing", "a", &["x"], false), ErrorKind::NotFound, "missing");
+    fails(bench.progress("w", "missing", 0.1, ""), ErrorKind::NotFound, "missing");
+    let cancel = Command::Cancel { task_id: "missing".to_owned(), reason: String::new() };
+    fails(bench.run(cancel), ErrorKind::NotFound, "missing");
+    fails(bench.broker.task_with_history("missing", 0), ErrorKind::NotFound, "missing");
+    fails(bench.publish(message("t", "boss", "stranger")), ErrorKind::NotFound, "agent not found: `stranger`");
+}
+
+#[test]
+fn history_length_is_honoured() {
+    let mut bench = Bench::with(&["w"]);
+    bench.send("t", "w");
+    for text in ["second", "third"] {
+        let mut publish = message("t", "boss", "w");
+        publish.message.content = vec![text_part(text)];
+        bench.publish(publish).unwrap();
+    }
+    let texts = |length| {
+        let task = bench.broker.task_with_history("t", length).unwrap();
+        task.history.iter().map(text_of).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(0), ["work", "second", "third"]);
+    assert_eq!(texts(2), ["second", "third"]);
+    assert_eq!(texts(9), ["work", "second", "third"]);
+    fails(bench.broker.task_with_history("t", -1), ErrorKind::InvalidArgument, "history_length");
+}
+
+#[test]
+fn paging_is_opaque_and_stable() {
+    let mut bench = Bench::with(&["w", "other"]);
+    (0..7).for_each(|number| bench.send(&format!("t{number}"), if number == 3 { "other" } else { "w" }));
+    let mut request = ListTasks { agent_id: "w".to_owned(), page_size: 2, ..ListTasks::default() };
+    let mut seen = Vec::new();
+    loop {
+        let page = bench.broker.list(&request).unwrap();
+        assert!(page.tasks.len() <= 2);
+        seen.extend(page.tasks.into_iter().map(|task| task.id));
+        // Neither a new task nor a finished one moves the next page.
+        bench.send(&format!("new{}", seen.len()), "other");
+        bench.run(Command::Cancel { task_id: "t0".to_owned(), reason: String::new() }).ok();
+        request.page_token = page.next_page_token;
+        if request.page_token.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(seen, ["t0", "t1", "t2", "t4", "t5", "t6"]);
+    let first = bench.broker.list(&ListTasks { page_size: 2, ..ListTasks::default() }).unwrap();
+    let other = ListTasks { context_id: "c".to_owned(), page_token: first.next_page_token, ..ListTasks::default() };
+    fails(bench.broker.list(&other), ErrorKind::InvalidArgument, "another filter");
+    let invalid = ListTasks { page_token: "2".to_owned(), ..ListTasks::default() };
+    fails(bench.broker.list(&invalid), ErrorKind::InvalidArgument, "page_token");
+    let states = ListTasks { states: vec![TaskState::Cancelled], ..ListTasks::default() };
+    assert_eq!(bench.broker.list(&states).unwrap().tasks.len(), 1);
+}
+
+#[test]
+fn a_message_id_is_the_dedupe_key_for_24_hours() {
+    let mut bench = Bench::with(&["w"]);
+    let first = bench.publish(message("t", "boss", "w").id("m1")).unwrap();
+    let again = bench.publish(message("t", "boss", "w").id("m1")).unwrap();
+    assert_eq!(first, again);
+    assert_eq!(bench.task("t").history.len(), 1);
+    // Another sender has its own ids.
+    assert_ne!(bench.publish(message("t", "w", "boss").id("m1")).map_err(|error| error.kind), Ok(first.clone()));
+    bench.now_ms = START + 24 * 3_600_000 - 1;
+    assert_eq!(bench.publish(message("t", "boss", "w").id("m1")).unwrap(), first);
+    assert_eq!(bench.replayed().task_with_history("t", 0), bench.broker.task_with_history("t", 0));
+    bench.now_ms += 1;
+    assert_ne!(bench.publish(message("t", "boss", "w").id("m1")).unwrap(), first);
+    assert_eq!(bench.task("t").history.len(), 2);
+}
+
+#[test]
+fn a_repeated_update_answers_with_the_first_result() {
+    let mut bench = Bench::with(&["w"]);
+    bench.send("t", "w");
+    bench.status("w", "t", TaskState::Working).unwrap();
+    let mut done = status("w", "t", TaskState::Completed, None);
+    done.update.status.as_mut().unwrap().update = Some(Message { message_id: "done".to_owned(), ..Message::default() });
+    let first = bench.run(Command::UpdateStatus(done.clone())).map(published).unwrap();
+    assert_eq!(bench.run(Command::UpdateStatus(done)).map(published).unwrap(), first);
+    fails(
+        bench.status("w", "t", TaskState::Completed),
+        ErrorKind::FailedPrecondition,
+        "the task `t` cannot change from COMPLETED to COMPLETED",
+    );
+}
+
+#[test]
+fn the_kept_results_are_bounded() {
+    let mut bench = Bench::new(BrokerOptions { max_dedupe: 2, ..BrokerOptions::default() });
+    bench.register("w", &[]);
+    for id in ["a", "b", "c"] {
+        bench.publish(message("", "boss", "w").id(id)).unwrap();
+    }
+    assert_eq!(bench.broker.stats().receipts, 2);
+}
+
+#[test]
+fn deadlines_fail_the_task_and_both_sides_are_notified() {
+    let mut bench = Bench::with(&["boss", "w"]);
+    bench.publish(message("t", "boss", "w").with("deadline", &at(START + 5_000))).unwrap();
+    bench.status("w", "t", TaskState::Working).unwrap();
+    bench.events.clear();
+    bench.advance(4_999);
+    assert_eq!(bench.state("t"), TaskState::Working);
+    bench.advance(1);
+    assert_eq!((bench.state("t"), bench.text("t").as_str()), (TaskState::Failed, "deadline exceeded"));
+    let audience = format!("{:?}", bench.events[0].audience);
+    assert!(audience.contains("boss") && audience.contains("\"w\""), "{audience}");
+    fails(bench.status("w", "t", TaskState::Completed), ErrorKind::FailedPrecondition, "from FAILED to COMPLETED");
+    assert_eq!(bench.broker.stats().deadlines_exceeded, 1);
+    // A task that nobody took fails too.
+    bench.publish(message("idle", "boss", "").with("queue", "q").with("deadline", &at(START + 9_000))).unwrap();
+    bench.advance(4_000);
+    assert_eq!(bench.state("idle"), TaskState::Failed);
+    assert_eq!(bench.claim("w", "q"), None);
+    let invalid = message("x", "boss", "w").with("deadline", "tomorrow");
+    fails(bench.publish(invalid), ErrorKind::InvalidArgument, "RFC 3339");
+    fails(bench.publish(message("x", "boss", "w").with("deadline", &at(START))), ErrorKind::InvalidArgument, "past");
+}
+
+#[test]
+fn an_estimate_beyond_the_deadline_is_deadline_impossible() {
+    let mut bench = Bench::with(&[]);
+    bench.publish(message("t", "boss", "").with("queue", "q").with("deadline", &at(START + 5_000))).unwrap();
+    let claim = |ms| {
+        let (agent_id, queue, estimate) = ("w".to_owned(), "q".to_owned(), Some(Duration::from_millis(ms)));
+        Command::Claim(Claim { agent_id, queue, estimate, ..Claim::default() })
+    };
+    fails(bench.run(claim(5_001)), ErrorKind::DeadlineImpossible, "DEADLINE_IMPOSSIBLE");
+    // A later deadline is possible.
+    bench.publish(message("later", "boss", "").with("queue", "q").with("deadline", &at(START + 60_000))).unwrap();
+    let Ok(Reply::Claimed(Some(claimed))) = bench.run(claim(5_001)) else { panic!("nothing claimed") };
+    assert_eq!(claimed.task.id, "later");
+    let Ok(Reply::Claimed(Some(claimed))) = bench.run(claim(5_000)) else { panic!("nothing claimed") };
+    assert_eq!(claimed.task.id, "t");
+}
+
+#[test]
+fn a_rejected_competitive_task_goes_to_the_next_candidate() {
+    let mut bench = Bench::new(BrokerOptions::default());
+    bench.register("w1", &["q"]);
+    bench.register("w2", &["q"]);
+    bench.queue("t", "q");
+    assert_eq!(bench.claim("w1", "q").unwrap().attempt, 1);
+    bench.reject("w1", "t", RejectionReason::CapacityExceeded).unwrap();
+    assert_eq!(bench.state("t"), TaskState::Submitted);
+    assert_eq!(bench.claim("w1", "q"), None);
+    // A rejection is not an attempt.
+    assert_eq!(bench.claim("w2", "q").unwrap().attempt, 1);
+    bench.reject("w2", "t", RejectionReason::UnsupportedTaskType).unwrap();
+    assert_eq!(bench.state("t"), TaskState::Rejected);
+    let text = bench.text("t");
+    assert!(text.contains("w1: CAPACITY_EXCEEDED: no") && text.contains("w2: UNSUPPORTED_TASK_TYPE"), "{text}");
+}
+
+#[test]
+fn a_rejection_has_its_reason_in_a_data_part() {
+    let mut bench = Bench::with(&["w"]);
+    bench.send("t", "w");
+    fails(bench.reject("w", "t", RejectionReason::Unspecified), ErrorKind::InvalidArgument, "reason");
+    bench.reject("w", "t", RejectionReason::InvalidParameters).unwrap();
+    assert_eq!(bench.state("t"), TaskState::Rejected);
+    let message = bench.task("t").status.unwrap().update.unwrap();
+    assert!(format!("{message:?}").contains("INVALID_PARAMETERS"));
+    assert_eq!(text_of(&message), "INVALID_PARAMETERS: no");
+    // Published agents write FAILED with the reason in a data part.
+    bench.send("u", "w");
+    let reason = Value { kind: Some(Kind::StringValue("CAPACITY_EXCEEDED".to_owned())) };
+    let data = Struct { fields: [("rejection_reason".to_owned(), reason)].into() };
+    let data = hub::proto::a2a::part::Part::Data(hub::proto::a2a::DataPart { data: Some(data) });
+    let part = hub::proto::a2a::Part { part: Some(data), metadata: None };
+    let mut failed = status("w", "u", TaskState::Failed, None);
+    failed.update.status.as_mut().unwrap().update = Some(Message { content: vec![part], ..Message::default() });
+    bench.run(Command::UpdateStatus(failed)).unwrap();
+    assert_eq!(bench.state("u"), TaskState::Rejected);
+    // Not after work has begun.
+    bench.send("v", "w");
+    bench.status("w", "v", TaskState::Working).unwrap();
+    fails(
+        bench.reject("w", "v", RejectionReason::CapacityExceeded),
+        ErrorKind::FailedPrecondition,
+        "from WORKING to REJECTED",
+    );
+}
+
+#[test]
+fn messages_of_one_sender_stay_in_order_within_a_context() {
+    let mut bench = Bench::with(&[]);
+    // The later ones are more urgent, and still come later.
+    for (place, priority) in [(0, 1), (1, 4), (2, 2), (3, 4)] {
+        let task = message(&format!("t{place}"), "boss", "").with("queue", "q").context("c").priority(priority);
+        bench.publish(task).unwrap();
+    }
+    bench.publish(message("other", "else", "").with("queue", "q").context("c").priority(3)).unwrap();
+    let order: Vec<String> = (0..5).map(|_| bench.claim("w", "q").unwrap().task.id).collect();
+    let own: Vec<&String> = order.iter().filter(|id| *id != "other").collect();
+    assert_eq!(own, ["t0", "t1", "t2", "t3"]);
+    // A task that returns comes before the later ones of its context.
+    let mut bench = Bench::with(&[]);
+    for place in 0..3 {
+        bench.publish(message(&format!("t{place}"), "boss", "").with("queue", "q").context("c")).unwrap();
+    }
+    assert_eq!(bench.claim("w", "q").unwrap().task.id, "t0");
+    bench.advance(30_000);
+    assert_eq!(bench.claim("w", "q").unwrap().task.id, "t0");
+    assert_eq!(bench.claim("w", "q").unwrap().task.id, "t1");
+}
+
+#[test]
+fn an_agent_publishes_only_as_itself() {
+    let mut bench = Bench::with(&["boss", "w", "thief"]);
+    bench.send("t", "w");
+    let thief = Caller::Agent("thief".to_owned());
+    let denied = ErrorKind::PermissionDenied;
+    fails(bench.as_caller(&thief, Command::Publish(message("u", "boss", "w"))), denied, "`thief` cannot act as `boss`");
+    let update = Command::UpdateStatus(status("w", "t", TaskState::Working, None));
+    fails(bench.as_caller(&thief, update), denied, "cannot act as `w`");
+    fails(bench.status("thief", "t", TaskState::Working), denied, "does not take part");
+    let claim = Claim { agent_id: "w".to_owned(), ..Claim::default() };
+    fails(bench.as_caller(&thief, Command::Claim(claim)), denied, "cannot act as");
+    let cancel = Command::Cancel { task_id: "t".to_owned(), reason: String::new() };
+    fails(bench.as_caller(&thief, cancel), denied, "does not take part");
+    let register = hub::broker::Register { agent_id: "w".to_owned(), ..Default::default() };
+    fails(bench.as_caller(&thief, Command::Register(register)), denied, "cannot act as");
+    // A message without a sender is the caller's.
+    bench.as_caller(&thief, Command::Publish(message("mine", "", "w"))).unwrap();
+    assert_eq!(bench.broker.task("mine").unwrap().requester(), "thief");
+    fails(bench.publish(message("x", "", "w")), ErrorKind::InvalidArgument, "from_agent_id");
+    assert_eq!(bench.state("t"), TaskState::Submitted);
+}
+
+#[test]
+fn trace_ids_are_carried_by_all_events_of_a_task() {
+    let mut bench = Bench::with(&["boss", "w"]);
+    let mut publish = message("t", "boss", "w");
+    publish.trace.trace_id = "trace".to_owned();
+    publish.trace.span_id = "span".to_owned();
+    bench.events.clear();
+    bench.publish(publish).unwrap();
+    bench.status("w", "t", TaskState::Working).unwrap();
+    bench.artifact("w", "t", "a", &["x"], false).unwrap();
+    assert!(bench.events.len() >= 4);
+    for event in &bench.events {
+        assert_eq!((event.event.trace_id.as_str(), event.event.span_id.as_str()), ("trace", "span"));
+        assert!(event.event.event_id.starts_with("evt_"));
+    }
+}
+
+#[test]
+fn artifacts_are_appended_or_replaced_by_their_id() {
+    let mut bench = Bench::with(&["w"]);
+    bench.send("t", "w");
+    fails(bench.artifact("w", "t", "a", &["x"], false), ErrorKind::PermissionDenied, "take part");
+    bench.status("w", "t", TaskState::Working).unwrap();
+    let parts = |bench: &Bench| {
+        let artifacts = bench.task("t").artifacts;
+        artifacts.iter().map(|artifact| (artifact.artifact_id.clone(), artifact.parts.len())).collect::<Vec<_>>()
+    };
+    bench.artifact("w", "t", "a", &["1", "2"], false).unwrap();
+    bench.artifact("w", "t", "a", &["3"], true).unwrap();
+    bench.artifact("w", "t", "b", &["1"], false).unwrap();
+    assert_eq!(parts(&bench), [("a".to_owned(), 3), ("b".to_owned(), 1)]);
+    bench.artifact("w", "t", "a", &["new"], false).unwrap();
+    assert_eq!(parts(&bench), [("a".to_owned(), 1), ("b".to_owned(), 1)]);
+    bench.status("w", "t", TaskState::Completed).unwrap();
+    bench.artifact("w", "t", "late", &["1"], false).unwrap();
+    fails(bench.artifact("boss", "t", "x", &["1"], false), ErrorKind::FailedPrecondition, "COMPLETED");
+}
+
+#[test]
+fn every_list_is_bounded() {
+    let options = BrokerOptions {
+        max_tasks: 2,
+        max_agents: 2,
+        max_history: 2,
+        max_task_bytes: 300,
+        max_finished: 1,
+        ..BrokerOptions::default()
+    };
+    let mut bench = Bench::new(options);
+    bench.register("w", &[]);
+    bench.register("v", &[]);
+    let third = hub::broker::Register { agent_id: "third".to_owned(), ..Default::default() };
+    let full = ErrorKind::ResourceExhausted;
+    fails(bench.run(Command::Register(third)), full, "2 agents");
+    bench.send("t1", "w");
+    bench.send("t2", "w");
+    fails(bench.publish(message("t3", "boss", "w")), full, "2 tasks");
+    bench.send("t1", "w");
+    fails(bench.publish(message("t1", "boss", "w")), full, "2 messages");
+    let mut large = message("t2", "boss", "w");
+    large.message.content = vec![text_part(&"x".repeat(280))];
+    fails(bench.publish(large), full, "300 bytes");
+    for id in ["t1", "t2"] {
+        bench.run(Command::Cancel { task_id: id.to_owned(), reason: String::new() }).unwrap();
+    }
+    bench.advance(1);
+    fails(bench.broker.task_with_history("t1", 0), ErrorKind::NotFound, "t1");
+    assert_eq!(bench.state("t2"), TaskState::Cancelled);
+    bench.advance(7 * 24 * 3_600_000);
+    assert_eq!(bench.broker.tasks().count(), 0);
+    let long = "x".repeat(257);
+    fails(bench.publish(message(&long, "boss", "w")), ErrorKind::InvalidArgument, "task_id");
+}
+
+#[test]
+fn agents_register_update_fail_checks_and_leave_with_events() {
+    let mut bench = Bench::with(&["w"]);
+    bench.register("w", &["tag"]);
+    bench.send("t", "w");
+    bench.status("w", "t", TaskState::Working).unwrap();
+    bench.run(Command::ReportHealth { agent_id: "w".to_owned(), healthy: false }).unwrap();
+    // It had no lease that could end.
+    assert_eq!(bench.state("t"), TaskState::Submitted);
+    fails(bench.publish(message("b", "boss", "")), ErrorKind::NotFound, "no registered agent");
+    bench.run(Command::ReportHealth { agent_id: "w".to_owned(), healthy: true }).unwrap();
+    bench.run(Command::Unregister { agent_id: "w".to_owned() }).unwrap();
+    fails(bench.run(Command::Unregister { agent_id: "w".to_owned() }), ErrorKind::NotFound, "agent not found");
+    let kinds: Vec<&str> = bench.events.iter().map(hub::broker::RoutedEvent::event_type).collect();
+    let cards: Vec<&str> = kinds.into_iter().filter(|kind| kind.starts_with("agent.")).collect();
+    assert_eq!(cards, ["agent.registered", "agent.updated", "agent.updated", "agent.updated", "agent.unregistered"]);
+}
