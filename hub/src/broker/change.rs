@@ -164,7 +164,7 @@ pub struct ChangedStatus {
     /// Metadata of the update.
     #[prost(message, optional, tag = "3")]
     pub metadata: Option<Struct>,
-    /// What a later attempt needs to continue.
+    /// Resume token for a later attempt.
     #[prost(string, tag = "4")]
     pub resume_token: String,
     /// End of the lease; 0 means that the task has none.

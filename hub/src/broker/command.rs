@@ -118,7 +118,7 @@ pub struct Progress {
     pub portion: f64,
     /// Partial results.
     pub data: Option<Struct>,
-    /// What a later attempt needs to continue.
+    /// Resume token for a later attempt.
     pub resume_token: String,
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use prost::Message as _;
+
 use crate::proto::a2a::TaskState;
 use crate::proto::agenthub::{
     AgentCardEvent, AgentEvent, AgentEventMetadata, TaskArtifactUpdateEvent, TaskStatusUpdateEvent,
@@ -53,6 +55,8 @@ pub struct RoutedEvent {
     pub task_type: String,
     /// Events of one lane stay in order.
     pub lane: String,
+    /// Size of the event.
+    pub bytes: usize,
 }
 
 impl RoutedEvent {
@@ -86,7 +90,7 @@ impl Broker {
                     Audience::Agents(vec![routing.to_agent_id.clone()])
                 };
                 let event = event(change, Payload::Message(message.clone()), routing);
-                vec![self.routed(change, None, Channel::Messages, true, audience, event, &message.context_id)]
+                vec![routed(change, None, Channel::Messages, true, audience, event, &message.context_id)]
             }
             Some(ChangeKind::TaskSubmitted(submitted)) => {
                 let Some(entry) = submitted.task.as_ref().and_then(|task| self.task(&task.id)) else {
@@ -112,8 +116,8 @@ impl Broker {
                 let event = event(change, Payload::Message(message.clone()), routing);
                 let copy = (audience.clone(), event.clone());
                 vec![
-                    self.routed(change, Some(entry), Channel::Messages, true, audience, event, &entry.task.context_id),
-                    self.routed(change, Some(entry), Channel::Tasks, false, copy.0, copy.1, &entry.task.context_id),
+                    routed(change, Some(entry), Channel::Messages, true, audience, event, &entry.task.context_id),
+                    routed(change, Some(entry), Channel::Tasks, false, copy.0, copy.1, &entry.task.context_id),
                 ]
             }
             Some(ChangeKind::StatusChanged(changed)) => {
@@ -127,7 +131,7 @@ impl Broker {
                     r#final: is_final(state),
                     metadata: changed.metadata.clone(),
                 };
-                self.update(change, entry, sender, Payload::StatusUpdate(update), "task.status_update")
+                task_update(change, entry, sender, Payload::StatusUpdate(update), "task.status_update")
             }
             Some(ChangeKind::ArtifactChanged(changed)) => {
                 let Some(entry) = self.task(&changed.task_id) else { return Vec::new() };
@@ -139,7 +143,7 @@ impl Broker {
                     last_chunk: changed.last_chunk,
                     metadata: changed.metadata.clone(),
                 };
-                self.update(change, entry, sender, Payload::ArtifactUpdate(update), "task.artifact")
+                task_update(change, entry, sender, Payload::ArtifactUpdate(update), "task.artifact")
             }
             _ => Vec::new(),
         }
@@ -190,30 +194,10 @@ impl Broker {
         let mut events = Vec::new();
         if let (true, Some(message)) = (first, entry.task.history.first()) {
             let message = event(change, Payload::Message(message.clone()), routing);
-            events.push(self.routed(change, Some(entry), Channel::Messages, false, audience.clone(), message, context));
+            events.push(routed(change, Some(entry), Channel::Messages, false, audience.clone(), message, context));
         }
-        events.push(self.routed(change, Some(entry), Channel::Tasks, true, audience, task, context));
+        events.push(routed(change, Some(entry), Channel::Tasks, true, audience, task, context));
         events
-    }
-
-    fn update(
-        &self,
-        change: &Change,
-        entry: &TaskEntry,
-        sender: &str,
-        payload: Payload,
-        kind: &str,
-    ) -> Vec<RoutedEvent> {
-        let mut routing = change.routing.clone().unwrap_or_default();
-        if routing.event_type.is_empty() {
-            routing.event_type = kind.to_owned();
-        }
-        if routing.priority == 0 {
-            routing.priority = entry.routing.priority;
-        }
-        let event = event(change, payload, routing);
-        let audience = Audience::Agents(others(entry, sender));
-        vec![self.routed(change, Some(entry), Channel::Tasks, true, audience, event, &entry.task.context_id)]
     }
 
     /// Returns the agents whose tags match those of a message; all, if it has none.
@@ -223,45 +207,57 @@ impl Broker {
         }
         Audience::Agents(self.matching(routing).map(|agent| agent.agent_id.clone()).collect())
     }
+}
 
-    #[allow(clippy::too_many_arguments)]
-    fn routed(
-        &self,
-        change: &Change,
-        entry: Option<&TaskEntry>,
-        channel: Channel,
-        main: bool,
-        audience: Audience,
-        mut event: AgentEvent,
-        context_id: &str,
-    ) -> RoutedEvent {
-        if let Some(entry) = entry
-            && event.trace_id.is_empty()
-        {
-            event.trace_id.clone_from(&entry.trace.trace_id);
-            event.span_id.clone_from(&entry.trace.span_id);
-        }
-        let task_id = entry.map_or("", |entry| &entry.task.id);
-        let lane = if !context_id.is_empty() {
-            format!("c{context_id}")
-        } else if task_id.is_empty() {
-            // Messages without a context keep the order of their sender.
-            format!("s{}", event.routing.as_ref().map_or("", |routing| &routing.from_agent_id))
-        } else {
-            format!("t{task_id}")
-        };
-        RoutedEvent {
-            number: change.number,
-            channel,
-            main,
-            audience,
-            event: Arc::new(event),
-            context_id: context_id.to_owned(),
-            state: entry.map_or(TaskState::Unspecified, TaskEntry::state),
-            task_type: entry.map_or_else(String::new, |entry| entry.routing.event_type.clone()),
-            lane,
-        }
+fn routed(
+    change: &Change,
+    entry: Option<&TaskEntry>,
+    channel: Channel,
+    main: bool,
+    audience: Audience,
+    mut event: AgentEvent,
+    context_id: &str,
+) -> RoutedEvent {
+    if let Some(entry) = entry
+        && event.trace_id.is_empty()
+    {
+        event.trace_id.clone_from(&entry.trace.trace_id);
+        event.span_id.clone_from(&entry.trace.span_id);
     }
+    let task_id = entry.map_or("", |entry| &entry.task.id);
+    let lane = if !context_id.is_empty() {
+        format!("c{context_id}")
+    } else if task_id.is_empty() {
+        // Messages without a context keep the order of their sender.
+        format!("s{}", event.routing.as_ref().map_or("", |routing| &routing.from_agent_id))
+    } else {
+        format!("t{task_id}")
+    };
+    RoutedEvent {
+        number: change.number,
+        bytes: event.encoded_len(),
+        channel,
+        main,
+        audience,
+        event: Arc::new(event),
+        context_id: context_id.to_owned(),
+        state: entry.map_or(TaskState::Unspecified, TaskEntry::state),
+        task_type: entry.map_or_else(String::new, |entry| entry.routing.event_type.clone()),
+        lane,
+    }
+}
+
+fn task_update(change: &Change, entry: &TaskEntry, sender: &str, payload: Payload, kind: &str) -> Vec<RoutedEvent> {
+    let mut routing = change.routing.clone().unwrap_or_default();
+    if routing.event_type.is_empty() {
+        routing.event_type = kind.to_owned();
+    }
+    if routing.priority == 0 {
+        routing.priority = entry.routing.priority;
+    }
+    let event = event(change, payload, routing);
+    let audience = Audience::Agents(others(entry, sender));
+    vec![routed(change, Some(entry), Channel::Tasks, true, audience, event, &entry.task.context_id)]
 }
 
 fn others(entry: &TaskEntry, sender: &str) -> Vec<String> {
@@ -298,12 +294,14 @@ fn card(change: &Change, agent: &AgentRecord, kind: &str) -> RoutedEvent {
         event_type: kind.to_owned(),
         metadata: Some(payload::metadata([("health", health)])),
     };
+    let event = event(change, Payload::AgentCard(content), routing);
     RoutedEvent {
         number: change.number,
+        bytes: event.encoded_len(),
         channel: Channel::Cards,
         main: true,
         audience: Audience::AllExcept(agent.agent_id.clone()),
-        event: Arc::new(event(change, Payload::AgentCard(content), routing)),
+        event: Arc::new(event),
         context_id: String::new(),
         state: TaskState::Unspecified,
         task_type: String::new(),

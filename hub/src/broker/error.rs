@@ -46,7 +46,7 @@ impl ErrorKind {
 pub struct BrokerError {
     /// The kind.
     pub kind: ErrorKind,
-    /// What happened, and where.
+    /// Description of what happened, and where.
     pub message: String,
 }
 

@@ -37,6 +37,8 @@ pub struct BrokerOptions {
     pub max_subscriptions: usize,
     /// Number of events that a subscription buffers, unless it names another one.
     pub subscription_events: usize,
+    /// Size of the events that a subscription buffers, in bytes. A single event may be larger.
+    pub subscription_bytes: usize,
     /// Number of events kept to resume subscriptions.
     pub kept_events: usize,
     /// Approximate size of the events kept to resume subscriptions, in bytes.
@@ -63,6 +65,7 @@ impl Default for BrokerOptions {
             max_rejections: 64,
             max_subscriptions: 10_000,
             subscription_events: 1_024,
+            subscription_bytes: 16 << 20,
             kept_events: 65_536,
             kept_bytes: 64 << 20,
         }

@@ -28,7 +28,7 @@ const MOST_ID: usize = 256;
 /// Maximum number of tags of an agent or a message.
 const MOST_TAGS: usize = 256;
 
-/// What a command did.
+/// Effect of a command.
 #[derive(Debug)]
 pub struct Executed {
     /// Its result.

@@ -40,7 +40,7 @@ pub fn is_allowed(from: TaskState, to: TaskState, actor: Actor) -> bool {
     }
 }
 
-/// Where a task goes.
+/// Destination of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Assignment {
     /// To one agent.
@@ -69,7 +69,7 @@ pub struct TaskEntry {
     pub event_id: String,
     /// The task as agents see it.
     pub task: Task,
-    /// Where it goes.
+    /// Its destination.
     pub assignment: Assignment,
     /// Origin and target of its first message.
     pub routing: AgentEventMetadata,
@@ -95,7 +95,7 @@ pub struct TaskEntry {
     pub lease_ms: u64,
     /// End of the lease; `None` if it does not end by time.
     pub lease_until_ms: Option<u64>,
-    /// What a later attempt needs to continue.
+    /// Resume token for a later attempt.
     pub resume_token: String,
     /// Agents that rejected it.
     pub rejections: Vec<Rejection>,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use crate::broker::query::cursor;
-use crate::broker::{Audience, BrokerError, Channel, RoutedEvent, WeightedQueue};
+use crate::broker::{Audience, BrokerError, BrokerOptions, Channel, RoutedEvent, WeightedQueue};
 use crate::proto::a2a::TaskState;
 
 /// The events of a subscription. Empty lists mean all.
@@ -67,6 +67,7 @@ pub(super) struct Subscriber {
     agent_id: String,
     kind: SubscriptionKind,
     capacity: usize,
+    most_bytes: usize,
     state: Mutex<BufferState>,
     pub(super) changed: Notify,
 }
@@ -79,18 +80,20 @@ pub(super) struct BufferState {
     /// Number of the change after which past events are read; `None` if all of them are.
     pub(super) past: Option<u64>,
     queue: WeightedQueue<RoutedEvent>,
+    bytes: usize,
     /// Largest number seen.
     seen: u64,
     pub(super) ended: Option<SubscriptionEnd>,
 }
 
 impl Subscriber {
-    pub(super) fn new(request: SubscribeRequest, capacity: usize, ageing_ms: u64, seen: u64) -> Subscriber {
+    pub(super) fn new(request: SubscribeRequest, capacity: usize, options: &BrokerOptions, seen: u64) -> Subscriber {
         let state = BufferState {
             backlog: VecDeque::new(),
             backlog_from: u64::MAX,
             past: None,
-            queue: WeightedQueue::new(ageing_ms),
+            queue: WeightedQueue::new(options.ageing_ms),
+            bytes: 0,
             seen,
             ended: None,
         };
@@ -98,6 +101,7 @@ impl Subscriber {
             agent_id: request.agent_id,
             kind: request.kind,
             capacity,
+            most_bytes: options.subscription_bytes,
             state: Mutex::new(state),
             changed: Notify::new(),
         }
@@ -126,7 +130,8 @@ impl Subscriber {
         if state.ended.is_some() || state.past.is_some() {
             return;
         }
-        if state.queue.len() >= self.capacity {
+        let is_too_large = !state.queue.is_empty() && state.bytes + event.bytes > self.most_bytes;
+        if state.queue.len() >= self.capacity || is_too_large {
             state.ended = Some(SubscriptionEnd::Overflow { cursor: state.cursor() });
             state.queue = WeightedQueue::new(1);
             state.backlog.clear();
@@ -168,6 +173,7 @@ impl Subscriber {
 impl BufferState {
     pub(super) fn push(&mut self, event: &RoutedEvent, now_ms: u64) {
         self.seen = self.seen.max(event.number);
+        self.bytes += event.bytes;
         self.queue.push(event.number, &event.lane, event.level(), now_ms, event.clone());
     }
 
@@ -176,7 +182,9 @@ impl BufferState {
     }
 
     pub(super) fn pop(&mut self, now_ms: u64) -> Option<RoutedEvent> {
-        self.queue.pop(now_ms)
+        let event = self.queue.pop(now_ms)?;
+        self.bytes -= event.bytes;
+        Some(event)
     }
 
     /// Returns the cursor after which nothing that was not delivered is missed.

@@ -65,7 +65,7 @@ impl EventSubscription {
         }
         let last = state.broker.last_number();
         let agent_id = request.agent_id.clone();
-        let subscriber = Arc::new(Subscriber::new(request, capacity, options.ageing_ms, past.unwrap_or(last)));
+        let subscriber = Arc::new(Subscriber::new(request, capacity, options, past.unwrap_or(last)));
         {
             let mut buffer = subscriber.lock();
             buffer.past = past;

@@ -34,7 +34,7 @@ fn options() -> BrokerOptions {
     BrokerOptions { lease_ms: LEASE_MS, max_attempts: 1_000_000, max_finished: 10_000_000, ..BrokerOptions::default() }
 }
 
-/// What the clients of all hubs saw.
+/// Observations of the clients of all hubs.
 #[derive(Default)]
 struct Reports {
     published: BTreeSet<u64>,
@@ -189,7 +189,7 @@ async fn work(hub: Hub, worker: u64, may_die: bool, seed: Arc<AtomicU64>) {
         let number = task.trim_start_matches('t').to_owned();
         report(&format!("claimed {number} {}", claimed.attempt));
         let random = seed.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33;
-        if may_die && random % 10 == 0 {
+        if may_die && random.is_multiple_of(10) {
             // The worker is gone: it never says so.
             continue;
         }
@@ -210,7 +210,7 @@ async fn work(hub: Hub, worker: u64, may_die: bool, seed: Arc<AtomicU64>) {
     }
 }
 
-/// A model that reads the changes of the store and knows nothing of the broker.
+/// Model that reads the changes of the store and knows nothing of the broker.
 #[derive(Default)]
 struct Checker {
     last: u64,

@@ -193,6 +193,23 @@ async fn an_overflow_ends_that_subscription_with_a_cursor_to_resume_from() {
 }
 
 #[tokio::test]
+async fn a_buffer_is_bounded_by_size_too() {
+    let served = Served::new(BrokerOptions { subscription_bytes: 1_000, ..BrokerOptions::default() });
+    served.register("w", &[]).await;
+    let mut subscription = served.subscribe("w", messages());
+    let large = |id: &str| {
+        let mut publish = message("", "boss", "w").id(id);
+        publish.message.content = vec![crate::common::text_part(&"x".repeat(2_000))];
+        publish
+    };
+    served.publish(large("a")).await;
+    assert_eq!(drain(&mut subscription), ["message a"]);
+    served.publish(large("b")).await;
+    served.publish(large("c")).await;
+    assert!(matches!(subscription.try_next(), Err(SubscriptionEnd::Overflow { .. })));
+}
+
+#[tokio::test]
 async fn kept_events_are_bounded_and_a_lost_cursor_is_an_error() {
     let served = Served::new(BrokerOptions { kept_events: 10, max_subscriptions: 2, ..BrokerOptions::default() });
     served.register("w", &[]).await;
@@ -307,7 +324,9 @@ async fn leases_end_without_any_command() {
 
 /// A store whose writes are confirmed when the test says so.
 #[derive(Clone, Default)]
-struct SlowStore(Arc<Mutex<Vec<oneshot::Sender<Result<(), StoreError>>>>>);
+struct SlowStore(Arc<Mutex<Vec<Confirmation>>>);
+
+type Confirmation = oneshot::Sender<Result<(), StoreError>>;
 
 impl SlowStore {
     fn confirm(&self, result: &Result<(), StoreError>) {

@@ -153,8 +153,7 @@ proptest! {
 
 fn same(bench: &Bench) {
     let replayed = bench.replayed();
-    let tasks =
-        |broker: &hub::broker::Broker| broker.tasks().cloned().map(|entry| format!("{entry:?}")).collect::<Vec<_>>();
+    let tasks = |broker: &hub::broker::Broker| broker.tasks().map(|entry| format!("{entry:?}")).collect::<Vec<_>>();
     // The times of redelivery depend on open subscriptions; without any they move by ticks.
     let without_timers = |texts: Vec<String>| {
         texts.into_iter().map(|text| text.split("timers:").next().unwrap_or_default().to_owned()).collect::<Vec<_>>()

@@ -15,7 +15,7 @@ use super::{Step, check_id, check_length, sender};
 /// Maximum size of all copies of a broadcast task, in bytes: they are written as a whole.
 const MOST_COPIED: usize = 32 << 20;
 
-/// Where a new task goes, with what else its message says.
+/// Destination of a new task, with the other settings of its message.
 struct Plan {
     /// The agent, or the agents of the copies.
     targets: Vec<String>,
