@@ -3,7 +3,7 @@
 use super::Trace;
 use super::lane::{RecordPositions, Run, ending, runs};
 use super::names::{ShortNames, clean, count, first_line, is_obeyed};
-use super::text::{conservation, is_forgettable, nothing, seen, verdict};
+use super::text::{conservation, costs_in_words, is_forgettable, nothing, seen, verdict};
 use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
 use runtime::reminder::{ReminderCode, ReminderField, Surface};
 use std::fmt::Write;
@@ -146,6 +146,10 @@ fn section(out: &mut String, trace: &Trace, number: usize, session: &SessionLife
     if session.reminders.is_empty() {
         out.push_str("</section>\n");
         return;
+    }
+    let costs = session.costs();
+    for said in costs_in_words(&costs).into_iter().chain(costs.advice()) {
+        let _ = writeln!(out, "<p class=\"facts\">{}</p>", escape(&said));
     }
     chart(out, session, names);
     table(out, session, names);

@@ -4,7 +4,7 @@ use super::Trace;
 use super::names::{ShortNames, clean, count, first_line, fit, grouped};
 use super::paint::Paint;
 use super::timeline::{Item, Turn, turns};
-use runtime::reminder::cost::ReminderTokens;
+use runtime::reminder::cost::{ReminderCosts, ReminderTokens};
 use runtime::reminder::expectation::JudgedBy;
 use runtime::reminder::lifecycle::rebuild::{
     Biography, BirthKind, Carrier, Evaluation, JudgedTurn, LifeEnd, LifeEndReason, RebuiltPrompt, ReminderCounts,
@@ -287,19 +287,8 @@ impl Writer<'_> {
     /// Reports the tokens that reminders added to the requests.
     fn costs(&self, out: &mut String, session: &SessionLife) {
         let costs = session.costs();
-        if costs.is_empty() {
-            return;
-        }
-        let cached = |sum: ReminderTokens| match sum.cached {
-            0 => String::new(),
-            cached => format!(" ({} cached)", grouped(cached)),
-        };
-        let all = |sum: ReminderTokens| grouped(sum.cached + sum.uncached);
-        let source = |(source, sum)| format!("{source} {}{}", all(sum), cached(sum));
-        let sources = costs.by_source().map(source).collect::<Vec<_>>().join(", ");
-        let total = costs.total();
-        let say = format!("reminders took about {} tokens{}: {sources}", all(total), cached(total));
-        let _ = writeln!(out, "\n  {}", self.paint.dim(&format!("· {say}")));
+        let Some(said) = costs_in_words(&costs) else { return };
+        let _ = writeln!(out, "\n  {}", self.paint.dim(&format!("· {said}")));
         if let Some(advice) = costs.advice() {
             let _ = writeln!(out, "  {} {advice}", self.paint.cyan("note"));
         }
@@ -342,6 +331,22 @@ impl Writer<'_> {
         let head = self.paint.cyan(&format!("info[{}]", ReminderCode::Unbounded));
         let _ = writeln!(out, "\n  {head} {say}{more}");
     }
+}
+
+/// Returns the tokens that reminders added to the requests; `None` if no request had a reminder.
+pub(super) fn costs_in_words(costs: &ReminderCosts) -> Option<String> {
+    if costs.is_empty() {
+        return None;
+    }
+    let cached = |sum: ReminderTokens| match sum.cached {
+        0 => String::new(),
+        cached => format!(" ({} cached)", grouped(cached)),
+    };
+    let all = |sum: ReminderTokens| grouped(sum.cached + sum.uncached);
+    let source = |(source, sum)| format!("{source} {}{}", all(sum), cached(sum));
+    let sources = costs.by_source().map(source).collect::<Vec<_>>().join(", ");
+    let total = costs.total();
+    Some(format!("reminders took about {} tokens{}: {sources}", all(total), cached(total)))
 }
 
 /// Returns whether a turn followed a reminder, in words.
