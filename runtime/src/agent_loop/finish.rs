@@ -37,6 +37,9 @@ impl RunningLoop<'_> {
             run.emit(&event).await?;
         }
         run.persist(&state, Checkpoint::Over(&ended)).await?;
+        if let Some(storage) = &run.options.continuity.persist {
+            storage.release().await;
+        }
         run.scope.log.durable(Ticket::ALL).await?;
         let visible_text = sentinel::without(&run.options.sentinel.word, &state.text);
         let diagnostics = run.scope.notes.since(first_note);

@@ -29,8 +29,9 @@ use super::{LoopEnd, LoopState, LoopStatus, RunningLoop};
 pub struct LoopStorage {
     path: Arc<str>,
     recipe: Recipe,
-    /// Lock that keeps other loops from writing there or resuming from there. A write in progress holds it too.
-    lock: Arc<LockFile>,
+    /// Lock that keeps other loops from writing there or resuming from there; `None` once the loop is over. A write in
+    /// progress holds it too.
+    lock: RefCell<Option<Arc<LockFile>>>,
     /// Pool that runs the writes; without it they run on the session's own thread.
     pool: Option<Rc<dyn BlockingPool>>,
     /// `None` while a write is under way.
@@ -47,7 +48,7 @@ impl LoopStorage {
         LoopStorage {
             path,
             recipe,
-            lock: Arc::new(lock),
+            lock: RefCell::new(Some(Arc::new(lock))),
             pool,
             journal: Cell::default(),
             written: RefCell::default(),
@@ -80,7 +81,7 @@ impl LoopStorage {
         write: impl FnOnce(&mut Journal, &[u8]) -> T + Send + 'static,
     ) -> Result<T, SnapshotError> {
         let mut journal = self.journal.take().unwrap_or_else(|| Journal::new(Path::new(self.path.as_ref())));
-        let lock = self.lock.clone();
+        let lock = self.lock.borrow().clone();
         let work = move || {
             let done = write(&mut journal, &bytes);
             // Memory is counted per thread, so the values that were moved to the pool come back to be freed.
@@ -94,6 +95,15 @@ impl LoopStorage {
         };
         self.journal.set(Some(journal));
         Ok(done)
+    }
+
+    /// Releases the lock after the last write. That removes a file, so it waits for the disk.
+    pub(super) async fn release(&self) {
+        let lock = self.lock.take();
+        if let (Some(pool), Some(lock)) = (&self.pool, lock) {
+            // Without a thread it is released here.
+            let _ = run_blocking(pool.as_ref(), move || drop(lock)).await;
+        }
     }
 
     fn takes_lines(&self) -> bool {

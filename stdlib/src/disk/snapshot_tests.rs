@@ -92,6 +92,17 @@ fn the_lock_of_a_persisted_loop_is_taken_on_the_pool() {
 }
 
 #[test]
+fn the_lock_of_a_persisted_loop_is_released_on_the_pool() {
+    let folder = scratch("release");
+    let text = "let options = {persist_path: \"FOLDER/loop\", llm_caller: { asked -> \"done\" }}\n\
+        println(agent_loop(\"task\", nil, options).text)\n";
+    // The lock, two writes, then the release.
+    let look = |folder: &Path| assert!(folder.join("loop.lock").exists(), "the lock is still held");
+    assert_eq!(run_stalled(&folder, 3, None, text, look), "done\n");
+    assert!(folder.join("loop").exists() && !folder.join("loop.lock").exists());
+}
+
+#[test]
 fn a_loop_that_was_left_is_read_and_claimed_on_the_pool() {
     for step in 0..4 {
         let folder = scratch("left");
