@@ -54,7 +54,7 @@ fn scripts(page: &str) -> Vec<Script<'_>> {
 /// The targets of the links of a page that stay in the repository.
 fn links(page: &str) -> Vec<&str> {
     let targets = page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
-    targets.filter(|target| !target.contains("://")).filter_map(|target| target.split('#').next()).collect()
+    targets.filter(|target| !target.contains("://")).collect()
 }
 
 #[test]

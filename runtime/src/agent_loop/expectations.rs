@@ -175,7 +175,7 @@ impl RunningLoop<'_> {
         let answered = answered?;
         state.usage.add(answered.usage);
         let read = crate::schema::read_answer(&answered.text, &request.output_schema).map_err(|why| {
-            let message = format!("the judge of an expectation did not answer as required: {why}");
+            let message = format!("invalid answer from the judge of `expect`: {why}");
             call_error(ModelError::new(ModelErrorKind::BadResponse, message))
         })?;
         let reason = read.get("reason").as_str().map(|reason| shortened(reason.trim(), KEPT_REASON).into());

@@ -39,7 +39,8 @@ fn read(path: &Path) -> Result<ReminderPolicy, Vec<Diagnostic>> {
     let name = path.display().to_string();
     let unreadable = |why: String| {
         let message = format!("cannot read `{name}`: {why}");
-        let help = format!("{VARIABLE} names it as the policy of this machine; without it, nothing runs");
+        let help =
+            format!("make the file readable, or correct the path in {VARIABLE}: scripts run only with this policy");
         vec![Diagnostic::new(ProjectCode::Unreadable, message).help(help)]
     };
     let bytes = files::read(path, super::read::LARGEST).map_err(|error| unreadable(error.to_string()))?;

@@ -23,14 +23,14 @@ pub(crate) enum ReminderFileCode {
     /// A file that was changed into an invalid one.
     Kept = "HARN-RMF-003", Warning {
         title: "reminder file keeps its last valid version",
-        meaning: "A reminder file was changed while a loop was running, and its new text is invalid. The loop goes on \
-            with the text before it. The warning is printed once for each invalid text.",
+        meaning: "A reminder file was changed while a loop was running, and its new text is invalid. The loop \
+            continues with the last valid version. The warning is printed once for each invalid version.",
     },
     /// More files than a folder may have.
     TooMany = "HARN-RMF-004", Warning {
         title: "too many reminder files",
-        meaning: "A folder may have 64 reminder files, each of at most 64 KiB. Of more files, the first 64 by name \
-            are used.",
+        meaning: "A folder may have 64 reminder files, each of at most 64 KiB. If a folder has more, only the \
+            first 64 by name are used.",
     },
 }
 }

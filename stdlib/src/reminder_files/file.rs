@@ -175,7 +175,7 @@ fn when(source: &SourceRef, front: &FrontMatter, found: &mut Vec<Diagnostic>) ->
         YamlKind::Scalar { text, at: Some(at), .. } => Some(Span::new(*at, at + offset(text.len()))),
         YamlKind::Scalar { .. } => {
             let help = "write it on one line, in single quotes if it contains `: ` or ` #`: `when: 'event.ok'`";
-            found.push(wrong(source, value.span, "`when` contains escapes or line breaks of YAML", help));
+            found.push(wrong(source, value.span, "`when` must be on one line, without YAML escapes", help));
             None
         }
         _ => {

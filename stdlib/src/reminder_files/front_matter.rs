@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         match read.map(|node| (node.span, node.kind)) {
             None => Ok(Vec::new()),
             Some((_, YamlKind::Map(entries))) => Ok(entries),
-            Some((span, _)) => Err(self.wrong(span, "the front matter is not a list of keys", "write `key: value`")),
+            Some((span, _)) => Err(self.wrong(span, "front matter must be keys with values", "write `key: value`")),
         }
     }
 
@@ -300,7 +300,7 @@ mod tests {
             ("# Title\n", "missing front matter"),
             ("---\non: x\n", "missing end of the front matter"),
             ("---\non: x", "missing end of the front matter"),
-            ("---\n- a\n---\n", "the front matter is not a list of keys"),
+            ("---\n- a\n---\n", "front matter must be keys with values"),
             ("---\na: 1\na: 2\n---\n", "duplicate key `a`"),
             ("---\na: &x 1\nb: *x\n---\n", "anchors, aliases and tags are not supported in front matter"),
             ("---\na: !!str 1\n---\n", "anchors, aliases and tags are not supported in front matter"),

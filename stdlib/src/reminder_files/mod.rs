@@ -226,7 +226,7 @@ fn update(found: &FoundFile, before: Option<KnownFile>) -> (KnownFile, Option<Re
     let found_wrong = match &valid {
         None => first,
         Some(_) => {
-            let message = format!("`{}` is invalid now, so its last valid version stays", found.path.display());
+            let message = format!("invalid change to `{}`: using its last valid version", found.path.display());
             let mut kept = Diagnostic::new(ReminderFileCode::Kept, message).note(first.message);
             (kept.labels, kept.help) = (first.labels, first.help);
             kept

@@ -123,7 +123,7 @@ impl EvalPlan {
         }
         if variants.is_empty() && found.is_empty() {
             let help = "write `[[variants]]` with a `name` for each way to run the script";
-            found.push(wrong(source, 0..0, "the file has no variants", "this file").help(help));
+            found.push(wrong(source, 0..0, "missing `[[variants]]`", "this file").help(help));
         }
         if found.is_empty() { Ok(EvalPlan { tasks, variants }) } else { Err(found) }
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn each_mistake_is_an_error() {
         for (text, message) in [
-            ("", "the file has no variants"),
+            ("", "missing `[[variants]]`"),
             ("x = 1\n", "invalid file of variants"),
             ("[[variants]]\n", "invalid file of variants"),
             ("[[variants]]\nname = \"a/b\"\n", "invalid name"),

@@ -109,8 +109,8 @@ fn bodies(fields: &impl FieldValues) -> Result<ModelBodies, ReminderError> {
         (None, None) => return Ok(ModelBodies::default()),
         (None, Some(entries)) => ("body", entries),
         (Some(_), Some(_)) => {
-            let message = "`bodies` next to a `body` that is a dict";
-            return Err(shape("bodies", message).help("put all of them into `body`"));
+            let message = "cannot use `bodies` with a `body` that is a dict";
+            return Err(shape("bodies", message).help("move the entries of `bodies` into `body`"));
         }
         (Some(value), None) => match value.as_dict() {
             Some(entries) => ("bodies", entries),
@@ -137,7 +137,7 @@ fn variant(name: &str, model: &Arc<str>, body: &Data) -> Result<(Arc<str>, Arc<s
         Ok(_) => fault_of_name(model, MAX_MODEL),
     };
     if let Some(fault) = fault {
-        let message = format!("a model of a reminder's bodies {fault}");
+        let message = format!("a model name in `{name}` {fault}");
         return Err(shape(&field, message).help("write the name of a model, or a glob such as \"claude-*\""));
     }
     let Some(text) = body.as_shared_str() else {
