@@ -40,6 +40,7 @@ fn one_loop(turns: usize, marks: &Rc<RefCell<Marks>>) -> Result<(), String> {
     hooks.add_session(SessionHook::new(EventKind::PostTurn, Rc::new(RemindingHook)));
     let parts = LoopParts {
         model: Rc::new(AskingModel { left: Cell::new(turns), asked: RefCell::default() }),
+        source: None,
         tools: vec![Rc::new(StepTool { spec: step(), marks: marks.clone() })],
         hooks: Rc::new(hooks),
         providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(Some(facts)))),

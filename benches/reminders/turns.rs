@@ -114,6 +114,7 @@ fn one_loop(row: &TurnRow, turns: usize) {
     }
     let parts = LoopParts {
         model: Rc::new(AskingModel(Cell::new(turns))),
+        source: None,
         tools: vec![Rc::new(NoTool(ToolSpec::new("step", "Does one step.", Data::empty_dict())))],
         hooks: Rc::new(Hooks::new()),
         providers: Rc::default(),

@@ -236,10 +236,16 @@ impl Client {
         Ok(list)
     }
 
-    /// Returns whether the server has changed its list of tools since it was read.
+    /// Returns the number of changes of the list of tools so far; a new connection counts as one.
     #[must_use]
-    pub fn tools_changed(&self) -> bool {
-        self.changes.read.get() != self.changes.count.get()
+    pub fn changes(&self) -> u64 {
+        self.changes.count.get()
+    }
+
+    /// Returns the number of changes that the list has which was read last.
+    #[must_use]
+    pub fn tools_read(&self) -> u64 {
+        self.changes.read.get()
     }
 
     /// Calls a tool. `schema` is that of its arguments, if it is known. Returns the result as the server sent it.

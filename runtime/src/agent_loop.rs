@@ -15,19 +15,17 @@
 //! All state that must survive a suspension lives in [`LoopState`], which is plain data. A future is dropped on
 //! suspension, and a session's borrow is never held across a step.
 
-use std::cell::Cell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use open_calls::OpenCalls;
-use park::AwaitResumption;
 use subscriptions::ProviderSubscriptions;
-use toolbox::Toolbox;
+use tool_source::ToolOffer;
 use tracing::Instrument as _;
 
 use crate::data::Data;
 use crate::hooks::{Hook, HookEvent, Hooks, Listeners};
-use crate::message::ToolSpec;
 use crate::note::Note;
 use crate::reminder::condition::Conditions;
 use crate::reminder::files::ReminderFiles;
@@ -60,6 +58,7 @@ mod steps;
 mod stop;
 mod subscriptions;
 mod tool_call;
+mod tool_source;
 mod toolbox;
 mod tools;
 mod validate;
@@ -77,6 +76,7 @@ pub use prompt::interruption_mark;
 pub use result::{LoopResult, LoopStatus, StopReason, ToolMode, ToolNames};
 pub use state::LoopState;
 pub use stop::{GRACE_MS, stopped, until_stopped};
+pub use tool_source::{LoadedTools, SourcedTools, ToolSource};
 
 /// The behaviour that a loop calls: model, tools, hooks, providers.
 #[derive(Clone)]
@@ -85,6 +85,8 @@ pub struct LoopParts {
     pub model: Rc<dyn Model>,
     /// The tools on offer. The later of two with the same name wins.
     pub tools: Vec<Rc<dyn Tool>>,
+    /// The source of tools that can change while the loop runs.
+    pub source: Option<SourcedTools>,
     /// The handlers.
     pub hooks: Rc<Hooks>,
     /// The reminder providers.
@@ -160,8 +162,8 @@ pub async fn agent_loop(
     };
     let first_note = scope.notes.mark();
     let parking = options.continuity.parking.clone().unwrap_or_default();
-    let tools = Toolbox::new(AwaitResumption::beside(&parts.tools, &parking));
-    let specs = Arc::new(tools.specs());
+    let offer = RefCell::new(Rc::new(ToolOffer::new(&parts.tools, &parking)));
+    let revision = Cell::new(parts.source.as_ref().and_then(|sourced| sourced.loaded));
     let (left, now_ms) = (options.continuity.from.clone(), scope.clock.now_ms());
     let watchers = ProviderSubscriptions::new(&providers);
     let run = RunningLoop {
@@ -171,8 +173,9 @@ pub async fn agent_loop(
         options,
         providers,
         watchers,
-        tools,
-        specs,
+        offer,
+        revision,
+        tool_use: RefCell::default(),
         parking,
         withdrawn: Cell::new(false),
     };
@@ -209,8 +212,12 @@ struct RunningLoop<'a> {
     options: LoopOptions,
     providers: Vec<Rc<dyn ReminderProvider>>,
     watchers: ProviderSubscriptions,
-    tools: Toolbox,
-    specs: Arc<Vec<ToolSpec>>,
+    /// The tools of this turn.
+    offer: RefCell<Rc<ToolOffer>>,
+    /// The revision of the tools of a source; `None` before they are loaded.
+    revision: Cell<Option<u64>>,
+    /// The use of the source, while the loop runs.
+    tool_use: RefCell<Option<Box<dyn Any>>>,
     parking: Rc<Parking>,
     /// Whether a question of the current batch was withdrawn because a bridge injection interrupts it.
     withdrawn: Cell<bool>,

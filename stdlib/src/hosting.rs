@@ -28,6 +28,8 @@ pub struct Hosting {
     pub cwd: Option<PathBuf>,
     /// `context.metadata` where the prompt has none.
     pub metadata: Data,
+    /// MCP servers of the client, in the form of ACP; nil if there are none. They may hold secrets.
+    pub mcp_servers: Data,
     /// The session's mode; the host may change it at any time.
     pub mode: Arc<Mutex<Arc<str>>>,
     /// The modes that there are.

@@ -7,7 +7,7 @@ use crate::bind::{
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
 use crate::here;
-use crate::mcp::{McpServer, of_mcp, offered_tools, server_of};
+use crate::mcp::{McpServer, ServerTools, server_of};
 use crate::options::{OptionReader, compaction, daemon, label_of};
 use crate::progress::watch;
 use crate::table::{announce, tools_from};
@@ -17,13 +17,12 @@ use crate::world::World;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value, article};
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::agent_loop::{LoopOptions, LoopParts, LoopResult, ToolMode};
+use runtime::agent_loop::{LoopOptions, LoopParts, LoopResult, SourcedTools, ToolMode};
 use runtime::capabilities::Capabilities;
 use runtime::data::Data;
 use runtime::hooks::Hook;
 use runtime::model::Request;
 use runtime::model::text_tools::TextTools;
-use runtime::note::Note;
 use runtime::reminder::files::ReminderFiles;
 use runtime::reminder::providers::ReminderOptions;
 use runtime::seam::{Approver, Model, Permissions, Scope, Tool};
@@ -85,6 +84,11 @@ fn parts(
     let judge: Rc<dyn Model> = world.services.routes.clone();
     let model = if loop_options.model.tool_mode == ToolMode::Text { Rc::new(TextTools::new(model)) } else { model };
     let tools = offered(world, tools);
+    let servers = mcp_servers(cx, world, options)?;
+    let source = (!servers.is_empty()).then(|| {
+        let source = ServerTools::new(world, tools.clone(), servers, options.arg());
+        SourcedTools { source: Rc::new(source), loaded: None }
+    });
     let model = match &world.hosting {
         Some(hosting) => roomy_model(model, hosting),
         None => model,
@@ -99,6 +103,7 @@ fn parts(
     Ok(LoopParts {
         model,
         tools,
+        source,
         hooks,
         providers,
         conditions,
@@ -146,11 +151,7 @@ pub(crate) fn offered(world: &World, tools: Vec<Rc<dyn Tool>>) -> Vec<Rc<dyn Too
 }
 
 /// Reads the option `mcp_servers`.
-pub(crate) fn mcp_servers(
-    cx: &Cx<'_>,
-    world: &Rc<World>,
-    options: &OptionReader<'_>,
-) -> Result<Vec<Rc<McpServer>>, Box<Raise>> {
+fn mcp_servers(cx: &Cx<'_>, world: &Rc<World>, options: &OptionReader<'_>) -> Result<Vec<Rc<McpServer>>, Box<Raise>> {
     let value = options.value("mcp_servers");
     if value.is_nil() {
         return Ok(Vec::new());
@@ -161,25 +162,6 @@ pub(crate) fn mcp_servers(
         return Err(raise.about(options.arg(), "invalid `mcp_servers`"));
     };
     list.iter().map(|server| server_of(cx, world, server, options.arg())).collect()
-}
-
-/// Adds the tools of MCP servers to a loop, and returns warnings about those that are left out. A server that cannot be used keeps the loop from starting.
-pub(crate) async fn attach_servers(
-    world: &World,
-    servers: &[Rc<McpServer>],
-    parts: &mut LoopParts,
-    arg: usize,
-) -> Result<Vec<Note>, Box<Raise>> {
-    let mut all = Vec::new();
-    for server in servers {
-        let name = &server.spec.name;
-        let (tools, notes) = offered_tools(server)
-            .await
-            .map_err(|error| of_mcp(name, &error).about(arg, format!("the server `{name}` failed")))?;
-        all.extend(notes);
-        parts.tools.extend(offered(world, tools));
-    }
-    Ok(all)
 }
 
 fn loop_options(

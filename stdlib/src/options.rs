@@ -92,7 +92,7 @@ macro_rules! loop_options {
             $more,
             "provider?: string, model?: string, session_id?: string, messages?: list<any>, \
              system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: int, tools?: any, tool_choice?: any, mcp_servers?: list<string | McpServer>, tool_format?: \"native\" | \"text\", output_schema?: dict, \
              thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, persona?: string, permissions?: any, deadline?: int, hook_timeout_ms?: int, daemon?: bool, wake_interval_ms?: int, \
              watch_paths?: string | list<string>, consolidate_on_idle?: any, max_iterations?: int, \
              max_nudges?: int, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
@@ -103,9 +103,7 @@ macro_rules! loop_options {
     };
 }
 
-const LOOP: &str = loop_options!(
-    "transcript?: any, persist_path?: string, resume_path?: string, mcp_servers?: list<string | McpServer>, "
-);
+const LOOP: &str = loop_options!("transcript?: any, persist_path?: string, resume_path?: string, ");
 
 const SUB_AGENT: &str = loop_options!(
     "name?: string, system?: string, background?: bool, parent_session_id?: string, reminder_propagation?: list<any>, "

@@ -171,7 +171,7 @@ impl World {
         let mut mcp_servers = extensions.mcp_servers;
         // The client of ACP is the user's own editor. Any other peer must not make this machine start programs.
         if let Some(hosting) = hosting.as_ref().filter(|hosting| hosting.protocol == "acp") {
-            let named = McpServerSpec::of_client(hosting.metadata.get("mcp_servers"));
+            let named = McpServerSpec::of_client(&hosting.mcp_servers);
             mcp_servers.retain(|known| named.iter().all(|spec| spec.name != known.name));
             mcp_servers.extend(named);
         }

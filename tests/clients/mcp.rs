@@ -2,6 +2,7 @@
 //!
 //! - [`guide`]: the servers and the agent of `docs/guide/mcp.md`.
 //! - [`hostile`]: a server that misbehaves in many ways, `tests/mcp/hostile.py`. `loops`: tools of servers in loops.
+//! - [`http`]: servers behind a URL that misbehave.
 //! - [`login`]: servers that want tokens, [`issuer`].
 //! - [`reminders`]: reminders that a server sends.
 //! - [`synced`]: lists of tools that are stored in a project.
@@ -10,6 +11,7 @@
 
 mod guide;
 mod hostile;
+mod http;
 mod issuer;
 mod login;
 mod loops;

@@ -31,6 +31,7 @@ impl RunningLoop<'_> {
         if let Some(ended) = self.out_of_budget(state) {
             return Ok(Some(ended));
         }
+        self.refresh_tools().await?;
         self.persist(state, Checkpoint::Working).await?;
         state.iteration += 1;
         self.session.with(|s| s.turns += 1);

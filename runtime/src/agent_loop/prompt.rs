@@ -49,7 +49,7 @@ impl RunningLoop<'_> {
         Request {
             messages,
             reminders: Arc::new(rendered),
-            tools: self.specs.clone(),
+            tools: self.offer().specs.clone(),
             stream: self
                 .options
                 .model
@@ -184,8 +184,9 @@ impl RunningLoop<'_> {
             activity.model_ended(turn, Ok(&reply));
         }
         self.let_see(iteration, LoopEvent::Answered { reply: &reply, text: &text, context_window });
+        let offer = self.offer();
         for call in &reply.tool_calls {
-            self.let_see(iteration, LoopEvent::ToolWanted { call, annotations: self.tools.annotations(&call.name) });
+            self.let_see(iteration, LoopEvent::ToolWanted { call, annotations: offer.tools.annotations(&call.name) });
         }
         Ok(reply)
     }

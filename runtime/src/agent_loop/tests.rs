@@ -119,6 +119,7 @@ impl LoopBench {
         model.replies.borrow_mut().extend(replies.into_iter().map(Ok));
         let parts = LoopParts {
             model: model.clone(),
+            source: None,
             tools: vec![tool("echo", |_, _| Ok(Output::of("echoed".into())))],
             hooks: Rc::default(),
             providers: Rc::default(),

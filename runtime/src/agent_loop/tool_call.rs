@@ -50,7 +50,7 @@ impl RunningLoop<'_> {
             Ok(call) => call,
             Err(reason) => return Ok(Err(not_run(&reason))),
         };
-        let tool = match self.tools.find(&call) {
+        let tool = match self.offer().tools.find(&call) {
             Ok(tool) => tool,
             Err(reason) => return Ok(Err(not_run(&reason))),
         };

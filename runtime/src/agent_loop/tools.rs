@@ -127,7 +127,7 @@ impl RunningLoop<'_> {
         let cancel = self.scope.cancel.child();
         let mut open: VecDeque<OpenCall<'_>> = VecDeque::new();
         for call in calls {
-            let sequential = self.tools.is_sequential(&call.name);
+            let sequential = self.offer().tools.is_sequential(&call.name);
             if sequential {
                 self.close(state, &mut open, batch, &cancel, 0).await;
             }

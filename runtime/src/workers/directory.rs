@@ -107,6 +107,7 @@ mod tests {
     fn worker(id: &str) -> Rc<Worker> {
         let parts = LoopParts {
             model: Rc::new(SilentModel),
+            source: None,
             tools: Vec::new(),
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(Vec::new())),

@@ -89,8 +89,8 @@ impl AcpSessions {
     pub(crate) async fn again(self, params: Value, shows: bool) -> Result<Value, ErrorResponse> {
         let params = Params::of(&params)?;
         let id: Arc<str> = params.str("sessionId")?.into();
-        // The metadata from the opening of the session stays.
-        let NewSession { cwd, .. } = new_session(&params, self.mode.clone())?;
+        // The metadata from the opening of the session stays; the servers are those of this request.
+        let NewSession { cwd, mcp_servers, .. } = new_session(&params, self.mode.clone())?;
         let cwd = cwd.unwrap_or_default();
         if self.host.session(&id).is_err() {
             self.host.accepts()?;
@@ -98,7 +98,10 @@ impl AcpSessions {
             self.peer.announce(&id, cwd.clone());
         }
         let host = &self.host;
-        let handle = if shows { host.load(&id, Some(cwd)).await } else { host.resume(&id, Some(cwd)).await };
+        let handle = match shows {
+            true => host.load(&id, Some(cwd), mcp_servers).await,
+            false => host.resume(&id, Some(cwd), mcp_servers).await,
+        };
         match handle {
             Ok(handle) => {
                 self.peer.tell(handle.id());
@@ -165,21 +168,22 @@ fn stored(row: &SessionSummary) -> Value {
 fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, ErrorResponse> {
     let cwd = absolute(params, "cwd")?;
     let mut metadata = content::meta(params)?;
+    let mut mcp_servers = Data::Nil;
     if params.get("mcpServers").is_some() {
         let servers = params.objects("mcpServers")?;
-        for server in &servers {
-            server.str("name")?;
-        }
         if !servers.is_empty() {
-            let all = servers.iter().map(|server| Data::from(Value::Object(server.object().clone())));
-            metadata = with(metadata, "mcp_servers", Data::list(all));
+            // Only the names: variables, headers and arguments may be secrets, and metadata is stored.
+            let names =
+                servers.iter().map(|server| server.str("name").map(Data::from)).collect::<Result<Vec<_>, _>>()?;
+            metadata = with(metadata, "mcp_servers", Data::list(names));
+            mcp_servers = Data::list(servers.iter().map(|server| Data::from(Value::Object(server.object().clone()))));
         }
     }
     let more = params.strs("additionalDirectories")?;
     if !more.is_empty() {
         metadata = with(metadata, "additional_directories", Data::list(more.into_iter().map(Data::from)));
     }
-    Ok(NewSession { cwd: Some(cwd.to_owned()), metadata, mode: Some(mode), id: None })
+    Ok(NewSession { cwd: Some(cwd.to_owned()), metadata, mcp_servers, mode: Some(mode), id: None })
 }
 
 fn with(metadata: Data, key: &str, value: Data) -> Data {

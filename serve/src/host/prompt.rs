@@ -16,6 +16,8 @@ pub struct NewSession {
     pub cwd: Option<PathBuf>,
     /// The protocol's metadata: `context.metadata` for prompts without their own.
     pub metadata: Data,
+    /// MCP servers of the client, in the form of ACP; nil if there are none. They may hold secrets, so they are not stored.
+    pub mcp_servers: Data,
     /// The initial mode: `context.mode`.
     pub mode: Option<Arc<str>>,
     /// The id, if it is given, such as that of an earlier session; by default an unguessable one.

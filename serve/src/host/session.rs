@@ -113,6 +113,7 @@ impl HostedSession {
             protocol: served.protocol,
             cwd: new.cwd.clone(),
             metadata: new.metadata.clone(),
+            mcp_servers: new.mcp_servers.clone(),
             mode: mode.clone(),
             modes: Mode::WORDS,
             room,

@@ -181,6 +181,7 @@ impl ServedSession {
         };
         LoopParts {
             model: self.model.clone(),
+            source: None,
             tools: vec![Rc::new(EchoTool(ToolSpec::new("echo", "a tool", Data::empty_dict())))],
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(Vec::new())),

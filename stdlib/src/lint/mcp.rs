@@ -3,7 +3,7 @@
 use super::literal;
 use crate::Capability;
 use crate::mcp::{McpCode, cached_tools};
-use crate::project::Project;
+use crate::project::{Project, is_trusted_folder};
 use lang::check::CallView;
 use lang::diagnostic::{Diagnostic, nearest};
 use runtime::data::Data;
@@ -20,7 +20,9 @@ pub(crate) fn call_tool(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     }
     let Some(project) = Project::file_of(script) else { return };
     let folder = project.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Some(list) = cached_tools(folder, server) else { return };
+    // The lists of another author count as little as the other settings that need trust.
+    let is_trusted = folder.canonicalize().is_ok_and(|folder| is_trusted_folder(&folder));
+    let Some(list) = cached_tools(folder, server).filter(|_| is_trusted) else { return };
     let stale = format!("if the server has changed, run `harn mcp sync {server}`");
     let Some(tool) = list.tools.iter().find(|tool| &*tool.name == name) else {
         let message = format!("the MCP server `{server}` has no tool `{name}`");

@@ -4,7 +4,7 @@ use crate::Capability;
 use crate::fault::{of_session, to_raise};
 use crate::here;
 use crate::lint;
-use crate::loops::{Prepared, attach_servers, mcp_servers, prepare, put_messages, result_value};
+use crate::loops::{Prepared, prepare, put_messages, result_value};
 use crate::options::OptionReader;
 use crate::persist::{self, PersistPaths, Plan};
 use crate::world::World;
@@ -29,7 +29,6 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let options = OptionReader::agent_loop(args, 2)?;
     let task = if args[0].is_nil() { String::new() } else { display(&args[0]) };
     let prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
-    let servers = mcp_servers(cx, &world, &options)?;
     let scope = here::own_scope(cx, &world);
     let source = match persist::paths(cx, &options)? {
         Some(paths) => SessionSource::Disk { paths, args: args.to_vec() },
@@ -42,14 +41,19 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let place = isolate.upgrade().and_then(|isolate| isolate.waiting_place());
         let Prepared { mut parts, mut options } = prepared;
         let mut notes = Vec::new();
-        if !servers.is_empty() {
-            // Boxed: most loops have no servers, and loops nest.
-            let attached = Box::pin(attach_servers(&world, &servers, &mut parts, 2));
-            tokio::select! {
+        if let Some(sourced) = &mut parts.source {
+            // Before the session is opened: a server that cannot be used keeps the loop from starting. Boxed: most loops have
+            // no servers, and loops nest.
+            let loading = Scope { notes: Rc::default(), ..scope.clone() };
+            let load = Box::pin(sourced.source.load(&loading));
+            let loaded = tokio::select! {
                 biased;
                 reason = scope.cancel.cancelled() => return Err(to_raise(&call_error(Stopped::Cancelled(reason)))),
-                attached = attached => notes = attached?,
-            }
+                loaded = load => loaded.map_err(|fault| to_raise(&fault))?,
+            };
+            sourced.loaded = Some(loaded.revision);
+            parts.tools = loaded.tools;
+            notes = loading.notes.take();
         }
         let session = match source {
             SessionSource::Opened(session) => session,
@@ -69,7 +73,6 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
                 }
             }
         };
-        let _uses: Vec<_> = servers.iter().map(|server| server.used_by(&session)).collect();
         let result = runtime::agent_loop::agent_loop(&session, &scope, &parts, options).await;
         let mut result = result.map_err(|fault| {
             let raise = to_raise(&fault);

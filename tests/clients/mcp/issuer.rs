@@ -76,12 +76,13 @@ pub(super) struct Issuer {
     reached: Arc<Mutex<Vec<String>>>,
 }
 
-struct Incoming {
-    method: String,
+/// A request.
+pub(super) struct Incoming {
+    pub(super) method: String,
     path: String,
     query: BTreeMap<String, String>,
-    headers: BTreeMap<String, String>,
-    body: String,
+    pub(super) headers: BTreeMap<String, String>,
+    pub(super) body: String,
 }
 
 struct Outgoing {
@@ -338,20 +339,28 @@ fn serve(answer: impl Fn(&Incoming) -> Outgoing + Send + Sync + 'static) -> Stri
 }
 
 fn accept(listener: TcpListener, answer: impl Fn(&Incoming) -> Outgoing + Send + Sync + 'static) {
+    accept_raw(listener, move |request, stream| {
+        let out = answer(request);
+        let mut head =
+            format!("HTTP/1.1 {} X\r\ncontent-length: {}\r\nconnection: close\r\n", out.status, out.body.len());
+        for (name, value) in &out.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        let _ = stream.write_all(format!("{head}\r\n{}", out.body).as_bytes());
+    });
+}
+
+/// Lets a function write the whole response to each request.
+pub(super) fn accept_raw(listener: TcpListener, answer: impl Fn(&Incoming, &mut TcpStream) + Send + Sync + 'static) {
     let answer = Arc::new(answer);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let answer = answer.clone();
             thread::spawn(move || {
                 let mut stream = stream;
-                let Some(request) = incoming(&mut stream) else { return };
-                let out = answer(&request);
-                let mut head =
-                    format!("HTTP/1.1 {} X\r\ncontent-length: {}\r\nconnection: close\r\n", out.status, out.body.len());
-                for (name, value) in &out.headers {
-                    head.push_str(&format!("{name}: {value}\r\n"));
+                if let Some(request) = incoming(&mut stream) {
+                    answer(&request, &mut stream);
                 }
-                let _ = stream.write_all(format!("{head}\r\n{}", out.body).as_bytes());
             });
         }
     });

@@ -165,3 +165,43 @@ fn unknown_servers_and_wrong_descriptions_are_errors_with_a_hint() {
     assert!(outcome.out.contains("MCP server `files` could not be started: cannot run `/no/such`"), "{outcome:?}");
     assert!(outcome.err.contains("HARN-MCP-102") && outcome.err.contains("did you mean `files`?"), "{}", outcome.err);
 }
+
+#[test]
+fn a_running_loop_offers_the_tools_that_the_server_has_now() {
+    let script = r#"with_llm_script(
+  [llm_tool_call("h__echo", {text: "hi"}), llm_tool_call("h__shout", {text: "hi"}), llm_text("ok")],
+  { ->
+    let result = agent_loop("go", nil, {provider: "mock", reminders: false, mcp_servers: [SERVER]})
+    for call in llm_mock_calls() { println(call.tools.map({ t -> t.name }).filter({ name -> name.starts_with("h__") })) }
+    println(result.tools.successful)
+  },
+)
+"#;
+    for era in ["old", "new"] {
+        let outcome = with_hostile("follows", era, "changes", script);
+        prints(&outcome, "[h__echo, h__work]\n[h__shout]\n[h__shout]\n[h__echo, h__shout]");
+    }
+}
+
+#[test]
+fn sub_agents_and_workers_use_servers() {
+    let script = r#"let server = SERVER
+let replies = [llm_tool_call("h__echo", {text: "hi"}), llm_text("ok")]
+with_llm_script(replies, { ->
+  let done = sub_agent_run("go", {provider: "mock", reminders: false, mcp_servers: [server]})
+  println(done.status, llm_mock_calls()[1].messages.last().content)
+})
+with_llm_script(replies, { ->
+  let worker = spawn_agent({task: "go", provider: "mock", reminders: false, mcp_servers: ["h"]})
+  println(wait_agent(worker).status, llm_mock_calls().last().messages.last().content)
+})
+with_llm_script(replies, { ->
+  let broken = {name: "b", command: "no-such-program"}
+  let failed = sub_agent_run("go", {provider: "mock", reminders: false, mcp_servers: [broken]})
+  println(failed.status, failed.error.message)
+})
+"#;
+    let outcome = with_hostile("delegated", "old", "good", script);
+    let failed = "error MCP server `b` could not be started: cannot run `no-such-program`: program not found";
+    prints(&outcome, &format!("done hi\ncompleted hi\n{failed}"));
+}

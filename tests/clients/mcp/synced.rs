@@ -54,6 +54,19 @@ fn later(arguments) { return mcp.call_tool("lab", "echo", arguments) }
 }
 
 #[test]
+fn the_lists_of_an_untrusted_folder_are_not_read() {
+    let folder = project("sync-untrusted", "good");
+    prints(&harn(&folder, &["mcp", "sync"]), "lab: 2 tools, in ./.harn/mcp/lab.json");
+    fs::write(folder.join("main.harn"), "mcp.call_tool(\"lab\", \"ecko\")\n").unwrap();
+    assert!(harn(&folder, &["check", "main.harn"]).err.contains("has no tool `ecko`"));
+    // Another harn.toml than the one that was trusted.
+    let settings = fs::read_to_string(folder.join("harn.toml")).unwrap();
+    fs::write(folder.join("harn.toml"), settings + "# changed\n").unwrap();
+    let untrusted = harn(&folder, &["check", "main.harn"]);
+    assert!(untrusted.code == Some(0) && !untrusted.err.contains("ecko"), "{}", untrusted.err);
+}
+
+#[test]
 fn a_server_whose_tools_are_stored_is_not_started_before_it_is_called() {
     let folder = project("lazy", "good");
     prints(&harn(&folder, &["mcp", "sync", "lab"]), "lab: 2 tools, in ./.harn/mcp/lab.json");

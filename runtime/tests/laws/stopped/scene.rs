@@ -71,6 +71,7 @@ impl Scene {
         let ends: Rc<[Cell<u32>; 2]> = Rc::default();
         let parts = LoopParts {
             model: Rc::new(Slow::default()),
+            source: None,
             tools: vec![Rc::new(Look(spec("look"))), Rc::new(Delegate(spec("delegate"), sessions.clone()))],
             hooks: Rc::new(hooks(&ends)),
             providers: Rc::new(ReminderProviders::new(vec![Rc::new(Provides)])),
@@ -281,6 +282,7 @@ impl Tool for Delegate {
             };
             let parts = LoopParts {
                 model: Rc::new(Brief::default()),
+                source: None,
                 tools: vec![Rc::new(Look(spec("look")))],
                 hooks: Rc::new(hooks(&Rc::default())),
                 providers: Rc::default(),

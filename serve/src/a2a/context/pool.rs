@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use runtime::data::Data;
 use sha2::{Digest, Sha256};
 
 use crate::host::{Host, HostError, NewSession, SessionHandle};
@@ -154,7 +155,7 @@ impl SessionLease {
     async fn begin(&self, resumed: bool) -> Result<SessionHandle, HostError> {
         let host = &self.contexts.0.host;
         if (self.is_kept || resumed) && host.keeps_sessions() {
-            match host.resume(&self.session_id, here()).await {
+            match host.resume(&self.session_id, here(), Data::Nil).await {
                 Err(HostError::UnknownSession(_)) => {}
                 resumed => return resumed,
             }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use runtime::data::Data;
 use stdlib::Diagnostic;
 
 use crate::store::{SessionPage, SessionStore, StoreError};
@@ -30,13 +31,14 @@ impl Host {
     }
 
     /// Restores a session, and sends its earlier events to the peer before this returns. A session that is open in
-    /// this process stays as it is, also if it is busy; only its events are sent again.
+    /// this process stays as it is, also if it is busy, and keeps its MCP servers; only its events are sent again.
+    /// `mcp_servers` are those of the client, which are not stored.
     ///
     /// # Errors
     /// Sessions are not stored; the log has no such session or cannot be read; another process has it open; or an
     /// error of [`Host::open`].
-    pub async fn load(&self, id: &str, cwd: Option<PathBuf>) -> Result<SessionHandle, HostError> {
-        let Ok(open) = self.session(id) else { return self.again(id, cwd, true).await };
+    pub async fn load(&self, id: &str, cwd: Option<PathBuf>, mcp_servers: Data) -> Result<SessionHandle, HostError> {
+        let Ok(open) = self.session(id) else { return self.again(id, cwd, mcp_servers, true).await };
         // A client that loads repeatedly without reading waits here.
         self.0.peer.room(open.id()).await;
         let (journal, peer, id) = (open.journal(), self.0.peer.clone(), open.id().clone());
@@ -49,20 +51,27 @@ impl Host {
     ///
     /// # Errors
     /// See [`Host::load`].
-    pub async fn resume(&self, id: &str, cwd: Option<PathBuf>) -> Result<SessionHandle, HostError> {
+    pub async fn resume(&self, id: &str, cwd: Option<PathBuf>, mcp_servers: Data) -> Result<SessionHandle, HostError> {
         match self.session(id) {
             Ok(open) => Ok(open),
-            Err(_) => self.again(id, cwd, false).await,
+            Err(_) => self.again(id, cwd, mcp_servers, false).await,
         }
     }
 
-    async fn again(&self, id: &str, cwd: Option<PathBuf>, shows: bool) -> Result<SessionHandle, HostError> {
+    async fn again(
+        &self,
+        id: &str,
+        cwd: Option<PathBuf>,
+        mcp_servers: Data,
+        shows: bool,
+    ) -> Result<SessionHandle, HostError> {
         let wanted = id.to_owned();
         let claim = self.read(move |store| store.claim(&wanted)).await?;
         let about = claim.stored.about();
         let new = NewSession {
             cwd: cwd.or_else(|| about.cwd.clone()),
-            metadata: about.metadata.clone(),
+            metadata: metadata_with(&about.metadata, &mcp_servers),
+            mcp_servers,
             mode: about.mode.clone(),
             id: Some(id.into()),
         };
@@ -80,6 +89,22 @@ impl Host {
         // It fails only if the host's thread is gone.
         read.await.map_err(|_| HostError::Stopping)?.map_err(HostError::from)
     }
+}
+
+/// Returns the metadata of a session with the names of these servers in place of the earlier ones.
+fn metadata_with(metadata: &Data, servers: &Data) -> Data {
+    const KEY: &str = "mcp_servers";
+    let mut all = Data::empty_dict();
+    for (key, value) in metadata.as_dict().into_iter().flat_map(runtime::data::Entries::iter) {
+        if &**key != KEY {
+            all.set(key.clone(), value.clone());
+        }
+    }
+    if let Some(servers) = servers.as_list() {
+        all.set(KEY, Data::list(servers.iter().map(|server| server.get("name").clone())));
+    }
+    let is_empty = all.as_dict().is_none_or(|entries| entries.iter().next().is_none());
+    if is_empty && metadata.as_dict().is_none() { metadata.clone() } else { all }
 }
 
 /// Releases an ended session, so that other processes may load it.

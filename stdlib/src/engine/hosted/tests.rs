@@ -13,6 +13,7 @@ fn hosting() -> Rc<Hosting> {
         protocol: "test",
         cwd: None,
         metadata: Data::Nil,
+        mcp_servers: Data::Nil,
         mode: Arc::new(Mutex::new("ask".into())),
         modes: &["ask"],
         room: Rc::new(|| Box::pin(ready(()))),

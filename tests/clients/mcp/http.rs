@@ -1,0 +1,179 @@
+//! Servers behind a URL that do not follow the protocol.
+
+use super::issuer::{Incoming, accept_raw};
+use super::{prints, run};
+use crate::harn::Outcome;
+use runtime::data::Data;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// A server whose tool calls are answered by a function; everything else is answered as it should be.
+struct OddServer {
+    url: String,
+    /// The methods of the requests, with the ids of their sessions.
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl OddServer {
+    fn start(answer: impl Fn(&str, &Incoming, &mut TcpStream) + Send + Sync + 'static) -> OddServer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let seen = Arc::<Mutex<Vec<String>>>::default();
+        let trace = seen.clone();
+        accept_raw(listener, move |request, stream| {
+            let message = Data::from_json(&request.body).unwrap_or_default();
+            let method = message.get("method").as_str().unwrap_or(&request.method).to_owned();
+            let session = request.headers.get("mcp-session-id").cloned().unwrap_or_default();
+            let count = {
+                let mut seen = trace.lock().unwrap();
+                seen.push(format!("{method} {session}").trim().to_owned());
+                seen.iter().filter(|line| line.starts_with("initialize")).count()
+            };
+            let id = message.get("id").to_json();
+            match method.as_str() {
+                "initialize" => {
+                    let result = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"odd","version":"1"}}"#;
+                    let more = format!("mcp-session-id: s{}\r\n", count);
+                    respond(stream, "200 OK", &more, "application/json", &answer_to(&id, result));
+                }
+                "tools/list" => {
+                    let result = r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#;
+                    respond(stream, "200 OK", "", "application/json", &answer_to(&id, result));
+                }
+                "tools/call" => answer(&id, request, stream),
+                "GET" => respond(stream, "405 Method Not Allowed", "", "text/plain", ""),
+                _ => respond(stream, "202 Accepted", "", "text/plain", ""),
+            }
+        });
+        OddServer { url, seen }
+    }
+
+    fn call(&self, name: &str, more: &str) -> Outcome {
+        let script = format!(
+            "println(mcp.call_tool({{name: \"odd\", url: \"{}\", protocol: \"2025-11-25\"{more}}}, \"t\", {{}}).text)\n",
+            self.url
+        );
+        run(&format!("http-{name}"), &script, &[])
+    }
+
+    fn seen(&self, method: &str) -> Vec<String> {
+        self.seen.lock().unwrap().iter().filter(|line| line.starts_with(method)).cloned().collect()
+    }
+}
+
+fn respond(stream: &mut TcpStream, status: &str, more: &str, kind: &str, body: &str) {
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n{more}\r\n",
+        body.len()
+    );
+    let _ = stream.write_all(format!("{head}{body}").as_bytes());
+}
+
+fn answer_to(id: &str, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// The result of the tool.
+const DONE: &str = r#"{"content":[{"type":"text","text":"done"}]}"#;
+
+#[track_caller]
+fn fails(outcome: &Outcome, code: &str, said: &str) {
+    let text = outcome.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(outcome.code == Some(1) && text.contains(code) && text.contains(said), "{said}: {}", outcome.err);
+}
+
+#[test]
+fn a_page_in_place_of_a_message_is_an_error() {
+    let server = OddServer::start(|_, _, stream| {
+        respond(stream, "200 OK", "", "text/html", "<html>Sign in to the hotel's network</html>");
+    });
+    fails(&server.call("page", ""), "HARN-MCP-107", "the response ended without an answer to the request");
+    // A message is one whatever its type is called.
+    let server = OddServer::start(|id, _, stream| respond(stream, "200 OK", "", "text/plain", &answer_to(id, DONE)));
+    prints(&server.call("plain", ""), "done");
+}
+
+#[test]
+fn an_answer_to_another_request_is_not_taken() {
+    let server = OddServer::start(|_, _, stream| {
+        respond(stream, "200 OK", "", "application/json", &answer_to("4711", DONE));
+    });
+    fails(&server.call("id", ""), "HARN-MCP-107", "ended without an answer");
+}
+
+#[test]
+fn a_stream_without_an_end_and_a_slow_body_time_out() {
+    let endless = OddServer::start(|_, _, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n");
+        let note = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}"#;
+        while stream.write_all(format!("data: {note}\n\n").as_bytes()).is_ok() {
+            sleep(Duration::from_millis(20));
+        }
+    });
+    let slow = OddServer::start(|_, _, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n");
+        while stream.write_all(b" ").is_ok() {
+            sleep(Duration::from_millis(50));
+        }
+    });
+    for (name, server) in [("endless", endless), ("slow", slow)] {
+        let began = Instant::now();
+        fails(&server.call(name, ", timeout_ms: 700"), "HARN-MCP-106", "did not answer `tools/call` within 700 ms");
+        assert!(began.elapsed() < Duration::from_secs(20), "{name}");
+    }
+}
+
+#[test]
+fn a_body_that_is_too_large_is_an_error() {
+    let server = OddServer::start(|id, _, stream| {
+        let text = "x".repeat(17 << 20);
+        let result = format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]}}"#);
+        respond(stream, "200 OK", "", "application/json", &answer_to(id, &result));
+    });
+    fails(&server.call("large", ""), "HARN-MCP-107", "is larger than 16 MiB");
+    let server = OddServer::start(|_, _, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ");
+        let part = "x".repeat(1 << 20);
+        for _ in 0..18 {
+            let _ = stream.write_all(part.as_bytes());
+        }
+    });
+    fails(&server.call("large-event", ""), "HARN-MCP-107", "is larger than 16 MiB");
+}
+
+#[test]
+fn a_redirect_to_another_server_is_not_followed_with_the_credentials() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let elsewhere = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let reached = Arc::new(Mutex::new(0));
+    let count = reached.clone();
+    accept_raw(listener, move |_, stream| {
+        *count.lock().unwrap() += 1;
+        respond(stream, "200 OK", "", "application/json", "{}");
+    });
+    let target = elsewhere.clone();
+    let server = OddServer::start(move |_, _, stream| {
+        respond(stream, "307 Temporary Redirect", &format!("location: {target}\r\n"), "text/plain", "");
+    });
+    let outcome = server.call("redirect", ", headers: {authorization: \"Bearer secret\"}");
+    fails(&outcome, "HARN-MCP-105", "refers to another server");
+    assert!(outcome.err.contains(&elsewhere), "{}", outcome.err);
+    assert_eq!(*reached.lock().unwrap(), 0);
+}
+
+#[test]
+fn a_session_that_the_server_has_forgotten_is_opened_again_once() {
+    let server =
+        OddServer::start(|id, request, stream| match request.headers.get("mcp-session-id").map(String::as_str) {
+            Some("s1") => respond(stream, "404 Not Found", "", "text/plain", ""),
+            _ => respond(stream, "200 OK", "", "application/json", &answer_to(id, DONE)),
+        });
+    prints(&server.call("forgotten", ""), "done");
+    assert_eq!(server.seen("tools/call"), ["tools/call s1", "tools/call s2"]);
+    let server = OddServer::start(|_, _, stream| respond(stream, "404 Not Found", "", "text/plain", ""));
+    fails(&server.call("always-forgotten", ""), "HARN-MCP-104", "ended the session");
+    assert_eq!(server.seen("tools/call"), ["tools/call s1", "tools/call s2"], "not for ever");
+}
