@@ -20,6 +20,12 @@ pub struct Item {
 
 /// The attribute of a pipeline that may run again where a process ended in the middle of it.
 pub const RESUMABLE: &str = "resumable";
+/// The attribute of a function or pipeline that a host serves as a resource, at a URI.
+pub const RESOURCE: &str = "resource";
+/// The argument of [`RESOURCE`] that names the media type.
+pub const MIME_TYPE: &str = "mime_type";
+/// The attribute of a function or pipeline that a host serves as a prompt.
+pub const PROMPT: &str = "prompt";
 /// The attribute of a function that is a test.
 pub const TEST: &str = "test";
 /// The attribute of a function that runs before each test of its file.

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::SourceRef;
 
 /// The known attributes.
-const KNOWN: &[&str] = &[TEST, BEFORE, AFTER, "deprecated", RESUMABLE];
+const KNOWN: &[&str] = &[TEST, BEFORE, AFTER, "deprecated", RESUMABLE, RESOURCE, PROMPT];
 
 /// The named arguments of `@test`.
 const OF_TEST: &[&str] = &["cases", "recording"];
@@ -42,6 +42,8 @@ impl<'c> Attributes<'c> {
             BEFORE | AFTER => self.around_test(attribute, item),
             "deprecated" => self.deprecated(attribute),
             RESUMABLE => self.resumable(attribute, item),
+            RESOURCE => self.resource(attribute, item),
+            PROMPT => self.prompt(attribute, item),
             _ => self.found.push(messages::unknown_attribute(self.source, attribute, KNOWN)),
         }
     }
@@ -133,6 +135,66 @@ impl<'c> Attributes<'c> {
         }
     }
 
+    /// Checks the URI of a resource, and that the function can be called with what the URI says.
+    fn resource(&mut self, attribute: &Attribute, item: &Item) {
+        let Some(decl) = self.served(attribute, item) else { return };
+        let uri = match attribute.args.as_slice() {
+            [AttributeArg { name: None, value }, rest @ ..] => {
+                for arg in rest {
+                    let is_known = arg.name.as_ref().is_some_and(|name| name.text == MIME_TYPE);
+                    if !is_known || arg.value.plain_text().is_none() {
+                        self.found.push(messages::resource_argument(self.source, arg.value.span));
+                    }
+                }
+                value
+            }
+            [AttributeArg { value, .. }, ..] => {
+                return self.found.push(messages::resource_uri(self.source, value.span));
+            }
+            [] => return self.found.push(messages::resource_uri(self.source, attribute.name.span)),
+        };
+        let Some(variables) = uri.plain_text().and_then(uri_variables) else {
+            return self.found.push(messages::resource_uri(self.source, uri.span));
+        };
+        let names: Vec<_> = decl.params.iter().map(|param| (bound(param), param)).collect();
+        for variable in &variables {
+            if !names.iter().any(|(name, _)| name == variable) {
+                self.found.push(messages::unknown_variable(self.source, uri.span, variable, &decl.name.text));
+            }
+        }
+        for (name, param) in &names {
+            let is_needed = param.default.is_none() && !param.rest && !is_context(name, item);
+            if is_needed && !variables.iter().any(|variable| variable == name) {
+                self.found.push(messages::missing_variable(self.source, param.span, uri.span, name));
+            }
+        }
+    }
+
+    fn prompt(&mut self, attribute: &Attribute, item: &Item) {
+        if self.served(attribute, item).is_none() {
+            return;
+        }
+        if let Some(arg) = attribute.args.first() {
+            let help = "remove the argument; the name of the function names the prompt, and its comment describes it";
+            self.found.push(messages::unexpected_argument(self.source, PROMPT, arg.value.span, help));
+        }
+    }
+
+    /// Returns the function that an attribute lets a host serve, if it is one that can be called from outside.
+    fn served<'i>(&mut self, attribute: &Attribute, item: &'i Item) -> Option<&'i FnDecl> {
+        match &item.kind {
+            ItemKind::Fn(decl) | ItemKind::Pipeline { decl, .. } if self.depth == 0 => Some(decl),
+            ItemKind::Fn(_) | ItemKind::Pipeline { .. } => {
+                self.found.push(messages::nested_attribute(self.source, attribute));
+                None
+            }
+            _ => {
+                self.found.push(messages::misplaced_attribute(self.source, attribute, "a function or a pipeline"));
+                None
+            }
+        }
+    }
+
     fn deprecated(&mut self, attribute: &Attribute) {
         let wrong = match attribute.args.as_slice() {
             [] => return,
@@ -141,5 +203,73 @@ impl<'c> Attributes<'c> {
             [_, more, ..] => &more.value,
         };
         self.found.push(messages::deprecated_argument(self.source, wrong.span));
+    }
+}
+
+/// Returns the names of the variables in a URI such as `orders://{id}`; `None` if the text is not such a URI.
+fn uri_variables(uri: &str) -> Option<Vec<String>> {
+    let (scheme, _) = uri.split_once(':')?;
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    if !is_scheme || uri.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return None;
+    }
+    let mut variables = Vec::new();
+    let mut rest = uri;
+    while let Some(at) = rest.find(['{', '}']) {
+        let end = rest[at..].strip_prefix('{')?.find(['{', '}'])? + at + 1;
+        let name = rest[at + 1..end].to_owned();
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !rest[end..].starts_with('}') || !is_name || variables.contains(&name) {
+            return None;
+        }
+        variables.push(name);
+        rest = &rest[end + 1..];
+        // Two variables side by side could be split anywhere.
+        if rest.starts_with('{') {
+            return None;
+        }
+    }
+    Some(variables)
+}
+
+fn bound(param: &Param) -> String {
+    match &param.pattern.kind {
+        PatternKind::Bind(name) => name.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Whether it is the parameter of a pipeline that the host fills in.
+fn is_context(name: &str, item: &Item) -> bool {
+    name == "context" && matches!(item.kind, ItemKind::Pipeline { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_has_a_scheme_and_each_variable_once() {
+        for (uri, names) in
+            [("notes://today", &[][..]), ("orders://{id}/items/{n}", &["id", "n"]), ("a+b.c:{x_1}", &["x_1"])]
+        {
+            assert_eq!(uri_variables(uri).unwrap(), names, "{uri}");
+        }
+        for wrong in [
+            "today",
+            "://a",
+            "1a://b",
+            "a://b c",
+            "a://{",
+            "a://}",
+            "a://{}",
+            "a://{a-b}",
+            "a://{x}{y}",
+            "a://{x}/{x}",
+            "a://{x{y}}",
+        ] {
+            assert_eq!(uri_variables(wrong), None, "{wrong}");
+        }
     }
 }

@@ -128,7 +128,8 @@ pub enum CheckCode {
         title: "unknown or misplaced attribute",
         meaning: "The attributes are `@test`, before a function at the top level that `harn test` runs (its parameters take \
                   the values of `cases`), `@before` and `@after`, before functions that run around each test, `@resumable`, \
-                  before a pipeline that may run again after its process was interrupted, and `@deprecated(\"use …\")`.",
+                  before a pipeline that may run again after its process was interrupted, `@resource(\"…\")` and `@prompt`, before functions \
+                  that `harn serve mcp` serves, and `@deprecated(\"use …\")`.",
         fails: "@tset\nfn adds() { assert_eq(1 + 1, 2) }\nadds()\n",
         mended: "@test\nfn adds() { assert_eq(1 + 1, 2) }\nadds()\n",
     },

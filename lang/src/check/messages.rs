@@ -419,7 +419,7 @@ pub(super) fn unknown_attribute(source: &SourceRef, attribute: &Attribute, known
     );
     match nearest(name, known.iter().copied()) {
         Some(near) => d.help(format!("did you mean `@{near}`?")).fix(attribute.name.span, near),
-        None => d.note("the attributes are `@test`, `@before`, `@after`, `@resumable` and `@deprecated(\"…\")`"),
+        None => d.note("the attributes are `@test`, `@before`, `@after`, `@resumable`, `@resource(\"…\")`, `@prompt` and `@deprecated(\"…\")`"),
     }
 }
 
@@ -494,6 +494,38 @@ pub(super) fn misplaced_resumable(source: &SourceRef, attribute: Span) -> Diagno
     Diagnostic::new(CheckCode::Attribute, "`@resumable` can be used only on a pipeline")
         .label(source, attribute, "here")
         .help("put `@resumable` before the served `pipeline`")
+}
+
+pub(super) fn resource_uri(source: &SourceRef, at: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, "`@resource` needs the URI of the resource")
+        .label(source, at, "expected a string such as `\"notes://today\"` or `\"orders://{id}\"`")
+        .help("write a scheme, `:`, and the rest without spaces; `{name}` stands for a parameter, once")
+}
+
+pub(super) fn resource_argument(source: &SourceRef, at: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, "unknown argument of `@resource`")
+        .label(source, at, "unexpected argument")
+        .help("write `@resource(\"notes://today\", mime_type: \"text/markdown\")`")
+}
+
+pub(super) fn unknown_variable(source: &SourceRef, uri: Span, variable: &str, function: &str) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, format!("`{{{variable}}}` is not a parameter of `{function}`"))
+        .label(source, uri, "the URI of the resource")
+        .help(format!("add the parameter `{variable}` to `{function}`, or remove `{{{variable}}}`"))
+}
+
+pub(super) fn missing_variable(source: &SourceRef, param: Span, uri: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(CheckCode::Attribute, format!("the URI has no value for the parameter `{name}`"))
+        .label(source, param, "no argument is passed for this")
+        .label(source, uri, "the URI of the resource")
+        .help(format!("add `{{{name}}}` to the URI, or give the parameter a default"))
+}
+
+pub(super) fn nested_attribute(source: &SourceRef, attribute: &Attribute) -> Diagnostic {
+    let name = attribute.name.text.as_str();
+    Diagnostic::new(CheckCode::Attribute, format!("`@{name}` can be used only at the top level of a file"))
+        .label(source, attribute.name.span, "never served from here")
+        .help("move the function to the top level")
 }
 
 pub(super) fn deprecated_argument(source: &SourceRef, wrong: Span) -> Diagnostic {

@@ -22,6 +22,7 @@ mod messages;
 mod observe;
 mod pattern;
 mod pipeline;
+mod public_entries;
 mod record;
 mod schema;
 mod statement;
@@ -31,6 +32,7 @@ mod tool;
 mod types;
 
 pub use codes::CompileCode;
+pub use public_entries::{PublicEntry, PublicKind};
 pub use schema::type_schema;
 pub use test_entries::{CompileMode, TestEntry, Tests};
 
@@ -55,6 +57,8 @@ pub struct Unit {
     pub main: Rc<Proto>,
     /// Its pipelines in the order of the text.
     pub pipelines: Vec<Entry>,
+    /// Its entry points for others, if it was compiled for them.
+    pub public: Vec<PublicEntry>,
     /// Its tests, if it was compiled for them.
     pub tests: Tests,
     /// The globals its top-level names live in, for a later piece of the same session.
@@ -183,6 +187,10 @@ impl<'a> Compiler<'a> {
             Role::Script if self.mode.tests => self.tests(module, &numbers),
             _ => Tests::default(),
         };
+        let public = match self.role {
+            Role::Script if self.mode.public => self.public_entries(module, &numbers),
+            _ => Vec::new(),
+        };
         // A piece of a session gives the value of its last expression; a script only what it returns.
         if self.role == Role::Piece {
             self.tail_statements(&module.body);
@@ -207,7 +215,7 @@ impl<'a> Compiler<'a> {
         }
         self.isolate.keep(&main);
         let pipelines = std::mem::take(&mut self.pipelines);
-        Ok(Unit { before: Vec::new(), main, pipelines, tests, globals: self.exported() })
+        Ok(Unit { before: Vec::new(), main, pipelines, public, tests, globals: self.exported() })
     }
 
     /// Checks all that was compiled, before any of it can run.

@@ -65,9 +65,14 @@ impl<'a> Compiler<'a> {
         params
     }
 
+    /// The parameters of a pipeline, those of its bases included.
+    pub(super) fn all_params(&self, decl: &'a FnDecl) -> Vec<&'a Param> {
+        Self::params_of_all(&self.levels(decl))
+    }
+
     /// The names of a pipeline's parameters.
     pub(super) fn pipeline_params(&self, decl: &'a FnDecl) -> Vec<SmolStr> {
-        Self::params_of_all(&self.levels(decl)).iter().map(|p| bound_name(&p.pattern)).collect()
+        self.all_params(decl).iter().map(|p| bound_name(&p.pattern)).collect()
     }
 
     /// A pipeline. Calling it needs no arguments.

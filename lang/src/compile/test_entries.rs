@@ -13,6 +13,8 @@ pub struct CompileMode {
     pub tests: bool,
     /// The lines that run are counted.
     pub coverage: bool,
+    /// Its entry points for others are described.
+    pub public: bool,
 }
 
 /// The tests of a file, and the functions around each of them, in the order of the text.

@@ -16,14 +16,14 @@ impl<'a> Compiler<'a> {
         let base = self.temps(7);
         let positional: Vec<Value> =
             decl.params.iter().map(|p| Value::str(&super::pattern::bound_name(&p.pattern))).collect();
-        let doc = Doc::read(doc.unwrap_or(""), &decl.params);
+        let doc = ParameterDoc::read(doc.unwrap_or(""), &decl.params);
         self.load(Value::str("tool"), base, span);
         self.load(Value::str(&decl.name.text), base + 1, span);
         match description {
             Some(e) => self.expr(e, base + 2),
             None => self.load(Value::str(doc.description.trim()), base + 2, span),
         }
-        let parameters = self.tool_parameters(&decl.params, &doc);
+        let parameters = self.parameters_schema(&decl.params, &doc);
         self.load(parameters, base + 3, span);
         self.load(Value::list(positional), base + 4, span);
         self.emit(Op::Move { dst: base + 5, src: reg }, span);
@@ -39,11 +39,15 @@ impl<'a> Compiler<'a> {
     }
 
     /// The object that the arguments are.
-    fn tool_parameters(&self, params: &[Param], doc: &Doc) -> Value {
+    pub(super) fn parameters_schema<'p>(
+        &self,
+        params: impl IntoIterator<Item = &'p Param>,
+        doc: &ParameterDoc,
+    ) -> Value {
         let mut writer = SchemaWriter::new(self.names, self.source);
         let mut properties = Dict::new();
         let mut required = Vec::new();
-        for param in params.iter().filter(|p| !p.rest) {
+        for param in params.into_iter().filter(|p| !p.rest) {
             let name = super::pattern::bound_name(&param.pattern);
             let (ty, optional) = match param.ty.as_deref() {
                 Some(TypeExpr { kind: TypeKind::Optional(inner), .. }) => (Some(&**inner), true),
@@ -67,15 +71,15 @@ impl<'a> Compiler<'a> {
 
 /// A documentation comment: what the tool does, and a line for each parameter that one is written for: `@param name …`, or
 /// `- name: …`.
-struct Doc {
-    description: String,
+pub(super) struct ParameterDoc {
+    pub(super) description: String,
     params: Vec<(String, String)>,
 }
 
-impl Doc {
-    fn read(text: &str, params: &[Param]) -> Doc {
+impl ParameterDoc {
+    pub(super) fn read(text: &str, params: &[Param]) -> ParameterDoc {
         let names: Vec<String> = params.iter().map(|p| super::pattern::bound_name(&p.pattern).to_string()).collect();
-        let mut doc = Doc { description: String::new(), params: Vec::new() };
+        let mut doc = ParameterDoc { description: String::new(), params: Vec::new() };
         // A line that is indented goes on with what the parameter before it says.
         let mut inside = false;
         for line in text.lines() {

@@ -16,7 +16,7 @@ pub use option::option_at;
 pub use rhai::{complete_rhai, rhai_as_harn, rhai_builtin};
 
 use crate::table::registry;
-use lang::ast::{AFTER, BEFORE, RESUMABLE, TEST};
+use lang::ast::{AFTER, BEFORE, PROMPT, RESOURCE, RESUMABLE, TEST};
 use lang::builtin_type::BUILTIN_TYPES;
 use lang::builtins::Builtin;
 use lang::lex::token::KEYWORDS;
@@ -131,7 +131,7 @@ fn candidates(cursor: &Cursor, before: &str, written: &str, names: &dyn NameSour
         }
     }
     if cursor.before == "@" {
-        let attributes = [RESUMABLE, TEST, BEFORE, AFTER, "deprecated"];
+        let attributes = [RESUMABLE, TEST, BEFORE, AFTER, RESOURCE, PROMPT, "deprecated"];
         return attributes.map(|name| Completion::new(CompletionKind::Keyword, name, "attribute")).to_vec();
     }
     if written.is_empty() && !names.completes_empty() { Vec::new() } else { all_names(cursor, written, names) }

@@ -147,7 +147,7 @@ impl Engine {
     }
 
     fn load_tests(&self, source: &SourceRef, coverage: bool) -> Result<Unit, Vec<Diagnostic>> {
-        let mode = CompileMode { tests: true, coverage };
+        let mode = CompileMode { tests: true, coverage, public: false };
         let loaded = self.load(source, Options { mode, ..Options::default() });
         loaded.unit.ok_or_else(|| errors(loaded.diagnostics))
     }
