@@ -2,6 +2,7 @@
 
 mod a2a;
 mod acp;
+mod mcp;
 mod signals;
 
 use crate::limits::{Limits, pack};
@@ -24,12 +25,14 @@ pub(crate) enum Wire {
     Acp(acp::ServeAcpArgs),
     /// Serve other agents with the Agent2Agent protocol over HTTP
     A2a(a2a::ServeA2aArgs),
+    /// Serve public functions as tools, resources and prompts with the Model Context Protocol
+    Mcp(mcp::ServeMcpArgs),
 }
 
 /// The script that is served, on any wire.
 #[derive(clap::Args)]
 struct ServedScript {
-    /// Script to serve; its pipeline runs once for each prompt
+    /// Script to serve
     file: PathBuf,
     /// Rhai file with reminder providers, run in a sandbox; can be repeated
     #[arg(long = "pack", visible_alias = "provider", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(pack))]
@@ -86,6 +89,7 @@ pub(crate) fn run(mut wire: Wire) -> i32 {
     let log_format = match &wire {
         Wire::Acp(args) => args.script.log_format,
         Wire::A2a(args) => args.script.log_format,
+        Wire::Mcp(args) => args.script.log_format,
     };
     let _log = match log::start(Some(log_format), Some(LevelFilter::INFO)) {
         Ok(guard) => guard,
@@ -94,6 +98,7 @@ pub(crate) fn run(mut wire: Wire) -> i32 {
     let (format, otel) = match &mut wire {
         Wire::Acp(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
         Wire::A2a(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
+        Wire::Mcp(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
     };
     let exporting = match otel.start() {
         Ok(exporting) => exporting,
@@ -102,6 +107,7 @@ pub(crate) fn run(mut wire: Wire) -> i32 {
     let ended = match wire {
         Wire::Acp(args) => acp::serve(args, exporting.as_ref()),
         Wire::A2a(args) => a2a::serve(args, exporting.as_ref()),
+        Wire::Mcp(args) => mcp::serve(args, exporting.as_ref()),
     };
     if let Some(exporting) = exporting {
         exporting.end();

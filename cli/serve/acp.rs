@@ -68,7 +68,7 @@ pub(super) fn serve(args: ServeAcpArgs, exporting: Option<&Exporting>) -> Result
 
 /// Returns when the other end of standard input has hung up. A file never hangs up, so the function
 /// does not return.
-fn wait_for_end_of_input() {
+pub(super) fn wait_for_end_of_input() {
     let input = stdin();
     // A hang-up is always reported.
     let mut asked = [PollFd::new(input.as_fd(), PollFlags::empty())];

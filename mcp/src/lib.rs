@@ -35,4 +35,4 @@ pub use http::HttpEndpoint;
 pub use observer::{CallObserver, Elicitation, ElicitationReply, Listener, Progress, SilentObserver};
 pub use stdio::{Launcher, RunningProcess, ServerProcess};
 pub use tool::{SkippedTool, ToolInfo};
-pub use version::{Era, ServerInfo};
+pub use version::{EVENTS, Era, LEGACY, LEGACY_VERSIONS, REMINDERS, STATELESS, ServerInfo};

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 
-/// The newest version without sessions, and the newest with them.
-pub(crate) const STATELESS: &str = "2026-07-28";
-pub(crate) const LEGACY: &str = "2025-11-25";
+/// The newest version without sessions.
+pub const STATELESS: &str = "2026-07-28";
+/// The newest version with sessions.
+pub const LEGACY: &str = "2025-11-25";
 
 /// The versions with sessions that a server may answer `initialize` with.
-pub(crate) const LEGACY_VERSIONS: &[&str] = &[LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"];
+pub const LEGACY_VERSIONS: &[&str] = &[LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// The extension of events.
-pub(crate) const EVENTS: &str = "io.modelcontextprotocol/events";
+pub const EVENTS: &str = "io.modelcontextprotocol/events";
 /// The name under which reminders are announced as a capability.
-pub(crate) const REMINDERS: &str = "harn/reminders";
+pub const REMINDERS: &str = "harn/reminders";
 
 /// The form of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

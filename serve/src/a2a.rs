@@ -10,7 +10,7 @@
 //! - [`store`]: tasks that survive the process.
 //! - [`Refusal`]: a refused request. `error`: its JSON-RPC error. [`A2aCode`]: the diagnostics of this protocol.
 
-mod card;
+pub(crate) mod card;
 mod clock;
 mod codes;
 mod context;

@@ -21,7 +21,7 @@ mod peer;
 mod permission;
 mod serve;
 mod session;
-mod transport;
+pub(crate) mod transport;
 pub mod update;
 
 pub use codes::AcpCode;

@@ -2,10 +2,12 @@
 //!
 //! - [`ListenerNames`]: resolves addresses, and phrases the help for [`ListenError`]s. `bind`: listens there.
 //! - `listener`: connections, with limits. `write_timeout`: closes a connection whose client does not read.
+//! - `body`: reads bodies within a size and a timeout.
 //! - `guard`: checks hosts and origins. [`Token`]: the secret that callers must send.
 
 mod address;
 mod bind;
+pub(crate) mod body;
 mod guard;
 mod listener;
 mod token;

@@ -8,6 +8,7 @@
 //! | [`store`] | sessions that survive the process |
 //! | [`acp`] | the Agent Client Protocol over standard input and output |
 //! | [`a2a`] | the Agent2Agent protocol over HTTP |
+//! | [`mcp`] | the Model Context Protocol over standard input and output, and over HTTP |
 //! | [`http`] | HTTP servers, independent of the protocol |
 //! | `metrics`, `probe`, `drain`, `count_limit` | metrics and health of a server, its shutdown, and its limits |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
@@ -19,6 +20,7 @@ mod count_limit;
 mod drain;
 pub mod host;
 pub mod http;
+pub mod mcp;
 mod metrics;
 mod probe;
 pub mod store;
@@ -31,6 +33,7 @@ pub use metrics::Metrics;
 pub fn catalogue() -> Vec<&'static stdlib::Code> {
     let mut all = stdlib::catalogue();
     all.extend(acp::AcpCode::rows());
+    all.extend(mcp::McpServerCode::rows());
     all.extend(a2a::A2aCode::rows());
     all.sort_by_key(|row| row.code);
     all

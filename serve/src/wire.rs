@@ -1,10 +1,15 @@
-//! [`ReminderUpdate`]: a reminder event in the names and words of a protocol. Both protocols report the same fields;
-//! they differ in spelling, and in the fields that each draft has.
+//! Reminders in the names and words of each protocol, by the table of [`ReminderField`].
+//!
+//! - [`ReminderUpdate`]: a reminder event for ACP and A2A. Both report the same fields; they differ in spelling, and in the
+//!   fields that each draft has.
+//! - [`reminder_params`]: a reminder that is sent to a session, over any protocol.
 
 use runtime::data::Data;
+use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::codec::{ReminderChange, expiry_word};
 use runtime::reminder::{Reminder, ReminderField, Surface};
 
+use crate::bridge::RemindNotification;
 use crate::host::ReminderEvent;
 
 /// A reminder event in the names and words of a protocol.
@@ -70,6 +75,12 @@ impl ReminderUpdate {
     }
 }
 
+/// Returns a reminder for a session in the names and words of a protocol.
+#[must_use]
+pub fn reminder_params(payload: &RemindPayload, surface: Surface) -> Data {
+    RemindNotification { session_id: None, payload: payload.clone() }.to_params(surface)
+}
+
 /// Returns the fields that are set. Empty tags count as not set.
 fn present<'a>(
     reminder: &'a Reminder,
@@ -84,14 +95,13 @@ fn present<'a>(
 mod tests {
     use std::sync::Arc;
 
-    use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
+    use runtime::reminder::bridge::DeliveryMode;
     use runtime::reminder::codec::source_word;
     use runtime::reminder::lifecycle::ExpireReason;
     use runtime::reminder::{ReminderSource, ReminderSpec};
 
     use super::*;
     use crate::a2a::injection::PeerReminder;
-    use crate::bridge::RemindNotification;
 
     /// A reminder with a value in every field.
     fn full_reminder() -> Reminder {
@@ -161,6 +171,30 @@ mod tests {
         let incoming = PeerReminder::read(&reminder, &Data::Nil).unwrap();
         assert_eq!((incoming.id.as_deref(), incoming.echo.source.as_deref()), (Some("r1"), Some("hook")));
         assert_eq!((incoming.payload.spec, incoming.payload.mode), (sent.payload.spec, DeliveryMode::AuditOnly));
+    }
+
+    #[test]
+    fn one_reminder_walks_through_all_protocols_and_back() {
+        let Reminder { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint, rules, .. } =
+            full_reminder();
+        let spec = ReminderSpec { body, tags, dedupe_key, ttl_turns, preserve_on_compact, propagate, role_hint, rules };
+        let start = RemindPayload { spec, mode: DeliveryMode::InterruptImmediate, meta: Data::Nil };
+        type Reader = fn(&Data) -> RemindPayload;
+        let acp: Reader = |params| RemindNotification::from_params(params).unwrap().payload;
+        let a2a: Reader = |params| PeerReminder::read(params, &Data::Nil).unwrap().payload;
+        // As the client of an MCP server reads a notification, and the data of an event.
+        let mcp: Reader = |params| RemindPayload::from_data(params).unwrap();
+        let mut payload = start.clone();
+        for (surface, read) in
+            [(Surface::Acp, acp), (Surface::A2a, a2a), (Surface::Mcp, mcp), (Surface::A2a, a2a), (Surface::Acp, acp)]
+        {
+            let params = Data::from_json(&reminder_params(&payload, surface).to_json()).unwrap();
+            for field in ReminderField::SPEC {
+                assert_eq!(*params.get(field.name(surface)), full_reminder().value(field), "{field:?} on {surface:?}");
+            }
+            payload = read(&params);
+            assert_eq!(payload, start, "after {surface:?}");
+        }
     }
 
     #[test]

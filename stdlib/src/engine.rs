@@ -14,7 +14,10 @@ mod waiting;
 
 pub use embedded::Evaluated;
 pub use ending::RunResult;
-pub use hosted::{Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, check_served};
+pub use hosted::{
+    Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, ServedCall, ServedEntry, ServedKind,
+    check_entries, check_served,
+};
 pub use inspect::{ConversationView, ReminderView};
 pub use mcp::SyncedServer;
 pub use piece::Piece;

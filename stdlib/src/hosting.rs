@@ -18,6 +18,9 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Notify, oneshot};
 
+/// The value of [`Hosting::protocol`] of a script whose public functions are served one by one.
+pub const MCP_PROTOCOL: &str = "mcp";
+
 /// The exchange between a run and the host that serves it. Both hold the same value.
 pub struct Hosting {
     /// The session that is current in all of the script: a loop that names none works there.

@@ -66,11 +66,13 @@ pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
 pub use engine::{
     ConversationView, Engine, Evaluated, Hosted, Piece, PromptEnd, PromptResult, ReminderView, Request, ReturnedValue,
-    RunOptions, RunResult, Servable, SyncedServer, TestCase, TestOutcome, check_served,
+    RunOptions, RunResult, Servable, ServedCall, ServedEntry, ServedKind, SyncedServer, TestCase, TestOutcome,
+    check_entries, check_served,
 };
 pub use fault::AgentCode;
 pub use hosting::{
-    HostExchange, Hosting, Part, PlanEntry, Priority, Progress, Question, TaskArtifact, TaskUpdate, outside,
+    HostExchange, Hosting, MCP_PROTOCOL, Part, PlanEntry, Priority, Progress, Question, TaskArtifact, TaskUpdate,
+    outside,
 };
 pub use interrupt::Interrupt;
 pub use lifetime::{ReminderLifetime, reminder_lifetimes};

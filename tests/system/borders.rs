@@ -15,7 +15,7 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("runtime", "runtime/Cargo.toml", &[]),
     ("providers", "providers/Cargo.toml", &["runtime"]),
     ("stdlib", "stdlib/Cargo.toml", &["a2a", "jsonrpc", "mcp", "lang", "runtime", "providers"]),
-    ("serve", "serve/Cargo.toml", &["a2a", "jsonrpc", "stdlib", "runtime"]),
+    ("serve", "serve/Cargo.toml", &["a2a", "jsonrpc", "mcp", "stdlib", "runtime"]),
     ("telemetry", "telemetry/Cargo.toml", &["runtime", "providers"]),
     ("testing", "testing/Cargo.toml", &["runtime", "stdlib"]),
     ("lsp", "lsp/Cargo.toml", &["fmt", "jsonrpc", "lang", "stdlib"]),

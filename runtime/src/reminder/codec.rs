@@ -25,11 +25,13 @@ pub enum Surface {
     Acp,
     /// The Agent2Agent protocol.
     A2a,
+    /// The Model Context Protocol.
+    Mcp,
 }
 
 impl Surface {
     /// All surfaces, in the order of the columns.
-    pub const ALL: [Surface; 4] = [Surface::Script, Surface::Log, Surface::Acp, Surface::A2a];
+    pub const ALL: [Surface; 5] = [Surface::Script, Surface::Log, Surface::Acp, Surface::A2a, Surface::Mcp];
 }
 
 words! {
@@ -50,7 +52,7 @@ words! {
 
 /// Defines the fields with their names on each surface.
 macro_rules! fields {
-    ($( $(#[$doc:meta])* $field:ident = $script:literal, $log:literal, $acp:literal, $a2a:literal; )+) => {
+    ($( $(#[$doc:meta])* $field:ident = $script:literal, $log:literal, $acp:literal, $a2a:literal, $mcp:literal; )+) => {
         /// A field of a reminder.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ReminderField { $( $(#[$doc])* $field, )+ }
@@ -60,7 +62,7 @@ macro_rules! fields {
             pub const ALL: &'static [ReminderField] = &[$(ReminderField::$field),+];
 
             /// The rename table: a row per field, a column per surface.
-            const NAMES: &'static [[&'static str; Surface::ALL.len()]] = &[$( [$script, $log, $acp, $a2a] ),+];
+            const NAMES: &'static [[&'static str; Surface::ALL.len()]] = &[$( [$script, $log, $acp, $a2a, $mcp] ),+];
 
             /// Returns the field with a name of scripts.
             #[must_use]
@@ -72,51 +74,51 @@ macro_rules! fields {
 }
 
 fields! {
-    // field = script, log, ACP, A2A
+    // field = script, log, ACP, A2A, MCP
     /// Stable id.
-    Id = "id", "reminder_id", "reminderId", "id";
+    Id = "id", "reminder_id", "reminderId", "id", "reminderId";
     /// Text.
-    Body = "body", "body", "body", "body";
+    Body = "body", "body", "body", "body", "body";
     /// Tags.
-    Tags = "tags", "tags", "tags", "tags";
+    Tags = "tags", "tags", "tags", "tags", "tags";
     /// Key by which a newer reminder replaces an older one.
-    DedupeKey = "dedupe_key", "dedupe_key", "dedupeKey", "dedupeKey";
+    DedupeKey = "dedupe_key", "dedupe_key", "dedupeKey", "dedupeKey", "dedupeKey";
     /// Number of prompts in which it still appears.
-    TtlTurns = "ttl_turns", "ttl_turns", "ttlTurns", "ttlTurns";
+    TtlTurns = "ttl_turns", "ttl_turns", "ttlTurns", "ttlTurns", "ttlTurns";
     /// Whether compaction keeps it.
-    PreserveOnCompact = "preserve_on_compact", "preserve_on_compact", "preserveOnCompact", "preserveOnCompact";
+    PreserveOnCompact = "preserve_on_compact", "preserve_on_compact", "preserveOnCompact", "preserveOnCompact", "preserveOnCompact";
     /// Propagation to sub-agents.
-    Propagate = "propagate", "propagate", "propagate", "propagate";
+    Propagate = "propagate", "propagate", "propagate", "propagate", "propagate";
     /// Requested slot.
-    RoleHint = "role_hint", "role_hint", "roleHint", "roleHint";
+    RoleHint = "role_hint", "role_hint", "roleHint", "roleHint", "roleHint";
     /// Producer of the reminder.
-    Source = "source", "source", "source", "source";
+    Source = "source", "source", "source", "source", "source";
     /// Turn in which it was made.
-    FiredAtTurn = "fired_at_turn", "fired_at_turn", "firedAtTurn", "firedAtTurn";
+    FiredAtTurn = "fired_at_turn", "fired_at_turn", "firedAtTurn", "firedAtTurn", "firedAtTurn";
     /// Session that first made it.
-    OriginatingAgentId = "originating_agent_id", "originating_agent_id", "originatingAgentId", "originatingAgentId";
+    OriginatingAgentId = "originating_agent_id", "originating_agent_id", "originatingAgentId", "originatingAgentId", "originatingAgentId";
     /// Provider or hook that made it.
-    Producer = "producer", "producer", "providerId", "providerId";
+    Producer = "producer", "producer", "providerId", "providerId", "providerId";
     /// Priority if not all reminders fit.
-    Priority = "priority", "priority", "priority", "priority";
+    Priority = "priority", "priority", "priority", "priority", "priority";
     /// Number of prompts without it after one that carried it.
-    CooldownTurns = "cooldown_turns", "cooldown_turns", "cooldownTurns", "cooldownTurns";
+    CooldownTurns = "cooldown_turns", "cooldown_turns", "cooldownTurns", "cooldownTurns", "cooldownTurns";
     /// It is due in each n-th prompt.
-    Every = "every", "every", "every", "every";
+    Every = "every", "every", "every", "every", "every";
     /// Number of firings after which it ends.
-    MaxTimes = "max_times", "max_times", "maxTimes", "maxTimes";
+    MaxTimes = "max_times", "max_times", "maxTimes", "maxTimes", "maxTimes";
     /// Bodies of later firings.
-    Escalate = "escalate", "escalate", "escalate", "escalate";
+    Escalate = "escalate", "escalate", "escalate", "escalate", "escalate";
     /// Whether it is shown again without a change.
-    Refresh = "refresh", "refresh", "refresh", "refresh";
+    Refresh = "refresh", "refresh", "refresh", "refresh", "refresh";
     /// Bodies for some models.
-    Bodies = "bodies", "bodies", "bodies", "bodies";
+    Bodies = "bodies", "bodies", "bodies", "bodies", "bodies";
     /// Condition under which a prompt shows it, by name.
-    When = "when", "when", "when", "when";
+    When = "when", "when", "when", "when", "when";
     /// Condition that ends it, by name.
-    Until = "until", "until", "until", "until";
+    Until = "until", "until", "until", "until", "until";
     /// Decision whether a turn followed it.
-    Expect = "expect", "expect", "expect", "expect";
+    Expect = "expect", "expect", "expect", "expect", "expect";
 }
 
 impl ReminderField {
@@ -354,9 +356,9 @@ fn stored_word<T: FromStr<Err = UnknownWord>>(word: &str, name: &str) -> Result<
 pub fn source_word(surface: Surface, source: ReminderSource) -> &'static str {
     match (surface, source) {
         (Surface::Script | Surface::Log, _) | (_, ReminderSource::Hook | ReminderSource::Inherited) => source.as_str(),
-        (Surface::Acp | Surface::A2a, ReminderSource::StdlibProvider) => "provider",
-        (Surface::Acp | Surface::A2a, ReminderSource::Bridge) => "host",
-        (Surface::Acp | Surface::A2a, ReminderSource::InPipeline) => "bridge",
+        (Surface::Acp | Surface::A2a | Surface::Mcp, ReminderSource::StdlibProvider) => "provider",
+        (Surface::Acp | Surface::A2a | Surface::Mcp, ReminderSource::Bridge) => "host",
+        (Surface::Acp | Surface::A2a | Surface::Mcp, ReminderSource::InPipeline) => "bridge",
     }
 }
 
@@ -366,8 +368,8 @@ pub fn expiry_word(surface: Surface, reason: ExpireReason) -> &'static str {
     match (surface, reason) {
         (Surface::Script | Surface::Log, _)
         | (_, ExpireReason::Cleared | ExpireReason::MaxTimes | ExpireReason::Until) => reason.as_str(),
-        (Surface::Acp | Surface::A2a, ExpireReason::Ttl) => "ttl_expired",
-        (Surface::Acp | Surface::A2a, ExpireReason::Compaction) => "compacted_out",
+        (Surface::Acp | Surface::A2a | Surface::Mcp, ExpireReason::Ttl) => "ttl_expired",
+        (Surface::Acp | Surface::A2a | Surface::Mcp, ExpireReason::Compaction) => "compacted_out",
     }
 }
 

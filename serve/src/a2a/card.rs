@@ -1,6 +1,6 @@
 //! [`AgentCard`]: the agent card.
 
-pub(super) mod about;
+pub(crate) mod about;
 mod form;
 
 #[cfg(test)]

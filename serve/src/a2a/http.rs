@@ -1,10 +1,9 @@
 //! HTTP requests. Connections and the checks of hosts, origins and tokens are in [`crate::http`].
 //!
-//! - `router`: maps paths to handlers. `body`: reads bodies, with limits.
+//! - `router`: maps paths to handlers.
 //! - `post`: handles a JSON-RPC request. `get_card`: the agent card. `sse`: a stream. `probe`: health, readiness and
 //!   metrics. `refusal`: the response to all other requests.
 
-mod body;
 mod get_card;
 mod post;
 mod probe;

@@ -24,8 +24,9 @@ use super::AcpCode;
 pub(crate) use envelope::kind;
 pub(crate) use gauge::OutputGauge;
 pub use gauge::OutputLimits;
-use reader::{LineInput, read_lines};
-use writer::Writer;
+pub(crate) use lines::InputLine;
+pub(crate) use reader::{LineInput, read_lines};
+pub(crate) use writer::Writer;
 
 /// The input and output. Nothing else may write to the output.
 pub struct LineStreams {

@@ -143,6 +143,8 @@ impl UpdateConverter {
             SessionEvent::Mode(mode) => {
                 self.one(acp::SessionUpdate::CurrentModeUpdate(acp::CurrentModeUpdate::new(mode.to_string())))
             }
+            // Only MCP clients get these.
+            SessionEvent::Remind(_) | SessionEvent::Log(_) => Vec::new(),
             SessionEvent::Title(title) => {
                 let title = MaybeUndefined::Value(title.to_string());
                 self.one(acp::SessionUpdate::SessionInfoUpdate(acp::SessionInfoUpdate::new().title(title)))

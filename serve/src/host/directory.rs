@@ -67,7 +67,13 @@ impl Host {
     /// The script is invalid, as `check` reports it, or has no pipeline; or the system refuses a thread or an async
     /// runtime.
     pub fn start(served: Served, peer: Arc<dyn Peer>) -> Result<Host, Vec<Diagnostic>> {
-        let Servable { resumable } = stdlib::check_served(&served.source, (served.run)())?;
+        let resumable = if served.protocol == stdlib::MCP_PROTOCOL {
+            stdlib::check_entries(&served.source, (served.run)())?;
+            false
+        } else {
+            let Servable { resumable } = stdlib::check_served(&served.source, (served.run)())?;
+            resumable
+        };
         let store =
             served.log.clone().map(SessionStore::new).transpose().map_err(|error| vec![stored::diagnostic(&error)])?;
         let workers = (0..served.settings.workers.max(1)).map(|i| Worker::start(i, served.clone(), peer.clone()));

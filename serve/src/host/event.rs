@@ -7,6 +7,7 @@ use runtime::data::Data;
 use runtime::message::ToolCall;
 use runtime::model::Usage;
 use runtime::reminder::Reminder;
+use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::expectation::JudgedBy;
 use runtime::reminder::lifecycle::ExpireReason;
 use stdlib::TaskUpdate;
@@ -105,6 +106,10 @@ pub enum SessionEvent {
     },
     /// An event of a reminder.
     Reminder(ReminderEvent),
+    /// A reminder for the client's agent.
+    Remind(Box<RemindPayload>),
+    /// A line of the script's `log`.
+    Log(Arc<str>),
 }
 
 /// Returns a message id that is unique across processes: a client keeps the messages of a session over many of them.
@@ -122,6 +127,7 @@ impl From<TaskUpdate> for SessionEvent {
             TaskUpdate::Title(title) => SessionEvent::Title(title),
             TaskUpdate::Mode(mode) => SessionEvent::Mode(mode),
             TaskUpdate::Plan(entries) => SessionEvent::Plan(entries),
+            TaskUpdate::Remind(payload) => SessionEvent::Remind(payload),
             TaskUpdate::Artifact(made) => SessionEvent::Artifact { message_id: new_message_id(), made },
         }
     }

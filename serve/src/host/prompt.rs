@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::reminder::Reminder;
-use stdlib::Diagnostic;
+use stdlib::{Diagnostic, ServedCall};
 
 use super::ScriptFailure;
 
@@ -44,6 +44,8 @@ pub struct Prompt {
     pub answers: Vec<(Arc<str>, String)>,
     /// `context.resumed`: whether a process ended during an earlier run of this prompt.
     pub resumed: bool,
+    /// The public function to call; `None` runs the pipeline.
+    pub call: Option<ServedCall>,
 }
 
 /// The result of a prompt. By then the peer has received all its events.
@@ -51,7 +53,8 @@ pub struct Prompt {
 pub struct EndedPrompt {
     /// The way in which it ended.
     pub stop: PromptOutcome,
-    /// The pipeline's result if it is a dict or list made by the script, otherwise nil. It was also sent as an event.
+    /// The pipeline's result if it is a dict or list made by the script, otherwise nil. It was also sent as an event. The
+    /// result of a public function is here as it is, and not sent.
     pub value: Data,
     /// The closing message of a pipeline that ended well, if the script has set one and the protocol's end of a task
     /// has a message.

@@ -12,8 +12,8 @@ use runtime::event_log::{MemoryLog, MemoryRetention, ObservedLog, RunTaggedLog, 
 use runtime::reminder::bridge::InjectionPayload;
 use runtime::workers::propagation;
 use stdlib::{
-    HostExchange, Hosted, Hosting, Output, PromptEnd, PromptResult, Question, Request, ReturnedValue, RunOptions,
-    from_core, output,
+    HostExchange, Hosted, Hosting, MCP_PROTOCOL, Output, PromptEnd, PromptResult, Question, Request, ReturnedValue,
+    RunOptions, from_core, output,
 };
 use tokio::sync::oneshot;
 
@@ -126,7 +126,10 @@ impl HostedSession {
         let options = RunOptions {
             log: Some(log.here()),
             live: Some(shown.clone().live()),
-            output: Rc::new(StderrOutput),
+            output: match served.protocol {
+                MCP_PROTOCOL => Rc::new(LoggedOutput(shown.clone())),
+                _ => Rc::new(StderrOutput),
+            },
             ..options
         };
         let hosted = Hosted::new(options, &hosting, &served.source);
@@ -146,10 +149,10 @@ impl HostedSession {
     async fn prompt(&self, asked: PendingPrompt) {
         let PendingPrompt { prompt, answer } = asked;
         self.shown.prompted(&prompt);
-        let Prompt { text, message, metadata, task_id, context_id, resumed, inherits, answers } = prompt;
+        let Prompt { text, message, metadata, task_id, context_id, resumed, inherits, answers, call } = prompt;
         let mut answers = VecDeque::from(answers);
         propagation::seed(self.hosted.session(), &self.hosted.scope(), &inherits);
-        let request = Request { text, message, metadata, task_id, context_id, resumed };
+        let request = Request { text, message, metadata, task_id, context_id, resumed, call };
         let mut answer = Some(answer);
         // Dropping a question answers it, and a run that must stop may not continue before it knows that.
         let mut withdrawn = Vec::new();
@@ -261,6 +264,7 @@ impl HostedSession {
                 self.shown.give(data.clone());
                 (PromptOutcome::Done, data)
             }
+            PromptEnd::Returned(ReturnedValue::Result(data)) => (PromptOutcome::Done, data),
             PromptEnd::Returned(ReturnedValue::Loop { text, status, stop_reason }) => {
                 if let Some(text) = text {
                     self.shown.say(text);
@@ -364,6 +368,29 @@ impl Output for StderrOutput {
 
     fn diagnostic(&self, diagnostic: &stdlib::Diagnostic) {
         output::Terminal.diagnostic(diagnostic);
+    }
+}
+
+/// Sends the output to standard error, and the lines of `log` to the client too.
+struct LoggedOutput(Rc<SessionReporter>);
+
+/// The start of a line that the builtin `log` prints.
+const LOG: &str = "[harn] ";
+
+impl Output for LoggedOutput {
+    fn out(&self, text: &str) -> std::io::Result<()> {
+        if let Some(text) = text.strip_prefix(LOG) {
+            self.0.show(SessionEvent::Log(text.trim_end().into()));
+        }
+        StderrOutput.out(text)
+    }
+
+    fn err(&self, text: &str) {
+        StderrOutput.err(text);
+    }
+
+    fn diagnostic(&self, diagnostic: &stdlib::Diagnostic) {
+        StderrOutput.diagnostic(diagnostic);
     }
 }
 

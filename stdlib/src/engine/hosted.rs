@@ -3,12 +3,14 @@
 
 mod entry;
 mod prompt_result;
+mod served_entry;
 
 pub use prompt_result::{PromptEnd, PromptResult, ReturnedValue};
+pub use served_entry::{ServedCall, ServedEntry, ServedKind, check_entries};
 
 use super::{Engine, RunOptions, errors, whole};
 use crate::convert::to_value;
-use crate::hosting::{Hosting, ServedCode};
+use crate::hosting::{Hosting, MCP_PROTOCOL, ServedCode};
 use crate::rhai_front_end::is_rhai;
 use crate::world::Live;
 use entry::Main;
@@ -47,6 +49,8 @@ pub struct Request {
     pub context_id: Option<Arc<str>>,
     /// `context.resumed`: it was asked before, of a process that ended in the middle of it.
     pub resumed: bool,
+    /// The public function to call; `None` runs the pipeline.
+    pub call: Option<ServedCall>,
 }
 
 /// A run that lives on. Before it is dropped it is closed; one that broke off need not be.
@@ -116,16 +120,25 @@ impl Hosted {
 
     fn load(&self) -> Result<Main, Vec<Diagnostic>> {
         let main = if is_rhai(&self.source) {
-            entry::of_rhai(&self.engine, &self.source)?
+            entry::of_rhai(&self.engine, &self.source, self.serves_entries())?
         } else {
-            let loaded = self.engine.load(&self.source, Options::default());
+            let loaded = self.engine.load(&self.source, self.load_options());
             let unit = loaded.unit.ok_or_else(|| errors(loaded.diagnostics))?;
-            entry::of_unit(&self.engine, unit)
+            entry::of_unit(&self.engine, unit, self.serves_entries())
         };
         main.ok_or_else(|| vec![entry::missing(&self.source)])
     }
 
-    /// Runs the pipeline. When `stop` resolves, it is told to stop, with a grace period of two
+    /// Returns whether public functions are served one by one, so that the script needs no pipeline.
+    fn serves_entries(&self) -> bool {
+        self.hosting.protocol == MCP_PROTOCOL
+    }
+
+    fn load_options(&self) -> Options<'static> {
+        if self.serves_entries() { served_entry::options() } else { Options::default() }
+    }
+
+    /// Runs the pipeline, or the public function that the request names. When `stop` resolves, it is told to stop, with a grace period of two
     /// seconds.
     pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> PromptResult {
         let Some(main) = self.main.get() else {
@@ -140,7 +153,13 @@ impl Hosted {
         self.hosting.begin();
         let (task, context) = (Value::str(&request.text), self.context(&request));
         self.engine.begin_activity(&self.source, self.hosting.protocol, request.task_id.as_deref());
-        let outcome = self.work(stop, main.prompt(self, &task, &context)).await;
+        let work = async {
+            match &request.call {
+                Some(call) => main.call(self, call, &context).await,
+                None => main.prompt(self, &task, &context).await,
+            }
+        };
+        let outcome = self.work(stop, work).await;
         let refusal = self.hosting.end();
         let closing = self.hosting.take_closing();
         self.engine.end_activity(outcome.is_ok());
@@ -151,7 +170,7 @@ impl Hosted {
         let end = match (self.told.get(), refusal) {
             (true, _) => PromptEnd::Cancelled,
             (false, Some(reason)) => PromptEnd::Refused(reason),
-            (false, None) => match (self.end_of(outcome), unread.next()) {
+            (false, None) => match (self.end_of(outcome, request.call.is_some()), unread.next()) {
                 // An answer that ignores a failed loop is not a success.
                 (PromptEnd::Returned(_), Some(failed)) => PromptEnd::Failed(Box::new(failed)),
                 (end, failed) => {
@@ -196,8 +215,11 @@ impl Hosted {
 
     /// Returns the end of the pipeline. Its result may be far larger than its memory, so it is
     /// visited within the limits.
-    fn end_of(&self, outcome: Outcome) -> PromptEnd {
-        let end = self.engine.isolate.walk_result(|| prompt_result::of_pipeline(outcome, &self.hosting));
+    fn end_of(&self, outcome: Outcome, is_call: bool) -> PromptEnd {
+        let end = self.engine.isolate.walk_result(|| match is_call {
+            true => prompt_result::of_call(outcome, &self.hosting),
+            false => prompt_result::of_pipeline(outcome, &self.hosting),
+        });
         end.unwrap_or_else(|raise| PromptEnd::Failed(Box::new(raise.to_diagnostic())))
     }
 

@@ -1,6 +1,7 @@
 //! [`TaskUpdate`]: what a script tells the person that it works for, besides what its loops show.
 
 use runtime::data::Data;
+use runtime::reminder::bridge::RemindPayload;
 use runtime::words::words;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub enum TaskUpdate {
     Mode(Arc<str>),
     /// An artifact, or more of it.
     Artifact(TaskArtifact),
+    /// A reminder for the client's agent.
+    Remind(Box<RemindPayload>),
 }
 
 /// An artifact for the user, or more of it.
@@ -107,6 +110,7 @@ impl TaskUpdate {
             Self::Title(title) => format!("# {title}\n"),
             Self::Mode(mode) => format!("({mode})\n"),
             Self::Plan(entries) => entries.iter().map(line).collect(),
+            Self::Remind(payload) => format!("reminder: {}\n", payload.spec.body),
             Self::Artifact(TaskArtifact { name, parts, description, append, .. }) => {
                 let parts: String = parts.iter().map(Part::to_text).collect();
                 let about = description.iter().map(|text| format!(" {text}"));

@@ -38,6 +38,7 @@ mod method;
 mod offer;
 mod once;
 pub(crate) mod packs;
+mod public_entries;
 mod script;
 mod session;
 mod shadow;

@@ -89,6 +89,21 @@ pub(super) fn first(constants: Constants, front_end: &Rc<RhaiFrontEnd>) -> AST {
     AST::new(statements, Module::new())
 }
 
+/// The names of the constants that are the arguments of a call from outside.
+const ARGUMENTS: [&str; 16] = [
+    "_a0", "_a1", "_a2", "_a3", "_a4", "_a5", "_a6", "_a7", "_a8", "_a9", "_a10", "_a11", "_a12", "_a13", "_a14",
+    "_a15",
+];
+
+/// The maximum number of parameters of a function that is called from outside.
+pub(super) const MAX_ARGUMENTS: usize = ARGUMENTS.len();
+
+/// The call of a function with these arguments, and the constants that it names.
+pub(super) fn call_of(function: &str, args: Vec<Value>) -> (String, Constants) {
+    let names = &ARGUMENTS[..args.len().min(MAX_ARGUMENTS)];
+    (format!("{function}({})", names.join(", ")), names.iter().copied().zip(args).collect())
+}
+
 /// The call of a `fn main` of these parameters.
 pub(super) fn call_of_main(params: &[String], constants: &Constants) -> String {
     let known = |name: &String| constants.iter().any(|(constant, _)| constant == name);
@@ -99,9 +114,27 @@ pub(super) fn call_of_main(params: &[String], constants: &Constants) -> String {
 impl RhaiScript {
     /// The parameters of its `fn main`.
     pub(crate) fn main(&self) -> Option<Vec<String>> {
-        let ast = &self.ast;
-        let found = ast.iter_functions().find(|function| function.name == "main" && function.this_type.is_none())?;
+        self.params_of("main")
+    }
+
+    /// The parameters of a function.
+    pub(super) fn params_of(&self, name: &str) -> Option<Vec<String>> {
+        let found = self.ast.iter_functions().find(|function| function.name == name && function.this_type.is_none())?;
         Some(found.params.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    /// The value of a constant at the top level, with its place: `None` inside if it is not a literal.
+    pub(super) fn constant(&self, name: &str) -> Option<(Option<Dynamic>, Position)> {
+        self.ast.statements().iter().find_map(|statement| match statement {
+            Stmt::Var(var, flags, at) if flags.contains(ASTFlags::CONSTANT) && var.0.name == name => {
+                Some((var.1.get_literal_value(None), *at))
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn source(&self) -> &SourceRef {
+        &self.source
     }
 
     /// Whether its `fn main` may run again where a process ended in the middle of it: what the constant [`RESUMABLE`] at its
@@ -110,13 +143,7 @@ impl RhaiScript {
     /// # Errors
     /// It says something else than `true` or `false`.
     pub(crate) fn is_resumable(&self) -> Result<bool, Vec<Diagnostic>> {
-        let constant = self.ast.statements().iter().find_map(|statement| match statement {
-            Stmt::Var(var, flags, at) if flags.contains(ASTFlags::CONSTANT) && var.0.name == RESUMABLE => {
-                Some((var.1.get_literal_value(None), *at))
-            }
-            _ => None,
-        });
-        let Some((value, at)) = constant else { return Ok(false) };
+        let Some((value, at)) = self.constant(RESUMABLE) else { return Ok(false) };
         match value.and_then(|value| value.as_bool().ok()) {
             Some(says) => Ok(says),
             None => {

@@ -5,7 +5,7 @@ use super::convert::{ConversionContext, to_dynamic};
 use super::errors::{diagnostics_of, outcome_of, span_at};
 use super::offer::name_in_rhai;
 use super::once::Once;
-use super::script::{Constants, call_of_main, first, text_of};
+use super::script::{Constants, call_of, call_of_main, first, text_of};
 use super::task::described;
 use crate::table::registry;
 use lang::diagnostic::Diagnostic;
@@ -102,6 +102,21 @@ impl RhaiFrontEnd {
         constants: Constants,
     ) -> Value {
         let call = self.engine().compile(call_of_main(params, &constants)).unwrap_or_default();
+        let mut ast = first(constants, self).merge(&call);
+        ast.set_source(source.name());
+        self.function(session, ast, true)
+    }
+
+    /// A call of another function of a session's script, as a function of the run.
+    pub(crate) fn call_function(
+        self: &Rc<Self>,
+        session: &Rc<Session>,
+        source: &SourceRef,
+        function: &str,
+        args: Vec<Value>,
+    ) -> Value {
+        let (call, constants) = call_of(function, args);
+        let call = self.engine().compile(call).unwrap_or_default();
         let mut ast = first(constants, self).merge(&call);
         ast.set_source(source.name());
         self.function(session, ast, true)

@@ -1,18 +1,23 @@
 //! `mcp.…`: tools, resources and prompts of MCP servers.
 
 use super::file_tools::native_tool;
+use super::task::say;
 use super::tool::registry_of;
 use crate::convert::{to_data, to_value};
+use crate::fault::of_reminder;
 use crate::here;
+use crate::hosting::{MCP_PROTOCOL, TaskUpdate};
 use crate::lint;
 use crate::loops::offered;
 use crate::mcp::{McpServer, checked_call, of_mcp, offered_tools, server_of};
+use crate::options::label_of;
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::{Dict, Str, Value};
-use lang::vm::{Cx, Raise, Wait};
+use lang::vm::{Cx, Raise, RunCode, Wait};
 use mcp::{Era, McpError, text_of};
 use runtime::data::Data;
+use runtime::reminder::bridge::RemindPayload;
 use std::rc::Rc;
 
 lang::builtins! { "mcp" =>
@@ -35,6 +40,9 @@ lang::builtins! { "mcp" =>
     waits "prompts(server: string | McpServer) -> list<any>" prompts;
     /// Returns a prompt: `{description, text, messages}`. `messages` fits the option `messages` of a loop.
     waits "prompt(server: string | McpServer, name: string, arguments: dict = nil) -> {description: any, text: string, messages: list<any>, ...}" prompt;
+    /// Sends a reminder to the client's agent, in a tool that `harn serve mcp` serves; else it is printed. The keys are those of
+    /// a reminder, and `mode`.
+    waits "remind(reminder: dict) -> nil" remind;
     /// Ends the connection to a server. The next use starts or contacts it again.
     waits "close(server: string | McpServer)" close;
 }
@@ -161,4 +169,19 @@ fn close(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         server.client.close().await;
         Ok(Value::Nil)
     })
+}
+
+fn remind(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    args::dict(args, 0)?;
+    let reminder = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
+    let payload =
+        RemindPayload::from_data(&reminder).map_err(|error| of_reminder(&error).about(0, label_of(&error)))?;
+    let world = here::world(cx)?;
+    if let Some(hosting) = &world.hosting
+        && hosting.protocol != MCP_PROTOCOL
+    {
+        let message = format!("this script is served over {}, and only MCP clients take reminders", hosting.protocol);
+        return Err(Raise::error(RunCode::Outside, message).help("call it only if `context.protocol` is \"mcp\""));
+    }
+    say(cx, TaskUpdate::Remind(Box::new(payload)))
 }

@@ -209,7 +209,8 @@ fn mode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 /// Tells the person, once there is room for it.
-fn say(cx: &Cx<'_>, said: TaskUpdate) -> Result<Wait, Box<Raise>> {
+/// Shows something to the client, or prints it if the run is not served.
+pub(super) fn say(cx: &Cx<'_>, said: TaskUpdate) -> Result<Wait, Box<Raise>> {
     let world: Rc<World> = here::world(cx)?;
     Ok(match world.hosting.clone() {
         Some(hosting) => Wait::new(async move {

@@ -6,7 +6,7 @@ use stdlib::{Agent, Skill};
 const LONGEST: usize = 500;
 
 /// Fills in missing fields from the script's file name and text.
-pub(in crate::a2a) fn complete(agent: &Agent, file: &str, text: &str) -> Agent {
+pub(crate) fn complete(agent: &Agent, file: &str, text: &str) -> Agent {
     let mut agent = agent.clone();
     let name = agent.name.get_or_insert_with(|| stem(file)).clone();
     let description = agent
@@ -26,6 +26,12 @@ pub(in crate::a2a) fn complete(agent: &Agent, file: &str, text: &str) -> Agent {
         agent.input_modes = super::form::MODES.map(str::to_owned).into();
     }
     agent
+}
+
+/// Returns whether a script begins with a comment about itself: one about its first function is not.
+pub(crate) fn has_comment(text: &str) -> bool {
+    let about_function = ["///", "/**"].iter().any(|mark| text.trim_start().starts_with(mark));
+    !about_function && first_comment(text).is_some()
 }
 
 fn stem(file: &str) -> String {

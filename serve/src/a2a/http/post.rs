@@ -7,7 +7,6 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 
-use super::body::{self, BodyError};
 use super::refusal::{json, refusal, said, with};
 use super::router::A2aState;
 use super::sse;
@@ -15,6 +14,7 @@ use crate::a2a::A2aCode;
 use crate::a2a::error::{RpcError, code};
 use crate::a2a::extension::RequestedExtension;
 use crate::a2a::rpc::{CallResult, Caller, call, read, refused};
+use crate::http::body::{self, BodyError};
 use crate::http::{AccessError, challenge};
 
 /// The timeout for reading a body.

@@ -261,11 +261,13 @@ fn weight(event: &SessionEvent) -> usize {
         }
         SessionEvent::Status { text, partial, .. } => text.len() + partial.weight(),
         SessionEvent::Text { text, .. }
+        | SessionEvent::Log(text)
         | SessionEvent::Thought { text, .. }
         | SessionEvent::Title(text)
         | SessionEvent::Question { text, .. }
         | SessionEvent::Mode(text) => text.len(),
         SessionEvent::Reminder(ReminderEvent::Emitted { reminder, .. }) => reminder.body.len(),
+        SessionEvent::Remind(payload) => payload.spec.body.len(),
         SessionEvent::Reminder(_) | SessionEvent::Usage { .. } | SessionEvent::ToolBegan { .. } => 0,
     }
 }

@@ -1,7 +1,8 @@
 //! The entry points of a script: its top level, and the function that answers a prompt.
 
 use super::super::{Engine, closure, entry};
-use super::{Hosted, whole};
+use super::{Hosted, ServedCall, whole};
+use crate::convert::to_value;
 use crate::hosting::ServedCode;
 use crate::rhai_front_end::is_rhai;
 use lang::compile::{Imported, Unit};
@@ -9,6 +10,7 @@ use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use lang::value::Value;
 use lang::vm::{Outcome, Proto, Raise};
+use runtime::data::Data;
 use std::rc::Rc;
 
 /// The entry points of a script.
@@ -18,25 +20,53 @@ pub(super) enum Main {
         /// The files that it imports.
         before: Vec<Imported>,
         top: Rc<Proto>,
-        pipeline: Rc<Proto>,
-        params: Vec<String>,
+        /// The pipeline, with its parameters.
+        pipeline: Option<(Rc<Proto>, Vec<String>)>,
+        /// The public functions, with their parameters.
+        public: Vec<(Rc<Proto>, Vec<String>)>,
     },
-    /// A script in Rhai; the parameters of its `main`.
-    Rhai { source: SourceRef, params: Vec<String> },
+    /// A script in Rhai.
+    Rhai {
+        source: SourceRef,
+        /// The parameters of its `main`.
+        params: Option<Vec<String>>,
+        /// The public functions: names and parameters.
+        public: Vec<(String, Vec<String>)>,
+    },
 }
 
-/// Returns the entry points of a Harn script; `None` if it has no pipeline.
-pub(super) fn of_unit(engine: &Engine, unit: Unit) -> Option<Main> {
-    let entry = entry(&unit.pipelines)?;
-    let params = entry.params.iter().map(ToString::to_string).collect();
-    let pipeline = engine.isolate.function(entry.function)?;
-    Some(Main::Harn { before: unit.before, top: unit.main, pipeline, params })
+/// Returns the entry points of a Harn script; `None` if it has none: a pipeline, or public functions if those are served.
+pub(super) fn of_unit(engine: &Engine, unit: Unit, serves_entries: bool) -> Option<Main> {
+    let pipeline = entry(&unit.pipelines)
+        .and_then(|entry| Some((engine.isolate.function(entry.function)?, names_of(&entry.params))));
+    let public: Option<Vec<_>> = unit
+        .public
+        .iter()
+        .map(|entry| Some((engine.isolate.function(entry.function)?, names_of(&entry.params))))
+        .collect();
+    let is_served = if serves_entries { public.is_some() } else { pipeline.is_some() };
+    is_served.then(|| Main::Harn { before: unit.before, top: unit.main, pipeline, public: public.unwrap_or_default() })
 }
 
-/// Returns the entry points of a Rhai script; `None` if it has no `main`.
-pub(super) fn of_rhai(engine: &Engine, source: &SourceRef) -> Result<Option<Main>, Vec<Diagnostic>> {
-    let params = engine.front_end().parse(source)?.main();
-    Ok(params.map(|params| Main::Rhai { source: source.clone(), params }))
+/// Returns names as text.
+fn names_of(names: &[impl ToString]) -> Vec<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+/// Returns the entry points of a Rhai script; `None` if it has none: a `main`, or public functions if those are served.
+pub(super) fn of_rhai(
+    engine: &Engine,
+    source: &SourceRef,
+    serves_entries: bool,
+) -> Result<Option<Main>, Vec<Diagnostic>> {
+    let script = engine.front_end().parse(source)?;
+    let params = script.main();
+    let public = match serves_entries {
+        true => script.public_entries()?.into_iter().map(|entry| (entry.function, entry.params)).collect(),
+        false => Vec::new(),
+    };
+    let is_served = serves_entries || params.is_some();
+    Ok(is_served.then(|| Main::Rhai { source: source.clone(), params, public }))
 }
 
 /// Whether the pipeline of a script in Harn may run again; nothing where it has none.
@@ -85,7 +115,8 @@ impl Main {
     /// The pipeline.
     pub(super) async fn prompt(&self, hosted: &Hosted, task: &Value, context: &Value) -> Outcome {
         match self {
-            Main::Harn { pipeline, params, .. } => {
+            Main::Harn { pipeline, .. } => {
+                let Some((pipeline, params)) = pipeline else { return Err(not_there()) };
                 let arg = |name: &String| match name.as_str() {
                     "task" => task.clone(),
                     "context" => context.clone(),
@@ -93,7 +124,8 @@ impl Main {
                 };
                 hosted.call(closure(pipeline), params.iter().map(arg).collect()).await
             }
-            Main::Rhai { source, params } => {
+            Main::Rhai { source, params, .. } => {
+                let Some(params) = params else { return Err(not_there()) };
                 let engine = &hosted.engine;
                 let constants = vec![("task", task.clone()), ("context", context.clone())];
                 let call = engine.front_end().call_main(engine.session(), source, params, constants);
@@ -101,6 +133,34 @@ impl Main {
             }
         }
     }
+}
+
+impl Main {
+    /// Calls a public function.
+    pub(super) async fn call(&self, hosted: &Hosted, call: &ServedCall, context: &Value) -> Outcome {
+        let arg = |name: &String| match call.arguments.get(name) {
+            Data::Nil if name == "context" => context.clone(),
+            value => to_value(value),
+        };
+        match self {
+            Main::Harn { public, .. } => {
+                let Some((function, params)) = public.get(call.entry) else { return Err(not_there()) };
+                hosted.call(closure(function), params.iter().map(arg).collect()).await
+            }
+            Main::Rhai { source, public, .. } => {
+                let Some((function, params)) = public.get(call.entry) else { return Err(not_there()) };
+                let engine = &hosted.engine;
+                let args = params.iter().map(arg).collect();
+                let call = engine.front_end().call_function(engine.session(), source, function, args);
+                hosted.call(call, Vec::new()).await
+            }
+        }
+    }
+}
+
+/// The host asks only for what the script has, so this does not happen.
+fn not_there() -> Box<Raise> {
+    Raise::error(ServedCode::Unservable, "the script has no such function")
 }
 
 /// It was read before, so this does not happen.

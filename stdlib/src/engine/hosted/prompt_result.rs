@@ -56,6 +56,8 @@ pub enum ReturnedValue {
     },
     /// Data of the script's own.
     Data(Data),
+    /// The result of a public function, as it is.
+    Result(Data),
 }
 
 /// The top level ended before its end.
@@ -73,6 +75,29 @@ pub(super) fn of_cleaning_up(outcome: &Outcome) -> Option<Diagnostic> {
     let raise = outcome.as_ref().err()?;
     let failed = matches!(raise.why, Why::Thrown | Why::Error).then_some(raise).or(raise.clean_up.as_ref());
     failed.map(|raise| raise.to_diagnostic())
+}
+
+/// Returns the end of a public function that was not stopped.
+pub(super) fn of_call(outcome: Outcome, hosting: &Hosting) -> PromptEnd {
+    let value = match outcome {
+        Ok(value) => value,
+        Err(_) => return of_pipeline(outcome, hosting),
+    };
+    let inner = match value.as_result() {
+        Some(Err(_)) => return of_value(&value, hosting),
+        Some(Ok(inner)) => inner,
+        None => &value,
+    };
+    match of_loop(inner, hosting) {
+        Some(PromptEnd::Returned(_)) => {
+            let text = failed_loop::as_dict(inner).and_then(|dict| {
+                ["visible_text", "text"].into_iter().find_map(|key| dict.get_str(key)?.as_str().map(Arc::<str>::from))
+            });
+            PromptEnd::Returned(ReturnedValue::Result(text.into()))
+        }
+        Some(end) => end,
+        None => PromptEnd::Returned(ReturnedValue::Result(to_data_lossy(inner))),
+    }
 }
 
 /// Returns the end of a pipeline that was not stopped.

@@ -47,6 +47,8 @@ impl TaskStateMachine {
             | SessionEvent::Thought { .. }
             | SessionEvent::Question { .. }
             | SessionEvent::UserMessage { .. }
+            | SessionEvent::Remind(_)
+            | SessionEvent::Log(_)
             | SessionEvent::Reminder(_) => Vec::new(),
         }
     }

@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// The reason why a body could not be read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum BodyError {
+pub(crate) enum BodyError {
     /// It exceeds the maximum size.
     TooLarge,
     /// It timed out.
@@ -31,7 +31,7 @@ pub(super) enum BodyError {
 ///
 /// # Errors
 /// The body could not be read.
-pub(super) async fn read(body: Body, most: usize, within: Duration) -> Result<Bytes, BodyError> {
+pub(crate) async fn read(body: Body, most: usize, within: Duration) -> Result<Bytes, BodyError> {
     let is_too_large = usize::try_from(body.size_hint().lower()).map_or(true, |least| least > most);
     if is_too_large {
         skip(body, most, within).await;
@@ -65,7 +65,7 @@ async fn gather(body: Body, most: usize) -> Result<Bytes, BodyError> {
 
 /// Reads an unwanted body and discards it: a client that still writes reads the response only after that. Stops after
 /// some more than `most` bytes, when the sender pauses, or after `within`.
-pub(super) async fn skip(body: Body, most: usize, within: Duration) {
+pub(crate) async fn skip(body: Body, most: usize, within: Duration) {
     let all = skip_rest(body.into_data_stream(), most.saturating_mul(TOLERATED));
     let _ = tokio::time::timeout(within, all).await;
 }

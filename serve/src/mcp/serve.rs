@@ -1,0 +1,188 @@
+//! Serves the public functions of a script.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use runtime::data::Data;
+use stdlib::{Agent, Diagnostic};
+
+use super::calls::Calls;
+use super::catalog::Catalog;
+use super::codes::McpServerCode;
+use super::http::{McpHttpState, RequestAnswerer, full};
+use super::peer::McpPeer;
+use super::server::McpServer;
+use super::stdio;
+use super::tasks::McpTasks;
+use crate::a2a::card::about;
+use crate::acp::{LineStreams, TransportLimits};
+use crate::count_limit::CountLimit;
+use crate::drain::drain;
+use crate::host::{Host, Mode, Served};
+use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, Token, bind, is_local};
+
+/// The names that configure the address and the token.
+pub const NAMES: ListenerNames = ListenerNames { option: "--http", token: "HARN_MCP_TOKEN", port: 41_242 };
+
+/// The timeout for writing the last responses after all calls are over.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
+
+/// The settings of a server, on both transports.
+#[derive(Debug, Clone)]
+pub struct McpSettings {
+    /// The mode of calls; the default is `ask`, in which tools that need a permission are refused.
+    pub mode: Option<Arc<str>>,
+    /// The description of the project.
+    pub agent: Agent,
+    /// The time for which calls may continue after shutdown begins.
+    pub drain: Duration,
+    /// The time after which a call becomes a task, for clients that take tasks.
+    pub task_after: Duration,
+    /// The limits.
+    pub bounds: McpLimits,
+}
+
+/// The limits of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct McpLimits {
+    /// The maximum size of a message in bytes.
+    pub body: usize,
+    /// The maximum number of connections over HTTP.
+    pub connections: u32,
+    /// The maximum number of running calls.
+    pub calls: u32,
+    /// The maximum number of sessions over HTTP.
+    pub sessions: usize,
+    /// The maximum number of tasks that are kept.
+    pub tasks: usize,
+}
+
+impl Default for McpLimits {
+    fn default() -> McpLimits {
+        McpLimits { body: 4 * 1024 * 1024, connections: 1024, calls: 256, sessions: 10_000, tasks: 1000 }
+    }
+}
+
+/// The address of a server over HTTP.
+#[derive(Debug, Clone)]
+pub struct McpListen {
+    /// The address to listen on; port 0 selects a free one.
+    pub address: SocketAddr,
+    /// The token that callers must send; without one, only a loopback address is allowed.
+    pub token: Option<Token>,
+    /// Allowed origins of web pages, such as `https://example.com`; `*` allows all.
+    pub origins: Vec<String>,
+}
+
+fn start(served: Served, settings: &McpSettings, is_public: bool) -> Result<Arc<McpServer>, Vec<Diagnostic>> {
+    let entries = stdlib::check_entries(&served.source, (served.run)())?;
+    let catalog = Catalog::new(entries)?;
+    let about = about::complete(&settings.agent, served.source.name(), served.source.text());
+    let described = settings.agent.description.is_some() || about::has_comment(served.source.text());
+    let peer = Arc::new(McpPeer::new());
+    let host = Host::start(served, peer.clone())?;
+    let mode = settings.mode.clone().unwrap_or_else(|| Mode::Ask.as_str().into());
+    let info = Data::dict([
+        ("name", Data::from(about.name.unwrap_or_else(|| "harn".to_owned()))),
+        ("version", about.version.unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned()).into()),
+    ]);
+    Ok(Arc::new(McpServer {
+        calls: Calls { host, peer, mode, limit: CountLimit::new(settings.bounds.calls) },
+        catalog,
+        tasks: McpTasks::new(settings.bounds.tasks),
+        info,
+        instructions: about.description.filter(|_| described).map(Into::into),
+        task_after: settings.task_after,
+        is_public,
+    }))
+}
+
+/// Waits for the signal to stop, and then for running calls.
+async fn drained(server: &McpServer, stop: impl Future<Output = i32>, grace: Duration) -> i32 {
+    let code = stop.await;
+    let host = &server.calls.host;
+    host.begin_drain();
+    drain(grace, || host.waits(), host.idle()).await;
+    code
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Vec<Diagnostic>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| {
+        vec![Diagnostic::new(McpServerCode::Internal, format!("could not start the async runtime: {error}"))]
+    })
+}
+
+/// Serves one client over lines until it closes its end, and returns 0, or until `stop` is ready, and returns its result.
+/// Creates a runtime on the current thread.
+///
+/// # Errors
+/// The script is invalid or has no public functions, before anything is read; or the system refuses a resource.
+pub fn serve_stdio<S: Future<Output = i32>>(
+    served: Served,
+    streams: LineStreams,
+    settings: McpSettings,
+    stop: impl FnOnce() -> S,
+) -> Result<i32, Vec<Diagnostic>> {
+    let runtime = runtime()?;
+    let ended = runtime.block_on(async {
+        let server = start(served, &settings, false)?;
+        let limits = TransportLimits { line: settings.bounds.body, ..TransportLimits::default() };
+        let code = tokio::select! {
+            biased;
+            code = drained(&server, stop(), settings.drain) => code,
+            () = stdio::carry(server.clone(), streams, limits) => 0,
+        };
+        server.calls.host.stop().await;
+        Ok(code)
+    });
+    // Reader and writer threads may block for as long as the other side wants.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Serves clients over HTTP until `stop` is ready, and returns its result. Calls `ready` with the URL once the server
+/// accepts connections. Creates a runtime on the current thread.
+///
+/// # Errors
+/// The script or the address is invalid, before any connection is accepted; or the system refuses a resource.
+pub fn serve_http<S: Future<Output = i32>>(
+    served: Served,
+    listen: McpListen,
+    settings: McpSettings,
+    ready: impl FnOnce(&str),
+    stop: impl FnOnce() -> S,
+) -> Result<i32, Vec<Diagnostic>> {
+    let runtime = runtime()?;
+    let ended = runtime.block_on(async {
+        let McpListen { address, token, origins } = listen;
+        let (listener, bound) = bind(address, token.is_some()).map_err(|error| vec![cannot_listen(&error)])?;
+        let server = start(served, &settings, token.is_none())?;
+        let guard = RequestGuard { is_local: is_local(&address), public: None, origins };
+        let state = McpHttpState::new(server.clone(), guard, token, settings.bounds);
+        let listener = HttpListener::new(listener, settings.bounds.connections, full);
+        let answerer = RequestAnswerer::new(state);
+        ready(&format!("http://{bound}/mcp"));
+        let answer = move |request| answerer.clone().answer(request);
+        let code = tokio::select! {
+            biased;
+            code = drained(&server, stop(), settings.drain) => code,
+            never = listener.take_all(answer) => match never {},
+        };
+        let ending = listener.close();
+        server.calls.host.stop().await;
+        let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
+        Ok(code)
+    });
+    // Do not wait for connections whose clients do not read.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Returns the diagnostic for an address that the server cannot listen on.
+#[must_use]
+pub fn cannot_listen(error: &ListenError) -> Diagnostic {
+    let code = if matches!(error, ListenError::Exposed(_)) { McpServerCode::Exposed } else { McpServerCode::Address };
+    Diagnostic::new(code, error.to_string()).help(NAMES.help(error))
+}

@@ -1,0 +1,202 @@
+//! [`McpTasks`]: calls that outlive their request (SEP-1686 in the form with sessions, SEP-2663 in the one without).
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mcp::Era;
+use runtime::data::Data;
+use tokio::sync::watch;
+
+use super::calls::{CallError, RunningCall};
+use super::fault::{McpFault, UNAVAILABLE};
+use super::peer::{CallFeed, now_ms};
+use jsonrpc::code;
+
+/// The time for which a task is kept after its creation unless the client wishes a shorter one, in milliseconds.
+const TTL_MS: u64 = 3_600_000;
+/// The pause that clients are asked to make between two polls, in milliseconds.
+const POLL_MS: i64 = 1_000;
+/// The key of the task that a result belongs to.
+const RELATED: &str = "io.modelcontextprotocol/related-task";
+
+/// The tasks of all clients.
+pub(super) struct McpTasks {
+    most: usize,
+    all: Mutex<HashMap<Arc<str>, Arc<McpTask>>>,
+}
+
+/// A call that can be followed by its id, which cannot be guessed.
+pub(super) struct McpTask {
+    id: Arc<str>,
+    /// The session that began it; `None` in the form without sessions.
+    owner: Option<Arc<str>>,
+    created_ms: u64,
+    ttl_ms: u64,
+    feed: Arc<CallFeed>,
+    cancel: watch::Sender<bool>,
+    end: watch::Sender<Option<TaskEnd>>,
+}
+
+/// The end of a task.
+#[derive(Clone)]
+struct TaskEnd {
+    at_ms: u64,
+    result: TaskResult,
+}
+
+#[derive(Clone)]
+enum TaskResult {
+    /// The result of the tool, which may say that the tool failed.
+    Completed(Data),
+    Cancelled,
+}
+
+impl McpTasks {
+    pub(super) fn new(most: usize) -> McpTasks {
+        McpTasks { most, all: Mutex::default() }
+    }
+
+    /// Locks the tasks. Code that holds this lock does not panic.
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<McpTask>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the number of tasks that are not over.
+    pub(super) fn open(&self) -> usize {
+        self.lock().values().filter(|task| task.end.borrow().is_none()).count()
+    }
+
+    /// Makes a task of a running call. `result` converts the end of the call to the result of the tool.
+    ///
+    /// # Errors
+    /// Too many tasks are kept.
+    pub(super) fn begin(
+        &self,
+        mut call: RunningCall,
+        feed: Arc<CallFeed>,
+        owner: Option<Arc<str>>,
+        ttl: &Data,
+        result: impl FnOnce(Result<Data, CallError>) -> Data + Send + 'static,
+    ) -> Result<Arc<McpTask>, McpFault> {
+        let created_ms = now_ms();
+        let wished = ttl.as_int().and_then(|ms| u64::try_from(ms).ok()).unwrap_or(TTL_MS);
+        let task = Arc::new(McpTask {
+            id: uuid::Uuid::new_v4().to_string().into(),
+            owner,
+            created_ms,
+            ttl_ms: wished.min(TTL_MS),
+            feed,
+            cancel: call.canceller(),
+            end: watch::Sender::new(None),
+        });
+        {
+            let mut all = self.lock();
+            all.retain(|_, task| !task.is_expired(created_ms));
+            if all.len() >= self.most {
+                let message = format!("too many tasks: {} are kept, which is the limit; try again later", self.most);
+                return Err(McpFault::new(UNAVAILABLE, message));
+            }
+            all.insert(task.id.clone(), task.clone());
+        }
+        let ended = task.clone();
+        tokio::spawn(async move {
+            let end = match call.ended().await {
+                Err(CallError::Cancelled) => TaskResult::Cancelled,
+                other => TaskResult::Completed(result(other)),
+            };
+            ended.end.send_replace(Some(TaskEnd { at_ms: now_ms(), result: end }));
+        });
+        Ok(task)
+    }
+
+    /// Returns the task that the parameters name, if this client may see it.
+    pub(super) fn find(&self, params: &Data, owner: Option<&Arc<str>>) -> Result<Arc<McpTask>, McpFault> {
+        let id = params.get("taskId").as_str().unwrap_or_default();
+        let found = self.lock().get(id).cloned();
+        let now = now_ms();
+        found
+            .filter(|task| task.owner.as_ref() == owner && !task.is_expired(now))
+            .ok_or_else(|| McpFault::params("task not found: it has expired, or its id is wrong"))
+    }
+
+    /// Answers `tasks/list`, which only the form with sessions has.
+    pub(super) fn list(&self, owner: Option<&Arc<str>>) -> Data {
+        let now = now_ms();
+        let mut own: Vec<_> = self.lock().values().filter(|task| task.owner.as_ref() == owner).cloned().collect();
+        own.retain(|task| !task.is_expired(now));
+        own.sort_by(|a, b| (b.created_ms, &b.id).cmp(&(a.created_ms, &a.id)));
+        Data::dict([("tasks", Data::list(own.iter().map(|task| task.to_data(Era::Sessions))))])
+    }
+}
+
+impl McpTask {
+    /// Returns whether it is over and its time has come. A task that runs is kept.
+    fn is_expired(&self, now: u64) -> bool {
+        self.end.borrow().is_some() && now.saturating_sub(self.created_ms) > self.ttl_ms
+    }
+
+    /// Returns its state.
+    pub(super) fn to_data(&self, era: Era) -> Data {
+        let end = self.end.borrow().clone();
+        let status = match &end {
+            None => "working",
+            Some(TaskEnd { result: TaskResult::Cancelled, .. }) => "cancelled",
+            // The form with sessions calls a tool that failed a failed task.
+            Some(TaskEnd { result: TaskResult::Completed(result), .. })
+                if era == Era::Sessions && result.get("isError").truthy() =>
+            {
+                "failed"
+            }
+            Some(_) => "completed",
+        };
+        let (ttl, poll) = match era {
+            Era::Sessions => ("ttl", "pollInterval"),
+            Era::Stateless => ("ttlMs", "pollIntervalMs"),
+        };
+        let updated_ms = end.as_ref().map_or_else(now_ms, |end| end.at_ms);
+        let mut state = Data::dict_of_present([
+            ("taskId", Data::from(&self.id)),
+            ("status", status.into()),
+            ("statusMessage", self.feed.status().into()),
+            ("createdAt", stdlib::rfc3339(self.created_ms).into()),
+            ("lastUpdatedAt", stdlib::rfc3339(updated_ms).into()),
+            (ttl, i64::try_from(self.ttl_ms).unwrap_or(i64::MAX).into()),
+            (poll, POLL_MS.into()),
+        ]);
+        if let (Era::Stateless, Some(TaskEnd { result: TaskResult::Completed(result), .. })) = (era, end) {
+            state.set("result", result);
+        }
+        state
+    }
+
+    /// Waits for its end, and returns the result of the tool (`tasks/result`).
+    pub(super) async fn result(&self) -> Result<Data, McpFault> {
+        let mut end = self.end.subscribe();
+        let end = end.wait_for(Option::is_some).await.ok().and_then(|end| end.clone());
+        match end.map(|end| end.result) {
+            Some(TaskResult::Completed(mut result)) => {
+                let related = Data::dict([("taskId", Data::from(&self.id))]);
+                result.set("_meta", Data::dict([(RELATED, related)]));
+                Ok(result)
+            }
+            _ => Err(McpFault::new(code::INTERNAL_ERROR, "the task was cancelled")),
+        }
+    }
+
+    /// Cancels it.
+    ///
+    /// # Errors
+    /// It is over; the form with sessions reports that.
+    pub(super) async fn cancel(&self, era: Era) -> Result<(), McpFault> {
+        if self.end.borrow().is_some() {
+            return match era {
+                Era::Sessions => Err(McpFault::params("the task is over and cannot be cancelled")),
+                Era::Stateless => Ok(()),
+            };
+        }
+        self.cancel.send_replace(true);
+        let mut end = self.end.subscribe();
+        let _ = end.wait_for(Option::is_some).await;
+        Ok(())
+    }
+}
