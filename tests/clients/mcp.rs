@@ -5,6 +5,7 @@
 //! - [`http`]: servers behind a URL that misbehave.
 //! - [`login`]: servers that want tokens, [`issuer`].
 //! - [`reminders`]: reminders that a server sends.
+//! - [`served`]: the server of `examples/mcp`, used by official clients.
 //! - [`synced`]: lists of tools that are stored in a project.
 //! - [`official`]: npm `@modelcontextprotocol/server-everything`, and a server with PyPI `mcp`, over both transports and in
 //!   both versions.
@@ -17,6 +18,7 @@ mod login;
 mod loops;
 mod official;
 mod reminders;
+mod served;
 mod synced;
 
 use crate::harn::{Outcome, harn_in, root, scratch};
