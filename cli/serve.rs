@@ -1,7 +1,8 @@
-//! `harn serve WIRE FILE`: a script as an agent for others.
+//! `harn serve WIRE FILE`: a script as an agent for others. `harn serve hub`: a broker between agents.
 
 mod a2a;
 mod acp;
+mod hub;
 mod mcp;
 mod signals;
 
@@ -18,7 +19,7 @@ use stdlib::output::Terminal;
 use stdlib::{Agent, Diagnostic, PackSpec, RunOptions, read_source};
 use tracing::level_filters::LevelFilter;
 
-/// Whom a script is served to.
+/// What is served, and to whom.
 #[derive(clap::Subcommand)]
 pub(crate) enum Wire {
     /// Serve an editor with the Agent Client Protocol over standard input and output
@@ -27,6 +28,8 @@ pub(crate) enum Wire {
     A2a(a2a::ServeA2aArgs),
     /// Serve public functions as tools, resources and prompts with the Model Context Protocol
     Mcp(mcp::ServeMcpArgs),
+    /// Run a hub: a broker of tasks between agents, over gRPC
+    Hub(hub::ServeHubArgs),
 }
 
 /// The script that is served, on any wire.
@@ -90,6 +93,7 @@ pub(crate) fn run(mut wire: Wire) -> i32 {
         Wire::Acp(args) => args.script.log_format,
         Wire::A2a(args) => args.script.log_format,
         Wire::Mcp(args) => args.script.log_format,
+        Wire::Hub(args) => args.log_format,
     };
     let _log = match log::start(Some(log_format), Some(LevelFilter::INFO)) {
         Ok(guard) => guard,
@@ -99,6 +103,7 @@ pub(crate) fn run(mut wire: Wire) -> i32 {
         Wire::Acp(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
         Wire::A2a(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
         Wire::Mcp(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
+        Wire::Hub(args) => (args.format, Otel::default()),
     };
     let exporting = match otel.start() {
         Ok(exporting) => exporting,
@@ -108,6 +113,7 @@ pub(crate) fn run(mut wire: Wire) -> i32 {
         Wire::Acp(args) => acp::serve(args, exporting.as_ref()),
         Wire::A2a(args) => a2a::serve(args, exporting.as_ref()),
         Wire::Mcp(args) => mcp::serve(args, exporting.as_ref()),
+        Wire::Hub(args) => hub::serve(args),
     };
     if let Some(exporting) = exporting {
         exporting.end();

@@ -26,6 +26,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("exec", "run"),
     ("execute", "run"),
     ("format", "fmt"),
+    ("hub", "serve hub"),
     ("init", "new"),
     ("interactive", "repl"),
     ("lint", "check"),

@@ -25,8 +25,12 @@ mod serve;
 pub mod store;
 pub mod tasks;
 
+pub(crate) use card::{AgentCard, CardUrl};
 pub use codes::A2aCode;
 pub use error::Refusal;
+pub(crate) use error::{RpcError, code, shortened};
 pub use extension::REMINDERS;
+pub(crate) use http::{HttpError, content_type, denied, json, not_allowed, receive, refusal, said, with_challenge};
+pub(crate) use rpc::{A2aMethod, RequestedVersion, no_extended_card, no_push, read, refused};
 pub use serve::{A2aLimits, A2aSettings, ListenAddresses, NAMES, cannot_listen, serve};
 pub use tasks::TaskManager;

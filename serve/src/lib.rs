@@ -9,6 +9,7 @@
 //! | [`acp`] | the Agent Client Protocol over standard input and output |
 //! | [`a2a`] | the Agent2Agent protocol over HTTP |
 //! | [`mcp`] | the Model Context Protocol over standard input and output, and over HTTP |
+//! | [`hub`] | the broker of tasks between agents, over gRPC and HTTP |
 //! | [`http`] | HTTP servers, independent of the protocol |
 //! | `metrics`, `probe`, `drain`, `count_limit` | metrics and health of a server, its shutdown, and its limits |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
@@ -20,6 +21,7 @@ mod count_limit;
 mod drain;
 pub mod host;
 pub mod http;
+pub mod hub;
 pub mod mcp;
 mod metrics;
 mod probe;
@@ -35,6 +37,7 @@ pub fn catalogue() -> Vec<&'static stdlib::Code> {
     all.extend(acp::AcpCode::rows());
     all.extend(mcp::McpServerCode::rows());
     all.extend(a2a::A2aCode::rows());
+    all.extend(hub::HubCode::rows());
     all.sort_by_key(|row| row.code);
     all
 }

@@ -52,7 +52,8 @@ pub(crate) fn metrics(probed: &dyn Probed) -> Response<Body> {
     response
 }
 
-fn plain(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
+/// Returns a response with text that is not cached.
+pub(crate) fn plain(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
     let mut response = Response::new(text.into());
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -15,12 +15,12 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("runtime", "runtime/Cargo.toml", &[]),
     ("providers", "providers/Cargo.toml", &["runtime"]),
     ("stdlib", "stdlib/Cargo.toml", &["a2a", "jsonrpc", "mcp", "lang", "runtime", "providers"]),
-    ("serve", "serve/Cargo.toml", &["a2a", "jsonrpc", "mcp", "stdlib", "runtime"]),
+    ("serve", "serve/Cargo.toml", &["a2a", "hub", "jsonrpc", "mcp", "stdlib", "runtime"]),
     ("telemetry", "telemetry/Cargo.toml", &["runtime", "providers"]),
     ("testing", "testing/Cargo.toml", &["runtime", "stdlib"]),
     ("lsp", "lsp/Cargo.toml", &["fmt", "jsonrpc", "lang", "stdlib"]),
     ("hub", "hub/Cargo.toml", &["runtime"]),
-    ("cli", "cli/Cargo.toml", &["fmt", "lang", "lsp", "runtime", "stdlib", "serve", "telemetry", "testing"]),
+    ("cli", "cli/Cargo.toml", &["fmt", "hub", "lang", "lsp", "runtime", "stdlib", "serve", "telemetry", "testing"]),
     ("harn", "Cargo.toml", &["a2a", "fmt", "lang", "mcp", "runtime", "providers", "stdlib", "serve", "cli"]),
 ];
 

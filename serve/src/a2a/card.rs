@@ -16,26 +16,28 @@ use stdlib::Agent;
 
 /// The agent card. It does not change while the agent is served.
 #[derive(Debug)]
-pub(super) struct AgentCard {
+pub(crate) struct AgentCard {
     /// The agent's name, description and skills, with the name and description filled in.
-    pub(super) about: Agent,
+    pub(crate) about: Agent,
     /// The URL for requests.
-    pub(super) url: CardUrl,
+    pub(crate) url: CardUrl,
     /// Whether the server requires a token.
-    pub(super) has_token: bool,
-    /// The parameters of the reminder extension.
-    pub(super) reminders: Data,
+    pub(crate) has_token: bool,
+    /// The parameters of the reminder extension; nil if the agent does not have it.
+    pub(crate) reminders: Data,
+    /// Whether updates of tasks are streamed.
+    pub(crate) streams: bool,
     /// Whether every client also gets the extension in the place that its draft defines.
-    pub(super) always_rfc: bool,
+    pub(crate) always_rfc: bool,
     /// The version for clients that name none. `None` selects a card that all versions can read.
-    pub(super) usual: Option<Version>,
+    pub(crate) usual: Option<Version>,
     /// When the card last changed.
-    pub(super) since: SystemTime,
+    pub(crate) since: SystemTime,
 }
 
 /// The URL for requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum CardUrl {
+pub(crate) enum CardUrl {
     /// A fixed URL.
     Fixed(String),
     /// The host that the card was requested from, or this URL if the request names none. A server that listens on all
@@ -46,7 +48,7 @@ pub(super) enum CardUrl {
 impl AgentCard {
     /// Returns the card as JSON: strictly in `version`, or readable by all versions if it is `None`. `rfc` is whether
     /// the client names the extension in its request, `host` the host name that the client used.
-    pub(super) fn text(&self, version: Option<Version>, rfc: bool, host: Option<&str>) -> String {
+    pub(crate) fn text(&self, version: Option<Version>, rfc: bool, host: Option<&str>) -> String {
         let url = match (&self.url, host.filter(|host| crate::http::name_of(host).is_some())) {
             (CardUrl::Asked(_), Some(host)) => format!("http://{host}/"),
             (CardUrl::Fixed(url) | CardUrl::Asked(url), _) => url.clone(),

@@ -11,5 +11,7 @@ mod refusal;
 mod router;
 mod sse;
 
+pub(crate) use post::{HttpError, content_type, denied, receive, with_challenge};
 pub(super) use refusal::full;
+pub(crate) use refusal::{json, not_allowed, refusal, said};
 pub(super) use router::{A2aState, RequestService};

@@ -15,9 +15,11 @@ mod method;
 mod stream;
 mod version;
 
-pub(super) use answer::refused;
+pub(crate) use answer::refused;
 pub(super) use call::{CallResult, Caller, StreamContext, call};
-pub(super) use envelope::read;
+pub(crate) use call::{no_extended_card, no_push};
+pub(crate) use envelope::read;
 pub(super) use frame_cache::FrameCache;
+pub(crate) use method::A2aMethod;
 pub(super) use stream::TaskEventStream;
-pub(super) use version::RequestedVersion;
+pub(crate) use version::RequestedVersion;

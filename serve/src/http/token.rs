@@ -23,13 +23,16 @@ pub enum TokenError {
 }
 
 /// The reason why a caller is denied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AccessError {
     /// The caller sent no token.
+    #[error("missing token: send the header `Authorization: Bearer TOKEN`")]
     Missing,
     /// The header is not of the form `Bearer TOKEN`.
+    #[error("invalid authorization scheme: send `Authorization: Bearer TOKEN`")]
     Scheme,
     /// The token is wrong.
+    #[error("invalid token")]
     Wrong,
 }
 
@@ -48,18 +51,30 @@ impl Token {
 
     /// Checks the token in the `Authorization` header.
     pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), AccessError> {
-        let mut offered = headers.get_all(header::AUTHORIZATION).iter();
-        let first = offered.next().ok_or(AccessError::Missing)?.as_bytes();
-        // With two headers it is ambiguous which one counts.
-        let offered = if offered.next().is_none() { first } else { return Err(AccessError::Wrong) };
-        let space = offered.iter().position(|byte| *byte == b' ').ok_or(AccessError::Scheme)?;
-        let (scheme, token) = offered.split_at(space);
-        if !scheme.eq_ignore_ascii_case(b"bearer") {
-            return Err(AccessError::Scheme);
-        }
-        let same = digest(token.trim_ascii()).ct_eq(&self.0);
-        if bool::from(same) { Ok(()) } else { Err(AccessError::Wrong) }
+        if self.is(&bearer_of(headers)?) { Ok(()) } else { Err(AccessError::Wrong) }
     }
+
+    /// Returns whether the caller sent this token, in constant time.
+    pub(crate) fn is(&self, offered: &OfferedToken) -> bool {
+        offered.0.ct_eq(&self.0).into()
+    }
+}
+
+/// The digest of the token that a caller sent.
+pub(crate) struct OfferedToken([u8; 32]);
+
+/// Reads the token in the `Authorization` header.
+pub(crate) fn bearer_of(headers: &HeaderMap) -> Result<OfferedToken, AccessError> {
+    let mut offered = headers.get_all(header::AUTHORIZATION).iter();
+    let first = offered.next().ok_or(AccessError::Missing)?.as_bytes();
+    // With two headers it is ambiguous which one counts.
+    let offered = if offered.next().is_none() { first } else { return Err(AccessError::Wrong) };
+    let space = offered.iter().position(|byte| *byte == b' ').ok_or(AccessError::Scheme)?;
+    let (scheme, token) = offered.split_at(space);
+    if !scheme.eq_ignore_ascii_case(b"bearer") {
+        return Err(AccessError::Scheme);
+    }
+    Ok(OfferedToken(digest(token.trim_ascii())))
 }
 
 /// Returns the `WWW-Authenticate` header of a response to a caller that is denied, by the headers of the request.

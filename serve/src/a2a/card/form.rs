@@ -69,12 +69,15 @@ fn skill(skill: &Skill) -> Data {
 }
 
 fn capabilities(card: &AgentCard, version: Option<Version>, rfc: bool) -> Data {
-    let mut data = Data::dict([("streaming", Data::from(true)), ("pushNotifications", false.into())]);
+    let mut data = Data::dict([("streaming", Data::from(card.streams)), ("pushNotifications", false.into())]);
     if version.is_none_or(|version| version == Version::V1_0) {
         data.set("extendedAgentCard", false.into());
     }
     if version != Some(Version::V1_0) {
         data.set("stateTransitionHistory", false.into());
+    }
+    if card.reminders.is_nil() {
+        return data;
     }
     let extension = Data::dict([
         ("uri", Data::from(REMINDERS)),

@@ -13,6 +13,7 @@ fn card(has_token: bool) -> AgentCard {
         url: CardUrl::Fixed("http://127.0.0.1:8080/".to_owned()),
         has_token,
         reminders: Data::dict([("inject", Data::from(true))]),
+        streams: true,
         always_rfc: false,
         usual: None,
         since: SystemTime::UNIX_EPOCH,

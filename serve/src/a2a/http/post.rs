@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a::Version;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use bytes::Bytes;
 
 use super::refusal::{json, refusal, said, with};
 use super::router::A2aState;
@@ -21,27 +23,16 @@ use crate::http::{AccessError, challenge};
 const BODY: Duration = Duration::from_secs(10);
 
 /// An error with its status.
-type HttpError = (StatusCode, RpcError);
+pub(crate) type HttpError = (StatusCode, RpcError);
 
 /// Responds to a JSON-RPC request.
 pub(super) async fn post(State(state): State<Arc<A2aState>>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let said = said(&head.headers, head.uri.query());
     let version = said.nearest();
-    if let Err((status, fault)) = state.admit(&head.headers) {
-        // A client that waits for permission to send the body need not send it.
-        if !head.headers.contains_key(header::EXPECT) {
-            body::skip(body, state.body, BODY).await;
-        }
-        let response = refusal(status, &fault, version);
-        return if status == StatusCode::UNAUTHORIZED { with_challenge(response, &head.headers) } else { response };
-    }
-    let body = match body::read(body, state.body, BODY).await {
+    let body = match receive(&head.headers, body, version, state.body, state.admit(&head.headers)).await {
         Ok(body) => body,
-        Err(missing) => {
-            let (status, fault) = unread(&missing, state.body);
-            return with(refusal(status, &fault, version), header::CONNECTION, "close");
-        }
+        Err(refused) => return *refused,
     };
     let asked = RequestedExtension::of(&head.headers);
     let reply = match read(&body) {
@@ -65,6 +56,33 @@ pub(super) async fn post(State(state): State<Arc<A2aState>>, request: Request<Bo
     response
 }
 
+/// Reads the body of a request that is admitted.
+///
+/// # Errors
+/// The response to a request that is not admitted, or whose body cannot be read.
+pub(crate) async fn receive(
+    headers: &HeaderMap,
+    body: Body,
+    version: Version,
+    most: usize,
+    admitted: Result<(), HttpError>,
+) -> Result<Bytes, Box<Response<Body>>> {
+    if let Err((status, fault)) = admitted {
+        // A client that waits for permission to send the body need not send it.
+        if !headers.contains_key(header::EXPECT) {
+            body::skip(body, most, BODY).await;
+        }
+        let response = refusal(status, &fault, version);
+        return Err(
+            if status == StatusCode::UNAUTHORIZED { with_challenge(response, headers) } else { response }.into()
+        );
+    }
+    body::read(body, most, BODY).await.map_err(|missing| {
+        let (status, fault) = unread(&missing, most);
+        with(refusal(status, &fault, version), header::CONNECTION, "close").into()
+    })
+}
+
 impl A2aState {
     /// Checks the headers of a request.
     fn admit(&self, headers: &HeaderMap) -> Result<(), HttpError> {
@@ -75,23 +93,20 @@ impl A2aState {
     }
 }
 
-pub(super) fn denied(denied: AccessError) -> HttpError {
-    let message = match denied {
-        AccessError::Missing => "missing token: send the header `Authorization: Bearer TOKEN`",
-        AccessError::Scheme => "invalid authorization scheme: send `Authorization: Bearer TOKEN`",
-        AccessError::Wrong => "invalid token",
-    };
-    let fault = RpcError::new(code::SERVER, A2aCode::NoToken, message).reason("unauthenticated").field("Authorization");
+pub(crate) fn denied(denied: AccessError) -> HttpError {
+    let fault = RpcError::new(code::SERVER, A2aCode::NoToken, denied.to_string())
+        .reason("unauthenticated")
+        .field("Authorization");
     (StatusCode::UNAUTHORIZED, fault)
 }
 
-pub(super) fn with_challenge(mut response: Response<Body>, headers: &HeaderMap) -> Response<Body> {
+pub(crate) fn with_challenge(mut response: Response<Body>, headers: &HeaderMap) -> Response<Body> {
     response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge(headers));
     response
 }
 
 /// Checks that the content type is JSON. Web pages cannot send that without a preflight request, which is refused.
-fn content_type(value: Option<&HeaderValue>) -> Result<(), HttpError> {
+pub(crate) fn content_type(value: Option<&HeaderValue>) -> Result<(), HttpError> {
     let written = value.map(|value| value.to_str().unwrap_or("?"));
     let media_type = written.and_then(|written| written.split(';').next()).map(str::trim);
     if media_type.is_some_and(|it| it.eq_ignore_ascii_case("application/json")) {

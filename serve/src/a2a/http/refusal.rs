@@ -11,19 +11,19 @@ use crate::a2a::rpc::{RequestedVersion, refused};
 use crate::http::{FullBody, GuardError};
 
 /// Returns the version that the headers name, or the query if they name none.
-pub(super) fn said(headers: &HeaderMap, query: Option<&str>) -> RequestedVersion {
+pub(crate) fn said(headers: &HeaderMap, query: Option<&str>) -> RequestedVersion {
     let in_query = || query?.split('&').find_map(|pair| pair.strip_prefix("A2A-Version="));
     let header = headers.get("a2a-version").map(|value| value.to_str().unwrap_or("?"));
     RequestedVersion::of(header.or_else(in_query))
 }
 
 /// Returns a response that refuses the request with this status.
-pub(super) fn refusal(status: StatusCode, fault: &RpcError, version: Version) -> Response<Body> {
+pub(crate) fn refusal(status: StatusCode, fault: &RpcError, version: Version) -> Response<Body> {
     json(status, refused(&Id::null(), fault, version))
 }
 
 /// Returns a JSON response.
-pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
+pub(crate) fn json(status: StatusCode, text: String) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -37,7 +37,7 @@ pub(super) fn with(mut response: Response<Body>, name: HeaderName, value: &'stat
 }
 
 /// Returns the error for a request whose host or origin is not allowed.
-pub(super) fn not_allowed(error: &GuardError) -> RpcError {
+pub(crate) fn not_allowed(error: &GuardError) -> RpcError {
     let bad_host = |message| RpcError::new(code::REQUEST, A2aCode::NoRequest, message).field("Host");
     let forbidden = |message: String, reason| RpcError::new(code::SERVER, A2aCode::Forbidden, message).reason(reason);
     match error {

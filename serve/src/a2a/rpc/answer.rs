@@ -6,6 +6,6 @@ use jsonrpc::Id;
 use crate::a2a::error::RpcError;
 
 /// Returns the JSON-RPC text of a refusal.
-pub(in crate::a2a) fn refused(id: &Id, fault: &RpcError, version: Version) -> String {
+pub(crate) fn refused(id: &Id, fault: &RpcError, version: Version) -> String {
     jsonrpc::error(id, &fault.to_data(version))
 }

@@ -115,11 +115,7 @@ impl MethodCall<'_> {
             A2aMethod::Subscribe => self.subscribe(params, caller).await?,
             A2aMethod::Push => return Err(no_push()),
             A2aMethod::ExtendedCard => {
-                let message = "this agent has a single public card";
-                // In 1.0 the other code is for agents whose card declares an extended card.
-                let is_1_0 = version == Version::V1_0 || name == "GetExtendedAgentCard";
-                let rpc = if is_1_0 { code::UNSUPPORTED } else { code::NO_EXTENDED_CARD };
-                return Err(RpcError::new(rpc, A2aCode::NotOffered, message));
+                return Err(no_extended_card(version, name));
             }
             A2aMethod::Reminders(name) => {
                 let result = injection::call(name, params, self.manager).await;
@@ -210,7 +206,16 @@ impl MethodCall<'_> {
     }
 }
 
-fn no_push() -> RpcError {
+/// Returns the error for a request for the extended card by a method of this name.
+pub(crate) fn no_extended_card(version: Version, name: &str) -> RpcError {
+    // In 1.0 the other code is for agents whose card declares an extended card.
+    let is_1_0 = version == Version::V1_0 || name == "GetExtendedAgentCard";
+    let rpc = if is_1_0 { code::UNSUPPORTED } else { code::NO_EXTENDED_CARD };
+    RpcError::new(rpc, A2aCode::NotOffered, "this agent has a single public card")
+}
+
+/// Returns the error for a request for push notifications.
+pub(crate) fn no_push() -> RpcError {
     let message = "this agent does not support push notifications; follow the task's stream, or request the task";
     RpcError::new(code::NO_PUSH, A2aCode::NotOffered, message)
 }

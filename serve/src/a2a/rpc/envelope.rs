@@ -13,20 +13,20 @@ const LONGEST_ID: usize = 16 * 1024;
 const RULES: Rules = Rules { ids: IdRule::Numbers, max_id_len: LONGEST_ID, positional_params: false, answers: false };
 
 /// A request.
-pub(in crate::a2a) type RpcRequest = jsonrpc::Request<Data>;
+pub(crate) type RpcRequest = jsonrpc::Request<Data>;
 
 /// The response to a body that is not a request.
 #[derive(Debug)]
-pub(in crate::a2a) struct BadRequest {
-    pub(in crate::a2a) id: Id,
-    pub(in crate::a2a) fault: RpcError,
+pub(crate) struct BadRequest {
+    pub(crate) id: Id,
+    pub(crate) fault: RpcError,
 }
 
 /// Reads a body as a request.
 ///
 /// # Errors
 /// The response to send.
-pub(in crate::a2a) fn read(body: &[u8]) -> Result<RpcRequest, Box<BadRequest>> {
+pub(crate) fn read(body: &[u8]) -> Result<RpcRequest, Box<BadRequest>> {
     match jsonrpc::read(body, &RULES) {
         Ok(Message::Request(request)) => Ok(request),
         // The rules allow no responses.

@@ -7,7 +7,7 @@ use crate::a2a::error::{RpcError, code, shortened};
 
 /// A method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum A2aMethod {
+pub(crate) enum A2aMethod {
     /// Sends a message and waits.
     Send,
     /// Sends a message and follows its task.
@@ -76,7 +76,7 @@ impl A2aMethod {
     ///
     /// # Errors
     /// The method is unknown.
-    pub(super) fn of(name: &str) -> Result<A2aMethod, RpcError> {
+    pub(crate) fn of(name: &str) -> Result<A2aMethod, RpcError> {
         let found = |name: &str| TABLE.iter().find(|(known, _)| *known == name);
         let plain = name.strip_prefix('_').and_then(found).filter(|(_, method)| matches!(method, Reminders(_)));
         if let Some((_, method)) = found(name).or(plain) {

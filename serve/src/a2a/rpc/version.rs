@@ -7,7 +7,7 @@ use crate::a2a::error::{RpcError, code, shortened};
 
 /// The protocol version that a request names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::a2a) enum RequestedVersion {
+pub(crate) enum RequestedVersion {
     /// None.
     Nothing,
     /// A supported version.
@@ -18,7 +18,7 @@ pub(in crate::a2a) enum RequestedVersion {
 
 impl RequestedVersion {
     /// Reads the value of `A2A-Version`; an empty one counts as none.
-    pub(in crate::a2a) fn of(value: Option<&str>) -> RequestedVersion {
+    pub(crate) fn of(value: Option<&str>) -> RequestedVersion {
         match value.map(str::trim).filter(|value| !value.is_empty()) {
             None => RequestedVersion::Nothing,
             Some(value) => Version::of_header(value)
@@ -27,7 +27,7 @@ impl RequestedVersion {
     }
 
     /// Returns the version for refusals before the method is known.
-    pub(in crate::a2a) fn nearest(&self) -> Version {
+    pub(crate) fn nearest(&self) -> Version {
         match self {
             RequestedVersion::Nothing => Version::V0_3,
             RequestedVersion::Known(version) => *version,
@@ -41,7 +41,7 @@ impl RequestedVersion {
     ///
     /// # Errors
     /// The version is not supported.
-    pub(super) fn known(&self) -> Result<Option<Version>, RpcError> {
+    pub(crate) fn known(&self) -> Result<Option<Version>, RpcError> {
         match self {
             RequestedVersion::Nothing => Ok(None),
             RequestedVersion::Known(version) => Ok(Some(*version)),

@@ -1,0 +1,122 @@
+//! `harn serve hub`: a broker of tasks between agents.
+
+use super::raise_limit_of_files;
+use super::signals::signalled;
+use crate::log::LogFormat;
+use crate::report::Format;
+use hub::broker::BrokerOptions;
+use hub::grpc::TlsFiles;
+use serve::hub::{self as server, AgentTokens, HubAddresses, HubCode, HubLimits, HubSettings, StoreLocation};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use stdlib::Diagnostic;
+use stdlib::limits::{parse_size, parse_time};
+
+#[derive(clap::Args)]
+pub(crate) struct ServeHubArgs {
+    /// Address of the gRPC port: HOST:PORT, or only a port for 127.0.0.1; port 0 selects a free port
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:50051")]
+    listen: String,
+    /// Address of the HTTP port, with the agent card, JSON-RPC, /healthz, /readyz and /metrics
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8641")]
+    http: String,
+    /// Where tasks are stored: `memory`, or `sqlite:FILE`
+    #[arg(long, value_name = "STORE", value_parser = store, default_value = "sqlite:hub.db")]
+    store: StoreLocation,
+    /// File with a line `AGENT TOKEN` for each agent; agents send their token as `Authorization: Bearer TOKEN`. Required if other
+    /// machines can reach the hub
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Certificate chain of the gRPC port, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Time after which a claimed task returns to its queue unless its worker renews the lease [default: 30s]
+    #[arg(long, value_name = "DURATION", value_parser = parse_time)]
+    lease: Option<Duration>,
+    /// Number of attempts after which a task is a dead letter [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_attempts: Option<u32>,
+    /// Time for which a repeated message id gets the result of the first message [default: 24h]
+    #[arg(long, value_name = "DURATION", value_parser = parse_time)]
+    dedupe: Option<Duration>,
+    /// Maximum size of a message [default: 4m]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_message: Option<u64>,
+    /// Maximum number of open connections of each port [default: 4096]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_connections: Option<u32>,
+    /// Maximum number of subscriptions and requests of a gRPC connection at one time [default: 1024]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_streams: Option<u32>,
+    /// Seconds that workers can go on with leased tasks after the first SIGTERM or SIGINT
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=86_400), default_value_t = 0)]
+    drain: u64,
+    /// Format of the diagnostics on standard error
+    #[arg(long, value_enum, default_value = "text")]
+    pub(super) format: Format,
+    /// Format of log lines on standard error; HARN_LOG filters them
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub(super) log_format: LogFormat,
+}
+
+/// Serves until a signal asks for the end.
+pub(super) fn serve(args: ServeHubArgs) -> Result<i32, Vec<Diagnostic>> {
+    let address = |names: &serve::http::ListenerNames, written: &str| {
+        names.resolve(written).map_err(|error| vec![server::cannot_listen(names, &error)])
+    };
+    let listen = address(&server::NAMES, &args.listen)?;
+    let http = address(&server::HTTP_NAMES, &args.http)?;
+    let tokens = args.token_file.as_deref().map(tokens).transpose()?;
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => Some(TlsFiles { certificate: pem(certificate)?, key: pem(key)? }),
+        _ => None,
+    };
+    let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let usual = BrokerOptions::default();
+    let options = BrokerOptions {
+        lease_ms: args.lease.map_or(usual.lease_ms, milliseconds),
+        max_attempts: args.max_attempts.unwrap_or(usual.max_attempts),
+        dedupe_ms: args.dedupe.map_or(usual.dedupe_ms, milliseconds),
+        ..usual
+    };
+    let usual = HubLimits::default();
+    let limits = HubLimits {
+        message: args.max_message.map_or(usual.message, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+        connections: args.max_connections.unwrap_or(usual.connections),
+        streams: args.max_streams.unwrap_or(usual.streams),
+    };
+    let drain = Duration::from_secs(args.drain);
+    raise_limit_of_files();
+    let ready = |at: &HubAddresses| tracing::info!("gRPC at {}, the agent card and JSON-RPC at {}", at.grpc, at.http);
+    let settings = HubSettings { listen, http, store: args.store, tokens, tls, options, limits, drain };
+    server::serve(settings, ready, signalled)
+}
+
+/// Reads the tokens of the agents.
+fn tokens(path: &Path) -> Result<AgentTokens, Vec<Diagnostic>> {
+    let invalid = |why: &dyn std::fmt::Display| {
+        let message = format!("invalid token file `{}`: {why}", path.display());
+        let help =
+            "write a line `AGENT TOKEN` for each agent, with tokens such as the output of `openssl rand -hex 32`";
+        vec![Diagnostic::new(HubCode::TokenFile, message).help(help)]
+    };
+    let text = fs::read_to_string(path).map_err(|error| invalid(&error))?;
+    AgentTokens::parse(&text).map_err(|error| invalid(&error))
+}
+
+fn pem(path: &Path) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    fs::read(path)
+        .map_err(|error| vec![Diagnostic::new(HubCode::Tls, format!("cannot read `{}`: {error}", path.display()))])
+}
+
+fn store(written: &str) -> Result<StoreLocation, String> {
+    match written.split_once(':') {
+        None if written == "memory" => Ok(StoreLocation::Memory),
+        Some(("sqlite", file)) if !file.is_empty() => Ok(StoreLocation::Sqlite(file.into())),
+        _ => Err("use `memory` or `sqlite:FILE`".to_owned()),
+    }
+}

@@ -1,0 +1,88 @@
+//! The gRPC services of a hub.
+//!
+//! - [`serve`]: serves both services at a listener. [`Authenticate`]: determines the callers.
+//! - `agent_hub`: the published service. `worker`: what it has no method for.
+//! - `events`: a subscription as a stream of a response. `published`, `status`: replies and errors of the broker.
+
+mod agent_hub;
+mod events;
+mod identity;
+mod incoming;
+mod published;
+mod status;
+mod worker;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tonic::transport::{Identity, Server, ServerTlsConfig};
+
+pub use identity::{Authenticate, NoAuthentication};
+pub use status::CURSOR;
+
+use crate::Hub;
+use crate::proto::agenthub::agent_hub_server::AgentHubServer;
+use crate::proto::worker::hub_worker_server::HubWorkerServer;
+
+/// The interval at which idle connections are checked.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// The time within which a client must respond to a check.
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The maximum size of the headers of a request in bytes.
+const MAX_HEADERS: u32 = 16 * 1024;
+
+/// The settings of a server.
+pub struct GrpcSettings {
+    /// Determines the callers.
+    pub authenticate: Arc<dyn Authenticate>,
+    /// The URL of the hub for its card.
+    pub url: String,
+    /// The maximum size of a message in bytes.
+    pub max_message: usize,
+    /// The maximum number of connections; further ones wait.
+    pub max_connections: u32,
+    /// The maximum number of requests of a connection at one time, subscriptions included.
+    pub max_streams: u32,
+    /// The certificate and key, both in PEM; without them, connections are not encrypted.
+    pub tls: Option<TlsFiles>,
+}
+
+/// The content of a certificate file and of its key.
+pub struct TlsFiles {
+    /// The certificate chain in PEM.
+    pub certificate: Vec<u8>,
+    /// The private key in PEM.
+    pub key: Vec<u8>,
+}
+
+/// Serves a hub until `stop` is ready, and then until open requests are answered. Subscriptions end when the hub is
+/// closed.
+///
+/// # Errors
+/// The certificate or the key is invalid, or the listener failed.
+pub async fn serve(
+    hub: Hub,
+    settings: GrpcSettings,
+    listener: TcpListener,
+    stop: impl Future<Output = ()>,
+) -> Result<(), tonic::transport::Error> {
+    let GrpcSettings { authenticate, url, max_message, max_connections, max_streams, tls } = settings;
+    let mut server = Server::builder()
+        .http2_keepalive_interval(Some(KEEPALIVE))
+        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        .http2_max_header_list_size(MAX_HEADERS)
+        .max_concurrent_streams(max_streams);
+    if let Some(TlsFiles { certificate, key }) = tls {
+        server = server.tls_config(ServerTlsConfig::new().identity(Identity::from_pem(certificate, key)))?;
+    }
+    let published = agent_hub::AgentHubService { hub: hub.clone(), authenticate: authenticate.clone(), url };
+    let workers = worker::HubWorkerService { hub, authenticate };
+    server
+        .add_service(AgentHubServer::new(published).max_decoding_message_size(max_message))
+        .add_service(HubWorkerServer::new(workers).max_decoding_message_size(max_message))
+        .serve_with_incoming_shutdown(incoming::connections(listener, max_connections), stop)
+        .await
+}

@@ -1,0 +1,210 @@
+//! Serves a hub.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use hub::Hub;
+use hub::broker::BrokerOptions;
+use hub::grpc::{self, Authenticate, GrpcSettings, NoAuthentication, TlsFiles};
+use hub::store::SqliteStore;
+use runtime::event_log::SqliteOptions;
+use stdlib::Diagnostic;
+
+use super::HubCode;
+use super::http::{HubHttp, full};
+use super::tokens::AgentTokens;
+use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, bind, is_local};
+
+/// The names that configure the gRPC address.
+pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "--token-file", port: 50_051 };
+
+/// The names that configure the HTTP address.
+pub const HTTP_NAMES: ListenerNames = ListenerNames { option: "--http", token: "--token-file", port: 8_641 };
+
+/// The timeout for answering open requests after the hub is closed.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
+/// Where a hub stores its tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreLocation {
+    /// In memory: tasks end with the process.
+    Memory,
+    /// In an SQLite file.
+    Sqlite(PathBuf),
+}
+
+/// The settings of a hub.
+pub struct HubSettings {
+    /// The address of the gRPC port; port 0 selects a free one.
+    pub listen: SocketAddr,
+    /// The address of the HTTP port; port 0 selects a free one.
+    pub http: SocketAddr,
+    /// Where tasks are stored.
+    pub store: StoreLocation,
+    /// The tokens of the agents; without them, only loopback addresses are allowed.
+    pub tokens: Option<AgentTokens>,
+    /// The certificate and key of the gRPC port.
+    pub tls: Option<TlsFiles>,
+    /// Times and limits of the broker.
+    pub options: BrokerOptions,
+    /// The limits of the ports.
+    pub limits: HubLimits,
+    /// The time for which leased tasks may continue after shutdown begins.
+    pub drain: Duration,
+}
+
+/// The limits of the ports of a hub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HubLimits {
+    /// The maximum size of a message in bytes.
+    pub message: usize,
+    /// The maximum number of connections of each port.
+    pub connections: u32,
+    /// The maximum number of requests of a gRPC connection at one time.
+    pub streams: u32,
+}
+
+impl Default for HubLimits {
+    fn default() -> HubLimits {
+        HubLimits { message: 4 * 1024 * 1024, connections: 4096, streams: 1024 }
+    }
+}
+
+/// The addresses of a running hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HubAddresses {
+    /// The URL of the gRPC port.
+    pub grpc: String,
+    /// The URL of the HTTP port.
+    pub http: String,
+}
+
+/// Serves a hub until `stop` is ready, and returns its result. Calls `ready` once both ports accept connections.
+/// Creates a runtime on the current thread.
+///
+/// # Errors
+/// A setting is invalid, before any connection is accepted; or the system refuses a resource.
+pub fn serve<S: Future<Output = i32>>(
+    settings: HubSettings,
+    ready: impl FnOnce(&HubAddresses),
+    stop: impl FnOnce() -> S,
+) -> Result<i32, Vec<Diagnostic>> {
+    let hub = open(&settings.store, settings.options.clone())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        vec![Diagnostic::new(HubCode::Internal, format!("could not start the async runtime: {error}"))]
+    })?;
+    let ended = runtime.block_on(async { talk(hub, settings, ready, stop()).await });
+    // Do not wait for connections whose clients do not read.
+    runtime.shutdown_background();
+    ended
+}
+
+fn open(location: &StoreLocation, options: BrokerOptions) -> Result<Hub, Vec<Diagnostic>> {
+    let StoreLocation::Sqlite(path) = location else { return Ok(Hub::memory(options)) };
+    let opened =
+        SqliteStore::open(path, &SqliteOptions::default()).and_then(|store| Hub::open(Box::new(store), options));
+    opened.map_err(|error| {
+        let message = format!("cannot open `{}`: {error}", path.display());
+        let help = "use another file, or `--store memory`";
+        vec![Diagnostic::new(HubCode::Store, message).help(help)]
+    })
+}
+
+async fn talk(
+    hub: Hub,
+    settings: HubSettings,
+    ready: impl FnOnce(&HubAddresses),
+    stop: impl Future<Output = i32>,
+) -> Result<i32, Vec<Diagnostic>> {
+    let HubSettings { listen, http, tokens, tls, limits, drain, .. } = settings;
+    let has_tokens = tokens.is_some();
+    let (grpc_listener, grpc_address) =
+        bind(listen, has_tokens).map_err(|error| vec![cannot_listen(&NAMES, &error)])?;
+    let (http_listener, http_address) =
+        bind(http, has_tokens).map_err(|error| vec![cannot_listen(&HTTP_NAMES, &error)])?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let addresses =
+        HubAddresses { grpc: format!("{scheme}://{grpc_address}"), http: format!("http://{http_address}/") };
+    let authenticate: Arc<dyn Authenticate> = match &tokens {
+        Some(tokens) => Arc::new(tokens.clone()),
+        None => Arc::new(NoAuthentication),
+    };
+    let grpc = GrpcSettings {
+        authenticate,
+        url: addresses.grpc.clone(),
+        max_message: limits.message,
+        max_connections: limits.connections,
+        max_streams: limits.streams,
+        tls,
+    };
+    let is_draining = Arc::new(AtomicBool::new(false));
+    let answerer = Arc::new(HubHttp {
+        hub: hub.clone(),
+        guard: RequestGuard { is_local: is_local(&http), ..RequestGuard::default() },
+        tokens,
+        url: addresses.http.clone(),
+        max_body: limits.message,
+        is_draining: is_draining.clone(),
+    });
+    let listener = HttpListener::new(http_listener, limits.connections, full);
+    let closing = tokio::sync::Notify::new();
+    let served = grpc::serve(hub.clone(), grpc, grpc_listener, closing.notified());
+    tokio::pin!(served);
+    let timers = tokio::spawn(hub.drive());
+    ready(&addresses);
+    // While it drains, the hub goes on responding, and workers can finish the tasks that they hold.
+    let stopped = async {
+        let code = stop.await;
+        is_draining.store(true, Ordering::Relaxed);
+        let _ = tokio::time::timeout(drain, no_leases(&hub)).await;
+        code
+    };
+    let code = tokio::select! {
+        biased;
+        code = stopped => code,
+        ended = &mut served => return Err(vec![broken(ended.err())]),
+        never = listener.take_all(move |request| answerer.clone().answer(request)) => match never {},
+    };
+    hub.close();
+    closing.notify_one();
+    let ending = listener.close();
+    let last = async {
+        let _ = served.await;
+        ending.all_written().await;
+    };
+    let _ = tokio::time::timeout(LAST_ANSWERS, last).await;
+    timers.abort();
+    Ok(code)
+}
+
+/// Waits until no task is leased.
+async fn no_leases(hub: &Hub) {
+    while hub.stats().leases > 0 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Returns the diagnostic of a gRPC server that ended by itself.
+fn broken(error: Option<tonic::transport::Error>) -> Diagnostic {
+    use std::error::Error as _;
+    let Some(error) = error else { return Diagnostic::new(HubCode::Internal, "the gRPC server ended") };
+    // The error itself only says that it is one of the transport.
+    let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    Diagnostic::new(HubCode::Tls, format!("cannot serve gRPC: {cause}"))
+}
+
+/// Returns the diagnostic for an address that the hub cannot listen on.
+#[must_use]
+pub fn cannot_listen(names: &ListenerNames, error: &ListenError) -> Diagnostic {
+    match error {
+        ListenError::Exposed(_) => Diagnostic::new(HubCode::Exposed, error.to_string()).help(
+            "name a file with a token for each agent (`--token-file`), or listen on 127.0.0.1, which only this machine \
+             can reach",
+        ),
+        _ => Diagnostic::new(HubCode::Address, error.to_string()).help(names.help(error)),
+    }
+}
