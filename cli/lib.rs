@@ -96,7 +96,7 @@ enum Command {
     Man(Lazy<man::ManArgs>),
     /// Start the language server for an editor, over standard input and output
     Lsp(Lazy<lsp::LspArgs>),
-    /// Serve a script to an editor or to other agents
+    /// Serve a script to an editor or to other agents, or run a hub
     #[command(subcommand)]
     Serve(Lazy<serve::Wire>),
 }

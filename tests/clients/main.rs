@@ -4,6 +4,7 @@
 //! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
 //! - [`a2a`]: agents that talk to each other.
 //! - [`editors`]: the tree-sitter grammar beside the parser, and the extension for Visual Studio Code.
+//! - [`hub`]: agents in Python at a hub.
 //! - [`junit`]: results of tests as a reader of JUnit documents finds them.
 //! - [`lsp`]: the language server as a client library sees it.
 //! - [`mcp`]: MCP servers, official and hostile, as scripts use them.
@@ -27,6 +28,7 @@ mod editors;
 #[allow(dead_code, reason = "the other test targets use more of it")]
 #[path = "../support/harn.rs"]
 mod harn;
+mod hub;
 mod junit;
 mod lsp;
 #[path = "../support/markdown.rs"]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ::hub::Hub;
+use ::hub::broker::change::AgentRecord;
 use ::hub::broker::{BrokerError, Caller, Command, ErrorKind, Publish, Reply, TraceIds};
 use ::hub::proto::agenthub::AgentEventMetadata;
 use a2a::{Message, SendMessage, Task, Version};
@@ -154,15 +155,19 @@ impl RpcCall<'_> {
         Ok((message, routing))
     }
 
-    /// Returns the agent that has a skill with this id or tag: the first by its id, healthy ones before others.
+    /// Returns the agent that has a skill with this id or tag: the first by its id, healthy ones before others. The card
+    /// of the hub lists a skill as `AGENT/SKILL`.
     fn agent_with(&self, skill: &str) -> Option<String> {
         let mut agents = self.hub.agents();
         agents.sort_by(|a, b| b.healthy.cmp(&a.healthy).then_with(|| a.agent_id.cmp(&b.agent_id)));
-        let has = |known: &hub::proto::a2a::AgentSkill| known.id == skill || known.tags.iter().any(|tag| tag == skill);
-        agents
-            .into_iter()
-            .find(|agent| agent.card.iter().flat_map(|card| &card.skills).any(has))
-            .map(|agent| agent.agent_id)
+        let has = |agent: &AgentRecord| {
+            let own = skill.strip_prefix(agent.agent_id.as_str()).and_then(|rest| rest.strip_prefix('/'));
+            let mut skills = agent.card.iter().flat_map(|card| &card.skills);
+            skills.any(|known| {
+                known.id == skill || Some(known.id.as_str()) == own || known.tags.iter().any(|it| it == skill)
+            })
+        };
+        agents.into_iter().find(has).map(|agent| agent.agent_id)
     }
 
     /// Waits until a task is over or waits for input.

@@ -1,9 +1,11 @@
 //! Serves a hub.
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use hub::Hub;
@@ -154,6 +156,10 @@ async fn talk(
     let closing = tokio::sync::Notify::new();
     let served = grpc::serve(hub.clone(), grpc, grpc_listener, closing.notified());
     tokio::pin!(served);
+    // The first step checks the certificate, before the addresses are reported.
+    if let Poll::Ready(ended) = poll_fn(|cx| Poll::Ready(served.as_mut().poll(cx))).await {
+        return Err(vec![broken(ended.err())]);
+    }
     let timers = tokio::spawn(hub.drive());
     ready(&addresses);
     // While it drains, the hub goes on responding, and workers can finish the tasks that they hold.

@@ -1,7 +1,9 @@
 """The five patterns of tasks between two or more agents, over the published service."""
 
+import json
 import sys
 import threading
+import urllib.request
 
 import a2a_pb2 as a2a
 import agenthub_pb2 as hub
@@ -47,7 +49,7 @@ def broadcast(asker, workers):
 
 def pipeline(asker, stages):
     context = new("ctx")
-    asked, inboxes = asker.tasks(), [stage.tasks() for stage in stages]
+    inboxes = [stage.tasks() for stage in stages]
 
     def work(at):
         task = next_task(inboxes[at], lambda task: task.context_id == context)
@@ -65,7 +67,6 @@ def pipeline(asker, stages):
     assert len(tasks) == len(stages) and all(task.context_id == context for task in tasks), tasks
     results = {text_of(artifact.parts) for task in tasks for artifact in task.artifacts}
     assert "raw > " + " > ".join(stage.name for stage in stages) in results, results
-    del asked
 
 
 def hierarchical(asker, coordinator, specialists):
@@ -87,7 +88,7 @@ def hierarchical(asker, coordinator, specialists):
         assert task.metadata["parent_task_id"] == task_id, task
         specialist.complete(task, f"{specialist.name} is fine")
     for part in parts.values():
-        assert until_final(inbox, part) == DONE if part == list(parts.values())[0] else True
+        assert until_final(inbox, part) == DONE
     results = [text_of(coordinator.task(part).artifacts[0].parts) for part in parts.values()]
     coordinator.artifact(parent, "report", "; ".join(results))
     coordinator.update(parent, a2a.TASK_STATE_COMPLETED, "Done")
@@ -146,7 +147,44 @@ def refusals(asker, worker):
     assert cancelled.status.state == a2a.TASK_STATE_CANCELLED, cancelled
 
 
-def main(address):
+def over_http(url, worker):
+    """The hub as an agent of the Agent2Agent protocol: a skill selects the worker, and the caller waits."""
+    with urllib.request.urlopen(url + ".well-known/agent-card.json", timeout=LIMIT) as answer:
+        card = json.load(answer)
+    assert f"{worker.name}/{worker.name}-skill" in [skill["id"] for skill in card["skills"]], card
+    inbox = worker.tasks()
+
+    def work():
+        worker.complete(next_task(inbox, lambda task: text_of(task.history[0].content) == "over HTTP"), "answered")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    message = {
+        "kind": "message", "messageId": new("msg"), "role": "user", "parts": [{"kind": "text", "text": "over HTTP"}],
+        "metadata": {"skill": f"{worker.name}-tag"},
+    }
+    task = rpc(url, "message/send", {"message": message})["result"]
+    thread.join(LIMIT)
+    assert task["status"]["state"] == "completed", task
+    assert task["artifacts"][0]["parts"][0]["text"] == "answered", task
+    assert rpc(url, "tasks/get", {"id": task["id"]})["result"] == task
+    error = rpc(url, "tasks/cancel", {"id": task["id"]})["error"]
+    assert error["code"] == -32002, error
+    message |= {"messageId": new("msg"), "metadata": {"to_agent_id": "nobody"}}
+    assert rpc(url, "message/send", {"message": message})["error"]["code"] == -32001
+    message |= {"messageId": new("msg"), "metadata": {}}
+    error = rpc(url, "message/send", {"message": message})["error"]
+    assert error["code"] == -32602 and error["data"]["field"] == "metadata.to_agent_id", error
+
+
+def rpc(url, method, params):
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=LIMIT) as answer:
+        return json.load(answer)
+
+
+def main(address, url):
     names = ["anna", "ben", "cleo"]
     tags = ["chunks", "race"]
     anna, ben, cleo = (Agent(address, name, tags if name != "anna" else []) for name in names)
@@ -157,6 +195,7 @@ def main(address):
         ("hierarchical", lambda: hierarchical(anna, ben, [cleo])),
         ("competitive", lambda: competitive(anna, [ben, cleo])),
         ("refusals", lambda: refusals(anna, ben)),
+        ("over HTTP", lambda: over_http(url, cleo)),
     ]:
         run()
         print(f"ok {name}", flush=True)
@@ -164,4 +203,4 @@ def main(address):
         agent.close()
 
 
-main(sys.argv[1])
+main(sys.argv[1], sys.argv[2])
