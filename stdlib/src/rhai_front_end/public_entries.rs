@@ -75,14 +75,14 @@ impl RhaiScript {
             Data::Nil => to_value(&described_by_names(&params, constant != TOOLS)),
             given => to_value(given),
         };
-        let parameters = of_parameters(Some(&parameters)).map_err(|raise| raise.message.to_string())?;
+        let parameters = of_parameters(Some(&parameters)).map_err(|raise| raise.message.clone())?;
         let properties = parameters.as_dict().and_then(|dict| dict.get_str("properties")).and_then(Value::as_dict);
         if let Some((unknown, _)) = properties.into_iter().flat_map(Dict::iter).find(|(key, _)| !has(&params, key)) {
             return Err(format!("`{function}` has no parameter `{unknown}`"));
         }
         let returns = match description.get("returns") {
             Data::Nil => Data::Nil,
-            given => to_data_lossy(&of_returns(&to_value(given)).map_err(|raise| raise.message.to_string())?),
+            given => to_data_lossy(&of_returns(&to_value(given)).map_err(|raise| raise.message.clone())?),
         };
         let name = if constant == RESOURCES { function.clone() } else { key.into() };
         let description = text("description")?.unwrap_or_default();

@@ -79,10 +79,7 @@ pub(super) fn of_cleaning_up(outcome: &Outcome) -> Option<Diagnostic> {
 
 /// Returns the end of a public function that was not stopped.
 pub(super) fn of_call(outcome: Outcome, hosting: &Hosting) -> PromptEnd {
-    let value = match outcome {
-        Ok(value) => value,
-        Err(_) => return of_pipeline(outcome, hosting),
-    };
+    let Ok(value) = outcome else { return of_pipeline(outcome, hosting) };
     let inner = match value.as_result() {
         Some(Err(_)) => return of_value(&value, hosting),
         Some(Ok(inner)) => inner,
