@@ -36,7 +36,7 @@ impl OddServer {
             match method.as_str() {
                 "initialize" => {
                     let result = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"odd","version":"1"}}"#;
-                    let more = format!("mcp-session-id: s{}\r\n", count);
+                    let more = format!("mcp-session-id: s{count}\r\n");
                     respond(stream, "200 OK", &more, "application/json", &answer_to(&id, result));
                 }
                 "tools/list" => {
