@@ -1,7 +1,9 @@
 //! The tools that a loop offers, each with its compiled schema.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::data::Data;
 use crate::message::{ToolCall, ToolSpec};
@@ -20,6 +22,8 @@ const SHOWN_CHARS: usize = 64;
 /// The tools. The later of two with the same name wins.
 pub(super) struct Toolbox {
     tools: Vec<OfferedTool>,
+    /// The place of the tool that has a name, so that many tools cost a call nothing.
+    by_name: HashMap<Arc<str>, usize>,
 }
 
 struct OfferedTool {
@@ -31,7 +35,9 @@ struct OfferedTool {
 impl Toolbox {
     pub(super) fn new(tools: Vec<Rc<dyn Tool>>) -> Toolbox {
         let offered = |tool| OfferedTool { tool, schema: OnceCell::new() };
-        Toolbox { tools: tools.into_iter().map(offered).collect() }
+        let tools: Vec<OfferedTool> = tools.into_iter().map(offered).collect();
+        let by_name = tools.iter().enumerate().map(|(at, offered)| (offered.tool.spec().name.clone(), at)).collect();
+        Toolbox { tools, by_name }
     }
 
     pub(super) fn specs(&self) -> Vec<ToolSpec> {
@@ -60,7 +66,7 @@ impl Toolbox {
     }
 
     fn offered(&self, name: &str) -> Option<&OfferedTool> {
-        self.tools.iter().rev().find(|offered| offered.tool.spec().name.as_ref() == name)
+        self.by_name.get(name).map(|at| &self.tools[*at])
     }
 
     fn unknown(&self, name: &str) -> String {
