@@ -44,13 +44,16 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The header that tells proxies not to buffer events.
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
+/// The sessions by their ids, each with the time of its last request.
+type OpenSessions = HashMap<Arc<str>, (Arc<ClientSession>, Instant)>;
+
 /// The state shared by all requests.
 pub(super) struct McpHttpState {
     server: Arc<McpServer>,
     guard: RequestGuard,
     token: Option<Token>,
     bounds: McpLimits,
-    sessions: Mutex<HashMap<Arc<str>, (Arc<ClientSession>, Instant)>>,
+    sessions: Mutex<OpenSessions>,
 }
 
 impl McpHttpState {
@@ -355,9 +358,8 @@ fn of_events(events: Body) -> Response<Body> {
 /// Returns the status of an error. The form with sessions reports errors of requests with status 200.
 fn status_of(era: Era, fault: &McpFault) -> StatusCode {
     match (era, fault.code) {
-        (Era::Sessions, _) => StatusCode::OK,
+        (Era::Sessions, _) | (_, code::INTERNAL_ERROR) => StatusCode::OK,
         (_, code::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
-        (_, code::INTERNAL_ERROR) => StatusCode::OK,
         (_, super::fault::UNAVAILABLE) => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::BAD_REQUEST,
     }

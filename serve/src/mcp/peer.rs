@@ -51,7 +51,7 @@ impl Peer for McpPeer {
         let Some(feed) = self.feed(session_id) else { return };
         match event {
             SessionEvent::Status { text, partial, .. } => {
-                feed.progress(text, partial.get("completed_portion").as_float())
+                feed.progress(text, partial.get("completed_portion").as_float());
             }
             SessionEvent::Log(text) => feed.log(&text),
             SessionEvent::Remind(payload) => {

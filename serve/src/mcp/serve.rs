@@ -122,12 +122,12 @@ fn runtime() -> Result<tokio::runtime::Runtime, Vec<Diagnostic>> {
 pub fn serve_stdio<S: Future<Output = i32>>(
     served: Served,
     streams: LineStreams,
-    settings: McpSettings,
+    settings: &McpSettings,
     stop: impl FnOnce() -> S,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
-        let server = start(served, &settings, false)?;
+        let server = start(served, settings, false)?;
         let limits = TransportLimits { line: settings.bounds.body, ..TransportLimits::default() };
         let code = tokio::select! {
             biased;
@@ -150,7 +150,7 @@ pub fn serve_stdio<S: Future<Output = i32>>(
 pub fn serve_http<S: Future<Output = i32>>(
     served: Served,
     listen: McpListen,
-    settings: McpSettings,
+    settings: &McpSettings,
     ready: impl FnOnce(&str),
     stop: impl FnOnce() -> S,
 ) -> Result<i32, Vec<Diagnostic>> {
@@ -158,7 +158,7 @@ pub fn serve_http<S: Future<Output = i32>>(
     let ended = runtime.block_on(async {
         let McpListen { address, token, origins } = listen;
         let (listener, bound) = bind(address, token.is_some()).map_err(|error| vec![cannot_listen(&error)])?;
-        let server = start(served, &settings, token.is_none())?;
+        let server = start(served, settings, token.is_none())?;
         let guard = RequestGuard { is_local: is_local(&address), public: None, origins };
         let state = McpHttpState::new(server.clone(), guard, token, settings.bounds);
         let listener = HttpListener::new(listener, settings.bounds.connections, full);

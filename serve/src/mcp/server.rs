@@ -216,7 +216,7 @@ impl McpServer {
         let tool = self.catalog.tool(params.get("name"))?;
         let call = match tool.call(params.get("arguments")) {
             Ok(call) => call,
-            Err(why) => return Ok(failed(format!("invalid arguments: {why}"))),
+            Err(why) => return Ok(failed(&format!("invalid arguments: {why}"))),
         };
         let name = tool.entry.name.clone();
         let feed = Arc::new(CallFeed::new(client.clone()));
@@ -331,11 +331,11 @@ pub(super) fn to_result(tool: &Offered, ended: Result<Data, CallError>) -> Data 
             Ok(structured) => completed(&value, structured),
             Err(why) => {
                 tracing::error!(tool = &*tool.entry.name, "the result does not match the type of the tool: {why}");
-                failed(format!("the result of `{}` does not match its type", tool.entry.name))
+                failed(&format!("the result of `{}` does not match its type", tool.entry.name))
             }
         },
-        Err(CallError::Failed(why)) => failed(why),
-        Err(CallError::Cancelled) => failed(format!("`{}` was cancelled", tool.entry.name)),
+        Err(CallError::Failed(why)) => failed(&why),
+        Err(CallError::Cancelled) => failed(&format!("`{}` was cancelled", tool.entry.name)),
     }
 }
 
@@ -353,8 +353,8 @@ fn completed(value: &Data, structured: Data) -> Data {
     ])
 }
 
-fn failed(why: String) -> Data {
-    Data::dict([("content", Data::list([text_block(&why)])), ("isError", true.into())])
+fn failed(why: &str) -> Data {
+    Data::dict([("content", Data::list([text_block(why)])), ("isError", true.into())])
 }
 
 fn text_block(text: &str) -> Data {

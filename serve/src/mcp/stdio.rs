@@ -91,7 +91,7 @@ impl StdioConnection {
         };
         match jsonrpc::read_text::<Data>(&text, &RULES) {
             Ok(Message::Request(Request { id: None, method, params })) => {
-                self.notified(&method, &params.unwrap_or_default())
+                self.notified(&method, &params.unwrap_or_default());
             }
             Ok(Message::Request(Request { id: Some(id), method, params })) => {
                 self.request(id, method, params.unwrap_or_default()).await;

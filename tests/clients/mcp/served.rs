@@ -130,7 +130,7 @@ impl StdioServer {
         input.flush().unwrap();
     }
 
-    fn request(&mut self, id: u32, method: &str, params: Value) {
+    fn request(&mut self, id: u32, method: &str, params: &Value) {
         self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
     }
 
@@ -140,7 +140,7 @@ impl StdioServer {
 
     /// Sends a request without a session, and returns its result.
     fn ask(&mut self, id: u32, method: &str, params: Value) -> Value {
-        self.request(id, method, with_meta(params));
+        self.request(id, method, &with_meta(params));
         loop {
             let message = self.next();
             if message["id"] == id {
@@ -315,7 +315,7 @@ fn a_long_call_becomes_a_task_that_is_polled_and_cancelled() {
     // A client that does not take tasks waits for the result.
     let mut params = with_meta(call(0));
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
-    server.request(903, "tools/call", params);
+    server.request(903, "tools/call", &params);
     let mut answer = server.next();
     while answer["id"] != 903 {
         answer = server.next();
@@ -332,11 +332,11 @@ fn reminders_are_events_that_can_be_listed_and_followed() {
         (&list["events"][0]["name"], &list["events"][0]["delivery"]),
         (&json!("reminder"), &json!(["poll", "push"]))
     );
-    server.request(2, "events/stream", with_meta(json!({"name": "reminder", "arguments": {}, "cursor": null})));
+    server.request(2, "events/stream", &with_meta(json!({"name": "reminder", "arguments": {}, "cursor": null})));
     let active = server.next();
     assert_eq!(active["method"], "notifications/events/active");
     assert_eq!(active["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 2);
-    server.request(3, "tools/call", with_meta(json!({"name": "ship_order", "arguments": {"id": 1}})));
+    server.request(3, "tools/call", &with_meta(json!({"name": "ship_order", "arguments": {"id": 1}})));
     let (mut event, mut answer) = (server.next(), server.next());
     if event["id"] == 3 {
         std::mem::swap(&mut event, &mut answer);
@@ -375,7 +375,7 @@ fn what_is_not_a_request_is_refused_and_the_connection_goes_on() {
     let discovered = server.ask(2, "server/discover", json!({}));
     assert_eq!(discovered["supportedVersions"], json!([NEW]));
     assert!(discovered["capabilities"]["extensions"]["harn/reminders"].is_object(), "{discovered}");
-    server.request(3, "initialize", json!({"protocolVersion": "1999-01-01", "capabilities": {}}));
+    server.request(3, "initialize", &json!({"protocolVersion": "1999-01-01", "capabilities": {}}));
     let begun = server.next();
     assert_eq!(begun["result"]["protocolVersion"], OLD, "an unknown version is answered with the newest");
     assert!(begun["result"]["capabilities"]["experimental"]["harn/reminders"].is_object(), "{begun}");
