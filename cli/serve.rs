@@ -19,7 +19,7 @@ use stdlib::output::Terminal;
 use stdlib::{Agent, Diagnostic, PackSpec, RunOptions, read_source};
 use tracing::level_filters::LevelFilter;
 
-/// What is served, and to whom.
+/// The protocol to serve, with its options.
 #[derive(clap::Subcommand)]
 pub(crate) enum Wire {
     /// Serve an editor with the Agent Client Protocol over standard input and output

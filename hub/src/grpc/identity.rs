@@ -1,4 +1,4 @@
-//! Who calls, and in which trace.
+//! The caller of a request, and its trace.
 
 use tonic::Status;
 use tonic::codegen::http::HeaderMap;

@@ -29,7 +29,7 @@ pub const HTTP_NAMES: ListenerNames = ListenerNames { option: "--http", token: "
 /// The timeout for answering open requests after the hub is closed.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
-/// Where a hub stores its tasks.
+/// The storage of a hub's tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreLocation {
     /// In memory: tasks end with the process.
@@ -44,7 +44,7 @@ pub struct HubSettings {
     pub listen: SocketAddr,
     /// The address of the HTTP port; port 0 selects a free one.
     pub http: SocketAddr,
-    /// Where tasks are stored.
+    /// The storage of the tasks.
     pub store: StoreLocation,
     /// The tokens of the agents; without them, only loopback addresses are allowed.
     pub tokens: Option<AgentTokens>,

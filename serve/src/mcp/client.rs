@@ -1,4 +1,4 @@
-//! [`McpClient`]: what is known about the client of a request. [`Outbox`]: notifications to it.
+//! [`McpClient`]: what is known about the client of a request. [`NotificationSender`]: notifications to it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,14 +24,14 @@ pub(super) const SCRIPT_LEVEL: &str = "info";
 
 /// Notifications to a client. They are dropped once the client is gone.
 #[derive(Clone, Default)]
-pub(super) struct Outbox(Option<mpsc::Sender<String>>);
+pub(super) struct NotificationSender(Option<mpsc::Sender<String>>);
 
-impl Outbox {
-    pub(super) fn new(sender: mpsc::Sender<String>) -> Outbox {
-        Outbox(Some(sender))
+impl NotificationSender {
+    pub(super) fn new(sender: mpsc::Sender<String>) -> NotificationSender {
+        NotificationSender(Some(sender))
     }
 
-    /// Sends a notification, or returns it if there is no room or no client. [`Outbox::room`] waits for room.
+    /// Sends a notification, or returns it if there is no room or no client. [`NotificationSender::room`] waits for room.
     pub(super) fn notify(&self, method: &str, params: Data) -> Result<(), String> {
         let text = notification(method, params);
         match &self.0 {
@@ -124,7 +124,7 @@ pub(super) struct McpClient {
     pub(super) request_id: Data,
     /// The token of its reports of progress; nil if it wants none.
     pub(super) progress_token: Data,
-    pub(super) outbox: Outbox,
+    pub(super) outbox: NotificationSender,
     pub(super) session: Option<Arc<ClientSession>>,
     /// The level that a request without a session wants.
     level: Option<usize>,
@@ -132,7 +132,12 @@ pub(super) struct McpClient {
 
 impl McpClient {
     /// Creates the client of a request in a session.
-    pub(super) fn of_session(session: Arc<ClientSession>, id: Data, params: &Data, outbox: Outbox) -> McpClient {
+    pub(super) fn of_session(
+        session: Arc<ClientSession>,
+        id: Data,
+        params: &Data,
+        outbox: NotificationSender,
+    ) -> McpClient {
         McpClient {
             era: Era::Sessions,
             capabilities: session.capabilities.clone(),
@@ -145,7 +150,7 @@ impl McpClient {
     }
 
     /// Creates the client of a request without a session, which describes itself in `_meta`.
-    pub(super) fn stateless(id: Data, params: &Data, outbox: Outbox) -> McpClient {
+    pub(super) fn stateless(id: Data, params: &Data, outbox: NotificationSender) -> McpClient {
         let meta = params.get("_meta");
         McpClient {
             era: Era::Stateless,
@@ -190,7 +195,7 @@ mod tests {
     #[test]
     fn messages_of_the_log_are_wanted_from_a_level_on() {
         let session = Arc::new(ClientSession::new(Data::Nil));
-        let client = McpClient::of_session(session.clone(), 1.into(), &Data::Nil, Outbox::default());
+        let client = McpClient::of_session(session.clone(), 1.into(), &Data::Nil, NotificationSender::default());
         assert!(!client.wants_log(), "unless the client asks");
         for (level, wanted) in [("debug", true), ("info", true), ("notice", false)] {
             assert!(session.set_level(level));

@@ -19,7 +19,7 @@ use mcp::{Era, LEGACY_VERSIONS, STATELESS};
 use runtime::data::Data;
 use tokio::sync::mpsc;
 
-use super::client::{ClientSession, McpClient, Outbox, WAITING};
+use super::client::{ClientSession, McpClient, NotificationSender, WAITING};
 use super::fault::{HEADER_MISMATCH, McpFault, shortened};
 use super::serve::McpLimits;
 use super::server::{McpServer, era_of, unsupported};
@@ -250,7 +250,7 @@ impl McpHttpState {
     ) -> Response<Body> {
         let takes_events = accepts(headers, "text/event-stream");
         let (sender, mut waiting) = mpsc::channel(WAITING);
-        let outbox = if takes_events { Outbox::new(sender) } else { Outbox::default() };
+        let outbox = if takes_events { NotificationSender::new(sender) } else { NotificationSender::default() };
         let request_id = Data::from_json(id.as_json()).unwrap_or_default();
         let kept = session.as_ref().filter(|_| takes_events).map(|session| session.take_kept()).unwrap_or_default();
         let client = match session {

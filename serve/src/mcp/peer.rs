@@ -81,7 +81,7 @@ pub(super) fn now_ms() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What a call shows to its client.
+/// The notifications of a call to its client.
 pub(super) struct CallFeed {
     client: McpClient,
     shown: Mutex<ShownProgress>,

@@ -238,7 +238,7 @@ mod tests {
         let next = poll(&events, begin.get("cursor"));
         let event = &next.get("events").as_list().unwrap()[0];
         assert_eq!(event.at("data.body").as_str(), Some("one"));
-        assert_eq!(event.get("timestamp").as_str(), Some("1970-01-01T00:00:01Z"));
+        assert_eq!(event.get("timestamp").as_str(), Some("1970-01-01T00:00:01.000Z"));
         assert_eq!(event.get("cursor"), next.get("cursor"));
         assert_eq!(poll(&events, next.get("cursor")).get("events").as_list().map(<[Data]>::len), Some(0));
         assert!(events.poll(&Data::dict([("name", Data::from("other"))])).is_err());

@@ -18,7 +18,7 @@ use super::tasks::McpTasks;
 use crate::a2a::card::about;
 use crate::acp::{LineStreams, TransportLimits};
 use crate::count_limit::CountLimit;
-use crate::drain::drain;
+use crate::drain::{PendingWork, drain};
 use crate::host::{Host, Mode, Served};
 use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, Token, bind, is_local};
 
@@ -27,6 +27,8 @@ pub const NAMES: ListenerNames = ListenerNames { option: "--http", token: "HARN_
 
 /// The timeout for writing the last responses after all calls are over.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
+/// Interval at which a stopping server looks whether its calls are over.
+const IDLE_POLL: Duration = Duration::from_millis(10);
 
 /// The settings of a server, on both transports.
 #[derive(Debug, Clone)]
@@ -103,7 +105,16 @@ async fn drained(server: &McpServer, stop: impl Future<Output = i32>, grace: Dur
     let code = stop.await;
     let host = &server.calls.host;
     host.begin_drain();
-    drain(grace, || host.waits(), host.idle()).await;
+    let calls = || server.calls.limit.taken();
+    let waits = || PendingWork { tasks: calls(), ..host.waits() };
+    let idle = async {
+        // A call is counted before it has a session.
+        while calls() > 0 {
+            tokio::time::sleep(IDLE_POLL).await;
+        }
+        host.idle().await;
+    };
+    drain(grace, waits, idle).await;
     code
 }
 

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use super::client::{ClientSession, McpClient, Outbox, WAITING};
+use super::client::{ClientSession, McpClient, NotificationSender, WAITING};
 use super::fault::{McpFault, UNAVAILABLE};
 use super::server::{McpServer, era_of};
 use crate::acp::transport::{InputLine, LineInput, OutputGauge, Writer, read_lines};
@@ -152,7 +152,7 @@ impl StdioConnection {
 
     async fn answer(&self, id: &Id, method: &str, params: &Data) -> String {
         let request_id = Data::from_json(id.as_json()).unwrap_or_default();
-        let outbox = Outbox::new(self.output.clone());
+        let outbox = NotificationSender::new(self.output.clone());
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let client = match (era_of(method, params), session) {
             (Era::Stateless, _) => McpClient::stateless(request_id, params, outbox),

@@ -34,12 +34,12 @@ pub(super) struct McpTask {
     ttl_ms: u64,
     feed: Arc<CallFeed>,
     cancel: watch::Sender<bool>,
-    end: watch::Sender<Option<TaskEnd>>,
+    end: watch::Sender<Option<FinishedTask>>,
 }
 
 /// The end of a task.
 #[derive(Clone)]
-struct TaskEnd {
+struct FinishedTask {
     at_ms: u64,
     result: TaskResult,
 }
@@ -104,7 +104,7 @@ impl McpTasks {
                 Err(CallError::Cancelled) => TaskResult::Cancelled,
                 other => TaskResult::Completed(result(other)),
             };
-            ended.end.send_replace(Some(TaskEnd { at_ms: now_ms(), result: end }));
+            ended.end.send_replace(Some(FinishedTask { at_ms: now_ms(), result: end }));
         });
         Ok(task)
     }
@@ -140,9 +140,9 @@ impl McpTask {
         let end = self.end.borrow().clone();
         let status = match &end {
             None => "working",
-            Some(TaskEnd { result: TaskResult::Cancelled, .. }) => "cancelled",
+            Some(FinishedTask { result: TaskResult::Cancelled, .. }) => "cancelled",
             // The form with sessions calls a tool that failed a failed task.
-            Some(TaskEnd { result: TaskResult::Completed(result), .. })
+            Some(FinishedTask { result: TaskResult::Completed(result), .. })
                 if era == Era::Sessions && result.get("isError").truthy() =>
             {
                 "failed"
@@ -163,7 +163,7 @@ impl McpTask {
             (ttl, i64::try_from(self.ttl_ms).unwrap_or(i64::MAX).into()),
             (poll, POLL_MS.into()),
         ]);
-        if let (Era::Stateless, Some(TaskEnd { result: TaskResult::Completed(result), .. })) = (era, end) {
+        if let (Era::Stateless, Some(FinishedTask { result: TaskResult::Completed(result), .. })) = (era, end) {
             state.set("result", result);
         }
         state

@@ -361,16 +361,34 @@ pub(super) fn named() -> impl Iterator<Item = (&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lang::ast::TypeKind;
+    use lang::ast::{Name, TypeExpr, TypeKind};
     use lang::check::signature;
     use runtime::reminder::ReminderSpec;
     use runtime::reminder::lifecycle::Selector;
     use std::collections::BTreeSet;
 
-    fn keys(text: &str) -> BTreeSet<String> {
+    fn fields(text: &str) -> Vec<(Name, bool, TypeExpr)> {
         let ty = signature(&format!("shape() -> {text}")).unwrap().returns.unwrap();
         let TypeKind::Shape { fields, .. } = ty.kind else { panic!("{text}") };
-        fields.iter().map(|(name, _, _)| name.text.to_string()).collect()
+        fields
+    }
+
+    fn keys(text: &str) -> BTreeSet<String> {
+        fields(text).iter().map(|(name, _, _)| name.text.to_string()).collect()
+    }
+
+    /// The keys of the dicts that are values of keys.
+    fn inner_keys(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for (_, _, ty) in fields(text) {
+            let choices = if let TypeKind::Union(choices) = ty.kind { choices } else { vec![ty] };
+            for choice in choices {
+                if let TypeKind::Shape { fields, .. } = choice.kind {
+                    found.extend(fields.iter().map(|(name, _, _)| name.text.to_string()));
+                }
+            }
+        }
+        found
     }
 
     #[test]
@@ -381,6 +399,7 @@ mod tests {
                 assert!(find(name, &key).is_some(), "`{key}` of {name} has no description");
                 known.insert((name.to_owned(), key));
             }
+            known.extend(inner_keys(text).into_iter().map(|key| (String::new(), key)));
         }
         for row in DESCRIBED {
             let is_of =

@@ -499,8 +499,10 @@ fn a_client_that_disconnects_cancels_its_call_and_a_drain_waits_for_calls() {
     let mut server = HttpServer::start(SCRIPT, &["--drain", "20"], &[]);
     let running = |server: &HttpServer, wanted: u32| {
         let deadline = Instant::now() + Duration::from_secs(10);
-        let line = format!("harn_mcp_calls_running {wanted}\n");
-        while !server.send("GET /metrics", "", "").contains(&line) {
+        // A call is counted before its session works on it.
+        let lines = [format!("harn_mcp_calls_running {wanted}\n"), format!("harn_sessions_busy {wanted}\n")];
+        let is_so = |metrics: &str| lines.iter().all(|line| metrics.contains(line));
+        while !is_so(&server.send("GET /metrics", "", "")) {
             assert!(Instant::now() < deadline, "not {wanted} calls");
             std::thread::sleep(Duration::from_millis(20));
         }
