@@ -41,6 +41,13 @@ pub(crate) fn a2a_reminder(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// `mcp.remind(reminder)`
+pub(crate) fn mcp_reminder(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(dict) = view.arg(0).and_then(|arg| view.dict(arg)) {
+        spec::check_sent(view, &dict, found);
+    }
+}
+
 /// `a2a.send(url, message, options)`: the reminders that go with it.
 pub(crate) fn a2a_message(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     let options = view.arg(2).and_then(|arg| view.dict(arg));
