@@ -306,12 +306,16 @@ fn a_rejection_has_its_reason_in_a_data_part() {
     bench.reject("w", "t", RejectionReason::InvalidParameters).unwrap();
     assert_eq!(bench.state("t"), TaskState::Rejected);
     let message = bench.task("t").status.unwrap().update.unwrap();
-    assert!(format!("{message:?}").contains("INVALID_PARAMETERS"));
+    let named = |word: &str| Value { kind: Some(Kind::StringValue(word.to_owned())) };
+    let reason = message.content.iter().find_map(|part| match &part.part {
+        Some(hub::proto::a2a::part::Part::Data(data)) => data.data.as_ref()?.fields.get("rejection_reason"),
+        _ => None,
+    });
+    assert_eq!(reason, Some(&named("INVALID_PARAMETERS")));
     assert_eq!(text_of(&message), "INVALID_PARAMETERS: no");
     // Published agents write FAILED with the reason in a data part.
     bench.send("u", "w");
-    let reason = Value { kind: Some(Kind::StringValue("CAPACITY_EXCEEDED".to_owned())) };
-    let data = Struct { fields: [("rejection_reason".to_owned(), reason)].into() };
+    let data = Struct { fields: [("rejection_reason".to_owned(), named("CAPACITY_EXCEEDED"))].into() };
     let data = hub::proto::a2a::part::Part::Data(hub::proto::a2a::DataPart { data: Some(data) });
     let part = hub::proto::a2a::Part { part: Some(data), metadata: None };
     let mut failed = status("w", "u", TaskState::Failed, None);
