@@ -6,7 +6,7 @@ use std::io::{BufRead, Write};
 /// The first argument that makes this executable the server; the second is the number of its tools.
 pub(crate) const WORD: &str = "serve-mcp";
 
-/// Answers lines until there are no more.
+/// Answers each line until the input ends.
 pub(crate) fn serve(tools: usize) {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut line = String::new();

@@ -30,7 +30,7 @@ words! {
         Refused = "refused",
         /// The user has to log in first.
         Login = "login",
-        /// A login failed, or there is no token to be had.
+        /// A login failed, or no token is available.
         Authorization = "authorization",
         /// The status of an HTTP response is an error.
         Status = "status",

@@ -15,7 +15,7 @@ pub enum ErrorKind {
     PermissionDenied,
     /// A limit is reached.
     ResourceExhausted,
-    /// The events after a cursor are no longer kept.
+    /// The events after a cursor were discarded.
     OutOfRange,
     /// The estimate of the worker exceeds the deadline of every task that it could claim.
     DeadlineImpossible,

@@ -75,7 +75,7 @@ impl<T> WeightedQueue<T> {
         self.items.len()
     }
 
-    /// Returns whether there is no item.
+    /// Returns whether it has no items.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty()

@@ -154,6 +154,6 @@ impl Drop for EventSubscription {
 }
 
 fn gone() -> BrokerError {
-    let text = "the events after the cursor are no longer kept; subscribe without a cursor, and read the tasks";
+    let text = "the events after the cursor were discarded; subscribe without a cursor, and read the tasks";
     BrokerError::new(ErrorKind::OutOfRange, text)
 }

@@ -1,5 +1,4 @@
-//! The frames of bodies: what stands around a reminder's text, and what is quoted in it so that it cannot leave its
-//! frame.
+//! The frames around the bodies of reminders, and the quoting that keeps a body inside of its frame.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -28,7 +27,7 @@ impl Frame {
 /// The own body of a reminder in its frame, as the first prompt that showed it made it. A reminder is in many prompts, and
 /// the search for markers in its body costs more than the rest of a prompt.
 ///
-/// A copy of a reminder may get another body, so a clone is empty. It is no part of the reminder's value: all are equal.
+/// A copy of a reminder may get another body, so a clone is empty. It is not part of the reminder's value, so all are equal.
 #[derive(Debug, Default)]
 pub struct FramedBody(OnceLock<(Frame, Arc<str>)>);
 

@@ -229,7 +229,7 @@ impl Step<'_> {
         let count = |wanted: TaskState| states.iter().filter(|state| **state == wanted).count();
         let before = parent.state();
         let after = if !states.iter().all(|state| is_final(*state)) {
-            // Rejections alone are no work.
+            // A copy that was only rejected has not begun.
             let is_idle = states.iter().all(|state| matches!(state, TaskState::Submitted | TaskState::Rejected));
             if is_idle { before } else { TaskState::Working }
         } else if count(TaskState::Failed) > 0 {
